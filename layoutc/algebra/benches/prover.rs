@@ -13,12 +13,12 @@ mod random;
 
 use std::time::Instant;
 
-use layoutc_algebra::build::{Builder, FinishError};
+use layoutc_algebra::build::{FinishError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Proof};
-use layoutc_algebra::map::{IndexMap, Scope, resolve};
+use layoutc_algebra::layout::{Axis, ProofMethod};
+use layoutc_algebra::map::{IndexMap, MapScope, resolve};
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::{Refusal, Sequential};
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 use random::generate;
 use random::{Case, Fault, Random, truth};
 
@@ -53,8 +53,8 @@ fn main() {
         let (is_inside, applied) = timed(|| builder.apply(&map).is_ok());
         // What comes second finds memory warm: they take turns.
         let whole = builder.clone();
-        let prove = || timed(|| builder.proof(&Sequential));
-        let finish = || timed(|| whole.finish(64, &Sequential));
+        let prove = || timed(|| builder.proof(&SequentialExecutor));
+        let finish = || timed(|| whole.finish(64, &SequentialExecutor));
         let ((proven, proved), (finished, checked)) = if seed % 2 == 0 {
             let proven = prove();
             (proven, finish())
@@ -98,27 +98,30 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 }
 
 /// The layout in the making, and the map that is judged.
-fn prepared(case: &Case) -> Option<(Builder, IndexMap)> {
+fn prepared(case: &Case) -> Option<(LayoutBuilder, IndexMap)> {
     let axis = |(name, extent): &(String, i64)| Axis {
         name: name.clone(),
         extent: Expr::constant(i128::from(*extent)),
     };
     let axes: Vec<Axis> = case.axes.iter().map(axis).collect();
     let names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
-    let builder = Builder::new(&[], &axes, 32).ok()?;
+    let builder = LayoutBuilder::new(&[], &axes, 32).ok()?;
     let text = parse::map(&case.steps.first()?.map_text(&names)).ok()?;
-    let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+    let scope = MapScope { axes: &axes, values: &|_| None, facts: builder.facts() };
     let map = resolve(&text, scope).ok()?;
     Some((builder, map))
 }
 
-fn decided(finished: Result<Proof, FinishError>) -> usize {
+fn decided(finished: Result<ProofMethod, FinishError>) -> usize {
     match finished {
-        Ok(Proof::Digits) => 0,
-        Ok(Proof::Gf2) => 1,
-        Ok(Proof::Enumeration) => 2,
-        Err(FinishError::Refusal(Refusal::NotInjective { proof: Proof::Enumeration, .. })) => 4,
-        Err(FinishError::Refusal(Refusal::NotInjective { .. })) => 3,
+        Ok(ProofMethod::Digits) => 0,
+        Ok(ProofMethod::Gf2) => 1,
+        Ok(ProofMethod::Enumeration) => 2,
+        Err(FinishError::Injectivity(InjectivityError::NotInjective {
+            proof: ProofMethod::Enumeration,
+            ..
+        })) => 4,
+        Err(FinishError::Injectivity(InjectivityError::NotInjective { .. })) => 3,
         Err(other) => panic!("{other}"),
     }
 }

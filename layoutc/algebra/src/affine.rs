@@ -2,13 +2,13 @@
 
 use alloc::vec::Vec;
 
-use crate::expr::{BinOp, Expr, ExprError, Node, Var};
+use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::layout::Layout;
 use crate::simplify::Facts;
 
 /// An offset that is `origin + i0 * strides[0] + i1 * strides[1] + …`, in elements; over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Affine {
+pub struct AffineOffset {
     /// The offset of the first element.
     pub origin: Expr,
     /// One stride per logical axis; 0 along an axis of one element.
@@ -21,16 +21,16 @@ pub(crate) fn line(index: &Expr, var: Var) -> Option<(i128, i128)> {
         |(a, b): (i128, i128), (c, d): (i128, i128)| Some((a.checked_add(c)?, b.checked_add(d)?));
     let times = |(a, b): (i128, i128), k: i128| Some((a.checked_mul(k)?, b.checked_mul(k)?));
     match index.node() {
-        Node::Const(value) => Some((0, *value)),
-        Node::Var(own) => (*own == var).then_some((1, 0)),
-        Node::Neg(a) => times(line(a, var)?, -1),
-        Node::Bin(BinOp::Add, a, b) => sum(line(a, var)?, line(b, var)?),
-        Node::Bin(BinOp::Sub, a, b) => sum(line(a, var)?, times(line(b, var)?, -1)?),
-        Node::Bin(BinOp::Mul, a, b) => match (line(a, var)?, line(b, var)?) {
+        ExprNode::Const(value) => Some((0, *value)),
+        ExprNode::Var(own) => (*own == var).then_some((1, 0)),
+        ExprNode::Neg(a) => times(line(a, var)?, -1),
+        ExprNode::Bin(BinOp::Add, a, b) => sum(line(a, var)?, line(b, var)?),
+        ExprNode::Bin(BinOp::Sub, a, b) => sum(line(a, var)?, times(line(b, var)?, -1)?),
+        ExprNode::Bin(BinOp::Mul, a, b) => match (line(a, var)?, line(b, var)?) {
             (a, (0, k)) | ((0, k), a) => times(a, k),
             _ => None,
         },
-        Node::Bin(..) => None,
+        ExprNode::Bin(..) => None,
     }
 }
 
@@ -39,7 +39,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`ExprError`] when a constant leaves the integer range.
-    pub fn affine(&self) -> Result<Option<Affine>, ExprError> {
+    pub fn affine(&self) -> Result<Option<AffineOffset>, ExprError> {
         let mut facts = Facts::new(&self.symbols);
         for (k, axis) in (0_u32..).zip(&self.logical) {
             facts.set_extent(Var::Axis(k), &axis.extent)?;
@@ -61,6 +61,6 @@ impl Layout {
             sum = Expr::binary(BinOp::Add, &sum, &term)?;
             strides.push(stride);
         }
-        Ok(facts.proves_eq(&offset, &sum)?.then_some(Affine { origin, strides }))
+        Ok(facts.proves_eq(&offset, &sum)?.then_some(AffineOffset { origin, strides }))
     }
 }

@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Node, Predicate, Var};
-use crate::map::{MapError, Scope, resolve_index};
-use crate::parse::{self, Ast, ParseError, Span};
+use crate::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, ExprNode, Predicate, Var};
+use crate::map::{MapError, MapScope, resolve_index};
+use crate::parse::{self, IndexAst, ParseError, Span};
 
 /// A fault of the conditions of a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -65,7 +65,7 @@ enum Relation {
 ///
 /// # Errors
 /// Every fault, in the text's order.
-pub fn conditions(text: &str, scope: Scope<'_>) -> Result<Predicate, Vec<ConditionError>> {
+pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<ConditionError>> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for span in conjuncts(text) {
         match comparisons(text, &span, scope) {
@@ -112,8 +112,8 @@ fn no_connective(text: &str, whole: &Span) -> Result<(), ConditionError> {
 fn comparisons(
     text: &str,
     whole: &Span,
-    scope: Scope<'_>,
-) -> Result<Vec<Comparison>, Vec<ConditionError>> {
+    scope: MapScope<'_>,
+) -> Result<Vec<ExprComparison>, Vec<ConditionError>> {
     let parted = no_connective(text, whole).and_then(|()| sides(text, whole));
     let (spans, relations) = parted.map_err(|error| alloc::vec![error])?;
     if relations.is_empty() {
@@ -141,13 +141,13 @@ fn comparisons(
             continue;
         }
         let (left, op, right) = match relation {
-            Relation::Less => (a, Cmp::Lt, b),
-            Relation::AtMost => (b, Cmp::Ge, a),
-            Relation::Equal => (a, Cmp::Eq, b),
-            Relation::AtLeast => (a, Cmp::Ge, b),
-            Relation::More => (b, Cmp::Lt, a),
+            Relation::Less => (a, CompareOp::Lt, b),
+            Relation::AtMost => (b, CompareOp::Ge, a),
+            Relation::Equal => (a, CompareOp::Eq, b),
+            Relation::AtLeast => (a, CompareOp::Ge, b),
+            Relation::More => (b, CompareOp::Lt, a),
         };
-        all.push(Comparison { left: left.clone(), op, right: right.clone() });
+        all.push(ExprComparison { left: left.clone(), op, right: right.clone() });
     }
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
@@ -207,11 +207,11 @@ fn trimmed(text: &str, span: &Span) -> Span {
 }
 
 /// One side, over `Var::Axis`.
-fn side(text: &str, span: &Span, scope: Scope<'_>) -> Result<Expr, Vec<ConditionError>> {
+fn side(text: &str, span: &Span, scope: MapScope<'_>) -> Result<Expr, Vec<ConditionError>> {
     // Blanks stand for what is before it, so that places are those in the text.
     let mut own = " ".repeat(span.start);
     own.push_str(text.get(span.clone()).unwrap_or_default());
-    let ast: Ast =
+    let ast: IndexAst =
         parse::expression(&own).map_err(|error| alloc::vec![ConditionError::Parse(error)])?;
     let expr = resolve_index(&ast, scope)
         .map_err(|errors| errors.into_iter().map(ConditionError::Map).collect::<Vec<_>>())?;
@@ -240,12 +240,12 @@ fn is_affine(expr: &Expr) -> bool {
         return true;
     }
     match expr.node() {
-        Node::Const(_) | Node::Var(_) => true,
-        Node::Neg(a) => is_affine(a),
-        Node::Bin(BinOp::Add | BinOp::Sub, a, b) => is_affine(a) && is_affine(b),
-        Node::Bin(BinOp::Mul, a, b) => {
+        ExprNode::Const(_) | ExprNode::Var(_) => true,
+        ExprNode::Neg(a) => is_affine(a),
+        ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => is_affine(a) && is_affine(b),
+        ExprNode::Bin(BinOp::Mul, a, b) => {
             (is_number(a) && is_affine(b)) || (is_number(b) && is_affine(a))
         }
-        Node::Bin(..) => false,
+        ExprNode::Bin(..) => false,
     }
 }

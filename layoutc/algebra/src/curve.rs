@@ -18,20 +18,20 @@ pub const MAX_CELLS: u32 = 1 << 22;
 
 /// A box of cells, at least one and at most [`MAX_CELLS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Grid {
+pub struct CurveGrid {
     rows: u32,
     columns: u32,
 }
 
 /// Where the path goes in a box: `length` cells along it, `breadth` aside.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct CurveBlock {
     length: i64,
     breadth: i64,
 }
 
 /// How a run goes on.
-enum Cut {
+enum CurveSplit {
     /// One row of cells, or one column.
     Line,
     /// Two runs one after the other: the length of the first.
@@ -40,16 +40,16 @@ enum Cut {
     Three(i64, i64),
 }
 
-impl Run {
-    fn cut(self) -> Cut {
+impl CurveBlock {
+    fn cut(self) -> CurveSplit {
         if self.length == 1 || self.breadth == 1 {
-            return Cut::Line;
+            return CurveSplit::Line;
         }
         if 2 * self.length > 3 * self.breadth {
-            return Cut::Two(even(self.length / 2));
+            return CurveSplit::Two(even(self.length / 2));
         }
         let there = if self.breadth > 2 { even(self.breadth / 2) } else { 1 };
-        Cut::Three(there, self.length / 2)
+        CurveSplit::Three(there, self.length / 2)
     }
 }
 
@@ -58,7 +58,7 @@ fn even(n: i64) -> i64 {
     n + n % 2
 }
 
-impl Grid {
+impl CurveGrid {
     /// A box of so many rows and columns; `None` with no cell, or more than [`MAX_CELLS`].
     pub fn new(rows: u32, columns: u32) -> Option<Self> {
         let cells = u64::from(rows) * u64::from(columns);
@@ -81,12 +81,12 @@ impl Grid {
     }
 
     /// The path goes along the longer side, along the columns of a square.
-    fn whole(self) -> (bool, Run) {
+    fn whole(self) -> (bool, CurveBlock) {
         let (rows, columns) = (i64::from(self.rows), i64::from(self.columns));
         if columns >= rows {
-            (true, Run { length: columns, breadth: rows })
+            (true, CurveBlock { length: columns, breadth: rows })
         } else {
-            (false, Run { length: rows, breadth: columns })
+            (false, CurveBlock { length: rows, breadth: columns })
         }
     }
 
@@ -100,26 +100,26 @@ impl Grid {
         loop {
             match run.cut() {
                 // One of the two is 0.
-                Cut::Line => return i128::from(before + along + aside),
-                Cut::Two(length) if along < length => run.length = length,
-                Cut::Two(length) => {
+                CurveSplit::Line => return i128::from(before + along + aside),
+                CurveSplit::Two(length) if along < length => run.length = length,
+                CurveSplit::Two(length) => {
                     before += length * run.breadth;
                     along -= length;
                     run.length -= length;
                 }
-                Cut::Three(there, length) if aside >= there => {
+                CurveSplit::Three(there, length) if aside >= there => {
                     before += there * length;
                     aside -= there;
                     run.breadth -= there;
                 }
-                Cut::Three(there, length) if along < length => {
+                CurveSplit::Three(there, length) if along < length => {
                     (along, aside) = (aside, along);
-                    run = Run { length: there, breadth: length };
+                    run = CurveBlock { length: there, breadth: length };
                 }
-                Cut::Three(there, length) => {
+                CurveSplit::Three(there, length) => {
                     before += there * length + run.length * (run.breadth - there);
                     (along, aside) = (there - 1 - aside, run.length - 1 - along);
-                    run = Run { length: there, breadth: run.length - length };
+                    run = CurveBlock { length: there, breadth: run.length - length };
                 }
             }
         }
@@ -136,21 +136,21 @@ impl Grid {
         let mut cell = 0_i64;
         loop {
             match run.cut() {
-                Cut::Line => {
+                CurveSplit::Line => {
                     let step = if run.breadth == 1 { along } else { aside };
                     return i128::from(cell + left * step);
                 }
-                Cut::Two(length) if left < length * run.breadth => run.length = length,
-                Cut::Two(length) => {
+                CurveSplit::Two(length) if left < length * run.breadth => run.length = length,
+                CurveSplit::Two(length) => {
                     left -= length * run.breadth;
                     cell += length * along;
                     run.length -= length;
                 }
-                Cut::Three(there, length) if left < there * length => {
+                CurveSplit::Three(there, length) if left < there * length => {
                     (along, aside) = (aside, along);
-                    run = Run { length: there, breadth: length };
+                    run = CurveBlock { length: there, breadth: length };
                 }
-                Cut::Three(there, length) => {
+                CurveSplit::Three(there, length) => {
                     left -= there * length;
                     let across = run.length * (run.breadth - there);
                     if left < across {
@@ -161,7 +161,7 @@ impl Grid {
                     left -= across;
                     cell += (run.length - 1) * along + (there - 1) * aside;
                     (along, aside) = (-aside, -along);
-                    run = Run { length: there, breadth: run.length - length };
+                    run = CurveBlock { length: there, breadth: run.length - length };
                 }
             }
         }

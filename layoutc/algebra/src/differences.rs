@@ -6,10 +6,10 @@
 
 use alloc::vec::Vec;
 
-use crate::expr::{BinOp, Expr, ExprError, Node, Var};
+use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
-use crate::proof::{Domain, extremes};
+use crate::proof::{EnumerationDomain, extremes};
 use crate::range::{interval, negated, operation};
 use crate::simplify::{Facts, Interval};
 
@@ -35,49 +35,49 @@ pub(crate) fn interval_of_index(
             free.set_extent(var, &Expr::constant(ANY))?;
         }
     }
-    Differences { range, facts, free }.interval(expr)
+    DifferenceBounds { range, facts, free }.interval(expr)
 }
 
 /// Whether any part of an expression is taken off another, but of what a remainder is of: that spans its block.
 fn subtracts(expr: &Expr) -> bool {
     match expr.node() {
-        Node::Const(value) => *value < 0,
-        Node::Var(_) | Node::Bin(BinOp::Mod, ..) => false,
-        Node::Neg(_) | Node::Bin(BinOp::Sub, ..) => true,
-        Node::Bin(_, a, b) => subtracts(a) || subtracts(b),
+        ExprNode::Const(value) => *value < 0,
+        ExprNode::Var(_) | ExprNode::Bin(BinOp::Mod, ..) => false,
+        ExprNode::Neg(_) | ExprNode::Bin(BinOp::Sub, ..) => true,
+        ExprNode::Bin(_, a, b) => subtracts(a) || subtracts(b),
     }
 }
 
 /// A term of a sum, and whether it is taken off.
 #[derive(Clone)]
-struct Term {
+struct SignedTerm {
     expr: Expr,
     is_subtracted: bool,
 }
 
 /// Terms that share axes, one with the next.
-struct Group {
-    terms: Vec<Term>,
+struct TermGroup {
+    terms: Vec<SignedTerm>,
     vars: Vec<Var>,
 }
 
 /// Indices that subtract, with the ranges of their variables.
-struct Differences<'a> {
+struct DifferenceBounds<'a> {
     range: &'a dyn Fn(Var) -> Option<Interval>,
     facts: &'a Facts,
     /// What is known of axes of any extent.
     free: Facts,
 }
 
-impl Differences<'_> {
+impl DifferenceBounds<'_> {
     fn interval(&self, expr: &Expr) -> Result<Interval, ExprError> {
         match expr.node() {
-            Node::Const(_) | Node::Var(_) | Node::Bin(BinOp::Mod, ..) => {
+            ExprNode::Const(_) | ExprNode::Var(_) | ExprNode::Bin(BinOp::Mod, ..) => {
                 interval(expr, self.range, self.facts)
             }
-            Node::Bin(BinOp::Add | BinOp::Sub, ..) => self.sum(expr),
-            Node::Neg(a) => negated(&self.interval(a)?),
-            Node::Bin(op, a, b) => {
+            ExprNode::Bin(BinOp::Add | BinOp::Sub, ..) => self.sum(expr),
+            ExprNode::Neg(a) => negated(&self.interval(a)?),
+            ExprNode::Bin(op, a, b) => {
                 operation(*op, &self.interval(a)?, &self.interval(b)?, self.facts)
             }
         }
@@ -94,10 +94,10 @@ impl Differences<'_> {
         Ok(sum)
     }
 
-    fn group(&self, group: &Group) -> Result<Interval, ExprError> {
+    fn group(&self, group: &TermGroup) -> Result<Interval, ExprError> {
         let mut written = Interval { low: Poly::zero(), high: Poly::zero() };
         let mut whole = Expr::constant(0);
-        for Term { expr, is_subtracted } in &group.terms {
+        for SignedTerm { expr, is_subtracted } in &group.terms {
             let own = self.interval(expr)?;
             let own = if *is_subtracted { negated(&own)? } else { own };
             written =
@@ -141,8 +141,13 @@ impl Differences<'_> {
             Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
             _ => None,
         })?];
-        let domain =
-            Domain { axes: &axes, extents: &extents, targets: &targets, slots: &[1], within: &[] };
+        let domain = EnumerationDomain {
+            axes: &axes,
+            extents: &extents,
+            targets: &targets,
+            slots: &[1],
+            within: &[],
+        };
         let found = extremes(&domain)?;
         Ok(found.map(|[(low, _), (high, _)]| Interval {
             low: Poly::constant(low),
@@ -227,28 +232,28 @@ impl Differences<'_> {
 }
 
 /// The terms of a sum.
-fn put_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<Term>) {
+fn put_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<SignedTerm>) {
     match expr.node() {
-        Node::Bin(BinOp::Add, a, b) => {
+        ExprNode::Bin(BinOp::Add, a, b) => {
             put_terms(a, is_subtracted, terms);
             put_terms(b, is_subtracted, terms);
         }
-        Node::Bin(BinOp::Sub, a, b) => {
+        ExprNode::Bin(BinOp::Sub, a, b) => {
             put_terms(a, is_subtracted, terms);
             put_terms(b, !is_subtracted, terms);
         }
-        Node::Neg(a) => put_terms(a, !is_subtracted, terms),
-        _ => terms.push(Term { expr: expr.clone(), is_subtracted }),
+        ExprNode::Neg(a) => put_terms(a, !is_subtracted, terms),
+        _ => terms.push(SignedTerm { expr: expr.clone(), is_subtracted }),
     }
 }
 
 /// The terms by the axes that they share.
-fn groups(terms: &[Term]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(terms: &[SignedTerm]) -> Vec<TermGroup> {
+    let mut groups: Vec<TermGroup> = Vec::new();
     for term in terms {
         let axes = term.expr.vars().into_iter().filter(|var| !matches!(var, Var::Symbol(_)));
-        let mut own = Group { terms: alloc::vec![term.clone()], vars: axes.collect() };
-        let (shared, others): (Vec<Group>, Vec<Group>) = groups
+        let mut own = TermGroup { terms: alloc::vec![term.clone()], vars: axes.collect() };
+        let (shared, others): (Vec<TermGroup>, Vec<TermGroup>) = groups
             .into_iter()
             .partition(|group| group.vars.iter().any(|var| own.vars.contains(var)));
         for group in shared.into_iter().rev() {
@@ -319,7 +324,7 @@ mod tests {
             }
             _ => None,
         };
-        let differences = Differences { range: &range, facts: &facts, free };
+        let differences = DifferenceBounds { range: &range, facts: &facts, free };
         for seed in (0..823_543).step_by(331) {
             let sum = sum_of(seed);
             let bounds = differences.of_normal_form(&sum).expect("bounds");

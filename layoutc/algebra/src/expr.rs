@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 
 use thiserror::Error;
 
-use crate::curve::Grid;
+use crate::curve::CurveGrid;
 
 /// The deepest tree that a constructor builds, in nodes from the root to a leaf.
 pub const MAX_DEPTH: u32 = 1024;
@@ -72,16 +72,16 @@ pub enum BinOp {
     Max,
     /// `hilbert(a, b)`: how far along the Hilbert curve of a box the cell in row `a` and column `b` is, from 0 below the
     /// box's cells. Beyond the box it is that of the nearest cell, so that it never fails.
-    Hilbert(Grid),
+    Hilbert(CurveGrid),
     /// `row * columns + column` of the cell that is `a` along the Hilbert curve of a box; `b` is not read, and always 0.
     /// Only derived expressions hold it. Before the first cell it gives the first, after the last one the last: slots of
     /// padding have some cell too.
-    HilbertCell(Grid),
+    HilbertCell(CurveGrid),
 }
 
 /// One node of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Node {
+pub enum ExprNode {
     /// An integer.
     Const(i128),
     /// A variable.
@@ -93,25 +93,25 @@ pub enum Node {
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Inner {
-    node: Node,
+struct ExprData {
+    node: ExprNode,
     depth: u32,
     size: u32,
 }
 
 /// An integer expression; cheap to clone. Ordered and hashed by structure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Expr(Arc<Inner>);
+pub struct Expr(Arc<ExprData>);
 
 impl Expr {
     /// The integer `value`.
     pub fn constant(value: i128) -> Self {
-        Self::leaf(Node::Const(value))
+        Self::leaf(ExprNode::Const(value))
     }
 
     /// The variable `var`.
     pub fn var(var: Var) -> Self {
-        Self::leaf(Node::Var(var))
+        Self::leaf(ExprNode::Var(var))
     }
 
     /// `a op b`, as written: nothing is folded.
@@ -121,7 +121,7 @@ impl Expr {
     pub fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Self, ExprError> {
         let depth = a.0.depth.max(b.0.depth).saturating_add(1);
         let size = a.0.size.saturating_add(b.0.size).saturating_add(1);
-        Self::bounded(Node::Bin(op, a.clone(), b.clone()), depth, size)
+        Self::bounded(ExprNode::Bin(op, a.clone(), b.clone()), depth, size)
     }
 
     /// `-a`, as written.
@@ -129,22 +129,26 @@ impl Expr {
     /// # Errors
     /// [`ExprError::TooLarge`] beyond [`MAX_DEPTH`] or [`MAX_SIZE`].
     pub fn negate(a: &Expr) -> Result<Self, ExprError> {
-        Self::bounded(Node::Neg(a.clone()), a.0.depth.saturating_add(1), a.0.size.saturating_add(1))
+        Self::bounded(
+            ExprNode::Neg(a.clone()),
+            a.0.depth.saturating_add(1),
+            a.0.size.saturating_add(1),
+        )
     }
 
-    fn leaf(node: Node) -> Self {
-        Self(Arc::new(Inner { node, depth: 1, size: 1 }))
+    fn leaf(node: ExprNode) -> Self {
+        Self(Arc::new(ExprData { node, depth: 1, size: 1 }))
     }
 
-    fn bounded(node: Node, depth: u32, size: u32) -> Result<Self, ExprError> {
+    fn bounded(node: ExprNode, depth: u32, size: u32) -> Result<Self, ExprError> {
         if depth > MAX_DEPTH || size > MAX_SIZE {
             return Err(ExprError::TooLarge);
         }
-        Ok(Self(Arc::new(Inner { node, depth, size })))
+        Ok(Self(Arc::new(ExprData { node, depth, size })))
     }
 
     /// The root node.
-    pub fn node(&self) -> &Node {
+    pub fn node(&self) -> &ExprNode {
         &self.0.node
     }
 
@@ -161,16 +165,16 @@ impl Expr {
     /// The value when the expression is a lone integer, as written (`Some(3)` for `3`, `None` for `1 + 2`).
     pub fn as_const(&self) -> Option<i128> {
         match self.node() {
-            Node::Const(value) => Some(*value),
-            Node::Var(_) | Node::Neg(_) | Node::Bin(..) => None,
+            ExprNode::Const(value) => Some(*value),
+            ExprNode::Var(_) | ExprNode::Neg(_) | ExprNode::Bin(..) => None,
         }
     }
 
     /// The variable when the expression is a lone variable.
     pub fn as_var(&self) -> Option<Var> {
         match self.node() {
-            Node::Var(var) => Some(*var),
-            Node::Const(_) | Node::Neg(_) | Node::Bin(..) => None,
+            ExprNode::Var(var) => Some(*var),
+            ExprNode::Const(_) | ExprNode::Neg(_) | ExprNode::Bin(..) => None,
         }
     }
 
@@ -183,12 +187,12 @@ impl Expr {
 
     fn collect_vars(&self, vars: &mut BTreeSet<Var>) {
         match self.node() {
-            Node::Const(_) => {}
-            Node::Var(var) => {
+            ExprNode::Const(_) => {}
+            ExprNode::Var(var) => {
                 vars.insert(*var);
             }
-            Node::Neg(a) => a.collect_vars(vars),
-            Node::Bin(_, a, b) => {
+            ExprNode::Neg(a) => a.collect_vars(vars),
+            ExprNode::Bin(_, a, b) => {
                 a.collect_vars(vars);
                 b.collect_vars(vars);
             }
@@ -198,10 +202,10 @@ impl Expr {
     /// Whether a variable for which `test` holds occurs.
     pub fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
         match self.node() {
-            Node::Const(_) => false,
-            Node::Var(var) => test(*var),
-            Node::Neg(a) => a.mentions(test),
-            Node::Bin(_, a, b) => a.mentions(test) || b.mentions(test),
+            ExprNode::Const(_) => false,
+            ExprNode::Var(var) => test(*var),
+            ExprNode::Neg(a) => a.mentions(test),
+            ExprNode::Bin(_, a, b) => a.mentions(test) || b.mentions(test),
         }
     }
 
@@ -211,10 +215,12 @@ impl Expr {
     /// [`ExprError::TooLarge`] when the result would be.
     pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Expr>) -> Result<Self, ExprError> {
         match self.node() {
-            Node::Const(_) => Ok(self.clone()),
-            Node::Var(var) => Ok(value(*var).unwrap_or_else(|| self.clone())),
-            Node::Neg(a) => Self::negate(&a.substitute(value)?),
-            Node::Bin(op, a, b) => Self::binary(*op, &a.substitute(value)?, &b.substitute(value)?),
+            ExprNode::Const(_) => Ok(self.clone()),
+            ExprNode::Var(var) => Ok(value(*var).unwrap_or_else(|| self.clone())),
+            ExprNode::Neg(a) => Self::negate(&a.substitute(value)?),
+            ExprNode::Bin(op, a, b) => {
+                Self::binary(*op, &a.substitute(value)?, &b.substitute(value)?)
+            }
         }
     }
 
@@ -225,10 +231,10 @@ impl Expr {
     /// [`ExprError::Unbound`], [`ExprError::Overflow`], [`ExprError::Divisor`].
     pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<i128, ExprError> {
         match self.node() {
-            Node::Const(c) => Ok(*c),
-            Node::Var(var) => value(*var).ok_or(ExprError::Unbound),
-            Node::Neg(a) => a.evaluate(value)?.checked_neg().ok_or(ExprError::Overflow),
-            Node::Bin(op, a, b) => apply(*op, a.evaluate(value)?, b.evaluate(value)?),
+            ExprNode::Const(c) => Ok(*c),
+            ExprNode::Var(var) => value(*var).ok_or(ExprError::Unbound),
+            ExprNode::Neg(a) => a.evaluate(value)?.checked_neg().ok_or(ExprError::Overflow),
+            ExprNode::Bin(op, a, b) => apply(*op, a.evaluate(value)?, b.evaluate(value)?),
         }
     }
 }
@@ -258,7 +264,7 @@ pub fn apply(op: BinOp, a: i128, b: i128) -> Result<i128, ExprError> {
 
 /// Comparison operators of predicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cmp {
+pub enum CompareOp {
     /// `==`
     Eq,
     /// `<`
@@ -269,16 +275,16 @@ pub enum Cmp {
 
 /// One comparison `a op b`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Comparison {
+pub struct ExprComparison {
     /// The left side.
     pub left: Expr,
     /// The operator.
-    pub op: Cmp,
+    pub op: CompareOp,
     /// The right side.
     pub right: Expr,
 }
 
-impl Comparison {
+impl ExprComparison {
     /// Whether it holds under an assignment.
     ///
     /// # Errors
@@ -286,9 +292,9 @@ impl Comparison {
     pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
         let (left, right) = (self.left.evaluate(value)?, self.right.evaluate(value)?);
         Ok(match self.op {
-            Cmp::Eq => left == right,
-            Cmp::Lt => left < right,
-            Cmp::Ge => left >= right,
+            CompareOp::Eq => left == right,
+            CompareOp::Lt => left < right,
+            CompareOp::Ge => left >= right,
         })
     }
 
@@ -299,11 +305,11 @@ impl Comparison {
     pub fn margins(&self) -> Result<alloc::vec::Vec<Expr>, ExprError> {
         let less = |a: &Expr, b: &Expr| Expr::binary(BinOp::Sub, a, b);
         Ok(match self.op {
-            Cmp::Ge => alloc::vec![less(&self.left, &self.right)?],
-            Cmp::Lt => {
+            CompareOp::Ge => alloc::vec![less(&self.left, &self.right)?],
+            CompareOp::Lt => {
                 alloc::vec![less(&less(&self.right, &self.left)?, &Expr::constant(1))?]
             }
-            Cmp::Eq => {
+            CompareOp::Eq => {
                 alloc::vec![less(&self.left, &self.right)?, less(&self.right, &self.left)?]
             }
         })
@@ -314,7 +320,7 @@ impl Comparison {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Predicate {
     /// The comparisons, all of which must hold.
-    pub all: alloc::vec::Vec<Comparison>,
+    pub all: alloc::vec::Vec<ExprComparison>,
 }
 
 impl Predicate {
@@ -336,8 +342,8 @@ impl Predicate {
     /// # Errors
     /// [`ExprError::TooLarge`].
     pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Expr>) -> Result<Self, ExprError> {
-        let replaced = |comparison: &Comparison| {
-            Ok(Comparison {
+        let replaced = |comparison: &ExprComparison| {
+            Ok(ExprComparison {
                 left: comparison.left.substitute(value)?,
                 op: comparison.op,
                 right: comparison.right.substitute(value)?,

@@ -21,7 +21,7 @@ impl Facts {
         }
         for (monomial, coefficient) in p.terms() {
             for (at, atom) in monomial.iter().enumerate() {
-                let Some(digit) = Digit::of(atom) else { continue };
+                let Some(digit) = DigitTerm::of(atom) else { continue };
                 let cofactor = monomial.without(at);
                 let joined = match digit.count {
                     Some(count) => {
@@ -42,7 +42,7 @@ impl Facts {
         &self,
         p: &Poly,
         (cofactor, coefficient): (&Monomial, i128),
-        (lower, digit, b): (&Monomial, Digit<'_>, &Poly),
+        (lower, digit, b): (&Monomial, DigitTerm<'_>, &Poly),
     ) -> Result<Option<Poly>, ExprError> {
         let (x, a) = (digit.number, digit.start);
         let weight = Poly::term(cofactor.clone(), coefficient);
@@ -57,7 +57,7 @@ impl Facts {
                 continue;
             }
             for (at, candidate) in monomial.iter().enumerate() {
-                let Some(upper) = Digit::of(candidate) else { continue };
+                let Some(upper) = DigitTerm::of(candidate) else { continue };
                 if upper.number != x
                     || upper.start != &upper_start
                     || monomial.without(at) != *upper_monomial
@@ -95,7 +95,7 @@ impl Facts {
         &self,
         p: &Poly,
         (cofactor, coefficient): (&Monomial, i128),
-        (upper, digit): (&Monomial, Digit<'_>),
+        (upper, digit): (&Monomial, DigitTerm<'_>),
     ) -> Result<Option<Poly>, ExprError> {
         let (x, a) = (digit.number, digit.start);
         for start in [Poly::one()].into_iter().chain(quotient_starts(p, x)) {
@@ -126,13 +126,13 @@ impl Facts {
 
 /// `number // start % count`; without a count a bare quotient.
 #[derive(Debug, Clone, Copy)]
-struct Digit<'a> {
+struct DigitTerm<'a> {
     number: &'a Poly,
     start: &'a Poly,
     count: Option<&'a Poly>,
 }
 
-impl<'a> Digit<'a> {
+impl<'a> DigitTerm<'a> {
     fn of(atom: &'a Atom) -> Option<Self> {
         match atom {
             Atom::Op(BinOp::FloorDiv, number, start) => Some(Self { number, start, count: None }),

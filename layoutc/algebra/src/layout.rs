@@ -40,7 +40,7 @@ pub enum Verdict {
 
 /// How a verdict was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Proof {
+pub enum ProofMethod {
     /// Read off the mixed-radix normal form.
     Digits,
     /// The same, with linear algebra over `GF(2)` for the bits that an XOR mixes.
@@ -49,7 +49,7 @@ pub enum Proof {
     Enumeration,
 }
 
-impl Proof {
+impl ProofMethod {
     /// How a whole is proven whose parts are proven so.
     pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {
@@ -71,7 +71,7 @@ pub enum DigitTargets {
 
 /// The first element of a tensor, at index 0 of every axis, at an aligned place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct AlignedOrigin {
     /// Where the first element is in the flat buffer, over symbols: with an aligned base this is aligned too.
     pub offset: Expr,
     /// What its byte offset is a multiple of.
@@ -106,14 +106,14 @@ pub struct Layout {
     /// Which indices of the logical box are elements, over `Var::Axis`; `None` when all are. The maps say nothing of the
     /// others, and no slot is theirs.
     pub domain: Option<Predicate>,
-    /// The logical index in terms of `Var::Physical`; `None` only under [`Proof::Enumeration`].
+    /// The logical index in terms of `Var::Physical`; `None` only under [`ProofMethod::Enumeration`].
     pub inverse: Option<Vec<Expr>>,
     /// True on the physical indices that hold an element, over `Var::Physical`; `None` when all do (or no inverse is known).
     pub valid: Option<Predicate>,
     /// The verdict.
     pub verdict: Verdict,
     /// How it was reached.
-    pub proof: Proof,
+    pub proof: ProofMethod,
     /// The normal form, where the layout has one. Every chain of it carries axes.
     pub digits: Option<Digits>,
     /// What the targets of the normal form are.
@@ -130,7 +130,7 @@ pub struct Layout {
     /// the storage axes give.
     pub lead: Expr,
     /// Where the first element is aligned, if that is asked for.
-    pub origin: Option<Origin>,
+    pub origin: Option<AlignedOrigin>,
 }
 
 impl Layout {

@@ -6,12 +6,12 @@ use thiserror::Error;
 
 use crate::expr::{Expr, ExprError, Var};
 use crate::layout::Layout;
-use crate::parts::{Part, Parts};
-use crate::proof::{Domain, find, value_of};
+use crate::parts::{LayoutComponent, LayoutDecomposition};
+use crate::proof::{EnumerationDomain, find, value_of};
 
 /// Where an element lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Location {
+pub struct ElementLocation {
     /// One index per storage axis.
     pub storage: Vec<i128>,
     /// One index per physical axis.
@@ -22,7 +22,7 @@ pub struct Location {
 
 /// Why a location cannot be given.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum LocateError {
+pub enum ElementLocationError {
     /// Another number of coordinates than axes.
     #[error("{given} coordinates for {axes} axes")]
     Rank {
@@ -33,7 +33,7 @@ pub enum LocateError {
     },
     /// A coordinate that is not below its extent, or negative.
     #[error("coordinate {axis} is {value}, and the extent is {extent}")]
-    Outside {
+    OutOfBounds {
         /// Which coordinate.
         axis: usize,
         /// Its value.
@@ -53,17 +53,21 @@ impl Layout {
     /// Where the element at `logical` lives; `symbols` gives every symbol its value.
     ///
     /// # Errors
-    /// [`LocateError`].
-    pub fn place(&self, logical: &[i128], symbols: &[i128]) -> Result<Location, LocateError> {
+    /// [`ElementLocationError`].
+    pub fn place(
+        &self,
+        logical: &[i128],
+        symbols: &[i128],
+    ) -> Result<ElementLocation, ElementLocationError> {
         let extents = self.logical.iter().map(|axis| &axis.extent);
         inside(logical, extents, symbols)?;
         let at = |var: Var| value_of(var, logical, symbols);
         if !self.holds(logical, symbols)? {
-            return Err(LocateError::NoElement);
+            return Err(ElementLocationError::NoElement);
         }
         let all =
             |exprs: &[Expr]| exprs.iter().map(|e| e.evaluate(&at)).collect::<Result<Vec<_>, _>>();
-        Ok(Location {
+        Ok(ElementLocation {
             storage: all(&self.storage_map)?,
             physical: all(&self.physical_map)?,
             offset: self.offset.evaluate(&at)?,
@@ -82,12 +86,12 @@ impl Layout {
     /// The element that lives at `physical`, or `None` for padding.
     ///
     /// # Errors
-    /// [`LocateError`].
+    /// [`ElementLocationError`].
     pub fn owner(
         &self,
         physical: &[i128],
         symbols: &[i128],
-    ) -> Result<Option<Vec<i128>>, LocateError> {
+    ) -> Result<Option<Vec<i128>>, ElementLocationError> {
         inside(physical, self.physical_shape.iter(), symbols)?;
         let at = |var: Var| match var {
             Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
@@ -107,7 +111,7 @@ impl Layout {
         &self,
         physical: &[i128],
         symbols: &[i128],
-    ) -> Result<Option<Vec<i128>>, LocateError> {
+    ) -> Result<Option<Vec<i128>>, ElementLocationError> {
         let number = |expr: &Expr| expr.evaluate(&|var| value_of(var, &[], symbols));
         let parts = self.parts()?;
         let at = |var: Var| match var {
@@ -121,7 +125,7 @@ impl Layout {
             return Ok(None);
         }
         let mut logical = alloc::vec![0; self.logical.len()];
-        for part in &parts.all {
+        for part in &parts.components {
             let Some(point) = self.point_of(part, &parts, (&wanted, symbols))? else {
                 return Ok(None);
             };
@@ -147,10 +151,10 @@ impl Layout {
     /// The indices of a part's axes where its targets have these values; `None` where no element has.
     fn point_of(
         &self,
-        part: &Part,
-        parts: &Parts,
+        part: &LayoutComponent,
+        parts: &LayoutDecomposition,
         (wanted, symbols): (&[i128], &[i128]),
-    ) -> Result<Option<Vec<i128>>, LocateError> {
+    ) -> Result<Option<Vec<i128>>, ElementLocationError> {
         if let Some(inverse) = &part.inverse {
             let value = |var: Var| match var {
                 Var::Storage(k) => wanted.get(usize::try_from(k).ok()?).copied(),
@@ -182,7 +186,7 @@ impl Layout {
             .map(|axis| number(&self.logical.get(*axis).ok_or(ExprError::Unbound)?.extent));
         let extents = extents.collect::<Result<Vec<_>, _>>()?;
         let within = part.within.iter().map(fixed).collect::<Result<Vec<_>, _>>()?;
-        let domain = Domain {
+        let domain = EnumerationDomain {
             axes: &part.axes,
             extents: &extents,
             targets: &targets,
@@ -214,14 +218,14 @@ fn inside<'a>(
     index: &[i128],
     extents: impl ExactSizeIterator<Item = &'a Expr>,
     symbols: &[i128],
-) -> Result<(), LocateError> {
+) -> Result<(), ElementLocationError> {
     if index.len() != extents.len() {
-        return Err(LocateError::Rank { given: index.len(), axes: extents.len() });
+        return Err(ElementLocationError::Rank { given: index.len(), axes: extents.len() });
     }
     for (axis, (value, extent)) in index.iter().zip(extents).enumerate() {
         let extent = extent.evaluate(&|var| value_of(var, &[], symbols))?;
         if *value < 0 || *value >= extent {
-            return Err(LocateError::Outside { axis, value: *value, extent });
+            return Err(ElementLocationError::OutOfBounds { axis, value: *value, extent });
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ const MAX_STEPS: u32 = 400;
 const MAX_ATOMS: usize = 8;
 
 /// Least and greatest value of each atom.
-type Ends<'a> = BTreeMap<&'a Atom, (i128, i128)>;
+type AtomBounds<'a> = BTreeMap<&'a Atom, (i128, i128)>;
 
 impl Facts {
     /// Whether a polynomial is at least 0 for all values of variables and symbols.
@@ -44,7 +44,7 @@ impl Facts {
         if least >= 0 || greatest < 0 || !repeats(p) {
             return Ok(least >= 0);
         }
-        let mut bounds = Ends::new();
+        let mut bounds = AtomBounds::new();
         for atom in p.terms().flat_map(|(monomial, _)| monomial.iter()) {
             if !bounds.contains_key(atom) {
                 bounds.insert(atom, self.numeric_atom(atom)?);
@@ -119,7 +119,7 @@ fn depth(atom: &Atom) -> usize {
 }
 
 /// Least value of a polynomial in a box, each term by itself.
-fn least(p: &Poly, bounds: &Ends<'_>) -> Option<i128> {
+fn least(p: &Poly, bounds: &AtomBounds<'_>) -> Option<i128> {
     let mut low = 0_i128;
     for (monomial, coefficient) in p.terms() {
         let mut range = (coefficient, coefficient);
@@ -140,7 +140,7 @@ fn least(p: &Poly, bounds: &Ends<'_>) -> Option<i128> {
 }
 
 /// Whether a polynomial is at least 0 in a box; `None` where that takes too many steps or numbers that are too great.
-fn holds(p: &Poly, bounds: &Ends<'_>, left: &mut u32) -> Option<bool> {
+fn holds(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> Option<bool> {
     *left = left.checked_sub(1)?;
     if least(p, bounds)? >= 0 {
         return Some(true);
@@ -171,7 +171,7 @@ fn holds(p: &Poly, bounds: &Ends<'_>, left: &mut u32) -> Option<bool> {
 }
 
 /// The atom that occurs most often; none where each occurs once.
-fn most_frequent<'a>(p: &Poly, bounds: &Ends<'a>) -> Option<&'a Atom> {
+fn most_frequent<'a>(p: &Poly, bounds: &AtomBounds<'a>) -> Option<&'a Atom> {
     let count = |atom: &Atom| {
         p.terms().map(|(monomial, _)| monomial.iter().filter(|own| *own == atom).count()).sum()
     };

@@ -24,33 +24,33 @@ pub type Span = Range<usize>;
 
 /// An expression with the place of every part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ast {
+pub struct IndexAst {
     /// The bytes it was written in, its parentheses included.
     pub span: Span,
     /// What it is.
-    pub kind: AstKind,
+    pub kind: IndexAstKind,
     /// Nodes from here to the farthest leaf; at most [`MAX_TERMS`].
     depth: usize,
 }
 
-/// What an [`Ast`] is.
+/// What an [`IndexAst`] is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AstKind {
+pub enum IndexAstKind {
     /// A literal, at most `2^63 - 1`.
     Int(i128),
     /// A name: an axis, const, parameter or symbol.
     Name(String),
     /// `-a`
-    Neg(Box<Ast>),
+    Neg(Box<IndexAst>),
     /// `a op b`; the operator's own bytes.
-    Bin(BinOp, Span, Box<Ast>, Box<Ast>),
+    Bin(BinOp, Span, Box<IndexAst>, Box<IndexAst>),
     /// `f(a, b)`
-    Call(String, Vec<Ast>),
+    Call(String, Vec<IndexAst>),
 }
 
 /// A parameter: `c`, or `*outer` for any number of axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Param {
+pub struct MapParam {
     /// The name.
     pub name: String,
     /// Whether it takes any number of axes.
@@ -61,15 +61,15 @@ pub struct Param {
 
 /// One item of a map's right side.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ItemText {
+pub enum MapItemText {
     /// `name = expr : extent`
     Expr {
         /// The written name of the storage axis.
         name: Option<(String, Span)>,
         /// The index.
-        expr: Ast,
+        expr: IndexAst,
         /// The stated extent.
-        extent: Option<Ast>,
+        extent: Option<IndexAst>,
     },
     /// `*outer`
     Star(String, Span),
@@ -79,9 +79,9 @@ pub enum ItemText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapText {
     /// The parameters, when there is an arrow.
-    pub params: Option<Vec<Param>>,
+    pub params: Option<Vec<MapParam>>,
     /// The items.
-    pub items: Vec<ItemText>,
+    pub items: Vec<MapItemText>,
     /// After which item (counted from 1) each `|` stands, with its bytes.
     pub separators: Vec<(usize, Span)>,
 }
@@ -140,7 +140,7 @@ pub struct ParseError {
 /// The first fault, with its place.
 pub fn map(text: &str) -> Result<MapText, ParseError> {
     let tokens = tokenize(text)?;
-    let mut parser = Parser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
+    let mut parser = MapParser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
     let arrow = parser.top_level_arrow();
     let params = if arrow.is_some() { Some(parser.params()?) } else { None };
     let wrapped = parser.wrapped_to_the_end();
@@ -157,9 +157,9 @@ pub fn map(text: &str) -> Result<MapText, ParseError> {
 ///
 /// # Errors
 /// The first fault, with its place.
-pub fn expression(text: &str) -> Result<Ast, ParseError> {
+pub fn expression(text: &str) -> Result<IndexAst, ParseError> {
     let tokens = tokenize(text)?;
-    let mut parser = Parser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
+    let mut parser = MapParser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
     let ast = parser.expr(0)?;
     match parser.peek() {
         None => Ok(ast),
@@ -168,10 +168,10 @@ pub fn expression(text: &str) -> Result<Ast, ParseError> {
 }
 
 /// Items, and the separators after them.
-type Items = (Vec<ItemText>, Vec<(usize, Span)>);
+type MapItemList = (Vec<MapItemText>, Vec<(usize, Span)>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum TokenKind {
+enum MapTokenKind {
     Int(i128),
     Name(String),
     Op(BinOp),
@@ -185,12 +185,12 @@ enum TokenKind {
 }
 
 #[derive(Debug, Clone)]
-struct Token {
-    kind: TokenKind,
+struct MapToken {
+    kind: MapTokenKind,
     span: Span,
 }
 
-fn tokenize(text: &str) -> Result<Vec<Token>, ParseError> {
+fn tokenize(text: &str) -> Result<Vec<MapToken>, ParseError> {
     if text.len() > MAX_BYTES {
         return Err(ParseError { kind: ParseErrorKind::TooDeep, span: 0..text.len() });
     }
@@ -203,25 +203,25 @@ fn tokenize(text: &str) -> Result<Vec<Token>, ParseError> {
         let mut end = start + c.len_utf8();
         let mut followed_by = |wanted: char| rest.next_if(|(_, next)| *next == wanted).is_some();
         let kind = match c {
-            '(' => TokenKind::Open,
-            ')' => TokenKind::Close,
-            ',' => TokenKind::Comma,
-            '|' => TokenKind::Bar,
-            ':' => TokenKind::Colon,
-            '=' => TokenKind::Equals,
-            '+' => TokenKind::Op(BinOp::Add),
-            '*' => TokenKind::Op(BinOp::Mul),
-            '%' => TokenKind::Op(BinOp::Mod),
-            '&' => TokenKind::Op(BinOp::And),
-            '^' => TokenKind::Op(BinOp::Xor),
+            '(' => MapTokenKind::Open,
+            ')' => MapTokenKind::Close,
+            ',' => MapTokenKind::Comma,
+            '|' => MapTokenKind::Bar,
+            ':' => MapTokenKind::Colon,
+            '=' => MapTokenKind::Equals,
+            '+' => MapTokenKind::Op(BinOp::Add),
+            '*' => MapTokenKind::Op(BinOp::Mul),
+            '%' => MapTokenKind::Op(BinOp::Mod),
+            '&' => MapTokenKind::Op(BinOp::And),
+            '^' => MapTokenKind::Op(BinOp::Xor),
             '-' if followed_by('>') => {
                 end += 1;
-                TokenKind::Arrow
+                MapTokenKind::Arrow
             }
-            '-' => TokenKind::Op(BinOp::Sub),
+            '-' => MapTokenKind::Op(BinOp::Sub),
             '/' if followed_by('/') => {
                 end += 1;
-                TokenKind::Op(BinOp::FloorDiv)
+                MapTokenKind::Op(BinOp::FloorDiv)
             }
             '/' => return Err(ParseError { kind: ParseErrorKind::Slash, span: start..end }),
             c if c.is_ascii_alphanumeric() || c == '_' => {
@@ -234,14 +234,14 @@ fn tokenize(text: &str) -> Result<Vec<Token>, ParseError> {
             }
             c => return Err(ParseError { kind: ParseErrorKind::Character(c), span: start..end }),
         };
-        tokens.push(Token { kind, span: start..end });
+        tokens.push(MapToken { kind, span: start..end });
     }
     Ok(tokens)
 }
 
-fn word(text: &str, span: Span) -> Result<TokenKind, ParseError> {
+fn word(text: &str, span: Span) -> Result<MapTokenKind, ParseError> {
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
-        return Ok(TokenKind::Name(text.to_string()));
+        return Ok(MapTokenKind::Name(text.to_string()));
     }
     let decimal =
         text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
@@ -249,20 +249,20 @@ fn word(text: &str, span: Span) -> Result<TokenKind, ParseError> {
         return Err(ParseError { kind: ParseErrorKind::Literal, span });
     }
     match text.parse::<i64>() {
-        Ok(value) => Ok(TokenKind::Int(i128::from(value))),
+        Ok(value) => Ok(MapTokenKind::Int(i128::from(value))),
         Err(_) => Err(ParseError { kind: ParseErrorKind::TooBig { digits: text.len() }, span }),
     }
 }
 
-struct Parser<'a> {
-    tokens: &'a [Token],
+struct MapParser<'a> {
+    tokens: &'a [MapToken],
     at: usize,
     end: usize,
     nesting: usize,
 }
 
-impl Parser<'_> {
-    fn peek(&self) -> Option<&TokenKind> {
+impl MapParser<'_> {
+    fn peek(&self) -> Option<&MapTokenKind> {
         self.tokens.get(self.at).map(|token| &token.kind)
     }
 
@@ -270,7 +270,7 @@ impl Parser<'_> {
         self.tokens.get(self.at).map_or(self.end..self.end, |token| token.span.clone())
     }
 
-    fn take(&mut self, wanted: &TokenKind) -> bool {
+    fn take(&mut self, wanted: &MapTokenKind) -> bool {
         let found = self.peek() == Some(wanted);
         if found {
             self.at += 1;
@@ -278,7 +278,11 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, wanted: &TokenKind, expected: &'static str) -> Result<Span, ParseError> {
+    fn expect(
+        &mut self,
+        wanted: &MapTokenKind,
+        expected: &'static str,
+    ) -> Result<Span, ParseError> {
         let span = self.span();
         if self.take(wanted) { Ok(span) } else { Err(self.unexpected(expected)) }
     }
@@ -286,16 +290,16 @@ impl Parser<'_> {
     fn unexpected(&self, expected: &'static str) -> ParseError {
         let found = match self.peek() {
             None => "the end".to_string(),
-            Some(TokenKind::Int(value)) => alloc::format!("`{value}`"),
-            Some(TokenKind::Name(name)) => alloc::format!("`{name}`"),
-            Some(TokenKind::Op(op)) => alloc::format!("`{}`", crate::print::sign(*op)),
-            Some(TokenKind::Open) => "`(`".to_string(),
-            Some(TokenKind::Close) => "`)`".to_string(),
-            Some(TokenKind::Comma) => "`,`".to_string(),
-            Some(TokenKind::Bar) => "`|`".to_string(),
-            Some(TokenKind::Arrow) => "`->`".to_string(),
-            Some(TokenKind::Equals) => "`=`".to_string(),
-            Some(TokenKind::Colon) => "`:`".to_string(),
+            Some(MapTokenKind::Int(value)) => alloc::format!("`{value}`"),
+            Some(MapTokenKind::Name(name)) => alloc::format!("`{name}`"),
+            Some(MapTokenKind::Op(op)) => alloc::format!("`{}`", crate::print::sign(*op)),
+            Some(MapTokenKind::Open) => "`(`".to_string(),
+            Some(MapTokenKind::Close) => "`)`".to_string(),
+            Some(MapTokenKind::Comma) => "`,`".to_string(),
+            Some(MapTokenKind::Bar) => "`|`".to_string(),
+            Some(MapTokenKind::Arrow) => "`->`".to_string(),
+            Some(MapTokenKind::Equals) => "`=`".to_string(),
+            Some(MapTokenKind::Colon) => "`:`".to_string(),
         };
         ParseError { kind: ParseErrorKind::Unexpected { expected, found }, span: self.span() }
     }
@@ -308,9 +312,9 @@ impl Parser<'_> {
         let mut depth = 0_usize;
         for (at, token) in self.tokens.iter().enumerate() {
             match token.kind {
-                TokenKind::Open => depth += 1,
-                TokenKind::Close => depth = depth.saturating_sub(1),
-                TokenKind::Arrow if depth == 0 => return Some(at),
+                MapTokenKind::Open => depth += 1,
+                MapTokenKind::Close => depth = depth.saturating_sub(1),
+                MapTokenKind::Arrow if depth == 0 => return Some(at),
                 _ => {}
             }
         }
@@ -319,14 +323,14 @@ impl Parser<'_> {
 
     /// Whether the next token is a parenthesis that closes at the very last token.
     fn wrapped_to_the_end(&self) -> bool {
-        if self.peek() != Some(&TokenKind::Open) {
+        if self.peek() != Some(&MapTokenKind::Open) {
             return false;
         }
         let mut depth = 0_usize;
         for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
             match token.kind {
-                TokenKind::Open => depth += 1,
-                TokenKind::Close => {
+                MapTokenKind::Open => depth += 1,
+                MapTokenKind::Close => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
                         return at + 1 == self.tokens.len();
@@ -338,31 +342,31 @@ impl Parser<'_> {
         false
     }
 
-    fn params(&mut self) -> Result<Vec<Param>, ParseError> {
-        self.expect(&TokenKind::Open, "`(` before the parameters")?;
-        let mut params: Vec<Param> = Vec::new();
-        if !self.take(&TokenKind::Close) {
+    fn params(&mut self) -> Result<Vec<MapParam>, ParseError> {
+        self.expect(&MapTokenKind::Open, "`(` before the parameters")?;
+        let mut params: Vec<MapParam> = Vec::new();
+        if !self.take(&MapTokenKind::Close) {
             loop {
                 let start = self.span();
-                let star = self.take(&TokenKind::Op(BinOp::Mul));
+                let star = self.take(&MapTokenKind::Op(BinOp::Mul));
                 if star && params.iter().any(|p| p.star) {
                     return Err(ParseError { kind: ParseErrorKind::TwoStars, span: start });
                 }
                 let (name, span) = self.name("a parameter's name")?;
-                params.push(Param { name, star, span: start.start..span.end });
-                if self.take(&TokenKind::Close) {
+                params.push(MapParam { name, star, span: start.start..span.end });
+                if self.take(&MapTokenKind::Close) {
                     break;
                 }
-                self.expect(&TokenKind::Comma, "`,` or `)`")?;
+                self.expect(&MapTokenKind::Comma, "`,` or `)`")?;
             }
         }
-        self.expect(&TokenKind::Arrow, "`->`")?;
+        self.expect(&MapTokenKind::Arrow, "`->`")?;
         Ok(params)
     }
 
     fn name(&mut self, expected: &'static str) -> Result<(String, Span), ParseError> {
         let span = self.span();
-        let Some(TokenKind::Name(name)) = self.peek() else {
+        let Some(MapTokenKind::Name(name)) = self.peek() else {
             return Err(self.unexpected(expected));
         };
         let name = name.clone();
@@ -370,13 +374,13 @@ impl Parser<'_> {
         Ok((name, span))
     }
 
-    fn items(&mut self) -> Result<Items, ParseError> {
+    fn items(&mut self) -> Result<MapItemList, ParseError> {
         let (mut items, mut separators) = (Vec::new(), Vec::new());
         if self.peek().is_none() {
             return Ok((items, separators));
         }
         loop {
-            if self.peek() == Some(&TokenKind::Bar) {
+            if self.peek() == Some(&MapTokenKind::Bar) {
                 return Err(ParseError { kind: ParseErrorKind::EmptyGroup, span: self.span() });
             }
             items.push(self.item()?);
@@ -384,37 +388,37 @@ impl Parser<'_> {
             if self.peek().is_none() {
                 return Ok((items, separators));
             }
-            if self.take(&TokenKind::Bar) {
+            if self.take(&MapTokenKind::Bar) {
                 if self.peek().is_none() {
                     return Err(ParseError { kind: ParseErrorKind::EmptyGroup, span });
                 }
                 separators.push((items.len(), span));
             } else {
-                self.expect(&TokenKind::Comma, "an operator, `,`, `|` or the end")?;
+                self.expect(&MapTokenKind::Comma, "an operator, `,`, `|` or the end")?;
             }
         }
     }
 
-    fn item(&mut self) -> Result<ItemText, ParseError> {
+    fn item(&mut self) -> Result<MapItemText, ParseError> {
         let start = self.span();
-        if self.take(&TokenKind::Op(BinOp::Mul)) {
+        if self.take(&MapTokenKind::Op(BinOp::Mul)) {
             let (name, span) = self.name("the name of a `*` parameter")?;
-            return Ok(ItemText::Star(name, start.start..span.end));
+            return Ok(MapItemText::Star(name, start.start..span.end));
         }
         let mut name = None;
-        if self.tokens.get(self.at + 1).is_some_and(|token| token.kind == TokenKind::Equals) {
+        if self.tokens.get(self.at + 1).is_some_and(|token| token.kind == MapTokenKind::Equals) {
             name = Some(self.name("the name of a storage axis")?);
             self.at += 1;
         }
         let expr = self.expr(0)?;
-        let extent = if self.take(&TokenKind::Colon) { Some(self.expr(0)?) } else { None };
-        Ok(ItemText::Expr { name, expr, extent })
+        let extent = if self.take(&MapTokenKind::Colon) { Some(self.expr(0)?) } else { None };
+        Ok(MapItemText::Expr { name, expr, extent })
     }
 
     /// Operators that bind at least as tightly as `least`, by precedence climbing.
-    fn expr(&mut self, least: u8) -> Result<Ast, ParseError> {
+    fn expr(&mut self, least: u8) -> Result<IndexAst, ParseError> {
         let mut left = self.unary()?;
-        while let Some(TokenKind::Op(op)) = self.peek() {
+        while let Some(MapTokenKind::Op(op)) = self.peek() {
             let (op, span) = (*op, self.span());
             let level = match op {
                 BinOp::Xor => 1,
@@ -431,25 +435,25 @@ impl Parser<'_> {
             if depth > MAX_TERMS {
                 return Err(self.too_deep());
             }
-            left = Ast {
+            left = IndexAst {
                 span: left.span.start..right.span.end,
-                kind: AstKind::Bin(op, span, Box::new(left), Box::new(right)),
+                kind: IndexAstKind::Bin(op, span, Box::new(left), Box::new(right)),
                 depth,
             };
         }
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<Ast, ParseError> {
+    fn unary(&mut self) -> Result<IndexAst, ParseError> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
             return Err(self.too_deep());
         }
         let start = self.span();
-        let ast = if self.take(&TokenKind::Op(BinOp::Sub)) {
+        let ast = if self.take(&MapTokenKind::Op(BinOp::Sub)) {
             let inner = self.unary()?;
             let (span, depth) = (start.start..inner.span.end, inner.depth + 1);
-            Ast { span, kind: AstKind::Neg(Box::new(inner)), depth }
+            IndexAst { span, kind: IndexAstKind::Neg(Box::new(inner)), depth }
         } else {
             self.primary()?
         };
@@ -457,45 +461,49 @@ impl Parser<'_> {
         Ok(ast)
     }
 
-    fn primary(&mut self) -> Result<Ast, ParseError> {
+    fn primary(&mut self) -> Result<IndexAst, ParseError> {
         let span = self.span();
         match self.peek() {
-            Some(TokenKind::Int(value)) => {
-                let kind = AstKind::Int(*value);
+            Some(MapTokenKind::Int(value)) => {
+                let kind = IndexAstKind::Int(*value);
                 self.at += 1;
-                Ok(Ast { span, kind, depth: 1 })
+                Ok(IndexAst { span, kind, depth: 1 })
             }
-            Some(TokenKind::Name(name)) => {
+            Some(MapTokenKind::Name(name)) => {
                 let name = name.clone();
                 self.at += 1;
-                if self.take(&TokenKind::Open) {
+                if self.take(&MapTokenKind::Open) {
                     self.call(name, span.start)
                 } else {
-                    Ok(Ast { span, kind: AstKind::Name(name), depth: 1 })
+                    Ok(IndexAst { span, kind: IndexAstKind::Name(name), depth: 1 })
                 }
             }
-            Some(TokenKind::Open) => {
+            Some(MapTokenKind::Open) => {
                 self.at += 1;
                 let inner = self.expr(0)?;
-                let close = self.expect(&TokenKind::Close, "an operator or `)`")?;
+                let close = self.expect(&MapTokenKind::Close, "an operator or `)`")?;
                 // The parentheses belong to the operand: a caret below `(a + b) // 4` covers them.
-                Ok(Ast { span: span.start..close.end, ..inner })
+                Ok(IndexAst { span: span.start..close.end, ..inner })
             }
             _ => Err(self.unexpected("an axis, a number or `(`")),
         }
     }
 
-    fn call(&mut self, name: String, start: usize) -> Result<Ast, ParseError> {
+    fn call(&mut self, name: String, start: usize) -> Result<IndexAst, ParseError> {
         let mut arguments = Vec::new();
         loop {
             arguments.push(self.expr(0)?);
-            if self.peek() == Some(&TokenKind::Close) {
+            if self.peek() == Some(&MapTokenKind::Close) {
                 let end = self.span().end;
                 self.at += 1;
                 let depth = arguments.iter().map(|a| a.depth).max().unwrap_or(0) + 1;
-                return Ok(Ast { span: start..end, kind: AstKind::Call(name, arguments), depth });
+                return Ok(IndexAst {
+                    span: start..end,
+                    kind: IndexAstKind::Call(name, arguments),
+                    depth,
+                });
             }
-            self.expect(&TokenKind::Comma, "`,` or `)`")?;
+            self.expect(&MapTokenKind::Comma, "`,` or `)`")?;
         }
     }
 }

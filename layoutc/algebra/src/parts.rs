@@ -11,10 +11,10 @@ use crate::simplify::Facts;
 
 /// Axes with the targets that read them and no others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct LayoutComponent {
     /// Logical axes, ascending.
     pub axes: Vec<usize>,
-    /// Positions in [`Parts::targets`], ascending.
+    /// Positions in [`LayoutDecomposition::targets`], ascending.
     pub targets: Vec<usize>,
     /// At least 0 on elements: the conditions of the domain on these axes, over `Var::Axis`.
     pub within: Vec<Expr>,
@@ -25,7 +25,7 @@ pub struct Part {
 
 /// A layout as independent parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parts {
+pub struct LayoutDecomposition {
     /// Indices over `Var::Axis` that tell every element from every other: the storage indices, or the offset alone where
     /// strides decide it.
     pub targets: Vec<Expr>,
@@ -35,7 +35,7 @@ pub struct Parts {
     /// slots, or that of a neighbour.
     pub at: Vec<Expr>,
     /// The parts, by their first axis.
-    pub all: Vec<Part>,
+    pub components: Vec<LayoutComponent>,
 }
 
 impl Layout {
@@ -43,7 +43,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`ExprError`] when an expression would be too large.
-    pub fn parts(&self) -> Result<Parts, ExprError> {
+    pub fn parts(&self) -> Result<LayoutDecomposition, ExprError> {
         let strided = self.is_strided();
         let targets =
             if strided { alloc::vec![self.offset.clone()] } else { self.storage_map.clone() };
@@ -80,9 +80,9 @@ impl Layout {
             };
             let within = component.within(&within);
             let (axes, targets) = (component.axes, component.targets);
-            parts.push(Part { axes, targets, within, inverse: inverse.transpose()? });
+            parts.push(LayoutComponent { axes, targets, within, inverse: inverse.transpose()? });
         }
-        Ok(Parts { targets, slots, at, all: parts })
+        Ok(LayoutDecomposition { targets, slots, at, components: parts })
     }
 
     /// What is known of the axes.

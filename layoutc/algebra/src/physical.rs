@@ -26,7 +26,7 @@ pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {
 
 /// How the storage axes lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Placement {
+pub(crate) struct MemoryPlacement {
     /// Per storage axis: elements of its own physical axis between neighbours.
     pub(crate) local_strides: Vec<Expr>,
     /// Extents of the physical axes.
@@ -39,7 +39,7 @@ pub(crate) struct Placement {
 
 /// What the steps ask of the placement.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Demands {
+pub(crate) struct PlacementOptions {
     /// Element strides of all axes, which then form one group.
     pub(crate) strides: Option<Vec<Expr>>,
     /// Storage axes along which every step is a multiple of so many bytes.
@@ -61,9 +61,9 @@ pub(crate) fn place(
     axes: &[Axis],
     separators: &[usize],
     first: &[Expr],
-    demands: &Demands,
+    demands: &PlacementOptions,
     facts: &Facts,
-) -> Result<Placement, ExprError> {
+) -> Result<MemoryPlacement, ExprError> {
     let one = Expr::constant(1);
     if let Some(strides) = &demands.strides {
         let size = cosize(axes, strides, facts)?;
@@ -71,7 +71,7 @@ pub(crate) fn place(
         let size = facts.simplify(&Expr::binary(BinOp::Add, &size, &lead)?)?;
         let size = demands.rounded(&size, facts)?;
         let (local_strides, shape) = (strides.clone(), alloc::vec![size]);
-        return Ok(Placement { local_strides, shape, pitches: alloc::vec![one], lead });
+        return Ok(MemoryPlacement { local_strides, shape, pitches: alloc::vec![one], lead });
     }
     let groups = groups(axes.len(), separators);
     let mut local_strides = alloc::vec![one.clone(); axes.len()];
@@ -134,14 +134,14 @@ pub(crate) fn place(
         let counted = if extent.as_const() == Some(0) { stride } else { extent };
         pitch = facts.simplify(&Expr::binary(BinOp::Mul, &pitch, &counted)?)?;
     }
-    Ok(Placement { local_strides, shape, pitches, lead })
+    Ok(MemoryPlacement { local_strides, shape, pitches, lead })
 }
 
 fn local_stride(strides: &[Expr], k: usize) -> Expr {
     strides.get(k).cloned().unwrap_or_else(|| Expr::constant(1))
 }
 
-impl Demands {
+impl PlacementOptions {
     fn alignment(&self, axis: usize) -> Option<i128> {
         self.alignments.iter().find(|(k, _)| *k == axis).map(|(_, bytes)| *bytes)
     }

@@ -1,6 +1,6 @@
 //! Places on a curve in the normal form: there and back is where one was.
 
-use crate::curve::Grid;
+use crate::curve::CurveGrid;
 use crate::expr::{BinOp, ExprError, apply};
 use crate::monomial::Atom;
 use crate::poly::Poly;
@@ -8,7 +8,12 @@ use crate::simplify::Facts;
 
 impl Facts {
     /// How far along a curve a cell is: that of the cell at `d`, where `d` lies on the curve, is `d`.
-    pub(crate) fn distance(&self, grid: Grid, row: Poly, column: Poly) -> Result<Poly, ExprError> {
+    pub(crate) fn distance(
+        &self,
+        grid: CurveGrid,
+        row: Poly,
+        column: Poly,
+    ) -> Result<Poly, ExprError> {
         if let (Some(row), Some(column)) = (row.as_constant(), column.as_constant()) {
             return Ok(Poly::constant(apply(BinOp::Hilbert(grid), row, column)?));
         }
@@ -26,7 +31,7 @@ impl Facts {
     }
 
     /// The cell at a distance along a curve: at that of a cell of the box it is the cell.
-    pub(crate) fn cell(&self, grid: Grid, distance: Poly) -> Result<Poly, ExprError> {
+    pub(crate) fn cell(&self, grid: CurveGrid, distance: Poly) -> Result<Poly, ExprError> {
         if let Some(distance) = distance.as_constant() {
             return Ok(Poly::constant(apply(BinOp::HilbertCell(grid), distance, 0)?));
         }
@@ -48,7 +53,7 @@ impl Facts {
 }
 
 /// `(cell, d)` of a polynomial that is the cell at `d`, or a quotient or remainder of it.
-fn cell_in(grid: Grid, p: &Poly) -> Option<(Poly, &Poly)> {
+fn cell_in(grid: CurveGrid, p: &Poly) -> Option<(Poly, &Poly)> {
     let cell = match p.as_atom()? {
         Atom::Op(BinOp::FloorDiv | BinOp::Mod, x, _) => &**x,
         _ => p,

@@ -4,10 +4,10 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::expr::{BinOp, Cmp, Expr, Node, Predicate, Var};
+use crate::expr::{BinOp, CompareOp, Expr, ExprNode, Predicate, Var};
 
 /// Gives a variable its name.
-pub type Names<'a> = &'a dyn Fn(Var) -> String;
+pub type VarNames<'a> = &'a dyn Fn(Var) -> String;
 
 /// How tightly an operator binds; more binds tighter (Python's order).
 fn level(op: BinOp) -> u8 {
@@ -38,24 +38,24 @@ pub fn sign(op: BinOp) -> &'static str {
 }
 
 /// The expression as text: `(n * 32 + c // 4) * 64 + h`. Parentheses only where the value needs them.
-pub fn expr(expr: &Expr, names: Names<'_>) -> String {
+pub fn expr(expr: &Expr, names: VarNames<'_>) -> String {
     let mut text = String::new();
     write_expr(&mut text, expr, names, 0);
     text
 }
 
-fn write_expr(text: &mut String, expr: &Expr, names: Names<'_>, context: u8) {
+fn write_expr(text: &mut String, expr: &Expr, names: VarNames<'_>, context: u8) {
     match expr.node() {
-        Node::Const(value) if *value < 0 && context > 3 => text.push_str(&format!("({value})")),
-        Node::Const(value) => text.push_str(&value.to_string()),
-        Node::Var(var) => text.push_str(&names(*var)),
-        Node::Neg(a) => {
+        ExprNode::Const(value) if *value < 0 && context > 3 => text.push_str(&format!("({value})")),
+        ExprNode::Const(value) => text.push_str(&value.to_string()),
+        ExprNode::Var(var) => text.push_str(&names(*var)),
+        ExprNode::Neg(a) => {
             let wrap = context > 3;
             text.push_str(if wrap { "(-" } else { "-" });
             write_expr(text, a, names, 5);
             text.push_str(if wrap { ")" } else { "" });
         }
-        Node::Bin(op @ (BinOp::Hilbert(grid) | BinOp::HilbertCell(grid)), a, b) => {
+        ExprNode::Bin(op @ (BinOp::Hilbert(grid) | BinOp::HilbertCell(grid)), a, b) => {
             text.push_str(sign(*op));
             text.push('(');
             write_expr(text, a, names, 0);
@@ -65,7 +65,7 @@ fn write_expr(text: &mut String, expr: &Expr, names: Names<'_>, context: u8) {
             }
             text.push_str(&format!(", {}, {})", grid.rows(), grid.columns()));
         }
-        Node::Bin(op @ (BinOp::Min | BinOp::Max), a, b) => {
+        ExprNode::Bin(op @ (BinOp::Min | BinOp::Max), a, b) => {
             text.push_str(sign(*op));
             text.push('(');
             write_expr(text, a, names, 0);
@@ -73,7 +73,7 @@ fn write_expr(text: &mut String, expr: &Expr, names: Names<'_>, context: u8) {
             write_expr(text, b, names, 0);
             text.push(')');
         }
-        Node::Bin(op, a, b) => {
+        ExprNode::Bin(op, a, b) => {
             let own = level(*op);
             let wrap = own < context;
             text.push_str(if wrap { "(" } else { "" });
@@ -86,16 +86,16 @@ fn write_expr(text: &mut String, expr: &Expr, names: Names<'_>, context: u8) {
 }
 
 /// The predicate as text: `p0 < 14 and p1 % 4 == 0`; `true` when empty.
-pub fn predicate(predicate: &Predicate, names: Names<'_>) -> String {
+pub fn predicate(predicate: &Predicate, names: VarNames<'_>) -> String {
     let mut text = String::new();
     for comparison in &predicate.all {
         if !text.is_empty() {
             text.push_str(" and ");
         }
         let op = match comparison.op {
-            Cmp::Eq => "==",
-            Cmp::Lt => "<",
-            Cmp::Ge => ">=",
+            CompareOp::Eq => "==",
+            CompareOp::Lt => "<",
+            CompareOp::Ge => ">=",
         };
         text.push_str(&format!(
             "{} {op} {}",

@@ -5,7 +5,7 @@
 //! the text says too much, and [`crate::differences`] takes over.
 
 use crate::bounds::bitwise_bounds;
-use crate::expr::{BinOp, Expr, ExprError, Node, Var};
+use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::poly::Poly;
 use crate::simplify::{Facts, Interval};
 
@@ -31,11 +31,11 @@ fn interval_of(
     facts: &Facts,
 ) -> Result<Interval, ExprError> {
     match expr.node() {
-        Node::Const(value) => Ok(point(Poly::constant(*value))),
-        Node::Var(var @ Var::Symbol(_)) => Ok(point(facts.normalize(&Expr::var(*var))?)),
-        Node::Var(var) => range(*var).ok_or(ExprError::Unbound),
-        Node::Neg(a) => negated(&interval(a, range, facts)?),
-        Node::Bin(op, a, b) => {
+        ExprNode::Const(value) => Ok(point(Poly::constant(*value))),
+        ExprNode::Var(var @ Var::Symbol(_)) => Ok(point(facts.normalize(&Expr::var(*var))?)),
+        ExprNode::Var(var) => range(*var).ok_or(ExprError::Unbound),
+        ExprNode::Neg(a) => negated(&interval(a, range, facts)?),
+        ExprNode::Bin(op, a, b) => {
             let (a, b) = (interval(a, range, facts)?, interval(b, range, facts)?);
             operation(*op, &a, &b, facts)
         }

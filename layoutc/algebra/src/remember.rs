@@ -3,19 +3,19 @@
 use alloc::collections::BTreeMap;
 use core::cell::RefCell;
 
-use crate::expr::{BinOp, Expr, ExprError, Node};
+use crate::expr::{BinOp, Expr, ExprError, ExprNode};
 use crate::poly::Poly;
 use crate::simplify::Facts;
 
 /// Facts with the normal forms found by them so far.
 #[derive(Debug)]
-pub(crate) struct Remembering<'a> {
+pub(crate) struct MemoizedFacts<'a> {
     facts: &'a Facts,
     /// By identity; the expression is kept, so that no other takes its place.
     known: RefCell<BTreeMap<usize, (Expr, Poly)>>,
 }
 
-impl<'a> Remembering<'a> {
+impl<'a> MemoizedFacts<'a> {
     pub(crate) fn new(facts: &'a Facts) -> Self {
         Self { facts, known: RefCell::default() }
     }
@@ -28,7 +28,7 @@ impl<'a> Remembering<'a> {
     pub(crate) fn normalize(&self, expr: &Expr) -> Result<Poly, ExprError> {
         let form = |part: &Expr| self.normalize(part);
         // Divisions are what takes time.
-        let Node::Bin(BinOp::FloorDiv | BinOp::Mod, ..) = expr.node() else {
+        let ExprNode::Bin(BinOp::FloorDiv | BinOp::Mod, ..) = expr.node() else {
             return self.facts.combine(expr, &form);
         };
         if let Some((_, known)) = self.known.borrow().get(&expr.identity()) {

@@ -10,7 +10,7 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::expr::{BinOp, Expr, ExprError, Node, Var};
+use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::layout::Symbol;
 use crate::monomial::{Atom, Monomial};
 use crate::poly::{Poly, gcd};
@@ -119,10 +119,10 @@ impl Facts {
         form: &dyn Fn(&Expr) -> Result<Poly, ExprError>,
     ) -> Result<Poly, ExprError> {
         match expr.node() {
-            Node::Const(value) => Ok(Poly::constant(*value)),
-            Node::Var(var) => Ok(self.variable(*var)),
-            Node::Neg(a) => form(a)?.scale(-1),
-            Node::Bin(op, a, b) => {
+            ExprNode::Const(value) => Ok(Poly::constant(*value)),
+            ExprNode::Var(var) => Ok(self.variable(*var)),
+            ExprNode::Neg(a) => form(a)?.scale(-1),
+            ExprNode::Bin(op, a, b) => {
                 let (a, b) = (form(a)?, form(b)?);
                 match op {
                     BinOp::Add => self.join_digits(a.and(&b)?),

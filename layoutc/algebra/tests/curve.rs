@@ -1,10 +1,10 @@
 //! The Hilbert curve of a box: every cell once, by steps to neighbours, and Hilbert's own order in squares.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use layoutc_algebra::curve::{Grid, MAX_CELLS};
+use layoutc_algebra::curve::{CurveGrid, MAX_CELLS};
 
 /// The cells of a box along its curve.
-fn path(grid: Grid) -> Vec<(i128, i128)> {
+fn path(grid: CurveGrid) -> Vec<(i128, i128)> {
     let columns = i128::from(grid.columns());
     (0..i128::from(grid.cells()))
         .map(|distance| (grid.cell(distance) / columns, grid.cell(distance) % columns))
@@ -26,7 +26,7 @@ fn diagonal_steps(path: &[(i128, i128)]) -> usize {
 fn every_cell_is_visited_once_and_tells_its_distance() {
     for rows in 1..=24 {
         for columns in 1..=24 {
-            let grid = Grid::new(rows, columns).unwrap();
+            let grid = CurveGrid::new(rows, columns).unwrap();
             let mut seen = vec![false; usize::try_from(grid.cells()).unwrap()];
             for (distance, (row, column)) in (0..).zip(path(grid)) {
                 assert!(row < i128::from(rows) && column < i128::from(columns));
@@ -42,7 +42,7 @@ fn every_cell_is_visited_once_and_tells_its_distance() {
 fn steps_go_to_neighbours_but_for_one_at_most_where_the_longer_side_alone_is_odd() {
     for rows in 1..=40 {
         for columns in 1..=40 {
-            let path = path(Grid::new(rows, columns).unwrap());
+            let path = path(CurveGrid::new(rows, columns).unwrap());
             let (longer, shorter) = (rows.max(columns), rows.min(columns));
             let is_odd = longer % 2 == 1 && shorter % 2 == 0;
             let diagonal = usize::from(is_odd && shorter > 2);
@@ -75,12 +75,12 @@ fn square(side: i128, mut row: i128, mut column: i128) -> i128 {
 #[test]
 fn squares_of_powers_of_two_are_in_hilberts_order() {
     for side in [1, 2, 4, 8, 16, 32, 64] {
-        let grid = Grid::new(side, side).unwrap();
+        let grid = CurveGrid::new(side, side).unwrap();
         for (distance, (row, column)) in (0..).zip(path(grid)) {
             assert_eq!(square(i128::from(side), row, column), distance, "{side}: {row}, {column}");
         }
     }
-    let grid = Grid::new(4, 4).unwrap();
+    let grid = CurveGrid::new(4, 4).unwrap();
     let rows: Vec<Vec<i128>> =
         (0..4).map(|row| (0..4).map(|column| grid.distance(row, column)).collect()).collect();
     assert_eq!(rows, [[0, 1, 14, 15], [3, 2, 13, 12], [4, 7, 8, 11], [5, 6, 9, 10]]);
@@ -91,7 +91,7 @@ fn large_boxes_lead_back_and_what_lies_outside_counts_as_the_nearest_cell() {
     for (rows, columns) in
         [(1, MAX_CELLS), (MAX_CELLS, 1), (2048, 2048), (3, 1_398_101), (1999, 2097)]
     {
-        let grid = Grid::new(rows, columns).unwrap();
+        let grid = CurveGrid::new(rows, columns).unwrap();
         let cells = i128::from(grid.cells());
         for k in 0..4000 {
             let distance = k * 1_000_003 % cells;
@@ -100,11 +100,11 @@ fn large_boxes_lead_back_and_what_lies_outside_counts_as_the_nearest_cell() {
             assert_eq!(grid.distance(cell / columns, cell % columns), distance, "{grid:?}");
         }
     }
-    let grid = Grid::new(3, 5).unwrap();
+    let grid = CurveGrid::new(3, 5).unwrap();
     assert_eq!(grid.distance(-7, i128::MAX), grid.distance(0, 4));
     assert_eq!(grid.distance(i128::MAX, i128::MIN), grid.distance(2, 0));
     assert_eq!((grid.cell(-1), grid.cell(i128::MAX)), (grid.cell(0), grid.cell(14)));
-    assert_eq!(Grid::new(0, 5), None);
-    assert_eq!(Grid::new(2049, 2048), None);
-    assert_eq!(Grid::new(u32::MAX, u32::MAX), None);
+    assert_eq!(CurveGrid::new(0, 5), None);
+    assert_eq!(CurveGrid::new(2049, 2048), None);
+    assert_eq!(CurveGrid::new(u32::MAX, u32::MAX), None);
 }

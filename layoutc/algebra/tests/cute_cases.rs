@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use layoutc_algebra::cute::{
-    self, Answer, CuteError, Division, Layout, Note, Peer, Product, Rounding, Tiler, Tuple,
+    self, CuteError, CuteLayout, CuteNote, CuteOutcome, CuteReferenceResult, DivisionGrouping,
+    IntTuple, ProductGrouping, RemainderPolicy, Tiler,
 };
-use layoutc_algebra::notation::FaultKind;
+use layoutc_algebra::notation::NotationFaultKind;
 use serde_json::Value;
 
 fn cases(kind: &str) -> Vec<Value> {
@@ -15,7 +16,7 @@ fn cases(kind: &str) -> Vec<Value> {
     found
 }
 
-fn layout(text: &str) -> Layout {
+fn layout(text: &str) -> CuteLayout {
     cute::parse_layout(text).unwrap_or_else(|fault| panic!("{text}: {fault}"))
 }
 
@@ -31,17 +32,17 @@ fn integers(value: &Value) -> Vec<i128> {
     value.as_array().unwrap().iter().map(integer).collect()
 }
 
-fn tuple(value: &Value) -> Tuple {
+fn tuple(value: &Value) -> IntTuple {
     match value.as_array() {
-        Some(list) => Tuple::List(list.iter().map(tuple).collect()),
-        None => Tuple::Integer(integer(value)),
+        Some(list) => IntTuple::List(list.iter().map(tuple).collect()),
+        None => IntTuple::Integer(integer(value)),
     }
 }
 
 /// The layout of a case, which is written twice: as a text and as numbers.
-fn input(case: &Value, name: &str) -> Layout {
+fn input(case: &Value, name: &str) -> CuteLayout {
     let given = &case["input"][name];
-    let built = Layout::new(&tuple(&given["shape"]), &tuple(&given["stride"])).unwrap();
+    let built = CuteLayout::new(&tuple(&given["shape"]), &tuple(&given["stride"])).unwrap();
     assert_eq!(layout(text_of(&case["input_text"][name])), built, "{}", case["id"]);
     assert_eq!(built.to_string(), text_of(&case["input_text"][name]), "{}", case["id"]);
     built
@@ -50,8 +51,9 @@ fn input(case: &Value, name: &str) -> Layout {
 fn tiler(case: &Value) -> Tiler {
     let given = &case["input"]["b"];
     let Some(modes) = given["by_mode"].as_array() else { return Tiler::Whole(input(case, "b")) };
-    let one = |mode: &Value| Layout::new(&tuple(&mode["shape"]), &tuple(&mode["stride"])).unwrap();
-    let layouts: Vec<Layout> = modes.iter().map(one).collect();
+    let one =
+        |mode: &Value| CuteLayout::new(&tuple(&mode["shape"]), &tuple(&mode["stride"])).unwrap();
+    let layouts: Vec<CuteLayout> = modes.iter().map(one).collect();
     let text: Vec<String> = layouts.iter().map(ToString::to_string).collect();
     let tiler = cute::parse_tiler(&format!("[{}]", text.join(";"))).unwrap();
     let modes = layouts.into_iter().map(|layout| Some(Tiler::Whole(layout))).collect();
@@ -59,12 +61,12 @@ fn tiler(case: &Value) -> Tiler {
     tiler
 }
 
-fn values(layout: &Layout) -> Vec<i128> {
-    (0..layout.size()).map(|index| layout.index(&Tuple::Integer(index)).unwrap()).collect()
+fn values(layout: &CuteLayout) -> Vec<i128> {
+    (0..layout.size()).map(|index| layout.index(&IntTuple::Integer(index)).unwrap()).collect()
 }
 
 /// The answer has the text and the values of the case, whose list of values may stop early.
-fn is_expected(case: &Value, answer: &Layout) {
+fn is_expected(case: &Value, answer: &CuteLayout) {
     let expect = &case["expect"];
     assert_eq!(answer.to_string(), text_of(&expect["text"]), "{}", case["id"]);
     assert_eq!(answer.shape(), tuple(&expect["shape"]), "{}", case["id"]);
@@ -72,7 +74,7 @@ fn is_expected(case: &Value, answer: &Layout) {
     has_values(case, answer);
 }
 
-fn has_values(case: &Value, answer: &Layout) {
+fn has_values(case: &Value, answer: &CuteLayout) {
     let expected = integers(&case["expect"]["values"]);
     let found = values(answer);
     assert_eq!(found.get(..expected.len()), Some(&expected[..]), "{}", case["id"]);
@@ -99,9 +101,9 @@ fn compositions_are_those_of_the_peers_where_they_are_right() {
             continue;
         }
         assert_eq!(case["contract_ok"], true, "{}", case["id"]);
-        let Answer { layout, notes } = cute::compose(&a, &b).unwrap();
+        let CuteOutcome { layout, notes } = cute::compose(&a, &b).unwrap();
         is_expected(&case, &layout);
-        let past = Note::Past { reach: b.cosize() - 1, size: a.size() };
+        let past = CuteNote::PastEnd { reach: b.cosize() - 1, size: a.size() };
         let expected = if b.cosize() > a.size() { vec![past] } else { Vec::new() };
         assert_eq!(notes, expected, "{}", case["id"]);
     }
@@ -111,7 +113,7 @@ fn compositions_are_those_of_the_peers_where_they_are_right() {
 #[test]
 fn what_peers_compose_wrongly_is_refused_with_the_first_index_at_which_they_are_wrong() {
     let error = cute::compose(&layout("(6,2):(1,7)"), &layout("(3,2):(2,3)")).unwrap_err();
-    let peer = Peer { layout: layout("(3,2):(2,3)"), index: 5, given: 7, right: 8 };
+    let peer = CuteReferenceResult { layout: layout("(3,2):(2,3)"), index: 5, given: 7, right: 8 };
     let dependent = CuteError::Dependent {
         index: 5,
         right: 8,
@@ -145,7 +147,7 @@ fn a_layout_that_exists_is_found_where_peers_refuse_or_are_wrong() {
         // Digits run over, and what they lose is what they win.
         ("(2,2,8):(0,1,1)", "(2,2):(1,3)", "(2,2):(0,1)"),
     ] {
-        let Answer { layout: found, .. } = cute::compose(&layout(a), &layout(b)).unwrap();
+        let CuteOutcome { layout: found, .. } = cute::compose(&layout(a), &layout(b)).unwrap();
         assert_eq!(found.to_string(), answer, "{a} o {b}");
     }
     // A is right in a shape that B has when its modes are merged.
@@ -170,15 +172,15 @@ fn compositions_by_mode_leave_the_modes_that_have_no_tiler() {
 fn complements_are_those_of_the_peers() {
     for case in cases("cute_complement") {
         let a = input(&case, "a");
-        let Answer { layout, notes } = cute::complement(&a, None).unwrap();
+        let CuteOutcome { layout, notes } = cute::complement(&a, None).unwrap();
         is_expected(&case, &layout);
         let hole = case["id"] == "cute/complement/9";
-        assert_eq!(notes, if hole { vec![Note::Hole { element: 4 }] } else { Vec::new() });
+        assert_eq!(notes, if hole { vec![CuteNote::Hole { element: 4 }] } else { Vec::new() });
     }
     for case in cases("cute_complement_m") {
         let a = input(&case, "a");
         let cotarget = integer(&case["input"]["m"]);
-        let Answer { layout, notes } = cute::complement(&a, Some(cotarget)).unwrap();
+        let CuteOutcome { layout, notes } = cute::complement(&a, Some(cotarget)).unwrap();
         is_expected(&case, &layout);
         assert_eq!(notes, []);
     }
@@ -192,7 +194,7 @@ fn complements_that_leave_holes_or_go_too_far_say_so() {
     assert_eq!(error.peer().as_deref(), Some("CuTe answers `1:0`, and no copy of A holds 4"));
     let answer = cute::complement(&layout("4:1"), Some(10)).unwrap();
     assert_eq!(answer.layout.to_string(), "3:4");
-    assert_eq!(answer.notes, [Note::Beyond { covered: 12, cotarget: 10 }]);
+    assert_eq!(answer.notes, [CuteNote::ExcessCover { covered: 12, cotarget: 10 }]);
     assert_eq!(
         cute::complement(&layout("(4,4):(1,2)"), None).unwrap_err().to_string(),
         "`4:2` begins below the end of `4:1`: copies of the layout cannot be laid side by side"
@@ -222,7 +224,7 @@ fn inverses_undo_as_the_peers_do() {
         for case in cases(kind) {
             let a = input(&case, "a");
             let inverse = if is_left { cute::left_inverse(&a) } else { cute::right_inverse(&a) };
-            let Answer { layout: inverse, notes } = inverse.unwrap();
+            let CuteOutcome { layout: inverse, notes } = inverse.unwrap();
             assert_eq!(notes, []);
             is_expected(&case, &inverse);
             // And what was accepted of the peers is what holds of ours.
@@ -230,8 +232,8 @@ fn inverses_undo_as_the_peers_do() {
             assert!(accepted.starts_with("any layout meeting the contract"), "{accepted}");
             let (first, second) = if is_left { (&a, &inverse) } else { (&inverse, &a) };
             for index in 0..first.size() {
-                let between = first.index(&Tuple::Integer(index)).unwrap();
-                assert_eq!(second.index(&Tuple::Integer(between)), Ok(index), "{}", case["id"]);
+                let between = first.index(&IntTuple::Integer(index)).unwrap();
+                assert_eq!(second.index(&IntTuple::Integer(between)), Ok(index), "{}", case["id"]);
             }
         }
     }
@@ -249,23 +251,26 @@ fn left_inverses_are_right_where_holes_stay_and_refused_where_indices_collide() 
     assert_eq!(refused("(3,3,2):(2,7,11)"), "5 and 9 both lie at 11");
 }
 
-fn divided(case: &Value, kind: Division) {
-    let answer = cute::divide(&input(case, "a"), &tiler(case), kind, Rounding::Refuse).unwrap();
+fn divided(case: &Value, kind: DivisionGrouping) {
+    let answer =
+        cute::divide(&input(case, "a"), &tiler(case), kind, RemainderPolicy::Refuse).unwrap();
     is_expected(case, &answer.layout);
     assert_eq!(answer.notes, []);
 }
 
 #[test]
 fn divisions_are_those_of_the_peers() {
-    cases("cute_logical_divide").iter().for_each(|case| divided(case, Division::Logical));
-    cases("cute_zipped_divide").iter().for_each(|case| divided(case, Division::Zipped));
-    cases("cute_tiled_divide").iter().for_each(|case| divided(case, Division::Tiled));
+    cases("cute_logical_divide").iter().for_each(|case| divided(case, DivisionGrouping::Logical));
+    cases("cute_zipped_divide").iter().for_each(|case| divided(case, DivisionGrouping::Zipped));
+    cases("cute_tiled_divide").iter().for_each(|case| divided(case, DivisionGrouping::Tiled));
     let tiler = cute::parse_tiler("[3:3;(2,4):(1,8)]").unwrap();
     let a = layout("(9,(4,8),7):(59,(13,1),1000)");
-    let flat = cute::divide(&a, &tiler, Division::Flat, Rounding::Refuse).unwrap().layout;
+    let flat =
+        cute::divide(&a, &tiler, DivisionGrouping::Flat, RemainderPolicy::Refuse).unwrap().layout;
     assert_eq!(flat.to_string(), "(3,(2,4),3,(2,2),7):(177,(13,2),59,(26,1),1000)");
     let left = cute::parse_tiler("[_;8:1]").unwrap();
-    let zipped = cute::divide(&layout("(4,16)"), &left, Division::Zipped, Rounding::Refuse);
+    let zipped =
+        cute::divide(&layout("(4,16)"), &left, DivisionGrouping::Zipped, RemainderPolicy::Refuse);
     assert_eq!(zipped.unwrap().layout.to_string(), "((1,8),(4,2)):((0,4),(1,32))");
 }
 
@@ -279,8 +284,8 @@ fn divisions_that_round_up_are_refused_with_the_figures_and_padded_when_asked() 
         let (a, b) = (layout(&given("a")), Tiler::Whole(layout(&given("b"))));
         let expect = &case["expect"];
         let (size_in, size_out) = (integer(&expect["size_in"]), integer(&expect["size_out"]));
-        let plain = cute::divide(&a, &b, Division::Logical, Rounding::Refuse);
-        let padded = cute::divide(&a, &b, Division::Logical, Rounding::Pad).unwrap();
+        let plain = cute::divide(&a, &b, DivisionGrouping::Logical, RemainderPolicy::Refuse);
+        let padded = cute::divide(&a, &b, DivisionGrouping::Logical, RemainderPolicy::Pad).unwrap();
         assert_eq!(padded.layout.to_string(), text_of(&expect["text"]), "{}", case["id"]);
         assert_eq!((a.size(), padded.layout.size()), (size_in, size_out), "{}", case["id"]);
         if size_in == size_out {
@@ -289,7 +294,7 @@ fn divisions_that_round_up_are_refused_with_the_figures_and_padded_when_asked() 
             continue;
         }
         rounded += 1;
-        assert_eq!(padded.notes, [Note::Rounded { size_in, size_out }]);
+        assert_eq!(padded.notes, [CuteNote::Rounded { size_in, size_out }]);
         let tiler = Box::new(layout(&given("b")));
         assert_eq!(plain, Err(CuteError::Rounds { size_in, size_out, tiler }), "{}", case["id"]);
     }
@@ -297,8 +302,8 @@ fn divisions_that_round_up_are_refused_with_the_figures_and_padded_when_asked() 
     let error = cute::divide(
         &layout("50"),
         &Tiler::Whole(layout("(4,8)")),
-        Division::Zipped,
-        Rounding::Refuse,
+        DivisionGrouping::Zipped,
+        RemainderPolicy::Refuse,
     );
     let said = "50 elements, 64 covered: `(4,8):(1,4)` does not divide them";
     assert_eq!(error.unwrap_err().to_string(), said);
@@ -308,7 +313,7 @@ fn divisions_that_round_up_are_refused_with_the_figures_and_padded_when_asked() 
 fn products_are_those_of_the_peers() {
     for case in cases("cute_logical_product") {
         let a = input(&case, "a");
-        let answer = cute::product(&a, &tiler(&case), Product::Logical).unwrap();
+        let answer = cute::product(&a, &tiler(&case), ProductGrouping::Logical).unwrap();
         is_expected(&case, &answer.layout);
     }
     let product = |a, b, kind| {
@@ -317,20 +322,23 @@ fn products_are_those_of_the_peers() {
     };
     // Source: the examples of CUTLASS' documentation of products; blocks are coalesced since version 3.4.
     let (a, b) = ("(2,5):(5,1)", "(3,4):(1,3)");
-    assert_eq!(product(a, b, Product::Logical), "((2,5),(3,4)):((5,1),(10,30))");
-    assert_eq!(product(a, b, Product::Tiled), "((2,5),3,4):((5,1),10,30)");
-    assert_eq!(product(a, b, Product::Blocked), "(6,(5,4)):(5,(1,30))");
-    assert_eq!(product(a, b, Product::Raked), "((3,2),(4,5)):((10,5),(30,1))");
-    assert_eq!(product(a, "[3:5;_]", Product::Zipped), "((2,1),(3,5)):((5,0),(10,1))");
-    assert_eq!(product("4:1", "3:1", Product::Blocked), "12:1");
+    assert_eq!(product(a, b, ProductGrouping::Logical), "((2,5),(3,4)):((5,1),(10,30))");
+    assert_eq!(product(a, b, ProductGrouping::Tiled), "((2,5),3,4):((5,1),10,30)");
+    assert_eq!(product(a, b, ProductGrouping::Blocked), "(6,(5,4)):(5,(1,30))");
+    assert_eq!(product(a, b, ProductGrouping::Raked), "((3,2),(4,5)):((10,5),(30,1))");
+    assert_eq!(product(a, "[3:5;_]", ProductGrouping::Zipped), "((2,1),(3,5)):((5,0),(10,1))");
+    assert_eq!(product("4:1", "3:1", ProductGrouping::Blocked), "12:1");
     // CuTe's complement has one place here, and its product lays the copy upon the block.
-    assert_eq!(product("(3,2,2):(1,5,19)", "2:1", Product::Logical), "((3,2,2),2):((1,5,19),38)");
+    assert_eq!(
+        product("(3,2,2):(1,5,19)", "2:1", ProductGrouping::Logical),
+        "((3,2,2),2):((1,5,19),38)"
+    );
     let tiler = cute::parse_tiler("[3:1]").unwrap();
-    let answer = cute::product(&layout(a), &tiler, Product::Logical).unwrap();
+    let answer = cute::product(&layout(a), &tiler, ProductGrouping::Logical).unwrap();
     assert_eq!(answer.layout.to_string(), "((2,3),5):((5,1),1)");
     let said = "copies reach into each other: `5:1` begins below the end of `3:1`";
     assert_eq!(answer.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), [said]);
-    let error = cute::product(&layout(a), &tiler, Product::Blocked);
+    let error = cute::product(&layout(a), &tiler, ProductGrouping::Blocked);
     assert_eq!(error, Err(CuteError::Tiler));
 }
 
@@ -345,7 +353,7 @@ fn coordinates_and_indices_are_those_of_the_peers() {
         }
         for index in 0..a.size() {
             let coordinate = a.coordinate(index).unwrap();
-            assert_eq!(a.index(&coordinate), a.index(&Tuple::Integer(index)));
+            assert_eq!(a.index(&coordinate), a.index(&IntTuple::Integer(index)));
         }
     }
     let a = layout("(3,(2,3)):(3,(12,1))");
@@ -415,23 +423,23 @@ fn texts_are_read_as_cute_prints_them() {
 fn what_no_layout_is_has_a_place_and_a_reason() {
     let deep = format!("{}1{}", "(".repeat(100), ")".repeat(100));
     for (text, kind, start, end) in [
-        ("", FaultKind::Syntax, 0, 0),
-        ("(4,2:1", FaultKind::Syntax, 4, 5),
-        ("()", FaultKind::Syntax, 1, 2),
-        ("(4,2):(1,2) x", FaultKind::Syntax, 12, 13),
-        ("(4,2):1", FaultKind::Value, 6, 7),
-        ("(4,0):(1,2)", FaultKind::Value, 3, 4),
-        ("(2,3):(?,2)", FaultKind::Unsupported, 7, 8),
-        ("4:-1", FaultKind::Unsupported, 2, 3),
-        ("(2,3):(1@0,1@1)", FaultKind::Unsupported, 7, 9),
-        ("99999999999999999999:1", FaultKind::Value, 0, 20),
-        ("(4294967296,4294967296):(1,1)", FaultKind::Value, 0, 29),
-        ("(2,2):(9223372036854775807,1)", FaultKind::Value, 0, 29),
-        ("S<3,4,2> o 0 o 8:1", FaultKind::Value, 0, 8),
-        ("S<3,4,3> o 0 o 8:1", FaultKind::Unsupported, 0, 8),
-        ("S<60,4,61> o 0 o 8:1", FaultKind::Value, 0, 10),
-        ("S<3,4> o 0 o 8:1", FaultKind::Syntax, 5, 6),
-        (deep.as_str(), FaultKind::Syntax, 65, 66),
+        ("", NotationFaultKind::Syntax, 0, 0),
+        ("(4,2:1", NotationFaultKind::Syntax, 4, 5),
+        ("()", NotationFaultKind::Syntax, 1, 2),
+        ("(4,2):(1,2) x", NotationFaultKind::Syntax, 12, 13),
+        ("(4,2):1", NotationFaultKind::Value, 6, 7),
+        ("(4,0):(1,2)", NotationFaultKind::Value, 3, 4),
+        ("(2,3):(?,2)", NotationFaultKind::Unsupported, 7, 8),
+        ("4:-1", NotationFaultKind::Unsupported, 2, 3),
+        ("(2,3):(1@0,1@1)", NotationFaultKind::Unsupported, 7, 9),
+        ("99999999999999999999:1", NotationFaultKind::Value, 0, 20),
+        ("(4294967296,4294967296):(1,1)", NotationFaultKind::Value, 0, 29),
+        ("(2,2):(9223372036854775807,1)", NotationFaultKind::Value, 0, 29),
+        ("S<3,4,2> o 0 o 8:1", NotationFaultKind::Value, 0, 8),
+        ("S<3,4,3> o 0 o 8:1", NotationFaultKind::Unsupported, 0, 8),
+        ("S<60,4,61> o 0 o 8:1", NotationFaultKind::Value, 0, 10),
+        ("S<3,4> o 0 o 8:1", NotationFaultKind::Syntax, 5, 6),
+        (deep.as_str(), NotationFaultKind::Syntax, 65, 66),
     ] {
         let fault = cute::parse_layout(text).unwrap_err();
         assert_eq!((fault.kind, fault.span), (kind, start..end), "{text}");
@@ -451,7 +459,8 @@ fn large_layouts_take_no_time_and_what_cannot_be_verified_is_refused() {
     let inverse = cute::left_inverse(&large).unwrap().layout;
     assert_eq!(inverse.to_string(), "(1048576,1048576):(1048576,1)");
     let tiler = cute::parse_tiler("[128:1;8:1]").unwrap();
-    let divided = cute::divide(&large, &tiler, Division::Zipped, Rounding::Refuse).unwrap();
+    let divided =
+        cute::divide(&large, &tiler, DivisionGrouping::Zipped, RemainderPolicy::Refuse).unwrap();
     assert_eq!(divided.layout.size(), 1 << 40);
     // Each index from 1 on in both modes runs over, and loses what it wins.
     let error = cute::compose(

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::random::Random;
 use layoutc_algebra::cute::{
-    self, Answer, CuteError, Division, Layout, Mode, Note, Peer, Product, Rounding, Tiler, Tuple,
+    self, CuteError, CuteLayout, CuteMode, CuteNote, CuteOutcome, CuteReferenceResult,
+    DivisionGrouping, IntTuple, ProductGrouping, RemainderPolicy, Tiler,
 };
 
 /// How many layouts are tried; many more if `LAYOUTC_FULL=1`.
@@ -16,7 +17,7 @@ fn rounds(ordinary: u64) -> u64 {
 }
 
 /// A layout of up to five modes that nest at random; extents up to 8, strides that fit each other or do not.
-fn layout(random: &mut Random, most: i128) -> Layout {
+fn layout(random: &mut Random, most: i128) -> CuteLayout {
     loop {
         let count = 1 + random.below(5);
         let mut modes: Vec<(i128, i128)> = Vec::new();
@@ -40,18 +41,18 @@ fn layout(random: &mut Random, most: i128) -> Layout {
             modes.sort_by_key(|mode| mode.1);
         }
         let (shape, stride) = nested(random, &modes, 2);
-        let layout = Layout::new(&shape, &stride).unwrap();
+        let layout = CuteLayout::new(&shape, &stride).unwrap();
         if layout.size() <= most {
             return layout;
         }
     }
 }
 
-fn nested(random: &mut Random, modes: &[(i128, i128)], depth: usize) -> (Tuple, Tuple) {
+fn nested(random: &mut Random, modes: &[(i128, i128)], depth: usize) -> (IntTuple, IntTuple) {
     if let [(extent, stride)] = modes
         && !(depth > 0 && random.once_in(8))
     {
-        return (Tuple::Integer(*extent), Tuple::Integer(*stride));
+        return (IntTuple::Integer(*extent), IntTuple::Integer(*stride));
     }
     let (mut shapes, mut strides, mut rest) = (Vec::new(), Vec::new(), modes);
     while !rest.is_empty() {
@@ -62,34 +63,34 @@ fn nested(random: &mut Random, modes: &[(i128, i128)], depth: usize) -> (Tuple, 
         strides.push(stride);
         rest = after;
     }
-    (Tuple::List(shapes), Tuple::List(strides))
+    (IntTuple::List(shapes), IntTuple::List(strides))
 }
 
 /// Where a layout sends an index, past its size too, by the definition.
-fn at(layout: &Layout, index: i128) -> i128 {
+fn at(layout: &CuteLayout, index: i128) -> i128 {
     let modes = layout.flat();
     let (last, before) = modes.split_last().unwrap();
     let (mut rest, mut sum) = (index, 0);
-    for Mode { extent, stride } in before {
+    for CuteMode { extent, stride } in before {
         sum += rest % extent * stride;
         rest /= extent;
     }
     sum + rest * last.stride
 }
 
-fn values(layout: &Layout) -> Vec<i128> {
+fn values(layout: &CuteLayout) -> Vec<i128> {
     (0..layout.size()).map(|index| at(layout, index)).collect()
 }
 
 /// Whether a shape is another with some integers cut.
-fn refines(shape: &Tuple, cut: &Tuple) -> bool {
+fn refines(shape: &IntTuple, cut: &IntTuple) -> bool {
     match (shape, cut) {
-        (Tuple::Integer(extent), cut) => cut.product() == Some(*extent),
-        (Tuple::List(parts), Tuple::List(cuts)) => {
+        (IntTuple::Integer(extent), cut) => cut.product() == Some(*extent),
+        (IntTuple::List(parts), IntTuple::List(cuts)) => {
             parts.len() == cuts.len()
                 && parts.iter().zip(cuts).all(|(part, cut)| refines(part, cut))
         }
-        (Tuple::List(_), Tuple::Integer(_)) => false,
+        (IntTuple::List(_), IntTuple::Integer(_)) => false,
     }
 }
 
@@ -109,7 +110,7 @@ fn factorings(of: i128) -> Vec<Vec<i128>> {
 }
 
 /// A layout with the values, its extents cut from the given ones in some way: tried out.
-fn some_layout(extents: &[i128], wanted: &[i128]) -> Option<Vec<Mode>> {
+fn some_layout(extents: &[i128], wanted: &[i128]) -> Option<Vec<CuteMode>> {
     let mut cuts: Vec<Vec<i128>> = vec![Vec::new()];
     for extent in extents {
         let ways = factorings(*extent);
@@ -120,7 +121,7 @@ fn some_layout(extents: &[i128], wanted: &[i128]) -> Option<Vec<Mode>> {
         let (mut place, mut modes) = (1, Vec::new());
         for extent in cut {
             let stride = wanted[usize::try_from(place).unwrap()] - wanted[0];
-            modes.push(Mode { extent, stride });
+            modes.push(CuteMode { extent, stride });
             place *= extent;
         }
         let sum = |index: usize| {
@@ -136,7 +137,7 @@ fn some_layout(extents: &[i128], wanted: &[i128]) -> Option<Vec<Mode>> {
 }
 
 /// CuTe's answer is wrong, for the first time at the index that is named.
-fn is_wrong(peer: &Peer, wanted: &[i128], what: &str) {
+fn is_wrong(peer: &CuteReferenceResult, wanted: &[i128], what: &str) {
     let theirs = values(&peer.layout);
     assert_eq!(theirs.len(), wanted.len(), "{what}");
     let first = (0..wanted.len()).find(|k| theirs[*k] != wanted[*k]).unwrap();
@@ -156,15 +157,15 @@ fn compositions_are_right_for_every_index_and_refused_only_where_there_is_none()
         let wanted: Vec<i128> = values(&b).into_iter().map(|index| at(&a, index)).collect();
         let extents: Vec<i128> = b.flat().iter().map(|mode| mode.extent).collect();
         match cute::compose(&a, &b) {
-            Ok(Answer { layout, notes }) => {
+            Ok(CuteOutcome { layout, notes }) => {
                 good += 1;
                 assert_eq!(values(&layout), wanted, "{what}");
                 assert!(refines(&b.shape(), &layout.shape()), "{what}: {layout}");
-                let is_past = notes.iter().any(|note| matches!(note, Note::Past { .. }));
+                let is_past = notes.iter().any(|note| matches!(note, CuteNote::PastEnd { .. }));
                 assert_eq!(is_past, values(&b).iter().any(|index| *index >= a.size()), "{what}");
                 past += u32::from(is_past);
                 for note in &notes {
-                    if let Note::Peer(peer) = note {
+                    if let CuteNote::Reference(peer) = note {
                         wrong += 1;
                         is_wrong(peer, &wanted, &what);
                     }
@@ -198,9 +199,9 @@ fn compositions_are_right_for_every_index_and_refused_only_where_there_is_none()
 
 /// What a refusal says of CuTe's answer and of another shape.
 fn check_aside(
-    a: &Layout,
-    peer: Option<&Peer>,
-    merged: Option<&(Layout, Layout)>,
+    a: &CuteLayout,
+    peer: Option<&CuteReferenceResult>,
+    merged: Option<&(CuteLayout, CuteLayout)>,
     wanted: &[i128],
     what: &str,
 ) {
@@ -232,17 +233,17 @@ fn coalesced_layouts_are_the_same_function_and_cannot_be_coalesced_further() {
 }
 
 /// Each top-level mode by itself.
-fn profile(a: &Layout) -> Tuple {
+fn profile(a: &CuteLayout) -> IntTuple {
     match a.shape() {
-        Tuple::Integer(_) => Tuple::Integer(1),
-        Tuple::List(list) => Tuple::List(list.iter().map(|_| Tuple::Integer(1)).collect()),
+        IntTuple::Integer(_) => IntTuple::Integer(1),
+        IntTuple::List(list) => IntTuple::List(list.iter().map(|_| IntTuple::Integer(1)).collect()),
     }
 }
 
 /// The offsets of a layout without its modes of stride 0, which stand for repetition.
-fn filtered(a: &Layout) -> Vec<i128> {
-    let modes: Vec<Mode> = a.flat().into_iter().filter(|mode| mode.stride > 0).collect();
-    values(&Layout::of_modes(&modes).unwrap())
+fn filtered(a: &CuteLayout) -> Vec<i128> {
+    let modes: Vec<CuteMode> = a.flat().into_iter().filter(|mode| mode.stride > 0).collect();
+    values(&CuteLayout::of_modes(&modes).unwrap())
 }
 
 /// Lays copies of the offsets at each place that is free, from 0 on; `None` if two copies share an element.
@@ -285,7 +286,7 @@ fn complements_cover_the_cotarget_once_and_are_refused_only_where_copies_collide
         let what = format!("seed {seed}: {a} to {cotarget:?}");
         let offsets = filtered(&a);
         match cute::complement(&a, cotarget) {
-            Ok(Answer { layout, notes }) => {
+            Ok(CuteOutcome { layout, notes }) => {
                 good += 1;
                 let places = values(&layout);
                 assert!(places.is_sorted_by(|a, b| a < b), "{what}: {layout}");
@@ -300,9 +301,9 @@ fn complements_cover_the_cotarget_once_and_are_refused_only_where_copies_collide
                 assert!(free >= cotarget.unwrap_or(1), "{what}: {layout}");
                 let expected = match cotarget {
                     Some(cotarget) if free > cotarget => {
-                        vec![Note::Beyond { covered: free, cotarget }]
+                        vec![CuteNote::ExcessCover { covered: free, cotarget }]
                     }
-                    None if free < a.cosize() => vec![Note::Hole { element: free }],
+                    None if free < a.cosize() => vec![CuteNote::Hole { element: free }],
                     _ => Vec::new(),
                 };
                 assert_eq!(notes, expected, "{what}: {layout}");
@@ -349,7 +350,7 @@ fn inverses_undo_every_index_and_are_refused_only_with_a_reason_that_holds() {
         assert!(right.size() >= dense.unwrap_or(1), "{what}: {right}");
         long += u32::from(right.size() > dense.unwrap_or(1));
         match cute::left_inverse(&a) {
-            Ok(Answer { layout, .. }) => {
+            Ok(CuteOutcome { layout, .. }) => {
                 good += 1;
                 let found: Vec<i128> =
                     values(&a).iter().map(|offset| at(&layout, *offset)).collect();
@@ -375,17 +376,17 @@ fn inverses_undo_every_index_and_are_refused_only_with_a_reason_that_holds() {
 }
 
 /// A tiler that divides a layout often: of one piece, or by mode.
-fn tiler(random: &mut Random, a: &Layout) -> Tiler {
+fn tiler(random: &mut Random, a: &CuteLayout) -> Tiler {
     if random.once_in(2) {
         return Tiler::Whole(layout(random, 24));
     }
     let modes = a.modes();
     let count = 1 + random.below(modes.len());
-    let mut one = |mode: &Layout| {
+    let mut one = |mode: &CuteLayout| {
         let divisors: Vec<i128> = (1..=mode.size()).filter(|n| mode.size() % n == 0).collect();
         let (extent, stride) = (*random.pick(&divisors), *random.pick(&[1, 1, 1, 2]));
         (!random.once_in(5))
-            .then(|| Tiler::Whole(Layout::of_modes(&[Mode { extent, stride }]).unwrap()))
+            .then(|| Tiler::Whole(CuteLayout::of_modes(&[CuteMode { extent, stride }]).unwrap()))
     };
     Tiler::Modes(modes.iter().take(count).map(&mut one).collect())
 }
@@ -404,14 +405,19 @@ fn divisions_keep_every_element_and_say_when_they_round() {
         let tiler = tiler(&mut random, &a);
         let what = format!("seed {seed}: {a} by {tiler:?}");
         let divide = |kind, rounding| cute::divide(&a, &tiler, kind, rounding);
-        match divide(Division::Logical, Rounding::Refuse) {
-            Ok(Answer { layout: found, notes }) => {
+        match divide(DivisionGrouping::Logical, RemainderPolicy::Refuse) {
+            Ok(CuteOutcome { layout: found, notes }) => {
                 good += 1;
                 assert_eq!(notes, [], "{what}");
                 assert_eq!(sorted(values(&found)), sorted(values(&a)), "{what}: {found}");
-                assert_eq!(divide(Division::Logical, Rounding::Pad).unwrap().layout, found);
-                for kind in [Division::Zipped, Division::Tiled, Division::Flat] {
-                    let other = divide(kind, Rounding::Refuse).unwrap().layout;
+                assert_eq!(
+                    divide(DivisionGrouping::Logical, RemainderPolicy::Pad).unwrap().layout,
+                    found
+                );
+                for kind in
+                    [DivisionGrouping::Zipped, DivisionGrouping::Tiled, DivisionGrouping::Flat]
+                {
+                    let other = divide(kind, RemainderPolicy::Refuse).unwrap().layout;
                     assert_eq!(sorted(values(&other)), sorted(values(&a)), "{what}: {other}");
                 }
                 if let Tiler::Whole(tile) = &tiler {
@@ -428,9 +434,9 @@ fn divisions_keep_every_element_and_say_when_they_round() {
                 });
                 assert!(!is_exact, "{what}");
                 if let (Ok(answer), Tiler::Whole(_)) =
-                    (divide(Division::Logical, Rounding::Pad), &tiler)
+                    (divide(DivisionGrouping::Logical, RemainderPolicy::Pad), &tiler)
                 {
-                    assert_eq!(answer.notes, [Note::Rounded { size_in, size_out }], "{what}");
+                    assert_eq!(answer.notes, [CuteNote::Rounded { size_in, size_out }], "{what}");
                     assert_eq!(answer.layout.size(), size_out, "{what}");
                     let mut missing = values(&a);
                     for value in values(&answer.layout) {
@@ -445,7 +451,7 @@ fn divisions_keep_every_element_and_say_when_they_round() {
                 assert!(mode.extent > 1 && mode.stride == 0, "{what}");
             }
             Err(CuteError::Uncovered { .. } | CuteError::Overlap { .. }) => refused += 1,
-            Err(CuteError::Part { outer, inner, error }) => {
+            Err(CuteError::InnerComposition { outer, inner, error }) => {
                 refused += 1;
                 let wanted: Vec<i128> =
                     values(&inner).iter().map(|index| at(&outer, *index)).collect();
@@ -466,8 +472,8 @@ fn products_are_copies_that_share_no_element() {
         let (a, b) = (layout(&mut random, 40), layout(&mut random, 24));
         let what = format!("seed {seed}: {a} by {b}");
         let product = |kind| cute::product(&a, &Tiler::Whole(b.clone()), kind);
-        match product(Product::Logical) {
-            Ok(Answer { layout, .. }) => {
+        match product(ProductGrouping::Logical) {
+            Ok(CuteOutcome { layout, .. }) => {
                 good += 1;
                 assert_eq!(layout.modes()[0], a, "{what}");
                 let found = values(&layout);
@@ -483,7 +489,12 @@ fn products_are_copies_that_share_no_element() {
                         (at(&a, x), copy)
                     );
                 }
-                for kind in [Product::Zipped, Product::Tiled, Product::Blocked, Product::Raked] {
+                for kind in [
+                    ProductGrouping::Zipped,
+                    ProductGrouping::Tiled,
+                    ProductGrouping::Blocked,
+                    ProductGrouping::Raked,
+                ] {
                     let other = product(kind).unwrap_or_else(|e| panic!("{what}: {kind:?}: {e}"));
                     assert_eq!(sorted(values(&other.layout)), sorted(found.clone()), "{what}");
                 }
@@ -492,7 +503,7 @@ fn products_are_copies_that_share_no_element() {
                 refused += 1;
                 assert!(second.stride < first.extent * first.stride, "{what}");
             }
-            Err(CuteError::Part { outer, inner, error }) => {
+            Err(CuteError::InnerComposition { outer, inner, error }) => {
                 refused += 1;
                 let wanted: Vec<i128> =
                     values(&inner).iter().map(|index| at(&outer, *index)).collect();

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::build::{BuildError, Builder, FinishError};
+use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::conditions::conditions;
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Layout, Proof, Verdict};
-use layoutc_algebra::locate::LocateError;
-use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::layout::{Axis, Layout, ProofMethod, Verdict};
+use layoutc_algebra::locate::ElementLocationError;
+use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::{Refusal, Sequential};
-use layoutc_algebra::same::{SameError, Sameness, compare};
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::same::{CompareError, LayoutEquivalence, compare};
 
 const NAMES: [&str; 3] = ["i", "j", "k"];
 
@@ -29,17 +29,17 @@ fn laid_out(extents: &[i128], domain: &str, map: &str) -> Result<Layout, Fault> 
         extent: Expr::constant(*extent),
     };
     let axes: Vec<Axis> = named.map(axis).collect();
-    let mut builder = Builder::new(&[], &axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&[], &axes, 32).unwrap();
     if !domain.is_empty() {
-        let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+        let scope = MapScope { axes: &axes, values: &|_| None, facts: builder.facts() };
         let predicate = conditions(domain, scope).unwrap();
         builder.restrict(predicate).map_err(Fault::Build)?;
     }
     let text = parse::map(map).unwrap();
-    let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+    let scope = MapScope { axes: &axes, values: &|_| None, facts: builder.facts() };
     let map = resolve(&text, scope).unwrap();
     builder.apply(&map).map_err(Fault::Build)?;
-    builder.finish(64, &Sequential).map_err(Fault::Finish)
+    builder.finish(64, &SequentialExecutor).map_err(Fault::Finish)
 }
 
 /// A number of the text: digits of a pseudo-random sequence.
@@ -187,7 +187,11 @@ fn is_right(layout: &Layout, elements: &BTreeMap<Vec<i128>, Vec<i128>>, extents:
     let mut owners = BTreeMap::new();
     for index in indices(extents) {
         let Some(target) = elements.get(&index) else {
-            assert_eq!(layout.place(&index, &[]), Err(LocateError::NoElement), "{index:?}");
+            assert_eq!(
+                layout.place(&index, &[]),
+                Err(ElementLocationError::NoElement),
+                "{index:?}"
+            );
             continue;
         };
         let place = layout.place(&index, &[]).unwrap();
@@ -235,8 +239,10 @@ fn tries(seed: u64) -> &'static str {
             assert!(below.is_some() && elements[&witness].contains(&value), "{what}");
             "negative"
         }
-        Err(Fault::Finish(FinishError::Refusal(Refusal::NotInjective {
-            first, second, ..
+        Err(Fault::Finish(FinishError::Injectivity(InjectivityError::NotInjective {
+            first,
+            second,
+            ..
         }))) => {
             assert!(below.is_none() && first != second, "{what}");
             assert_eq!(elements[&first], elements[&second], "{what}");
@@ -289,7 +295,7 @@ fn a_packed_triangle_has_a_slot_for_each_element() {
 fn a_box_that_is_told_needs_no_visit() {
     // A full square: the conditions are counted, and the map is read off its digits.
     let layout = laid_out(&[1000, 1000], "j <= i", "(i, j) -> (j, i)").unwrap();
-    assert_eq!((layout.proof, layout.verdict), (Proof::Digits, Verdict::Padded));
+    assert_eq!((layout.proof, layout.verdict), (ProofMethod::Digits, Verdict::Padded));
     assert_eq!(layout.logical_elements.as_const(), Some(500_500));
     assert_eq!(layout.owner(&[3 * 1000 + 5], &[]).unwrap(), Some(vec![5, 3]));
     assert_eq!(layout.owner(&[5 * 1000 + 3], &[]).unwrap(), None);
@@ -300,13 +306,16 @@ fn layouts_of_different_elements_are_not_the_same() {
     let of = |domain: &str, map: &str| laid_out(&[6, 6], domain, map).unwrap();
     let packed = of("j <= i", "(i, j) -> (i * (i + 1) // 2 + j)");
     let other = of("i >= j", "(i, j) -> ((i * i + i) // 2 + j)");
-    assert!(matches!(compare(&packed, &other, &Sequential), Ok(Sameness::Same { .. })));
+    assert!(matches!(
+        compare(&packed, &other, &SequentialExecutor),
+        Ok(LayoutEquivalence::Same { .. })
+    ));
     let column = of("j <= i", "(i, j) -> (i + j * (11 - j) // 2)");
-    let differs = compare(&packed, &column, &Sequential).unwrap();
+    let differs = compare(&packed, &column, &SequentialExecutor).unwrap();
     assert!(
-        matches!(differs, Sameness::Differs { ref logical, .. } if packed.holds(logical, &[]).unwrap()),
+        matches!(differs, LayoutEquivalence::Differs { ref logical, .. } if packed.holds(logical, &[]).unwrap()),
         "{differs:?}"
     );
     let whole = of("", "(i, j) -> (i, j)");
-    assert_eq!(compare(&packed, &whole, &Sequential), Err(SameError::Domain));
+    assert_eq!(compare(&packed, &whole, &SequentialExecutor), Err(CompareError::Domain));
 }

@@ -1,14 +1,14 @@
 //! Layouts written in foreign notations, by hand: known texts, and what each notation lacks.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
-use layoutc_algebra::map::{Scope, resolve};
-use layoutc_algebra::notation::write::{Elements, Inexpressible, write};
+use layoutc_algebra::map::{MapScope, resolve};
+use layoutc_algebra::notation::write::{ElementFormat, Inexpressible, write};
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::proof::SequentialExecutor;
 use layoutc_algebra::swizzle::Swizzle;
 
 const NCHW: [(&str, i128); 4] = [("n", 2), ("c", 64), ("h", 56), ("w", 56)];
@@ -32,23 +32,23 @@ fn symbolic(names: &[&str], multiple: i128) -> (Vec<Symbol>, Vec<Axis>) {
 }
 
 fn read(notation: Notation, text: &str, symbols: &[Symbol], axes: &[Axis]) -> Layout {
-    let mut builder = Builder::new(symbols, axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(symbols, axes, 32).unwrap();
     notation::apply(notation, text, &[], &mut builder).unwrap();
-    builder.finish(64, &Sequential).unwrap()
+    builder.finish(64, &SequentialExecutor).unwrap()
 }
 
 fn mapped(axes: &[Axis], text: &str) -> Layout {
-    let mut builder = Builder::new(&[], axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&[], axes, 32).unwrap();
     let parsed = parse::map(text).unwrap();
-    let scope = Scope { axes: builder.axes(), values: &|_| None, facts: builder.facts() };
+    let scope = MapScope { axes: builder.axes(), values: &|_| None, facts: builder.facts() };
     let map = resolve(&parsed, scope).unwrap();
     builder.apply(&map).unwrap();
-    builder.finish(64, &Sequential).unwrap()
+    builder.finish(64, &SequentialExecutor).unwrap()
 }
 
 fn told(notation: Notation, layout: &Layout, dtype: Option<&str>) -> Result<String, Inexpressible> {
-    let elements = Elements { bits: 32, dtype };
-    let written = write(notation, layout, elements, &Sequential)?;
+    let elements = ElementFormat { bits: 32, dtype };
+    let written = write(notation, layout, elements, &SequentialExecutor)?;
     let sizes = written.sizes.iter().map(|(name, size)| format!(" {name}={size}"));
     Ok(written.text.clone() + &sizes.collect::<String>())
 }
@@ -127,7 +127,7 @@ fn tiles_of_accelerators_are_found_again() {
 
 #[test]
 fn the_element_type_stands_before_the_layout_where_xla_has_a_name() {
-    let elements = |bits, dtype| Elements { bits, dtype: Some(dtype) };
+    let elements = |bits, dtype| ElementFormat { bits, dtype: Some(dtype) };
     for (bits, dtype, wanted) in [
         (32, "f32", "f32[4,8]{1,0}"),
         (16, "bf16", "bf16[4,8]{1,0}"),
@@ -137,9 +137,10 @@ fn the_element_type_stands_before_the_layout_where_xla_has_a_name() {
         (4, "i4", "s4[4,8]{1,0:E(4)}"),
         (24, "f24", "{1,0}"),
     ] {
-        let builder = Builder::new(&[], &axes(&[("i", 4), ("j", 8)]), bits).unwrap();
-        let layout = builder.finish(64, &Sequential).unwrap();
-        let written = write(Notation::Xla, &layout, elements(bits, dtype), &Sequential).unwrap();
+        let builder = LayoutBuilder::new(&[], &axes(&[("i", 4), ("j", 8)]), bits).unwrap();
+        let layout = builder.finish(64, &SequentialExecutor).unwrap();
+        let written =
+            write(Notation::Xla, &layout, elements(bits, dtype), &SequentialExecutor).unwrap();
         assert_eq!(written.text, wanted);
     }
 }
@@ -163,7 +164,7 @@ fn rows_with_room_behind_them_are_said_as_each_notation_can() {
         ]
     );
     let written = |notation| {
-        write(notation, &layout, Elements { bits: 32, dtype: None }, &Sequential)
+        write(notation, &layout, ElementFormat { bits: 32, dtype: None }, &SequentialExecutor)
             .unwrap()
             .equal_sizes
     };
@@ -238,8 +239,8 @@ fn axes_of_one_index_have_the_strides_that_numpy_gives_them() {
         let [n, c, h, w] = extents;
         let axes = axes(&[("n", n), ("c", c), ("h", h), ("w", w)]);
         let layout = mapped(&axes, map);
-        let elements = Elements { bits: 32, dtype: None };
-        let written = write(Notation::Numpy, &layout, elements, &Sequential).unwrap();
+        let elements = ElementFormat { bits: 32, dtype: None };
+        let written = write(Notation::Numpy, &layout, elements, &SequentialExecutor).unwrap();
         assert!(["C", "F", wanted].contains(&written.text.as_str()), "{map}: {}", written.text);
         if map.ends_with("(n, h, w, c)") && extents[0] == 1 {
             assert_eq!(written.text, wanted);
@@ -306,10 +307,10 @@ fn what_a_notation_lacks_is_named() {
     assert_eq!(lack(Notation::Tvm, &scalar), Inexpressible::Scalar);
     let empty = mapped(&axes(&[("i", 0)]), "() -> ()");
     assert_eq!(lack(Notation::Tvm, &empty), Inexpressible::Empty);
-    let mut builder = Builder::new(&[], &axes(&[("i", 4), ("j", 3)]), 4).unwrap();
+    let mut builder = LayoutBuilder::new(&[], &axes(&[("i", 4), ("j", 3)]), 4).unwrap();
     builder.strides(&[Expr::constant(5), Expr::constant(1)]).unwrap();
-    let nibbles = builder.finish(64, &Sequential).unwrap();
-    let elements = Elements { bits: 4, dtype: None };
-    let lack = write(Notation::Numpy, &nibbles, elements, &Sequential).unwrap_err();
+    let nibbles = builder.finish(64, &SequentialExecutor).unwrap();
+    let elements = ElementFormat { bits: 4, dtype: None };
+    let lack = write(Notation::Numpy, &nibbles, elements, &SequentialExecutor).unwrap_err();
     assert_eq!(lack, Inexpressible::Bits);
 }

@@ -2,15 +2,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use crate::random::{self, Random};
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::notation::glow::{
-    EditError, Layout, Satisfaction, Shuffle, ShuffleError, Side, Tensor, Unjudged, Unmet, parse,
-    satisfied,
+    AxisPermutation, GlowEditError, GlowLayout, GlowTensor, PermutationError, Satisfaction,
+    TransposeOperand, UnknownAttribute, UnmetRequirement, parse, satisfied,
 };
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::proof::SequentialExecutor;
 use serde_json::Value;
 
 const GLOW: &str = include_str!("cases/glow.json");
@@ -27,12 +27,12 @@ fn rounds(ordinary: u64) -> u64 {
     if is_full { ordinary * 8 } else { ordinary }
 }
 
-fn read(text: &str) -> Layout {
+fn read(text: &str) -> GlowLayout {
     parse(text).unwrap_or_else(|fault| panic!("{text}: {fault}"))
 }
 
-fn shuffle(perm: &[usize]) -> Shuffle {
-    Shuffle::new(perm.to_vec()).unwrap()
+fn shuffle(perm: &[usize]) -> AxisPermutation {
+    AxisPermutation::new(perm.to_vec()).unwrap()
 }
 
 fn axes(extents: &[i128]) -> Vec<Axis> {
@@ -49,14 +49,14 @@ fn indices(value: &Value) -> Vec<usize> {
 }
 
 /// A layout of up to six axes, with alignments and attributes; letters may stand twice, `*` may stand among them.
-fn any_layout(random: &mut Random) -> Layout {
+fn any_layout(random: &mut Random) -> GlowLayout {
     let letters: String =
         (0..random.below(7)).map(|_| *random.pick(&['N', 'H', 'c', '*'])).collect();
     extended(random, &letters)
 }
 
 /// The axes of these letters, with alignments and attributes.
-fn extended(random: &mut Random, letters: &str) -> Layout {
+fn extended(random: &mut Random, letters: &str) -> GlowLayout {
     let mut layout = read(letters);
     for axis in 0..layout.rank() {
         for _ in 0..random.below(4) {
@@ -107,9 +107,9 @@ fn glow_strings_are_read_with_their_extensions_and_refused_at_the_byte() {
         seen += 1;
     }
     assert!(seen >= 31, "{seen}");
-    let mut builder = Builder::new(&[], &axes(&[2, 3, 5, 7]), 32).unwrap();
+    let mut builder = LayoutBuilder::new(&[], &axes(&[2, 3, 5, 7]), 32).unwrap();
     notation::apply(Notation::Glow, "N[a=64]HWC", &[], &mut builder).unwrap();
-    let layout = builder.finish(64, &Sequential).unwrap();
+    let layout = builder.finish(64, &SequentialExecutor).unwrap();
     assert_eq!(layout.strides.first().and_then(Expr::as_const), Some(112));
 }
 
@@ -134,13 +134,13 @@ fn edits_give_the_texts_that_are_wanted() {
 #[test]
 fn an_edit_that_could_not_be_read_again_changes_nothing() {
     let mut layout = read("N[x:y]H");
-    assert_eq!(layout.set_align(2, 4), Err(EditError::Axis { axis: 2, rank: 2 }));
-    assert_eq!(layout.set_align(0, 0), Err(EditError::Align));
+    assert_eq!(layout.set_align(2, 4), Err(GlowEditError::Axis { axis: 2, rank: 2 }));
+    assert_eq!(layout.set_align(0, 0), Err(GlowEditError::Align));
     for name in ["", "a:b", "a]"] {
-        let error = EditError::Name { name: name.to_owned() };
+        let error = GlowEditError::Name { name: name.to_owned() };
         assert_eq!(layout.set_attribute(0, name, "v"), Err(error));
     }
-    let error = EditError::Value { value: "]".to_owned() };
+    let error = GlowEditError::Value { value: "]".to_owned() };
     assert_eq!(layout.set_attribute(0, "x", "]"), Err(error));
     assert_eq!(layout.to_string(), "N[x:y]H");
     layout.set_attribute(0, "a", "3").unwrap();
@@ -200,7 +200,8 @@ fn tensors_satisfy_what_is_wanted_of_them() {
             indices(&case["type"]["strides"]).iter().map(|s| i128::try_from(*s).unwrap()).collect();
         let bytes = u32::try_from(case["type"]["elem_bytes"].as_u64().unwrap()).unwrap();
         let layout = case["source"].as_str().map(read);
-        let tensor = Tensor { strides: &strides, element_bits: 8 * bytes, layout: layout.as_ref() };
+        let tensor =
+            GlowTensor { strides: &strides, element_bits: 8 * bytes, layout: layout.as_ref() };
         let found = match parse(case["required"].as_str().unwrap()) {
             Err(_) => Value::from("error"),
             Ok(required) => match satisfied(&tensor, &required) {
@@ -225,17 +226,21 @@ fn tensors_satisfy_what_is_wanted_of_them() {
 fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
     let judged = |required: &str, layout: Option<&str>, strides: &[i128], element_bits| {
         let layout = layout.map(read);
-        satisfied(&Tensor { strides, element_bits, layout: layout.as_ref() }, &read(required))
+        satisfied(&GlowTensor { strides, element_bits, layout: layout.as_ref() }, &read(required))
     };
-    let align =
-        |axis, align, stride, element_bits| Unmet::Align { axis, align, stride, element_bits };
+    let align = |axis, align, stride, element_bits| UnmetRequirement::Align {
+        axis,
+        align,
+        stride,
+        element_bits,
+    };
     let strides = &[48, 16, 4, 1];
     assert_eq!(
         judged("N[a=128]HwC[x:q][y:1]", Some("N[a=128]HWC[x:r]"), strides, 32),
         Satisfaction::Unsatisfied(vec![
             align(0, 128, 48, 32),
-            Unmet::Letter { axis: 2, required: 'w', found: 'W' },
-            Unmet::Attribute {
+            UnmetRequirement::Letter { axis: 2, required: 'w', found: 'W' },
+            UnmetRequirement::Attribute {
                 axis: 3,
                 name: "x".to_owned(),
                 required: "q".to_owned(),
@@ -249,7 +254,7 @@ fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
     );
     assert_eq!(
         judged("NHWC[y:1]", Some("****[x:r]"), strides, 32),
-        Satisfaction::Unknown(vec![Unjudged {
+        Satisfaction::Unknown(vec![UnknownAttribute {
             axis: 3,
             name: "y".to_owned(),
             value: "1".to_owned()
@@ -258,8 +263,8 @@ fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
     assert_eq!(
         judged("NHW", Some("NH"), strides, 32),
         Satisfaction::Unsatisfied(vec![
-            Unmet::Rank { required: 3, strides: 4 },
-            Unmet::LayoutRank { required: 3, layout: 2 },
+            UnmetRequirement::Rank { required: 3, strides: 4 },
+            UnmetRequirement::LayoutRank { required: 3, layout: 2 },
         ])
     );
     // Four bits: 4 elements are 2 bytes. Backwards is as good as forwards.
@@ -274,7 +279,7 @@ fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
 }
 
 /// Strides that keep every alignment, the last axis the fastest.
-fn aligned_strides(random: &mut Random, layout: &Layout) -> Vec<i128> {
+fn aligned_strides(random: &mut Random, layout: &GlowLayout) -> Vec<i128> {
     let (mut strides, mut next) = (Vec::new(), 1);
     for dim in layout.dims().iter().rev() {
         let align = i128::from(dim.align());
@@ -293,13 +298,13 @@ fn a_tensor_with_aligned_strides_satisfies_its_own_string() {
         let layout = any_layout(&mut random);
         let element_bits = *random.pick(&[8, 16, 32, 64]);
         let strides = aligned_strides(&mut random, &layout);
-        let tensor = Tensor { strides: &strides, element_bits, layout: Some(&layout) };
+        let tensor = GlowTensor { strides: &strides, element_bits, layout: Some(&layout) };
         assert_eq!(satisfied(&tensor, &layout), Satisfaction::Satisfied, "seed {seed}: {layout}");
         // Every step in doubt, and the answer is told from the bytes alone.
         let strides: Vec<i128> =
             strides.iter().map(|s| s + i128::from(random.between(-2, 2))).collect();
-        let tensor = Tensor { strides: &strides, element_bits, layout: Some(&layout) };
-        let wrong = |(dim, stride): (&notation::glow::Dim, &i128)| {
+        let tensor = GlowTensor { strides: &strides, element_bits, layout: Some(&layout) };
+        let wrong = |(dim, stride): (&notation::glow::GlowAxis, &i128)| {
             stride * i128::from(element_bits / 8) % i128::from(dim.align()) != 0
         };
         let wanted = layout.dims().iter().zip(&strides).filter(|row| wrong(*row)).count();
@@ -323,12 +328,12 @@ fn what_the_builder_lays_out_satisfies_the_string() {
             layout.set_align(axis, *random.pick(&[1, 4, 8, 12, 64])).unwrap();
         }
         let extents: Vec<i128> = (0..rank).map(|_| i128::from(random.between(1, 5))).collect();
-        let mut builder = Builder::new(&[], &axes(&extents), 32).unwrap();
+        let mut builder = LayoutBuilder::new(&[], &axes(&extents), 32).unwrap();
         notation::apply(Notation::Glow, &layout.to_string(), &[], &mut builder).unwrap();
-        let laid_out = builder.finish(64, &Sequential).unwrap();
+        let laid_out = builder.finish(64, &SequentialExecutor).unwrap();
         let strides: Vec<i128> =
             laid_out.strides.iter().map(|stride| stride.as_const().unwrap()).collect();
-        let tensor = Tensor { strides: &strides, element_bits: 32, layout: Some(&layout) };
+        let tensor = GlowTensor { strides: &strides, element_bits: 32, layout: Some(&layout) };
         assert_eq!(
             satisfied(&tensor, &layout),
             Satisfaction::Satisfied,
@@ -343,9 +348,9 @@ fn shuffles_are_deduced_merged_and_weighed_as_wanted() {
     for case in cases("shuffle") {
         let expect = &case["expect"];
         if let (Some(from), Some(to)) = (case["from"].as_str(), case["to"].as_str()) {
-            match Shuffle::between(&read(from), &read(to)) {
+            match AxisPermutation::between(&read(from), &read(to)) {
                 Ok(shuffle) => assert_eq!(shuffle.perm(), indices(&expect["perm"]), "{case}"),
-                Err(ShuffleError::Wildcard { .. }) => {
+                Err(PermutationError::Wildcard { .. }) => {
                     assert_eq!(expect["error"], "ambiguous-wildcard", "{case}");
                 }
                 Err(error) => panic!("{error}: {case}"),
@@ -368,21 +373,26 @@ fn shuffles_are_deduced_merged_and_weighed_as_wanted() {
 
 #[test]
 fn a_shuffle_that_is_not_clear_is_refused_with_the_reason() {
-    let between = |from, to| Shuffle::between(&read(from), &read(to));
-    assert_eq!(between("NHWC", "NHW"), Err(ShuffleError::Rank { from: 4, to: 3 }));
+    let between = |from, to| AxisPermutation::between(&read(from), &read(to));
+    assert_eq!(between("NHWC", "NHW"), Err(PermutationError::Rank { from: 4, to: 3 }));
     for (from, to, side, axis) in [
-        ("****", "NHWC", Side::From, 0),
-        ("NHWC", "N*WC", Side::To, 1),
-        ("N*", "N*", Side::From, 1),
+        ("****", "NHWC", TransposeOperand::From, 0),
+        ("NHWC", "N*WC", TransposeOperand::To, 1),
+        ("N*", "N*", TransposeOperand::From, 1),
     ] {
-        assert_eq!(between(from, to), Err(ShuffleError::Wildcard { side, axis }), "{from} {to}");
+        assert_eq!(
+            between(from, to),
+            Err(PermutationError::Wildcard { side, axis }),
+            "{from} {to}"
+        );
     }
-    let repeated = |side| Err(ShuffleError::Repeated { side, letter: 'N', first: 0, second: 3 });
-    assert_eq!(between("NHWN", "NHWN"), repeated(Side::From));
-    assert_eq!(between("NHWC", "NHWN"), repeated(Side::To));
-    let letter = |side, letter, axis| Err(ShuffleError::Letter { side, letter, axis });
-    assert_eq!(between("NHWC", "NHWc"), letter(Side::From, 'C', 3));
-    assert_eq!(between("OIHW", "NCHW"), letter(Side::From, 'O', 0));
+    let repeated =
+        |side| Err(PermutationError::Repeated { side, letter: 'N', first: 0, second: 3 });
+    assert_eq!(between("NHWN", "NHWN"), repeated(TransposeOperand::From));
+    assert_eq!(between("NHWC", "NHWN"), repeated(TransposeOperand::To));
+    let letter = |side, letter, axis| Err(PermutationError::Letter { side, letter, axis });
+    assert_eq!(between("NHWC", "NHWc"), letter(TransposeOperand::From, 'C', 3));
+    assert_eq!(between("OIHW", "NCHW"), letter(TransposeOperand::From, 'O', 0));
     assert_eq!(
         between("NHWC", "N*WC").map_err(|error| error.to_string()),
         Err("axis 1 of the layout that comes out is `*`, which may be any axis".to_owned())
@@ -390,13 +400,13 @@ fn a_shuffle_that_is_not_clear_is_refused_with_the_reason() {
     assert_eq!(between("N[a=32]HW[x:y]C", "NCHW[a=64]"), Ok(shuffle(&[0, 3, 1, 2])));
     assert_eq!(between("", ""), Ok(shuffle(&[])));
     for (perm, axis) in [(vec![0, 2], 2), (vec![1, 1], 1)] {
-        let error = ShuffleError::Permutation { perm: perm.clone(), axis };
-        assert_eq!(Shuffle::new(perm), Err(error));
+        let error = PermutationError::Permutation { perm: perm.clone(), axis };
+        assert_eq!(AxisPermutation::new(perm), Err(error));
     }
     let turned = shuffle(&[1, 0]);
-    let rank = ShuffleError::Rank { from: 2, to: 3 };
+    let rank = PermutationError::Rank { from: 2, to: 3 };
     assert_eq!(turned.then(&shuffle(&[0, 1, 2])), Err(rank));
-    assert_eq!(turned.moves_data(&[1]), Err(ShuffleError::Rank { from: 1, to: 2 }));
+    assert_eq!(turned.moves_data(&[1]), Err(PermutationError::Rank { from: 1, to: 2 }));
     assert_eq!(turned.moves_data(&[0, 9]), Ok(false));
 }
 
@@ -410,18 +420,18 @@ fn a_shuffle_there_and_back_is_the_identity() {
             random.shuffle(&mut letters);
             extended(&mut random, &letters.iter().collect::<String>())
         });
-        let there = Shuffle::between(&a, &b).unwrap();
-        let back = Shuffle::between(&b, &a).unwrap();
+        let there = AxisPermutation::between(&a, &b).unwrap();
+        let back = AxisPermutation::between(&b, &a).unwrap();
         let what = format!("seed {seed}: {a} {b} {c}");
         assert!(there.then(&back).unwrap().is_identity(), "{what}");
         assert!(back.then(&there).unwrap().is_identity(), "{what}");
-        assert!(Shuffle::between(&a, &a).unwrap().is_identity(), "{what}");
+        assert!(AxisPermutation::between(&a, &a).unwrap().is_identity(), "{what}");
         // out[i] = in[perm[i]]
         for (out, axis) in b.dims().iter().zip(there.perm()) {
             assert_eq!(out.letter(), a.dims()[*axis].letter(), "{what}");
         }
-        let on = Shuffle::between(&b, &c).unwrap();
-        assert_eq!(there.then(&on), Shuffle::between(&a, &c), "{what}");
+        let on = AxisPermutation::between(&b, &c).unwrap();
+        assert_eq!(there.then(&on), AxisPermutation::between(&a, &c), "{what}");
     }
 }
 

@@ -1,11 +1,11 @@
 //! Texts in foreign notations with known answers: what each tool's own code measured, or brute force says.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Layout, Proof, Verdict};
+use layoutc_algebra::layout::{Axis, Layout, ProofMethod, Verdict};
 use layoutc_algebra::notation::{self, Notation, NotationError, xla};
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::proof::SequentialExecutor;
 use serde_json::Value;
 
 const PEERS: &str = include_str!("cases/peers.json");
@@ -38,7 +38,7 @@ fn laid_out(
     shape: &[i128],
     bits: u32,
 ) -> Result<(Layout, usize), String> {
-    let mut builder = Builder::new(&[], &axes(shape), bits).map_err(|e| e.to_string())?;
+    let mut builder = LayoutBuilder::new(&[], &axes(shape), bits).map_err(|e| e.to_string())?;
     let said = notation::apply(notation, text, sizes, &mut builder).map_err(|e| {
         if let NotationError::Fault(fault) = &e {
             assert!(fault.span.end <= text.len(), "{text}: {fault:?}");
@@ -46,7 +46,7 @@ fn laid_out(
         }
         e.to_string()
     })?;
-    let layout = builder.finish(64, &Sequential).map_err(|e| e.to_string())?;
+    let layout = builder.finish(64, &SequentialExecutor).map_err(|e| e.to_string())?;
     Ok((layout, said.remarks.len()))
 }
 
@@ -115,10 +115,10 @@ fn tvm_letters_are_as_measured() {
             extent: Expr::constant(*extent),
         };
         let logical: Vec<Axis> = names.iter().zip(&shape).map(axis).collect();
-        let mut builder = Builder::new(&[], &logical, 32).unwrap();
+        let mut builder = LayoutBuilder::new(&[], &logical, 32).unwrap();
         let dst = case["dst"].as_str().unwrap();
         notation::apply(Notation::Tvm, dst, &[], &mut builder).unwrap();
-        let layout = builder.finish(64, &Sequential).unwrap();
+        let layout = builder.finish(64, &SequentialExecutor).unwrap();
         assert_eq!(storage_extents(&layout), numbers(&case["physical_shape"]), "{dst}");
         assert_eq!(layout.verdict == Verdict::Bijective, case["bijective"].as_bool().unwrap());
         for sample in case["samples"].as_array().unwrap() {
@@ -135,7 +135,7 @@ fn tvm_letters_are_as_measured() {
             extent: Expr::constant(*extent),
         };
         let logical: Vec<Axis> = from.chars().zip(&shape).map(axis).collect();
-        let mut builder = Builder::new(&[], &logical, 32).unwrap();
+        let mut builder = LayoutBuilder::new(&[], &logical, 32).unwrap();
         let to = case["input"]["to"].as_str().unwrap();
         let applied = notation::apply(Notation::Tvm, to, &[], &mut builder);
         if case["expect"]["shape"].is_null() {
@@ -426,7 +426,7 @@ fn linear_layouts_are_where_triton_puts_them() {
             continue;
         }
         let (layout, _) = laid.unwrap_or_else(|e| panic!("{text}: {e}"));
-        assert_ne!(layout.proof, Proof::Enumeration, "{text}");
+        assert_ne!(layout.proof, ProofMethod::Enumeration, "{text}");
         for sample in case["expect"]["samples"].as_array().unwrap() {
             let by_name = |point: &Value, names: &[&str]| -> Vec<i128> {
                 names.iter().map(|name| i128::from(point[*name].as_i64().unwrap())).collect()
@@ -478,7 +478,7 @@ fn swizzled_layouts_of_cute_are_laid_out() {
     for (row, column) in [(0, 0), (1, 5), (17, 40), (63, 63)] {
         assert_eq!(offset(&layout, &[row, column]), swizzle.at(row * 64 + column));
     }
-    assert_eq!(layout.proof, Proof::Gf2);
+    assert_eq!(layout.proof, ProofMethod::Gf2);
     let told =
         laid_out(Notation::Cute, "S<3,4,3> o 8 o (8,8):(8,1)", &[], &[8, 8], 32).unwrap_err();
     assert_eq!(told, "an offset before the first element is no part of a layout here");

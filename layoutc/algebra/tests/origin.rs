@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::{BinOp, Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Proof, Symbol, Verdict};
+use layoutc_algebra::layout::{Axis, Layout, ProofMethod, Symbol, Verdict};
 use layoutc_algebra::map::{IndexMap, identity};
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::proof::SequentialExecutor;
 use layoutc_algebra::step::{TileExtent, pad_around, tile};
 
 fn constant(value: i128) -> Expr {
@@ -20,12 +20,12 @@ fn axes(extents: &[Expr]) -> Vec<Axis> {
     named.map(|(extent, name)| Axis { name: name.to_string(), extent: extent.clone() }).collect()
 }
 
-fn builder(symbols: &[Symbol], extents: &[Expr], bits: u32) -> Builder {
-    Builder::new(symbols, &axes(extents), bits).unwrap()
+fn builder(symbols: &[Symbol], extents: &[Expr], bits: u32) -> LayoutBuilder {
+    LayoutBuilder::new(symbols, &axes(extents), bits).unwrap()
 }
 
 /// A halo around an axis.
-fn halo(builder: &mut Builder, axis: &str, before: i128, after: i128) {
+fn halo(builder: &mut LayoutBuilder, axis: &str, before: i128, after: i128) {
     let map = pad_around(builder.axes(), axis, &constant(before), &constant(after)).unwrap();
     builder.apply(&map).unwrap();
 }
@@ -88,8 +88,8 @@ fn the_first_element_behind_a_halo_is_aligned() {
             halo(&mut builder, "a", before, after);
             halo(&mut builder, "b", before, after);
             builder.align_origin(bytes).unwrap();
-            let layout = builder.finish(1, &Sequential).unwrap();
-            assert_eq!((layout.proof, layout.verdict), (Proof::Digits, Verdict::Padded));
+            let layout = builder.finish(1, &SequentialExecutor).unwrap();
+            assert_eq!((layout.proof, layout.verdict), (ProofMethod::Digits, Verdict::Padded));
             assert_eq!(i128::from(layout.alignment_bytes), bytes);
             let slots = visited(&layout, &[], i128::from(bits), bytes);
             padding_has_no_owner(&layout, &slots);
@@ -101,7 +101,7 @@ fn the_first_element_behind_a_halo_is_aligned() {
 fn an_origin_that_is_aligned_already_costs_nothing() {
     let mut builder = builder(&[], &[constant(4), constant(8)], 32);
     builder.align_origin(64).unwrap();
-    let layout = builder.finish(1, &Sequential).unwrap();
+    let layout = builder.finish(1, &SequentialExecutor).unwrap();
     assert_eq!(layout.verdict, Verdict::Bijective);
     assert_eq!(layout.lead.as_const(), Some(0));
     assert_eq!(layout.physical_elements.as_const(), Some(32));
@@ -118,14 +118,14 @@ fn tiles_strides_and_rows_go_with_an_aligned_origin() {
     );
     tiled.apply(&map.unwrap()).unwrap();
     tiled.align_origin(32).unwrap();
-    let layout = tiled.finish(1, &Sequential).unwrap();
+    let layout = tiled.finish(1, &SequentialExecutor).unwrap();
     padding_has_no_owner(&layout, &visited(&layout, &[], 16, 32));
 
     let mut strided = builder(&[], &[constant(6), constant(5)], 32);
     halo(&mut strided, "b", 2, 0);
     strided.strides(&[constant(9), constant(1)]).unwrap();
     strided.align_origin(16).unwrap();
-    let layout = strided.finish(1, &Sequential).unwrap();
+    let layout = strided.finish(1, &SequentialExecutor).unwrap();
     padding_has_no_owner(&layout, &visited(&layout, &[], 32, 16));
 
     let mut rows = builder(&[], &[constant(6), constant(5)], 32);
@@ -133,7 +133,7 @@ fn tiles_strides_and_rows_go_with_an_aligned_origin() {
     halo(&mut rows, "b", 1, 1);
     rows.separate(&[0]).unwrap();
     rows.align_origin(64).unwrap();
-    let layout = rows.finish(1, &Sequential).unwrap();
+    let layout = rows.finish(1, &SequentialExecutor).unwrap();
     visited(&layout, &[], 32, 64);
     // The lead of 15 and the 7 of a row, up to the next row at an aligned place.
     assert_eq!(layout.physical_shape, [constant(8), constant(22)]);
@@ -149,7 +149,7 @@ fn what_is_visited_one_by_one_is_aligned_too() {
     builder.apply(&IndexMap { items, separators }).unwrap();
     halo(&mut builder, "b", 3, 0);
     builder.align_origin(64).unwrap();
-    let layout = builder.finish(1, &Sequential).unwrap();
+    let layout = builder.finish(1, &SequentialExecutor).unwrap();
     padding_has_no_owner(&layout, &visited(&layout, &[], 32, 64));
 }
 
@@ -160,7 +160,7 @@ fn a_pitch_known_at_run_time_is_aligned_for_every_value() {
     halo(&mut builder, "a", 1, 1);
     halo(&mut builder, "b", 1, 1);
     builder.align_origin(64).unwrap();
-    let layout = builder.finish(1, &Sequential).unwrap();
+    let layout = builder.finish(1, &SequentialExecutor).unwrap();
     for value in [1, 2, 3, 13, 14, 30, 100] {
         visited(&layout, &[value], 32, 64);
     }
@@ -171,6 +171,6 @@ fn a_tensor_without_elements_has_no_lead() {
     let mut builder = builder(&[], &[constant(0), constant(5)], 32);
     halo(&mut builder, "b", 1, 1);
     builder.align_origin(64).unwrap();
-    let layout = builder.finish(1, &Sequential).unwrap();
+    let layout = builder.finish(1, &SequentialExecutor).unwrap();
     assert_eq!(layout.physical_elements.as_const(), Some(0));
 }

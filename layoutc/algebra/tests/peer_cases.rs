@@ -6,12 +6,12 @@
     reason = "a test may panic and print"
 )]
 
-use layoutc_algebra::build::{Builder, FinishError};
+use layoutc_algebra::build::{FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Verdict};
-use layoutc_algebra::map::{IndexMap, Scope, resolve};
-use layoutc_algebra::proof::{Refusal, Sequential};
-use layoutc_algebra::step::{Place, TileExtent, order, tile};
+use layoutc_algebra::map::{IndexMap, MapScope, resolve};
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::step::{OrderEntry, TileExtent, order, tile};
 use layoutc_algebra::{parse, print};
 use serde_json::Value;
 
@@ -53,12 +53,12 @@ fn map_text(case: &Value) -> String {
 
 fn mapped(text: &str, logical: &[Axis]) -> Result<Layout, String> {
     let ast = parse::map(text).map_err(|e| format!("parse: {}", e.kind))?;
-    let mut builder = Builder::new(&[], logical, 32).map_err(|e| e.to_string())?;
-    let scope = Scope { axes: logical, values: &|_| None, facts: builder.facts() };
+    let mut builder = LayoutBuilder::new(&[], logical, 32).map_err(|e| e.to_string())?;
+    let scope = MapScope { axes: logical, values: &|_| None, facts: builder.facts() };
     let map = resolve(&ast, scope).map_err(|e| format!("map: {}", e[0].kind))?;
     builder.apply(&map).map_err(|e| format!("build: {e}"))?;
-    builder.finish(64, &Sequential).map_err(|e| match e {
-        FinishError::Refusal(Refusal::NotInjective { first, second, .. }) => {
+    builder.finish(64, &SequentialExecutor).map_err(|e| match e {
+        FinishError::Injectivity(InjectivityError::NotInjective { first, second, .. }) => {
             assert_ne!(first, second, "{text}");
             assert_eq!(at(&map, &first), at(&map, &second), "{text}: the witness does not collide");
             "collision".to_string()
@@ -143,11 +143,11 @@ fn xla_tiled_shapes_are_as_the_document_says() {
         let dims = numbers(&case["dims"]);
         let names: Vec<String> = (0..dims.len()).map(|k| format!("d{k}")).collect();
         let logical = axes(&names, &dims);
-        let mut builder = Builder::new(&[], &logical, 32).unwrap();
-        let major_to_minor: Vec<Place> = numbers(&case["minor_to_major"])
+        let mut builder = LayoutBuilder::new(&[], &logical, 32).unwrap();
+        let major_to_minor: Vec<OrderEntry> = numbers(&case["minor_to_major"])
             .iter()
             .rev()
-            .map(|k| Place::Axis(format!("d{k}")))
+            .map(|k| OrderEntry::Axis(format!("d{k}")))
             .collect();
         builder.apply(&order(builder.axes(), &major_to_minor).unwrap()).unwrap();
         for one in case["tiles"].as_array().unwrap() {
@@ -162,7 +162,8 @@ fn xla_tiled_shapes_are_as_the_document_says() {
                 .collect();
             builder.apply(&tile(builder.axes(), &entries, &[]).unwrap()).unwrap();
         }
-        let layout = builder.finish(64, &Sequential).unwrap_or_else(|e| panic!("{id}: {e}"));
+        let layout =
+            builder.finish(64, &SequentialExecutor).unwrap_or_else(|e| panic!("{id}: {e}"));
         good += 1;
         assert_eq!(storage_extents(&layout), numbers(&case["padded_physical_shape"]), "{id}");
         let elements = i128::from(case["elements_allocated"].as_i64().unwrap());

@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 
 use crate::random::generate::{self, Kinds};
 use crate::random::{self, Case, Fault, Random, Step, Tree, Truth, points, truth};
-use layoutc_algebra::build::{BuildError, Builder, FinishError};
+use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Predicate, Var};
-use layoutc_algebra::layout::{Axis, Layout, Proof, Symbol, Verdict};
-use layoutc_algebra::map::{Scope, resolve};
-use layoutc_algebra::proof::{Refusal, Sequential};
+use layoutc_algebra::layout::{Axis, Layout, ProofMethod, Symbol, Verdict};
+use layoutc_algebra::map::{MapScope, resolve};
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::simplify::Facts;
-use layoutc_algebra::step::{self, Place, TileExtent};
+use layoutc_algebra::step::{self, OrderEntry, TileExtent};
 use layoutc_algebra::{parse, print};
 
 fn rounds(ordinary: u64, full: u64) -> u64 {
@@ -33,7 +33,7 @@ fn rounds(ordinary: u64, full: u64) -> u64 {
 enum Outcome {
     Built(Box<Layout>),
     Build(BuildError),
-    Refused(Refusal),
+    Refused(InjectivityError),
 }
 
 fn wide(values: &[i64]) -> Vec<i128> {
@@ -66,7 +66,7 @@ fn build(case: &Case) -> Outcome {
         logical[0].extent = Expr::var(Var::Symbol(0));
     }
     let bits = u32::try_from(case.element_bits).unwrap();
-    let mut builder = Builder::new(&symbols, &logical, bits).unwrap();
+    let mut builder = LayoutBuilder::new(&symbols, &logical, bits).unwrap();
     let mut names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
     for step in &case.steps {
         if let Err(error) = apply(&mut builder, step, &names) {
@@ -74,25 +74,25 @@ fn build(case: &Case) -> Outcome {
         }
         names = step.names(&names);
     }
-    match builder.finish(64, &Sequential) {
+    match builder.finish(64, &SequentialExecutor) {
         Ok(layout) => Outcome::Built(Box::new(layout)),
-        Err(FinishError::Refusal(refusal)) => Outcome::Refused(refusal),
+        Err(FinishError::Injectivity(refusal)) => Outcome::Refused(refusal),
         Err(other) => panic!("{}: {other}", case.describe()),
     }
 }
 
-fn apply(builder: &mut Builder, step: &Step, names: &[String]) -> Result<(), BuildError> {
+fn apply(builder: &mut LayoutBuilder, step: &Step, names: &[String]) -> Result<(), BuildError> {
     let axes = builder.axes().to_vec();
     let exprs = |values: &[i64]| values.iter().map(|v| constant(*v)).collect::<Vec<_>>();
     let map = match step {
         Step::Map { .. } => {
             let text = step.map_text(names);
             let parsed = parse::map(&text).unwrap_or_else(|e| panic!("{text}: {}", e.kind));
-            let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+            let scope = MapScope { axes: &axes, values: &|_| None, facts: builder.facts() };
             resolve(&parsed, scope).unwrap_or_else(|e| panic!("{text}: {}", e[0].kind))
         }
         Step::Order(order) => {
-            let order: Vec<Place> = order.iter().cloned().map(Place::Axis).collect();
+            let order: Vec<OrderEntry> = order.iter().cloned().map(OrderEntry::Axis).collect();
             step::order(&axes, &order)?
         }
         Step::Split { axis, by, into } => step::split(&axes, axis, into, &exprs(by))?,
@@ -239,8 +239,12 @@ fn inside(case: &Case, logical: &[i128]) -> bool {
 /// Checks a refusal against the oracle; says whether a good layout was refused.
 fn check_refusal(case: &Case, outcome: &Outcome, what: &str) {
     match outcome {
-        Outcome::Refused(Refusal::Certificate(error)) => panic!("certificate: {error}: {what}"),
-        Outcome::Refused(Refusal::NotInjective { first, second, symbols, target, .. }) => {
+        Outcome::Refused(InjectivityError::Certificate(error)) => {
+            panic!("certificate: {error}: {what}")
+        }
+        Outcome::Refused(InjectivityError::NotInjective {
+            first, second, symbols, target, ..
+        }) => {
             let case = symbols
                 .first()
                 .map_or_else(|| case.clone(), |batch| case.at(i64::try_from(*batch).unwrap()));
@@ -296,14 +300,14 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
             compare(layout, truth, &[], what);
             tally.good += 1;
             tally.plain += u64::from(plain);
-            if layout.proof == Proof::Enumeration {
+            if layout.proof == ProofMethod::Enumeration {
                 tally.enumerated.push(case.describe());
             } else {
                 tally.plain_digits += u64::from(plain);
                 tally.digits += 1;
             }
         }
-        (Err(Fault::Collision(..)), Outcome::Refused(Refusal::NotInjective { .. })) => {
+        (Err(Fault::Collision(..)), Outcome::Refused(InjectivityError::NotInjective { .. })) => {
             tally.refused += 1;
         }
         (
@@ -388,7 +392,7 @@ fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
             sizes.iter().map(|size| (*size, truth(&case.at(*size)))).collect();
         match outcome {
             Outcome::Built(layout) => {
-                assert_ne!(layout.proof, Proof::Enumeration, "{what}");
+                assert_ne!(layout.proof, ProofMethod::Enumeration, "{what}");
                 tally.good += 1;
                 for (size, truth) in &truths {
                     let what = format!("batch {size}, {what}");
@@ -396,7 +400,7 @@ fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
                     compare(&layout, truth, &[i128::from(*size)], &what);
                 }
             }
-            Outcome::Refused(Refusal::NotInjective { .. }) => tally.refused += 1,
+            Outcome::Refused(InjectivityError::NotInjective { .. }) => tally.refused += 1,
             Outcome::Build(BuildError::Negative { .. }) => tally.negative += 1,
             other => {
                 if truths.iter().all(|(_, truth)| truth.is_ok()) {
@@ -439,7 +443,7 @@ fn parsed(tree: &Tree, names: &[String], axes: &[Axis], all: bool) -> Option<Exp
 fn expression(text: &str, axes: &[Axis]) -> Option<Expr> {
     let facts = Facts::default();
     let parsed = parse::map(text).unwrap_or_else(|e| panic!("{text}: {}", e.kind));
-    let scope = Scope { axes, values: &|_| None, facts: &facts };
+    let scope = MapScope { axes, values: &|_| None, facts: &facts };
     let map = resolve(&parsed, scope).unwrap_or_else(|e| panic!("{text}: {}", e[0].kind));
     let to_axis = |var| match var {
         Var::Storage(k) => Some(Expr::var(Var::Axis(k))),

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 
 use crate::random::symbolic::{self, NAMES, Symbolic, SymbolicStep};
 use crate::random::{Fault, Op, Random, Tree, truth};
-use layoutc_algebra::build::{BuildError, Builder, FinishError};
+use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol, Verdict};
-use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::{Refusal, Sequential};
-use layoutc_algebra::step::{self, Place, TileExtent};
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::step::{self, OrderEntry, TileExtent};
 
 /// What became of a layout.
 enum Outcome {
@@ -67,7 +67,7 @@ fn build(case: &Symbolic) -> Outcome {
     let symbols = symbols(case);
     let logical: Vec<Axis> =
         case.axes.iter().map(|(name, e)| Axis { name: name.clone(), extent: expr(e) }).collect();
-    let mut builder = match Builder::new(&symbols, &logical, 32) {
+    let mut builder = match LayoutBuilder::new(&symbols, &logical, 32) {
         Ok(builder) => builder,
         Err(error) => return Outcome::Other(error.to_string()),
     };
@@ -82,14 +82,17 @@ fn build(case: &Symbolic) -> Outcome {
             Err(Applied::Build(error)) => return Outcome::Other(error.to_string()),
         }
     }
-    match builder.finish(64, &Sequential) {
+    match builder.finish(64, &SequentialExecutor) {
         Ok(layout) => Outcome::Built(Box::new(layout)),
-        Err(FinishError::Refusal(Refusal::NotInjective { first, second, symbols, .. })) => {
-            Outcome::Collides { elements: [first, second], values: symbols }
-        }
-        Err(FinishError::Refusal(error @ (Refusal::Unproven { .. } | Refusal::Certificate(_)))) => {
-            Outcome::Unproven(error.to_string())
-        }
+        Err(FinishError::Injectivity(InjectivityError::NotInjective {
+            first,
+            second,
+            symbols,
+            ..
+        })) => Outcome::Collides { elements: [first, second], values: symbols },
+        Err(FinishError::Injectivity(
+            error @ (InjectivityError::Unproven { .. } | InjectivityError::Certificate(_)),
+        )) => Outcome::Unproven(error.to_string()),
         Err(error) => Outcome::Other(error.to_string()),
     }
 }
@@ -99,7 +102,7 @@ enum Applied {
     Refused(String),
 }
 
-fn apply(builder: &mut Builder, number: usize, step: &SymbolicStep) -> Result<(), Applied> {
+fn apply(builder: &mut LayoutBuilder, number: usize, step: &SymbolicStep) -> Result<(), Applied> {
     let axes = builder.axes().to_vec();
     let names: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
     let exprs = |trees: &[Tree]| trees.iter().map(expr).collect::<Vec<_>>();
@@ -112,11 +115,11 @@ fn apply(builder: &mut Builder, number: usize, step: &SymbolicStep) -> Result<()
                 let k = NAMES.iter().position(|own| *own == name)?;
                 Some(Expr::var(Var::Symbol(u32::try_from(k).unwrap())))
             };
-            let scope = Scope { axes: &axes, values: &values, facts: builder.facts() };
+            let scope = MapScope { axes: &axes, values: &values, facts: builder.facts() };
             resolve(&parsed, scope).map_err(|e| Applied::Refused(e[0].kind.to_string()))?
         }
         SymbolicStep::Order(order) => {
-            let order: Vec<Place> = order.iter().cloned().map(Place::Axis).collect();
+            let order: Vec<OrderEntry> = order.iter().cloned().map(OrderEntry::Axis).collect();
             step::order(&axes, &order).map_err(refused)?
         }
         SymbolicStep::Split { axis, by, into } => {

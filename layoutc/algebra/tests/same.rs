@@ -1,14 +1,14 @@
 //! Layouts that are the same map, and layouts that are not: by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
-use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::Sequential;
-use layoutc_algebra::same::{SameError, Sameness, compare};
+use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::same::{CompareError, LayoutEquivalence, compare};
 
 fn axis(name: &str, extent: i128) -> Axis {
     Axis { name: name.to_owned(), extent: Expr::constant(extent) }
@@ -20,24 +20,24 @@ fn symbol(name: &str, multiple: i128) -> Symbol {
 
 /// A layout of one map.
 fn mapped(symbols: &[Symbol], axes: &[Axis], text: &str) -> Layout {
-    let mut builder = Builder::new(symbols, axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(symbols, axes, 32).unwrap();
     let parsed = parse::map(text).unwrap();
-    let scope = Scope { axes: builder.axes(), values: &|_| None, facts: builder.facts() };
+    let scope = MapScope { axes: builder.axes(), values: &|_| None, facts: builder.facts() };
     let map = resolve(&parsed, scope).unwrap();
     builder.apply(&map).unwrap();
-    builder.finish(64, &Sequential).unwrap()
+    builder.finish(64, &SequentialExecutor).unwrap()
 }
 
 fn noted(notation: Notation, text: &str, axes: &[Axis]) -> Layout {
-    let mut builder = Builder::new(&[], axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&[], axes, 32).unwrap();
     notation::apply(notation, text, &[], &mut builder).unwrap();
-    builder.finish(64, &Sequential).unwrap()
+    builder.finish(64, &SequentialExecutor).unwrap()
 }
 
 /// The first index that differs.
 fn first(a: &Layout, b: &Layout) -> Vec<i128> {
-    match compare(a, b, &Sequential).unwrap() {
-        Sameness::Differs { logical, .. } => logical,
+    match compare(a, b, &SequentialExecutor).unwrap() {
+        LayoutEquivalence::Differs { logical, .. } => logical,
         other => panic!("{other:?}"),
     }
 }
@@ -49,7 +49,10 @@ fn notations_of_one_layout_are_the_same_map() {
     let b = noted(Notation::Onednn, "aBcd16b", &axes);
     let c = mapped(&[], &axes, "(n, c, h, w) -> (n, c // 16, h, w * 16 + c % 16)");
     for other in [&b, &c] {
-        assert_eq!(compare(&a, other, &Sequential), Ok(Sameness::Same { equal_sizes: true }));
+        assert_eq!(
+            compare(&a, other, &SequentialExecutor),
+            Ok(LayoutEquivalence::Same { equal_sizes: true })
+        );
     }
     let d = noted(Notation::Tvm, "NCHW8c", &axes);
     assert_eq!(first(&a, &d), [0, 0, 0, 1]);
@@ -61,7 +64,10 @@ fn layouts_of_trillions_of_elements_are_told_apart_by_their_digits() {
     let axes = [axis("i", 1 << 20), axis("j", 1 << 20)];
     let a = noted(Notation::Xla, "{1,0:T(8,128)}", &axes);
     let b = mapped(&[], &axes, "(i, j) -> (i // 8, j // 128, i % 8 * 128 + j % 128)");
-    assert_eq!(compare(&a, &b, &Sequential), Ok(Sameness::Same { equal_sizes: true }));
+    assert_eq!(
+        compare(&a, &b, &SequentialExecutor),
+        Ok(LayoutEquivalence::Same { equal_sizes: true })
+    );
     let c = noted(Notation::Xla, "{1,0:T(8,128)(2,1)}", &axes);
     assert_eq!(first(&a, &c), [0, 1]);
     let d = noted(Notation::Xla, "{1,0:T(16,128)}", &axes);
@@ -73,9 +79,15 @@ fn room_at_the_end_is_another_size_and_no_other_map() {
     let axes = [axis("i", 5)];
     let a = mapped(&[], &axes, "(i) -> (i)");
     let b = mapped(&[], &axes, "(i) -> (i : 8)");
-    assert_eq!(compare(&a, &b, &Sequential), Ok(Sameness::Same { equal_sizes: false }));
+    assert_eq!(
+        compare(&a, &b, &SequentialExecutor),
+        Ok(LayoutEquivalence::Same { equal_sizes: false })
+    );
     let c = mapped(&[], &axes, "(i) -> (i // 4 | i % 4)");
-    assert_eq!(compare(&a, &c, &Sequential), Ok(Sameness::Ranks { first: 1, second: 2 }));
+    assert_eq!(
+        compare(&a, &c, &SequentialExecutor),
+        Ok(LayoutEquivalence::Ranks { first: 1, second: 2 })
+    );
 }
 
 #[test]
@@ -90,9 +102,13 @@ fn symbols_are_matched_by_name() {
     let (m, n) = (symbol("m", 1), symbol("n", 4));
     let a = mapped(&[m.clone(), n.clone()], &axes(0, 1), "(i, j) -> (i, j // 4, j % 4)");
     let b = mapped(&[n.clone(), m.clone()], &axes(1, 0), "(i, j) -> (i, j)");
-    assert_eq!(compare(&a, &b, &Sequential), Ok(Sameness::Same { equal_sizes: true }));
+    assert_eq!(
+        compare(&a, &b, &SequentialExecutor),
+        Ok(LayoutEquivalence::Same { equal_sizes: true })
+    );
     let c = mapped(&[n, m.clone()], &axes(1, 0), "(i, j) -> (j, i)");
-    let Ok(Sameness::Differs { logical, symbols, first, second }) = compare(&a, &c, &Sequential)
+    let Ok(LayoutEquivalence::Differs { logical, symbols, first, second }) =
+        compare(&a, &c, &SequentialExecutor)
     else {
         panic!("they are not the same");
     };
@@ -100,22 +116,31 @@ fn symbols_are_matched_by_name() {
     assert_eq!(symbols, [("m".to_owned(), 2), ("n".to_owned(), 4)]);
     assert_eq!((logical, first.offset, second.offset), (vec![0, 1], 1, 2));
     let d = mapped(&[m, symbol("n", 8)], &axes(0, 1), "(i, j) -> (i, j)");
-    assert_eq!(compare(&a, &d, &Sequential), Err(SameError::Symbol { name: "n".to_owned() }));
+    assert_eq!(
+        compare(&a, &d, &SequentialExecutor),
+        Err(CompareError::Symbol { name: "n".to_owned() })
+    );
 }
 
 #[test]
 fn what_is_compared_has_the_same_axes() {
     let a = mapped(&[], &[axis("i", 4), axis("j", 6)], "(i, j) -> (i, j)");
     let b = mapped(&[], &[axis("j", 6), axis("i", 4)], "(j, i) -> (i, j)");
-    assert_eq!(compare(&a, &b, &Sequential), Err(SameError::Extent { axis: 0 }));
+    assert_eq!(compare(&a, &b, &SequentialExecutor), Err(CompareError::Extent { axis: 0 }));
     let b = b.permuted(&[1, 0]).unwrap();
-    assert_eq!(compare(&a, &b, &Sequential), Ok(Sameness::Same { equal_sizes: true }));
+    assert_eq!(
+        compare(&a, &b, &SequentialExecutor),
+        Ok(LayoutEquivalence::Same { equal_sizes: true })
+    );
     for (logical, _) in (0..24).map(|k| ([k / 6, k % 6], k)) {
         let place = b.place(&logical, &[]).unwrap();
         assert_eq!(b.owner(&place.physical, &[]).unwrap().as_deref(), Some(&logical[..]));
     }
     let c = mapped(&[], &[axis("i", 4)], "(i) -> (i)");
-    assert_eq!(compare(&a, &c, &Sequential), Err(SameError::Rank { first: 2, second: 1 }));
+    assert_eq!(
+        compare(&a, &c, &SequentialExecutor),
+        Err(CompareError::Rank { first: 2, second: 1 })
+    );
 }
 
 #[test]
@@ -127,13 +152,13 @@ fn what_neither_digits_nor_a_visit_can_tell_is_undecided() {
     let text = parse::map("(i, j) -> (((i & j) * 2 + (i ^ j) - j) * 262144 + j, j)").unwrap();
     let values = |_: &str| None;
     let facts = layoutc_algebra::simplify::Facts::default();
-    let scope = Scope { axes: &axes, values: &values, facts: &facts };
+    let scope = MapScope { axes: &axes, values: &values, facts: &facts };
     let index = resolve(&text, scope).unwrap().items[0].index.clone();
     let to_axis = |var| match var {
         Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
         _ => None,
     };
     skewed.physical_map = vec![index.substitute(&to_axis).unwrap()];
-    let found = compare(&a, &skewed, &Sequential).unwrap();
-    assert_eq!(found, Sameness::Undecided { points: Some(1 << 36) });
+    let found = compare(&a, &skewed, &SequentialExecutor).unwrap();
+    assert_eq!(found, LayoutEquivalence::Undecided { points: Some(1 << 36) });
 }

@@ -1,12 +1,12 @@
 //! Sizes of buffers and extents of storage axes, against formulas of other tools and against all values.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol, Verdict};
-use layoutc_algebra::notation::write::{Elements, write};
+use layoutc_algebra::notation::write::{ElementFormat, write};
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::proof::SequentialExecutor;
 use layoutc_algebra::swizzle::Swizzle;
 
 use crate::provers::{builder, every_slot_tells_its_owner, points};
@@ -33,7 +33,7 @@ fn a_swizzle_of_any_rows_is_where_cute_puts_it_in_the_fewest_slots_it_maps_to_th
             for row in [1, 3, 8, 16, 20, 32, 64] {
                 let mut swizzled = builder(&[rows, row], "(i, j) -> (i, j)");
                 swizzled.swizzle(swizzle).unwrap();
-                let layout = swizzled.finish(64, &Sequential).unwrap();
+                let layout = swizzled.finish(64, &SequentialExecutor).unwrap();
                 let what = format!("{swizzle} on {rows} x {row}");
                 for point in points(&[rows, row]) {
                     let offset = folded(bits, base, shift, point[0] * row + point[1]);
@@ -68,9 +68,9 @@ fn named(extents: &[i128]) -> Vec<Axis> {
 }
 
 fn read(notation: Notation, text: &str, axes: &[Axis]) -> Layout {
-    let mut builder = Builder::new(&[], axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&[], axes, 32).unwrap();
     notation::apply(notation, text, &[], &mut builder).unwrap();
-    builder.finish(64, &Sequential).unwrap_or_else(|e| panic!("{text} on {axes:?}: {e:?}"))
+    builder.finish(64, &SequentialExecutor).unwrap_or_else(|e| panic!("{text} on {axes:?}: {e:?}"))
 }
 
 /// The strides of `layout_left_padded<multiple>`, and of `layout_right_padded` on the extents in reverse.
@@ -119,8 +119,9 @@ fn padded_mdspans_and_strides_span_what_the_standard_says() {
                     same(&read(Notation::Numpy, &numpy, &axes), extents, &strides, &numpy);
                     same(&read(Notation::Cute, &cute, &axes), extents, &strides, &cute);
                     same(&read(Notation::Mlir, &mlir, &axes), extents, &strides, &mlir);
-                    let elements = Elements { bits: 32, dtype: None };
-                    let written = write(Notation::Mdspan, &layout, elements, &Sequential).unwrap();
+                    let elements = ElementFormat { bits: 32, dtype: None };
+                    let written =
+                        write(Notation::Mdspan, &layout, elements, &SequentialExecutor).unwrap();
                     let again = read(Notation::Mdspan, &written.text, &axes);
                     assert!(written.equal_sizes, "{text} on {extents:?}: {}", written.text);
                     same(&again, extents, &strides, &written.text);
@@ -160,9 +161,9 @@ fn padded_mdspans_of_open_extents_span_what_the_standard_says_at_every_value() {
         |k: u32, name: &str| Axis { name: name.to_owned(), extent: Expr::var(Var::Symbol(k)) };
     let axes = [axis(0, "i"), axis(1, "j")];
     for (text, is_left) in [("layout_left_padded<4>", true), ("layout_right_padded<8>", false)] {
-        let mut builder = Builder::new(&symbols, &axes, 32).unwrap();
+        let mut builder = LayoutBuilder::new(&symbols, &axes, 32).unwrap();
         notation::apply(Notation::Mdspan, text, &[], &mut builder).unwrap();
-        let layout = builder.finish(64, &Sequential).unwrap();
+        let layout = builder.finish(64, &SequentialExecutor).unwrap();
         for (m, n) in [(1, 1), (3, 5), (7, 8), (4096, 33)] {
             let strides = if is_left {
                 padded(&[m, n], 4)

@@ -1,12 +1,14 @@
 //! Windows and other elements of layouts, held against the plain definition at every index.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::{BuildError, Builder, FinishError, Lanes, LanesError};
+use layoutc_algebra::build::{
+    BuildError, ElementRegroup, FinishError, LayoutBuilder, RegroupError,
+};
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol, Verdict};
-use layoutc_algebra::map::{IndexMap, Scope, resolve};
+use layoutc_algebra::map::{IndexMap, MapScope, resolve};
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::{Refusal, Sequential};
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::simplify::Facts;
 
 fn batch() -> Vec<Symbol> {
@@ -25,19 +27,19 @@ fn axes(axes: &[(&str, i128)]) -> Vec<Axis> {
 fn map(text: &str, axes: &[Axis]) -> IndexMap {
     let symbols = batch();
     let facts = Facts::new(&symbols);
-    let scope = Scope { axes, values: &|_| None, facts: &facts };
+    let scope = MapScope { axes, values: &|_| None, facts: &facts };
     resolve(&parse::map(text).unwrap(), scope).unwrap()
 }
 
-fn builder(shape: &[(&str, i128)], layout: &str) -> Builder {
+fn builder(shape: &[(&str, i128)], layout: &str) -> LayoutBuilder {
     let shape = axes(shape);
-    let mut builder = Builder::new(&batch(), &shape, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&batch(), &shape, 32).unwrap();
     builder.apply(&map(layout, &shape)).unwrap();
     builder
 }
 
-fn finish(builder: &Builder) -> Layout {
-    builder.clone().finish(64, &Sequential).unwrap()
+fn finish(builder: &LayoutBuilder) -> Layout {
+    builder.clone().finish(64, &SequentialExecutor).unwrap()
 }
 
 /// Every index of a shape at a batch of `size`.
@@ -98,12 +100,12 @@ fn an_element_of_a_window_lives_where_the_element_that_it_is_does() {
             window.separators.clear();
             let fixed = rebuilt(shape, layout, &symbols);
             let view = fixed.window(&symbols, &own, &window).unwrap();
-            let layout = match view.clone().finish(64, &Sequential) {
+            let layout = match view.clone().finish(64, &SequentialExecutor) {
                 Ok(found) => {
                     assert!(!shared, "{text}");
                     found
                 }
-                Err(FinishError::Refusal(Refusal::NotInjective { .. })) => {
+                Err(FinishError::Injectivity(InjectivityError::NotInjective { .. })) => {
                     assert!(shared, "{text}");
                     view.finish_shared(64).unwrap()
                 }
@@ -122,9 +124,9 @@ fn an_element_of_a_window_lives_where_the_element_that_it_is_does() {
     }
 }
 
-fn rebuilt(shape: &[(&str, i128)], layout: &str, symbols: &[Symbol]) -> Builder {
+fn rebuilt(shape: &[(&str, i128)], layout: &str, symbols: &[Symbol]) -> LayoutBuilder {
     let shape = axes(shape);
-    let mut builder = Builder::new(symbols, &shape, 32).unwrap();
+    let mut builder = LayoutBuilder::new(symbols, &shape, 32).unwrap();
     builder.apply(&map(layout, &shape)).unwrap();
     builder
 }
@@ -177,10 +179,10 @@ fn joined_and_cut_elements_lie_where_their_lanes_do() {
         let whole = builder(shape, layout);
         let there = finish(&whole);
         for lanes in [2, 4] {
-            let (joined, axis) = whole.lanes(Lanes::Join(lanes)).unwrap();
+            let (joined, axis) = whole.lanes(ElementRegroup::Join(lanes)).unwrap();
             assert_eq!((axis, joined.element_bits()), (2, 32 * u32::try_from(lanes).unwrap()));
             let view = finish(&joined);
-            let (cut, back) = joined.lanes(Lanes::Cut(lanes)).unwrap();
+            let (cut, back) = joined.lanes(ElementRegroup::Split(lanes)).unwrap();
             assert_eq!(cut.element_bits(), 32);
             let again = finish(&cut);
             for size in [4, 8] {
@@ -196,24 +198,24 @@ fn joined_and_cut_elements_lie_where_their_lanes_do() {
 #[test]
 fn a_batch_joins_where_its_multiple_allows_it() {
     let whole = builder(&[("c", 3), ("n", -1)], "(c, n) -> (c, n)");
-    let (joined, axis) = whole.lanes(Lanes::Join(4)).unwrap();
+    let (joined, axis) = whole.lanes(ElementRegroup::Join(4)).unwrap();
     assert_eq!(axis, 1);
     joins(&finish(&joined), &finish(&whole), 1, 4, 12);
     assert_eq!(finish(&joined).verdict, Verdict::Bijective);
     assert_eq!(
-        whole.lanes(Lanes::Join(8)).unwrap_err(),
+        whole.lanes(ElementRegroup::Join(8)).unwrap_err(),
         strided("c", Expr::var(Var::Symbol(0)), 8)
     );
 }
 
-fn strided(axis: &str, stride: Expr, lanes: i128) -> LanesError {
-    LanesError::Stride { axis: axis.to_owned(), stride, lanes }
+fn strided(axis: &str, stride: Expr, lanes: i128) -> RegroupError {
+    RegroupError::Stride { axis: axis.to_owned(), stride, lanes }
 }
 
 #[test]
 fn what_does_not_join_is_refused_with_the_figure() {
     let refused = |shape: &[(&str, i128)], layout: &str| {
-        builder(shape, layout).lanes(Lanes::Join(4)).unwrap_err()
+        builder(shape, layout).lanes(ElementRegroup::Join(4)).unwrap_err()
     };
     assert_eq!(refused(&[("c", 30)], "(c) -> (c)"), row("c", 30));
     assert_eq!(
@@ -222,33 +224,33 @@ fn what_does_not_join_is_refused_with_the_figure() {
     );
     assert_eq!(
         refused(&[("c", 6)], "(c) -> (c // 4, c % 4)"),
-        LanesError::Extent { axis: 0, lanes: 4 }
+        RegroupError::Extent { axis: 0, lanes: 4 }
     );
-    let runs = LanesError::Runs { axis: 1, lanes: 4 };
+    let runs = RegroupError::NotContiguous { axis: 1, lanes: 4 };
     assert_eq!(refused(&[("h", 4), ("c", 8)], "(h, c) -> (h, c + 1 : 12)"), runs);
     assert_eq!(refused(&[("h", 4), ("c", 8)], "(h, c) -> (h, 7 - c)"), runs);
     assert_eq!(refused(&[("h", 8), ("c", 8)], "(h, c) -> (h, (h + c) % 8)"), runs);
     let mut strides = builder(&[("h", 4), ("c", 8)], "(h, c) -> (h, c)");
     strides.strides(&[Expr::constant(16), Expr::constant(2)]).unwrap();
-    assert_eq!(strides.lanes(Lanes::Join(4)).unwrap_err(), LanesError::NoAxis);
+    assert_eq!(strides.lanes(ElementRegroup::Join(4)).unwrap_err(), RegroupError::NoAxis);
 }
 
-fn row(axis: &str, extent: i128) -> LanesError {
-    LanesError::Row { axis: axis.to_owned(), extent: Expr::constant(extent), lanes: 4 }
+fn row(axis: &str, extent: i128) -> RegroupError {
+    RegroupError::StorageExtent { axis: axis.to_owned(), extent: Expr::constant(extent), lanes: 4 }
 }
 
 #[test]
 fn strides_and_pitches_are_counted_in_the_other_elements() {
     let shape = axes(&[("h", 4), ("c", 8)]);
-    let mut strides = Builder::new(&[], &shape, 32).unwrap();
+    let mut strides = LayoutBuilder::new(&[], &shape, 32).unwrap();
     strides.strides(&[Expr::constant(12), Expr::constant(1)]).unwrap();
-    let mut aligned = Builder::new(&[], &shape, 32).unwrap();
+    let mut aligned = LayoutBuilder::new(&[], &shape, 32).unwrap();
     aligned.align_axis("h", 64).unwrap();
-    let mut columns = Builder::new(&[], &shape, 32).unwrap();
+    let mut columns = LayoutBuilder::new(&[], &shape, 32).unwrap();
     columns.strides(&[Expr::constant(1), Expr::constant(4)]).unwrap();
     for (whole, axis) in [(strides, 1), (aligned, 1), (columns, 0)] {
         let there = finish(&whole);
-        let (joined, found) = whole.lanes(Lanes::Join(4)).unwrap();
+        let (joined, found) = whole.lanes(ElementRegroup::Join(4)).unwrap();
         assert_eq!(found, axis);
         let view = finish(&joined);
         joins(&view, &there, axis, 4, 0);
@@ -325,13 +327,13 @@ fn random_windows_are_refused_or_lie_where_brute_force_says() {
         };
         assert!(seen.iter().all(is_inside), "{what}");
         let distinct = (1..seen.len()).all(|k| !seen[..k].contains(&seen[k]));
-        let layout = match view.clone().finish(64, &Sequential) {
+        let layout = match view.clone().finish(64, &SequentialExecutor) {
             Ok(layout) => {
                 assert!(distinct, "{what}");
                 inside += 1;
                 layout
             }
-            Err(FinishError::Refusal(Refusal::NotInjective { .. })) => {
+            Err(FinishError::Injectivity(InjectivityError::NotInjective { .. })) => {
                 assert!(!distinct, "{what}");
                 shared += 1;
                 view.finish_shared(64).unwrap()

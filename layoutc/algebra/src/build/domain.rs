@@ -5,10 +5,10 @@
 
 use alloc::vec::Vec;
 
-use super::{BuildError, Builder, FinishError};
-use crate::expr::{BinOp, Comparison, Expr, ExprError, Predicate, Var};
-use crate::layout::{Layout, Proof, Verdict};
-use crate::proof::{self, Domain as Points, Machine, value_of};
+use super::{BuildError, FinishError, LayoutBuilder};
+use crate::expr::{BinOp, Expr, ExprComparison, ExprError, Predicate, Var};
+use crate::layout::{Layout, ProofMethod, Verdict};
+use crate::proof::{self, EnumerationDomain as Points, Executor, value_of};
 
 /// Conditions on the logical axes, affine in them.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub(super) struct Domain {
     pub(super) elements: Expr,
 }
 
-impl Builder {
+impl LayoutBuilder {
     /// Makes elements of those indices alone at which the conditions hold, which are affine in the logical axes,
     /// `Var::Axis`. It goes before every step. An empty box stays as it is: no index breaks a condition.
     ///
@@ -122,7 +122,7 @@ impl Builder {
     pub(super) fn of_box(
         &self,
         alignment_bytes: u64,
-        machine: &dyn Machine,
+        machine: &dyn Executor,
     ) -> Result<Option<Layout>, FinishError> {
         let Some(domain) = &self.domain else { return Ok(None) };
         let whole = Self { domain: None, ..self.clone() };
@@ -130,7 +130,7 @@ impl Builder {
             return Ok(None);
         }
         let Ok(layout) = whole.finish(alignment_bytes, machine) else { return Ok(None) };
-        if layout.proof == Proof::Enumeration || layout.inverse.is_none() {
+        if layout.proof == ProofMethod::Enumeration || layout.inverse.is_none() {
             return Ok(None);
         }
         Ok(Some(restricted(layout, domain)?))
@@ -145,7 +145,7 @@ fn restricted(layout: Layout, domain: &Domain) -> Result<Layout, ExprError> {
         _ => None,
     })?;
     let of_box = layout.valid.iter().flat_map(|valid| &valid.all).cloned();
-    let all: Vec<Comparison> = of_box.chain(at_slot.all).collect();
+    let all: Vec<ExprComparison> = of_box.chain(at_slot.all).collect();
     let is_full = layout.physical_elements == domain.elements;
     Ok(Layout {
         domain: Some(domain.predicate.clone()),

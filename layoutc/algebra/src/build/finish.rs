@@ -5,14 +5,16 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use super::swizzled::{swizzled, with_swizzle};
-use super::{BuildError, Builder, check_size, current};
-use crate::digits::{self, Bits, Digits};
+use super::{BuildError, LayoutBuilder, check_size, current};
+use crate::digits::{self, BitSplit, Digits};
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::layout::{Axis, DigitTargets, Layout, Origin, Proof, Symbol, Verdict};
-use crate::physical::{self, Placement, groups};
-use crate::proof::check::{self, Certificate, CheckError, Targets};
-use crate::proof::{Claim, Machine, Proven, Refusal, Rules, components, prove, told_axes};
-use crate::remember::Remembering;
+use crate::layout::{AlignedOrigin, Axis, DigitTargets, Layout, ProofMethod, Symbol, Verdict};
+use crate::physical::{self, MemoryPlacement, groups};
+use crate::proof::check::{self, Certificate, CertificateError, ClaimTargets};
+use crate::proof::{
+    Claim, Executor, InjectivityError, InjectivityProof, ProverLevel, components, prove, told_axes,
+};
+use crate::remember::MemoizedFacts;
 use crate::simplify::Facts;
 
 /// Why a layout is refused.
@@ -23,14 +25,14 @@ pub enum FinishError {
     Build(#[from] BuildError),
     /// The layout is not proven.
     #[error(transparent)]
-    Refusal(#[from] Refusal),
+    Injectivity(#[from] InjectivityError),
     /// Too large, or beyond the integers.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
 /// What is proven one-to-one.
-pub(super) struct Claimed {
+pub(super) struct InjectivityClaim {
     /// Whether it is the offset alone; else the storage indices.
     pub(super) is_offset: bool,
     pub(super) targets: Vec<Expr>,
@@ -47,7 +49,7 @@ struct Addresses {
     strides: Vec<Expr>,
 }
 
-impl Builder {
+impl LayoutBuilder {
     /// Places the storage axes in memory and proves the layout.
     ///
     /// # Errors
@@ -55,7 +57,7 @@ impl Builder {
     pub fn finish(
         self,
         alignment_bytes: u64,
-        machine: &dyn Machine,
+        machine: &dyn Executor,
     ) -> Result<Layout, FinishError> {
         if let Some(layout) = self.of_box(alignment_bytes, machine)? {
             return Ok(layout);
@@ -66,23 +68,25 @@ impl Builder {
         let claimed = self.claim(&placement)?;
         let place = (alignment_bytes, &placement, &claimed);
         // The checker follows fewer rules than the provers: what is enumerated it can always follow.
-        for rules in [Rules::All, Rules::Sums, Rules::Elimination] {
+        for rules in [ProverLevel::All, ProverLevel::Sums, ProverLevel::Elimination] {
             if self.domain.is_some() {
                 break;
             }
-            if rules == Rules::Elimination && self.symbols.is_empty() {
+            if rules == ProverLevel::Elimination && self.symbols.is_empty() {
                 continue;
             }
             let proven = self.prove(&claimed, rules, machine)?;
-            if proven.proof == Proof::Enumeration {
+            if proven.proof == ProofMethod::Enumeration {
                 return self.assemble(place, physical_elements, &proven, machine);
             }
             match self.clone().assemble(place, physical_elements.clone(), &proven, machine) {
-                Err(FinishError::Refusal(Refusal::Certificate(_) | Refusal::Unproven { .. })) => {}
+                Err(FinishError::Injectivity(
+                    InjectivityError::Certificate(_) | InjectivityError::Unproven { .. },
+                )) => {}
                 assembled => return assembled,
             }
         }
-        let proven = self.prove(&claimed, Rules::None, machine)?;
+        let proven = self.prove(&claimed, ProverLevel::None, machine)?;
         self.assemble(place, physical_elements, &proven, machine)
     }
 
@@ -90,17 +94,17 @@ impl Builder {
     ///
     /// # Errors
     /// [`FinishError`].
-    pub fn proof(&self, machine: &dyn Machine) -> Result<Proof, FinishError> {
+    pub fn proof(&self, machine: &dyn Executor) -> Result<ProofMethod, FinishError> {
         let claimed = self.claim(&self.placement()?)?;
-        Ok(self.prove(&claimed, Rules::All, machine)?.proof)
+        Ok(self.prove(&claimed, ProverLevel::All, machine)?.proof)
     }
 
     fn prove(
         &self,
-        claimed: &Claimed,
-        rules: Rules,
-        machine: &dyn Machine,
-    ) -> Result<Proven, Refusal> {
+        claimed: &InjectivityClaim,
+        rules: ProverLevel,
+        machine: &dyn Executor,
+    ) -> Result<InjectivityProof, InjectivityError> {
         let claim = Claim {
             extents: &extents_of(&self.logical),
             targets: &claimed.targets,
@@ -138,7 +142,7 @@ impl Builder {
         self.physical_elements(&self.placement()?)
     }
 
-    pub(super) fn placement(&self) -> Result<Placement, ExprError> {
+    pub(super) fn placement(&self) -> Result<MemoryPlacement, ExprError> {
         let wanted = self.map.iter().filter(|_| self.demands.origin > 0);
         let first = wanted.map(|index| self.facts.simplify(&at_first(index)?));
         let first = first.collect::<Result<Vec<_>, _>>()?;
@@ -146,7 +150,7 @@ impl Builder {
     }
 
     /// Where the first element is, if it is to be aligned; proven so for all values of the symbols.
-    fn origin(&self, offset: &Expr) -> Result<Option<Origin>, FinishError> {
+    fn origin(&self, offset: &Expr) -> Result<Option<AlignedOrigin>, FinishError> {
         let bytes = self.demands.origin;
         if bytes == 0 || self.demands.lead.is_some() {
             return Ok(None);
@@ -158,14 +162,16 @@ impl Builder {
         if !is_empty && !self.facts.proves_eq(&rest, &Expr::constant(0))? {
             let axes = (0..self.logical.len()).collect();
             let targets = (0..self.storage.len()).collect();
-            return Err(Refusal::Unproven { axes, targets, points: None, slots: None }.into());
+            return Err(
+                InjectivityError::Unproven { axes, targets, points: None, slots: None }.into()
+            );
         }
         let alignment_bytes = u64::try_from(bytes).map_err(|_| ExprError::Overflow)?;
         let element_bits = self.demands.element_bits;
-        Ok(Some(Origin { offset, alignment_bytes, element_bits }))
+        Ok(Some(AlignedOrigin { offset, alignment_bytes, element_bits }))
     }
 
-    fn physical_elements(&self, placement: &Placement) -> Result<Expr, BuildError> {
+    fn physical_elements(&self, placement: &MemoryPlacement) -> Result<Expr, BuildError> {
         let (Some(extent), Some(pitch)) = (placement.shape.first(), placement.pitches.first())
         else {
             return Ok(Expr::constant(1));
@@ -177,9 +183,9 @@ impl Builder {
     }
 
     /// What must be one-to-one: the storage axes, or with `strides` the offset itself.
-    fn claim(&self, placement: &Placement) -> Result<Claimed, BuildError> {
+    fn claim(&self, placement: &MemoryPlacement) -> Result<InjectivityClaim, BuildError> {
         if self.demands.strides.is_none() || self.nested(placement)?.is_some() {
-            return Ok(Claimed {
+            return Ok(InjectivityClaim {
                 is_offset: false,
                 targets: self.map.clone(),
                 composed: self.composed.clone(),
@@ -188,7 +194,7 @@ impl Builder {
         }
         let offset =
             |map: &[Expr]| plus(&weighted(map, &placement.local_strides)?, &placement.lead);
-        Ok(Claimed {
+        Ok(InjectivityClaim {
             is_offset: true,
             targets: alloc::vec![self.facts.simplify(&offset(&self.map)?)?],
             composed: alloc::vec![offset(&self.composed)?],
@@ -198,15 +204,15 @@ impl Builder {
 
     fn assemble(
         self,
-        (alignment_bytes, placement, claimed): (u64, &Placement, &Claimed),
+        (alignment_bytes, placement, claimed): (u64, &MemoryPlacement, &InjectivityClaim),
         physical_elements: Expr,
-        proven: &Proven,
-        machine: &dyn Machine,
+        proven: &InjectivityProof,
+        machine: &dyn Executor,
     ) -> Result<Layout, FinishError> {
         let facts = &self.facts;
         let groups = groups(self.storage.len(), &self.separators);
         // The checker reads a digit proof through any rewriting, an enumerated map only as written.
-        let by_digits = proven.proof != Proof::Enumeration;
+        let by_digits = proven.proof != ProofMethod::Enumeration;
         let Addresses { physical_map, composed_physical, offset, strides } =
             self.addresses(placement, &groups, by_digits)?;
         let logical_elements = match &self.domain {
@@ -216,7 +222,7 @@ impl Builder {
         let bijective = facts.proves_eq(&logical_elements, &physical_elements)?;
         let verdict = if bijective { Verdict::Bijective } else { Verdict::Padded };
         let physical_facts = physical_facts(&self.symbols, &placement.shape)?;
-        let physical_facts = Remembering::new(&physical_facts);
+        let physical_facts = MemoizedFacts::new(&physical_facts);
         let readers = self.readers(placement, &groups, claimed)?;
         let (mut inverse, mut valid) = (None, None);
         if let Some(told) = &proven.inverse {
@@ -236,7 +242,7 @@ impl Builder {
             composed_targets: &claimed.composed,
             slots: &claimed.slots,
             digits: proven.digits.as_ref(),
-            targets: if claimed.is_offset { Targets::Offset } else { Targets::Storage },
+            targets: if claimed.is_offset { ClaimTargets::Offset } else { ClaimTargets::Storage },
         };
         let digits = proven.digits.clone().filter(is_plain).filter(|_| proven.is_read);
         let strided = claimed.is_offset;
@@ -272,19 +278,19 @@ impl Builder {
                 Some(swizzle) => swizzled(&layout, swizzle),
                 None => Ok(layout),
             },
-            Err(CheckError::Undecided) => {
+            Err(CertificateError::Undecided) => {
                 let axes = (0..layout.logical.len()).collect();
                 let targets = (0..claimed.targets.len()).collect();
-                Err(Refusal::Unproven { axes, targets, points: None, slots: None }.into())
+                Err(InjectivityError::Unproven { axes, targets, points: None, slots: None }.into())
             }
-            Err(error) => Err(Refusal::Certificate(error).into()),
+            Err(error) => Err(InjectivityError::Certificate(error).into()),
         }
     }
 
     /// Where the elements live, over `Var::Axis`; the physical indices `simplified` or as the map has them.
     fn addresses(
         &self,
-        placement: &Placement,
+        placement: &MemoryPlacement,
         groups: &[core::ops::Range<usize>],
         simplified: bool,
     ) -> Result<Addresses, ExprError> {
@@ -327,7 +333,8 @@ impl Builder {
             self.addresses(&placement, &groups, true)?;
         let axes: Vec<usize> = (0..self.logical.len()).collect();
         let extents = extents_of(&self.logical);
-        let digits = digits::read(&axes, &extents, &claimed.targets, &self.facts, Bits::Cut)?;
+        let digits =
+            digits::read(&axes, &extents, &claimed.targets, &self.facts, BitSplit::AtDivisors)?;
         let (strided, swizzle) = (claimed.is_offset, self.demands.swizzle);
         let logical_elements =
             self.facts.simplify(&product(self.logical.iter().map(|axis| &axis.extent))?)?;
@@ -346,7 +353,7 @@ impl Builder {
             inverse: None,
             valid: None,
             verdict: Verdict::Padded,
-            proof: Proof::Digits,
+            proof: ProofMethod::Digits,
             digits: digits.filter(is_plain),
             digit_targets: if strided { DigitTargets::Offset } else { DigitTargets::Storage },
             logical_elements,
@@ -364,7 +371,7 @@ impl Builder {
 
 /// Digits that are cut up beyond their radix, or made of others, serve the proof, not loops.
 fn is_plain(digits: &Digits) -> bool {
-    digits.made.is_empty() && digits.chains.iter().all(|chain| chain.of_digit.is_none())
+    digits.derived.is_empty() && digits.chains.iter().all(|chain| chain.of_digit.is_none())
 }
 
 fn extents_of(axes: &[Axis]) -> Vec<Expr> {

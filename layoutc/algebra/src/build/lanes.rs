@@ -5,25 +5,25 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::Builder;
+use super::LayoutBuilder;
 use super::window::through;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::Axis;
-use crate::physical::{Placement, groups};
+use crate::physical::{MemoryPlacement, groups};
 use crate::simplify::Facts;
 
 /// How elements become others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lanes {
+pub enum ElementRegroup {
     /// So many neighbours become one.
     Join(i128),
     /// One becomes so many.
-    Cut(i128),
+    Split(i128),
 }
 
 /// Why the elements of a layout cannot be joined or cut.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum LanesError {
+pub enum RegroupError {
     /// No logical axis runs along memory.
     #[error("no axis runs along neighbours in memory")]
     NoAxis,
@@ -37,7 +37,7 @@ pub enum LanesError {
     },
     /// The elements that would be joined are not always neighbours, or begin in the middle of a longer one.
     #[error("the elements along axis {axis} are not whole runs of {lanes}")]
-    Runs {
+    NotContiguous {
         /// The logical axis.
         axis: usize,
         /// The lanes.
@@ -55,7 +55,7 @@ pub enum LanesError {
     },
     /// The extent of the storage axis that runs along memory, or of the memory, is no multiple of the lanes.
     #[error("the elements along `{axis}` are no multiple of {lanes}")]
-    Row {
+    StorageExtent {
         /// The storage axis.
         axis: String,
         /// How many elements, over symbols.
@@ -65,7 +65,7 @@ pub enum LanesError {
     },
     /// A swizzle moves parts of what would be one element.
     #[error("a swizzle moves parts of {lanes} elements")]
-    Folded {
+    Swizzled {
         /// The lanes.
         lanes: i128,
     },
@@ -77,16 +77,16 @@ pub enum LanesError {
     Expr(#[from] ExprError),
 }
 
-impl Builder {
+impl LayoutBuilder {
     /// The same memory in other elements, with the logical axis that is shorter or longer: that which runs along the
     /// storage axis of stride 1, the last. Four f32 joined: `c` of 128 becomes one of 32, in which `c` stands for
     /// `4 * c` to `4 * c + 3`.
     ///
     /// # Errors
-    /// [`LanesError`].
-    pub fn lanes(&self, lanes: Lanes) -> Result<(Builder, usize), LanesError> {
+    /// [`RegroupError`].
+    pub fn lanes(&self, lanes: ElementRegroup) -> Result<(LayoutBuilder, usize), RegroupError> {
         if self.demands.origin > 0 {
-            return Err(LanesError::Origin);
+            return Err(RegroupError::Origin);
         }
         let placement = self.placement()?;
         let last = groups(self.storage.len(), &self.separators).pop().unwrap_or_default();
@@ -94,27 +94,27 @@ impl Builder {
             |k: &usize| placement.local_strides.get(*k).and_then(Expr::as_const) == Some(1);
         // An axis of one element runs nowhere; where all are such, the last will do.
         let several = last.clone().rev().find(|k| is_dense(k) && !self.is_single(*k));
-        let run = several.or_else(|| last.rev().find(is_dense)).ok_or(LanesError::NoAxis)?;
+        let run = several.or_else(|| last.rev().find(is_dense)).ok_or(RegroupError::NoAxis)?;
         let (builder, axis) = match lanes {
-            Lanes::Join(lanes) => self.join(&placement, run, lanes)?,
-            Lanes::Cut(lanes) => self.cut(run, lanes)?,
+            ElementRegroup::Join(lanes) => self.join(&placement, run, lanes)?,
+            ElementRegroup::Split(lanes) => self.cut(run, lanes)?,
         };
         let own = builder.placement()?;
         match lanes {
-            Lanes::Join(lanes) => self.same_places(&placement, &own, run, lanes)?,
-            Lanes::Cut(lanes) => builder.same_places(&own, &placement, run, lanes)?,
+            ElementRegroup::Join(lanes) => self.same_places(&placement, &own, run, lanes)?,
+            ElementRegroup::Split(lanes) => builder.same_places(&own, &placement, run, lanes)?,
         }
         Ok((builder, axis))
     }
 
     fn join(
         &self,
-        placement: &Placement,
+        placement: &MemoryPlacement,
         run: usize,
         lanes: i128,
-    ) -> Result<(Builder, usize), LanesError> {
+    ) -> Result<(LayoutBuilder, usize), RegroupError> {
         self.divisible(placement, run, lanes)?;
-        let mut refused = LanesError::NoAxis;
+        let mut refused = RegroupError::NoAxis;
         for axis in self.axes_of(run).into_iter().rev() {
             match self.runs_along(axis, run, lanes) {
                 Ok(()) => {
@@ -123,19 +123,19 @@ impl Builder {
                     let fewer = |expr: &Expr| quotient(expr, lanes);
                     let changed = self.changed(axis, run, &first, &fewer, &|index| fewer(index))?;
                     let demands = self.demands.joined(run, lanes, &self.facts)?;
-                    return Ok((Builder { demands, ..changed }, axis));
+                    return Ok((LayoutBuilder { demands, ..changed }, axis));
                 }
                 // What the innermost axis is refused for counts.
-                Err(LanesError::Expr(error)) => return Err(error.into()),
-                Err(error) if refused == LanesError::NoAxis => refused = error,
+                Err(RegroupError::Expr(error)) => return Err(error.into()),
+                Err(error) if refused == RegroupError::NoAxis => refused = error,
                 Err(_) => {}
             }
         }
         Err(refused)
     }
 
-    fn cut(&self, run: usize, lanes: i128) -> Result<(Builder, usize), LanesError> {
-        let axis = self.unit_axis(run)?.ok_or(LanesError::NoAxis)?;
+    fn cut(&self, run: usize, lanes: i128) -> Result<(LayoutBuilder, usize), RegroupError> {
+        let axis = self.unit_axis(run)?.ok_or(RegroupError::NoAxis)?;
         let k = u32::try_from(axis).map_err(|_| ExprError::Unbound)?;
         let own = Expr::var(Var::Axis(k));
         let whole = quotient(&own, lanes)?;
@@ -144,7 +144,7 @@ impl Builder {
         let index = |index: &Expr| Expr::binary(BinOp::Add, &more(index)?, &part);
         let changed = self.changed(axis, run, &whole, &more, &index)?;
         let demands = self.demands.cut(run, lanes, &self.facts)?;
-        Ok((Builder { demands, ..changed }, axis))
+        Ok((LayoutBuilder { demands, ..changed }, axis))
     }
 
     /// The layout with `axis` replaced by `value` in every index, the extents of `axis` and of the storage axis `run`
@@ -156,7 +156,7 @@ impl Builder {
         value: &Expr,
         extent: &dyn Fn(&Expr) -> Result<Expr, ExprError>,
         index: &dyn Fn(&Expr) -> Result<Expr, ExprError>,
-    ) -> Result<Builder, ExprError> {
+    ) -> Result<LayoutBuilder, ExprError> {
         let mut changed = self.clone();
         let facts = Facts::new(&self.symbols);
         let resized = |axes: &mut [Axis], at: usize| {
@@ -198,10 +198,11 @@ impl Builder {
 
     /// Whether every run of `lanes` elements along `axis`, the first counted from 0, is one along the storage axis
     /// `run`, counted from 0 too.
-    fn runs_along(&self, axis: usize, run: usize, lanes: i128) -> Result<(), LanesError> {
-        let extent = self.logical.get(axis).map(|a| a.extent.clone()).ok_or(LanesError::NoAxis)?;
+    fn runs_along(&self, axis: usize, run: usize, lanes: i128) -> Result<(), RegroupError> {
+        let extent =
+            self.logical.get(axis).map(|a| a.extent.clone()).ok_or(RegroupError::NoAxis)?;
         if !is_multiple(&extent, lanes, &self.facts)? {
-            return Err(LanesError::Extent { axis, lanes });
+            return Err(RegroupError::Extent { axis, lanes });
         }
         let mut axes = self.logical.clone();
         if let Some(axis) = axes.get_mut(axis) {
@@ -223,14 +224,14 @@ impl Builder {
             let (begin, at) = (with(index, &first)?, with(index, &any)?);
             let wanted = if k == run {
                 if !is_multiple(&begin, lanes, &facts)? {
-                    return Err(LanesError::Runs { axis, lanes });
+                    return Err(RegroupError::NotContiguous { axis, lanes });
                 }
                 Expr::binary(BinOp::Add, &begin, &lane)?
             } else {
                 begin
             };
             if !facts.proves_eq(&at, &wanted)? {
-                return Err(LanesError::Runs { axis, lanes });
+                return Err(RegroupError::NotContiguous { axis, lanes });
             }
         }
         Ok(())
@@ -259,7 +260,7 @@ impl Builder {
     }
 }
 
-fn facts_of(builder: &Builder, axes: &[Axis]) -> Result<Facts, ExprError> {
+fn facts_of(builder: &LayoutBuilder, axes: &[Axis]) -> Result<Facts, ExprError> {
     let mut facts = Facts::new(&builder.symbols);
     for (k, axis) in (0_u32..).zip(axes) {
         facts.set_extent(Var::Axis(k), &axis.extent)?;

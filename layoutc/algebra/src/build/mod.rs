@@ -1,7 +1,7 @@
 //! From steps to a proven layout.
 //!
-//! A [`Builder`] starts as the row-major layout of the logical axes. Every step is an [`IndexMap`] on the current axes;
-//! [`Builder::finish`] places the storage axes in memory and proves the whole.
+//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. Every step is an [`IndexMap`] on the current axes;
+//! [`LayoutBuilder::finish`] places the storage axes in memory and proves the whole.
 
 mod domain;
 mod finish;
@@ -18,10 +18,10 @@ use thiserror::Error;
 use crate::differences::interval_of_index;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::{Axis, Symbol};
-use crate::map::{IndexMap, Item};
-use crate::physical::Demands;
+use crate::map::{IndexMap, MapItem};
+use crate::physical::PlacementOptions;
 use crate::poly::Poly;
-use crate::proof::{Domain as Points, Extremes, extremes, value_of};
+use crate::proof::{EnumerationDomain as Points, Extremes, extremes, value_of};
 use crate::simplify::{Facts, Interval};
 use crate::step::{MAX_AXES, StepError, find_axis};
 use crate::swizzle::Swizzle;
@@ -29,7 +29,7 @@ use crate::values::samples;
 
 use domain::Domain;
 pub use finish::FinishError;
-pub use lanes::{Lanes, LanesError};
+pub use lanes::{ElementRegroup, RegroupError};
 
 /// Why a step cannot follow those before it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -115,7 +115,7 @@ pub enum BuildError {
 
 /// A layout in the making.
 #[derive(Debug, Clone)]
-pub struct Builder {
+pub struct LayoutBuilder {
     symbols: Vec<Symbol>,
     logical: Vec<Axis>,
     /// Which indices are elements.
@@ -126,13 +126,13 @@ pub struct Builder {
     composed: Vec<Expr>,
     map: Vec<Expr>,
     separators: Vec<usize>,
-    demands: Demands,
+    demands: PlacementOptions,
     explained: bool,
     /// The maps applied since they were last asked for; `None`: nobody asks.
     recorded: Option<Vec<IndexMap>>,
 }
 
-impl Builder {
+impl LayoutBuilder {
     /// The row-major layout of `logical`; extents are expressions over symbols.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ impl Builder {
         let composed: Vec<Expr> =
             (0_u32..).zip(&axes).map(|(k, _)| Expr::var(Var::Axis(k))).collect();
         let map = composed.iter().map(|e| facts.simplify(e)).collect::<Result<_, _>>()?;
-        let demands = Demands { element_bits, ..Demands::default() };
+        let demands = PlacementOptions { element_bits, ..PlacementOptions::default() };
         Ok(Self {
             symbols: symbols.to_vec(),
             logical: axes.clone(),
@@ -172,14 +172,14 @@ impl Builder {
         })
     }
 
-    /// The same, and from here on every map that is applied is kept for [`Builder::take_recorded`].
+    /// The same, and from here on every map that is applied is kept for [`LayoutBuilder::take_recorded`].
     #[must_use]
     pub fn recording(self) -> Self {
         Self { recorded: Some(Vec::new()), ..self }
     }
 
     /// The maps applied since this was last asked, in their order: a step, or a text of a notation, may be none, one or
-    /// several. None without [`Builder::recording`].
+    /// several. None without [`LayoutBuilder::recording`].
     pub fn take_recorded(&mut self) -> Vec<IndexMap> {
         self.recorded.as_mut().map(core::mem::take).unwrap_or_default()
     }
@@ -265,7 +265,7 @@ impl Builder {
     fn extent(
         &self,
         k: usize,
-        item: &Item,
+        item: &MapItem,
         index: &Expr,
         explained: &mut bool,
     ) -> Result<Expr, BuildError> {

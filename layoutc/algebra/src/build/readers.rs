@@ -2,26 +2,29 @@
 
 use alloc::vec::Vec;
 
-use super::Builder;
-use super::finish::Claimed;
-use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
+use super::LayoutBuilder;
+use super::finish::InjectivityClaim;
+use crate::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Predicate, Var};
 use crate::monomial::Atom;
-use crate::physical::Placement;
+use crate::physical::MemoryPlacement;
 use crate::poly::Poly;
 use crate::proof::order;
-use crate::remember::Remembering;
+use crate::remember::MemoizedFacts;
 use crate::simplify::Facts;
 
 /// Targets over `Var::Physical`, and conditions of a slot.
-pub(super) struct Readers {
+pub(super) struct InverseTargets {
     pub(super) targets: Vec<Expr>,
-    pub(super) conditions: Vec<(Expr, Cmp, Expr)>,
+    pub(super) conditions: Vec<(Expr, CompareOp, Expr)>,
 }
 
-impl Builder {
+impl LayoutBuilder {
     /// The storage axes by their strides, the greatest first, where strides with symbols in them nest: each reaches
     /// beyond all the smaller ones together, so that the offset tells them all. Axes of one index are left out.
-    pub(super) fn nested(&self, placement: &Placement) -> Result<Option<Vec<usize>>, ExprError> {
+    pub(super) fn nested(
+        &self,
+        placement: &MemoryPlacement,
+    ) -> Result<Option<Vec<usize>>, ExprError> {
         let is_symbolic = |expr: &Expr| expr.as_const().is_none();
         let extents = self.storage.iter().map(|axis| &axis.extent);
         let strides = self.demands.strides.iter().flatten();
@@ -41,12 +44,12 @@ impl Builder {
     /// The targets, and what else a slot must satisfy, in terms of the physical indices.
     pub(super) fn readers(
         &self,
-        placement: &Placement,
+        placement: &MemoryPlacement,
         groups: &[core::ops::Range<usize>],
-        claimed: &Claimed,
-    ) -> Result<Readers, ExprError> {
+        claimed: &InjectivityClaim,
+    ) -> Result<InverseTargets, ExprError> {
         if claimed.is_offset {
-            return Ok(Readers {
+            return Ok(InverseTargets {
                 targets: alloc::vec![Expr::var(Var::Physical(0))],
                 conditions: Vec::new(),
             });
@@ -59,7 +62,7 @@ impl Builder {
             let mut rest = Expr::var(Var::Physical(g));
             if group.end == self.storage.len() && placement.lead.as_const() != Some(0) {
                 rest = Expr::binary(BinOp::Sub, &rest, &placement.lead)?;
-                conditions.push((rest.clone(), Cmp::Ge, Expr::constant(0)));
+                conditions.push((rest.clone(), CompareOp::Ge, Expr::constant(0)));
             }
             for k in order {
                 let (Some(stride), Some(axis)) =
@@ -69,15 +72,15 @@ impl Builder {
                 };
                 let index = Expr::binary(BinOp::FloorDiv, &rest, stride)?;
                 rest = Expr::binary(BinOp::Mod, &rest, stride)?;
-                conditions.push((index.clone(), Cmp::Lt, axis.extent.clone()));
+                conditions.push((index.clone(), CompareOp::Lt, axis.extent.clone()));
                 if let Some(target) = targets.get_mut(k) {
                     *target = index;
                 }
             }
             // A group without axes has one slot, at 0.
-            conditions.push((rest, Cmp::Eq, Expr::constant(0)));
+            conditions.push((rest, CompareOp::Eq, Expr::constant(0)));
         }
-        Ok(Readers { targets, conditions })
+        Ok(InverseTargets { targets, conditions })
     }
 
     /// True on the slots that hold an element: the index that the inverse gives is inside the shape, and the map
@@ -85,21 +88,21 @@ impl Builder {
     pub(super) fn predicate(
         &self,
         inverse: &[Expr],
-        claimed: &Claimed,
-        readers: &Readers,
-        facts: &Remembering<'_>,
+        claimed: &InjectivityClaim,
+        readers: &InverseTargets,
+        facts: &MemoizedFacts<'_>,
     ) -> Result<Predicate, ExprError> {
         let mut all = readers.conditions.clone();
         for (index, axis) in inverse.iter().zip(&self.logical) {
-            all.push((index.clone(), Cmp::Ge, Expr::constant(0)));
-            all.push((index.clone(), Cmp::Lt, axis.extent.clone()));
+            all.push((index.clone(), CompareOp::Ge, Expr::constant(0)));
+            all.push((index.clone(), CompareOp::Lt, axis.extent.clone()));
         }
         for (target, slot) in claimed.targets.iter().zip(&readers.targets) {
             let back = target.substitute(&|var| match var {
                 Var::Axis(k) => inverse.get(usize::try_from(k).ok()?).cloned(),
                 _ => None,
             })?;
-            all.push((back, Cmp::Eq, slot.clone()));
+            all.push((back, CompareOp::Eq, slot.clone()));
         }
         let mut predicate = Predicate::default();
         for (left, op, right) in all {
@@ -116,17 +119,17 @@ impl Builder {
 /// A comparison in its simplest form; `None` when it always holds.
 fn reduce(
     left: &Expr,
-    op: Cmp,
+    op: CompareOp,
     right: &Expr,
-    remembering: &Remembering<'_>,
-) -> Result<Option<Comparison>, ExprError> {
+    remembering: &MemoizedFacts<'_>,
+) -> Result<Option<ExprComparison>, ExprError> {
     let facts = remembering.facts();
     let form = remembering.normalize(&Expr::binary(BinOp::Sub, left, right)?)?;
     if always(&form, op, facts)? {
         return Ok(None);
     }
     let difference = facts.render(&form)?;
-    if op == Cmp::Eq {
+    if op == CompareOp::Eq {
         return Ok(Some(equation(difference, left, right, remembering)?));
     }
     // As it is written it may tell more.
@@ -147,15 +150,15 @@ fn reduce(
             _ => break,
         }
     }
-    Ok(Some(Comparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
+    Ok(Some(ExprComparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
 }
 
 /// Whether a difference compares with 0 on every slot.
-fn always(difference: &Poly, op: Cmp, facts: &Facts) -> Result<bool, ExprError> {
+fn always(difference: &Poly, op: CompareOp, facts: &Facts) -> Result<bool, ExprError> {
     match op {
-        Cmp::Eq => Ok(difference.is_zero()),
-        Cmp::Lt => facts.at_least_zero(&difference.plus(1)?.scale(-1)?),
-        Cmp::Ge => facts.at_least_zero(difference),
+        CompareOp::Eq => Ok(difference.is_zero()),
+        CompareOp::Lt => facts.at_least_zero(&difference.plus(1)?.scale(-1)?),
+        CompareOp::Ge => facts.at_least_zero(difference),
     }
 }
 
@@ -164,15 +167,19 @@ fn equation(
     difference: Expr,
     left: &Expr,
     right: &Expr,
-    facts: &Remembering<'_>,
-) -> Result<Comparison, ExprError> {
-    use crate::expr::Node;
+    facts: &MemoizedFacts<'_>,
+) -> Result<ExprComparison, ExprError> {
+    use crate::expr::ExprNode;
     let positive = match difference.node() {
-        Node::Neg(inner) => inner.clone(),
+        ExprNode::Neg(inner) => inner.clone(),
         _ => difference,
     };
-    if let Node::Bin(BinOp::Mod, ..) = positive.node() {
-        return Ok(Comparison { left: positive, op: Cmp::Eq, right: Expr::constant(0) });
+    if let ExprNode::Bin(BinOp::Mod, ..) = positive.node() {
+        return Ok(ExprComparison { left: positive, op: CompareOp::Eq, right: Expr::constant(0) });
     }
-    Ok(Comparison { left: facts.simplify(left)?, op: Cmp::Eq, right: facts.simplify(right)? })
+    Ok(ExprComparison {
+        left: facts.simplify(left)?,
+        op: CompareOp::Eq,
+        right: facts.simplify(right)?,
+    })
 }

@@ -1,14 +1,14 @@
 //! Where elements lie that are joined or cut: strides, pitches and rows, counted in the longer and the shorter.
 
-use super::Builder;
-use super::lanes::{LanesError, is_multiple, quotient, times};
+use super::LayoutBuilder;
+use super::lanes::{RegroupError, is_multiple, quotient, times};
 use crate::expr::{BinOp, Expr, ExprError};
-use crate::physical::{Demands, Placement, groups};
+use crate::physical::{MemoryPlacement, PlacementOptions, groups};
 use crate::poly::gcd;
 use crate::simplify::Facts;
 use crate::swizzle::Swizzle;
 
-impl Builder {
+impl LayoutBuilder {
     /// Whether a storage axis has one index.
     pub(super) fn is_single(&self, storage: usize) -> bool {
         self.storage.get(storage).is_some_and(|axis| axis.extent.as_const() == Some(1))
@@ -17,10 +17,10 @@ impl Builder {
     /// Whether everything that must be is a multiple of the lanes: strides, pitches, rows.
     pub(super) fn divisible(
         &self,
-        placement: &Placement,
+        placement: &MemoryPlacement,
         run: usize,
         lanes: i128,
-    ) -> Result<(), LanesError> {
+    ) -> Result<(), RegroupError> {
         let name = |k: usize| self.storage.get(k).map(|axis| axis.name.clone()).unwrap_or_default();
         let groups = groups(self.storage.len(), &self.separators);
         for (group, pitch) in groups.iter().zip(&placement.pitches) {
@@ -33,14 +33,18 @@ impl Builder {
                     continue;
                 }
                 if !is_multiple(&stride, lanes, &self.facts)? {
-                    return Err(LanesError::Stride { axis: name(k), stride, lanes });
+                    return Err(RegroupError::Stride { axis: name(k), stride, lanes });
                 }
             }
         }
         let along = self.storage.get(run).map(|axis| &axis.extent);
         for extent in along.into_iter().chain(placement.shape.last()) {
             if !is_multiple(extent, lanes, &self.facts)? {
-                return Err(LanesError::Row { axis: name(run), extent: extent.clone(), lanes });
+                return Err(RegroupError::StorageExtent {
+                    axis: name(run),
+                    extent: extent.clone(),
+                    lanes,
+                });
             }
         }
         Ok(())
@@ -49,16 +53,16 @@ impl Builder {
     /// Whether a placement of `lanes` times as many elements is this one in shorter elements.
     pub(super) fn same_places(
         &self,
-        shorter: &Placement,
-        longer: &Placement,
+        shorter: &MemoryPlacement,
+        longer: &MemoryPlacement,
         run: usize,
         lanes: i128,
-    ) -> Result<(), LanesError> {
+    ) -> Result<(), RegroupError> {
         let equal = |a: &Expr, b: &Expr| self.facts.proves_eq(a, b);
         let row = || {
             let axis = self.storage.get(run).map(|axis| axis.name.clone()).unwrap_or_default();
             let extent = shorter.shape.last().cloned().unwrap_or_else(|| Expr::constant(1));
-            LanesError::Row { axis, extent, lanes }
+            RegroupError::StorageExtent { axis, extent, lanes }
         };
         let last = shorter.shape.len().saturating_sub(1);
         for (k, (short, long)) in shorter.shape.iter().zip(&longer.shape).enumerate() {
@@ -81,21 +85,21 @@ impl Builder {
             let long = if scaled { times(long, lanes)? } else { long.clone() };
             if !self.is_single(k) && !equal(short, &long)? {
                 let axis = self.storage.get(k).map(|axis| axis.name.clone()).unwrap_or_default();
-                return Err(LanesError::Stride { axis, stride: short.clone(), lanes });
+                return Err(RegroupError::Stride { axis, stride: short.clone(), lanes });
             }
         }
         Ok(())
     }
 }
 
-impl Demands {
+impl PlacementOptions {
     /// The same with so many elements joined; `run` is the storage axis that they lie along.
     pub(super) fn joined(
         &self,
         run: usize,
         lanes: i128,
         facts: &Facts,
-    ) -> Result<Self, LanesError> {
+    ) -> Result<Self, RegroupError> {
         let bits = i128::from(self.element_bits).checked_mul(lanes).ok_or(ExprError::Overflow)?;
         let tail = self.tail / gcd(self.tail, lanes).max(1);
         let change = |stride: &Expr| facts.simplify(&quotient(stride, lanes)?);
@@ -104,7 +108,7 @@ impl Demands {
     }
 
     /// The same with every element cut into so many.
-    pub(super) fn cut(&self, run: usize, lanes: i128, facts: &Facts) -> Result<Self, LanesError> {
+    pub(super) fn cut(&self, run: usize, lanes: i128, facts: &Facts) -> Result<Self, RegroupError> {
         let bits = i128::from(self.element_bits).checked_div(lanes).ok_or(ExprError::Divisor)?;
         let tail = self.tail.checked_mul(lanes).ok_or(ExprError::Overflow)?;
         let change = |stride: &Expr| facts.simplify(&times(stride, lanes)?);
@@ -117,13 +121,16 @@ impl Demands {
         &self,
         lanes: i128,
         moved: &dyn Fn(i128, i128) -> i128,
-    ) -> Result<Option<Swizzle>, LanesError> {
+    ) -> Result<Option<Swizzle>, RegroupError> {
         let Some(swizzle) = self.swizzle.filter(|swizzle| swizzle.bits() > 0) else {
             return Ok(None);
         };
         let base = moved(swizzle.base().into(), lanes.trailing_zeros().into());
         let own = Swizzle::new(swizzle.bits().into(), base, swizzle.shift().into());
-        own.ok().filter(|_| lanes.count_ones() == 1).map(Some).ok_or(LanesError::Folded { lanes })
+        own.ok()
+            .filter(|_| lanes.count_ones() == 1)
+            .map(Some)
+            .ok_or(RegroupError::Swizzled { lanes })
     }
 
     fn with(

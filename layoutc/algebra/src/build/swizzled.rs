@@ -2,8 +2,8 @@
 
 use super::finish::{FinishError, physical_facts, weighted};
 use crate::expr::{Expr, ExprError, Var};
-use crate::layout::{Layout, Proof};
-use crate::proof::{Refusal, check};
+use crate::layout::{Layout, ProofMethod};
+use crate::proof::{InjectivityError, check};
 use crate::swizzle::Swizzle;
 
 /// The layout with the index along its last physical axis swizzled.
@@ -18,7 +18,7 @@ pub(super) fn swizzled(before: &Layout, swizzle: Swizzle) -> Result<Layout, Fini
     // Where the checker cannot follow the simplifier, the swizzle stays as it is put in.
     let plain = |expr: &Expr| Ok(expr.clone());
     let layout = with_swizzle(before, swizzle, &plain, &plain)?;
-    check::check_swizzle(before, &layout).map_err(Refusal::Certificate)?;
+    check::check_swizzle(before, &layout).map_err(InjectivityError::Certificate)?;
     Ok(layout)
 }
 
@@ -47,6 +47,6 @@ pub(super) fn with_swizzle(
     }
     layout.swizzle = Some(swizzle);
     layout.digits = None;
-    layout.proof = layout.proof.with(Proof::Gf2);
+    layout.proof = layout.proof.with(ProofMethod::Gf2);
     Ok(layout)
 }

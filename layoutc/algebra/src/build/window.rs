@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::{BuildError, Builder};
+use super::{BuildError, LayoutBuilder};
 use crate::expr::{Expr, ExprError, Var};
 use crate::layout::{Axis, Symbol};
-use crate::map::{IndexMap, Item};
+use crate::map::{IndexMap, MapItem};
 
-impl Builder {
+impl LayoutBuilder {
     /// The same memory under other axes. `map` gives one index along each logical axis of this layout, over `axes`:
     /// `Var::Storage(k)` is `axes[k]`. `symbols` begins with the symbols of this layout.
     ///
@@ -19,15 +19,15 @@ impl Builder {
         symbols: &[Symbol],
         axes: &[Axis],
         map: &IndexMap,
-    ) -> Result<Builder, BuildError> {
+    ) -> Result<LayoutBuilder, BuildError> {
         if map.items.len() != self.logical.len() {
             let (given, axes) = (map.items.len(), self.logical.len());
             return Err(BuildError::WindowRank { given, axes });
         }
-        let mut window = Builder::new(symbols, axes, self.demands.element_bits)?;
-        let inside = |(item, axis): (&Item, &Axis)| {
+        let mut window = LayoutBuilder::new(symbols, axes, self.demands.element_bits)?;
+        let inside = |(item, axis): (&MapItem, &Axis)| {
             let extent = Some(axis.extent.clone());
-            Item { extent, ..item.clone() }
+            MapItem { extent, ..item.clone() }
         };
         let items = map.items.iter().zip(&self.logical).map(inside).collect();
         window.apply(&IndexMap { items, separators: Vec::new() })?;

@@ -7,14 +7,14 @@
 use alloc::vec::Vec;
 
 use super::error::CuteError;
-use super::flat::{Mode, digits, places, value};
+use super::flat::{CuteMode, digits, places, value};
 
 /// Up to so many indices are looked at one by one where carries do not decide.
 pub const ENUMERATED: i128 = 1 << 20;
 
 /// A mode of the inner layout.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Leaf {
+pub(super) struct InnerMode {
     pub(super) extent: i128,
     /// How far a step goes in the domain of the outer layout.
     pub(super) reach: i128,
@@ -34,8 +34,8 @@ pub(super) enum Agreement {
 }
 
 /// Compares the outer layout after the leaves with the sums. `outer` is merged, and has a mode.
-pub(super) fn agree(outer: &[Mode], leaves: &[Leaf]) -> Result<Agreement, CuteError> {
-    let leaves: Vec<Leaf> = leaves.iter().copied().filter(|leaf| leaf.extent > 1).collect();
+pub(super) fn agree(outer: &[CuteMode], leaves: &[InnerMode]) -> Result<Agreement, CuteError> {
+    let leaves: Vec<InnerMode> = leaves.iter().copied().filter(|leaf| leaf.extent > 1).collect();
     for k in 0..leaves.len() {
         let until = leaves.get(..=k).unwrap_or_default();
         let unit: Vec<i128> = (0..=k).map(|m| i128::from(m == k)).collect();
@@ -54,15 +54,15 @@ pub(super) fn agree(outer: &[Mode], leaves: &[Leaf]) -> Result<Agreement, CuteEr
 }
 
 /// How many steps of a mode go before a digit runs over; `None`: it never does.
-pub(super) fn steps_to_carry(outer: &[Mode], reach: i128) -> Option<i128> {
+pub(super) fn steps_to_carry(outer: &[CuteMode], reach: i128) -> Option<i128> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let pairs = bounded.iter().zip(digits(outer, reach));
     pairs.filter(|(_, digit)| *digit > 0).map(|(mode, digit)| ceil(mode.extent, digit)).min()
 }
 
 /// At one coordinate.
-fn compare(outer: &[Mode], leaves: &[Leaf], at: &[i128]) -> Result<Agreement, CuteError> {
-    let total = |of: fn(&Leaf) -> i128| {
+fn compare(outer: &[CuteMode], leaves: &[InnerMode], at: &[i128]) -> Result<Agreement, CuteError> {
+    let total = |of: fn(&InnerMode) -> i128| {
         leaves
             .iter()
             .zip(at)
@@ -75,13 +75,13 @@ fn compare(outer: &[Mode], leaves: &[Leaf], at: &[i128]) -> Result<Agreement, Cu
     if right == given {
         return Ok(Agreement::Equal);
     }
-    let modes: Vec<Mode> = leaves.iter().map(|leaf| Mode::new(leaf.extent, 0)).collect();
+    let modes: Vec<CuteMode> = leaves.iter().map(|leaf| CuteMode::new(leaf.extent, 0)).collect();
     let index = places(&modes).iter().zip(at).map(|(place, c)| place * c).sum();
     Ok(Agreement::Differs { index, right, given })
 }
 
 /// The first coordinate, the first mode the fastest, at which a digit runs over.
-fn first_carry(outer: &[Mode], leaves: &[Leaf]) -> Option<Vec<i128>> {
+fn first_carry(outer: &[CuteMode], leaves: &[InnerMode]) -> Option<Vec<i128>> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let columns: Vec<Vec<i128>> = leaves.iter().map(|leaf| digits(outer, leaf.reach)).collect();
     // What each digit has at most from all modes not decided yet, and from those that are.
@@ -117,7 +117,7 @@ fn add(sums: &mut [i128], column: &[i128], times: i128) {
     }
 }
 
-fn enumerate(outer: &[Mode], leaves: &[Leaf]) -> Result<Agreement, CuteError> {
+fn enumerate(outer: &[CuteMode], leaves: &[InnerMode]) -> Result<Agreement, CuteError> {
     let size = leaves.iter().fold(1_i128, |size, leaf| size.saturating_mul(leaf.extent));
     if size > ENUMERATED {
         return Ok(Agreement::Unknown { size });

@@ -2,42 +2,42 @@
 
 use alloc::vec::Vec;
 
-use super::Answer;
+use super::CuteOutcome;
 use super::compose::by_mode;
 use super::error::CuteError;
-use super::flat::Mode;
-use super::layout::Layout;
-use super::tuple::Tuple;
+use super::flat::CuteMode;
+use super::layout::CuteLayout;
+use super::tuple::IntTuple;
 
 /// The same offsets for the same indices, in as few modes as possible; `1:0` for one index.
 ///
 /// # Errors
 /// None is known; the answer is checked as any other.
-pub fn coalesce(a: &Layout) -> Result<Answer, CuteError> {
+pub fn coalesce(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let modes = fused(&a.flat());
     if !is_same(&a.flat(), &modes) {
         return Err(CuteError::Unverified { size: a.size() });
     }
-    Ok(Answer { layout: Layout::of_modes(&modes)?, notes: Vec::new() })
+    Ok(CuteOutcome { layout: CuteLayout::of_modes(&modes)?, notes: Vec::new() })
 }
 
 /// Coalesces what a profile has an integer for: `(1,1)` each of two modes by itself. Modes behind the profile stay.
 ///
 /// # Errors
 /// [`CuteError::Rank`] if the profile has more modes than the layout.
-pub fn coalesce_by(a: &Layout, profile: &Tuple) -> Result<Answer, CuteError> {
+pub fn coalesce_by(a: &CuteLayout, profile: &IntTuple) -> Result<CuteOutcome, CuteError> {
     match profile {
-        Tuple::Integer(_) => coalesce(a),
-        Tuple::List(list) => {
-            let parts: Vec<Option<&Tuple>> = list.iter().map(Some).collect();
+        IntTuple::Integer(_) => coalesce(a),
+        IntTuple::List(list) => {
+            let parts: Vec<Option<&IntTuple>> = list.iter().map(Some).collect();
             by_mode(a, &parts, |mode, part| coalesce_by(mode, part))
         }
     }
 }
 
 /// Modes without those of extent 1, each fused with the one before it that it continues.
-pub(super) fn fused(modes: &[Mode]) -> Vec<Mode> {
-    let mut fused: Vec<Mode> = Vec::new();
+pub(super) fn fused(modes: &[CuteMode]) -> Vec<CuteMode> {
+    let mut fused: Vec<CuteMode> = Vec::new();
     for mode in modes.iter().filter(|mode| mode.extent > 1) {
         match fused.last_mut() {
             Some(last) if last.end() == Some(mode.stride) => {
@@ -51,8 +51,8 @@ pub(super) fn fused(modes: &[Mode]) -> Vec<Mode> {
 
 /// Whether two lists of modes give the same offsets, by cutting both at the same places. It is asked only of lists
 /// that can be cut so.
-fn is_same(first: &[Mode], second: &[Mode]) -> bool {
-    let long = |modes: &[Mode]| -> Vec<Mode> {
+fn is_same(first: &[CuteMode], second: &[CuteMode]) -> bool {
+    let long = |modes: &[CuteMode]| -> Vec<CuteMode> {
         modes.iter().copied().filter(|mode| mode.extent > 1).rev().collect()
     };
     let (mut first, mut second) = (long(first), long(second));
@@ -67,7 +67,7 @@ fn is_same(first: &[Mode], second: &[Mode]) -> bool {
                 for (mode, stack) in [(a, &mut first), (b, &mut second)] {
                     if mode.extent > common {
                         let stride = mode.stride.saturating_mul(common);
-                        stack.push(Mode::new(mode.extent / common, stride));
+                        stack.push(CuteMode::new(mode.extent / common, stride));
                     }
                 }
             }

@@ -7,12 +7,12 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::Answer;
+use super::CuteOutcome;
 use super::agree::ceil;
 use super::coalesce::fused;
-use super::error::{CuteError, Note};
-use super::flat::Mode;
-use super::layout::Layout;
+use super::error::{CuteError, CuteNote};
+use super::flat::CuteMode;
+use super::layout::CuteLayout;
 
 /// The places of copies of A, in order, that cover `cotarget` elements; without a cotarget those that fill A's own
 /// holes, and a note where some stay. Modes of stride 0 do not count.
@@ -20,7 +20,7 @@ use super::layout::Layout;
 /// # Errors
 /// [`CuteError::Overlap`] where two modes of A reach into each other, [`CuteError::Uncovered`] where a hole stays below
 /// the cotarget, [`CuteError::Cotarget`].
-pub fn complement(a: &Layout, cotarget: Option<i128>) -> Result<Answer, CuteError> {
+pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome, CuteError> {
     let asked = cotarget.unwrap_or(1);
     let layout = places(a, asked)?;
     let covered = covered(a, &layout)?;
@@ -30,40 +30,42 @@ pub fn complement(a: &Layout, cotarget: Option<i128>) -> Result<Answer, CuteErro
         return Err(CuteError::Uncovered { element, cotarget: asked, peer });
     }
     match cotarget {
-        Some(cotarget) if covered > cotarget => notes.push(Note::Beyond { covered, cotarget }),
-        None if covered < a.cosize() => notes.push(Note::Hole { element: covered }),
+        Some(cotarget) if covered > cotarget => {
+            notes.push(CuteNote::ExcessCover { covered, cotarget })
+        }
+        None if covered < a.cosize() => notes.push(CuteNote::Hole { element: covered }),
         Some(_) | None => {}
     }
-    Ok(Answer { layout, notes })
+    Ok(CuteOutcome { layout, notes })
 }
 
 /// What CuTe answers: holes are filled with as many copies as fit.
-pub(super) fn places(a: &Layout, cotarget: i128) -> Result<Layout, CuteError> {
+pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteError> {
     if cotarget < 1 {
         return Err(CuteError::Cotarget { cotarget });
     }
     let mut modes = Vec::new();
-    let mut last = Mode::new(1, 1);
+    let mut last = CuteMode::new(1, 1);
     for mode in by_stride(a) {
         let end = last.end().ok_or(CuteError::Size)?;
         if mode.stride < end {
             return Err(CuteError::Overlap { first: last, second: mode });
         }
-        modes.push(Mode::new(mode.stride / end, end));
+        modes.push(CuteMode::new(mode.stride / end, end));
         last = mode;
     }
     let end = last.end().ok_or(CuteError::Size)?;
-    modes.push(Mode::new(ceil(cotarget, end), end));
-    Layout::of_modes(&fused(&modes))
+    modes.push(CuteMode::new(ceil(cotarget, end), end));
+    CuteLayout::of_modes(&fused(&modes))
 }
 
 /// How many elements from 0 on A and its copies hold without a hole, having checked that no two share one.
-pub(super) fn covered(a: &Layout, places: &Layout) -> Result<i128, CuteError> {
+pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteError> {
     let mut chain = by_stride(a);
     chain.extend(places.flat().into_iter().filter(|mode| mode.extent > 1));
     chain.sort_by_key(|mode| mode.stride);
     let (mut covered, mut is_whole) = (1_i128, true);
-    let mut before = Mode::new(1, 1);
+    let mut before = CuteMode::new(1, 1);
     let mut largest = 0_i128;
     for mode in chain {
         if mode.stride <= largest {
@@ -81,7 +83,7 @@ pub(super) fn covered(a: &Layout, places: &Layout) -> Result<i128, CuteError> {
 }
 
 /// The modes that go somewhere, the smallest stride first.
-pub(super) fn by_stride(a: &Layout) -> Vec<Mode> {
+pub(super) fn by_stride(a: &CuteLayout) -> Vec<CuteMode> {
     let mut modes = a.flat();
     modes.retain(|mode| mode.extent > 1 && mode.stride > 0);
     modes.sort_by_key(|mode| (mode.stride, mode.extent));

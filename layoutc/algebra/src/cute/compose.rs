@@ -8,27 +8,27 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::agree::{Agreement, ENUMERATED, Leaf, agree, steps_to_carry};
+use super::agree::{Agreement, ENUMERATED, InnerMode, agree, steps_to_carry};
 use super::coalesce::coalesce;
-use super::error::{CuteError, Note};
-use super::flat::{Mode, merged, value};
-use super::layout::{Layout, Node};
-use super::{Answer, Tiler, peer};
+use super::error::{CuteError, CuteNote};
+use super::flat::{CuteMode, merged, value};
+use super::layout::{CuteLayout, ModeTree};
+use super::{CuteOutcome, Tiler, peer};
 
 /// A after B. Where B reaches past the size of A, the last mode of A goes on, and a note says so.
 ///
 /// # Errors
 /// [`CuteError::Uneven`] and [`CuteError::Dependent`] where no layout of the shape of B is right,
 /// [`CuteError::Unverified`], [`CuteError::Size`].
-pub fn compose(a: &Layout, b: &Layout) -> Result<Answer, CuteError> {
+pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     match composed(a, b) {
         Ok(layout) => {
             let mut notes = Vec::new();
             if b.cosize() > a.size() {
-                notes.push(Note::Past { reach: b.cosize() - 1, size: a.size() });
+                notes.push(CuteNote::PastEnd { reach: b.cosize() - 1, size: a.size() });
             }
-            notes.extend(peer::wrong(a, b).map(Note::Peer));
-            Ok(Answer { layout, notes })
+            notes.extend(peer::wrong(a, b).map(CuteNote::Reference));
+            Ok(CuteOutcome { layout, notes })
         }
         Err(error) => Err(explained(error, a, b)),
     }
@@ -38,7 +38,7 @@ pub fn compose(a: &Layout, b: &Layout) -> Result<Answer, CuteError> {
 ///
 /// # Errors
 /// As [`compose`], and [`CuteError::Rank`].
-pub fn compose_by(a: &Layout, tiler: &Tiler) -> Result<Answer, CuteError> {
+pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteError> {
     match tiler {
         Tiler::Whole(b) => compose(a, b),
         Tiler::Modes(tilers) => by_mode(a, tilers, compose_by),
@@ -47,10 +47,10 @@ pub fn compose_by(a: &Layout, tiler: &Tiler) -> Result<Answer, CuteError> {
 
 /// Each mode by its part of a tiler; modes without one stay.
 pub(super) fn by_mode<T>(
-    a: &Layout,
+    a: &CuteLayout,
     parts: &[Option<T>],
-    one: impl Fn(&Layout, &T) -> Result<Answer, CuteError>,
-) -> Result<Answer, CuteError> {
+    one: impl Fn(&CuteLayout, &T) -> Result<CuteOutcome, CuteError>,
+) -> Result<CuteOutcome, CuteError> {
     let modes = a.modes();
     if parts.len() > modes.len() {
         return Err(CuteError::Rank { given: parts.len(), modes: modes.len() });
@@ -66,13 +66,13 @@ pub(super) fn by_mode<T>(
             Some(None) | None => nodes.push(mode.node().clone()),
         }
     }
-    Ok(Answer { layout: Layout::from_node(Node::List(nodes))?, notes })
+    Ok(CuteOutcome { layout: CuteLayout::from_node(ModeTree::List(nodes))?, notes })
 }
 
 /// A after B, verified.
-pub(super) fn composed(a: &Layout, b: &Layout) -> Result<Layout, CuteError> {
+pub(super) fn composed(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let outer = merged(&a.flat());
-    let result = Layout::from_node(cut(&outer, b.node())?)?;
+    let result = CuteLayout::from_node(cut(&outer, b.node())?)?;
     let mut leaves = Vec::new();
     pair(b.node(), result.node(), &mut leaves);
     match agree(&outer, &leaves)? {
@@ -85,17 +85,17 @@ pub(super) fn composed(a: &Layout, b: &Layout) -> Result<Layout, CuteError> {
 }
 
 /// B with each mode cut as A needs it.
-fn cut(outer: &[Mode], node: &Node) -> Result<Node, CuteError> {
+fn cut(outer: &[CuteMode], node: &ModeTree) -> Result<ModeTree, CuteError> {
     match node {
-        Node::List(list) => {
+        ModeTree::List(list) => {
             let parts = list.iter().map(|node| cut(outer, node));
-            Ok(Node::List(parts.collect::<Result<_, _>>()?))
+            Ok(ModeTree::List(parts.collect::<Result<_, _>>()?))
         }
-        Node::Mode(mode) => Ok(Node::of(&cut_mode(outer, *mode)?)),
+        ModeTree::Mode(mode) => Ok(ModeTree::of(&cut_mode(outer, *mode)?)),
     }
 }
 
-fn cut_mode(outer: &[Mode], mode: Mode) -> Result<Vec<Mode>, CuteError> {
+fn cut_mode(outer: &[CuteMode], mode: CuteMode) -> Result<Vec<CuteMode>, CuteError> {
     let mut modes = Vec::new();
     let mut rest = mode;
     while rest.extent > 1 {
@@ -104,15 +104,15 @@ fn cut_mode(outer: &[Mode], mode: Mode) -> Result<Vec<Mode>, CuteError> {
         if rest.extent % run != 0 {
             return Err(CuteError::Uneven { mode, part: rest, run, peer: None, merged: None });
         }
-        modes.push(Mode::new(run, step));
+        modes.push(CuteMode::new(run, step));
         let stride = rest.stride.checked_mul(run).ok_or(CuteError::Size)?;
-        rest = Mode::new(rest.extent / run, stride);
+        rest = CuteMode::new(rest.extent / run, stride);
     }
     Ok(modes)
 }
 
 /// For how many indices of a mode A gives equal steps; the mode has at least two.
-fn run(outer: &[Mode], mode: Mode) -> Result<i128, CuteError> {
+fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     let step = value(outer, mode.stride).ok_or(CuteError::Size)?;
     let is_even = |c: i128| {
         let index = c.checked_mul(mode.stride).and_then(|index| value(outer, index));
@@ -134,26 +134,26 @@ fn run(outer: &[Mode], mode: Mode) -> Result<i128, CuteError> {
 }
 
 /// The modes of the result, with how far each steps in B.
-fn pair(inner: &Node, result: &Node, leaves: &mut Vec<Leaf>) {
+fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
     match (inner, result) {
-        (Node::List(inner), Node::List(result)) => {
+        (ModeTree::List(inner), ModeTree::List(result)) => {
             inner.iter().zip(result).for_each(|(inner, result)| pair(inner, result, leaves));
         }
-        (Node::Mode(mode), result) => {
+        (ModeTree::Mode(mode), result) => {
             let mut reach = mode.stride;
-            for Mode { extent, stride } in result.flat() {
-                leaves.push(Leaf { extent, reach, adds: stride });
+            for CuteMode { extent, stride } in result.flat() {
+                leaves.push(InnerMode { extent, reach, adds: stride });
                 reach = reach.saturating_mul(extent);
             }
         }
         // `cut` keeps the lists of B.
-        (Node::List(_), Node::Mode(_)) => {}
+        (ModeTree::List(_), ModeTree::Mode(_)) => {}
     }
 }
 
 /// A after B on the way of another operation, which says what A and B are.
-pub(super) fn composed_within(a: &Layout, b: &Layout) -> Result<Layout, CuteError> {
-    composed(a, b).map_err(|error| CuteError::Part {
+pub(super) fn composed_within(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
+    composed(a, b).map_err(|error| CuteError::InnerComposition {
         outer: Box::new(a.clone()),
         inner: Box::new(b.clone()),
         error: Box::new(explained(error, a, b)),
@@ -161,7 +161,7 @@ pub(super) fn composed_within(a: &Layout, b: &Layout) -> Result<Layout, CuteErro
 }
 
 /// The refusal with what CuTe answers, and with a way out.
-fn explained(error: CuteError, a: &Layout, b: &Layout) -> CuteError {
+fn explained(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteError {
     let peer = || peer::wrong(a, b).map(Box::new);
     let merged = || {
         let fewer = coalesce(b).ok()?.layout;
@@ -180,11 +180,11 @@ fn explained(error: CuteError, a: &Layout, b: &Layout) -> CuteError {
 }
 
 /// Checks that `outer` after `inner` is the identity below the size of `inner`.
-pub(super) fn is_undone(inner: &[Mode], outer: &Layout) -> Result<bool, CuteError> {
+pub(super) fn is_undone(inner: &[CuteMode], outer: &CuteLayout) -> Result<bool, CuteError> {
     let mut leaves = vec![];
     let mut place = 1_i128;
     for mode in inner {
-        leaves.push(Leaf { extent: mode.extent, reach: mode.stride, adds: place });
+        leaves.push(InnerMode { extent: mode.extent, reach: mode.stride, adds: place });
         place = place.checked_mul(mode.extent).ok_or(CuteError::Size)?;
     }
     match agree(&merged(&outer.flat()), &leaves)? {

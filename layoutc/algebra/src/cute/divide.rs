@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 
 use super::complement::{covered, places};
 use super::compose::{by_mode, composed_within};
-use super::error::{CuteError, Note};
-use super::layout::{Layout, Node};
-use super::{Answer, Tiler};
+use super::error::{CuteError, CuteNote};
+use super::layout::{CuteLayout, ModeTree};
+use super::{CuteOutcome, Tiler};
 
 /// How the modes of a division are gathered; of A with modes M, N and tiles of m, n:
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Division {
+pub enum DivisionGrouping {
     /// `((m,M/m),(n,N/n))`
     Logical,
     /// `((m,n),(M/m,N/n))`
@@ -25,7 +25,7 @@ pub enum Division {
 
 /// What becomes of a tiler that does not divide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rounding {
+pub enum RemainderPolicy {
     /// It is refused.
     Refuse,
     /// The last tile goes on past the elements that exist, as CuTe's does, and a note says how far.
@@ -39,34 +39,44 @@ pub enum Rounding {
 /// stride of 0, [`CuteError::Overlap`] and [`CuteError::Uncovered`] for one whose copies do not lie side by side, and
 /// the errors of [`super::compose_by`].
 pub fn divide(
-    a: &Layout,
+    a: &CuteLayout,
     tiler: &Tiler,
-    kind: Division,
-    rounding: Rounding,
-) -> Result<Answer, CuteError> {
-    if kind == Division::Logical {
+    kind: DivisionGrouping,
+    rounding: RemainderPolicy,
+) -> Result<CuteOutcome, CuteError> {
+    if kind == DivisionGrouping::Logical {
         return logical(a, tiler, rounding);
     }
     let ((tile, rest), notes) = zipped(a, tiler, rounding)?;
     let mut nodes = match kind {
-        Division::Flat => tile.parts().to_vec(),
-        Division::Logical | Division::Zipped | Division::Tiled => vec![tile],
+        DivisionGrouping::Flat => tile.parts().to_vec(),
+        DivisionGrouping::Logical | DivisionGrouping::Zipped | DivisionGrouping::Tiled => {
+            vec![tile]
+        }
     };
     match kind {
-        Division::Logical | Division::Zipped => nodes.push(rest),
-        Division::Tiled | Division::Flat => nodes.extend_from_slice(rest.parts()),
+        DivisionGrouping::Logical | DivisionGrouping::Zipped => nodes.push(rest),
+        DivisionGrouping::Tiled | DivisionGrouping::Flat => nodes.extend_from_slice(rest.parts()),
     }
-    Ok(Answer { layout: Layout::from_node(Node::List(nodes))?, notes })
+    Ok(CuteOutcome { layout: CuteLayout::from_node(ModeTree::List(nodes))?, notes })
 }
 
-fn logical(a: &Layout, tiler: &Tiler, rounding: Rounding) -> Result<Answer, CuteError> {
+fn logical(
+    a: &CuteLayout,
+    tiler: &Tiler,
+    rounding: RemainderPolicy,
+) -> Result<CuteOutcome, CuteError> {
     match tiler {
         Tiler::Whole(tiler) => by_layout(a, tiler, rounding),
         Tiler::Modes(tilers) => by_mode(a, tilers, |mode, tiler| logical(mode, tiler, rounding)),
     }
 }
 
-fn by_layout(a: &Layout, tiler: &Layout, rounding: Rounding) -> Result<Answer, CuteError> {
+fn by_layout(
+    a: &CuteLayout,
+    tiler: &CuteLayout,
+    rounding: RemainderPolicy,
+) -> Result<CuteOutcome, CuteError> {
     let size_in = a.size();
     if let Some(mode) = tiler.flat().into_iter().find(|mode| mode.extent > 1 && mode.stride == 0) {
         return Err(CuteError::Repeats { mode });
@@ -80,24 +90,29 @@ fn by_layout(a: &Layout, tiler: &Layout, rounding: Rounding) -> Result<Answer, C
     let size_out = tiler.size().checked_mul(rest.size()).ok_or(CuteError::Size)?;
     let mut notes = Vec::new();
     if size_out != size_in {
-        if rounding == Rounding::Refuse {
+        if rounding == RemainderPolicy::Refuse {
             let tiler = Box::new(tiler.clone());
             return Err(CuteError::Rounds { size_in, size_out, tiler });
         }
-        notes.push(Note::Rounded { size_in, size_out });
+        notes.push(CuteNote::Rounded { size_in, size_out });
     }
-    let by = Layout::from_node(Node::List(vec![tiler.node().clone(), rest.node().clone()]))?;
+    let by =
+        CuteLayout::from_node(ModeTree::List(vec![tiler.node().clone(), rest.node().clone()]))?;
     let layout = composed_within(a, &by)?;
-    Ok(Answer { layout, notes })
+    Ok(CuteOutcome { layout, notes })
 }
 
-type Parts = ((Node, Node), Vec<Note>);
+type DivisionResult = ((ModeTree, ModeTree), Vec<CuteNote>);
 
 /// The tile, and the rest.
-fn zipped(a: &Layout, tiler: &Tiler, rounding: Rounding) -> Result<Parts, CuteError> {
+fn zipped(
+    a: &CuteLayout,
+    tiler: &Tiler,
+    rounding: RemainderPolicy,
+) -> Result<DivisionResult, CuteError> {
     let tilers = match tiler {
         Tiler::Whole(tiler) => {
-            let Answer { layout, notes } = by_layout(a, tiler, rounding)?;
+            let CuteOutcome { layout, notes } = by_layout(a, tiler, rounding)?;
             return Ok((halves(layout.node()), notes));
         }
         Tiler::Modes(tilers) => tilers,
@@ -116,19 +131,19 @@ fn zipped(a: &Layout, tiler: &Tiler, rounding: Rounding) -> Result<Parts, CuteEr
                 notes.extend(said);
             }
             Some(None) => {
-                tiles.push(Layout::unit().node().clone());
+                tiles.push(CuteLayout::unit().node().clone());
                 rests.push(mode.node().clone());
             }
             None => rests.push(mode.node().clone()),
         }
     }
-    Ok(((Node::List(tiles), Node::List(rests)), notes))
+    Ok(((ModeTree::List(tiles), ModeTree::List(rests)), notes))
 }
 
 /// The two parts of a layout by a tiler.
-fn halves(node: &Node) -> (Node, Node) {
+fn halves(node: &ModeTree) -> (ModeTree, ModeTree) {
     match node.parts() {
         [tile, rest] => (tile.clone(), rest.clone()),
-        _ => (node.clone(), Layout::unit().node().clone()),
+        _ => (node.clone(), CuteLayout::unit().node().clone()),
     }
 }

@@ -9,15 +9,15 @@ use thiserror::Error;
 
 use crate::swizzle::SwizzleError;
 
-use super::flat::Mode;
-use super::layout::Layout;
-use super::tuple::Tuple;
+use super::flat::CuteMode;
+use super::layout::CuteLayout;
+use super::tuple::IntTuple;
 
 /// What CuTe itself answers, where that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Peer {
+pub struct CuteReferenceResult {
     /// CuTe's answer.
-    pub layout: Layout,
+    pub layout: CuteLayout,
     /// The first index at which it is wrong.
     pub index: i128,
     /// What it gives there.
@@ -36,7 +36,7 @@ pub enum CuteError {
     #[error("`{mode}` is no mode: extents are at least 1, strides at least 0")]
     Extent {
         /// The mode.
-        mode: Mode,
+        mode: CuteMode,
     },
     /// Three numbers that are no swizzle.
     #[error(transparent)]
@@ -51,9 +51,9 @@ pub enum CuteError {
     #[error("`{coordinate}` is no coordinate of the shape `{shape}`")]
     Coordinate {
         /// As it was given.
-        coordinate: Tuple,
+        coordinate: IntTuple,
         /// The shape.
-        shape: Tuple,
+        shape: IntTuple,
     },
     /// A tiler or profile has more modes than the layout.
     #[error("{given} top-level modes are given, and the layout has {modes}")]
@@ -80,15 +80,15 @@ pub enum CuteError {
     )]
     Uneven {
         /// The mode of B.
-        mode: Mode,
+        mode: CuteMode,
         /// What is left of it behind the cuts that A needs.
-        part: Mode,
+        part: CuteMode,
         /// For how many indices of the part A gives equal steps; it does not divide them.
         run: i128,
         /// CuTe's answer, where there is one.
-        peer: Option<Box<Peer>>,
+        peer: Option<Box<CuteReferenceResult>>,
         /// B with fewer modes, and what A after that is.
-        merged: Option<Box<(Layout, Layout)>>,
+        merged: Option<Box<(CuteLayout, CuteLayout)>>,
     },
     /// The modes of B are not independent of each other in A.
     #[error(
@@ -102,17 +102,17 @@ pub enum CuteError {
         /// What the only candidate gives.
         given: i128,
         /// CuTe's answer, where there is one.
-        peer: Option<Box<Peer>>,
+        peer: Option<Box<CuteReferenceResult>>,
         /// B with fewer modes, and what A after that is.
-        merged: Option<Box<(Layout, Layout)>>,
+        merged: Option<Box<(CuteLayout, CuteLayout)>>,
     },
     /// A composition that an operation needs on its way.
     #[error("{error}; A is `{outer}` here, and B `{inner}`")]
-    Part {
+    InnerComposition {
         /// What stands for A.
-        outer: Box<Layout>,
+        outer: Box<CuteLayout>,
         /// What stands for B.
-        inner: Box<Layout>,
+        inner: Box<CuteLayout>,
         /// Why there is none.
         error: Box<CuteError>,
     },
@@ -130,9 +130,9 @@ pub enum CuteError {
     )]
     Overlap {
         /// The mode of the smaller stride.
-        first: Mode,
+        first: CuteMode,
         /// The other.
-        second: Mode,
+        second: CuteMode,
     },
     /// A hole that no copy of the layout fills.
     #[error("no layout of copies covers {cotarget} elements: {element} stays free")]
@@ -142,13 +142,13 @@ pub enum CuteError {
         /// How many were to be covered.
         cotarget: i128,
         /// CuTe's answer.
-        peer: Box<Layout>,
+        peer: Box<CuteLayout>,
     },
     /// A mode that goes nowhere meets elements several times.
     #[error("mode `{mode}` meets each element {} times", mode.extent)]
     Repeats {
         /// The mode.
-        mode: Mode,
+        mode: CuteMode,
     },
     /// Two indices share an offset.
     #[error("{first} and {second} both lie at {offset}")]
@@ -164,9 +164,9 @@ pub enum CuteError {
     #[error("the strides of `{first}` and `{second}` do not divide each other")]
     Strides {
         /// The mode of the smaller stride.
-        first: Mode,
+        first: CuteMode,
         /// The other.
-        second: Mode,
+        second: CuteMode,
     },
     /// The tiles cover elements that do not exist.
     #[error("{size_in} elements, {size_out} covered: `{tiler}` does not divide them")]
@@ -176,12 +176,12 @@ pub enum CuteError {
         /// The elements that CuTe's answer covers.
         size_out: i128,
         /// The tiler.
-        tiler: Box<Layout>,
+        tiler: Box<CuteLayout>,
     },
 }
 
 /// A part of a mode of B, which may be all of it.
-fn within(mode: Mode, part: Mode) -> String {
+fn within(mode: CuteMode, part: CuteMode) -> String {
     if mode == part {
         return format!("mode `{mode}`");
     }
@@ -192,7 +192,7 @@ impl CuteError {
     /// A change that works, or what is known of one.
     pub fn help(&self) -> Option<String> {
         match self {
-            Self::Part { error, .. } => error.help(),
+            Self::InnerComposition { error, .. } => error.help(),
             Self::Uneven { merged: Some(merged), .. }
             | Self::Dependent { merged: Some(merged), .. } => {
                 let (inner, answer) = merged.as_ref();
@@ -216,9 +216,9 @@ impl CuteError {
     /// What CuTe itself answers to the same question, where that is wrong.
     pub fn peer(&self) -> Option<String> {
         match self {
-            Self::Part { error, .. } => error.peer(),
+            Self::InnerComposition { error, .. } => error.peer(),
             Self::Uneven { peer: Some(peer), .. } | Self::Dependent { peer: Some(peer), .. } => {
-                let Peer { layout, index, given, right } = peer.as_ref();
+                let CuteReferenceResult { layout, index, given, right } = peer.as_ref();
                 Some(format!(
                     "CuTe answers `{layout}`, which gives {given} at {index}, not {right}"
                 ))
@@ -233,23 +233,23 @@ impl CuteError {
 
 /// What is worth knowing of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Note {
+pub enum CuteNote {
     /// B reaches offsets that are no indices of A.
-    Past {
+    PastEnd {
         /// The largest offset of B.
         reach: i128,
         /// The size of A.
         size: i128,
     },
     /// CuTe's own answer is another, and wrong.
-    Peer(Peer),
+    Reference(CuteReferenceResult),
     /// A and its complement leave holes below the end of A.
     Hole {
         /// The first element that neither holds.
         element: i128,
     },
     /// A and its complement cover more than was asked for.
-    Beyond {
+    ExcessCover {
         /// How many elements they cover.
         covered: i128,
         /// How many were to be covered.
@@ -258,9 +258,9 @@ pub enum Note {
     /// Two modes of a product mode by mode reach into each other.
     Overlap {
         /// The mode of the smaller stride.
-        first: Mode,
+        first: CuteMode,
         /// The other.
-        second: Mode,
+        second: CuteMode,
     },
     /// The tiles cover elements that do not exist.
     Rounded {
@@ -271,20 +271,20 @@ pub enum Note {
     },
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for CuteNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Past { reach, size } => {
+            Self::PastEnd { reach, size } => {
                 let more = "past its end its last mode goes on";
                 write!(f, "B reaches index {reach}, and A has {size}: {more}")
             }
-            Self::Peer(Peer { layout, index, given, right }) => {
+            Self::Reference(CuteReferenceResult { layout, index, given, right }) => {
                 write!(f, "CuTe answers `{layout}`, which gives {given} at {index}, not {right}")
             }
             Self::Hole { element } => {
                 write!(f, "A and its complement leave holes, the first at {element}")
             }
-            Self::Beyond { covered, cotarget } => {
+            Self::ExcessCover { covered, cotarget } => {
                 write!(f, "A and its complement cover {covered} elements, more than {cotarget}")
             }
             Self::Overlap { first, second } => {

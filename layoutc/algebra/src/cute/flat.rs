@@ -5,14 +5,14 @@ use core::fmt;
 
 /// One extent and the stride of its steps, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mode {
+pub struct CuteMode {
     /// How many indices, at least 1.
     pub extent: i128,
     /// How far a step goes, at least 0.
     pub stride: i128,
 }
 
-impl Mode {
+impl CuteMode {
     /// The mode that does nothing.
     pub(super) const UNIT: Self = Self { extent: 1, stride: 0 };
 
@@ -27,7 +27,7 @@ impl Mode {
     }
 }
 
-impl fmt::Display for Mode {
+impl fmt::Display for CuteMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.extent, self.stride)
     }
@@ -35,9 +35,9 @@ impl fmt::Display for Mode {
 
 /// The same function with as few modes as possible, also past the size: a last mode of extent 1 stays if its stride is
 /// not that of the mode before it. Two neighbours never continue each other.
-pub(super) fn merged(modes: &[Mode]) -> Vec<Mode> {
+pub(super) fn merged(modes: &[CuteMode]) -> Vec<CuteMode> {
     let last = modes.len().saturating_sub(1);
-    let mut merged: Vec<Mode> = Vec::new();
+    let mut merged: Vec<CuteMode> = Vec::new();
     for (k, mode) in modes.iter().enumerate() {
         if mode.extent == 1 && k != last {
             continue;
@@ -53,7 +53,7 @@ pub(super) fn merged(modes: &[Mode]) -> Vec<Mode> {
 }
 
 /// The digits of an index in the modes, one each; the last takes all that is left.
-pub(super) fn digits(modes: &[Mode], index: i128) -> Vec<i128> {
+pub(super) fn digits(modes: &[CuteMode], index: i128) -> Vec<i128> {
     let last = modes.len().saturating_sub(1);
     let mut rest = index;
     let mut digits = Vec::with_capacity(modes.len());
@@ -65,7 +65,7 @@ pub(super) fn digits(modes: &[Mode], index: i128) -> Vec<i128> {
 }
 
 /// Where the modes send an index; `None` beyond 128 bits.
-pub(super) fn value(modes: &[Mode], index: i128) -> Option<i128> {
+pub(super) fn value(modes: &[CuteMode], index: i128) -> Option<i128> {
     digits(modes, index)
         .iter()
         .zip(modes)
@@ -73,7 +73,7 @@ pub(super) fn value(modes: &[Mode], index: i128) -> Option<i128> {
 }
 
 /// For each mode the product of the extents before it.
-pub(super) fn places(modes: &[Mode]) -> Vec<i128> {
+pub(super) fn places(modes: &[CuteMode]) -> Vec<i128> {
     let mut next = 1_i128;
     let mut places = Vec::with_capacity(modes.len());
     for mode in modes {

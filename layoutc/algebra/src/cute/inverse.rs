@@ -2,37 +2,37 @@
 
 use alloc::vec::Vec;
 
-use super::Answer;
+use super::CuteOutcome;
 use super::agree::ENUMERATED;
 use super::coalesce::fused;
 use super::complement::{covered, places};
 use super::compose::is_undone;
 use super::error::CuteError;
-use super::flat::{self, Mode};
-use super::layout::Layout;
+use super::flat::{self, CuteMode};
+use super::layout::CuteLayout;
 
 /// R with `A(R(i)) = i` below the size of R, which is as large as the modes of A follow each other from stride 1 on;
 /// `1:0` where A has no mode of stride 1.
 ///
 /// # Errors
 /// [`CuteError::Size`]; the answer is checked as any other.
-pub fn right_inverse(a: &Layout) -> Result<Answer, CuteError> {
+pub fn right_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let modes = fused(&a.flat());
     let places = flat::places(&modes);
-    let mut sorted: Vec<(Mode, i128)> = modes.into_iter().zip(places).collect();
+    let mut sorted: Vec<(CuteMode, i128)> = modes.into_iter().zip(places).collect();
     // Of modes with one stride the longest leads furthest.
     sorted.sort_by_key(|(mode, place)| (mode.stride, -mode.extent, *place));
     let mut next = 1;
     let mut chain = Vec::new();
     for (mode, place) in sorted {
         if mode.stride == next {
-            chain.push(Mode::new(mode.extent, place));
+            chain.push(CuteMode::new(mode.extent, place));
             next = mode.end().ok_or(CuteError::Size)?;
         }
     }
-    let layout = Layout::of_modes(&fused(&chain))?;
+    let layout = CuteLayout::of_modes(&fused(&chain))?;
     if is_undone(&layout.flat(), a)? {
-        return Ok(Answer { layout, notes: Vec::new() });
+        return Ok(CuteOutcome { layout, notes: Vec::new() });
     }
     Err(CuteError::Unverified { size: layout.size() })
 }
@@ -42,19 +42,19 @@ pub fn right_inverse(a: &Layout) -> Result<Answer, CuteError> {
 /// # Errors
 /// [`CuteError::NotInjective`] where A sends two indices to one offset, [`CuteError::Strides`] where two strides do not
 /// divide each other: no rule is known for these.
-pub fn left_inverse(a: &Layout) -> Result<Answer, CuteError> {
+pub fn left_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let layout = match by_complement(a)? {
         Some(layout) => layout,
         None => by_ratios(a)?,
     };
     if is_undone(&a.flat(), &layout)? {
-        return Ok(Answer { layout, notes: Vec::new() });
+        return Ok(CuteOutcome { layout, notes: Vec::new() });
     }
     Err(CuteError::Unverified { size: a.size() })
 }
 
 /// CuTe's: the right inverse of A beside its complement, if they leave no hole.
-fn by_complement(a: &Layout) -> Result<Option<Layout>, CuteError> {
+fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     if a.flat().iter().any(|mode| mode.extent > 1 && mode.stride == 0) {
         return Ok(None);
     }
@@ -68,35 +68,36 @@ fn by_complement(a: &Layout) -> Result<Option<Layout>, CuteError> {
     }
     let mut modes = a.flat();
     modes.extend(rest.flat());
-    let whole = Layout::of_modes(&modes)?;
+    let whole = CuteLayout::of_modes(&modes)?;
     right_inverse(&whole).map(|answer| Some(answer.layout))
 }
 
 /// The digits of an offset in the ratios of neighbouring strides, each back to where its mode stands in A.
-fn by_ratios(a: &Layout) -> Result<Layout, CuteError> {
+fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let sorted = sorted(a)?;
     let mut modes = Vec::new();
     if let Some((first, _)) = sorted.first() {
-        modes.push(Mode::new(first.stride, 0));
+        modes.push(CuteMode::new(first.stride, 0));
     }
     for (k, (mode, place)) in sorted.iter().enumerate() {
         let Some((next, _)) = sorted.get(k + 1) else {
-            modes.push(Mode::new(mode.extent, *place));
+            modes.push(CuteMode::new(mode.extent, *place));
             continue;
         };
         if next.stride % mode.stride != 0 {
             return Err(shared(a)?.unwrap_or(CuteError::Strides { first: *mode, second: *next }));
         }
-        modes.push(Mode::new(next.stride / mode.stride, *place));
+        modes.push(CuteMode::new(next.stride / mode.stride, *place));
     }
     modes.retain(|mode| mode.extent > 1);
-    Layout::of_modes(&modes)
+    CuteLayout::of_modes(&modes)
 }
 
 /// The modes of A with their places, by stride, after a look at each pair: no two share an offset.
-fn sorted(a: &Layout) -> Result<Vec<(Mode, i128)>, CuteError> {
+fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     let modes = a.flat();
-    let mut sorted: Vec<(Mode, i128)> = modes.iter().copied().zip(flat::places(&modes)).collect();
+    let mut sorted: Vec<(CuteMode, i128)> =
+        modes.iter().copied().zip(flat::places(&modes)).collect();
     sorted.retain(|(mode, _)| mode.extent > 1);
     sorted.sort_by_key(|(mode, place)| (mode.stride, *place));
     for (k, (mode, place)) in sorted.iter().enumerate() {
@@ -118,7 +119,7 @@ fn sorted(a: &Layout) -> Result<Vec<(Mode, i128)>, CuteError> {
 }
 
 /// Two indices that share an offset, where the indices are few enough to be looked at.
-fn shared(a: &Layout) -> Result<Option<CuteError>, CuteError> {
+fn shared(a: &CuteLayout) -> Result<Option<CuteError>, CuteError> {
     if a.size() > ENUMERATED {
         return Ok(None);
     }

@@ -4,37 +4,37 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::error::CuteError;
-use super::flat::{self, Mode};
-use super::tuple::Tuple;
+use super::flat::{self, CuteMode};
+use super::tuple::IntTuple;
 
 /// How deep modes may nest.
 pub(super) const MAX_DEPTH: usize = 64;
 
 /// A mode, or a list of such.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Node {
-    Mode(Mode),
-    List(Vec<Node>),
+pub(super) enum ModeTree {
+    Mode(CuteMode),
+    List(Vec<ModeTree>),
 }
 
-impl Node {
+impl ModeTree {
     /// One mode alone, or a list of several; the unit of none.
-    pub(super) fn of(modes: &[Mode]) -> Self {
+    pub(super) fn of(modes: &[CuteMode]) -> Self {
         match modes {
-            [] => Self::Mode(Mode::UNIT),
+            [] => Self::Mode(CuteMode::UNIT),
             [mode] => Self::Mode(*mode),
             _ => Self::List(modes.iter().copied().map(Self::Mode).collect()),
         }
     }
 
     /// The modes, the first the fastest.
-    pub(super) fn flat(&self) -> Vec<Mode> {
+    pub(super) fn flat(&self) -> Vec<CuteMode> {
         let mut modes = Vec::new();
         self.flatten(&mut modes);
         modes
     }
 
-    fn flatten(&self, into: &mut Vec<Mode>) {
+    fn flatten(&self, into: &mut Vec<CuteMode>) {
         match self {
             Self::Mode(mode) => into.push(*mode),
             Self::List(list) => list.iter().for_each(|node| node.flatten(into)),
@@ -49,10 +49,10 @@ impl Node {
         }
     }
 
-    fn tuple(&self, of: fn(&Mode) -> i128) -> Tuple {
+    fn tuple(&self, of: fn(&CuteMode) -> i128) -> IntTuple {
         match self {
-            Self::Mode(mode) => Tuple::Integer(of(mode)),
-            Self::List(list) => Tuple::List(list.iter().map(|node| node.tuple(of)).collect()),
+            Self::Mode(mode) => IntTuple::Integer(of(mode)),
+            Self::List(list) => IntTuple::List(list.iter().map(|node| node.tuple(of)).collect()),
         }
     }
 
@@ -72,29 +72,29 @@ impl Node {
 
 /// A shape and strides that nest alike: `(4,(2,2)):(1,(4,8))`, the first mode the fastest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
-    root: Node,
+pub struct CuteLayout {
+    root: ModeTree,
 }
 
-impl Layout {
+impl CuteLayout {
     /// The layout of a shape and strides in elements, which nest alike.
     ///
     /// # Errors
     /// [`CuteError::Congruence`] where they do not, [`CuteError::Extent`] for an extent below 1 or a stride below 0,
     /// [`CuteError::Size`] where size or cosize does not fit 64 bits, [`CuteError::Depth`].
-    pub fn new(shape: &Tuple, stride: &Tuple) -> Result<Self, CuteError> {
+    pub fn new(shape: &IntTuple, stride: &IntTuple) -> Result<Self, CuteError> {
         Self::from_node(pair(shape, stride, MAX_DEPTH)?)
     }
 
     /// The layout of modes in a row, the first the fastest; one alone does not nest.
     ///
     /// # Errors
-    /// As [`Layout::new`].
-    pub fn of_modes(modes: &[Mode]) -> Result<Self, CuteError> {
-        Self::from_node(Node::of(modes))
+    /// As [`CuteLayout::new`].
+    pub fn of_modes(modes: &[CuteMode]) -> Result<Self, CuteError> {
+        Self::from_node(ModeTree::of(modes))
     }
 
-    pub(super) fn from_node(root: Node) -> Result<Self, CuteError> {
+    pub(super) fn from_node(root: ModeTree) -> Result<Self, CuteError> {
         if !root.fits(2 * MAX_DEPTH) {
             return Err(CuteError::Depth);
         }
@@ -118,15 +118,15 @@ impl Layout {
 
     /// `1:0`
     pub(super) fn unit() -> Self {
-        Self { root: Node::Mode(Mode::UNIT) }
+        Self { root: ModeTree::Mode(CuteMode::UNIT) }
     }
 
-    pub(super) fn node(&self) -> &Node {
+    pub(super) fn node(&self) -> &ModeTree {
         &self.root
     }
 
     /// The modes without their nesting, the first the fastest.
-    pub fn flat(&self) -> Vec<Mode> {
+    pub fn flat(&self) -> Vec<CuteMode> {
         self.root.flat()
     }
 
@@ -136,12 +136,12 @@ impl Layout {
     }
 
     /// The extents.
-    pub fn shape(&self) -> Tuple {
+    pub fn shape(&self) -> IntTuple {
         self.root.tuple(|mode| mode.extent)
     }
 
     /// The strides, in elements.
-    pub fn stride(&self) -> Tuple {
+    pub fn stride(&self) -> IntTuple {
         self.root.tuple(|mode| mode.stride)
     }
 
@@ -161,7 +161,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`CuteError::Coordinate`] if it is outside of the shape, or does not nest as the shape does.
-    pub fn index(&self, coordinate: &Tuple) -> Result<i128, CuteError> {
+    pub fn index(&self, coordinate: &IntTuple) -> Result<i128, CuteError> {
         index(&self.root, coordinate).ok_or_else(|| CuteError::Coordinate {
             coordinate: coordinate.clone(),
             shape: self.shape(),
@@ -172,54 +172,54 @@ impl Layout {
     ///
     /// # Errors
     /// [`CuteError::Coordinate`] if there is no such index.
-    pub fn coordinate(&self, index: i128) -> Result<Tuple, CuteError> {
+    pub fn coordinate(&self, index: i128) -> Result<IntTuple, CuteError> {
         if index < 0 || index >= self.size() {
-            let coordinate = Tuple::Integer(index);
+            let coordinate = IntTuple::Integer(index);
             return Err(CuteError::Coordinate { coordinate, shape: self.shape() });
         }
         Ok(coordinate(&self.root, index))
     }
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for CuteLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.shape(), self.stride())
     }
 }
 
-fn pair(shape: &Tuple, stride: &Tuple, depth: usize) -> Result<Node, CuteError> {
+fn pair(shape: &IntTuple, stride: &IntTuple, depth: usize) -> Result<ModeTree, CuteError> {
     match (shape, stride) {
-        (Tuple::Integer(extent), Tuple::Integer(stride)) => {
-            Ok(Node::Mode(Mode::new(*extent, *stride)))
+        (IntTuple::Integer(extent), IntTuple::Integer(stride)) => {
+            Ok(ModeTree::Mode(CuteMode::new(*extent, *stride)))
         }
-        (Tuple::List(shapes), Tuple::List(strides)) if shapes.len() == strides.len() => {
+        (IntTuple::List(shapes), IntTuple::List(strides)) if shapes.len() == strides.len() => {
             let depth = depth.checked_sub(1).ok_or(CuteError::Depth)?;
             let parts = shapes.iter().zip(strides);
             let parts = parts.map(|(shape, stride)| pair(shape, stride, depth));
-            Ok(Node::List(parts.collect::<Result<_, _>>()?))
+            Ok(ModeTree::List(parts.collect::<Result<_, _>>()?))
         }
         _ => Err(CuteError::Congruence),
     }
 }
 
-fn index(node: &Node, coordinate: &Tuple) -> Option<i128> {
+fn index(node: &ModeTree, coordinate: &IntTuple) -> Option<i128> {
     match (node, coordinate) {
-        (node, Tuple::Integer(value)) => {
+        (node, IntTuple::Integer(value)) => {
             let is_inside = *value >= 0 && *value < node.size();
             is_inside.then(|| flat::value(&node.flat(), *value))?
         }
-        (Node::List(nodes), Tuple::List(values)) if nodes.len() == values.len() => {
+        (ModeTree::List(nodes), IntTuple::List(values)) if nodes.len() == values.len() => {
             let mut parts = nodes.iter().zip(values);
             parts.try_fold(0_i128, |sum, (node, value)| sum.checked_add(index(node, value)?))
         }
-        (Node::Mode(_) | Node::List(_), Tuple::List(_)) => None,
+        (ModeTree::Mode(_) | ModeTree::List(_), IntTuple::List(_)) => None,
     }
 }
 
-fn coordinate(node: &Node, index: i128) -> Tuple {
+fn coordinate(node: &ModeTree, index: i128) -> IntTuple {
     match node {
-        Node::Mode(_) => Tuple::Integer(index),
-        Node::List(list) => {
+        ModeTree::Mode(_) => IntTuple::Integer(index),
+        ModeTree::List(list) => {
             let mut rest = index;
             let parts = list.iter().map(|node| {
                 let size = node.size();
@@ -227,7 +227,7 @@ fn coordinate(node: &Node, index: i128) -> Tuple {
                 rest /= size;
                 part
             });
-            Tuple::List(parts.collect())
+            IntTuple::List(parts.collect())
         }
     }
 }

@@ -29,30 +29,32 @@ pub use agree::ENUMERATED;
 pub use coalesce::{coalesce, coalesce_by};
 pub use complement::complement;
 pub use compose::{compose, compose_by};
-pub use divide::{Division, Rounding, divide};
-pub use error::{CuteError, Note, Peer};
-pub use flat::Mode;
+pub use divide::{DivisionGrouping, RemainderPolicy, divide};
+pub use error::{CuteError, CuteNote, CuteReferenceResult};
+pub use flat::CuteMode;
 pub use inverse::{left_inverse, right_inverse};
-pub use layout::Layout;
-pub use product::{Product, product};
-pub use swizzle::Swizzled;
-pub use text::{Tree, Written, parse, parse_layout, parse_shape, parse_swizzle, parse_tiler};
-pub use tuple::Tuple;
+pub use layout::CuteLayout;
+pub use product::{ProductGrouping, product};
+pub use swizzle::SwizzledLayout;
+pub use text::{
+    CuteLayoutText, SpannedTuple, parse, parse_layout, parse_shape, parse_swizzle, parse_tiler,
+};
+pub use tuple::IntTuple;
 
 /// What an operation gives: a layout that keeps the operation's promise, and what is worth knowing of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct CuteOutcome {
     /// The layout.
-    pub layout: Layout,
+    pub layout: CuteLayout,
     /// Where it is not what one might think.
-    pub notes: Vec<Note>,
+    pub notes: Vec<CuteNote>,
 }
 
 /// What divides or selects: one layout for the whole, or one for each of the first modes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tiler {
     /// Of all indices.
-    Whole(Layout),
+    Whole(CuteLayout),
     /// Mode by mode; `None` leaves a mode as it is. Modes behind the last stay too.
     Modes(Vec<Option<Tiler>>),
 }

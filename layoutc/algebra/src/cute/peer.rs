@@ -6,35 +6,35 @@
 
 use alloc::vec::Vec;
 
-use super::agree::{Agreement, Leaf, agree, ceil};
-use super::error::Peer;
-use super::flat::{Mode, merged};
-use super::layout::{Layout, Node};
+use super::agree::{Agreement, InnerMode, agree, ceil};
+use super::error::CuteReferenceResult;
+use super::flat::{CuteMode, merged};
+use super::layout::{CuteLayout, ModeTree};
 
 /// CuTe's answer if it has one and it is wrong.
-pub(super) fn wrong(a: &Layout, b: &Layout) -> Option<Peer> {
+pub(super) fn wrong(a: &CuteLayout, b: &CuteLayout) -> Option<CuteReferenceResult> {
     let outer = merged(&a.flat());
-    let mut cut: Vec<Mode> = outer.iter().copied().filter(|mode| mode.extent > 1).collect();
+    let mut cut: Vec<CuteMode> = outer.iter().copied().filter(|mode| mode.extent > 1).collect();
     if cut.is_empty() {
-        cut.push(Mode::UNIT);
+        cut.push(CuteMode::UNIT);
     }
     let mut leaves = Vec::new();
-    let layout = Layout::from_node(answer(&cut, b.node(), &mut leaves)?).ok()?;
+    let layout = CuteLayout::from_node(answer(&cut, b.node(), &mut leaves)?).ok()?;
     match agree(&outer, &leaves) {
         Ok(Agreement::Differs { index, right, given }) => {
-            Some(Peer { layout, index, given, right })
+            Some(CuteReferenceResult { layout, index, given, right })
         }
         Ok(Agreement::Equal | Agreement::Unknown { .. }) | Err(_) => None,
     }
 }
 
-fn answer(outer: &[Mode], node: &Node, leaves: &mut Vec<Leaf>) -> Option<Node> {
+fn answer(outer: &[CuteMode], node: &ModeTree, leaves: &mut Vec<InnerMode>) -> Option<ModeTree> {
     let mode = match node {
-        Node::List(list) => {
+        ModeTree::List(list) => {
             let parts = list.iter().map(|node| answer(outer, node, leaves));
-            return parts.collect::<Option<Vec<Node>>>().map(Node::List);
+            return parts.collect::<Option<Vec<ModeTree>>>().map(ModeTree::List);
         }
-        Node::Mode(mode) => mode,
+        ModeTree::Mode(mode) => mode,
     };
     let mut modes = Vec::new();
     let (mut extent, mut stride, mut reach) = (mode.extent, mode.stride, mode.stride);
@@ -50,8 +50,12 @@ fn answer(outer: &[Mode], node: &Node, leaves: &mut Vec<Leaf>) -> Option<Node> {
                 if extent % run != 0 {
                     return None;
                 }
-                modes.push(Mode::new(run, stride.checked_mul(one.stride)?));
-                leaves.push(Leaf { extent: run, reach, adds: stride.checked_mul(one.stride)? });
+                modes.push(CuteMode::new(run, stride.checked_mul(one.stride)?));
+                leaves.push(InnerMode {
+                    extent: run,
+                    reach,
+                    adds: stride.checked_mul(one.stride)?,
+                });
                 extent /= run;
                 reach = reach.checked_mul(run)?;
             }
@@ -60,8 +64,8 @@ fn answer(outer: &[Mode], node: &Node, leaves: &mut Vec<Leaf>) -> Option<Node> {
     }
     if extent > 1 || modes.is_empty() {
         let adds = stride.checked_mul(last.stride)?;
-        modes.push(Mode::new(extent, adds));
-        leaves.push(Leaf { extent, reach, adds });
+        modes.push(CuteMode::new(extent, adds));
+        leaves.push(InnerMode { extent, reach, adds });
     }
-    Some(Node::of(&modes))
+    Some(ModeTree::of(&modes))
 }

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 use super::coalesce::coalesce;
 use super::complement::{self, by_stride, covered, places};
 use super::compose::{by_mode, composed_within};
-use super::error::{CuteError, Note};
-use super::layout::{Layout, Node};
-use super::{Answer, Tiler};
+use super::error::{CuteError, CuteNote};
+use super::layout::{CuteLayout, ModeTree};
+use super::{CuteOutcome, Tiler};
 
 /// How the modes of a product are gathered; of A with modes m, n and B with modes M, N:
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Product {
+pub enum ProductGrouping {
     /// `((m,n),(M,N))`
     Logical,
     /// The same; with a tiler of modes, `((m,n),(M,N))` of `((m,M),(n,N))`.
@@ -31,45 +31,50 @@ pub enum Product {
 /// # Errors
 /// [`CuteError::Overlap`] where copies of A cannot lie side by side, [`CuteError::Rank`], and the errors of
 /// [`super::compose`].
-pub fn product(a: &Layout, b: &Tiler, kind: Product) -> Result<Answer, CuteError> {
+pub fn product(a: &CuteLayout, b: &Tiler, kind: ProductGrouping) -> Result<CuteOutcome, CuteError> {
     let layout = match (kind, b) {
-        (Product::Logical, _) => logical(a, b)?.layout,
-        (Product::Zipped, _) => {
+        (ProductGrouping::Logical, _) => logical(a, b)?.layout,
+        (ProductGrouping::Zipped, _) => {
             let (block, rest) = zipped(a, b)?;
-            Layout::from_node(Node::List(vec![block, rest]))?
+            CuteLayout::from_node(ModeTree::List(vec![block, rest]))?
         }
-        (Product::Tiled, _) => {
+        (ProductGrouping::Tiled, _) => {
             let (block, rest) = zipped(a, b)?;
             let mut nodes = vec![block];
             nodes.extend_from_slice(rest.parts());
-            Layout::from_node(Node::List(nodes))?
+            CuteLayout::from_node(ModeTree::List(nodes))?
         }
-        (Product::Blocked, Tiler::Whole(b)) => by_rank(a, b, |block, rest| [block, rest])?,
-        (Product::Raked, Tiler::Whole(b)) => by_rank(a, b, |block, rest| [rest, block])?,
-        (Product::Blocked | Product::Raked, Tiler::Modes(_)) => return Err(CuteError::Tiler),
+        (ProductGrouping::Blocked, Tiler::Whole(b)) => by_rank(a, b, |block, rest| [block, rest])?,
+        (ProductGrouping::Raked, Tiler::Whole(b)) => by_rank(a, b, |block, rest| [rest, block])?,
+        (ProductGrouping::Blocked | ProductGrouping::Raked, Tiler::Modes(_)) => {
+            return Err(CuteError::Tiler);
+        }
     };
     // Mode by mode, each product knows nothing of the others.
-    let notes = match (b, covered(&layout, &Layout::unit())) {
+    let notes = match (b, covered(&layout, &CuteLayout::unit())) {
         (Tiler::Modes(_), Err(CuteError::Overlap { first, second })) => {
-            vec![Note::Overlap { first, second }]
+            vec![CuteNote::Overlap { first, second }]
         }
         _ => Vec::new(),
     };
-    Ok(Answer { layout, notes })
+    Ok(CuteOutcome { layout, notes })
 }
 
-fn logical(a: &Layout, b: &Tiler) -> Result<Answer, CuteError> {
+fn logical(a: &CuteLayout, b: &Tiler) -> Result<CuteOutcome, CuteError> {
     match b {
         Tiler::Whole(b) => {
             let nodes = vec![a.node().clone(), copies(a, b)?.node().clone()];
-            Ok(Answer { layout: Layout::from_node(Node::List(nodes))?, notes: Vec::new() })
+            Ok(CuteOutcome {
+                layout: CuteLayout::from_node(ModeTree::List(nodes))?,
+                notes: Vec::new(),
+            })
         }
         Tiler::Modes(parts) => by_mode(a, parts, logical),
     }
 }
 
 /// Where the copies of A begin, in the order of B.
-fn copies(a: &Layout, b: &Layout) -> Result<Layout, CuteError> {
+fn copies(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let cotarget = a.size().checked_mul(b.cosize()).ok_or(CuteError::Size)?;
     let mut places = places(a, cotarget)?;
     if places.size() < b.cosize() {
@@ -83,7 +88,7 @@ fn copies(a: &Layout, b: &Layout) -> Result<Layout, CuteError> {
     composed_within(&places, b)
 }
 
-fn zipped(a: &Layout, b: &Tiler) -> Result<(Node, Node), CuteError> {
+fn zipped(a: &CuteLayout, b: &Tiler) -> Result<(ModeTree, ModeTree), CuteError> {
     let parts = match b {
         Tiler::Whole(b) => return Ok((a.node().clone(), copies(a, b)?.node().clone())),
         Tiler::Modes(parts) => parts,
@@ -101,37 +106,37 @@ fn zipped(a: &Layout, b: &Tiler) -> Result<(Node, Node), CuteError> {
                 rests.push(rest);
             }
             Some(None) => {
-                blocks.push(Layout::unit().node().clone());
+                blocks.push(CuteLayout::unit().node().clone());
                 rests.push(mode.node().clone());
             }
             None => rests.push(mode.node().clone()),
         }
     }
-    Ok((Node::List(blocks), Node::List(rests)))
+    Ok((ModeTree::List(blocks), ModeTree::List(rests)))
 }
 
 /// The modes of block and copies in pairs; the shorter of the two gets modes `1:0` at its end.
 fn by_rank(
-    a: &Layout,
-    b: &Layout,
-    order: impl Fn(Node, Node) -> [Node; 2],
-) -> Result<Layout, CuteError> {
+    a: &CuteLayout,
+    b: &CuteLayout,
+    order: impl Fn(ModeTree, ModeTree) -> [ModeTree; 2],
+) -> Result<CuteLayout, CuteError> {
     let rank = a.modes().len().max(b.modes().len());
-    let padded = |layout: &Layout| {
+    let padded = |layout: &CuteLayout| {
         let mut nodes = layout.node().parts().to_vec();
-        nodes.resize(rank, Layout::unit().node().clone());
+        nodes.resize(rank, CuteLayout::unit().node().clone());
         nodes
     };
     let blocks = padded(a);
-    let copies = copies(a, &Layout::from_node(Node::List(padded(b)))?)?;
+    let copies = copies(a, &CuteLayout::from_node(ModeTree::List(padded(b)))?)?;
     let pairs = blocks.into_iter().zip(copies.node().parts().to_vec());
     let modes = pairs.map(|(block, rest)| {
-        let pair = Layout::from_node(Node::List(order(block, rest).to_vec()))?;
+        let pair = CuteLayout::from_node(ModeTree::List(order(block, rest).to_vec()))?;
         coalesce(&pair).map(|answer| answer.layout.node().clone())
     });
     let nodes = modes.collect::<Result<Vec<_>, CuteError>>()?;
     match nodes.as_slice() {
-        [node] => Layout::from_node(node.clone()),
-        _ => Layout::from_node(Node::List(nodes)),
+        [node] => CuteLayout::from_node(node.clone()),
+        _ => CuteLayout::from_node(ModeTree::List(nodes)),
     }
 }

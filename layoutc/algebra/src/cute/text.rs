@@ -7,24 +7,24 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::error::CuteError;
-use super::layout::{Layout, MAX_DEPTH};
-use super::swizzle::Swizzled;
-use super::{Tiler, Tuple};
+use super::layout::{CuteLayout, MAX_DEPTH};
+use super::swizzle::SwizzledLayout;
+use super::{IntTuple, Tiler};
 use crate::notation::cursor::Cursor;
-use crate::notation::{Fault, FaultKind};
+use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 use crate::swizzle::Swizzle;
 
 /// An integer, or a tuple of such, and the bytes where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tree {
+pub enum SpannedTuple {
     /// `4`
     Integer(i128, Span),
     /// `(4,(2,2))`
-    List(Vec<Tree>, Span),
+    List(Vec<SpannedTuple>, Span),
 }
 
-impl Tree {
+impl SpannedTuple {
     /// The bytes where it stands.
     pub fn span(&self) -> Span {
         match self {
@@ -47,52 +47,52 @@ impl Tree {
     }
 
     /// The integers alone.
-    pub fn tuple(&self) -> Tuple {
+    pub fn tuple(&self) -> IntTuple {
         match self {
-            Self::Integer(value, _) => Tuple::Integer(*value),
-            Self::List(list, _) => Tuple::List(list.iter().map(Self::tuple).collect()),
+            Self::Integer(value, _) => IntTuple::Integer(*value),
+            Self::List(list, _) => IntTuple::List(list.iter().map(Self::tuple).collect()),
         }
     }
 }
 
 /// A layout as it was written: extents from 1 and strides from 0 that nest alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct CuteLayoutText {
     /// The swizzle before it, if there is one, and where.
     pub swizzle: Option<(Swizzle, Span)>,
     /// The offset between swizzle and layout, in elements.
     pub offset: i128,
     /// The extents.
-    pub shape: Tree,
+    pub shape: SpannedTuple,
     /// The strides, in elements.
-    pub stride: Tree,
+    pub stride: SpannedTuple,
 }
 
-impl Written {
+impl CuteLayoutText {
     /// The layout without the swizzle.
     ///
     /// # Errors
-    /// [`FaultKind::Value`] if its size or cosize does not fit 64 bits.
-    pub fn layout(&self) -> Result<Layout, Fault> {
-        Layout::new(&self.shape.tuple(), &self.stride.tuple())
+    /// [`NotationFaultKind::Value`] if its size or cosize does not fit 64 bits.
+    pub fn layout(&self) -> Result<CuteLayout, NotationFault> {
+        CuteLayout::new(&self.shape.tuple(), &self.stride.tuple())
             .map_err(|error| limit(&error, self.shape.span().start..self.stride.span().end))
     }
 
     /// All that was written.
     ///
     /// # Errors
-    /// As [`Written::layout`].
-    pub fn swizzled(&self) -> Result<Swizzled, Fault> {
+    /// As [`CuteLayoutText::layout`].
+    pub fn swizzled(&self) -> Result<SwizzledLayout, NotationFault> {
         let swizzle = self.swizzle.as_ref().map(|(swizzle, _)| *swizzle);
-        Ok(Swizzled { swizzle, offset: self.offset, layout: self.layout()? })
+        Ok(SwizzledLayout { swizzle, offset: self.offset, layout: self.layout()? })
     }
 }
 
 /// A layout, with a swizzle or without.
 ///
 /// # Errors
-/// [`Fault`], with its place in the text.
-pub fn parse(text: &str) -> Result<Written, Fault> {
+/// [`NotationFault`], with its place in the text.
+pub fn parse(text: &str) -> Result<CuteLayoutText, NotationFault> {
     let mut cursor = Cursor::new(text);
     let written = written(&mut cursor)?;
     cursor.skip_blanks();
@@ -103,8 +103,8 @@ pub fn parse(text: &str) -> Result<Written, Fault> {
 /// A layout without a swizzle.
 ///
 /// # Errors
-/// As [`parse`]; a swizzle is [`FaultKind::Unsupported`].
-pub fn parse_layout(text: &str) -> Result<Layout, Fault> {
+/// As [`parse`]; a swizzle is [`NotationFaultKind::Unsupported`].
+pub fn parse_layout(text: &str) -> Result<CuteLayout, NotationFault> {
     plain(&parse(text)?)
 }
 
@@ -112,7 +112,7 @@ pub fn parse_layout(text: &str) -> Result<Layout, Fault> {
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_shape(text: &str) -> Result<Tree, Fault> {
+pub fn parse_shape(text: &str) -> Result<SpannedTuple, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
     let shape = tree(&mut cursor, 0)?;
@@ -126,7 +126,7 @@ pub fn parse_shape(text: &str) -> Result<Tree, Fault> {
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_swizzle(text: &str) -> Result<Swizzle, Fault> {
+pub fn parse_swizzle(text: &str) -> Result<Swizzle, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
     let Some((swizzle, _)) = swizzle(&mut cursor)? else {
@@ -141,7 +141,7 @@ pub fn parse_swizzle(text: &str) -> Result<Swizzle, Fault> {
 ///
 /// # Errors
 /// As [`parse_layout`].
-pub fn parse_tiler(text: &str) -> Result<Tiler, Fault> {
+pub fn parse_tiler(text: &str) -> Result<Tiler, NotationFault> {
     let mut cursor = Cursor::new(text);
     let tiler = tiler(&mut cursor, 0)?;
     cursor.skip_blanks();
@@ -149,7 +149,7 @@ pub fn parse_tiler(text: &str) -> Result<Tiler, Fault> {
     Ok(tiler)
 }
 
-fn tiler(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tiler, Fault> {
+fn tiler(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tiler, NotationFault> {
     cursor.skip_blanks();
     let start = cursor.at();
     if !cursor.eat("[") {
@@ -157,7 +157,7 @@ fn tiler(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tiler, Fault> {
     }
     if depth >= MAX_DEPTH {
         let message = format!("tilers nest more than {MAX_DEPTH} deep");
-        let fault = Fault::new(FaultKind::Syntax, start..start + 1, message);
+        let fault = NotationFault::new(NotationFaultKind::Syntax, start..start + 1, message);
         return Err(fault.help("leave brackets out that are not needed"));
     }
     let mut parts = Vec::new();
@@ -181,23 +181,23 @@ fn tiler(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tiler, Fault> {
     }
 }
 
-fn plain(written: &Written) -> Result<Layout, Fault> {
+fn plain(written: &CuteLayoutText) -> Result<CuteLayout, NotationFault> {
     match &written.swizzle {
         Some((_, span)) => {
             let message = "a swizzle has no place here";
-            Err(Fault::new(FaultKind::Unsupported, span.clone(), message)
+            Err(NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message)
                 .help("leave it out: strides say nothing of what is XORed"))
         }
         None => written.layout(),
     }
 }
 
-fn limit(error: &CuteError, span: Span) -> Fault {
-    Fault::new(FaultKind::Value, span, format!("{error}"))
+fn limit(error: &CuteError, span: Span) -> NotationFault {
+    NotationFault::new(NotationFaultKind::Value, span, format!("{error}"))
 }
 
 /// `S<B,M,S> o offset o layout`, `S<B,M,S> o layout` or `layout`.
-fn written(cursor: &mut Cursor<'_>) -> Result<Written, Fault> {
+fn written(cursor: &mut Cursor<'_>) -> Result<CuteLayoutText, NotationFault> {
     cursor.skip_blanks();
     let swizzle = swizzle(cursor)?;
     let mut offset = 0;
@@ -208,7 +208,7 @@ fn written(cursor: &mut Cursor<'_>) -> Result<Written, Fault> {
     }
     let mut shape = tree(cursor, 0)?;
     cursor.skip_blanks();
-    if let (Some(_), Tree::Integer(value, _)) = (&swizzle, &shape)
+    if let (Some(_), SpannedTuple::Integer(value, _)) = (&swizzle, &shape)
         && cursor.eat("o")
     {
         offset = *value;
@@ -224,11 +224,11 @@ fn written(cursor: &mut Cursor<'_>) -> Result<Written, Fault> {
     };
     positive(&shape)?;
     congruent(&shape, &stride)?;
-    Ok(Written { swizzle, offset, shape, stride })
+    Ok(CuteLayoutText { swizzle, offset, shape, stride })
 }
 
 /// `S<B,M,S>`, if one is next.
-fn swizzle(cursor: &mut Cursor<'_>) -> Result<Option<(Swizzle, Span)>, Fault> {
+fn swizzle(cursor: &mut Cursor<'_>) -> Result<Option<(Swizzle, Span)>, NotationFault> {
     let start = cursor.at();
     if !["S<", "Sw<", "Swizzle<"].iter().any(|word| cursor.eat(word)) {
         return Ok(None);
@@ -254,11 +254,11 @@ fn swizzle(cursor: &mut Cursor<'_>) -> Result<Option<(Swizzle, Span)>, Fault> {
     }
 }
 
-fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Fault> {
+fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationFault> {
     let start = cursor.at();
     if depth > MAX_DEPTH {
         let message = format!("tuples nest more than {MAX_DEPTH} deep");
-        let fault = Fault::new(FaultKind::Syntax, start..start + 1, message);
+        let fault = NotationFault::new(NotationFaultKind::Syntax, start..start + 1, message);
         return Err(fault.help("leave parentheses out that are not needed"));
     }
     if cursor.eat("(") {
@@ -268,7 +268,7 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Fault> {
             list.push(tree(cursor, depth + 1)?);
             cursor.skip_blanks();
             if cursor.eat(")") {
-                return Ok(Tree::List(list, start..cursor.at()));
+                return Ok(SpannedTuple::List(list, start..cursor.at()));
             }
             cursor.expect(",")?;
         }
@@ -277,66 +277,77 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Fault> {
     match cursor.peek() {
         Some('?') => {
             let message = "what is known only at run time has no place here";
-            let fault = Fault::new(FaultKind::Unsupported, start..start + 1, message);
+            let fault =
+                NotationFault::new(NotationFaultKind::Unsupported, start..start + 1, message);
             Err(fault.help("write a number"))
         }
         Some('-') => {
             let message = "a stride below 0 runs backwards";
-            let fault = Fault::new(FaultKind::Unsupported, start..start + 1, message);
+            let fault =
+                NotationFault::new(NotationFaultKind::Unsupported, start..start + 1, message);
             Err(fault.help("write 0 or more"))
         }
         _ => {
             let (value, span) = cursor.expect_number("an integer or `(`")?;
             if matches!(cursor.peek(), Some('@' | '/')) {
                 let message = "coordinate strides and ratios are no offsets";
-                let fault = Fault::new(FaultKind::Unsupported, start..cursor.at() + 1, message);
+                let fault = NotationFault::new(
+                    NotationFaultKind::Unsupported,
+                    start..cursor.at() + 1,
+                    message,
+                );
                 return Err(fault.help("write whole numbers of elements"));
             }
-            Ok(Tree::Integer(value, start..span.end))
+            Ok(SpannedTuple::Integer(value, start..span.end))
         }
     }
 }
 
 /// The strides of a shape without gaps, the first mode the fastest.
-fn compact(shape: &Tree, next: &mut i128) -> Result<Tree, Fault> {
+fn compact(shape: &SpannedTuple, next: &mut i128) -> Result<SpannedTuple, NotationFault> {
     match shape {
-        Tree::Integer(size, span) => {
+        SpannedTuple::Integer(size, span) => {
             let stride = *next;
             *next = next.checked_mul(*size).filter(|n| *n <= i128::from(i64::MAX)).ok_or_else(
                 || {
-                    let fault =
-                        Fault::new(FaultKind::Value, span.clone(), "it does not fit 64 bits");
+                    let fault = NotationFault::new(
+                        NotationFaultKind::Value,
+                        span.clone(),
+                        "it does not fit 64 bits",
+                    );
                     fault.help("write smaller extents")
                 },
             )?;
-            Ok(Tree::Integer(stride, span.clone()))
+            Ok(SpannedTuple::Integer(stride, span.clone()))
         }
-        Tree::List(list, span) => {
+        SpannedTuple::List(list, span) => {
             let list = list.iter().map(|item| compact(item, next)).collect::<Result<_, _>>()?;
-            Ok(Tree::List(list, span.clone()))
+            Ok(SpannedTuple::List(list, span.clone()))
         }
     }
 }
 
-fn positive(shape: &Tree) -> Result<(), Fault> {
+fn positive(shape: &SpannedTuple) -> Result<(), NotationFault> {
     match shape.leaves().into_iter().find(|(size, _)| *size == 0) {
         Some((_, span)) => {
-            Err(Fault::new(FaultKind::Value, span, "a mode of 0 holds nothing")
+            Err(NotationFault::new(NotationFaultKind::Value, span, "a mode of 0 holds nothing")
                 .help("write 1 or more"))
         }
         None => Ok(()),
     }
 }
 
-fn congruent(shape: &Tree, stride: &Tree) -> Result<(), Fault> {
+fn congruent(shape: &SpannedTuple, stride: &SpannedTuple) -> Result<(), NotationFault> {
     match (shape, stride) {
-        (Tree::Integer(..), Tree::Integer(..)) => Ok(()),
-        (Tree::List(shapes, _), Tree::List(strides, _)) if shapes.len() == strides.len() => {
+        (SpannedTuple::Integer(..), SpannedTuple::Integer(..)) => Ok(()),
+        (SpannedTuple::List(shapes, _), SpannedTuple::List(strides, _))
+            if shapes.len() == strides.len() =>
+        {
             shapes.iter().zip(strides).try_for_each(|(shape, stride)| congruent(shape, stride))
         }
         _ => {
             let message = "the strides do not nest as the shape does";
-            let fault = Fault::new(FaultKind::Value, stride.span(), message);
+            let fault = NotationFault::new(NotationFaultKind::Value, stride.span(), message);
             Err(fault.help("write a stride for each extent, in the same parentheses"))
         }
     }

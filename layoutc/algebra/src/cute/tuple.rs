@@ -5,14 +5,14 @@ use core::fmt;
 
 /// An integer, or a tuple of such.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tuple {
+pub enum IntTuple {
     /// `4`
     Integer(i128),
     /// `(4,(2,2))`
-    List(Vec<Tuple>),
+    List(Vec<IntTuple>),
 }
 
-impl Tuple {
+impl IntTuple {
     /// The product of all integers; `None` beyond 128 bits.
     pub fn product(&self) -> Option<i128> {
         match self {
@@ -24,7 +24,7 @@ impl Tuple {
     }
 }
 
-impl fmt::Display for Tuple {
+impl fmt::Display for IntTuple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(value) => write!(f, "{value}"),

@@ -2,16 +2,21 @@
 
 use alloc::vec::Vec;
 
-use super::read::{Read, Reader, add, sum};
-use super::refine::{Of, Request, refine};
-use super::{Form, Made};
+use super::read::{DigitReader, RefineResult, add, sum};
+use super::refine::{ChainSource, Refinement, refine};
+use super::{DerivedDigit, LinearForm};
 use crate::expr::{BinOp, ExprError};
 use crate::poly::Poly;
 
-impl Reader<'_> {
+impl DigitReader<'_> {
     /// `form // k` or `form % k`, where the form is that of the number `x` if it may have a chain: by the digits as they
     /// are, or as a digit of its own where no cut would do.
-    pub(super) fn part(&mut self, op: BinOp, (x, form): (Option<&Poly>, &Form), k: i128) -> Read {
+    pub(super) fn part(
+        &mut self,
+        op: BinOp,
+        (x, form): (Option<&Poly>, &LinearForm),
+        k: i128,
+    ) -> RefineResult {
         let (quotient, rest) = match self.divide(form, k)? {
             Ok(parts) => parts,
             Err(request)
@@ -35,13 +40,13 @@ impl Reader<'_> {
                 return Ok(Err(request));
             }
             Err(_) if op == BinOp::Mod => return Ok(Ok(self.residue(form, k)?)),
-            Err(_) => return Ok(self.quotient(form, k)?.ok_or(Request::Nothing)),
+            Err(_) => return Ok(self.quotient(form, k)?.ok_or(Refinement::Impossible)),
         };
         Ok(Ok(if op == BinOp::Mod { rest } else { quotient }))
     }
 
     /// `(whole, rest)` of an axis times more than `k`, where a cut makes the rest plain: `9*i // 2 = 4*i + i // 2`.
-    fn scaled_axis(&self, form: &Form, k: i128) -> Option<(Form, Form)> {
+    fn scaled_axis(&self, form: &LinearForm, k: i128) -> Option<(LinearForm, LinearForm)> {
         let plan = self.plan_of(form.terms.first()?.0)?;
         let is_of_axis = |digit: usize| {
             self.plan_of(digit) == Some(plan)
@@ -51,20 +56,22 @@ impl Reader<'_> {
         let mut left = form.terms.iter().filter(|(_, weight)| weight % k != 0);
         let (Some((_, weight)), None) = (left.next(), left.next()) else { return None };
         let serves = *weight > k && k % (weight % k) == 0;
-        if self.plans.get(plan)?.of != Of::Axes || !all || !serves {
+        if self.plans.get(plan)?.of != ChainSource::Axes || !all || !serves {
             return None;
         }
         let part = |constant: i128, weight: &dyn Fn(i128) -> i128| {
             let terms = form.terms.iter().map(|(digit, own)| (*digit, weight(*own)));
-            Form { constant, terms: terms.filter(|(_, weight)| *weight != 0).collect() }
+            LinearForm { constant, terms: terms.filter(|(_, weight)| *weight != 0).collect() }
         };
         let constant = form.constant;
         Some((part(constant.div_euclid(k), &|w| w / k), part(constant.rem_euclid(k), &|w| w % k)))
     }
 
     /// Whether what `k` does not divide of a sum spreads over blocks however its digits are cut and turned.
-    fn is_hopeless(&self, request: &Request, form: &Form, k: i128) -> bool {
-        if matches!(request, Request::Fuse(_)) || !matches!(self.fusion(form), Request::Nothing) {
+    fn is_hopeless(&self, request: &Refinement, form: &LinearForm, k: i128) -> bool {
+        if matches!(request, Refinement::Fuse(_))
+            || !matches!(self.fusion(form), Refinement::Impossible)
+        {
             return false;
         }
         let rest: Vec<_> = form.terms.iter().filter(|(_, weight)| weight % k != 0).collect();
@@ -77,12 +84,12 @@ impl Reader<'_> {
     }
 
     /// Whether a request would change anything.
-    pub(super) fn serves(&self, request: &Request) -> bool {
+    pub(super) fn serves(&self, request: &Refinement) -> bool {
         refine(&mut self.plans.to_vec(), request, self.extents)
     }
 
     /// `(form // k, form % k)`, or what would make it possible.
-    fn divide(&self, form: &Form, k: i128) -> Read<(Form, Form)> {
+    fn divide(&self, form: &LinearForm, k: i128) -> RefineResult<(LinearForm, LinearForm)> {
         if k < 1 {
             return Err(ExprError::Divisor);
         }
@@ -106,9 +113,9 @@ impl Reader<'_> {
     }
 
     /// Whether a request is a cut that nests in those that its chain has.
-    fn nests(&self, request: &Request) -> bool {
+    fn nests(&self, request: &Refinement) -> bool {
         match request {
-            Request::Cut(plan, weight) => {
+            Refinement::Split(plan, weight) => {
                 self.plans.get(*plan).is_some_and(|plan| plan.place(*weight).is_some())
             }
             _ => false,
@@ -116,7 +123,11 @@ impl Reader<'_> {
     }
 
     /// The form with the weightiest digit that is cut up, and that `k` does not divide, in its parts.
-    pub(super) fn cut_up(&self, form: &Form, k: i128) -> Result<Option<Form>, ExprError> {
+    pub(super) fn cut_up(
+        &self,
+        form: &LinearForm,
+        k: i128,
+    ) -> Result<Option<LinearForm>, ExprError> {
         let parts = |digit: usize| self.chains.iter().find(|chain| chain.of_digit == Some(digit));
         let heaviest = form
             .terms
@@ -131,9 +142,9 @@ impl Reader<'_> {
     }
 
     /// What would let `rest`, the part of `form` that `k` does not divide, stay within one block of `k`.
-    fn request(&self, form: &Form, rest: &Form, k: i128) -> Request {
+    fn request(&self, form: &LinearForm, rest: &LinearForm, k: i128) -> Refinement {
         if let Some((digit, _)) = rest.terms.iter().find(|(_, weight)| *weight < 0) {
-            return self.plan_of(*digit).map_or(Request::Nothing, Request::Reflect);
+            return self.plan_of(*digit).map_or(Refinement::Impossible, Refinement::Reflect);
         }
         // A weight that neither divides the block nor is divided by it: only a number across axes can be cut.
         if rest.terms.iter().any(|(_, weight)| k % weight != 0) {
@@ -154,15 +165,15 @@ impl Reader<'_> {
                 let by = form.constant / weight * found.weight;
                 if by > 0 && self.plans.get(plan).is_some_and(|p| p.sign == 1 && p.axes.len() == 1)
                 {
-                    return Request::Shift(plan, by);
+                    return Refinement::Shift(plan, by);
                 }
             }
-            return Request::Cut(plan, found.weight.saturating_mul(k / weight));
+            return Refinement::Split(plan, found.weight.saturating_mul(k / weight));
         }
         self.shift_or_fuse(form, rest, k)
     }
 
-    fn shift_or_fuse(&self, form: &Form, rest: &Form, k: i128) -> Request {
+    fn shift_or_fuse(&self, form: &LinearForm, rest: &LinearForm, k: i128) -> Refinement {
         if let [(digit, weight)] = rest.terms.as_slice()
             && rest.constant != 0
             && k % weight == 0
@@ -170,7 +181,7 @@ impl Reader<'_> {
             && form.constant > 0
             && let (Some(found), Some(plan)) = (self.digits.get(*digit), self.plan_of(*digit))
         {
-            return Request::Shift(plan, form.constant / weight * found.weight);
+            return Refinement::Shift(plan, form.constant / weight * found.weight);
         }
         self.fusion(form)
     }
@@ -181,20 +192,20 @@ impl Reader<'_> {
     }
 
     /// A digit is to be cut at `factor`; one that is the XOR of others where those are.
-    pub(super) fn cut(&self, digit: usize, factor: i128) -> Request {
+    pub(super) fn cut(&self, digit: usize, factor: i128) -> Refinement {
         if let (Some(found), Some(plan)) = (self.digits.get(digit), self.plan_of(digit)) {
-            return Request::Cut(plan, found.weight.saturating_mul(factor));
+            return Refinement::Split(plan, found.weight.saturating_mul(factor));
         }
-        match self.made.iter().find(|(made, _)| *made == digit) {
-            Some((_, Made::Parity(of))) => {
-                of.first().map_or(Request::Nothing, |first| self.cut(*first, factor))
+        match self.derived.iter().find(|(made, _)| *made == digit) {
+            Some((_, DerivedDigit::Parity(of))) => {
+                of.first().map_or(Refinement::Impossible, |first| self.cut(*first, factor))
             }
-            _ => Request::Nothing,
+            _ => Refinement::Impossible,
         }
     }
 
     /// Chains in `form` whose weights are those of one row-major number.
-    fn fusion(&self, form: &Form) -> Request {
+    fn fusion(&self, form: &LinearForm) -> Refinement {
         let mut units: Vec<(usize, i128)> = (0..self.chains.len())
             .filter_map(|chain| Some((chain, self.unit(form, chain)?)))
             .collect();
@@ -215,11 +226,11 @@ impl Reader<'_> {
         }
         let plans: Vec<usize> =
             best.iter().filter_map(|chain| self.planned.get(*chain)).copied().collect();
-        if plans.len() > 1 { Request::Fuse(plans) } else { Request::Nothing }
+        if plans.len() > 1 { Refinement::Fuse(plans) } else { Refinement::Impossible }
     }
 
     /// The factor with which `form` holds a whole chain that counts upwards from 0.
-    fn unit(&self, form: &Form, chain: usize) -> Option<i128> {
+    fn unit(&self, form: &LinearForm, chain: usize) -> Option<i128> {
         if !self.plans.get(*self.planned.get(chain)?)?.is_plain() {
             return None;
         }

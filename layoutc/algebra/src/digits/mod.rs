@@ -4,7 +4,7 @@
 //! asks for a cut there, one that is taken of `x + 5` asks for `x` to be counted from 5, a falling index for `x` to be
 //! counted backwards, and one taken across two axes for those to be fused. With that the reading starts again, until
 //! every target is a plain weighted sum or nothing new can be asked for. What no cut makes plain becomes a digit of
-//! its own: the XOR of fields of bits, and the quotient and the remainder of a sum (see [`Made`]). A number on the way
+//! its own: the XOR of fields of bits, and the quotient and the remainder of a sum (see [`DerivedDigit`]). A number on the way
 //! that is divided in several ways, as `(i + j) % 7`, is a digit that is cut up in its turn.
 
 mod derive;
@@ -16,15 +16,15 @@ mod span;
 
 use alloc::vec::Vec;
 
-use crate::curve::Grid;
+use crate::curve::CurveGrid;
 use crate::expr::{Expr, ExprError};
 use crate::simplify::Facts;
 
 pub(crate) use derive::modulo;
-use numbers::Uses;
-use read::Reader;
+use numbers::SharedDividends;
+use read::DigitReader;
 pub(crate) use read::sum;
-use refine::{Plan, refine};
+use refine::{ChainPlan, refine};
 
 /// One digit: `Var::Digit(k)` counts `0..extent` and stands for `digit * weight` of its chain's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,14 +62,14 @@ pub struct Chain {
 
 /// A weighted sum of digits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Form {
+pub struct LinearForm {
     /// What is added to the sum.
     pub constant: i128,
     /// `(position in Digits::digits, weight)`, by position, weights not 0.
     pub terms: Vec<(usize, i128)>,
 }
 
-impl Form {
+impl LinearForm {
     /// `(form // k, rest)`: what `k` divides of the sum, in blocks of `k`, and the terms that it does not.
     pub(crate) fn split(&self, k: i128) -> (Self, Self) {
         let mut whole = Self { constant: self.constant.div_euclid(k), terms: Vec::new() };
@@ -86,17 +86,17 @@ impl Form {
 
 /// How a digit that no chain counts is made of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Made {
+pub enum DerivedDigit {
     /// The sum itself, never negative: a number on the way that is cut up like an axis.
-    Sum(Form),
+    Sum(LinearForm),
     /// The XOR of two digits or more, positions ascending, each a field of as many bits as this one.
     Parity(Vec<usize>),
     /// `form % modulus`; the constant and the weights lie in `0..modulus`.
-    Residue(Form, i128),
+    Residue(LinearForm, i128),
     /// `form // divisor`, where the form is never negative.
-    Quotient(Form, i128),
+    Quotient(LinearForm, i128),
     /// How far along the Hilbert curve of a box the cell of this row and this column is; both lie in the box.
-    Hilbert(Grid, Form, Form),
+    Hilbert(CurveGrid, LinearForm, LinearForm),
 }
 
 /// Targets (index expressions over `Var::Axis`) as weighted sums of digits.
@@ -108,9 +108,9 @@ pub struct Digits {
     /// All chains; every logical axis is carried by exactly one.
     pub chains: Vec<Chain>,
     /// The digits that no chain counts, with what they are made of; a digit before what is made of it.
-    pub made: Vec<(usize, Made)>,
+    pub derived: Vec<(usize, DerivedDigit)>,
     /// One sum per target, in the targets' order (for a layout: see `Layout::digit_targets`).
-    pub targets: Vec<Form>,
+    pub targets: Vec<LinearForm>,
 }
 
 /// How often a reading may start again: every round adds a cut, a shift, a reflection or a fusion.
@@ -118,11 +118,11 @@ const MAX_ROUNDS: usize = 256;
 
 /// What is done where an XOR takes bits of an axis, and the axis is divided by what is no power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bits {
+pub enum BitSplit {
     /// The axis is cut where it is divided.
-    Cut,
+    AtDivisors,
     /// The axis is cut into bits; what is divided is a number of its own.
-    Kept,
+    AtBits,
 }
 
 /// Reads `targets`, index expressions over the axes `axes` (positions in `extents`), as weighted sums of digits.
@@ -135,19 +135,19 @@ pub fn read(
     extents: &[Expr],
     targets: &[Expr],
     facts: &Facts,
-    bits: Bits,
+    bits: BitSplit,
 ) -> Result<Option<Digits>, ExprError> {
     let mut polys = Vec::new();
     for target in targets {
         polys.push(facts.normalize(target)?);
     }
-    let uses = Uses::of(&polys, bits, facts)?;
-    if bits == Bits::Kept && !uses.takes_bits() {
+    let uses = SharedDividends::of(&polys, bits, facts)?;
+    if bits == BitSplit::AtBits && !uses.takes_bits() {
         return Ok(None);
     }
-    let mut plans: Vec<Plan> = axes.iter().map(|axis| Plan::whole(*axis)).collect();
+    let mut plans: Vec<ChainPlan> = axes.iter().map(|axis| ChainPlan::whole(*axis)).collect();
     for _ in 0..MAX_ROUNDS {
-        let mut reader = Reader::new(&plans, extents, facts, &uses)?;
+        let mut reader = DigitReader::new(&plans, extents, facts, &uses)?;
         let mut forms = Vec::new();
         let mut request = None;
         for poly in &polys {

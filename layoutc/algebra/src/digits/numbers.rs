@@ -4,9 +4,9 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::read::{Read, Reader, sum};
-use super::refine::{Of, Plan, Request};
-use super::{Bits, Form, Made};
+use super::read::{DigitReader, RefineResult, sum};
+use super::refine::{ChainPlan, ChainSource, Refinement};
+use super::{BitSplit, DerivedDigit, LinearForm};
 use crate::expr::{BinOp, ExprError, Var};
 use crate::monomial::Atom;
 use crate::poly::Poly;
@@ -17,7 +17,7 @@ const MAX_DIVISOR: i128 = 4096;
 
 /// What is done to the numbers on the way to some targets.
 #[derive(Debug, Default)]
-pub(super) struct Uses {
+pub(super) struct SharedDividends {
     /// Those that are divided in more than one way.
     shared: BTreeSet<Poly>,
     /// Those that are quotients of others: `2*i + j//4` is `(8*i + j) // 4`.
@@ -27,10 +27,13 @@ pub(super) struct Uses {
 }
 
 /// How a number is divided: whether for the remainder, and by what.
-type Ways<'a> = BTreeMap<&'a Poly, BTreeSet<(bool, &'a Poly)>>;
+type Divisions<'a> = BTreeMap<&'a Poly, BTreeSet<(bool, &'a Poly)>>;
 
 /// The numbers that are divided and that are quotients of others that are.
-fn quotients(ways: &Ways<'_>, facts: &Facts) -> Result<BTreeMap<Poly, (Poly, i128)>, ExprError> {
+fn quotients(
+    ways: &Divisions<'_>,
+    facts: &Facts,
+) -> Result<BTreeMap<Poly, (Poly, i128)>, ExprError> {
     let mut quotients = BTreeMap::new();
     if ways.len() < 2 {
         return Ok(quotients);
@@ -51,8 +54,8 @@ fn quotients(ways: &Ways<'_>, facts: &Facts) -> Result<BTreeMap<Poly, (Poly, i12
     Ok(quotients)
 }
 
-impl Uses {
-    pub(super) fn of(targets: &[Poly], bits: Bits, facts: &Facts) -> Result<Self, ExprError> {
+impl SharedDividends {
+    pub(super) fn of(targets: &[Poly], bits: BitSplit, facts: &Facts) -> Result<Self, ExprError> {
         let (mut ways, mut fields) = (BTreeMap::new(), BTreeSet::new());
         for target in targets {
             collect(target, &mut ways, &mut fields, false);
@@ -65,7 +68,7 @@ impl Uses {
             is_several && !is_axis(x)
         });
         let shared = several.map(|(x, _)| (*x).clone()).collect();
-        let bits = if bits == Bits::Kept { fields } else { BTreeSet::new() };
+        let bits = if bits == BitSplit::AtBits { fields } else { BTreeSet::new() };
         Ok(Self { shared, quotients, bits })
     }
 
@@ -80,7 +83,12 @@ impl Uses {
 }
 
 /// Every number that is divided, with the operations and the divisors; every axis of which bits are taken.
-fn collect<'a>(poly: &'a Poly, ways: &mut Ways<'a>, bits: &mut BTreeSet<Var>, is_bitwise: bool) {
+fn collect<'a>(
+    poly: &'a Poly,
+    ways: &mut Divisions<'a>,
+    bits: &mut BTreeSet<Var>,
+    is_bitwise: bool,
+) {
     for atom in poly.terms().flat_map(|(monomial, _)| monomial.iter()) {
         match atom {
             Atom::Var(var) if is_bitwise => {
@@ -104,16 +112,16 @@ fn collect<'a>(poly: &'a Poly, ways: &mut Ways<'a>, bits: &mut BTreeSet<Var>, is
     }
 }
 
-impl Reader<'_> {
+impl DigitReader<'_> {
     /// The form of what `k` divides: the digit of a number that has a chain of its own.
-    pub(super) fn divided(&mut self, x: &Poly, k: i128) -> Read {
+    pub(super) fn divided(&mut self, x: &Poly, k: i128) -> RefineResult {
         // Bits that are XORed are those of the axis.
         let is_power = k & (k - 1) == 0;
         let is_bits = self.is_bitwise && is_power && matches!(x.as_atom(), Some(Atom::Var(_)));
         let Some(position) = self.plans.iter().position(|plan| !is_bits && plan.counts(x)) else {
             let uses = self.uses;
             let Some((whole, by)) = uses.quotients.get(x) else { return self.form(x) };
-            let is_whole = |plan: &Plan| plan.counts(whole) || plan.axes.len() > 1;
+            let is_whole = |plan: &ChainPlan| plan.counts(whole) || plan.axes.len() > 1;
             if !self.plans.iter().any(is_whole) {
                 return self.form(x);
             }
@@ -125,28 +133,29 @@ impl Reader<'_> {
         };
         let Some(plan) = self.plans.get(position) else { return self.form(x) };
         let number =
-            |digit: usize| Form { constant: plan.constant, terms: alloc::vec![(digit, 1)] };
+            |digit: usize| LinearForm { constant: plan.constant, terms: alloc::vec![(digit, 1)] };
         if let Some(digit) = self.number_of(position) {
             return Ok(Ok(number(digit)));
         }
         let form = match self.form(x)? {
-            Ok(form) => sum(&form, &Form { constant: -1, terms: Vec::new() }, plan.constant)?,
+            Ok(form) => sum(&form, &LinearForm { constant: -1, terms: Vec::new() }, plan.constant)?,
             Err(request) => return Ok(Err(request)),
         };
         let (low, high) = self.tight_span(&form)?;
-        if let (true, Of::Number(_, block)) = (low < 0, &plan.of) {
+        if let (true, ChainSource::Number(_, block)) = (low < 0, &plan.of) {
             let least = low.checked_add(plan.constant).ok_or(ExprError::Overflow)?;
-            return Ok(Err(Request::Name { number: x.clone(), least, by: *block }));
+            return Ok(Err(Refinement::NewDividend { number: x.clone(), least, by: *block }));
         }
         let digit = match (form.constant, form.terms.as_slice()) {
             (0, [(digit, 1)]) if self.is_whole(*digit) => *digit,
-            _ => {
-                self.made_digit(Made::Sum(form), high.checked_add(1).ok_or(ExprError::Overflow)?)?
-            }
+            _ => self.made_digit(
+                DerivedDigit::Sum(form),
+                high.checked_add(1).ok_or(ExprError::Overflow)?,
+            )?,
         };
         self.add_chain(position, plan, Some(digit))?;
         for (k, part) in self.plans.iter().enumerate() {
-            if let Of::Digit(of, weight) = part.of
+            if let ChainSource::Digit(of, weight) = part.of
                 && self.is_of_number(of, position)
             {
                 self.add_parts(k, part, (of, weight))?;
@@ -159,29 +168,29 @@ impl Reader<'_> {
     fn is_of_number(&self, plan: usize, number: usize) -> bool {
         match self.plans.get(plan).map(|plan| &plan.of) {
             // What cuts up a digit comes after what it cuts up.
-            Some(Of::Digit(of, _)) if *of < plan => self.is_of_number(*of, number),
+            Some(ChainSource::Digit(of, _)) if *of < plan => self.is_of_number(*of, number),
             _ => plan == number,
         }
     }
 
     /// A digit that is made of others and not cut up.
     fn is_whole(&self, digit: usize) -> bool {
-        self.made.iter().any(|(made, _)| *made == digit)
+        self.derived.iter().any(|(made, _)| *made == digit)
             && self.chains.iter().all(|chain| chain.of_digit != Some(digit))
     }
 
     /// Whether a request would cut, move or turn an axis whose bits are to stay as they are.
-    pub(super) fn harms_bits(&self, request: &Request) -> bool {
+    pub(super) fn harms_bits(&self, request: &Refinement) -> bool {
         let is_of_bits = |plan: &usize| {
             let axes = self.plans.get(*plan).map_or(&[][..], |plan| plan.axes.as_slice());
             let var = |axis: &usize| u32::try_from(*axis).ok().map(Var::Axis);
             axes.iter().filter_map(var).any(|var| self.uses.bits.contains(&var))
         };
         match request {
-            Request::Cut(plan, weight) => weight & (weight - 1) != 0 && is_of_bits(plan),
-            Request::Shift(plan, _) | Request::Reflect(plan) => is_of_bits(plan),
-            Request::Fuse(plans) => plans.iter().any(is_of_bits),
-            Request::Name { .. } | Request::Nothing => false,
+            Refinement::Split(plan, weight) => weight & (weight - 1) != 0 && is_of_bits(plan),
+            Refinement::Shift(plan, _) | Refinement::Reflect(plan) => is_of_bits(plan),
+            Refinement::Fuse(plans) => plans.iter().any(is_of_bits),
+            Refinement::NewDividend { .. } | Refinement::Impossible => false,
         }
     }
 
@@ -189,12 +198,12 @@ impl Reader<'_> {
     pub(super) fn name(
         &self,
         x: &Poly,
-        form: &Form,
+        form: &LinearForm,
         k: i128,
-    ) -> Result<Option<Request>, ExprError> {
+    ) -> Result<Option<Refinement>, ExprError> {
         if let Some((whole, by)) = self.uses.quotients.get(x) {
             let number = whole.clone();
-            let request = Request::Name { number, least: 0, by: *by };
+            let request = Refinement::NewDividend { number, least: 0, by: *by };
             if self.serves(&request) {
                 return Ok(Some(request));
             }
@@ -203,7 +212,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         let (least, _) = self.tight_span(form)?;
-        let request = Request::Name { number: x.clone(), least, by: k };
+        let request = Refinement::NewDividend { number: x.clone(), least, by: k };
         Ok(self.serves(&request).then_some(request))
     }
 }

@@ -2,22 +2,22 @@
 
 use alloc::vec::Vec;
 
-use super::numbers::Uses;
-use super::refine::{Of, Plan, Request};
-use super::{Chain, Digit, Digits, Form, Made};
+use super::numbers::SharedDividends;
+use super::refine::{ChainPlan, ChainSource, Refinement};
+use super::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::monomial::Atom;
 use crate::poly::Poly;
 use crate::simplify::Facts;
 
-pub(super) struct Reader<'a> {
-    pub(super) plans: &'a [Plan],
+pub(super) struct DigitReader<'a> {
+    pub(super) plans: &'a [ChainPlan],
     pub(super) extents: &'a [Expr],
     facts: &'a Facts,
     /// Whether what is read is an operand of an XOR or a mask.
     pub(super) is_bitwise: bool,
     /// What is done to the numbers on the way.
-    pub(super) uses: &'a Uses,
+    pub(super) uses: &'a SharedDividends,
     pub(super) digits: Vec<Digit>,
     /// Greatest value of each digit, over all symbols.
     greatest: Vec<i128>,
@@ -29,17 +29,17 @@ pub(super) struct Reader<'a> {
     /// Which chain a digit belongs to; none for one that is made of others.
     pub(super) owner: Vec<Option<usize>>,
     /// Digits that are made of others.
-    pub(super) made: Vec<(usize, Made)>,
+    pub(super) derived: Vec<(usize, DerivedDigit)>,
 }
 
-pub(super) type Read<T = Form> = Result<Result<T, Request>, ExprError>;
+pub(super) type RefineResult<T = LinearForm> = Result<Result<T, Refinement>, ExprError>;
 
-impl<'a> Reader<'a> {
+impl<'a> DigitReader<'a> {
     pub(super) fn new(
-        plans: &'a [Plan],
+        plans: &'a [ChainPlan],
         extents: &'a [Expr],
         facts: &'a Facts,
-        uses: &'a Uses,
+        uses: &'a SharedDividends,
     ) -> Result<Self, ExprError> {
         let mut reader = Self {
             plans,
@@ -53,14 +53,14 @@ impl<'a> Reader<'a> {
             planned: Vec::new(),
             most: Vec::new(),
             owner: Vec::new(),
-            made: Vec::new(),
+            derived: Vec::new(),
         };
         for (k, plan) in plans.iter().enumerate() {
             match plan.of {
-                Of::Axes => reader.add_chain(k, plan, None)?,
-                Of::Digit(of, weight) => reader.add_parts(k, plan, (of, weight))?,
+                ChainSource::Axes => reader.add_chain(k, plan, None)?,
+                ChainSource::Digit(of, weight) => reader.add_parts(k, plan, (of, weight))?,
                 // Counted where it occurs first: it is made of the others.
-                Of::Number(..) => {}
+                ChainSource::Number(..) => {}
             }
         }
         Ok(reader)
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
     pub(super) fn add_parts(
         &mut self,
         position: usize,
-        plan: &Plan,
+        plan: &ChainPlan,
         (of, weight): (usize, i128),
     ) -> Result<(), ExprError> {
         let Some(chain) = self.planned.iter().position(|plan| *plan == of) else { return Ok(()) };
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
     pub(super) fn add_chain(
         &mut self,
         position: usize,
-        plan: &Plan,
+        plan: &ChainPlan,
         of_digit: Option<usize>,
     ) -> Result<(), ExprError> {
         let is_axes = of_digit.is_none();
@@ -155,13 +155,13 @@ impl<'a> Reader<'a> {
             .find(|d| self.digits.get(*d).is_some_and(|digit| digit.weight == weight))
     }
 
-    pub(super) fn finish(self, targets: Vec<Form>) -> Digits {
-        Digits { digits: self.digits, chains: self.chains, made: self.made, targets }
+    pub(super) fn finish(self, targets: Vec<LinearForm>) -> Digits {
+        Digits { digits: self.digits, chains: self.chains, derived: self.derived, targets }
     }
 
     /// The sum of digits that a polynomial is; where it is none, what to ask for.
-    pub(super) fn form(&mut self, poly: &Poly) -> Read {
-        let mut form = Form::default();
+    pub(super) fn form(&mut self, poly: &Poly) -> RefineResult {
+        let mut form = LinearForm::default();
         let mut direct: Vec<(usize, i128)> = Vec::new();
         for (monomial, coefficient) in poly.terms() {
             match &**monomial {
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
                 }
                 [Atom::Op(op @ (BinOp::FloorDiv | BinOp::Mod), x, divisor)] => {
                     let Some(divisor) = divisor.as_constant() else {
-                        return Ok(Err(Request::Nothing));
+                        return Ok(Err(Refinement::Impossible));
                     };
                     let inner = match self.divided(x, divisor)? {
                         Ok(inner) => inner,
@@ -210,23 +210,25 @@ impl<'a> Reader<'a> {
                     };
                     match self.along_curve(*grid, a, b)? {
                         Some(part) => form = sum(&form, &part, coefficient)?,
-                        None => return Ok(Err(Request::Nothing)),
+                        None => return Ok(Err(Refinement::Impossible)),
                     }
                 }
-                _ => return Ok(Err(Request::Nothing)),
+                _ => return Ok(Err(Refinement::Impossible)),
             }
         }
         self.add_axes(form, direct)
     }
 
     /// Adds the axes that stand bare: each as its chain, several of a fused chain as the number they make.
-    fn add_axes(&mut self, mut form: Form, mut direct: Vec<(usize, i128)>) -> Read {
+    fn add_axes(&mut self, mut form: LinearForm, mut direct: Vec<(usize, i128)>) -> RefineResult {
         while let Some((axis, coefficient)) = direct.pop() {
             let Some(chain) = self.chains.iter().position(|chain| chain.axes.contains(&axis))
             else {
-                return Ok(Err(Request::Nothing));
+                return Ok(Err(Refinement::Impossible));
             };
-            let Some(found) = self.chains.get(chain) else { return Ok(Err(Request::Nothing)) };
+            let Some(found) = self.chains.get(chain) else {
+                return Ok(Err(Refinement::Impossible));
+            };
             if let [_] = found.axes.as_slice() {
                 form = sum(&form, &self.chain_form(found), coefficient)?;
                 continue;
@@ -246,7 +248,7 @@ impl<'a> Reader<'a> {
         Ok(Ok(form))
     }
 
-    pub(super) fn chain_form(&self, chain: &Chain) -> Form {
+    pub(super) fn chain_form(&self, chain: &Chain) -> LinearForm {
         let mut terms: Vec<(usize, i128)> = chain
             .digits
             .iter()
@@ -254,7 +256,7 @@ impl<'a> Reader<'a> {
             .filter(|(d, _)| self.digits.get(*d).is_some_and(|digit| !digit.is_single()))
             .collect();
         terms.sort_unstable();
-        Form { constant: chain.constant, terms }
+        LinearForm { constant: chain.constant, terms }
     }
 
     /// `(unit, axes used)` when the bare terms hold every axis of the chain with `unit` times its row-major weight.
@@ -297,11 +299,11 @@ impl<'a> Reader<'a> {
     }
 
     /// One axis of a fused chain: `m // weight % extent`.
-    fn fused_axis(&mut self, chain: usize, axis: usize) -> Read {
-        let Some(found) = self.chains.get(chain) else { return Ok(Err(Request::Nothing)) };
+    fn fused_axis(&mut self, chain: usize, axis: usize) -> RefineResult {
+        let Some(found) = self.chains.get(chain) else { return Ok(Err(Refinement::Impossible)) };
         let weights = self.row_major(found)?;
         let Some((_, weight)) = weights.iter().find(|(a, _)| *a == axis) else {
-            return Ok(Err(Request::Nothing));
+            return Ok(Err(Refinement::Impossible));
         };
         let (weight, is_first) = (*weight, found.axes.first() == Some(&axis));
         let form = self.chain_form(found);
@@ -322,7 +324,7 @@ pub(super) fn add(a: i128, b: i128) -> Result<i128, ExprError> {
 }
 
 /// `a + b * factor`.
-pub(crate) fn sum(a: &Form, b: &Form, factor: i128) -> Result<Form, ExprError> {
+pub(crate) fn sum(a: &LinearForm, b: &LinearForm, factor: i128) -> Result<LinearForm, ExprError> {
     let scaled = |value: i128| value.checked_mul(factor).ok_or(ExprError::Overflow);
     let mut out = a.clone();
     out.constant = add(out.constant, scaled(b.constant)?)?;

@@ -14,7 +14,7 @@ const MAX_BLOCK: i128 = 1 << 40;
 
 /// What a chain counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum ChainSource {
     /// The axes of the plan.
     Axes,
     /// A digit that is cut up: the position of its plan, and its weight there.
@@ -25,8 +25,8 @@ pub(super) enum Of {
 
 /// A chain to be: what it counts, how, and where it is cut.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
-    pub(super) of: Of,
+pub(super) struct ChainPlan {
+    pub(super) of: ChainSource,
     /// The logical axes, outermost first; none unless it counts them.
     pub(super) axes: Vec<usize>,
     pub(super) sign: i128,
@@ -37,19 +37,19 @@ pub(super) struct Plan {
     pub(super) shifts: u8,
 }
 
-impl Plan {
+impl ChainPlan {
     pub(super) fn whole(axis: usize) -> Self {
-        Self { axes: alloc::vec![axis], ..Self::counting(Of::Axes) }
+        Self { axes: alloc::vec![axis], ..Self::counting(ChainSource::Axes) }
     }
 
-    fn counting(of: Of) -> Self {
+    fn counting(of: ChainSource) -> Self {
         let (axes, cuts) = (Vec::new(), alloc::vec![1]);
         Self { of, axes, sign: 1, constant: 0, cuts, shifts: 0 }
     }
 
     /// Counts axes upwards from 0, cut or not.
     pub(super) fn is_plain(&self) -> bool {
-        self.sign == 1 && self.constant == 0 && self.of == Of::Axes
+        self.sign == 1 && self.constant == 0 && self.of == ChainSource::Axes
     }
 
     /// Where a cut at this weight goes among the others, if it nests in them.
@@ -62,15 +62,15 @@ impl Plan {
     }
 
     pub(super) fn counts(&self, number: &Poly) -> bool {
-        matches!(&self.of, Of::Number(own, _) if own == number)
+        matches!(&self.of, ChainSource::Number(own, _) if own == number)
     }
 }
 
 /// What a reading asks for, of the plans at these positions.
 #[derive(Debug, Clone)]
-pub(super) enum Request {
+pub(super) enum Refinement {
     /// A digit of chain `.0` starts at weight `.1`.
-    Cut(usize, i128),
+    Split(usize, i128),
     /// Chain `.0` is counted from `.1` lower.
     Shift(usize, i128),
     /// Chain `.0` is counted backwards.
@@ -78,16 +78,16 @@ pub(super) enum Request {
     /// The chains, outermost first, are one number.
     Fuse(Vec<usize>),
     /// The number, never below `least`, has a chain of its own, for it is divided by `by`.
-    Name { number: Poly, least: i128, by: i128 },
+    NewDividend { number: Poly, least: i128, by: i128 },
     /// No digits.
-    Nothing,
+    Impossible,
 }
 
 /// Carries out a request; false when it cannot be.
-pub(super) fn refine(plans: &mut Vec<Plan>, request: &Request, extents: &[Expr]) -> bool {
+pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: &[Expr]) -> bool {
     match request {
-        Request::Nothing => false,
-        Request::Cut(chain, weight) => {
+        Refinement::Impossible => false,
+        Refinement::Split(chain, weight) => {
             let Some(plan) = plans.get_mut(*chain) else { return false };
             if let Some(at) = plan.place(*weight) {
                 plan.cuts.insert(at, *weight);
@@ -99,15 +99,18 @@ pub(super) fn refine(plans: &mut Vec<Plan>, request: &Request, extents: &[Expr])
             // Not a multiple of what is above: the digit is cut up on its own.
             match below {
                 Some(cut) if above != Some(*weight) && weight % cut == 0 => {
-                    let of = Of::Digit(*chain, cut);
+                    let of = ChainSource::Digit(*chain, cut);
                     let new = plans.iter().all(|plan| plan.of != of);
-                    plans.push(Plan { cuts: alloc::vec![1, weight / cut], ..Plan::counting(of) });
+                    plans.push(ChainPlan {
+                        cuts: alloc::vec![1, weight / cut],
+                        ..ChainPlan::counting(of)
+                    });
                     new
                 }
                 _ => false,
             }
         }
-        Request::Shift(chain, by) => {
+        Refinement::Shift(chain, by) => {
             let Some(plan) = plans.get_mut(*chain) else { return false };
             if plan.axes.len() != 1 || plan.sign != 1 || plan.shifts >= MAX_SHIFTS {
                 return false;
@@ -116,10 +119,10 @@ pub(super) fn refine(plans: &mut Vec<Plan>, request: &Request, extents: &[Expr])
             plan.constant -= by;
             plan.cuts.truncate(1);
             let started = *by != 0 && plan.constant <= 0;
-            plans.retain(|plan| plan.of == Of::Axes);
+            plans.retain(|plan| plan.of == ChainSource::Axes);
             started
         }
-        Request::Reflect(chain) => {
+        Refinement::Reflect(chain) => {
             let Some(plan) = plans.get_mut(*chain) else { return false };
             let extent = plan.axes.first().and_then(|a| extents.get(*a)).and_then(Expr::as_const);
             match extent {
@@ -127,13 +130,13 @@ pub(super) fn refine(plans: &mut Vec<Plan>, request: &Request, extents: &[Expr])
                     plan.sign = -1;
                     plan.constant = extent - 1;
                     plan.cuts.truncate(1);
-                    plans.retain(|plan| plan.of == Of::Axes);
+                    plans.retain(|plan| plan.of == ChainSource::Axes);
                     true
                 }
                 _ => false,
             }
         }
-        Request::Fuse(chains) => {
+        Refinement::Fuse(chains) => {
             let mut axes = Vec::new();
             for chain in chains {
                 match plans.get(*chain) {
@@ -141,26 +144,26 @@ pub(super) fn refine(plans: &mut Vec<Plan>, request: &Request, extents: &[Expr])
                     _ => return false,
                 }
             }
-            let mut kept: Vec<Plan> = Vec::new();
+            let mut kept: Vec<ChainPlan> = Vec::new();
             for (k, plan) in plans.iter().enumerate() {
-                if !chains.contains(&k) && plan.of == Of::Axes {
+                if !chains.contains(&k) && plan.of == ChainSource::Axes {
                     kept.push(plan.clone());
                 }
             }
-            kept.push(Plan { axes, ..Plan::counting(Of::Axes) });
+            kept.push(ChainPlan { axes, ..ChainPlan::counting(ChainSource::Axes) });
             *plans = kept;
             true
         }
-        Request::Name { number, least, by } => name(plans, number, *least, *by),
+        Refinement::NewDividend { number, least, by } => name(plans, number, *least, *by),
     }
 }
 
 /// Gives a number a chain, or lets it start lower; false where it is there already.
-fn name(plans: &mut Vec<Plan>, number: &Poly, least: i128, by: i128) -> bool {
-    let numbers = plans.iter().filter(|plan| matches!(plan.of, Of::Number(..))).count();
+fn name(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
+    let numbers = plans.iter().filter(|plan| matches!(plan.of, ChainSource::Number(..))).count();
     let at = plans.iter().position(|plan| plan.counts(number));
     let known = at.and_then(|at| plans.get(at)).and_then(|plan| match plan.of {
-        Of::Number(_, block) => Some((block, plan.constant)),
+        ChainSource::Number(_, block) => Some((block, plan.constant)),
         _ => None,
     });
     let (block, start) = known.unwrap_or((1, 0));
@@ -169,7 +172,7 @@ fn name(plans: &mut Vec<Plan>, number: &Poly, least: i128, by: i128) -> bool {
     if block > MAX_BLOCK || (known.is_none() && numbers == MAX_NUMBERS) {
         return false;
     }
-    let of = Of::Number(number.clone(), block);
+    let of = ChainSource::Number(number.clone(), block);
     match at.and_then(|at| plans.get_mut(at)) {
         Some(plan) => {
             let moved = plan.constant != start;
@@ -177,7 +180,7 @@ fn name(plans: &mut Vec<Plan>, number: &Poly, least: i128, by: i128) -> bool {
             moved
         }
         None => {
-            plans.push(Plan { constant: start, ..Plan::counting(of) });
+            plans.push(ChainPlan { constant: start, ..ChainPlan::counting(of) });
             true
         }
     }

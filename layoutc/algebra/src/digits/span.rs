@@ -2,13 +2,13 @@
 
 use alloc::vec::Vec;
 
-use super::read::{Reader, add};
-use super::{Chain, Form};
+use super::read::{DigitReader, add};
+use super::{Chain, LinearForm};
 use crate::expr::ExprError;
 
-impl Reader<'_> {
+impl DigitReader<'_> {
     /// Least and greatest value of a form, every digit by itself.
-    pub(super) fn span(&self, form: &Form) -> Result<(i128, i128), ExprError> {
+    pub(super) fn span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let mut span = (form.constant, form.constant);
         for (digit, weight) in &form.terms {
             reach(&mut span, self.greatest(*digit), *weight)?;
@@ -17,7 +17,7 @@ impl Reader<'_> {
     }
 
     /// Least and greatest value of a form: the high digits of a chain never exceed what it counts.
-    pub(super) fn tight_span(&self, form: &Form) -> Result<(i128, i128), ExprError> {
+    pub(super) fn tight_span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let mut span = (form.constant, form.constant);
         let mut left = form.terms.clone();
         for (chain, most) in self.chains.iter().zip(&self.most) {

@@ -3,17 +3,17 @@
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{MapErrorKind, Resolver};
-use crate::curve::Grid;
+use super::{MapErrorKind, MapResolver};
+use crate::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, Var};
 use crate::functions;
-use crate::parse::{Ast, Span};
+use crate::parse::{IndexAst, Span};
 use crate::poly::Poly;
 use crate::range::interval;
 use crate::simplify::Interval;
 
-impl Resolver<'_> {
-    pub(super) fn call(&mut self, name: &str, arguments: &[Ast], span: &Span) -> Option<Expr> {
+impl MapResolver<'_> {
+    pub(super) fn call(&mut self, name: &str, arguments: &[IndexAst], span: &Span) -> Option<Expr> {
         let wanted = match name {
             "bitrev" if arguments.len() != 2 => "an expression and a number of bits",
             "morton" if arguments.is_empty() => "an expression or more",
@@ -50,12 +50,18 @@ impl Resolver<'_> {
     }
 
     /// A place on the curve of a box: the one written, or that which the arguments span as written.
-    fn hilbert(&mut self, row: &Ast, column: &Ast, sides: &[Ast], span: &Span) -> Option<Expr> {
+    fn hilbert(
+        &mut self,
+        row: &IndexAst,
+        column: &IndexAst,
+        sides: &[IndexAst],
+        span: &Span,
+    ) -> Option<Expr> {
         let (rows, columns) = (self.side(row, sides.first()), self.side(column, sides.get(1)));
         let ((row, rows), (column, columns)) = (rows?, columns?);
         let side = |extent: i128| u32::try_from(extent).ok();
         let grid = side(rows).zip(side(columns));
-        let Some(grid) = grid.and_then(|(rows, columns)| Grid::new(rows, columns)) else {
+        let Some(grid) = grid.and_then(|(rows, columns)| CurveGrid::new(rows, columns)) else {
             self.error(MapErrorKind::Cells { rows, columns }, span);
             return None;
         };
@@ -63,7 +69,7 @@ impl Resolver<'_> {
     }
 
     /// An argument that counts a side of a box, with the extent of that: as written, else its own.
-    fn side(&mut self, ast: &Ast, written: Option<&Ast>) -> Option<(Expr, i128)> {
+    fn side(&mut self, ast: &IndexAst, written: Option<&IndexAst>) -> Option<(Expr, i128)> {
         let (argument, written) = (self.ranged("hilbert", ast), written.map(|w| (self.expr(w), w)));
         let (expr, found) = argument?;
         let Some((extent, place)) = written else {
@@ -90,7 +96,7 @@ impl Resolver<'_> {
     }
 
     /// An argument of a function, with how many bits it takes.
-    fn argument(&mut self, name: &str, ast: &Ast) -> Option<(Expr, u32)> {
+    fn argument(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, u32)> {
         let (expr, found) = self.ranged(name, ast)?;
         let bounds = self.scope.facts.numeric(&found.high);
         let (_, high) = self.built_bounds(bounds, &ast.span)?;
@@ -98,7 +104,7 @@ impl Resolver<'_> {
     }
 
     /// An argument of a function, with its interval as written, in 0 to 2^62.
-    fn ranged(&mut self, name: &str, ast: &Ast) -> Option<(Expr, Interval)> {
+    fn ranged(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, Interval)> {
         let expr = self.expr(ast)?;
         let range = |var| match var {
             Var::Storage(k) => {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::Axis;
-use crate::parse::{Ast, AstKind, ItemText, MapText, Param, Span};
+use crate::parse::{IndexAst, IndexAstKind, MapItemText, MapParam, MapText, Span};
 use crate::simplify::Facts;
 
 mod error;
@@ -17,7 +17,7 @@ pub use error::{MapError, MapErrorKind};
 
 /// One storage axis of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub struct MapItem {
     /// Its name, unique within the map.
     pub name: String,
     /// Its index over the axes that the map is applied to: `Var::Storage(k)` is the k-th of them.
@@ -32,14 +32,14 @@ pub struct Item {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexMap {
     /// The new axes, major to minor.
-    pub items: Vec<Item>,
+    pub items: Vec<MapItem>,
     /// After which items a separator stands: the position of the last item of each group but the last.
     pub separators: Vec<usize>,
 }
 
 /// Where a map's names come from.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
+pub struct MapScope<'a> {
     /// The axes that the map is applied to.
     pub axes: &'a [Axis],
     /// The value of a const, parameter or symbol.
@@ -48,7 +48,7 @@ pub struct Scope<'a> {
     pub facts: &'a Facts,
 }
 
-impl core::fmt::Debug for Scope<'_> {
+impl core::fmt::Debug for MapScope<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Scope").field("axes", &self.axes).finish_non_exhaustive()
     }
@@ -58,8 +58,8 @@ impl core::fmt::Debug for Scope<'_> {
 ///
 /// # Errors
 /// Every fault of the text, in its order.
-pub fn resolve(text: &MapText, scope: Scope<'_>) -> Result<IndexMap, Vec<MapError>> {
-    let mut resolver = Resolver::new(scope);
+pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapError>> {
+    let mut resolver = MapResolver::new(scope);
     let arity_holds = match &text.params {
         Some(params) if params.is_empty() && text.items.is_empty() => {
             return Ok(identity(scope.axes));
@@ -84,12 +84,12 @@ pub fn resolve(text: &MapText, scope: Scope<'_>) -> Result<IndexMap, Vec<MapErro
 /// # Errors
 /// The faults, in the text's order.
 pub fn resolve_constant(
-    ast: &Ast,
+    ast: &IndexAst,
     values: &dyn Fn(&str) -> Option<Expr>,
     facts: &Facts,
 ) -> Result<Expr, Vec<MapError>> {
-    let scope = Scope { axes: &[], values, facts };
-    let mut resolver = Resolver::new(scope);
+    let scope = MapScope { axes: &[], values, facts };
+    let mut resolver = MapResolver::new(scope);
     match resolver.expr(ast) {
         Some(expr) if resolver.errors.is_empty() => Ok(expr),
         _ => Err(resolver.errors),
@@ -100,8 +100,8 @@ pub fn resolve_constant(
 ///
 /// # Errors
 /// The faults, in the text's order.
-pub fn resolve_index(ast: &Ast, scope: Scope<'_>) -> Result<Expr, Vec<MapError>> {
-    let mut resolver = Resolver::new(scope);
+pub fn resolve_index(ast: &IndexAst, scope: MapScope<'_>) -> Result<Expr, Vec<MapError>> {
+    let mut resolver = MapResolver::new(scope);
     resolver.bound = scope.axes.iter().enumerate().map(|(k, a)| (a.name.clone(), k)).collect();
     match resolver.expr(ast) {
         Some(expr) if resolver.errors.is_empty() => Ok(expr),
@@ -113,7 +113,7 @@ pub fn resolve_index(ast: &Ast, scope: Scope<'_>) -> Result<Expr, Vec<MapError>>
 pub fn identity(axes: &[Axis]) -> IndexMap {
     let items = (0_u32..)
         .zip(axes)
-        .map(|(k, axis)| Item {
+        .map(|(k, axis)| MapItem {
             name: axis.name.clone(),
             index: Expr::var(Var::Storage(k)),
             extent: Some(axis.extent.clone()),
@@ -123,45 +123,45 @@ pub fn identity(axes: &[Axis]) -> IndexMap {
     IndexMap { items, separators: Vec::new() }
 }
 
-struct Resolver<'a> {
-    scope: Scope<'a>,
+struct MapResolver<'a> {
+    scope: MapScope<'a>,
     /// Names of axes here, with the axis' position.
     bound: Vec<(String, usize)>,
     /// The `*` parameter with the axes it takes.
     stars: Option<(String, core::ops::Range<usize>)>,
     /// What a name that both an axis and a symbol have stands for here.
-    meaning: Meaning,
+    meaning: NameBinding,
     errors: Vec<MapError>,
 }
 
 /// What a name stands for: in an index the axis, in a divisor and in an extent, which are free of axes, the symbol.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
+enum NameBinding {
     Axis,
     Symbol,
 }
 
 /// A storage axis before it has its final name.
-struct Unnamed {
+struct ItemDraft {
     written: Option<(String, Span)>,
     derived: String,
-    item: Item,
+    item: MapItem,
 }
 
-impl<'a> Resolver<'a> {
-    fn new(scope: Scope<'a>) -> Self {
+impl<'a> MapResolver<'a> {
+    fn new(scope: MapScope<'a>) -> Self {
         let (bound, errors) = (Vec::new(), Vec::new());
-        Self { scope, bound, stars: None, meaning: Meaning::Axis, errors }
+        Self { scope, bound, stars: None, meaning: NameBinding::Axis, errors }
     }
 }
 
-impl Resolver<'_> {
+impl MapResolver<'_> {
     fn error(&mut self, kind: MapErrorKind, span: &Span) {
         self.errors.push(MapError { kind, span: span.clone() });
     }
 
     /// Binds the parameters to the axes by position; false when they cannot match.
-    fn bind(&mut self, params: &[Param]) -> bool {
+    fn bind(&mut self, params: &[MapParam]) -> bool {
         let axes = self.scope.axes;
         let single = params.iter().filter(|p| !p.star).count();
         let starred = params.iter().any(|p| p.star);
@@ -197,19 +197,19 @@ impl Resolver<'_> {
     }
 
     fn items(&mut self, text: &MapText) -> IndexMap {
-        let mut unnamed: Vec<Unnamed> = Vec::new();
+        let mut unnamed: Vec<ItemDraft> = Vec::new();
         let mut separators = Vec::new();
         for (position, item) in text.items.iter().enumerate() {
             match item {
-                ItemText::Star(name, span) => self.spread(name, span, &mut unnamed),
-                ItemText::Expr { name, expr, extent } => {
+                MapItemText::Star(name, span) => self.spread(name, span, &mut unnamed),
+                MapItemText::Expr { name, expr, extent } => {
                     let index = self.expr(expr);
                     let extent = extent.as_ref().and_then(|e| self.extent(e));
                     if let Some(index) = index {
                         let derived = self.derived_name(&index, unnamed.len());
                         let item =
-                            Item { name: String::new(), index, extent, span: expr.span.clone() };
-                        unnamed.push(Unnamed { written: name.clone(), derived, item });
+                            MapItem { name: String::new(), index, extent, span: expr.span.clone() };
+                        unnamed.push(ItemDraft { written: name.clone(), derived, item });
                     }
                 }
             }
@@ -229,7 +229,7 @@ impl Resolver<'_> {
         IndexMap { items: self.named(unnamed), separators }
     }
 
-    fn spread(&mut self, name: &str, span: &Span, unnamed: &mut Vec<Unnamed>) {
+    fn spread(&mut self, name: &str, span: &Span, unnamed: &mut Vec<ItemDraft>) {
         let Some((_, range)) = self.stars.clone().filter(|(star, _)| star == name) else {
             self.error(MapErrorKind::UnknownStar(name.to_string()), span);
             return;
@@ -237,12 +237,12 @@ impl Resolver<'_> {
         for (k, axis) in (0_u32..).zip(self.scope.axes).skip(range.start).take(range.len()) {
             let extent = Some(axis.extent.clone());
             let index = Expr::var(Var::Storage(k));
-            let item = Item { name: String::new(), index, extent, span: span.clone() };
-            unnamed.push(Unnamed { written: None, derived: axis.name.clone(), item });
+            let item = MapItem { name: String::new(), index, extent, span: span.clone() };
+            unnamed.push(ItemDraft { written: None, derived: axis.name.clone(), item });
         }
     }
 
-    fn named(&mut self, unnamed: Vec<Unnamed>) -> Vec<Item> {
+    fn named(&mut self, unnamed: Vec<ItemDraft>) -> Vec<MapItem> {
         let mut taken: BTreeSet<String> = BTreeSet::new();
         for item in &unnamed {
             if let Some((name, span)) = &item.written
@@ -255,7 +255,7 @@ impl Resolver<'_> {
             }
         }
         let mut items = Vec::new();
-        for Unnamed { written, derived, mut item } in unnamed {
+        for ItemDraft { written, derived, mut item } in unnamed {
             item.name = match written {
                 Some((name, _)) => name,
                 None => unique(&derived, &mut taken),
@@ -267,7 +267,7 @@ impl Resolver<'_> {
 
     /// The name of a storage axis that has none written: see the language's section 3.
     fn derived_name(&self, index: &Expr, position: usize) -> String {
-        use crate::expr::Node;
+        use crate::expr::ExprNode;
         let axis_name = |expr: &Expr| match expr.as_var() {
             Some(Var::Storage(k)) => self.name_of(k),
             _ => None,
@@ -275,7 +275,7 @@ impl Resolver<'_> {
         if let Some(name) = axis_name(index) {
             return name;
         }
-        if let Node::Bin(op @ (BinOp::FloorDiv | BinOp::Mod), x, _) = index.node() {
+        if let ExprNode::Bin(op @ (BinOp::FloorDiv | BinOp::Mod), x, _) = index.node() {
             if let Some(name) = axis_name(x) {
                 return format!(
                     "{name}{}",
@@ -300,7 +300,7 @@ impl Resolver<'_> {
         self.bound.iter().find(|(_, k)| *k == axis).map(|(name, _)| name.clone())
     }
 
-    fn extent(&mut self, ast: &Ast) -> Option<Expr> {
+    fn extent(&mut self, ast: &IndexAst) -> Option<Expr> {
         let expr = self.free_of_axes(ast)?;
         if has_axes(&expr) {
             self.error(MapErrorKind::ExtentHasAxes, &ast.span);
@@ -310,29 +310,29 @@ impl Resolver<'_> {
     }
 
     /// An extent or a divisor.
-    fn free_of_axes(&mut self, ast: &Ast) -> Option<Expr> {
-        let before = core::mem::replace(&mut self.meaning, Meaning::Symbol);
+    fn free_of_axes(&mut self, ast: &IndexAst) -> Option<Expr> {
+        let before = core::mem::replace(&mut self.meaning, NameBinding::Symbol);
         let expr = self.expr(ast);
         self.meaning = before;
         expr
     }
 
-    fn expr(&mut self, ast: &Ast) -> Option<Expr> {
+    fn expr(&mut self, ast: &IndexAst) -> Option<Expr> {
         match &ast.kind {
-            AstKind::Int(value) => Some(Expr::constant(*value)),
-            AstKind::Name(name) => self.name(name, &ast.span),
-            AstKind::Neg(a) => {
+            IndexAstKind::Int(value) => Some(Expr::constant(*value)),
+            IndexAstKind::Name(name) => self.name(name, &ast.span),
+            IndexAstKind::Neg(a) => {
                 let a = self.expr(a)?;
                 self.built(Expr::negate(&a), &ast.span)
             }
-            AstKind::Bin(op, _, left, right) => self.binary(*op, left, right, &ast.span),
-            AstKind::Call(name, arguments) => self.call(name, arguments, &ast.span),
+            IndexAstKind::Bin(op, _, left, right) => self.binary(*op, left, right, &ast.span),
+            IndexAstKind::Call(name, arguments) => self.call(name, arguments, &ast.span),
         }
     }
 
     fn name(&mut self, name: &str, span: &Span) -> Option<Expr> {
         let value = (self.scope.values)(name);
-        if self.meaning == Meaning::Symbol && value.is_some() {
+        if self.meaning == NameBinding::Symbol && value.is_some() {
             return value;
         }
         if let Some((_, axis)) = self.bound.iter().find(|(bound, _)| bound == name) {
@@ -355,7 +355,13 @@ impl Resolver<'_> {
         }
     }
 
-    fn binary(&mut self, op: BinOp, left: &Ast, right: &Ast, span: &Span) -> Option<Expr> {
+    fn binary(
+        &mut self,
+        op: BinOp,
+        left: &IndexAst,
+        right: &IndexAst,
+        span: &Span,
+    ) -> Option<Expr> {
         let a = self.expr(left);
         let b = match op {
             BinOp::FloorDiv | BinOp::Mod => self.free_of_axes(right),
@@ -401,12 +407,12 @@ fn has_axes(expr: &Expr) -> bool {
 
 /// Whether no `//`, `%`, `&` or `^` occurs.
 fn is_affine(expr: &Expr) -> bool {
-    use crate::expr::Node;
+    use crate::expr::ExprNode;
     match expr.node() {
-        Node::Const(_) | Node::Var(_) => true,
-        Node::Neg(a) => is_affine(a),
-        Node::Bin(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) => is_affine(a) && is_affine(b),
-        Node::Bin(..) => false,
+        ExprNode::Const(_) | ExprNode::Var(_) => true,
+        ExprNode::Neg(a) => is_affine(a),
+        ExprNode::Bin(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) => is_affine(a) && is_affine(b),
+        ExprNode::Bin(..) => false,
     }
 }
 

@@ -3,11 +3,13 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Fault, Notation, cute, einops, glow, mdspan, mlir, numpy, onednn, triton, tvm, xla};
+use super::{
+    Notation, NotationFault, cute, einops, glow, mdspan, mlir, numpy, onednn, triton, tvm, xla,
+};
 
 /// What a text says of its axes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Stated {
+pub struct NotationAxes {
     /// How many there are; `None`: as many as the tensor has.
     pub rank: Option<usize>,
     /// What they are called; empty where the text has no names.
@@ -22,7 +24,7 @@ pub struct Stated {
     pub dtype: Option<&'static str>,
 }
 
-impl Stated {
+impl NotationAxes {
     /// These names, and any extents.
     fn named(names: Vec<String>) -> Self {
         Self { rank: Some(names.len()), names, any_extents: true, ..Self::default() }
@@ -42,44 +44,52 @@ impl Stated {
 /// What a text says of its axes. `sizes` are the sizes that stand beside it, by name.
 ///
 /// # Errors
-/// [`Fault`] where the text is at fault, tensor or not.
-pub fn stated(notation: Notation, text: &str, sizes: &[(String, i128)]) -> Result<Stated, Fault> {
+/// [`NotationFault`] where the text is at fault, tensor or not.
+pub fn stated(
+    notation: Notation,
+    text: &str,
+    sizes: &[(String, i128)],
+) -> Result<NotationAxes, NotationFault> {
     said(notation, text, sizes).map_err(|fault| fault.or_example(notation))
 }
 
-fn said(notation: Notation, text: &str, sizes: &[(String, i128)]) -> Result<Stated, Fault> {
+fn said(
+    notation: Notation,
+    text: &str,
+    sizes: &[(String, i128)],
+) -> Result<NotationAxes, NotationFault> {
     Ok(match notation {
-        Notation::Tvm => Stated::named(lower(&tvm::letters(text)?)),
+        Notation::Tvm => NotationAxes::named(lower(&tvm::letters(text)?)),
         Notation::Glow => {
             let letters: Vec<char> =
-                glow::parse(text)?.dims().iter().map(glow::Dim::letter).collect();
+                glow::parse(text)?.dims().iter().map(glow::GlowAxis::letter).collect();
             if letters.contains(&'*') {
-                Stated { rank: Some(letters.len()), ..Stated::order() }
+                NotationAxes { rank: Some(letters.len()), ..NotationAxes::order() }
             } else {
-                Stated::named(lower(&letters))
+                NotationAxes::named(lower(&letters))
             }
         }
-        Notation::Onednn => Stated::named(lower(&onednn::letters(text)?)),
+        Notation::Onednn => NotationAxes::named(lower(&onednn::letters(text)?)),
         Notation::Xla => {
             let shape = xla::parse(text)?;
             match shape.dtype {
-                Some(_) => Stated {
+                Some(_) => NotationAxes {
                     rank: Some(shape.dims.len()),
                     dtype: shape.dtype,
                     extents: shape.dims.into_iter().map(Some).collect(),
-                    ..Stated::default()
+                    ..NotationAxes::default()
                 },
-                None => Stated { rank: shape.rank(), ..Stated::order() },
+                None => NotationAxes { rank: shape.rank(), ..NotationAxes::order() },
             }
         }
         Notation::Cute => {
             let extents = cute::extents(text)?;
             let extents: Vec<Option<i128>> = extents.into_iter().map(Some).collect();
-            Stated { rank: Some(extents.len()), extents, ..Stated::default() }
+            NotationAxes { rank: Some(extents.len()), extents, ..NotationAxes::default() }
         }
         Notation::Mlir => match mlir::dimensions(text)? {
-            (names, true) => Stated::named(names),
-            (names, false) => Stated::strides(names.len()),
+            (names, true) => NotationAxes::named(names),
+            (names, false) => NotationAxes::strides(names.len()),
         },
         Notation::Einops => match einops::axes(text, sizes)? {
             Some(axes) => {
@@ -87,16 +97,23 @@ fn said(notation: Notation, text: &str, sizes: &[(String, i128)]) -> Result<Stat
                 let extents =
                     axes.iter().map(|axis| axis.is_whole.then_some(axis.multiple)).collect();
                 let names = axes.into_iter().map(|axis| axis.name).collect();
-                Stated { extents, multiples, ..Stated::named(names) }
+                NotationAxes { extents, multiples, ..NotationAxes::named(names) }
             }
-            None => Stated::order(),
+            None => NotationAxes::order(),
         },
         Notation::Triton => {
             let (names, extents) = triton::inputs(text)?.into_iter().unzip();
-            Stated { extents, ..Stated { any_extents: false, ..Stated::named(names) } }
+            NotationAxes {
+                extents,
+                ..NotationAxes { any_extents: false, ..NotationAxes::named(names) }
+            }
         }
-        Notation::Numpy => numpy::rank(text)?.map_or_else(Stated::order, Stated::strides),
-        Notation::Mdspan => mdspan::rank(text)?.map_or_else(Stated::order, Stated::strides),
+        Notation::Numpy => {
+            numpy::rank(text)?.map_or_else(NotationAxes::order, NotationAxes::strides)
+        }
+        Notation::Mdspan => {
+            mdspan::rank(text)?.map_or_else(NotationAxes::order, NotationAxes::strides)
+        }
     })
 }
 

@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::Axis;
-use crate::map::{IndexMap, Item, unique};
+use crate::map::{IndexMap, MapItem, unique};
 
 /// A run of an axis' digits: `axis // div`, below `modulus` if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct AxisBlock {
     /// The axis, by position.
     pub(super) axis: usize,
     /// What stands below it in the axis.
@@ -20,7 +20,7 @@ pub(super) struct Piece {
     pub(super) modulus: Option<i128>,
 }
 
-impl Piece {
+impl AxisBlock {
     /// A whole axis.
     pub(super) fn whole(axis: usize) -> Self {
         Self { axis, div: 1, modulus: None }
@@ -61,7 +61,7 @@ impl Piece {
 }
 
 /// The map whose storage axes are these; each is made of pieces, major to minor. One without pieces has the extent 1.
-pub(super) fn map(dims: &[Vec<Piece>], axes: &[Axis]) -> Result<IndexMap, ExprError> {
+pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, ExprError> {
     let mut taken = BTreeSet::new();
     let mut items = Vec::new();
     for pieces in dims {
@@ -78,7 +78,7 @@ pub(super) fn map(dims: &[Vec<Piece>], axes: &[Axis]) -> Result<IndexMap, ExprEr
         }
         let names: Vec<String> = pieces.iter().map(|piece| piece.name(axes)).collect();
         let name = if names.is_empty() { String::from("unit") } else { names.join("_") };
-        items.push(Item {
+        items.push(MapItem {
             name: unique(&name, &mut taken),
             index: index.unwrap_or_else(|| Expr::constant(0)),
             extent: None,
@@ -91,7 +91,7 @@ pub(super) fn map(dims: &[Vec<Piece>], axes: &[Axis]) -> Result<IndexMap, ExprEr
 /// Blocks as letters write them, major to minor: an axis with its factor, or without one for the highest part.
 ///
 /// Each block stands above the later ones of its axis, and the highest part above all of them, wherever it is written.
-pub(super) fn pieces(blocks: &[(usize, Option<i128>)]) -> Option<Vec<Piece>> {
+pub(super) fn pieces(blocks: &[(usize, Option<i128>)]) -> Option<Vec<AxisBlock>> {
     let mut pieces = Vec::new();
     for (k, (axis, factor)) in blocks.iter().enumerate() {
         let later = if factor.is_some() { k + 1 } else { 0 };
@@ -100,7 +100,7 @@ pub(super) fn pieces(blocks: &[(usize, Option<i128>)]) -> Option<Vec<Piece>> {
         if div > i128::from(i64::MAX) {
             return None;
         }
-        pieces.push(Piece { axis: *axis, div, modulus: *factor });
+        pieces.push(AxisBlock { axis: *axis, div, modulus: *factor });
     }
     Some(pieces)
 }

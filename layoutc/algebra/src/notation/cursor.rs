@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use super::{Fault, FaultKind};
+use super::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 
 /// A place in a text.
@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes an integer of decimal digits; `None` where there is none.
-    pub(crate) fn number(&mut self) -> Result<Option<(i128, Span)>, Fault> {
+    pub(crate) fn number(&mut self) -> Result<Option<(i128, Span)>, NotationFault> {
         let (digits, span) = self.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() {
             return Ok(None);
@@ -76,18 +76,19 @@ impl<'a> Cursor<'a> {
             Ok(value) => Ok(Some((i128::from(value), span))),
             Err(_) => {
                 let message = format!("`{}` does not fit 64 bits", short(digits));
-                Err(Fault::new(FaultKind::Value, span, message).help("write a smaller number"))
+                Err(NotationFault::new(NotationFaultKind::Value, span, message)
+                    .help("write a smaller number"))
             }
         }
     }
 
     /// Takes `word`, or says that it is missing.
-    pub(crate) fn expect(&mut self, word: &str) -> Result<(), Fault> {
+    pub(crate) fn expect(&mut self, word: &str) -> Result<(), NotationFault> {
         if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
     /// Takes an integer, or says that it is missing.
-    pub(crate) fn expect_number(&mut self, what: &str) -> Result<(i128, Span), Fault> {
+    pub(crate) fn expect_number(&mut self, what: &str) -> Result<(i128, Span), NotationFault> {
         match self.number()? {
             Some(number) => Ok(number),
             None => Err(self.expected(what)),
@@ -95,12 +96,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Nothing may follow.
-    pub(crate) fn expect_end(&mut self) -> Result<(), Fault> {
+    pub(crate) fn expect_end(&mut self) -> Result<(), NotationFault> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.expected("the end of the text")) }
     }
 
     /// The fault of what is next, where `what` should be.
-    pub(crate) fn expected(&self, what: &str) -> Fault {
+    pub(crate) fn expected(&self, what: &str) -> NotationFault {
         match self.peek() {
             Some(c) => {
                 let span = self.at..self.at + c.len_utf8();
@@ -109,11 +110,15 @@ impl<'a> Cursor<'a> {
                 } else {
                     format!("U+{:04X}", u32::from(c))
                 };
-                Fault::new(FaultKind::Syntax, span, format!("{found} stands where {what} should"))
+                NotationFault::new(
+                    NotationFaultKind::Syntax,
+                    span,
+                    format!("{found} stands where {what} should"),
+                )
             }
             None => {
                 let message = format!("the text ends where {what} should stand");
-                Fault::new(FaultKind::Syntax, self.at..self.at, message)
+                NotationFault::new(NotationFaultKind::Syntax, self.at..self.at, message)
             }
         }
     }

@@ -8,23 +8,28 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::blocks::{self, Piece};
-use super::{Fault, FaultKind, NotationError, Said, count_fault, shown};
-use crate::build::Builder;
-use crate::cute::{Tree, Written, parse};
+use super::blocks::{self, AxisBlock};
+use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault, shown};
+use crate::build::LayoutBuilder;
+use crate::cute::{CuteLayoutText, SpannedTuple, parse};
 use crate::expr::Expr;
 
 /// Lays the axes out as the layout says.
-pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
-    let Written { swizzle, shape, stride, offset } = parse(text)?;
+pub(super) fn apply(
+    text: &str,
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
+    let CuteLayoutText { swizzle, shape, stride, offset } = parse(text)?;
     if let (Some((_, span)), 1..) = (&swizzle, offset) {
         let message = "an offset before the first element is no part of a layout here";
-        let fault = Fault::new(FaultKind::Unsupported, span.clone(), message);
+        let fault = NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message);
         return Err(fault.help("`pad … before=` leaves room before the first element").into());
     }
     let axes = builder.axes();
-    let modes: Vec<(Tree, Tree)> = match (shape, stride) {
-        (Tree::List(shapes, _), Tree::List(strides, _)) if axes.len() != 1 || shapes.len() == 1 => {
+    let modes: Vec<(SpannedTuple, SpannedTuple)> = match (shape, stride) {
+        (SpannedTuple::List(shapes, _), SpannedTuple::List(strides, _))
+            if axes.len() != 1 || shapes.len() == 1 =>
+        {
             shapes.into_iter().zip(strides).collect()
         }
         mode => alloc::vec![mode],
@@ -38,7 +43,7 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
         let whole = sizes.iter().try_fold(1_i128, |n, (size, _)| n.checked_mul(*size));
         let Some(whole) = whole.filter(|whole| *whole <= i128::from(i64::MAX)) else {
             let message = "the mode does not fit 64 bits";
-            let fault = Fault::new(FaultKind::Value, shape.span(), message);
+            let fault = NotationFault::new(NotationFaultKind::Value, shape.span(), message);
             return Err(fault.help("write smaller sizes").into());
         };
         if axis.extent.as_const().is_none_or(|extent| extent > whole) {
@@ -48,14 +53,16 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
                 Some(extent) => format!("write a mode of {extent} or more"),
                 None => "give the axis a fixed extent, or write the layout as a `map`".to_string(),
             };
-            return Err(Fault::new(FaultKind::Axes, shape.span(), message).help(help).into());
+            return Err(NotationFault::new(NotationFaultKind::Axes, shape.span(), message)
+                .help(help)
+                .into());
         }
         let mut div = 1;
         let last = sizes.len().saturating_sub(1);
         let mut mode = Vec::new();
         for (k, ((size, _), (step, _))) in sizes.iter().zip(&steps).enumerate() {
             let modulus = (k != last).then_some(*size);
-            mode.push((Piece { axis: position, div, modulus }, Expr::constant(*step)));
+            mode.push((AxisBlock { axis: position, div, modulus }, Expr::constant(*step)));
             div *= size;
         }
         // Major to minor.
@@ -70,20 +77,24 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     if let Some((swizzle, _)) = swizzle {
         builder.swizzle(swizzle)?;
     }
-    Ok(Said::default())
+    Ok(NotationExtras::default())
 }
 
 /// The extents of the axes that a layout is for: one top-level mode each.
-pub(super) fn extents(text: &str) -> Result<Vec<i128>, Fault> {
+pub(super) fn extents(text: &str) -> Result<Vec<i128>, NotationFault> {
     let modes = match parse(text)?.shape {
-        Tree::List(modes, _) => modes,
-        mode @ Tree::Integer(..) => alloc::vec![mode],
+        SpannedTuple::List(modes, _) => modes,
+        mode @ SpannedTuple::Integer(..) => alloc::vec![mode],
     };
-    let extent = |mode: &Tree| {
+    let extent = |mode: &SpannedTuple| {
         let product = mode.leaves().iter().try_fold(1_i128, |n, (size, _)| n.checked_mul(*size));
         product.ok_or_else(|| {
-            Fault::new(FaultKind::Value, mode.span(), "the mode does not fit 64 bits")
-                .help("write smaller sizes")
+            NotationFault::new(
+                NotationFaultKind::Value,
+                mode.span(),
+                "the mode does not fit 64 bits",
+            )
+            .help("write smaller sizes")
         })
     };
     modes.iter().map(extent).collect()

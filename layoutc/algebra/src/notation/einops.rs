@@ -8,10 +8,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::blocks::{self, Piece};
+use super::blocks::{self, AxisBlock};
 use super::cursor::Cursor;
-use super::{Fault, FaultKind, NotationError, Said, count_fault, shown};
-use crate::build::Builder;
+use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault, shown};
+use crate::build::LayoutBuilder;
 use crate::layout::Axis;
 use crate::parse::Span;
 
@@ -26,22 +26,22 @@ const ONE_REST: &str = "write it once: it is all the axes that are not named";
 
 /// One axis of a side.
 #[derive(Debug)]
-enum Dim {
+enum EinopsAxis {
     /// `c`, `(c c16)`, `()` or `1`.
     Group(Vec<(String, Span)>),
     /// `...`
-    Rest(Span),
+    Ellipsis(Span),
 }
 
 /// A name with what it stands for; `...` is without a name.
-type Parts = Vec<(Option<String>, Vec<Piece>)>;
+type NamedBlocks = Vec<(Option<String>, Vec<AxisBlock>)>;
 
 /// Lays the axes out as the pattern says.
 pub(super) fn apply(
     text: &str,
     sizes: &[(String, i128)],
-    builder: &mut Builder,
-) -> Result<Said, NotationError> {
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     let (left, right) = sides(text)?;
     let right_start = text.len() - right.len();
     let left = side(left, 0)?;
@@ -50,19 +50,21 @@ pub(super) fn apply(
         if names(&left).all(|(known, _)| known != name) {
             let message = format!("`{name}` has a size and does not stand in the pattern");
             let help = format!("leave `{name}=` out, or write `{name}` on both sides");
-            return Err(Fault::new(FaultKind::Axes, 0..text.len(), message).help(help).into());
+            return Err(NotationFault::new(NotationFaultKind::Axes, 0..text.len(), message)
+                .help(help)
+                .into());
         }
     }
     if let Some((_, span)) = names(&left).find(|(name, _)| name == REST) {
         let message = "`...` takes no part of an axis";
-        let fault = Fault::new(FaultKind::Value, span.clone(), message);
+        let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
         return Err(fault.help("write it outside of parentheses, or a name in its place").into());
     }
     let parts = take_apart(&left, sizes, builder.axes(), text.len())?;
     for (name, span) in names(&left) {
         if names(&right_dims).all(|(other, _)| other != name) {
             let message = format!("`{name}` stands on the left side alone");
-            let fault = Fault::new(FaultKind::Value, span.clone(), message);
+            let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
             let part = parts.iter().find(|(known, _)| known.as_deref() == Some(name.as_str()));
             let axis = part.and_then(|(_, pieces)| builder.axes().get(pieces.first()?.axis));
             let help = if axis.is_some_and(|axis| axis.extent.as_const() == Some(1)) {
@@ -76,26 +78,34 @@ pub(super) fn apply(
     let mut dims = Vec::new();
     for dim in &right_dims {
         match dim {
-            Dim::Rest(span) => {
+            EinopsAxis::Ellipsis(span) => {
                 let rest = parts.iter().find(|(name, _)| name.is_none());
                 let Some((_, pieces)) = rest else {
                     let message = "`...` stands on the right side alone";
-                    return Err(Fault::new(FaultKind::Value, span.clone(), message)
-                        .help(BOTH_SIDES)
-                        .into());
+                    return Err(NotationFault::new(
+                        NotationFaultKind::Value,
+                        span.clone(),
+                        message,
+                    )
+                    .help(BOTH_SIDES)
+                    .into());
                 };
                 dims.extend(pieces.iter().map(|piece| alloc::vec![piece.clone()]));
             }
-            Dim::Group(group) => {
+            EinopsAxis::Group(group) => {
                 let mut pieces = Vec::new();
                 for (name, span) in group {
                     let wanted = Some(name).filter(|name| name.as_str() != REST);
                     let part = parts.iter().find(|(known, _)| known.as_ref() == wanted);
                     let Some((_, own)) = part else {
                         let message = format!("`{name}` stands on the right side alone");
-                        return Err(Fault::new(FaultKind::Value, span.clone(), message)
-                            .help(BOTH_SIDES)
-                            .into());
+                        return Err(NotationFault::new(
+                            NotationFaultKind::Value,
+                            span.clone(),
+                            message,
+                        )
+                        .help(BOTH_SIDES)
+                        .into());
                     };
                     pieces.extend(own.iter().cloned());
                 }
@@ -103,23 +113,23 @@ pub(super) fn apply(
             }
         }
     }
-    let has_rest = |dims: &[Dim]| {
-        let is_rest = |dim: &Dim| matches!(dim, Dim::Rest(_));
+    let has_rest = |dims: &[EinopsAxis]| {
+        let is_rest = |dim: &EinopsAxis| matches!(dim, EinopsAxis::Ellipsis(_));
         dims.iter().any(is_rest) || names(dims).any(|(name, _)| name == REST)
     };
     if has_rest(&left) && !has_rest(&right_dims) {
         let message = "`...` stands on the left side alone";
-        let fault = Fault::new(FaultKind::Value, right_start..text.len(), message);
+        let fault = NotationFault::new(NotationFaultKind::Value, right_start..text.len(), message);
         return Err(fault.help(BOTH_SIDES).into());
     }
     let map = blocks::map(&dims, builder.axes())?;
     builder.apply(&map)?;
-    Ok(Said::default())
+    Ok(NotationExtras::default())
 }
 
 /// An axis of the left side.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct EinopsInput {
     /// What it is called: as its part without a size.
     pub(super) name: String,
     /// What its extent is a multiple of.
@@ -129,33 +139,40 @@ pub(super) struct Left {
 }
 
 /// The axes of the left side; `None` where `...` stands for some.
-pub(super) fn axes(text: &str, sizes: &[(String, i128)]) -> Result<Option<Vec<Left>>, Fault> {
+pub(super) fn axes(
+    text: &str,
+    sizes: &[(String, i128)],
+) -> Result<Option<Vec<EinopsInput>>, NotationFault> {
     let (left, _) = sides(text)?;
     let mut axes = Vec::new();
     for dim in side(left, 0)? {
-        let Dim::Group(group) = dim else { return Ok(None) };
+        let EinopsAxis::Group(group) = dim else { return Ok(None) };
         let size_of = |name: &str| sizes.iter().find(|(known, _)| known == name).map(|row| row.1);
         let known = group.iter().filter_map(|(name, _)| size_of(name));
         let multiple = known.into_iter().try_fold(1_i128, i128::checked_mul).unwrap_or(1).max(1);
         let unsized_part = group.iter().find(|(name, _)| size_of(name).is_none());
         let name = unsized_part.or(group.first()).map_or("one", |(name, _)| name.as_str());
-        axes.push(Left { name: name.to_string(), multiple, is_whole: unsized_part.is_none() });
+        axes.push(EinopsInput {
+            name: name.to_string(),
+            multiple,
+            is_whole: unsized_part.is_none(),
+        });
     }
     Ok(Some(axes))
 }
 
-fn names(dims: &[Dim]) -> impl Iterator<Item = &(String, Span)> {
+fn names(dims: &[EinopsAxis]) -> impl Iterator<Item = &(String, Span)> {
     dims.iter().flat_map(|dim| match dim {
-        Dim::Group(group) => group.as_slice(),
-        Dim::Rest(_) => &[],
+        EinopsAxis::Group(group) => group.as_slice(),
+        EinopsAxis::Ellipsis(_) => &[],
     })
 }
 
 /// What stands before and behind `->`.
-fn sides(text: &str) -> Result<(&str, &str), Fault> {
+fn sides(text: &str) -> Result<(&str, &str), NotationFault> {
     text.split_once("->").ok_or_else(|| {
         let message = "a pattern has two sides, with `->` between them";
-        let fault = Fault::new(FaultKind::Syntax, 0..text.len(), message);
+        let fault = NotationFault::new(NotationFaultKind::Syntax, 0..text.len(), message);
         match ["=>", "- >", "→"].into_iter().find(|arrow| text.contains(arrow)) {
             Some(arrow) => fault.help(format!("write `->` in place of `{arrow}`")),
             None => fault,
@@ -164,8 +181,8 @@ fn sides(text: &str) -> Result<(&str, &str), Fault> {
 }
 
 /// One side; `start` is where it begins in the whole text.
-fn side(text: &str, start: usize) -> Result<Vec<Dim>, Fault> {
-    let shift = |mut fault: Fault| {
+fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
+    let shift = |mut fault: NotationFault| {
         fault.span = fault.span.start + start..fault.span.end + start;
         fault
     };
@@ -177,11 +194,12 @@ fn side(text: &str, start: usize) -> Result<Vec<Dim>, Fault> {
         let at = cursor.at();
         let Some(c) = cursor.peek() else { return Ok(dims) };
         if cursor.eat("...") {
-            if dims.iter().any(|dim| matches!(dim, Dim::Rest(_))) {
-                let fault = Fault::new(FaultKind::Syntax, at..at + 3, "`...` stands twice");
+            if dims.iter().any(|dim| matches!(dim, EinopsAxis::Ellipsis(_))) {
+                let fault =
+                    NotationFault::new(NotationFaultKind::Syntax, at..at + 3, "`...` stands twice");
                 return Err(shift(fault.help(ONE_REST)));
             }
-            dims.push(Dim::Rest(at + start..at + 3 + start));
+            dims.push(EinopsAxis::Ellipsis(at + start..at + 3 + start));
         } else if c == '(' {
             cursor.next();
             let mut group = Vec::new();
@@ -192,7 +210,7 @@ fn side(text: &str, start: usize) -> Result<Vec<Dim>, Fault> {
                 }
                 if cursor.peek().is_none() {
                     let message = "this group never closes";
-                    let fault = Fault::new(FaultKind::Syntax, at..at + 1, message);
+                    let fault = NotationFault::new(NotationFaultKind::Syntax, at..at + 1, message);
                     return Err(shift(fault.help("close it with `)`")));
                 }
                 if cursor.peek() == Some('(') {
@@ -207,23 +225,26 @@ fn side(text: &str, start: usize) -> Result<Vec<Dim>, Fault> {
                 group.extend(name(&mut cursor, &mut seen).map_err(shift)?);
             }
             let moved = |(name, span): (String, Span)| (name, span.start + start..span.end + start);
-            dims.push(Dim::Group(group.into_iter().map(moved).collect()));
+            dims.push(EinopsAxis::Group(group.into_iter().map(moved).collect()));
         } else {
             let name = name(&mut cursor, &mut seen).map_err(shift)?;
             let moved = |(name, span): (String, Span)| (name, span.start + start..span.end + start);
-            dims.push(Dim::Group(name.into_iter().map(moved).collect()));
+            dims.push(EinopsAxis::Group(name.into_iter().map(moved).collect()));
         }
     }
 }
 
 /// A name, or `1`, which is none.
-fn name(cursor: &mut Cursor<'_>, seen: &mut Vec<String>) -> Result<Option<(String, Span)>, Fault> {
+fn name(
+    cursor: &mut Cursor<'_>,
+    seen: &mut Vec<String>,
+) -> Result<Option<(String, Span)>, NotationFault> {
     if let Some((value, span)) = cursor.number()? {
         if value == 1 {
             return Ok(None);
         }
         let message = format!("`{value}` is no name; only `1` stands without one");
-        let fault = Fault::new(FaultKind::Syntax, span, message);
+        let fault = NotationFault::new(NotationFaultKind::Syntax, span, message);
         return Err(fault.help(format!("give it a name, and its size beside: `c{value}={value}`")));
     }
     let (name, span) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -237,7 +258,8 @@ fn name(cursor: &mut Cursor<'_>, seen: &mut Vec<String>) -> Result<Option<(Strin
         });
     }
     if seen.iter().any(|known| known == name) {
-        let fault = Fault::new(FaultKind::Value, span, format!("`{name}` stands twice"));
+        let fault =
+            NotationFault::new(NotationFaultKind::Value, span, format!("`{name}` stands twice"));
         return Err(fault.help("give each part a name of its own, and write it once on each side"));
     }
     seen.push(name.to_string());
@@ -246,12 +268,12 @@ fn name(cursor: &mut Cursor<'_>, seen: &mut Vec<String>) -> Result<Option<(Strin
 
 /// What every name of the left side stands for.
 fn take_apart(
-    dims: &[Dim],
+    dims: &[EinopsAxis],
     sizes: &[(String, i128)],
     axes: &[Axis],
     length: usize,
-) -> Result<Parts, Fault> {
-    let single = dims.iter().filter(|dim| matches!(dim, Dim::Group(_))).count();
+) -> Result<NamedBlocks, NotationFault> {
+    let single = dims.iter().filter(|dim| matches!(dim, EinopsAxis::Group(_))).count();
     let has_rest = single < dims.len();
     if single > axes.len() || (!has_rest && single < axes.len()) {
         let fault = count_fault(single, "part", axes, 0..length);
@@ -259,16 +281,16 @@ fn take_apart(
         let others = if single < count { "or `...` for the others" } else { "one for each axis" };
         return Err(fault.help(format!("write {count} parts on the left side, {others}")));
     }
-    let mut parts = Parts::new();
+    let mut parts = NamedBlocks::new();
     let mut at = 0;
     for dim in dims {
         match dim {
-            Dim::Rest(_) => {
+            EinopsAxis::Ellipsis(_) => {
                 let count = axes.len() - single;
-                parts.push((None, (at..at + count).map(Piece::whole).collect()));
+                parts.push((None, (at..at + count).map(AxisBlock::whole).collect()));
                 at += count;
             }
-            Dim::Group(group) => {
+            EinopsAxis::Group(group) => {
                 if let Some(axis) = axes.get(at) {
                     take_group(group, at, axis, sizes, &mut parts, length)?;
                 }
@@ -284,9 +306,9 @@ fn take_group(
     position: usize,
     axis: &Axis,
     sizes: &[(String, i128)],
-    parts: &mut Parts,
+    parts: &mut NamedBlocks,
     length: usize,
-) -> Result<(), Fault> {
+) -> Result<(), NotationFault> {
     let size_of = |name: &str| sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
     let span = match (group.first(), group.last()) {
         (Some((_, first)), Some((_, last))) => first.start..last.end,
@@ -298,12 +320,13 @@ fn take_group(
             return Ok(());
         }
         let message = format!("`1` stands for `{name}`, whose extent is {extent}");
-        return Err(Fault::new(FaultKind::Axes, span, message).help("write a name in its place"));
+        return Err(NotationFault::new(NotationFaultKind::Axes, span, message)
+            .help("write a name in its place"));
     }
     let unsized_parts = group.iter().filter(|(part, _)| size_of(part).is_none()).count();
     if unsized_parts > 1 {
         let message = format!("the parts of `{name}` have no sizes");
-        let fault = Fault::new(FaultKind::Axes, span, message);
+        let fault = NotationFault::new(NotationFaultKind::Axes, span, message);
         let (last, _) = group.last().cloned().unwrap_or_default();
         return Err(fault.help(format!("give all but one of them beside the text: `{last}=4`")));
     }
@@ -315,7 +338,7 @@ fn take_group(
     if !(divides && fills) {
         let message =
             format!("the sizes do not divide `{name}`: it has {extent}, they are {known}");
-        let fault = Fault::new(FaultKind::Axes, span, message);
+        let fault = NotationFault::new(NotationFaultKind::Axes, span, message);
         return Err(fault.help("einops pads nothing; `split` and `tile` do"));
     }
     // From the minor end; what stands above a part without a size needs the size of that part.
@@ -326,11 +349,15 @@ fn take_group(
         let size = size_of(part).or(rest);
         let (Some(below), true) = (div, k == 0 || size.is_some()) else {
             let message = format!("the size of `{part}` is not known before run time");
-            let fault = Fault::new(FaultKind::Unsupported, part_span.clone(), message);
+            let fault =
+                NotationFault::new(NotationFaultKind::Unsupported, part_span.clone(), message);
             return Err(fault.help("let the first part of the group be the one without a size"));
         };
         let modulus = if k == 0 { None } else { size };
-        own.push((Some(part.clone()), alloc::vec![Piece { axis: position, div: below, modulus }]));
+        own.push((
+            Some(part.clone()),
+            alloc::vec![AxisBlock { axis: position, div: below, modulus }],
+        ));
         div = size.and_then(|size| below.checked_mul(size));
     }
     own.reverse();

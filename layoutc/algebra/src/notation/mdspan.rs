@@ -6,14 +6,17 @@
 use alloc::vec::Vec;
 
 use super::cursor::Cursor;
-use super::{Fault, FaultKind, NotationError, Said, count_fault};
-use crate::build::Builder;
+use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
+use crate::build::LayoutBuilder;
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::map::{IndexMap, identity};
 use crate::parse::Span;
 
 /// Lays the axes out as the text says.
-pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+pub(super) fn apply(
+    text: &str,
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     let mut cursor = Cursor::new(text.trim());
     let (name, span) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
     let values = arguments(&mut cursor)?;
@@ -26,26 +29,31 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
             }
             let strides: Vec<Expr> = values.iter().map(|(v, _)| Expr::constant(*v)).collect();
             builder.strides(&strides)?;
-            return Ok(Said::default());
+            return Ok(NotationExtras::default());
         }
         ("layout_right_padded" | "layout_left_padded", [(multiple, span)]) => {
             if *multiple == 0 {
                 let message = "a multiple of 0 is no padding";
-                let fault = Fault::new(FaultKind::Value, span.clone(), message);
+                let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
                 return Err(fault.help("write 1 or more").into());
             }
-            let fastest =
-                if name == "layout_right_padded" { Fastest::Last } else { Fastest::First };
+            let fastest = if name == "layout_right_padded" {
+                UnitStrideAxis::Last
+            } else {
+                UnitStrideAxis::First
+            };
             if builder.axes().len() > 1 {
                 let strides = padded_strides(builder, fastest, *multiple)?;
                 builder.strides(&strides)?;
-                return Ok(Said::default());
+                return Ok(NotationExtras::default());
             }
         }
         _ => {
             let message = "this is no layout of mdspan";
             let known = "they are layout_right, layout_left, layout_stride<…>, layout_right_padded<4> and layout_left_padded<4>";
-            return Err(Fault::new(FaultKind::Syntax, span, message).help(known).into());
+            return Err(NotationFault::new(NotationFaultKind::Syntax, span, message)
+                .help(known)
+                .into());
         }
     }
     if name.starts_with("layout_left") {
@@ -53,12 +61,12 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
         items.reverse();
         builder.apply(&IndexMap { items, separators })?;
     }
-    Ok(Said::default())
+    Ok(NotationExtras::default())
 }
 
 /// Which axis has stride 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fastest {
+enum UnitStrideAxis {
     First,
     Last,
 }
@@ -66,13 +74,13 @@ enum Fastest {
 /// Element strides of the current axes: 1, the fastest extent rounded up to `multiple`, and that times the extents
 /// between. `layout_left_padded<4>` of 3 by 5 by 2 has 1, 4, 20.
 fn padded_strides(
-    builder: &Builder,
-    fastest: Fastest,
+    builder: &LayoutBuilder,
+    fastest: UnitStrideAxis,
     multiple: i128,
 ) -> Result<Vec<Expr>, NotationError> {
     let facts = builder.facts();
     let mut extents: Vec<&Expr> = builder.axes().iter().map(|axis| &axis.extent).collect();
-    if fastest == Fastest::Last {
+    if fastest == UnitStrideAxis::Last {
         extents.reverse();
     }
     let mut strides = alloc::vec![Expr::constant(1)];
@@ -86,7 +94,7 @@ fn padded_strides(
         strides.push(stride.clone());
         next = Some(stride);
     }
-    if fastest == Fastest::Last {
+    if fastest == UnitStrideAxis::Last {
         strides.reverse();
     }
     Ok(strides)
@@ -100,7 +108,7 @@ fn rounded_up(extent: &Expr, multiple: i128) -> Result<Expr, ExprError> {
 }
 
 /// How many axes the text is for; `None`: any number.
-pub(super) fn rank(text: &str) -> Result<Option<usize>, Fault> {
+pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     let mut cursor = Cursor::new(text.trim());
     let (name, _) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
     let values = arguments(&mut cursor)?;
@@ -108,7 +116,7 @@ pub(super) fn rank(text: &str) -> Result<Option<usize>, Fault> {
 }
 
 /// `<12, 1>`, or nothing.
-fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<(i128, Span)>, Fault> {
+fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<(i128, Span)>, NotationFault> {
     let mut values = Vec::new();
     if cursor.rest().starts_with("::") {
         let help = "leave the namespace out: `layout_right`";

@@ -9,18 +9,21 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::cursor::Cursor;
-use super::{Fault, FaultKind, NotationError, Said, count_fault};
-use crate::build::Builder;
-use crate::expr::{BinOp, Expr, Node, Var};
+use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
+use crate::build::LayoutBuilder;
+use crate::expr::{BinOp, Expr, ExprNode, Var};
 use crate::layout::Axis;
-use crate::map::{IndexMap, Item, unique};
+use crate::map::{IndexMap, MapItem, unique};
 use crate::parse::Span;
 
 /// How deep parentheses may nest.
 const MAX_DEPTH: usize = 256;
 
 /// Lays the axes out as the text says.
-pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+pub(super) fn apply(
+    text: &str,
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
     if cursor.eat("strided") {
@@ -33,7 +36,7 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
             return Err(count_fault(strides.len(), "stride", axes, 0..text.len()).into());
         }
         builder.strides(&strides)?;
-        return Ok(Said::default());
+        return Ok(NotationExtras::default());
     }
     let is_wrapped = cursor.eat("affine_map");
     if is_wrapped {
@@ -47,7 +50,11 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     cursor.skip_blanks();
     if cursor.peek() == Some('[') {
         let at = cursor.at();
-        let fault = Fault::new(FaultKind::Unsupported, at..at + 1, "symbols have no values here");
+        let fault = NotationFault::new(
+            NotationFaultKind::Unsupported,
+            at..at + 1,
+            "symbols have no values here",
+        );
         return Err(fault.help("write the map with the manifest's symbols: `map \"…\"`").into());
     }
     blank(&mut cursor, "->")?;
@@ -60,20 +67,20 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     let mut taken = BTreeSet::new();
     let items = results.into_iter().enumerate().map(|(k, index)| {
         let name = unique(&derived(&index, axes, k), &mut taken);
-        Item { name, index, extent: None, span: 0..0 }
+        MapItem { name, index, extent: None, span: 0..0 }
     });
     let map = IndexMap { items: items.collect(), separators: Vec::new() };
     builder.apply(&map)?;
-    Ok(Said::default())
+    Ok(NotationExtras::default())
 }
 
-fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), Fault> {
+fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), NotationFault> {
     cursor.skip_blanks();
     cursor.expect(word)
 }
 
 /// The dimensions' names, and whether they may have any extents: of strides, there are as many and they may not.
-pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), Fault> {
+pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
     if cursor.eat("strided") {
@@ -99,7 +106,7 @@ fn dense(axes: &[Axis]) -> Option<String> {
 }
 
 /// `<[8, 1]>`, `<[8, 1], offset: 0>`.
-fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, Fault> {
+fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, NotationFault> {
     blank(cursor, "<")?;
     blank(cursor, "[")?;
     let mut strides = Vec::new();
@@ -120,7 +127,7 @@ fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, Fault> {
         let (offset, span) = fixed(cursor, "an offset")?;
         if offset != 0 {
             let message = "an offset before the first element is no part of a layout here";
-            let fault = Fault::new(FaultKind::Unsupported, span, message);
+            let fault = NotationFault::new(NotationFaultKind::Unsupported, span, message);
             return Err(fault.help("`pad … before=` leaves room before the first element"));
         }
     }
@@ -130,18 +137,18 @@ fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, Fault> {
     Ok(strides)
 }
 
-fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), Fault> {
+fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), NotationFault> {
     if cursor.peek() == Some('?') {
         let at = cursor.at();
         let message = format!("{what} known only at run time has no place here");
-        let fault = Fault::new(FaultKind::Unsupported, at..at + 1, message);
+        let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 1, message);
         return Err(fault.help("write a number; a symbol can stand in the step `strides`"));
     }
     cursor.expect_number(what)
 }
 
 /// `(d0, d1)`.
-fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Fault> {
+fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, NotationFault> {
     blank(cursor, "(")?;
     let mut names: Vec<String> = Vec::new();
     cursor.skip_blanks();
@@ -151,7 +158,11 @@ fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Fault> {
             return Err(cursor.expected("the name of a dimension"));
         }
         if names.iter().any(|known| known == name) {
-            let fault = Fault::new(FaultKind::Value, span, format!("`{name}` stands twice"));
+            let fault = NotationFault::new(
+                NotationFaultKind::Value,
+                span,
+                format!("`{name}` stands twice"),
+            );
             return Err(fault.help("give each dimension a name of its own"));
         }
         names.push(name.to_string());
@@ -188,7 +199,7 @@ fn results(cursor: &mut Cursor<'_>, names: &[String]) -> Result<Vec<Expr>, Notat
 }
 
 /// The fault of an operator of other languages, with MLIR's own for it.
-fn operators(fault: Fault, cursor: &Cursor<'_>) -> Fault {
+fn operators(fault: NotationFault, cursor: &Cursor<'_>) -> NotationFault {
     match cursor.peek() {
         Some('/') => fault.help("write a quotient as `d0 floordiv 4`"),
         Some('%') => fault.help("write a remainder as `d0 mod 4`"),
@@ -231,14 +242,14 @@ fn product(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Ex
         let is_constant = |expr: &Expr| expr.vars().is_empty();
         if op == "*" && !is_constant(&left) && !is_constant(&right) {
             let message = "a product needs a constant on one side";
-            let fault = Fault::new(FaultKind::Value, start..cursor.at(), message);
+            let fault = NotationFault::new(NotationFaultKind::Value, start..cursor.at(), message);
             return Err(fault.help("multiply a dimension by a number: `d0 * 4`").into());
         }
         if op != "*" {
             let divisor = if is_constant(&right) { right.evaluate(&|_| None).ok() } else { None };
             if divisor.is_none_or(|divisor| divisor < 1) {
                 let message = format!("the right side of `{op}` is no constant above 0");
-                let fault = Fault::new(FaultKind::Value, at..cursor.at(), message);
+                let fault = NotationFault::new(NotationFaultKind::Value, at..cursor.at(), message);
                 return Err(fault.help(format!("write a number from 1: `d0 {op} 4`")).into());
             }
         }
@@ -260,7 +271,7 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
     let at = cursor.at();
     if depth > MAX_DEPTH {
         let message = format!("parentheses nest more than {MAX_DEPTH} deep");
-        let fault = Fault::new(FaultKind::Syntax, at..at + 1, message);
+        let fault = NotationFault::new(NotationFaultKind::Syntax, at..at + 1, message);
         return Err(fault.help("leave parentheses out that are not needed").into());
     }
     if cursor.eat("(") {
@@ -283,7 +294,7 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
         None => {
             let message = format!("`{name}` is no dimension of the map");
             let help = format!("dimensions here: {}", names.join(", "));
-            Err(Fault::new(FaultKind::Value, span, message).help(help).into())
+            Err(NotationFault::new(NotationFaultKind::Value, span, message).help(help).into())
         }
     }
 }
@@ -295,8 +306,8 @@ fn derived(index: &Expr, axes: &[Axis], position: usize) -> String {
         _ => None,
     };
     let named = match index.node() {
-        Node::Bin(BinOp::FloorDiv, x, _) => axis(x).map(|axis| format!("{}_outer", axis.name)),
-        Node::Bin(BinOp::Mod, x, _) => axis(x).map(|axis| format!("{}_inner", axis.name)),
+        ExprNode::Bin(BinOp::FloorDiv, x, _) => axis(x).map(|axis| format!("{}_outer", axis.name)),
+        ExprNode::Bin(BinOp::Mod, x, _) => axis(x).map(|axis| format!("{}_inner", axis.name)),
         _ => axis(index).map(|axis| axis.name.clone()),
     };
     named.unwrap_or_else(|| format!("axis{position}"))

@@ -1,4 +1,4 @@
-//! Layouts as other tools write them, one file each: a text is parsed, and becomes steps of a [`Builder`].
+//! Layouts as other tools write them, one file each: a text is parsed, and becomes steps of a [`LayoutBuilder`].
 //!
 //! A text that its own tool would take and that means nothing, or something else than it says, is refused; what the
 //! tool itself does with it says the file of the notation.
@@ -18,7 +18,7 @@ mod tvm;
 pub mod write;
 pub mod xla;
 
-pub use axes::{Stated, stated};
+pub use axes::{NotationAxes, stated};
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::build::{BuildError, Builder};
+use crate::build::{BuildError, LayoutBuilder};
 use crate::layout::Axis;
 use crate::parse::Span;
 
@@ -106,7 +106,7 @@ impl Notation {
 
 /// What kind of fault a text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultKind {
+pub enum NotationFaultKind {
     /// It is not of the notation's grammar.
     Syntax,
     /// It does not fit the tensor's axes.
@@ -120,9 +120,9 @@ pub enum FaultKind {
 /// What is wrong with a text, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
-pub struct Fault {
+pub struct NotationFault {
     /// Its kind.
-    pub kind: FaultKind,
+    pub kind: NotationFaultKind,
     /// In words.
     pub message: String,
     /// The bytes of the text at fault.
@@ -131,8 +131,8 @@ pub struct Fault {
     pub help: Option<String>,
 }
 
-impl Fault {
-    pub(crate) fn new(kind: FaultKind, span: Span, message: impl Into<String>) -> Self {
+impl NotationFault {
+    pub(crate) fn new(kind: NotationFaultKind, span: Span, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), span, help: None }
     }
 
@@ -144,7 +144,7 @@ impl Fault {
     /// The same with a text of the notation, where it is one of grammar and has no other way out.
     #[must_use]
     pub fn or_example(self, notation: Notation) -> Self {
-        if self.kind != FaultKind::Syntax || self.help.is_some() {
+        if self.kind != NotationFaultKind::Syntax || self.help.is_some() {
             return self;
         }
         self.help(format!("it is written as in `{}`", notation.example()))
@@ -156,7 +156,7 @@ impl Fault {
 pub enum NotationError {
     /// The text is at fault.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Fault(#[from] NotationFault),
     /// What it says cannot follow the steps before it.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -187,7 +187,7 @@ pub struct Remark {
 
 /// What a text says beside the map.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Said {
+pub struct NotationExtras {
     /// Where the notation's own tool goes another way.
     pub remarks: Vec<Remark>,
     /// The memory space, from 1: XLA's `S(n)`.
@@ -202,8 +202,8 @@ pub fn apply(
     notation: Notation,
     text: &str,
     sizes: &[(String, i128)],
-    builder: &mut Builder,
-) -> Result<Said, NotationError> {
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     let said = match notation {
         Notation::Tvm => tvm::apply(text, builder),
         Notation::Xla => xla::apply(text, builder),
@@ -224,7 +224,7 @@ pub fn apply(
 
 /// For each letter of a text, the axis that it means: by name, case ignored, if every letter names an axis; by position
 /// if none does. `letters` are distinct, case ignored.
-fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, Fault> {
+fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let named = |letter: char| {
         axes.iter().position(|axis| {
             let mut chars = axis.name.chars();
@@ -238,7 +238,7 @@ fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, F
     {
         let message = format!("`{letter}` is no axis here; the axes are {names}");
         let help = "letters mean axes by name, or all of them by position when none is a name";
-        return Err(Fault::new(FaultKind::Axes, span.clone(), message).help(help));
+        return Err(NotationFault::new(NotationFaultKind::Axes, span.clone(), message).help(help));
     }
     let span = match (letters.first(), letters.last()) {
         (Some((_, first)), Some((_, last))) => first.start..last.end,
@@ -251,7 +251,7 @@ fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, F
 }
 
 /// A text for another number of axes; `what` it has, one of them: `letter`.
-fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> Fault {
+fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationFault {
     let names = axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
     let counted = |count: usize, one: &str, many: &str| match count {
         1 => format!("1 {one}"),
@@ -260,7 +260,8 @@ fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> Fault {
     let (given, of) =
         (counted(given, what, &format!("{what}s")), counted(axes.len(), "axis", "axes"));
     let gap = if names.is_empty() { "" } else { ": " };
-    let fault = Fault::new(FaultKind::Axes, span, format!("{given} for {of}{gap}{names}"));
+    let fault =
+        NotationFault::new(NotationFaultKind::Axes, span, format!("{given} for {of}{gap}{names}"));
     let wanted = counted(axes.len(), what, &format!("{what}s"));
     fault.help(format!("write {wanted}, one for each axis"))
 }

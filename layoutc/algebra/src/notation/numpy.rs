@@ -8,14 +8,17 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::cursor::Cursor;
-use super::{Fault, FaultKind, NotationError, Said, count_fault};
-use crate::build::Builder;
+use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
+use crate::build::LayoutBuilder;
 use crate::expr::Expr;
 use crate::map::{IndexMap, identity};
 use crate::parse::Span;
 
 /// Lays the axes out as the text says.
-pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+pub(super) fn apply(
+    text: &str,
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     match text.trim() {
         "C" => {}
         "F" => {
@@ -32,11 +35,11 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
             builder.strides(&strides)?;
         }
     }
-    Ok(Said::default())
+    Ok(NotationExtras::default())
 }
 
 /// How many axes the text is for; `None`: any number.
-pub(super) fn rank(text: &str) -> Result<Option<usize>, Fault> {
+pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     match text.trim() {
         "C" | "F" => Ok(None),
         _ => Ok(Some(parse(text)?.len())),
@@ -44,7 +47,7 @@ pub(super) fn rank(text: &str) -> Result<Option<usize>, Fault> {
 }
 
 /// The strides in bytes.
-fn parse(text: &str) -> Result<Vec<(i128, Span)>, Fault> {
+fn parse(text: &str) -> Result<Vec<(i128, Span)>, NotationFault> {
     let mut cursor = Cursor::new(text);
     let mut strides = Vec::new();
     cursor.skip_blanks();
@@ -54,7 +57,7 @@ fn parse(text: &str) -> Result<Vec<(i128, Span)>, Fault> {
         if cursor.peek() == Some('-') {
             let at = cursor.at();
             let message = "a stride below 0 runs backwards";
-            let fault = Fault::new(FaultKind::Unsupported, at..at + 1, message);
+            let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 1, message);
             return Err(fault.help("write the map: `map \"(i) -> (extent - 1 - i)\"`"));
         }
         strides.push(cursor.expect_number("a stride in bytes")?);
@@ -70,14 +73,14 @@ fn parse(text: &str) -> Result<Vec<(i128, Span)>, Fault> {
     Ok(strides)
 }
 
-fn elements(strides: &[(i128, Span)], element_bits: u32) -> Result<Vec<Expr>, Fault> {
+fn elements(strides: &[(i128, Span)], element_bits: u32) -> Result<Vec<Expr>, NotationFault> {
     let bits = i128::from(element_bits.max(1));
     let mut elements = Vec::new();
     for (stride, span) in strides {
         if (stride * 8) % bits != 0 {
             let bytes = if *stride == 1 { "byte is" } else { "bytes are" };
             let message = format!("{stride} {bytes} no whole number of elements of {bits} bits");
-            let fault = Fault::new(FaultKind::Value, span.clone(), message);
+            let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
             let own: Option<Vec<String>> = strides
                 .iter()
                 .map(|(stride, _)| Some((stride.checked_mul(bits)? / 8).to_string()))

@@ -8,8 +8,8 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::cursor::Cursor;
-use super::{Fault, FaultKind, NotationError, Said, blocks, count_fault};
-use crate::build::Builder;
+use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, blocks, count_fault};
+use crate::build::LayoutBuilder;
 use crate::parse::Span;
 
 /// oneDNN has no tensors of more axes.
@@ -19,7 +19,10 @@ const MAX_RANK: usize = 12;
 const ROLES: &[&str] = &["ncdhw", "goidhw", "tnc", "ldnc", "ldigo", "x"];
 
 /// Lays the axes out as the tag says.
-pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+pub(super) fn apply(
+    text: &str,
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     let tag = parse(text)?;
     let axes = builder.axes();
     if tag.outer.len() != axes.len() {
@@ -29,32 +32,36 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     let inner = tag.inner.iter().map(|(axis, factor)| (*axis, Some(*factor)));
     let flat: Vec<(usize, Option<i128>)> = outer.chain(inner).collect();
     let Some(pieces) = blocks::pieces(&flat) else {
-        let fault = Fault::new(FaultKind::Value, 0..text.len(), "the blocks do not fit 64 bits");
+        let fault = NotationFault::new(
+            NotationFaultKind::Value,
+            0..text.len(),
+            "the blocks do not fit 64 bits",
+        );
         return Err(fault.help("write smaller blocks").into());
     };
     let dims: Vec<_> = pieces.into_iter().map(|piece| alloc::vec![piece]).collect();
     let map = blocks::map(&dims, axes)?;
     builder.apply(&map)?;
-    Ok(Said::default())
+    Ok(NotationExtras::default())
 }
 
 /// The letters of the axes, in the order of the axes.
-pub(super) fn letters(text: &str) -> Result<Vec<char>, Fault> {
+pub(super) fn letters(text: &str) -> Result<Vec<char>, NotationFault> {
     let rank = parse(text)?.outer.len();
     Ok(letters_of(text).into_iter().take(rank).collect())
 }
 
 /// A tag: axes by position.
-struct Tag {
+struct FormatTag {
     /// Whether the axis has blocks.
     outer: Vec<(usize, bool)>,
     inner: Vec<(usize, i128)>,
 }
 
-fn parse(text: &str) -> Result<Tag, Fault> {
+fn parse(text: &str) -> Result<FormatTag, NotationFault> {
     if ["any", "abx", "axb", "aBx8b", "aBx16b"].contains(&text) {
         let message = format!("`{text}` leaves the layout open");
-        let fault = Fault::new(FaultKind::Unsupported, 0..text.len(), message);
+        let fault = NotationFault::new(NotationFaultKind::Unsupported, 0..text.len(), message);
         return Err(fault.help("write the tag of the layout that is meant: `abcd`, `aBcd16b`"));
     }
     let letters = letters_of(text);
@@ -66,7 +73,8 @@ fn parse(text: &str) -> Result<Tag, Fault> {
         let Some((_, span)) = cursor.next() else { break };
         let axis = axis_of(c, &span)?;
         if outer.iter().any(|(other, _)| *other == axis) {
-            let fault = Fault::new(FaultKind::Value, span, format!("`{c}` stands twice"));
+            let fault =
+                NotationFault::new(NotationFaultKind::Value, span, format!("`{c}` stands twice"));
             return Err(fault.help("write each axis once, and its blocks at the end: `aB16b`"));
         }
         outer.push((axis, c.is_ascii_uppercase()));
@@ -75,14 +83,15 @@ fn parse(text: &str) -> Result<Tag, Fault> {
     if let Some(missing) = (0..outer.len()).find(|axis| outer.iter().all(|(o, _)| o != axis)) {
         let letter = letters.get(missing).copied().unwrap_or('a');
         let message = format!("there is no `{letter}`: a tag has every letter up to its rank");
-        let fault = Fault::new(FaultKind::Value, 0..cursor.at(), message);
+        let fault = NotationFault::new(NotationFaultKind::Value, 0..cursor.at(), message);
         return Err(fault.help("`a` is the first axis, `b` the second"));
     }
     let mut inner: Vec<(usize, i128)> = Vec::new();
     while cursor.peek().is_some() {
         let (factor, digits) = cursor.expect_number("a letter or a block like `16b`")?;
         if factor == 0 {
-            let fault = Fault::new(FaultKind::Value, digits, "a block of 0 holds nothing");
+            let fault =
+                NotationFault::new(NotationFaultKind::Value, digits, "a block of 0 holds nothing");
             return Err(fault.help("write 1 or more"));
         }
         let Some((c, span)) = cursor.next().filter(|(c, _)| c.is_ascii_lowercase()) else {
@@ -93,7 +102,7 @@ fn parse(text: &str) -> Result<Tag, Fault> {
         if !outer.contains(&(axis, true)) {
             let message = format!("`{c}` has a block, and no `{upper}` says so");
             let help = format!("write `{upper}` among the first letters");
-            return Err(Fault::new(FaultKind::Value, span, message).help(help));
+            return Err(NotationFault::new(NotationFaultKind::Value, span, message).help(help));
         }
         inner.push((axis, factor));
     }
@@ -106,10 +115,10 @@ fn parse(text: &str) -> Result<Tag, Fault> {
             } else {
                 format!("write `{letter}`, or its block at the end")
             };
-            return Err(Fault::new(FaultKind::Value, span, message).help(help));
+            return Err(NotationFault::new(NotationFaultKind::Value, span, message).help(help));
         }
     }
-    Ok(Tag { outer, inner })
+    Ok(FormatTag { outer, inner })
 }
 
 /// What each axis is called in this tag: `a`, `b`, …, or by role where the letters are of one.
@@ -128,11 +137,11 @@ fn letters_of(text: &str) -> Vec<char> {
     }
 }
 
-fn axis_of(letter: char, letters: &[char], span: &Span) -> Result<usize, Fault> {
+fn axis_of(letter: char, letters: &[char], span: &Span) -> Result<usize, NotationFault> {
     let position = letters.iter().position(|known| *known == letter.to_ascii_lowercase());
     position.ok_or_else(|| {
         let message = format!("`{letter}` is no letter of this tag");
-        let fault = Fault::new(FaultKind::Value, span.clone(), message);
+        let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
         fault.help(
             "tags have the letters `a` to `l`, or those of one role: `nchw`, `goihw`, `ldigo`",
         )

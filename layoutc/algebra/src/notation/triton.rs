@@ -10,11 +10,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::cursor::Cursor;
-use super::{Fault, FaultKind, NotationError, Said, shown};
-use crate::build::Builder;
+use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, shown};
+use crate::build::LayoutBuilder;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::Axis;
-use crate::map::{IndexMap, Item};
+use crate::map::{IndexMap, MapItem};
 use crate::parse::Span;
 
 /// The most bits of all inputs, and of all outputs.
@@ -22,7 +22,7 @@ const MAX_BITS: usize = 62;
 
 /// An input dimension: its name, and the image of each power of two, one number for each output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Input {
+struct LinearInput {
     name: String,
     span: Span,
     images: Vec<Vec<i128>>,
@@ -30,23 +30,26 @@ struct Input {
 
 /// A linear layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Linear {
-    inputs: Vec<Input>,
+struct LinearLayout {
+    inputs: Vec<LinearInput>,
     /// The outputs' names and sizes; powers of two.
     outputs: Vec<(String, i128)>,
 }
 
 /// The inputs of a text with their sizes.
-pub(super) fn inputs(text: &str) -> Result<Vec<(String, Option<i128>)>, Fault> {
+pub(super) fn inputs(text: &str) -> Result<Vec<(String, Option<i128>)>, NotationFault> {
     let inputs = parse(text)?.inputs.into_iter();
     Ok(inputs.map(|input| (input.name, Some(1 << input.images.len()))).collect())
 }
 
 /// Lays the axes out as the text says.
-pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+pub(super) fn apply(
+    text: &str,
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     let linear = parse(text)?;
     let axes = builder.axes();
-    let sizes = |linear: &Linear| -> Vec<(String, i128)> {
+    let sizes = |linear: &LinearLayout| -> Vec<(String, i128)> {
         linear.inputs.iter().map(|i| (i.name.clone(), 1_i128 << i.images.len())).collect()
     };
     let inputs = sizes(&linear);
@@ -65,7 +68,7 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     let bound = bind(&dims, axes, text)?;
     let map = map(&linear, &bound, axes)?;
     builder.apply(&map)?;
-    Ok(Said::default())
+    Ok(NotationExtras::default())
 }
 
 fn position(axes: &[Axis], name: &str) -> Option<usize> {
@@ -73,8 +76,9 @@ fn position(axes: &[Axis], name: &str) -> Option<usize> {
 }
 
 /// For each dimension the axis that it means: by name, or all by position.
-fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>, Fault> {
-    let fault = |message: String| Fault::new(FaultKind::Axes, 0..text.len(), message);
+fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>, NotationFault> {
+    let fault =
+        |message: String| NotationFault::new(NotationFaultKind::Axes, 0..text.len(), message);
     if dims.len() != axes.len() {
         return Err(super::count_fault(dims.len(), "dimension", axes, 0..text.len()));
     }
@@ -99,7 +103,7 @@ fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>
 }
 
 /// One item for each output: the XOR of the inputs' bits, moved to where their images are.
-fn map(linear: &Linear, bound: &[usize], axes: &[Axis]) -> Result<IndexMap, ExprError> {
+fn map(linear: &LinearLayout, bound: &[usize], axes: &[Axis]) -> Result<IndexMap, ExprError> {
     let mut items = Vec::new();
     for (k, (name, size)) in linear.outputs.iter().enumerate() {
         let (mut index, mut taken): (Option<Expr>, i128) = (None, 0);
@@ -116,7 +120,7 @@ fn map(linear: &Linear, bound: &[usize], axes: &[Axis]) -> Result<IndexMap, Expr
             });
         }
         let index = index.unwrap_or_else(|| Expr::constant(0));
-        items.push(Item {
+        items.push(MapItem {
             name: name.clone(),
             index,
             extent: Some(Expr::constant(*size)),
@@ -127,14 +131,14 @@ fn map(linear: &Linear, bound: &[usize], axes: &[Axis]) -> Result<IndexMap, Expr
 }
 
 /// Bits of an input that stand side by side in an output too.
-struct Run {
+struct BitSegment {
     input: usize,
     from: usize,
     onto: usize,
     count: usize,
 }
 
-impl Run {
+impl BitSegment {
     fn expr(&self, axis: usize, extent: i128) -> Result<Expr, ExprError> {
         let constant = |bits: usize| Expr::constant(1 << bits);
         let mut expr = Expr::var(Var::Storage(u32::try_from(axis).unwrap_or(u32::MAX)));
@@ -152,8 +156,8 @@ impl Run {
 }
 
 /// The runs of an output, the highest first.
-fn runs(linear: &Linear, output: usize) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(linear: &LinearLayout, output: usize) -> Vec<BitSegment> {
+    let mut runs: Vec<BitSegment> = Vec::new();
     for (input, of) in linear.inputs.iter().enumerate() {
         for (from, images) in of.images.iter().enumerate() {
             let image = images.get(output).copied().unwrap_or(0);
@@ -165,7 +169,7 @@ fn runs(linear: &Linear, output: usize) -> Vec<Run> {
                 });
                 match last {
                     Some(run) => run.count += 1,
-                    None => runs.push(Run { input, from, onto, count: 1 }),
+                    None => runs.push(BitSegment { input, from, onto, count: 1 }),
                 }
             }
         }
@@ -175,9 +179,9 @@ fn runs(linear: &Linear, output: usize) -> Vec<Run> {
 }
 
 /// The layout that leads back, by elimination: a row is what some inputs' bits lead to together.
-fn inverse(linear: &Linear, text: &str) -> Result<Linear, Fault> {
+fn inverse(linear: &LinearLayout, text: &str) -> Result<LinearLayout, NotationFault> {
     let refuse = |message: &str| {
-        let fault = Fault::new(FaultKind::Value, 0..text.len(), message);
+        let fault = NotationFault::new(NotationFaultKind::Value, 0..text.len(), message);
         fault.help("a layout needs one place for each element, and one element for each place")
     };
     let images = linear.inputs.iter().flat_map(|input| &input.images);
@@ -203,13 +207,13 @@ fn inverse(linear: &Linear, text: &str) -> Result<Linear, Fault> {
         linear.inputs.iter().map(|i| (i.name.clone(), 1 << i.images.len())).collect();
     let parts = outputs.iter().map(|(_, size)| bits_of(*size)).collect::<Vec<_>>();
     let mut rows = rows.into_iter().map(|(_, of)| apart(of, &parts));
-    let inputs = linear.outputs.iter().zip(&widths).map(|((name, _), width)| Input {
+    let inputs = linear.outputs.iter().zip(&widths).map(|((name, _), width)| LinearInput {
         name: name.clone(),
         span: 0..0,
         images: rows.by_ref().take(*width).collect(),
     });
     let inputs = inputs.collect();
-    Ok(Linear { inputs, outputs })
+    Ok(LinearLayout { inputs, outputs })
 }
 
 /// How many bits count a size.
@@ -238,7 +242,7 @@ fn apart(mut whole: i128, widths: &[usize]) -> Vec<i128> {
 }
 
 /// The layout that a text says.
-fn parse(text: &str) -> Result<Linear, Fault> {
+fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
     let (inputs, named) = if cursor.peek() == Some('{') {
@@ -254,12 +258,14 @@ fn parse(text: &str) -> Result<Linear, Fault> {
     let whole = 0..text.len();
     if inputs.iter().map(|input| input.images.len()).sum::<usize>() > MAX_BITS {
         let message = format!("more than {MAX_BITS} bits of inputs");
-        return Err(Fault::new(FaultKind::Value, whole, message).help("write fewer images"));
+        return Err(
+            NotationFault::new(NotationFaultKind::Value, whole, message).help("write fewer images")
+        );
     }
     for input in &inputs {
         if input.images.iter().any(|image| image.len() != count) {
             let message = format!("the images of `{}` are not all of {count} numbers", input.name);
-            let fault = Fault::new(FaultKind::Value, input.span.clone(), message);
+            let fault = NotationFault::new(NotationFaultKind::Value, input.span.clone(), message);
             return Err(fault.help("write a number for each output in every image"));
         }
     }
@@ -269,7 +275,8 @@ fn parse(text: &str) -> Result<Linear, Fault> {
             let beyond = image.iter().zip(&outputs).find(|(value, (_, size))| *value >= size);
             if let Some((value, (name, size))) = beyond {
                 let message = format!("{value} is no index of `{name}`, which has {size}");
-                let fault = Fault::new(FaultKind::Value, input.span.clone(), message);
+                let fault =
+                    NotationFault::new(NotationFaultKind::Value, input.span.clone(), message);
                 return Err(fault.help(format!("write an index below {size}, or a larger size")));
             }
         }
@@ -278,14 +285,14 @@ fn parse(text: &str) -> Result<Linear, Fault> {
         || outputs.iter().map(|(_, size)| bits_of(*size)).sum::<usize>() > MAX_BITS
     {
         let message = format!("{} outputs are named for images of {count} numbers", outputs.len());
-        let fault = Fault::new(FaultKind::Value, whole, message);
+        let fault = NotationFault::new(NotationFaultKind::Value, whole, message);
         return Err(fault.help(format!("name {count} outputs, of {MAX_BITS} bits in all at most")));
     }
-    Ok(Linear { inputs, outputs })
+    Ok(LinearLayout { inputs, outputs })
 }
 
 /// Outputs that nobody named, as small as their images allow.
-fn smallest(inputs: &[Input], count: usize) -> Vec<(String, i128)> {
+fn smallest(inputs: &[LinearInput], count: usize) -> Vec<(String, i128)> {
     let size = |k: usize| {
         let images = inputs.iter().flat_map(|input| &input.images);
         let all = images.fold(0_i128, |all, image| all | image.get(k).copied().unwrap_or(0));
@@ -295,8 +302,8 @@ fn smallest(inputs: &[Input], count: usize) -> Vec<(String, i128)> {
 }
 
 /// `{register: [[0, 1], [0, 2]], lane: []}`
-fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<Input>, Fault> {
-    let mut inputs: Vec<Input> = Vec::new();
+fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<LinearInput>, NotationFault> {
+    let mut inputs: Vec<LinearInput> = Vec::new();
     each(cursor, "{", "}", &mut |cursor| {
         let (name, span) = name(cursor)?;
         blank(cursor, ":")?;
@@ -305,15 +312,15 @@ fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<Input>, Fault> {
             images.push(image(cursor)?);
             Ok(())
         })?;
-        add(&mut inputs, Input { name, span, images })
+        add(&mut inputs, LinearInput { name, span, images })
     })?;
     Ok(inputs)
 }
 
-fn add(inputs: &mut Vec<Input>, input: Input) -> Result<(), Fault> {
+fn add(inputs: &mut Vec<LinearInput>, input: LinearInput) -> Result<(), NotationFault> {
     if inputs.iter().any(|known| known.name == input.name) {
         let message = format!("`{}` stands twice", input.name);
-        let fault = Fault::new(FaultKind::Value, input.span, message);
+        let fault = NotationFault::new(NotationFaultKind::Value, input.span, message);
         return Err(fault.help("write all its images behind one name"));
     }
     inputs.push(input);
@@ -321,7 +328,7 @@ fn add(inputs: &mut Vec<Input>, input: Input) -> Result<(), Fault> {
 }
 
 /// `-> {dim0: 16, dim1: 16}`, if it is there.
-fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>, Fault> {
+fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>, NotationFault> {
     cursor.skip_blanks();
     if !cursor.eat("->") {
         return Ok(None);
@@ -337,13 +344,14 @@ fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>,
 }
 
 /// A size: a power of two.
-fn size(cursor: &mut Cursor<'_>) -> Result<i128, Fault> {
+fn size(cursor: &mut Cursor<'_>) -> Result<i128, NotationFault> {
     cursor.skip_blanks();
     let (size, span) = cursor.expect_number("a size")?;
     if size.count_ones() == 1 {
         return Ok(size);
     }
-    let fault = Fault::new(FaultKind::Value, span, format!("{size} is no power of two"));
+    let fault =
+        NotationFault::new(NotationFaultKind::Value, span, format!("{size} is no power of two"));
     Err(fault.help("linear layouts have powers of two alone; write the map: `map \"…\"`"))
 }
 
@@ -352,8 +360,8 @@ fn each(
     cursor: &mut Cursor<'_>,
     open: &str,
     close: &str,
-    item: &mut dyn FnMut(&mut Cursor<'_>) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+    item: &mut dyn FnMut(&mut Cursor<'_>) -> Result<(), NotationFault>,
+) -> Result<(), NotationFault> {
     blank(cursor, open)?;
     cursor.skip_blanks();
     while !cursor.eat(close) {
@@ -367,13 +375,13 @@ fn each(
     Ok(())
 }
 
-fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), Fault> {
+fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), NotationFault> {
     cursor.skip_blanks();
     cursor.expect(word)
 }
 
 /// A name, in quotes or not.
-fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), Fault> {
+fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), NotationFault> {
     cursor.skip_blanks();
     let quote = ["'", "\""].into_iter().find(|quote| cursor.eat(quote));
     let (name, span) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -388,7 +396,7 @@ fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), Fault> {
 }
 
 /// `[0, 1]` or `(0, 1)`.
-fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, Fault> {
+fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, NotationFault> {
     let mut image = Vec::new();
     cursor.skip_blanks();
     let (open, close) = if cursor.peek() == Some('(') { ("(", ")") } else { ("[", "]") };
@@ -401,11 +409,11 @@ fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, Fault> {
 }
 
 /// What a text says of inputs and outputs.
-type Dims = (Vec<Input>, Option<Vec<(String, i128)>>);
+type LinearDims = (Vec<LinearInput>, Option<Vec<(String, i128)>>);
 
 /// `- lane=1 -> (0, 2)` line by line, and `where out dims are: [dim0 (size 16), dim1 (size 16)]`.
-fn lines(cursor: &mut Cursor<'_>) -> Result<Dims, Fault> {
-    let mut inputs: Vec<Input> = Vec::new();
+fn lines(cursor: &mut Cursor<'_>) -> Result<LinearDims, NotationFault> {
+    let mut inputs: Vec<LinearInput> = Vec::new();
     loop {
         cursor.skip_blanks();
         cursor.eat("-");
@@ -426,7 +434,7 @@ fn lines(cursor: &mut Cursor<'_>) -> Result<Dims, Fault> {
         let (name, span) = name(cursor)?;
         cursor.skip_blanks();
         if cursor.eat("is a size 1 dimension") {
-            add(&mut inputs, Input { name, span, images: Vec::new() })?;
+            add(&mut inputs, LinearInput { name, span, images: Vec::new() })?;
             continue;
         }
         blank(cursor, "=")?;
@@ -435,13 +443,13 @@ fn lines(cursor: &mut Cursor<'_>) -> Result<Dims, Fault> {
         blank(cursor, "->")?;
         let image = image(cursor)?;
         if inputs.last().is_none_or(|last| last.name != name) {
-            add(&mut inputs, Input { name, span, images: Vec::new() })?;
+            add(&mut inputs, LinearInput { name, span, images: Vec::new() })?;
         }
         let Some(last) = inputs.last_mut() else { continue };
         let wanted = 1_i128 << last.images.len().min(MAX_BITS);
         if power != wanted {
             let message = format!("{power} stands where {wanted} should");
-            let fault = Fault::new(FaultKind::Value, at, message);
+            let fault = NotationFault::new(NotationFaultKind::Value, at, message);
             return Err(fault.help("write the powers of two in order: 1, 2, 4, …"));
         }
         last.images.push(image);

@@ -9,25 +9,30 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::blocks::{self, Piece};
+use super::blocks::{self, AxisBlock};
 use super::cursor::Cursor;
-use super::{Fault, FaultKind, NotationError, Remark, Said, bind_letters};
-use crate::build::Builder;
+use super::{
+    NotationError, NotationExtras, NotationFault, NotationFaultKind, Remark, bind_letters,
+};
+use crate::build::LayoutBuilder;
 use crate::parse::Span;
 
 /// A letter, with its factor if it is a block.
 #[derive(Debug)]
-struct Letter {
+struct TvmLetter {
     name: char,
     factor: Option<i128>,
     span: Span,
 }
 
 /// Lays the axes out as the letters say.
-pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+pub(super) fn apply(
+    text: &str,
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     let dims = parse(text)?;
     let remarks = dims.iter().filter_map(|dim| unequal(text, dim)).collect();
-    let letters: Vec<&Letter> = dims.iter().flatten().collect();
+    let letters: Vec<&TvmLetter> = dims.iter().flatten().collect();
     let primal: Vec<(char, Span)> = letters
         .iter()
         .filter(|letter| letter.factor.is_none())
@@ -41,19 +46,23 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     let flat: Vec<(usize, Option<i128>)> =
         letters.iter().map(|letter| (axis_of(letter.name), letter.factor)).collect();
     let Some(pieces) = blocks::pieces(&flat) else {
-        let fault = Fault::new(FaultKind::Value, 0..text.len(), "the blocks do not fit 64 bits");
+        let fault = NotationFault::new(
+            NotationFaultKind::Value,
+            0..text.len(),
+            "the blocks do not fit 64 bits",
+        );
         return Err(fault.help("write smaller blocks").into());
     };
     let mut pieces = pieces.into_iter();
-    let dims: Vec<Vec<Piece>> =
+    let dims: Vec<Vec<AxisBlock>> =
         dims.iter().map(|letters| pieces.by_ref().take(letters.len()).collect()).collect();
     let map = blocks::map(&dims, builder.axes())?;
     builder.apply(&map)?;
-    Ok(Said { remarks, ..Said::default() })
+    Ok(NotationExtras { remarks, ..NotationExtras::default() })
 }
 
 /// What TVM makes of packed blocks of unequal factors.
-fn unequal(text: &str, packed: &[Letter]) -> Option<Remark> {
+fn unequal(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     let (first, last) = (packed.first()?, packed.last()?);
     if packed.iter().all(|letter| letter.factor == first.factor) {
         return None;
@@ -70,18 +79,18 @@ fn unequal(text: &str, packed: &[Letter]) -> Option<Remark> {
 }
 
 /// The letters of the axes, in the order of the text.
-pub(super) fn letters(text: &str) -> Result<Vec<char>, Fault> {
-    let primal = |letter: &Letter| letter.factor.is_none().then_some(letter.name);
+pub(super) fn letters(text: &str) -> Result<Vec<char>, NotationFault> {
+    let primal = |letter: &TvmLetter| letter.factor.is_none().then_some(letter.name);
     Ok(parse(text)?.iter().flatten().filter_map(primal).collect())
 }
 
 /// The storage axes, each as its letters.
-fn parse(text: &str) -> Result<Vec<Vec<Letter>>, Fault> {
+fn parse(text: &str) -> Result<Vec<Vec<TvmLetter>>, NotationFault> {
     let mut cursor = Cursor::new(text);
     if text.is_empty() {
         return Err(cursor.expected("a letter"));
     }
-    let mut dims: Vec<Vec<Letter>> = Vec::new();
+    let mut dims: Vec<Vec<TvmLetter>> = Vec::new();
     while let Some(c) = cursor.peek() {
         let start = cursor.at();
         if c == '[' {
@@ -93,7 +102,8 @@ fn parse(text: &str) -> Result<Vec<Vec<Letter>>, Fault> {
             cursor.expect("]")?;
             if packed.len() < 2 {
                 let message = "brackets pack two blocks or more";
-                let fault = Fault::new(FaultKind::Syntax, start..cursor.at(), message);
+                let fault =
+                    NotationFault::new(NotationFaultKind::Syntax, start..cursor.at(), message);
                 return Err(
                     fault.help("write two blocks in them, as in `[4o4i]`, or leave them out")
                 );
@@ -101,7 +111,7 @@ fn parse(text: &str) -> Result<Vec<Vec<Letter>>, Fault> {
             dims.push(packed);
         } else if c.is_ascii_uppercase() {
             let span = cursor.next().map_or(start..start, |(_, span)| span);
-            dims.push(alloc::vec![Letter { name: c, factor: None, span }]);
+            dims.push(alloc::vec![TvmLetter { name: c, factor: None, span }]);
         } else {
             dims.push(alloc::vec![block(&mut cursor)?]);
         }
@@ -111,7 +121,7 @@ fn parse(text: &str) -> Result<Vec<Vec<Letter>>, Fault> {
 }
 
 /// `16c`.
-fn block(cursor: &mut Cursor<'_>) -> Result<Letter, Fault> {
+fn block(cursor: &mut Cursor<'_>) -> Result<TvmLetter, NotationFault> {
     let start = cursor.at();
     let Some((factor, digits)) = cursor.number()? else {
         let lower = cursor.peek().filter(char::is_ascii_lowercase);
@@ -126,19 +136,20 @@ fn block(cursor: &mut Cursor<'_>) -> Result<Letter, Fault> {
                 } else {
                     format!("write its size before it: `4{letter}`")
                 };
-                Fault::new(FaultKind::Syntax, span, message).help(help)
+                NotationFault::new(NotationFaultKind::Syntax, span, message).help(help)
             }
             None => cursor.expected("a letter or a block like `4c`"),
         });
     };
     if factor == 0 {
-        let fault = Fault::new(FaultKind::Value, digits, "a block of 0 holds nothing");
+        let fault =
+            NotationFault::new(NotationFaultKind::Value, digits, "a block of 0 holds nothing");
         return Err(fault.help("write 1 or more"));
     }
     match cursor.peek() {
         Some(letter) if letter.is_ascii_lowercase() => {
             cursor.next();
-            Ok(Letter { name: letter, factor: Some(factor), span: start..cursor.at() })
+            Ok(TvmLetter { name: letter, factor: Some(factor), span: start..cursor.at() })
         }
         _ => Err(cursor.expected("the lower-case letter of a block")),
     }
@@ -154,12 +165,12 @@ fn with_capitals(text: &str) -> String {
     text.chars().map(capital).collect()
 }
 
-fn check(dims: &[Vec<Letter>]) -> Result<(), Fault> {
-    let letters: Vec<&Letter> = dims.iter().flatten().collect();
+fn check(dims: &[Vec<TvmLetter>]) -> Result<(), NotationFault> {
+    let letters: Vec<&TvmLetter> = dims.iter().flatten().collect();
     for (k, letter) in letters.iter().enumerate() {
         if letters.iter().take(k).any(|before| before.name == letter.name) {
             let message = format!("`{}` stands twice", letter.name);
-            let fault = Fault::new(FaultKind::Value, letter.span.clone(), message);
+            let fault = NotationFault::new(NotationFaultKind::Value, letter.span.clone(), message);
             return Err(if letter.factor.is_some() {
                 fault.help("TVM's letters have one block for each axis; use `onednn` or `map`")
             } else {
@@ -170,7 +181,8 @@ fn check(dims: &[Vec<Letter>]) -> Result<(), Fault> {
         if letter.factor.is_some() && letters.iter().all(|other| other.name != primal) {
             let message = format!("the block `{}` has no axis `{primal}`", letter.name);
             let help = format!("write `{primal}` among the letters, or leave the block out");
-            return Err(Fault::new(FaultKind::Value, letter.span.clone(), message).help(help));
+            return Err(NotationFault::new(NotationFaultKind::Value, letter.span.clone(), message)
+                .help(help));
         }
     }
     Ok(())

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::decode::Undecided;
-use super::enumerate::Domain;
+use super::decode::DecodeFailure;
+use super::enumerate::EnumerationDomain;
 use crate::expr::{Expr, Var};
 
 /// Points along an axis from which a step is tried.
@@ -13,13 +13,16 @@ const STARTS: i128 = 8;
 const MOST_OF_THREE: usize = 16;
 
 /// Two points of a component.
-pub(super) type Pair = (Vec<i128>, Vec<i128>);
+pub(super) type PointPair = (Vec<i128>, Vec<i128>);
 
 /// Two points that differ only in what the targets do not tell, when they really collide.
-pub(super) fn told_collision(domain: &Domain<'_>, undecided: &Undecided) -> Option<Pair> {
+pub(super) fn told_collision(
+    domain: &EnumerationDomain<'_>,
+    undecided: &DecodeFailure,
+) -> Option<PointPair> {
     let at = |axis: usize| domain.axes.iter().position(|own| *own == axis);
     let origin = alloc::vec![0; domain.axes.len()];
-    let collide = |pair: &Pair| {
+    let collide = |pair: &PointPair| {
         let inside =
             |point: &[i128]| point.iter().zip(domain.extents).all(|(index, extent)| index < extent);
         let value = |point: &[i128], target: &Expr| {
@@ -61,10 +64,10 @@ pub(super) fn told_collision(domain: &Domain<'_>, undecided: &Undecided) -> Opti
 /// Two points that differ in one step along an axis, or in one each way along two, when they collide; tried from a few
 /// points on.
 fn stepped(
-    domain: &Domain<'_>,
-    undecided: &Undecided,
-    collide: &dyn Fn(&Pair) -> bool,
-) -> Option<Pair> {
+    domain: &EnumerationDomain<'_>,
+    undecided: &DecodeFailure,
+    collide: &dyn Fn(&PointPair) -> bool,
+) -> Option<PointPair> {
     let at = |axis: usize| domain.axes.iter().position(|own| *own == axis);
     let steps: Vec<(usize, i128)> =
         undecided.steps.iter().filter_map(|(axis, step)| Some((at(*axis)?, *step))).collect();
@@ -100,10 +103,10 @@ fn stepped(
 
 /// Two points that differ in a step along each of three axes.
 fn along_three(
-    domain: &Domain<'_>,
+    domain: &EnumerationDomain<'_>,
     steps: &[(usize, i128)],
-    collide: &dyn Fn(&Pair) -> bool,
-) -> Option<Pair> {
+    collide: &dyn Fn(&PointPair) -> bool,
+) -> Option<PointPair> {
     let steps: Vec<(usize, i128)> = steps
         .iter()
         .copied()

@@ -9,14 +9,14 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::expr::{Expr, ExprError};
 
-use super::collision::Pair;
-use super::machine::{Machine, remembered};
+use super::collision::PointPair;
+use super::machine::{Executor, remembered};
 
 mod first;
 mod sweep;
 
 pub(crate) use first::first_nonzero;
-use sweep::{Sweep, narrow};
+use sweep::{SlotSweep, narrow};
 
 /// The most points that are visited: 2^30.
 pub const MAX_POINTS: i128 = 1 << 30;
@@ -29,7 +29,7 @@ const CORNER_POINTS: i128 = 1 << 16;
 
 /// What is enumerated: `targets[k]` is an index below `slots[k]`, over `Var::Axis(axes[j])` below `extents[j]`.
 #[derive(Debug, Clone)]
-pub(crate) struct Domain<'a> {
+pub(crate) struct EnumerationDomain<'a> {
     pub(crate) axes: &'a [usize],
     pub(crate) extents: &'a [i128],
     pub(crate) targets: &'a [Expr],
@@ -43,7 +43,7 @@ const NOWHERE: i64 = i64::MIN;
 
 /// What enumeration found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum EnumerationResult {
     /// No two points share a slot.
     Injective,
     /// The first point, in row-major order, that lands where an earlier one lies; the earlier one first.
@@ -52,7 +52,7 @@ pub(crate) enum Found {
     TooLarge { points: i128, slots: i128 },
 }
 
-impl Domain<'_> {
+impl EnumerationDomain<'_> {
     fn points(&self) -> i128 {
         self.extents.iter().fold(1_i128, |n, e| n.saturating_mul(*e))
     }
@@ -63,15 +63,18 @@ impl Domain<'_> {
 }
 
 /// Whether the points of a box have slots of their own.
-pub(crate) fn enumerate(domain: &Domain<'_>, machine: &dyn Machine) -> Result<Found, ExprError> {
+pub(crate) fn enumerate(
+    domain: &EnumerationDomain<'_>,
+    machine: &dyn Executor,
+) -> Result<EnumerationResult, ExprError> {
     let (points, slots) = (domain.points(), domain.slot_count());
     if points <= 1 {
-        return Ok(Found::Injective);
+        return Ok(EnumerationResult::Injective);
     }
     // A collision in a corner of the box is one in the box, and far cheaper to find.
     let corner = corner_of(domain.extents, CORNER_POINTS);
     if corner != domain.extents {
-        let small = Domain { extents: &corner, ..domain.clone() };
+        let small = EnumerationDomain { extents: &corner, ..domain.clone() };
         if small.slot_count() <= MAX_SLOTS
             && let Some(found) = first_collision(&small)?
         {
@@ -79,24 +82,27 @@ pub(crate) fn enumerate(domain: &Domain<'_>, machine: &dyn Machine) -> Result<Fo
         }
     }
     if points > MAX_POINTS || slots > MAX_SLOTS {
-        return Ok(Found::TooLarge { points, slots });
+        return Ok(EnumerationResult::TooLarge { points, slots });
     }
     let question = || alloc::format!("no collision: {domain:?}");
     let is_injective =
         remembered(machine, points, question, || collides(domain, machine).map(|found| !found))?;
     let collision = if is_injective { None } else { first_collision(domain)? };
-    Ok(collision.unwrap_or(Found::Injective))
+    Ok(collision.unwrap_or(EnumerationResult::Injective))
 }
 
 /// Two points of a corner of the box that share a slot: of those that do the first two, in row-major order.
-pub(crate) fn sampled(domain: &Domain<'_>, most: i128) -> Result<Option<Pair>, ExprError> {
+pub(crate) fn sampled(
+    domain: &EnumerationDomain<'_>,
+    most: i128,
+) -> Result<Option<PointPair>, ExprError> {
     let corner = corner_of(domain.extents, most);
-    let small = Domain { extents: &corner, ..domain.clone() };
+    let small = EnumerationDomain { extents: &corner, ..domain.clone() };
     // Slots are numbered with 64 bits.
     if small.points() <= 1 || small.slot_count() > i128::from(i64::MAX) {
         return Ok(None);
     }
-    let sweep = Sweep::new(&small, corner.len().saturating_sub(1));
+    let sweep = SlotSweep::new(&small, corner.len().saturating_sub(1));
     let mut held: Vec<(i64, i128, i128)> = Vec::new();
     for row in 0..sweep.rows() {
         sweep.blocks(&sweep.row(row), &mut |start, slots| {
@@ -140,8 +146,8 @@ fn longest(extents: &[i128]) -> usize {
 }
 
 /// Whether any two points share a slot.
-fn collides(domain: &Domain<'_>, machine: &dyn Machine) -> Result<bool, ExprError> {
-    let sweep = Sweep::new(domain, longest(domain.extents));
+fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bool, ExprError> {
+    let sweep = SlotSweep::new(domain, longest(domain.extents));
     let rows = sweep.rows();
     let slots = domain.slot_count();
     let words = usize::try_from((slots.min(WINDOW) + 63) / 64).map_err(|_| ExprError::Overflow)?;
@@ -195,8 +201,8 @@ fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &At
 }
 
 /// The first collision in row-major order, if there is one.
-fn first_collision(domain: &Domain<'_>) -> Result<Option<Found>, ExprError> {
-    let sweep = Sweep::new(domain, domain.extents.len().saturating_sub(1));
+fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationResult>, ExprError> {
+    let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
     let slots = domain.slot_count();
     let words = usize::try_from((slots.min(WINDOW) + 63) / 64).map_err(|_| ExprError::Overflow)?;
     // (row, index along the row, slot) of the second point
@@ -251,12 +257,15 @@ fn first_collision(domain: &Domain<'_>) -> Result<Option<Found>, ExprError> {
         })?;
         at += 1;
     }
-    Ok(earlier.map(|first| Found::Collision(first, point(row, k))))
+    Ok(earlier.map(|first| EnumerationResult::Collision(first, point(row, k))))
 }
 
 /// The point that a box sends to given targets, by search; `None` when no point does.
-pub(crate) fn find(domain: &Domain<'_>, wanted: &[i128]) -> Result<Option<Vec<i128>>, ExprError> {
-    let sweep = Sweep::new(domain, longest(domain.extents));
+pub(crate) fn find(
+    domain: &EnumerationDomain<'_>,
+    wanted: &[i128],
+) -> Result<Option<Vec<i128>>, ExprError> {
+    let sweep = SlotSweep::new(domain, longest(domain.extents));
     let mut slot = 0_i128;
     for (value, count) in wanted.iter().zip(domain.slots) {
         slot = slot
@@ -285,14 +294,14 @@ pub(crate) fn find(domain: &Domain<'_>, wanted: &[i128]) -> Result<Option<Vec<i1
 }
 
 /// How many points of a box count; `None` when there are more than are visited.
-pub(crate) fn count(domain: &Domain<'_>) -> Result<Option<i128>, ExprError> {
+pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<i128>, ExprError> {
     if domain.points() > MAX_POINTS {
         return Ok(None);
     }
     if domain.points() < 1 {
         return Ok(Some(0));
     }
-    let sweep = Sweep::new(domain, longest(domain.extents));
+    let sweep = SlotSweep::new(domain, longest(domain.extents));
     let mut counted = 0_i128;
     for row in 0..sweep.rows() {
         let indices = sweep.row(row);
@@ -314,11 +323,11 @@ pub(crate) type Extremes = [(i128, Vec<i128>); 2];
 
 /// Least and greatest value of an expression over a box with the first points that take them; `None` when there
 /// are more points than are visited, or none.
-pub(crate) fn extremes(domain: &Domain<'_>) -> Result<Option<Extremes>, ExprError> {
+pub(crate) fn extremes(domain: &EnumerationDomain<'_>) -> Result<Option<Extremes>, ExprError> {
     if domain.points() > MAX_POINTS || domain.points() < 1 {
         return Ok(None);
     }
-    let sweep = Sweep::new(domain, domain.extents.len().saturating_sub(1));
+    let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
     let mut low: Option<(i64, i128, i128)> = None;
     let mut high: Option<(i64, i128, i128)> = None;
     let mut row = 0;

@@ -1,4 +1,4 @@
-//! What a proof runs on: threads, and a memory of what was enumerated before. The algebra has [`Sequential`]; a caller
+//! What a proof runs on: threads, and a memory of what was enumerated before. The algebra has [`SequentialExecutor`]; a caller
 //! with threads or a memory brings its own.
 
 use alloc::string::String;
@@ -7,7 +7,7 @@ use alloc::string::String;
 const MEMORABLE: i128 = 1 << 16;
 
 /// Runs proofs.
-pub trait Machine: Sync {
+pub trait Executor: Sync {
     /// Calls `work(k)` for every k in `0..pieces`, in any order, and returns when all have returned.
     fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync));
 
@@ -27,7 +27,7 @@ pub trait Machine: Sync {
 ///
 /// Those of `visit`.
 pub(super) fn remembered<E>(
-    machine: &dyn Machine,
+    machine: &dyn Executor,
     points: i128,
     question: impl FnOnce() -> String,
     visit: impl FnOnce() -> Result<bool, E>,
@@ -48,9 +48,9 @@ pub(super) fn remembered<E>(
 
 /// One piece after another, and no memory.
 #[derive(Debug, Clone, Copy)]
-pub struct Sequential;
+pub struct SequentialExecutor;
 
-impl Machine for Sequential {
+impl Executor for SequentialExecutor {
     fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync)) {
         (0..pieces).for_each(work);
     }

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::digits::{self, Bits, Digits, Made};
+use crate::digits::{self, BitSplit, DerivedDigit, Digits};
 use crate::expr::{Expr, ExprError, Var};
-use crate::layout::Proof;
+use crate::layout::ProofMethod;
 use crate::simplify::Facts;
 
 pub mod check;
@@ -20,16 +20,16 @@ mod machine;
 mod nest;
 mod visit;
 
-pub use decode::Lost;
-use decode::Undecided;
-pub(crate) use enumerate::{Domain, Extremes, count, extremes, find, first_nonzero};
+use decode::DecodeFailure;
+pub use decode::UndeterminedDigit;
+pub(crate) use enumerate::{EnumerationDomain, Extremes, count, extremes, find, first_nonzero};
 pub use enumerate::{MAX_POINTS, MAX_SLOTS};
-pub use machine::{Machine, Sequential};
+pub use machine::{Executor, SequentialExecutor};
 pub(crate) use nest::order;
 
 /// Why a map is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum InjectivityError {
     /// Two elements share a slot.
     #[error("two elements share a slot")]
     NotInjective {
@@ -42,11 +42,11 @@ pub enum Refusal {
         /// The values of the symbols for which they do.
         symbols: Vec<i128>,
         /// The digits that no target tells, where digits could be read.
-        lost: Vec<Lost>,
+        lost: Vec<UndeterminedDigit>,
         /// The targets that read the axes at fault.
         targets: Vec<usize>,
         /// How the two were found.
-        proof: Proof,
+        proof: ProofMethod,
     },
     /// No prover could decide.
     #[error("no prover could decide")]
@@ -62,7 +62,7 @@ pub enum Refusal {
     },
     /// The independent checker did not accept the certificate.
     #[error("the certificate does not hold: {0}")]
-    Certificate(#[from] check::CheckError),
+    Certificate(#[from] check::CertificateError),
     /// Too large, or beyond the integers.
     #[error(transparent)]
     Expr(#[from] ExprError),
@@ -81,8 +81,8 @@ pub(crate) struct Claim<'a> {
 
 /// A proof that the targets tell the axes.
 #[derive(Debug, Clone)]
-pub(crate) struct Proven {
-    pub(crate) proof: Proof,
+pub(crate) struct InjectivityProof {
+    pub(crate) proof: ProofMethod,
     /// One index per axis over `Var::Storage(k)`, k the position of a target; `None` under enumeration.
     pub(crate) inverse: Option<Vec<Expr>>,
     pub(crate) digits: Option<Digits>,
@@ -141,7 +141,7 @@ pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<
 
 /// Which rules may decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rules {
+pub(crate) enum ProverLevel {
     /// All.
     All,
     /// Those without digits that are made of others.
@@ -155,23 +155,23 @@ pub(crate) enum Rules {
 /// Proves a claim, or refuses it with a witness.
 pub(crate) fn prove(
     claim: Claim<'_>,
-    rules: Rules,
-    machine: &dyn Machine,
-) -> Result<Proven, Refusal> {
+    rules: ProverLevel,
+    machine: &dyn Executor,
+) -> Result<InjectivityProof, InjectivityError> {
     let rank = claim.extents.len();
     let mut inverse = alloc::vec![Expr::constant(0); rank];
     let mut all = Digits {
-        targets: alloc::vec![digits::Form::default(); claim.targets.len()],
+        targets: alloc::vec![digits::LinearForm::default(); claim.targets.len()],
         ..Digits::default()
     };
-    let (mut proof, mut is_read) = (Proof::Digits, true);
+    let (mut proof, mut is_read) = (ProofMethod::Digits, true);
     let empty = claim.extents.iter().any(|extent| extent.as_const() == Some(0));
     for component in components(rank, claim.targets, claim.within) {
         match by_digits(claim, &component, rules)? {
-            ByDigits::Told { digits: read, decoded, is_sum } => {
+            DigitProof::Solved { digits: read, decoded, is_sum } => {
                 is_read &= is_sum;
-                if read.made.iter().any(|(_, made)| matches!(made, Made::Parity(_))) {
-                    proof = proof.with(Proof::Gf2);
+                if read.derived.iter().any(|(_, made)| matches!(made, DerivedDigit::Parity(_))) {
+                    proof = proof.with(ProofMethod::Gf2);
                 }
                 for (axis, index) in decoded.axes {
                     if let Some(slot) = inverse.get_mut(axis) {
@@ -181,71 +181,82 @@ pub(crate) fn prove(
                 merge(&mut all, read, &component);
             }
             // Without elements none collide, and nothing is to be read back.
-            ByDigits::Lost(_) | ByDigits::Unread if empty => {
+            DigitProof::Undetermined(_) | DigitProof::Unreadable if empty => {
                 let inverse = Some(alloc::vec![Expr::constant(0); rank]);
-                return Ok(Proven { proof: Proof::Digits, inverse, digits: None, is_read });
+                return Ok(InjectivityProof {
+                    proof: ProofMethod::Digits,
+                    inverse,
+                    digits: None,
+                    is_read,
+                });
             }
-            ByDigits::Lost(undecided) => {
+            DigitProof::Undetermined(undecided) => {
                 visit::decide(claim, &component, &undecided, machine)?;
-                proof = Proof::Enumeration;
+                proof = ProofMethod::Enumeration;
             }
-            ByDigits::Unread => {
-                visit::decide(claim, &component, &Undecided::default(), machine)?;
-                proof = Proof::Enumeration;
+            DigitProof::Unreadable => {
+                visit::decide(claim, &component, &DecodeFailure::default(), machine)?;
+                proof = ProofMethod::Enumeration;
             }
         }
     }
-    if proof == Proof::Enumeration {
+    if proof == ProofMethod::Enumeration {
         // What is visited is static; beside an extent known at run time the whole cannot be.
         let symbolic = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Symbol(_)));
         if claim.extents.iter().chain(claim.targets).chain(claim.slots).any(symbolic) {
             let (axes, targets) = ((0..rank).collect(), (0..claim.targets.len()).collect());
-            return Err(Refusal::Unproven { axes, targets, points: None, slots: None });
+            return Err(InjectivityError::Unproven { axes, targets, points: None, slots: None });
         }
-        return Ok(Proven { proof, inverse: None, digits: None, is_read });
+        return Ok(InjectivityProof { proof, inverse: None, digits: None, is_read });
     }
     constant_targets(claim, &mut all)?;
-    Ok(Proven { proof, inverse: Some(inverse), digits: Some(all), is_read })
+    Ok(InjectivityProof { proof, inverse: Some(inverse), digits: Some(all), is_read })
 }
 
-enum ByDigits {
+enum DigitProof {
     /// `is_sum`: every target is a sum of the digits.
-    Told {
+    Solved {
         digits: Digits,
-        decoded: decode::Decoded,
+        decoded: decode::AxisSolution,
         is_sum: bool,
     },
-    Lost(Undecided),
-    Unread,
+    Undetermined(DecodeFailure),
+    Unreadable,
 }
 
-fn by_digits(claim: Claim<'_>, component: &Component, rules: Rules) -> Result<ByDigits, ExprError> {
-    if rules == Rules::None {
-        return Ok(ByDigits::Unread);
+fn by_digits(
+    claim: Claim<'_>,
+    component: &Component,
+    rules: ProverLevel,
+) -> Result<DigitProof, ExprError> {
+    if rules == ProverLevel::None {
+        return Ok(DigitProof::Unreadable);
     }
-    if rules == Rules::Elimination {
+    if rules == ProverLevel::Elimination {
         return by_elimination(claim, component);
     }
     let targets: Vec<Expr> =
         component.targets.iter().filter_map(|k| claim.targets.get(*k)).cloned().collect();
     let mut first = None;
-    for bits in [Bits::Cut, Bits::Kept] {
+    for bits in [BitSplit::AtDivisors, BitSplit::AtBits] {
         let read = digits::read(&component.axes, claim.extents, &targets, claim.facts, bits);
         let read = match read {
-            Ok(Some(read)) if rules == Rules::All || read.made.is_empty() => read,
+            Ok(Some(read)) if rules == ProverLevel::All || read.derived.is_empty() => read,
             // What grows beyond bounds is no fault of the map: enumeration may still decide.
             Ok(_) | Err(ExprError::Overflow | ExprError::TooLarge) => continue,
             Err(error) => return Err(error),
         };
         match decode::decode(&read, claim.extents, claim.facts) {
-            Ok(Ok(decoded)) => return Ok(ByDigits::Told { digits: read, decoded, is_sum: true }),
+            Ok(Ok(decoded)) => {
+                return Ok(DigitProof::Solved { digits: read, decoded, is_sum: true });
+            }
             Ok(Err(undecided)) => first = first.or(Some(undecided)),
             Err(ExprError::Overflow | ExprError::TooLarge) => {}
             Err(error) => return Err(error),
         }
     }
     match (by_elimination(claim, component)?, first) {
-        (ByDigits::Unread, Some(undecided)) => Ok(ByDigits::Lost(undecided)),
+        (DigitProof::Unreadable, Some(undecided)) => Ok(DigitProof::Undetermined(undecided)),
         (told, _) => Ok(told),
     }
 }
@@ -256,7 +267,7 @@ pub(crate) fn told_axes(
     claim: Claim<'_>,
     component: &Component,
 ) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
-    let ByDigits::Told { decoded, .. } = by_digits(claim, component, Rules::All)? else {
+    let DigitProof::Solved { decoded, .. } = by_digits(claim, component, ProverLevel::All)? else {
         return Ok(None);
     };
     let own = |(axis, index): (usize, Expr)| {
@@ -266,16 +277,16 @@ pub(crate) fn told_axes(
 }
 
 /// What digits do not read: weights and divisors that hold symbols.
-fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<ByDigits, ExprError> {
+fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<DigitProof, ExprError> {
     if claim.facts.symbols().is_empty() {
-        return Ok(ByDigits::Unread);
+        return Ok(DigitProof::Unreadable);
     }
     match eliminate::eliminate(claim, component) {
         Ok(Some(axes)) => {
-            let (digits, decoded) = (nest::whole(claim, component), decode::Decoded { axes });
-            Ok(ByDigits::Told { digits, decoded, is_sum: false })
+            let (digits, decoded) = (nest::whole(claim, component), decode::AxisSolution { axes });
+            Ok(DigitProof::Solved { digits, decoded, is_sum: false })
         }
-        Ok(None) | Err(ExprError::Overflow | ExprError::TooLarge) => Ok(ByDigits::Unread),
+        Ok(None) | Err(ExprError::Overflow | ExprError::TooLarge) => Ok(DigitProof::Unreadable),
         Err(error) => Err(error),
     }
 }
@@ -299,17 +310,21 @@ fn merge(all: &mut Digits, read: Digits, component: &Component) {
         chain.of_digit = chain.of_digit.map(|digit| digit + base);
         chain
     }));
-    let moved = |form: digits::Form| {
+    let moved = |form: digits::LinearForm| {
         let terms = form.terms.into_iter().map(|(digit, weight)| (digit + base, weight));
-        digits::Form { constant: form.constant, terms: terms.collect() }
+        digits::LinearForm { constant: form.constant, terms: terms.collect() }
     };
-    all.made.extend(read.made.into_iter().map(|(digit, made)| {
+    all.derived.extend(read.derived.into_iter().map(|(digit, made)| {
         let made = match made {
-            Made::Parity(of) => Made::Parity(of.into_iter().map(|digit| digit + base).collect()),
-            Made::Sum(form) => Made::Sum(moved(form)),
-            Made::Residue(form, k) => Made::Residue(moved(form), k),
-            Made::Quotient(form, k) => Made::Quotient(moved(form), k),
-            Made::Hilbert(grid, row, column) => Made::Hilbert(grid, moved(row), moved(column)),
+            DerivedDigit::Parity(of) => {
+                DerivedDigit::Parity(of.into_iter().map(|digit| digit + base).collect())
+            }
+            DerivedDigit::Sum(form) => DerivedDigit::Sum(moved(form)),
+            DerivedDigit::Residue(form, k) => DerivedDigit::Residue(moved(form), k),
+            DerivedDigit::Quotient(form, k) => DerivedDigit::Quotient(moved(form), k),
+            DerivedDigit::Hilbert(grid, row, column) => {
+                DerivedDigit::Hilbert(grid, moved(row), moved(column))
+            }
         };
         (digit + base, made)
     }));

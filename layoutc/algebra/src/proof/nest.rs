@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{Claim, Component};
-use crate::digits::{Chain, Digit, Digits, Form};
+use crate::digits::{Chain, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::simplify::Facts;
 
@@ -17,7 +17,7 @@ pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
         let axes = alloc::vec![*axis];
         all.chains.push(Chain { axes, of_digit: None, sign: 1, constant: 0, digits });
     }
-    all.targets = component.targets.iter().map(|_| Form::default()).collect();
+    all.targets = component.targets.iter().map(|_| LinearForm::default()).collect();
     all
 }
 

@@ -2,13 +2,13 @@
 
 use alloc::vec::Vec;
 
-use super::collision::{Pair, told_collision};
-use super::decode::{Lost, Undecided};
-use super::enumerate::{self, Domain};
-use super::{Claim, Component, Machine, Refusal, value_of};
+use super::collision::{PointPair, told_collision};
+use super::decode::{DecodeFailure, UndeterminedDigit};
+use super::enumerate::{self, EnumerationDomain};
+use super::{Claim, Component, Executor, InjectivityError, value_of};
 use crate::affine::line;
 use crate::expr::{Expr, ExprError, Var};
-use crate::layout::Proof;
+use crate::layout::ProofMethod;
 use crate::values::samples;
 
 /// The most points that are visited for one value of the symbols.
@@ -18,9 +18,9 @@ const SAMPLE_POINTS: i128 = 1 << 14;
 pub(super) fn decide(
     claim: Claim<'_>,
     component: &Component,
-    undecided: &Undecided,
-    machine: &dyn Machine,
-) -> Result<(), Refusal> {
+    undecided: &DecodeFailure,
+    machine: &dyn Executor,
+) -> Result<(), InjectivityError> {
     let depends = is_symbolic(claim.extents, &component.axes)
         || is_symbolic(claim.targets, &component.targets)
         || is_symbolic(claim.slots, &component.targets);
@@ -32,7 +32,7 @@ pub(super) fn decide(
     let all = samples(claim.facts.symbols(), claim.extents);
     let unproven = || {
         let (axes, targets) = (component.axes.clone(), component.targets.clone());
-        Refusal::Unproven { axes, targets, points: None, slots: None }
+        InjectivityError::Unproven { axes, targets, points: None, slots: None }
     };
     if !depends {
         // Two elements are named with values of the symbols that the other axes and targets have.
@@ -40,7 +40,7 @@ pub(super) fn decide(
     }
     // A collision for some values is one; that there is none for a few values proves nothing.
     for values in all {
-        if let Err(refusal @ Refusal::NotInjective { .. }) =
+        if let Err(refusal @ InjectivityError::NotInjective { .. }) =
             sampled(claim, component, undecided, &values)
         {
             return Err(refusal);
@@ -64,14 +64,14 @@ fn is_symbolic(exprs: &[Expr], of: &[usize]) -> bool {
 }
 
 /// Extents, targets and slots of a component for some values of the symbols.
-struct Fixed {
+struct StaticComponent {
     extents: Vec<i128>,
     targets: Vec<Expr>,
     slots: Vec<i128>,
     within: Vec<Expr>,
 }
 
-impl Fixed {
+impl StaticComponent {
     fn new(claim: Claim<'_>, component: &Component, symbols: &[i128]) -> Result<Self, ExprError> {
         let fix = |expr: &Expr| {
             expr.substitute(&|var| match var {
@@ -92,8 +92,8 @@ impl Fixed {
         })
     }
 
-    fn domain<'a>(&'a self, component: &'a Component) -> Domain<'a> {
-        Domain {
+    fn domain<'a>(&'a self, component: &'a Component) -> EnumerationDomain<'a> {
+        EnumerationDomain {
             axes: &component.axes,
             extents: &self.extents,
             targets: &self.targets,
@@ -107,25 +107,31 @@ impl Fixed {
 fn at_values(
     claim: Claim<'_>,
     component: &Component,
-    undecided: &Undecided,
+    undecided: &DecodeFailure,
     symbols: Option<&[i128]>,
-    machine: &dyn Machine,
-) -> Result<(), Refusal> {
+    machine: &dyn Executor,
+) -> Result<(), InjectivityError> {
     let symbols = symbols.unwrap_or_default();
-    let fixed = Fixed::new(claim, component, symbols)?;
+    let fixed = StaticComponent::new(claim, component, symbols)?;
     let domain = fixed.domain(component);
     if let Some(pair) = told_collision(&domain, undecided) {
-        let proof = if undecided.kernel.is_empty() { Proof::Digits } else { Proof::Gf2 };
+        let proof =
+            if undecided.kernel.is_empty() { ProofMethod::Digits } else { ProofMethod::Gf2 };
         return Err(refuse(claim, component, (&undecided.lost, proof), symbols, pair)?);
     }
     match enumerate::enumerate(&domain, machine)? {
-        enumerate::Found::Injective => Ok(()),
-        enumerate::Found::TooLarge { points, slots } => {
+        enumerate::EnumerationResult::Injective => Ok(()),
+        enumerate::EnumerationResult::TooLarge { points, slots } => {
             let (axes, targets) = (component.axes.clone(), component.targets.clone());
-            Err(Refusal::Unproven { axes, targets, points: Some(points), slots: Some(slots) })
+            Err(InjectivityError::Unproven {
+                axes,
+                targets,
+                points: Some(points),
+                slots: Some(slots),
+            })
         }
-        enumerate::Found::Collision(first, second) => {
-            let found = (&undecided.lost[..], Proof::Enumeration);
+        enumerate::EnumerationResult::Collision(first, second) => {
+            let found = (&undecided.lost[..], ProofMethod::Enumeration);
             Err(refuse(claim, component, found, symbols, (first, second))?)
         }
     }
@@ -135,16 +141,16 @@ fn at_values(
 fn sampled(
     claim: Claim<'_>,
     component: &Component,
-    undecided: &Undecided,
+    undecided: &DecodeFailure,
     symbols: &[i128],
-) -> Result<(), Refusal> {
-    let fixed = Fixed::new(claim, component, symbols)?;
+) -> Result<(), InjectivityError> {
+    let fixed = StaticComponent::new(claim, component, symbols)?;
     let domain = fixed.domain(component);
     let told = told_collision(&domain, undecided);
     let proof = match &told {
-        Some(_) if undecided.kernel.is_empty() => Proof::Digits,
-        Some(_) => Proof::Gf2,
-        None => Proof::Enumeration,
+        Some(_) if undecided.kernel.is_empty() => ProofMethod::Digits,
+        Some(_) => ProofMethod::Gf2,
+        None => ProofMethod::Enumeration,
     };
     let pair = match told {
         Some(pair) => Some(pair),
@@ -157,7 +163,7 @@ fn sampled(
 }
 
 /// Whether two points have the same targets: one that leaves its slots may count like another.
-fn share(domain: &Domain<'_>, (first, second): &Pair) -> bool {
+fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
     let value = |point: &[i128], target: &Expr| {
         target.evaluate(&|var| match var {
             Var::Axis(axis) => {
@@ -178,10 +184,10 @@ fn share(domain: &Domain<'_>, (first, second): &Pair) -> bool {
 fn refuse(
     claim: Claim<'_>,
     component: &Component,
-    (lost, proof): (&[Lost], Proof),
+    (lost, proof): (&[UndeterminedDigit], ProofMethod),
     symbols: &[i128],
-    (first, second): Pair,
-) -> Result<Refusal, ExprError> {
+    (first, second): PointPair,
+) -> Result<InjectivityError, ExprError> {
     let whole = |point: &[i128]| {
         let mut index = alloc::vec![0; claim.extents.len()];
         for (axis, value) in component.axes.iter().zip(point) {
@@ -199,7 +205,7 @@ fn refuse(
     let axes: Vec<usize> = (0..claim.extents.len()).collect();
     let targets: Vec<usize> = (0..claim.targets.len()).collect();
     let depends = is_symbolic(claim.extents, &axes) || is_symbolic(claim.targets, &targets);
-    Ok(Refusal::NotInjective {
+    Ok(InjectivityError::NotInjective {
         first,
         second,
         target,

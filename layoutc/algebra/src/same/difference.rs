@@ -2,54 +2,59 @@
 
 use alloc::vec::Vec;
 
-use crate::digits::{self, Bits};
+use crate::digits::{self, BitSplit};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::monomial::Monomial;
 use crate::poly::Poly;
-use crate::proof::{Domain, Machine, first_nonzero, value_of};
+use crate::proof::{EnumerationDomain, Executor, first_nonzero, value_of};
 use crate::simplify::Facts;
 
 /// Points that are visited of those too many.
 const FIRST_POINTS: i128 = 1 << 20;
 
 /// What is known of the differences of some indices.
-pub(super) enum Found {
+pub(super) enum DifferenceResult {
     Equal,
     /// The first logical index for which they differ.
     First(Vec<i128>),
     /// Undecided; so many points would have to be visited, `None` when that depends on a symbol.
-    Open(Option<i128>),
+    Undecided(Option<i128>),
 }
 
-impl Found {
+impl DifferenceResult {
     /// What two questions come to together: an index is the first one only where nothing is open.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Equal, found) | (found, Self::Equal) => found,
             (Self::First(a), Self::First(b)) => Self::First(a.min(b)),
-            (Self::Open(a), Self::Open(b)) => Self::Open(a.zip(b).map(|(a, b)| a.max(b))),
-            (open @ Self::Open(_), Self::First(_)) | (Self::First(_), open) => open,
+            (Self::Undecided(a), Self::Undecided(b)) => {
+                Self::Undecided(a.zip(b).map(|(a, b)| a.max(b)))
+            }
+            (open @ Self::Undecided(_), Self::First(_)) | (Self::First(_), open) => open,
         }
     }
 }
 
 /// What is known of the axes, and how much may be done.
 #[derive(Clone, Copy)]
-pub(super) struct Scope<'a> {
+pub(super) struct DifferenceScope<'a> {
     pub(super) extents: &'a [Expr],
     /// Of symbols and axes.
     pub(super) facts: &'a Facts,
     /// The most points that are visited.
     pub(super) most: i128,
-    pub(super) machine: &'a dyn Machine,
+    pub(super) machine: &'a dyn Executor,
 }
 
 /// Whether both of every pair are equal; else the first index, in row-major order, for which those of some pair differ.
-pub(super) fn decide(pairs: &[(Expr, Expr)], scope: Scope<'_>) -> Result<Found, ExprError> {
+pub(super) fn decide(
+    pairs: &[(Expr, Expr)],
+    scope: DifferenceScope<'_>,
+) -> Result<DifferenceResult, ExprError> {
     if scope.extents.iter().any(|extent| extent.as_const() == Some(0)) {
-        return Ok(Found::Equal);
+        return Ok(DifferenceResult::Equal);
     }
-    let mut found = Found::Equal;
+    let mut found = DifferenceResult::Equal;
     for (a, b) in pairs {
         found = found.and(difference(a, b, scope)?);
     }
@@ -60,37 +65,43 @@ pub(super) fn decide(pairs: &[(Expr, Expr)], scope: Scope<'_>) -> Result<Found, 
 pub(super) fn decide_within(
     pairs: &[(Expr, Expr)],
     within: &[Expr],
-    scope: Scope<'_>,
-) -> Result<Found, ExprError> {
+    scope: DifferenceScope<'_>,
+) -> Result<DifferenceResult, ExprError> {
     let found = decide(pairs, scope)?;
     let extents: Option<Vec<i128>> = scope.extents.iter().map(Expr::as_const).collect();
-    let (false, Some(extents)) = (within.is_empty() || matches!(found, Found::Equal), extents)
+    let (false, Some(extents)) =
+        (within.is_empty() || matches!(found, DifferenceResult::Equal), extents)
     else {
-        return Ok(if within.is_empty() || matches!(found, Found::Equal) {
+        return Ok(if within.is_empty() || matches!(found, DifferenceResult::Equal) {
             found
         } else {
-            Found::Open(None)
+            DifferenceResult::Undecided(None)
         });
     };
     let points = extents.iter().fold(1_i128, |n, extent| n.saturating_mul(*extent));
     if points > scope.most {
-        return Ok(Found::Open(Some(points)));
+        return Ok(DifferenceResult::Undecided(Some(points)));
     }
     let axes: Vec<usize> = (0..extents.len()).collect();
-    let mut found = Found::Equal;
+    let mut found = DifferenceResult::Equal;
     for (a, b) in pairs {
         let target = [Expr::binary(BinOp::Sub, a, b)?];
-        let domain =
-            Domain { axes: &axes, extents: &extents, targets: &target, slots: &[1], within };
+        let domain = EnumerationDomain {
+            axes: &axes,
+            extents: &extents,
+            targets: &target,
+            slots: &[1],
+            within,
+        };
         if let Some(point) = first_nonzero(&domain, scope.machine)? {
-            found = found.and(Found::First(point));
+            found = found.and(DifferenceResult::First(point));
         }
     }
     Ok(found)
 }
 
 /// A part of a difference: a sum of terms that share axes with one another and with no other part.
-struct Part {
+struct DifferenceTerm {
     /// The axes, ascending.
     axes: Vec<usize>,
     sum: Poly,
@@ -98,16 +109,20 @@ struct Part {
 
 /// Where `a - b` is not 0. Parts without a common axis are told one by one: where one of them leaves the value that it
 /// has at index 0, the whole does.
-fn difference(a: &Expr, b: &Expr, scope: Scope<'_>) -> Result<Found, ExprError> {
-    let Scope { extents, facts, .. } = scope;
+fn difference(
+    a: &Expr,
+    b: &Expr,
+    scope: DifferenceScope<'_>,
+) -> Result<DifferenceResult, ExprError> {
+    let DifferenceScope { extents, facts, .. } = scope;
     let whole = facts.normalize(a)?.sub(&facts.normalize(b)?)?;
     if whole.is_zero() {
-        return Ok(Found::Equal);
+        return Ok(DifferenceResult::Equal);
     }
     let origin = alloc::vec![0; extents.len()];
     let is_symbol = |var| matches!(var, Var::Symbol(_));
     let mut at_origin = whole.constant_term();
-    let mut found = Found::Equal;
+    let mut found = DifferenceResult::Equal;
     for part in parts(&whole, extents.len())? {
         let sum = facts.render(&part.sum)?;
         let is_symbolic = |axis: &usize| extents.get(*axis).is_some_and(|e| e.as_const().is_none());
@@ -117,7 +132,7 @@ fn difference(a: &Expr, b: &Expr, scope: Scope<'_>) -> Result<Found, ExprError> 
                 Some((value, None)) => {
                     at_origin = at_origin.checked_add(value).ok_or(ExprError::Overflow)?;
                 }
-                _ => found = found.and(Found::Open(None)),
+                _ => found = found.and(DifferenceResult::Undecided(None)),
             }
             continue;
         }
@@ -126,24 +141,25 @@ fn difference(a: &Expr, b: &Expr, scope: Scope<'_>) -> Result<Found, ExprError> 
         found = found.and(static_part(&part.axes, &sum, value, scope)?);
     }
     Ok(match found {
-        Found::Open(_) => found,
-        _ if at_origin != 0 => Found::First(origin),
+        DifferenceResult::Undecided(_) => found,
+        _ if at_origin != 0 => DifferenceResult::First(origin),
         found => found,
     })
 }
 
 /// The parts of a difference, without its constant; terms of symbols alone are a part of no axes.
-fn parts(whole: &Poly, rank: usize) -> Result<Vec<Part>, ExprError> {
-    let mut parts: Vec<Part> = Vec::new();
+fn parts(whole: &Poly, rank: usize) -> Result<Vec<DifferenceTerm>, ExprError> {
+    let mut parts: Vec<DifferenceTerm> = Vec::new();
     for (monomial, coefficient) in whole.terms().filter(|(monomial, _)| !monomial.is_empty()) {
         let axes = axes_of(monomial, rank);
-        let shares = |part: &Part| {
+        let shares = |part: &DifferenceTerm| {
             part.axes.iter().any(|axis| axes.contains(axis))
                 || (part.axes.is_empty() && axes.is_empty())
         };
-        let (shared, rest): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(shares);
+        let (shared, rest): (Vec<DifferenceTerm>, Vec<DifferenceTerm>) =
+            parts.into_iter().partition(shares);
         parts = rest;
-        let mut merged = Part { axes, sum: Poly::zero() };
+        let mut merged = DifferenceTerm { axes, sum: Poly::zero() };
         merged.sum.add_term(monomial, coefficient)?;
         for part in shared {
             merged.axes.extend(part.axes);
@@ -168,10 +184,10 @@ fn axes_of(monomial: &Monomial, rank: usize) -> Vec<usize> {
 fn by_digits(
     axes: &[usize],
     sum: &Expr,
-    Scope { extents, facts, .. }: Scope<'_>,
+    DifferenceScope { extents, facts, .. }: DifferenceScope<'_>,
 ) -> Result<Option<(i128, Option<(usize, i128)>)>, ExprError> {
     let targets = core::slice::from_ref(sum);
-    let Some(read) = digits::read(axes, extents, targets, facts, Bits::Cut)? else {
+    let Some(read) = digits::read(axes, extents, targets, facts, BitSplit::AtDivisors)? else {
         return Ok(None);
     };
     let Some(form) = read.targets.first() else { return Ok(None) };
@@ -179,7 +195,7 @@ fn by_digits(
         return Ok(Some((form.constant, None)));
     }
     // A digit that is made of others does not leave 0 where they do.
-    if !read.made.is_empty() {
+    if !read.derived.is_empty() {
         return Ok(None);
     }
     // The axis whose first index that differs is the first one in row-major order: the innermost.
@@ -208,16 +224,16 @@ fn static_part(
     axes: &[usize],
     sum: &Expr,
     value: i128,
-    scope: Scope<'_>,
-) -> Result<Found, ExprError> {
-    let Scope { extents, most, machine, .. } = scope;
+    scope: DifferenceScope<'_>,
+) -> Result<DifferenceResult, ExprError> {
+    let DifferenceScope { extents, most, machine, .. } = scope;
     let mut index = alloc::vec![0; extents.len()];
     if let Some((_, told)) = by_digits(axes, sum, scope)? {
-        let Some((axis, own)) = told else { return Ok(Found::Equal) };
+        let Some((axis, own)) = told else { return Ok(DifferenceResult::Equal) };
         if let Some(slot) = index.get_mut(axis) {
             *slot = own;
         }
-        return Ok(Found::First(index));
+        return Ok(DifferenceResult::First(index));
     }
     let number = |axis: &usize| extents.get(*axis).and_then(Expr::as_const);
     let mut own: Vec<i128> = axes.iter().filter_map(number).collect();
@@ -231,14 +247,19 @@ fn static_part(
         }
     }
     let target = [Expr::binary(BinOp::Sub, sum, &Expr::constant(value))?];
-    let domain = Domain { axes, extents: &own, targets: &target, slots: &[1], within: &[] };
+    let domain =
+        EnumerationDomain { axes, extents: &own, targets: &target, slots: &[1], within: &[] };
     let Some(point) = first_nonzero(&domain, machine)? else {
-        return Ok(if points > most { Found::Open(Some(points)) } else { Found::Equal });
+        return Ok(if points > most {
+            DifferenceResult::Undecided(Some(points))
+        } else {
+            DifferenceResult::Equal
+        });
     };
     for (axis, own) in axes.iter().zip(point) {
         if let Some(slot) = index.get_mut(*axis) {
             *slot = own;
         }
     }
-    Ok(Found::First(index))
+    Ok(DifferenceResult::First(index))
 }

@@ -12,18 +12,18 @@ use thiserror::Error;
 
 use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::{Layout, Symbol};
-use crate::locate::{LocateError, Location};
-use crate::proof::{MAX_POINTS, Machine, value_of};
+use crate::locate::{ElementLocation, ElementLocationError};
+use crate::proof::{Executor, MAX_POINTS, value_of};
 use crate::simplify::Facts;
 use crate::values::samples;
-use difference::{Found, Scope, decide_within};
+use difference::{DifferenceResult, DifferenceScope, decide_within};
 
 /// Points that are visited for one value of the symbols.
 const SAMPLE_POINTS: i128 = 1 << 22;
 
 /// What a comparison gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sameness {
+pub enum LayoutEquivalence {
     /// Every element has one physical index and one offset in both.
     Same {
         /// Whether the physical shapes and the flat buffers have one size too.
@@ -36,9 +36,9 @@ pub enum Sameness {
         /// The values of the symbols for which it is, by name.
         symbols: Vec<(String, i128)>,
         /// Where the first layout puts it.
-        first: Location,
+        first: ElementLocation,
         /// Where the second one does.
-        second: Location,
+        second: ElementLocation,
     },
     /// The physical ranks differ: no index of one is an index of the other.
     Ranks {
@@ -56,7 +56,7 @@ pub enum Sameness {
 
 /// Why two layouts cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum SameError {
+pub enum CompareError {
     /// The numbers of logical axes differ.
     #[error("{first} axes and {second}")]
     Rank {
@@ -88,59 +88,62 @@ pub enum SameError {
 /// Whether two layouts of the same axes, matched by position, are one map.
 ///
 /// # Errors
-/// [`SameError`].
+/// [`CompareError`].
 pub fn compare(
     first: &Layout,
     second: &Layout,
-    machine: &dyn Machine,
-) -> Result<Sameness, SameError> {
+    machine: &dyn Executor,
+) -> Result<LayoutEquivalence, CompareError> {
     if first.logical.len() != second.logical.len() {
         let (first, second) = (first.logical.len(), second.logical.len());
-        return Err(SameError::Rank { first, second });
+        return Err(CompareError::Rank { first, second });
     }
     let mut symbols = first.symbols.clone();
-    let (a, b) = (Side::new(first, &mut symbols)?, Side::new(second, &mut symbols)?);
+    let (a, b) = (
+        ComparisonOperand::new(first, &mut symbols)?,
+        ComparisonOperand::new(second, &mut symbols)?,
+    );
     let bare = Facts::new(&symbols);
     for (axis, (a, b)) in a.extents.iter().zip(&b.extents).enumerate() {
         if !bare.proves_eq(a, b)? {
-            return Err(SameError::Extent { axis });
+            return Err(CompareError::Extent { axis });
         }
     }
     if !same_domain(&a.within, &b.within, &bare)? {
-        return Err(SameError::Domain);
+        return Err(CompareError::Domain);
     }
     let within = a.within;
     let (ranks, extents) = ((first.physical_map.len(), second.physical_map.len()), a.extents);
     if ranks.0 != ranks.1 {
-        return Ok(Sameness::Ranks { first: ranks.0, second: ranks.1 });
+        return Ok(LayoutEquivalence::Ranks { first: ranks.0, second: ranks.1 });
     }
     let pairs: Vec<(Expr, Expr)> = a.targets.into_iter().zip(b.targets).collect();
     let facts = with_extents(&symbols, &extents)?;
-    let scope = Scope { extents: &extents, facts: &facts, most: MAX_POINTS, machine };
+    let scope = DifferenceScope { extents: &extents, facts: &facts, most: MAX_POINTS, machine };
     let mut values = Vec::new();
     let mut found = decide_within(&pairs, &within, scope)?;
     let is_symbolic = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Symbol(_)));
     let mut all = pairs.iter().flat_map(|(a, b)| [a, b]).chain(&extents);
-    if !matches!(found, Found::Equal) && all.any(is_symbolic) {
-        found = Found::Open(None);
+    if !matches!(found, DifferenceResult::Equal) && all.any(is_symbolic) {
+        found = DifferenceResult::Undecided(None);
         for sample in samples(&symbols, &extents) {
             let sampled = at_values((&pairs, &within), &extents, &sample, machine)?;
-            if matches!(sampled, Found::First(_)) {
+            if matches!(sampled, DifferenceResult::First(_)) {
                 (found, values) = (sampled, sample);
                 break;
             }
         }
     }
     Ok(match found {
-        Found::Equal => {
+        DifferenceResult::Equal => {
             let mut equal_sizes = true;
             for (a, b) in a.sizes.iter().zip(&b.sizes) {
                 equal_sizes &= bare.proves_eq(a, b)?;
             }
-            Sameness::Same { equal_sizes }
+            LayoutEquivalence::Same { equal_sizes }
         }
-        Found::Open(points) => Sameness::Undecided { points },
-        Found::First(logical) => {
+        DifferenceResult::Undecided(points) => LayoutEquivalence::Undecided { points },
+        DifferenceResult::First(logical) => {
             let place = |layout: &Layout, symbols: &[usize]| {
                 let own: Vec<i128> =
                     symbols.iter().filter_map(|k| values.get(*k).copied()).collect();
@@ -149,13 +152,13 @@ pub fn compare(
             let (first, second) = (place(first, &a.symbols)?, place(second, &b.symbols)?);
             let named = |(symbol, value): (&Symbol, &i128)| (symbol.name.clone(), *value);
             let symbols = symbols.iter().zip(&values).map(named).collect();
-            Sameness::Differs { logical, symbols, first, second }
+            LayoutEquivalence::Differs { logical, symbols, first, second }
         }
     })
 }
 
 /// What of a layout is compared, over the symbols of both.
-struct Side {
+struct ComparisonOperand {
     /// Where its own symbols stand in those of both.
     symbols: Vec<usize>,
     extents: Vec<Expr>,
@@ -167,14 +170,14 @@ struct Side {
     sizes: Vec<Expr>,
 }
 
-impl Side {
+impl ComparisonOperand {
     /// Adds the layout's symbols to `all`.
-    fn new(layout: &Layout, all: &mut Vec<Symbol>) -> Result<Self, SameError> {
+    fn new(layout: &Layout, all: &mut Vec<Symbol>) -> Result<Self, CompareError> {
         let mut symbols = Vec::new();
         for own in &layout.symbols {
             let known = all.iter().position(|symbol| symbol.name == own.name);
             if known.and_then(|k| all.get(k)).is_some_and(|symbol| symbol != own) {
-                return Err(SameError::Symbol { name: own.name.clone() });
+                return Err(CompareError::Symbol { name: own.name.clone() });
             }
             symbols.push(known.unwrap_or(all.len()));
             if known.is_none() {
@@ -206,12 +209,12 @@ impl Side {
 }
 
 /// The index is inside: nothing but an expression can fail.
-fn expr_error(error: LocateError) -> ExprError {
+fn expr_error(error: ElementLocationError) -> ExprError {
     match error {
-        LocateError::Expr(error) => error,
-        LocateError::Rank { .. } | LocateError::Outside { .. } | LocateError::NoElement => {
-            ExprError::Unbound
-        }
+        ElementLocationError::Expr(error) => error,
+        ElementLocationError::Rank { .. }
+        | ElementLocationError::OutOfBounds { .. }
+        | ElementLocationError::NoElement => ExprError::Unbound,
     }
 }
 
@@ -240,8 +243,8 @@ fn at_values(
     (pairs, within): (&[(Expr, Expr)], &[Expr]),
     extents: &[Expr],
     values: &[i128],
-    machine: &dyn Machine,
-) -> Result<Found, ExprError> {
+    machine: &dyn Executor,
+) -> Result<DifferenceResult, ExprError> {
     let fix = |expr: &Expr| {
         expr.substitute(&|var| match var {
             Var::Symbol(_) => value_of(var, &[], values).map(Expr::constant),
@@ -255,6 +258,6 @@ fn at_values(
     let pairs: Vec<(Expr, Expr)> =
         pairs.iter().map(|(a, b)| Ok((fix(a)?, fix(b)?))).collect::<Result<_, ExprError>>()?;
     let within: Vec<Expr> = within.iter().map(fix).collect::<Result<_, ExprError>>()?;
-    let scope = Scope { extents: &extents, facts: &facts, most: SAMPLE_POINTS, machine };
+    let scope = DifferenceScope { extents: &extents, facts: &facts, most: SAMPLE_POINTS, machine };
     decide_within(&pairs, &within, scope)
 }

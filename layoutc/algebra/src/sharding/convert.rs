@@ -1,13 +1,13 @@
 //! A placement in each of XLA's three forms.
 
-use super::lack::Lack;
-use super::named::Named;
-use super::order::Order;
-use super::placement::{Placed, Placement, Tiled};
+use super::lack::ShardingInexpressible;
+use super::named::NamedSharding;
+use super::order::DeviceOrder;
+use super::placement::{DevicePlacement, TensorSharding, TiledSharding};
 
 /// A form of XLA's texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Form {
+pub enum ShardingForm {
     /// Tiles, and a list of devices: `{devices=[2,2]0,1,2,3}`.
     V1,
     /// Tiles, and a range of devices: `{devices=[2,2]<=[4]}`.
@@ -16,23 +16,23 @@ pub enum Form {
     V3,
 }
 
-impl Placed {
+impl TensorSharding {
     /// The same in another form.
     ///
     /// # Errors
-    /// [`Lack`]: what the form has no words for.
-    pub fn to(&self, form: Form) -> Result<Self, Lack> {
+    /// [`ShardingInexpressible`]: what the form has no words for.
+    pub fn to(&self, form: ShardingForm) -> Result<Self, ShardingInexpressible> {
         let placement = match form {
-            Form::V1 => listed(self.placement.unnamed()?)?,
-            Form::V2 => ranged(self.placement.unnamed()?)?,
-            Form::V3 if self.group.is_some() => return Err(Lack::Group),
-            Form::V3 => self.placement.by_name()?,
+            ShardingForm::V1 => listed(self.placement.unnamed()?)?,
+            ShardingForm::V2 => ranged(self.placement.unnamed()?)?,
+            ShardingForm::V3 if self.group.is_some() => return Err(ShardingInexpressible::Group),
+            ShardingForm::V3 => self.placement.by_name()?,
         };
         Ok(Self { placement, group: self.group })
     }
 }
 
-impl Placement {
+impl DevicePlacement {
     /// How many axes the tensor has; `None`: any number.
     pub fn rank(&self) -> Option<usize> {
         match self {
@@ -55,8 +55,8 @@ impl Placement {
     /// The same without a mesh: as a whole, or in tiles.
     ///
     /// # Errors
-    /// [`Lack::Devices`].
-    pub fn unnamed(&self) -> Result<Self, Lack> {
+    /// [`ShardingInexpressible::Devices`].
+    pub fn unnamed(&self) -> Result<Self, ShardingInexpressible> {
         match self {
             Self::Named(named) => named.tiled(),
             Self::MaximalMesh { device } => Ok(Self::Maximal { device: *device }),
@@ -64,13 +64,13 @@ impl Placement {
         }
     }
 
-    fn by_name(&self) -> Result<Self, Lack> {
+    fn by_name(&self) -> Result<Self, ShardingInexpressible> {
         match self {
-            Self::Tiled(tiled) => Ok(Self::Named(Named::of_tiled(tiled))),
-            Self::Manual => Err(Lack::Mesh { word: "manual" }),
-            Self::Unreduced => Err(Lack::Mesh { word: "unreduced" }),
-            Self::Unknown => Err(Lack::Unknown),
-            Self::Replicated => Ok(Self::Named(Named::replicated())),
+            Self::Tiled(tiled) => Ok(Self::Named(NamedSharding::of_tiled(tiled))),
+            Self::Manual => Err(ShardingInexpressible::Mesh { word: "manual" }),
+            Self::Unreduced => Err(ShardingInexpressible::Mesh { word: "unreduced" }),
+            Self::Unknown => Err(ShardingInexpressible::Unknown),
+            Self::Replicated => Ok(Self::Named(NamedSharding::replicated())),
             Self::Maximal { device } => Ok(Self::MaximalMesh { device: *device }),
             Self::Named(_) | Self::MaximalMesh { .. } => Ok(self.clone()),
         }
@@ -78,22 +78,22 @@ impl Placement {
 }
 
 /// With a list of devices, where there are tiles; XLA takes no list of one device.
-fn listed(placement: Placement) -> Result<Placement, Lack> {
-    let Placement::Tiled(Tiled { counts, order, subgroups }) = placement else {
+fn listed(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
+    let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);
     };
     if order.count() == 1 {
-        return Ok(Placement::Replicated);
+        return Ok(DevicePlacement::Replicated);
     }
-    let order = Order::List(order.list()?);
-    Ok(Placement::Tiled(Tiled { counts, order, subgroups }))
+    let order = DeviceOrder::List(order.list()?);
+    Ok(DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }))
 }
 
 /// With a range of devices, where there are tiles.
-fn ranged(placement: Placement) -> Result<Placement, Lack> {
-    let Placement::Tiled(Tiled { counts, order, subgroups }) = placement else {
+fn ranged(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
+    let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);
     };
-    let order = Order::Iota(order.iota()?);
-    Ok(Placement::Tiled(Tiled { counts, order, subgroups }))
+    let order = DeviceOrder::Iota(order.iota()?);
+    Ok(DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }))
 }

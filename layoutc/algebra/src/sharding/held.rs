@@ -3,49 +3,53 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::lack::Lack;
+use super::lack::ShardingInexpressible;
 use super::mesh::part_extent;
-use super::placement::{Placement, Subgroup, Tiled};
+use super::placement::{DevicePlacement, Subgroup, TiledSharding};
 
 /// A part of a tensor, and the devices that hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct TensorShard {
     /// The devices, in order; none: all that there are.
     pub devices: Vec<i64>,
     /// The indices of the part along each axis, in elements: the first one, and the first one behind them.
     pub bounds: Vec<Range<i128>>,
 }
 
-impl Held {
+impl TensorShard {
     /// The extents of the part, in elements.
     pub fn extents(&self) -> Vec<i128> {
         self.bounds.iter().map(|range| range.end - range.start).collect()
     }
 }
 
-impl Placement {
+impl DevicePlacement {
     /// The parts of a tensor of these extents, which are from 0, and the devices that hold them, in the row-major
     /// order of the parts. `most` bounds how many devices are told of.
     ///
     /// # Errors
-    /// [`Lack::Rank`], [`Lack::Manual`], [`Lack::Unknown`]; [`Lack::Devices`] if there are more than `most`.
-    pub fn held(&self, extents: &[i128], most: i64) -> Result<Vec<Held>, Lack> {
+    /// [`ShardingInexpressible::Rank`], [`ShardingInexpressible::Manual`], [`ShardingInexpressible::Unknown`]; [`ShardingInexpressible::Devices`] if there are more than `most`.
+    pub fn held(
+        &self,
+        extents: &[i128],
+        most: i64,
+    ) -> Result<Vec<TensorShard>, ShardingInexpressible> {
         let whole = |devices: Vec<i64>| {
             let bounds = extents.iter().map(|extent| 0..*extent).collect();
-            Vec::from([Held { devices, bounds }])
+            Vec::from([TensorShard { devices, bounds }])
         };
         match self {
             Self::Replicated | Self::Unreduced => Ok(whole(Vec::new())),
             Self::Maximal { device } | Self::MaximalMesh { device } => {
                 Ok(whole(Vec::from([*device])))
             }
-            Self::Manual => Err(Lack::Manual),
-            Self::Unknown => Err(Lack::Unknown),
+            Self::Manual => Err(ShardingInexpressible::Manual),
+            Self::Unknown => Err(ShardingInexpressible::Unknown),
             Self::Tiled(tiled) => tiles(tiled, extents, most),
             Self::Named(named) => {
                 let devices = named.order.count();
                 if devices > most {
-                    return Err(Lack::Devices { devices });
+                    return Err(ShardingInexpressible::Devices { devices });
                 }
                 match named.tiled()? {
                     Self::Replicated if named.mesh.axes.is_empty() => Ok(whole(Vec::new())),
@@ -57,16 +61,20 @@ impl Placement {
     }
 }
 
-fn tiles(tiled: &Tiled, extents: &[i128], most: i64) -> Result<Vec<Held>, Lack> {
+fn tiles(
+    tiled: &TiledSharding,
+    extents: &[i128],
+    most: i64,
+) -> Result<Vec<TensorShard>, ShardingInexpressible> {
     if tiled.rank() != extents.len() {
-        return Err(Lack::Rank { given: tiled.rank(), wanted: extents.len() });
+        return Err(ShardingInexpressible::Rank { given: tiled.rank(), wanted: extents.len() });
     }
     if tiled.subgroups.contains(&Subgroup::Manual) {
-        return Err(Lack::Manual);
+        return Err(ShardingInexpressible::Manual);
     }
     let devices = tiled.devices();
     if devices > most {
-        return Err(Lack::Devices { devices });
+        return Err(ShardingInexpressible::Devices { devices });
     }
     let count = tiled.tiles().iter().product::<i64>();
     let shared = devices / count.max(1);
@@ -80,7 +88,10 @@ fn tiles(tiled: &Tiled, extents: &[i128], most: i64) -> Result<Vec<Held>, Lack> 
         }
         bounds.reverse();
         let places = k * shared..(k + 1) * shared;
-        Held { devices: places.filter_map(|place| tiled.order.device(place)).collect(), bounds }
+        TensorShard {
+            devices: places.filter_map(|place| tiled.order.device(place)).collect(),
+            bounds,
+        }
     };
     Ok((0..count).map(part).collect())
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// A digit of a device's number: `size` neighbours, each `stride` devices further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digit {
+pub struct DeviceDigit {
     /// How many values it takes; from 2.
     pub size: i64,
     /// The step in the device's number.
@@ -22,8 +22,8 @@ pub struct Digit {
 ///
 /// Source: XLA, `IotaTileAssignment` in `tile_assignment.h`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Iota {
-    digits: Vec<Digit>,
+pub struct IotaOrder {
+    digits: Vec<DeviceDigit>,
 }
 
 /// Why digits do not end where the tiles of an axis do.
@@ -31,7 +31,7 @@ pub struct Iota {
 #[error(
     "the {tiles} tiles of axis {axis} cut {size} devices that lie {stride} apart, and do not divide them"
 )]
-pub struct Uncut {
+pub struct TileBoundaryError {
     /// Which axis, from 0; those of subgroups stand behind those of the tensor.
     pub axis: usize,
     /// How many tiles it has.
@@ -44,7 +44,7 @@ pub struct Uncut {
 
 /// Why a list of devices is no reshaped and transposed range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum NoIota {
+pub enum IotaError {
     /// It does not begin with device 0.
     #[error("the first device is {device}, and a row-major mesh begins with 0")]
     First {
@@ -73,7 +73,7 @@ pub enum NoIota {
     },
 }
 
-impl Iota {
+impl IotaOrder {
     /// The order of `reshape` and `transpose`. `None`: `transpose` is no permutation of the positions in `reshape`, a
     /// size is below 1, or there are more devices than 64 bits can count.
     pub fn new(reshape: &[i64], transpose: &[usize]) -> Option<Self> {
@@ -90,23 +90,23 @@ impl Iota {
             if was_taken {
                 return None;
             }
-            digits.push(Digit { size: *reshape.get(*place)?, stride: *strides.get(*place)? });
+            digits.push(DeviceDigit { size: *reshape.get(*place)?, stride: *strides.get(*place)? });
         }
         taken.into_iter().all(|taken| taken).then(|| Self::of(&digits))
     }
 
     /// The devices `0..count` in their order; `count` is at least 1.
     pub fn row_major(count: i64) -> Self {
-        Self::of(&[Digit { size: count, stride: 1 }])
+        Self::of(&[DeviceDigit { size: count, stride: 1 }])
     }
 
     /// The order of these digits, the major one first. They are those of all devices, or parts of such.
-    pub(super) fn of(digits: &[Digit]) -> Self {
-        let mut merged: Vec<Digit> = Vec::with_capacity(digits.len());
+    pub(super) fn of(digits: &[DeviceDigit]) -> Self {
+        let mut merged: Vec<DeviceDigit> = Vec::with_capacity(digits.len());
         for digit in digits.iter().filter(|digit| digit.size > 1) {
             match merged.last_mut() {
                 Some(before) if Some(before.stride) == digit.size.checked_mul(digit.stride) => {
-                    *before = Digit { size: before.size * digit.size, stride: digit.stride };
+                    *before = DeviceDigit { size: before.size * digit.size, stride: digit.stride };
                 }
                 _ => merged.push(*digit),
             }
@@ -117,13 +117,13 @@ impl Iota {
     /// The order that a permutation of `0..count` has, if it has one.
     ///
     /// # Errors
-    /// [`NoIota`].
-    pub fn find(list: &[i64]) -> Result<Self, NoIota> {
+    /// [`IotaError`].
+    pub fn find(list: &[i64]) -> Result<Self, IotaError> {
         let at =
             |place: i64| usize::try_from(place).ok().and_then(|place| list.get(place)).copied();
         let count = i64::try_from(list.len()).unwrap_or(i64::MAX);
         if let Some(device) = list.first().copied().filter(|device| *device != 0) {
-            return Err(NoIota::First { device });
+            return Err(IotaError::First { device });
         }
         let (mut digits, mut row) = (Vec::new(), 1_i64);
         while row < count {
@@ -133,7 +133,7 @@ impl Iota {
                 Some(at(place)? == stride.checked_mul(size)?)
             };
             let size = (2..=count).find(|size| runs_on(*size) != Some(true)).unwrap_or(2);
-            digits.push(Digit { size, stride });
+            digits.push(DeviceDigit { size, stride });
             let longer = row.saturating_mul(size);
             if longer > count || count % longer != 0 {
                 return Err(broken(list, &digits, count));
@@ -145,14 +145,14 @@ impl Iota {
         match list.iter().zip(0..).find(|(device, place)| found.device(*place) != Some(**device)) {
             Some((device, place)) => {
                 let expected = found.device(place).unwrap_or(0);
-                Err(NoIota::Step { place, device: *device, expected })
+                Err(IotaError::Step { place, device: *device, expected })
             }
             None => Ok(found),
         }
     }
 
     /// The digits, the major one first.
-    pub fn digits(&self) -> &[Digit] {
+    pub fn digits(&self) -> &[DeviceDigit] {
         &self.digits
     }
 
@@ -184,12 +184,13 @@ impl Iota {
     /// Which size of the reshaped range stands where; the identity where there is nothing to be transposed.
     pub fn transpose(&self) -> Vec<usize> {
         let sorted = self.by_stride();
-        let place = |digit: &Digit| sorted.iter().position(|other| other == digit).unwrap_or(0);
+        let place =
+            |digit: &DeviceDigit| sorted.iter().position(|other| other == digit).unwrap_or(0);
         let places: Vec<usize> = self.digits.iter().map(place).collect();
         if places.is_empty() { vec![0] } else { places }
     }
 
-    fn by_stride(&self) -> Vec<Digit> {
+    fn by_stride(&self) -> Vec<DeviceDigit> {
         let mut sorted = self.digits.clone();
         sorted.sort_by_key(|digit| core::cmp::Reverse(digit.stride));
         sorted
@@ -198,26 +199,27 @@ impl Iota {
     /// The digits of each of these numbers of tiles, whose product is the number of devices; none for one tile.
     ///
     /// # Errors
-    /// [`Uncut`]: a number of tiles ends within a digit that it does not divide.
-    pub fn cut(&self, counts: &[i64]) -> Result<Vec<Vec<Digit>>, Uncut> {
+    /// [`TileBoundaryError`]: a number of tiles ends within a digit that it does not divide.
+    pub fn cut(&self, counts: &[i64]) -> Result<Vec<Vec<DeviceDigit>>, TileBoundaryError> {
         let mut digits = self.digits.iter().copied();
-        let mut rest: Option<Digit> = None;
+        let mut rest: Option<DeviceDigit> = None;
         let one = |(axis, tiles): (usize, &i64)| {
             let (mut left, mut parts) = (*tiles, Vec::new());
             while left > 1 {
-                let whole = Digit { size: 1, stride: 1 };
+                let whole = DeviceDigit { size: 1, stride: 1 };
                 let digit = rest.take().or_else(|| digits.next()).unwrap_or(whole);
                 if digit.size > 1 && left % digit.size == 0 {
                     left /= digit.size;
                     parts.push(digit);
                 } else if digit.size % left == 0 {
                     let minor = digit.size / left;
-                    parts.push(Digit { size: left, stride: digit.stride * minor });
-                    rest = Some(Digit { size: minor, stride: digit.stride }).filter(|d| d.size > 1);
+                    parts.push(DeviceDigit { size: left, stride: digit.stride * minor });
+                    rest = Some(DeviceDigit { size: minor, stride: digit.stride })
+                        .filter(|d| d.size > 1);
                     left = 1;
                 } else {
-                    let Digit { size, stride } = digit;
-                    return Err(Uncut { axis, tiles: *tiles, size, stride });
+                    let DeviceDigit { size, stride } = digit;
+                    return Err(TileBoundaryError { axis, tiles: *tiles, size, stride });
                 }
             }
             Ok(parts)
@@ -227,15 +229,15 @@ impl Iota {
 }
 
 /// The first device that breaks the rows of these digits, the minor one first.
-fn broken(list: &[i64], digits: &[Digit], count: i64) -> NoIota {
-    let rows: Vec<Digit> = digits.iter().rev().copied().collect();
-    let begun = Iota { digits: rows };
+fn broken(list: &[i64], digits: &[DeviceDigit], count: i64) -> IotaError {
+    let rows: Vec<DeviceDigit> = digits.iter().rev().copied().collect();
+    let begun = IotaOrder { digits: rows };
     let wrong = |(device, place): &(&i64, i64)| begun.device(*place).is_some_and(|d| d != **device);
     match list.iter().zip(0..).find(wrong) {
         Some((device, place)) => {
             let expected = begun.device(place).unwrap_or(0);
-            NoIota::Step { place, device: *device, expected }
+            IotaError::Step { place, device: *device, expected }
         }
-        None => NoIota::Row { row: begun.count().min(count), count },
+        None => IotaError::Row { row: begun.count().min(count), count },
     }
 }

@@ -7,24 +7,29 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::lack::Lack;
+use super::lack::ShardingInexpressible;
 use super::mesh::{Mesh, MeshAxis};
-use super::meshed::Meshed;
-use super::placement::{Placed, Placement};
+use super::meshed::MeshSharding;
+use super::placement::{DevicePlacement, TensorSharding};
 
 /// A placement as an expression of Python: `NamedSharding(…)`, or `SingleDeviceSharding(…)` on one device. Where the
-/// text has no mesh, `mesh` stands for one. `rank` is as in [`Meshed::of`].
+/// text has no mesh, `mesh` stands for one. `rank` is as in [`MeshSharding::of`].
 ///
 /// # Errors
-/// [`Lack`].
-pub fn expression(placed: &Placed, rank: Option<usize>) -> Result<String, Lack> {
+/// [`ShardingInexpressible`].
+pub fn expression(
+    placed: &TensorSharding,
+    rank: Option<usize>,
+) -> Result<String, ShardingInexpressible> {
     if placed.group.is_some() {
-        return Err(Lack::Group);
+        return Err(ShardingInexpressible::Group);
     }
-    if let Placement::Maximal { device } | Placement::MaximalMesh { device } = &placed.placement {
+    if let DevicePlacement::Maximal { device } | DevicePlacement::MaximalMesh { device } =
+        &placed.placement
+    {
         return Ok(format!("SingleDeviceSharding(jax.devices()[{device}])"));
     }
-    let meshed = Meshed::of(&placed.placement, rank)?;
+    let meshed = MeshSharding::of(&placed.placement, rank)?;
     let spec = partition_spec(&meshed)?;
     match meshed.mesh.axes.as_slice() {
         [] => Ok(format!("NamedSharding(mesh, {spec})")),
@@ -35,8 +40,8 @@ pub fn expression(placed: &Placed, rank: Option<usize>) -> Result<String, Lack> 
 /// `jax.make_mesh((2, 4), ('x', 'y'))`
 ///
 /// # Errors
-/// [`Lack::Name`].
-pub fn make_mesh(mesh: &Mesh) -> Result<String, Lack> {
+/// [`ShardingInexpressible::Name`].
+pub fn make_mesh(mesh: &Mesh) -> Result<String, ShardingInexpressible> {
     let sizes: Vec<String> = mesh.axes.iter().map(|axis| format!("{}", axis.size)).collect();
     let names = mesh.axes.iter().map(quoted).collect::<Result<Vec<_>, _>>()?;
     Ok(format!("jax.make_mesh({}, {})", tuple(&sizes), tuple(&names)))
@@ -45,9 +50,9 @@ pub fn make_mesh(mesh: &Mesh) -> Result<String, Lack> {
 /// `PartitionSpec('x', None, ('y', 'z'))`
 ///
 /// # Errors
-/// [`Lack::Name`].
-pub fn partition_spec(meshed: &Meshed) -> Result<String, Lack> {
-    let names = |positions: &[usize]| -> Result<Vec<String>, Lack> {
+/// [`ShardingInexpressible::Name`].
+pub fn partition_spec(meshed: &MeshSharding) -> Result<String, ShardingInexpressible> {
+    let names = |positions: &[usize]| -> Result<Vec<String>, ShardingInexpressible> {
         positions
             .iter()
             .filter_map(|position| meshed.mesh.axes.get(*position))
@@ -78,9 +83,9 @@ fn tuple(entries: &[String]) -> String {
 }
 
 /// A name as Python's string.
-fn quoted(axis: &MeshAxis) -> Result<String, Lack> {
+fn quoted(axis: &MeshAxis) -> Result<String, ShardingInexpressible> {
     if axis.name.chars().any(|c| c.is_control() || matches!(c, '\'' | '"' | '\\')) {
-        return Err(Lack::Name { name: axis.name.clone() });
+        return Err(ShardingInexpressible::Name { name: axis.name.clone() });
     }
     Ok(format!("'{}'", axis.name))
 }

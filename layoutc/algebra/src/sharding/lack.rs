@@ -5,12 +5,12 @@ use alloc::string::String;
 
 use thiserror::Error;
 
-use super::iota::{NoIota, Uncut};
+use super::iota::{IotaError, TileBoundaryError};
 use super::order::LISTED;
 
 /// What is lacking.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Lack {
+pub enum ShardingInexpressible {
     /// A list of devices would be too long.
     #[error("a list of {devices} devices: at most {LISTED} are listed")]
     Devices {
@@ -19,10 +19,10 @@ pub enum Lack {
     },
     /// The devices are in no order of a row-major mesh.
     #[error("this order of devices: {0}")]
-    Order(#[from] NoIota),
+    Order(#[from] IotaError),
     /// Tiles end within a row of devices.
     #[error("these tiles: {0}")]
-    Uncut(#[from] Uncut),
+    Uncut(#[from] TileBoundaryError),
     /// A group of tensors.
     #[error("`shard_as` and `shard_like`")]
     Group,
@@ -60,7 +60,7 @@ pub enum Lack {
     },
 }
 
-impl Lack {
+impl ShardingInexpressible {
     /// A way out.
     pub fn help(&self) -> String {
         match self {

@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use thiserror::Error;
 
-use super::owners::Owners;
+use super::owners::ReplicaDevices;
 
 /// An axis of a mesh.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -193,7 +193,7 @@ impl Sharding {
 
     /// The devices that hold the element at an index, in order: one, and its repetitions. `None`: there is no such
     /// element, or as in [`Sharding::part_extents`].
-    pub fn owners(&self, mesh: &Mesh, extents: &[i128], index: &[i128]) -> Option<Owners> {
+    pub fn owners(&self, mesh: &Mesh, extents: &[i128], index: &[i128]) -> Option<ReplicaDevices> {
         let largest = self.part_extents(mesh, extents)?;
         let is_inside = |(extent, index): (&i128, &i128)| (0..*extent).contains(index);
         if extents.len() != index.len() || !extents.iter().zip(index).all(is_inside) {
@@ -208,7 +208,7 @@ impl Sharding {
                 coordinate /= size;
             }
         }
-        Owners::new(mesh, mesh.device(&fixed)?, &self.repeated(mesh))
+        ReplicaDevices::new(mesh, mesh.device(&fixed)?, &self.repeated(mesh))
     }
 }
 

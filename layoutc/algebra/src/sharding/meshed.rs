@@ -5,16 +5,16 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::iota::{Digit, Iota};
-use super::lack::Lack;
+use super::iota::{DeviceDigit, IotaOrder};
+use super::lack::ShardingInexpressible;
 use super::mesh::{Mesh, MeshAxis, Sharding};
-use super::named::{Cut, Named, Part};
-use super::order::Order;
-use super::placement::{Placement, Subgroup};
+use super::named::{AxisRef, AxisSharding, NamedSharding};
+use super::order::DeviceOrder;
+use super::placement::{DevicePlacement, Subgroup};
 
 /// A tensor on a row-major mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Meshed {
+pub struct MeshSharding {
     /// The mesh.
     pub mesh: Mesh,
     /// What cuts the tensor.
@@ -23,40 +23,46 @@ pub struct Meshed {
     pub unreduced: Vec<usize>,
 }
 
-impl Meshed {
+impl MeshSharding {
     /// A placement on a mesh whose devices are numbered row-major. `rank` is the number of axes where the placement
     /// leaves it open; `None`: it is 0 then.
     ///
     /// A mesh axis that is taken in parts, or whose devices lie in several rows, becomes several: `a_0`, `a_1`, …, the
-    /// major one first. Tiles get axes as [`Named::of_tiled`] makes them. Devices in an order that no row-major mesh
+    /// major one first. Tiles get axes as [`NamedSharding::of_tiled`] makes them. Devices in an order that no row-major mesh
     /// has are refused: a mesh here has no order but its own.
     ///
     /// # Errors
-    /// [`Lack`].
-    pub fn of(placement: &Placement, rank: Option<usize>) -> Result<Self, Lack> {
+    /// [`ShardingInexpressible`].
+    pub fn of(
+        placement: &DevicePlacement,
+        rank: Option<usize>,
+    ) -> Result<Self, ShardingInexpressible> {
         let named = match placement {
-            Placement::Named(named) => named,
-            Placement::Tiled(tiled) => {
+            DevicePlacement::Named(named) => named,
+            DevicePlacement::Tiled(tiled) => {
                 tiled.order.iota()?.cut(&tiled.counts)?;
-                &Named::of_tiled(tiled)
+                &NamedSharding::of_tiled(tiled)
             }
-            Placement::Replicated => &Named::replicated(),
-            Placement::Maximal { device } | Placement::MaximalMesh { device } => {
-                return Err(Lack::Maximal { device: *device });
+            DevicePlacement::Replicated => &NamedSharding::replicated(),
+            DevicePlacement::Maximal { device } | DevicePlacement::MaximalMesh { device } => {
+                return Err(ShardingInexpressible::Maximal { device: *device });
             }
-            Placement::Manual => return Err(Lack::Mesh { word: "manual" }),
-            Placement::Unreduced => return Err(Lack::Mesh { word: "unreduced" }),
-            Placement::Unknown => return Err(Lack::Unknown),
+            DevicePlacement::Manual => return Err(ShardingInexpressible::Mesh { word: "manual" }),
+            DevicePlacement::Unreduced => {
+                return Err(ShardingInexpressible::Mesh { word: "unreduced" });
+            }
+            DevicePlacement::Unknown => return Err(ShardingInexpressible::Unknown),
         };
         if !named.shared(Subgroup::Manual).is_empty() {
-            return Err(Lack::Manual);
+            return Err(ShardingInexpressible::Manual);
         }
         let rows = rows(named)?;
-        let position = |part: &Part, row: usize| {
+        let position = |part: &AxisRef, row: usize| {
             rows.iter().position(|other| (other.part, other.number) == (*part, row))
         };
-        let positions = |parts: &[Part]| -> Vec<usize> {
-            let of = |part: &Part| (0..).map_while(|row| position(part, row)).collect::<Vec<_>>();
+        let positions = |parts: &[AxisRef]| -> Vec<usize> {
+            let of =
+                |part: &AxisRef| (0..).map_while(|row| position(part, row)).collect::<Vec<_>>();
             parts.iter().flat_map(of).collect()
         };
         let mut over: Vec<Vec<usize>> =
@@ -74,23 +80,23 @@ impl Meshed {
     }
 
     /// The placement by name: the tensor is replicated over mesh axes that do not cut it.
-    pub fn named(&self) -> Named {
-        let part = |position: &usize| Part {
+    pub fn named(&self) -> NamedSharding {
+        let part = |position: &usize| AxisRef {
             axis: *position,
             before: 1,
             size: self.mesh.axes.get(*position).map_or(1, |axis| axis.size),
         };
         let parts = |positions: &[usize]| positions.iter().map(part).collect::<Vec<_>>();
-        let cut = |positions: &Vec<usize>| Cut { parts: parts(positions), is_open: false };
+        let cut = |positions: &Vec<usize>| AxisSharding { parts: parts(positions), is_open: false };
         let free: Vec<usize> = self
             .sharding
             .repeated(&self.mesh)
             .into_iter()
             .filter(|position| !self.unreduced.contains(position))
             .collect();
-        Named {
+        NamedSharding {
             mesh: self.mesh.clone(),
-            order: Order::Iota(Iota::row_major(self.mesh.devices().unwrap_or(1))),
+            order: DeviceOrder::Iota(IotaOrder::row_major(self.mesh.devices().unwrap_or(1))),
             cuts: self.sharding.over().iter().map(cut).collect(),
             shared: [
                 (Subgroup::Manual, Vec::new()),
@@ -102,9 +108,9 @@ impl Meshed {
 }
 
 /// An axis of the row-major mesh: devices in a row.
-struct Row {
+struct DeviceRow {
     /// The part of the named mesh that it comes from.
-    part: Part,
+    part: AxisRef,
     /// Which of its rows it is, from 0, the major one first.
     number: usize,
     size: i64,
@@ -112,7 +118,7 @@ struct Row {
 }
 
 /// The axes of the row-major mesh, major to minor.
-fn rows(named: &Named) -> Result<Vec<Row>, Lack> {
+fn rows(named: &NamedSharding) -> Result<Vec<DeviceRow>, ShardingInexpressible> {
     let refined = named.refined();
     let sizes: Vec<i64> = refined.iter().map(|part| part.size).collect();
     let iota = named.order.iota()?;
@@ -120,9 +126,10 @@ fn rows(named: &Named) -> Result<Vec<Row>, Lack> {
     // One device stands behind what stands before it.
     let mut last = iota.count();
     for (part, digits) in refined.iter().zip(iota.cut(&sizes)?) {
-        let digits = if digits.is_empty() { vec![Digit { size: 1, stride: last }] } else { digits };
-        for (number, Digit { size, stride }) in digits.into_iter().enumerate() {
-            rows.push(Row { part: *part, number, size, stride });
+        let digits =
+            if digits.is_empty() { vec![DeviceDigit { size: 1, stride: last }] } else { digits };
+        for (number, DeviceDigit { size, stride }) in digits.into_iter().enumerate() {
+            rows.push(DeviceRow { part: *part, number, size, stride });
             last = stride;
         }
     }
@@ -131,9 +138,10 @@ fn rows(named: &Named) -> Result<Vec<Row>, Lack> {
 }
 
 /// The names of the rows: that of an axis which is one row, else with a number behind it.
-fn names(named: &Named, rows: &[Row]) -> Vec<String> {
-    let axis = |row: &Row| row.part.axis;
-    let own = |row: &Row| named.mesh.axes.get(axis(row)).map_or("", |axis| axis.name.as_str());
+fn names(named: &NamedSharding, rows: &[DeviceRow]) -> Vec<String> {
+    let axis = |row: &DeviceRow| row.part.axis;
+    let own =
+        |row: &DeviceRow| named.mesh.axes.get(axis(row)).map_or("", |axis| axis.name.as_str());
     let is_taken = |name: &str| named.mesh.axes.iter().any(|axis| axis.name == name);
     let mut names: Vec<String> = Vec::with_capacity(rows.len());
     for row in rows {

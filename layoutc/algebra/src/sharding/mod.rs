@@ -2,7 +2,7 @@
 //!
 //! It says which part of the logical tensor a device holds; how the part is laid out there is a layout's own matter.
 //! A [`Mesh`] numbers its devices row-major, and nothing else. XLA's texts may give devices any order: they are read
-//! as a [`Placement`], which keeps the order, and becomes a mesh ([`Meshed`]) where the order is that of one.
+//! as a [`DevicePlacement`], which keeps the order, and becomes a mesh ([`MeshSharding`]) where the order is that of one.
 
 mod convert;
 mod held;
@@ -18,13 +18,15 @@ mod placement;
 mod same;
 pub mod xla;
 
-pub use convert::Form;
-pub use held::Held;
-pub use iota::{Digit, Iota, NoIota, Uncut};
-pub use lack::Lack;
+pub use convert::ShardingForm;
+pub use held::TensorShard;
+pub use iota::{DeviceDigit, IotaError, IotaOrder, TileBoundaryError};
+pub use lack::ShardingInexpressible;
 pub use mesh::{Mesh, MeshAxis, Sharding, ShardingError, part_extent};
-pub use meshed::Meshed;
-pub use named::{Cut, Named, Part};
-pub use order::{LISTED, Order};
-pub use owners::Owners;
-pub use placement::{Group, Placed, Placement, Subgroup, Text, Tiled, tiled};
+pub use meshed::MeshSharding;
+pub use named::{AxisRef, AxisSharding, NamedSharding};
+pub use order::{DeviceOrder, LISTED};
+pub use owners::ReplicaDevices;
+pub use placement::{
+    DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, TiledSharding, tiled,
+};

@@ -4,15 +4,15 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::iota::{Digit, Iota};
-use super::lack::Lack;
+use super::iota::{DeviceDigit, IotaOrder};
+use super::lack::ShardingInexpressible;
 use super::mesh::{Mesh, MeshAxis};
-use super::order::Order;
-use super::placement::{Placement, Subgroup, Tiled, tiled};
+use super::order::DeviceOrder;
+use super::placement::{DevicePlacement, Subgroup, TiledSharding, tiled};
 
 /// A mesh axis, or a part of one: `'b':(2)4` are the 4 values in the middle of a `b` of 2 x 4 x more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Part {
+pub struct AxisRef {
     /// The position of the axis in the mesh.
     pub axis: usize,
     /// The product of the sizes before the part, within the axis.
@@ -21,7 +21,7 @@ pub struct Part {
     pub size: i64,
 }
 
-impl Part {
+impl AxisRef {
     /// The product of the sizes up to the end of the part, within the axis.
     pub(super) fn end(self) -> i64 {
         self.before.saturating_mul(self.size)
@@ -30,37 +30,37 @@ impl Part {
 
 /// What cuts an axis of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cut {
+pub struct AxisSharding {
     /// Parts of mesh axes, major first.
-    pub parts: Vec<Part>,
+    pub parts: Vec<AxisRef>,
     /// Whether XLA may cut the axis further.
     pub is_open: bool,
 }
 
 /// A tensor on a mesh.
 ///
-/// What is made by [`super::xla::parse`] or [`Named::of_tiled`] is whole: each part lies in its axis, and no two overlap.
+/// What is made by [`super::xla::parse`] or [`NamedSharding::of_tiled`] is whole: each part lies in its axis, and no two overlap.
 ///
 /// Source: XLA, `NamedSharding` in `named_sharding.h`, `Mesh` and `AxisRef` in `mesh_and_axis.h`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedSharding {
     /// The axes.
     pub(super) mesh: Mesh,
     /// The devices in the row-major order of the axes.
-    pub(super) order: Order,
+    pub(super) order: DeviceOrder,
     /// What cuts each axis of the tensor; none at all: nothing cuts it, whatever its rank.
-    pub(super) cuts: Vec<Cut>,
+    pub(super) cuts: Vec<AxisSharding>,
     /// The parts over which devices have what is said, by [`Subgroup`]: each list in the order of the mesh. Devices
     /// have the same over parts in no list.
-    pub(super) shared: [(Subgroup, Vec<Part>); 3],
+    pub(super) shared: [(Subgroup, Vec<AxisRef>); 3],
 }
 
-impl Named {
+impl NamedSharding {
     /// On every device of a mesh of which nothing is known.
     pub(super) fn replicated() -> Self {
         Self {
             mesh: Mesh::default(),
-            order: Order::Iota(Iota::row_major(1)),
+            order: DeviceOrder::Iota(IotaOrder::row_major(1)),
             cuts: Vec::new(),
             shared: Subgroup::ALL.map(|kind| (kind, Vec::new())),
         }
@@ -72,12 +72,12 @@ impl Named {
     }
 
     /// The devices in the row-major order of the mesh's axes.
-    pub fn order(&self) -> &Order {
+    pub fn order(&self) -> &DeviceOrder {
         &self.order
     }
 
     /// What cuts each axis of the tensor; none at all: nothing cuts it, whatever its rank.
-    pub fn cuts(&self) -> &[Cut] {
+    pub fn cuts(&self) -> &[AxisSharding] {
         &self.cuts
     }
 
@@ -87,14 +87,14 @@ impl Named {
     }
 
     /// The parts over which devices are said to have this.
-    pub fn shared(&self, kind: Subgroup) -> &[Part] {
+    pub fn shared(&self, kind: Subgroup) -> &[AxisRef] {
         self.shared.iter().find(|row| row.0 == kind).map_or(&[], |row| row.1.as_slice())
     }
 
     /// The mesh axes, each in its parts, in the order of the mesh.
-    pub(super) fn refined(&self) -> Vec<Part> {
+    pub(super) fn refined(&self) -> Vec<AxisRef> {
         let cut = self.cuts.iter().flat_map(|cut| &cut.parts);
-        let all: Vec<Part> =
+        let all: Vec<AxisRef> =
             cut.chain(self.shared.iter().flat_map(|row| &row.1)).copied().collect();
         let mut refined = Vec::new();
         for (axis, MeshAxis { size, .. }) in self.mesh.axes.iter().enumerate() {
@@ -104,10 +104,10 @@ impl Named {
             ends.sort_unstable();
             ends.dedup();
             if *size == 1 {
-                refined.push(Part { axis, before: 1, size: 1 });
+                refined.push(AxisRef { axis, before: 1, size: 1 });
             }
             let pieces = ends.iter().zip(ends.iter().skip(1));
-            refined.extend(pieces.map(|(before, end)| Part {
+            refined.extend(pieces.map(|(before, end)| AxisRef {
                 axis,
                 before: *before,
                 size: end / before,
@@ -121,34 +121,34 @@ impl Named {
     /// Source: XLA, `HloSharding::V3ToV2Sharding` in `hlo_sharding.cc`.
     ///
     /// # Errors
-    /// [`Lack::Devices`]: the devices would have to be listed, and are too many.
-    pub fn tiled(&self) -> Result<Placement, Lack> {
+    /// [`ShardingInexpressible::Devices`]: the devices would have to be listed, and are too many.
+    pub fn tiled(&self) -> Result<DevicePlacement, ShardingInexpressible> {
         let refined = self.refined();
-        let product = |parts: &[Part]| parts.iter().map(|part| part.size).product::<i64>();
+        let product = |parts: &[AxisRef]| parts.iter().map(|part| part.size).product::<i64>();
         let mut counts: Vec<i64> = self.cuts.iter().map(|cut| product(&cut.parts)).collect();
-        let said: Vec<&(Subgroup, Vec<Part>)> = self
+        let said: Vec<&(Subgroup, Vec<AxisRef>)> = self
             .shared
             .iter()
             .filter(|row| row.0 != Subgroup::Replicated && !row.1.is_empty())
             .collect();
         if said.is_empty() && counts.iter().all(|count| *count == 1) {
-            return Ok(Placement::Replicated);
+            return Ok(DevicePlacement::Replicated);
         }
-        let mut listed: Vec<Part> = self.cuts.iter().flat_map(|cut| cut.parts.clone()).collect();
+        let mut listed: Vec<AxisRef> = self.cuts.iter().flat_map(|cut| cut.parts.clone()).collect();
         let mut kinds = Vec::new();
         for (kind, parts) in said {
             kinds.push(*kind);
             counts.push(product(parts));
             listed.extend(parts);
         }
-        let free: Vec<Part> =
+        let free: Vec<AxisRef> =
             refined.iter().filter(|part| !listed.contains(part)).copied().collect();
         if product(&free) > 1 {
             kinds.push(Subgroup::Replicated);
             counts.push(product(&free));
         }
         listed.extend(free);
-        let place = |part: &Part| refined.iter().position(|other| other == part).unwrap_or(0);
+        let place = |part: &AxisRef| refined.iter().position(|other| other == part).unwrap_or(0);
         let places: Vec<usize> = listed.iter().map(place).collect();
         let sizes: Vec<i64> = refined.iter().map(|part| part.size).collect();
         tiled(counts, self.order.transposed(&sizes, &places)?, kinds)
@@ -158,26 +158,31 @@ impl Named {
     /// counts of the tiles, and its devices are listed.
     ///
     /// Source: XLA, `HloSharding::ToNamedSharding` in `hlo_sharding.cc`.
-    pub fn of_tiled(tiled: &Tiled) -> Self {
+    pub fn of_tiled(tiled: &TiledSharding) -> Self {
         let row_major = tiled.order.iota().ok().and_then(|iota| iota.cut(&tiled.counts).ok());
         let order = match &row_major {
-            Some(_) => Order::Iota(Iota::row_major(tiled.devices())),
+            Some(_) => DeviceOrder::Iota(IotaOrder::row_major(tiled.devices())),
             None => tiled.order.clone(),
         };
         let parts = row_major.unwrap_or_else(|| by_count(&tiled.counts));
-        let mut digits: Vec<Digit> = parts.iter().flatten().copied().collect();
+        let mut digits: Vec<DeviceDigit> = parts.iter().flatten().copied().collect();
         digits.sort_by_key(|digit| core::cmp::Reverse(digit.stride));
-        let axis =
-            |(k, digit): (usize, &Digit)| MeshAxis { name: format!("axis_{k}"), size: digit.size };
-        let mesh = Mesh { axes: digits.iter().enumerate().map(axis).collect() };
-        let part = |digit: &Digit| {
-            let axis = digits.iter().position(|other| other == digit).unwrap_or(0);
-            Part { axis, before: 1, size: digit.size }
+        let axis = |(k, digit): (usize, &DeviceDigit)| MeshAxis {
+            name: format!("axis_{k}"),
+            size: digit.size,
         };
-        let lists: Vec<Vec<Part>> =
+        let mesh = Mesh { axes: digits.iter().enumerate().map(axis).collect() };
+        let part = |digit: &DeviceDigit| {
+            let axis = digits.iter().position(|other| other == digit).unwrap_or(0);
+            AxisRef { axis, before: 1, size: digit.size }
+        };
+        let lists: Vec<Vec<AxisRef>> =
             parts.iter().map(|digits| digits.iter().map(part).collect()).collect();
         let (cuts, groups) = lists.split_at(tiled.rank().min(lists.len()));
-        let cuts = cuts.iter().map(|parts| Cut { parts: parts.clone(), is_open: false }).collect();
+        let cuts = cuts
+            .iter()
+            .map(|parts| AxisSharding { parts: parts.clone(), is_open: false })
+            .collect();
         let mut shared = Subgroup::ALL.map(|kind| (kind, Vec::new()));
         for (kind, parts) in tiled.subgroups.iter().zip(groups) {
             if let Some(row) = shared.iter_mut().find(|row| row.0 == *kind) {
@@ -190,12 +195,12 @@ impl Named {
 }
 
 /// A digit for each count above 1, as if the tiles were devices in their row-major order.
-fn by_count(counts: &[i64]) -> Vec<Vec<Digit>> {
+fn by_count(counts: &[i64]) -> Vec<Vec<DeviceDigit>> {
     let mut next = 1;
     let mut digits = vec![Vec::new(); counts.len()];
     for (list, size) in digits.iter_mut().zip(counts).rev() {
         if *size > 1 {
-            list.push(Digit { size: *size, stride: next });
+            list.push(DeviceDigit { size: *size, stride: next });
             next *= size;
         }
     }

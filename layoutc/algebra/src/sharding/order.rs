@@ -3,22 +3,22 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::iota::{Digit, Iota, NoIota};
-use super::lack::Lack;
+use super::iota::{DeviceDigit, IotaError, IotaOrder};
+use super::lack::ShardingInexpressible;
 
 /// How many devices are written out at most.
 pub const LISTED: i64 = 1 << 20;
 
 /// The devices of tiles, in the row-major order of the tiles: each of `0..count` once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum DeviceOrder {
     /// A reshaped and transposed range: XLA's second form.
-    Iota(Iota),
+    Iota(IotaOrder),
     /// One by one: XLA's first form.
     List(Vec<i64>),
 }
 
-impl Order {
+impl DeviceOrder {
     /// How many devices there are.
     pub fn count(&self) -> i64 {
         match self {
@@ -38,12 +38,12 @@ impl Order {
     /// All devices.
     ///
     /// # Errors
-    /// [`Lack::Devices`]: they are more than [`LISTED`].
-    pub fn list(&self) -> Result<Vec<i64>, Lack> {
+    /// [`ShardingInexpressible::Devices`]: they are more than [`LISTED`].
+    pub fn list(&self) -> Result<Vec<i64>, ShardingInexpressible> {
         match self {
             Self::List(list) => Ok(list.clone()),
             Self::Iota(iota) if iota.count() > LISTED => {
-                Err(Lack::Devices { devices: iota.count() })
+                Err(ShardingInexpressible::Devices { devices: iota.count() })
             }
             Self::Iota(iota) => Ok((0..iota.count()).filter_map(|k| iota.device(k)).collect()),
         }
@@ -52,11 +52,11 @@ impl Order {
     /// The order as a reshaped and transposed range.
     ///
     /// # Errors
-    /// [`NoIota`].
-    pub fn iota(&self) -> Result<Iota, NoIota> {
+    /// [`IotaError`].
+    pub fn iota(&self) -> Result<IotaOrder, IotaError> {
         match self {
             Self::Iota(iota) => Ok(iota.clone()),
-            Self::List(list) => Iota::find(list),
+            Self::List(list) => IotaOrder::find(list),
         }
     }
 
@@ -64,8 +64,12 @@ impl Order {
     /// where its digits end with the tiles, as XLA's does.
     ///
     /// # Errors
-    /// As [`Order::list`].
-    pub(super) fn transposed(&self, counts: &[i64], places: &[usize]) -> Result<Self, Lack> {
+    /// As [`DeviceOrder::list`].
+    pub(super) fn transposed(
+        &self,
+        counts: &[i64],
+        places: &[usize],
+    ) -> Result<Self, ShardingInexpressible> {
         let count = |place: &usize| counts.get(*place).copied().unwrap_or(1);
         let long: Vec<usize> = places.iter().copied().filter(|place| count(place) > 1).collect();
         if long.is_sorted() {
@@ -75,8 +79,8 @@ impl Order {
             && let Ok(parts) = iota.cut(counts)
         {
             let parts = long.iter().filter_map(|place| parts.get(*place));
-            let digits: Vec<Digit> = parts.flatten().copied().collect();
-            return Ok(Self::Iota(Iota::of(&digits)));
+            let digits: Vec<DeviceDigit> = parts.flatten().copied().collect();
+            return Ok(Self::Iota(IotaOrder::of(&digits)));
         }
         let list = self.list()?;
         let mut strides = vec![1; counts.len()];
@@ -87,10 +91,10 @@ impl Order {
         }
         let digit = |place: &usize| {
             let stride = strides.get(*place).copied().unwrap_or(1);
-            Digit { size: count(place), stride }
+            DeviceDigit { size: count(place), stride }
         };
-        let digits: Vec<Digit> = long.iter().map(digit).collect();
-        let from = Iota::of(&digits);
+        let digits: Vec<DeviceDigit> = long.iter().map(digit).collect();
+        let from = IotaOrder::of(&digits);
         let device = |place: i64| list.get(usize::try_from(from.device(place)?).ok()?).copied();
         Ok(Self::List((0..self.count()).filter_map(device).collect()))
     }
@@ -99,8 +103,8 @@ impl Order {
     /// group, as XLA's does.
     ///
     /// # Errors
-    /// As [`Order::list`].
-    pub(super) fn grouped(&self, group: i64) -> Result<Self, Lack> {
+    /// As [`DeviceOrder::list`].
+    pub(super) fn grouped(&self, group: i64) -> Result<Self, ShardingInexpressible> {
         if let Self::Iota(iota) = self
             && let Some(sorted) = grouped(iota, group)
         {
@@ -114,17 +118,17 @@ impl Order {
     }
 }
 
-fn grouped(iota: &Iota, group: i64) -> Option<Iota> {
+fn grouped(iota: &IotaOrder, group: i64) -> Option<IotaOrder> {
     let mut digits = iota.digits().to_vec();
     let (mut left, mut minor) = (group, Vec::new());
     while left > 1 {
-        let Digit { size, stride } = digits.pop()?;
+        let DeviceDigit { size, stride } = digits.pop()?;
         if left % size == 0 {
             left /= size;
-            minor.push(Digit { size, stride });
+            minor.push(DeviceDigit { size, stride });
         } else if size % left == 0 {
-            digits.push(Digit { size: size / left, stride: stride * left });
-            minor.push(Digit { size: left, stride });
+            digits.push(DeviceDigit { size: size / left, stride: stride * left });
+            minor.push(DeviceDigit { size: left, stride });
             left = 1;
         } else {
             return None;
@@ -132,5 +136,5 @@ fn grouped(iota: &Iota, group: i64) -> Option<Iota> {
     }
     minor.sort_by_key(|digit| core::cmp::Reverse(digit.stride));
     digits.extend(minor);
-    Some(Iota::of(&digits))
+    Some(IotaOrder::of(&digits))
 }

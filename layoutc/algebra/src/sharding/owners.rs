@@ -6,7 +6,7 @@ use super::mesh::Mesh;
 
 /// Devices that hold the same part, in order. There may be very many: they are worked out one by one.
 #[derive(Debug, Clone)]
-pub struct Owners {
+pub struct ReplicaDevices {
     /// The first of them.
     first: i64,
     /// The mesh axes over which the part is repeated, minor to major: their sizes, and the step to the next device.
@@ -15,7 +15,7 @@ pub struct Owners {
     count: i64,
 }
 
-impl Owners {
+impl ReplicaDevices {
     /// From the first device over the mesh axes at `positions`, which are in the order of the mesh.
     pub(super) fn new(mesh: &Mesh, first: i64, positions: &[usize]) -> Option<Self> {
         mesh.devices()?;
@@ -37,7 +37,7 @@ impl Owners {
     }
 }
 
-impl Iterator for Owners {
+impl Iterator for ReplicaDevices {
     type Item = i64;
 
     fn next(&mut self) -> Option<i64> {

@@ -2,31 +2,31 @@
 
 use alloc::vec::Vec;
 
-use super::lack::Lack;
-use super::named::Named;
-use super::order::Order;
+use super::lack::ShardingInexpressible;
+use super::named::NamedSharding;
+use super::order::DeviceOrder;
 
 /// What a text shards.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Text {
+pub enum ShardingText {
     /// One tensor.
-    One(Placed),
+    One(TensorSharding),
     /// The leaves of a tuple.
-    Tuple(Vec<Placed>),
+    Tuple(Vec<TensorSharding>),
 }
 
 /// A placement, and the group of tensors that shall be sharded alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub struct TensorSharding {
     /// Where the tensor lies.
-    pub placement: Placement,
+    pub placement: DevicePlacement,
     /// The group, if it is in one.
-    pub group: Option<Group>,
+    pub group: Option<ShardGroup>,
 }
 
 /// A group of tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum ShardGroup {
     /// All are sharded the same: `shard_as`.
     As(i64),
     /// All are sharded like one of them: `shard_like`.
@@ -35,7 +35,7 @@ pub enum Group {
 
 /// Where a tensor lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Placement {
+pub enum DevicePlacement {
     /// All of it on every device.
     Replicated,
     /// All of it on one device.
@@ -55,9 +55,9 @@ pub enum Placement {
     /// A part of the sum on every device.
     Unreduced,
     /// In tiles, by their numbers.
-    Tiled(Tiled),
+    Tiled(TiledSharding),
     /// Over the axes of a mesh, by their names.
-    Named(Named),
+    Named(NamedSharding),
 }
 
 /// What the devices that share a tile have of it. The order is the one in which XLA writes them.
@@ -85,27 +85,27 @@ impl Subgroup {
     }
 
     /// A tensor that is such as a whole.
-    fn whole(self) -> Placement {
+    fn whole(self) -> DevicePlacement {
         match self {
-            Self::Manual => Placement::Manual,
-            Self::Unreduced => Placement::Unreduced,
-            Self::Replicated => Placement::Replicated,
+            Self::Manual => DevicePlacement::Manual,
+            Self::Unreduced => DevicePlacement::Unreduced,
+            Self::Replicated => DevicePlacement::Replicated,
         }
     }
 }
 
 /// A tensor in tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tiled {
+pub struct TiledSharding {
     /// How many tiles each axis has, then how many devices each subgroup has.
     pub(super) counts: Vec<i64>,
     /// The devices, in the row-major order of the counts.
-    pub(super) order: Order,
+    pub(super) order: DeviceOrder,
     /// What the last counts are, each kind once and in order.
     pub(super) subgroups: Vec<Subgroup>,
 }
 
-impl Tiled {
+impl TiledSharding {
     /// How many axes the tensor has.
     pub fn rank(&self) -> usize {
         self.counts.len().saturating_sub(self.subgroups.len())
@@ -133,7 +133,7 @@ impl Tiled {
     }
 
     /// The devices, in the row-major order of the counts.
-    pub fn order(&self) -> &Order {
+    pub fn order(&self) -> &DeviceOrder {
         &self.order
     }
 }
@@ -148,14 +148,14 @@ impl Tiled {
 /// when it is read again, where all subgroups but one are of one device and that one is unreduced: here it is the last.
 ///
 /// # Errors
-/// [`Lack::Devices`]: the devices would have to be listed, and are too many.
+/// [`ShardingInexpressible::Devices`]: the devices would have to be listed, and are too many.
 pub fn tiled(
     mut counts: Vec<i64>,
-    order: Order,
+    order: DeviceOrder,
     subgroups: Vec<Subgroup>,
-) -> Result<Placement, Lack> {
+) -> Result<DevicePlacement, ShardingInexpressible> {
     let Some(first) = subgroups.first() else {
-        return Ok(Placement::Tiled(Tiled { counts, order, subgroups }));
+        return Ok(DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }));
     };
     let rank = counts.len().saturating_sub(subgroups.len());
     let is_cut = counts.iter().take(rank).any(|count| *count > 1);
@@ -180,11 +180,11 @@ pub fn tiled(
     counts.extend(&sizes);
     match kinds.as_slice() {
         [kind] if !is_cut => return Ok(kind.whole()),
-        [] if rank == 0 => return Ok(Placement::Replicated),
+        [] if rank == 0 => return Ok(DevicePlacement::Replicated),
         [.., Subgroup::Replicated] => {
             order = order.grouped(sizes.last().copied().unwrap_or(1))?;
         }
         _ => {}
     }
-    Ok(Placement::Tiled(Tiled { counts, order, subgroups: kinds }))
+    Ok(DevicePlacement::Tiled(TiledSharding { counts, order, subgroups: kinds }))
 }

@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::iota::{Digit, Iota};
-use super::lack::Lack;
-use super::order::Order;
-use super::placement::{Placed, Placement, Subgroup, Tiled};
+use super::iota::{DeviceDigit, IotaOrder};
+use super::lack::ShardingInexpressible;
+use super::order::DeviceOrder;
+use super::placement::{DevicePlacement, Subgroup, TensorSharding, TiledSharding};
 
-impl Placed {
+impl TensorSharding {
     /// Whether both put every element on the same devices, and are in the same group.
     ///
     /// Names of mesh axes, whether XLA may cut an axis further, and the order of devices within a `manual` or an
@@ -15,13 +15,13 @@ impl Placed {
     /// whole tensor, as XLA has it.
     ///
     /// # Errors
-    /// [`Lack::Devices`]: the devices would have to be listed, and are too many.
-    pub fn same(&self, other: &Self) -> Result<bool, Lack> {
+    /// [`ShardingInexpressible::Devices`]: the devices would have to be listed, and are too many.
+    pub fn same(&self, other: &Self) -> Result<bool, ShardingInexpressible> {
         if self.group != other.group {
             return Ok(false);
         }
         let (a, b) = (whole(self.placement.unnamed()?), whole(other.placement.unnamed()?));
-        let (Placement::Tiled(a), Placement::Tiled(b)) = (&a, &b) else {
+        let (DevicePlacement::Tiled(a), DevicePlacement::Tiled(b)) = (&a, &b) else {
             return Ok(a == b);
         };
         let is_alike = a.counts == b.counts && a.subgroups == b.subgroups;
@@ -30,26 +30,26 @@ impl Placed {
 }
 
 /// What lies on one device is replicated there.
-fn whole(placement: Placement) -> Placement {
+fn whole(placement: DevicePlacement) -> DevicePlacement {
     match placement {
-        Placement::Tiled(tiled) if tiled.devices() == 1 => Placement::Replicated,
+        DevicePlacement::Tiled(tiled) if tiled.devices() == 1 => DevicePlacement::Replicated,
         placement => placement,
     }
 }
 
 /// The order with the devices of each subgroup sorted by what the first tile has of them; a range where it is one.
-fn normal(tiled: &Tiled) -> Result<Order, Lack> {
+fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     let iota = tiled.order.iota();
     let is_plain = tiled.subgroups.iter().all(|kind| *kind == Subgroup::Replicated);
     match iota {
-        Ok(iota) if is_plain => return Ok(Order::Iota(iota)),
+        Ok(iota) if is_plain => return Ok(DeviceOrder::Iota(iota)),
         Ok(iota) => {
             if let Ok(mut parts) = iota.cut(&tiled.counts) {
                 for digits in parts.iter_mut().skip(tiled.rank()) {
                     digits.sort_by_key(|digit| core::cmp::Reverse(digit.stride));
                 }
-                let digits: Vec<Digit> = parts.into_iter().flatten().collect();
-                return Ok(Order::Iota(Iota::of(&digits)));
+                let digits: Vec<DeviceDigit> = parts.into_iter().flatten().collect();
+                return Ok(DeviceOrder::Iota(IotaOrder::of(&digits)));
             }
         }
         Err(_) => {}
@@ -67,7 +67,7 @@ fn normal(tiled: &Tiled) -> Result<Order, Lack> {
             list = relabeled(&list, tile, size, step);
         }
     }
-    Ok(Order::List(list))
+    Ok(DeviceOrder::List(list))
 }
 
 /// The list with the places of one subgroup in another order, the same in each tile: that of the least device that the

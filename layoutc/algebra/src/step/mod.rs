@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::Axis;
-use crate::map::{IndexMap, Item};
+use crate::map::{IndexMap, MapItem};
 
 mod fuse;
 mod order;
@@ -17,7 +17,7 @@ mod split;
 mod tile;
 
 pub use fuse::fuse;
-pub use order::{Place, order};
+pub use order::{OrderEntry, order};
 pub use pad::{pad_around, pad_to_multiple};
 pub use split::split;
 pub use tile::{TileExtent, tile};
@@ -98,16 +98,16 @@ fn current(position: usize) -> Expr {
 }
 
 /// An item that takes a current axis over unchanged.
-fn kept(axes: &[Axis], position: usize) -> Item {
+fn kept(axes: &[Axis], position: usize) -> MapItem {
     let (name, extent) = match axes.get(position) {
         Some(axis) => (axis.name.clone(), Some(axis.extent.clone())),
         None => (String::new(), None),
     };
-    Item { name, index: current(position), extent, span: 0..0 }
+    MapItem { name, index: current(position), extent, span: 0..0 }
 }
 
-fn item(name: String, index: Expr) -> Item {
-    Item { name, index, extent: None, span: 0..0 }
+fn item(name: String, index: Expr) -> MapItem {
+    MapItem { name, index, extent: None, span: 0..0 }
 }
 
 fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, StepError> {
@@ -115,7 +115,7 @@ fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, StepError> {
 }
 
 /// A map of these items, their names made unique where the step derived them.
-fn map_of(items: Vec<Item>) -> Result<IndexMap, StepError> {
+fn map_of(items: Vec<MapItem>) -> Result<IndexMap, StepError> {
     if items.len() > MAX_AXES {
         return Err(StepError::TooManyAxes(items.len()));
     }

@@ -9,7 +9,7 @@ use crate::map::IndexMap;
 
 /// One word of an `order`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum OrderEntry {
     /// An axis by name.
     Axis(String),
     /// `...`: all the others, in their order.
@@ -20,10 +20,10 @@ pub enum Place {
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`], [`StepError::RepeatedAxis`], [`StepError::MissingAxes`], [`StepError::TwoEllipses`].
-pub fn order(axes: &[Axis], places: &[Place]) -> Result<IndexMap, StepError> {
+pub fn order(axes: &[Axis], places: &[OrderEntry]) -> Result<IndexMap, StepError> {
     let mut named = Vec::new();
     for place in places {
-        if let Place::Axis(name) = place {
+        if let OrderEntry::Axis(name) = place {
             let position = find_axis(axes, name)?;
             if named.contains(&position) {
                 return Err(StepError::RepeatedAxis(name.clone()));
@@ -32,7 +32,7 @@ pub fn order(axes: &[Axis], places: &[Place]) -> Result<IndexMap, StepError> {
         }
     }
     let others: Vec<usize> = (0..axes.len()).filter(|k| !named.contains(k)).collect();
-    match places.iter().filter(|p| **p == Place::Others).count() {
+    match places.iter().filter(|p| **p == OrderEntry::Others).count() {
         0 if !others.is_empty() => {
             let missing =
                 others.iter().filter_map(|k| axes.get(*k)).map(|a| a.name.clone()).collect();
@@ -45,8 +45,8 @@ pub fn order(axes: &[Axis], places: &[Place]) -> Result<IndexMap, StepError> {
     let mut items = Vec::new();
     for place in places {
         match place {
-            Place::Axis(_) => items.extend(named.next().map(|k| kept(axes, k))),
-            Place::Others => items.extend(others.iter().map(|k| kept(axes, *k))),
+            OrderEntry::Axis(_) => items.extend(named.next().map(|k| kept(axes, k))),
+            OrderEntry::Others => items.extend(others.iter().map(|k| kept(axes, *k))),
         }
     }
     map_of(items)

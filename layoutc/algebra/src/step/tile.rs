@@ -23,7 +23,7 @@ pub enum TileExtent {
 }
 
 /// An axis that a tile acts on: after merging, before splitting.
-struct Body {
+struct TiledAxis {
     name: String,
     index: Expr,
     tile: Expr,
@@ -75,7 +75,7 @@ pub fn tile(axes: &[Axis], tile: &[TileExtent], names: &[String]) -> Result<Inde
 }
 
 /// The axes after merging; entries beyond the rank meet axes of extent 1.
-fn merge(axes: &[Axis], prefix: usize, tile: &[TileExtent]) -> Result<Vec<Body>, StepError> {
+fn merge(axes: &[Axis], prefix: usize, tile: &[TileExtent]) -> Result<Vec<TiledAxis>, StepError> {
     let units = tile.len().saturating_sub(axes.len());
     let mut bodies = Vec::new();
     let mut merged: Option<(String, Expr)> = None;
@@ -98,7 +98,7 @@ fn merge(axes: &[Axis], prefix: usize, tile: &[TileExtent]) -> Result<Vec<Body>,
         };
         match entry {
             TileExtent::Merge => merged = Some((name, index)),
-            TileExtent::Extent(tile) => bodies.push(Body { name, index, tile: tile.clone() }),
+            TileExtent::Extent(tile) => bodies.push(TiledAxis { name, index, tile: tile.clone() }),
         }
     }
     Ok(bodies)

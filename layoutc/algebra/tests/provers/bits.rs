@@ -1,8 +1,8 @@
 //! XORs, reversed and interleaved bits.
 
 use layoutc_algebra::build::FinishError;
-use layoutc_algebra::layout::Proof;
-use layoutc_algebra::proof::{Refusal, Sequential};
+use layoutc_algebra::layout::ProofMethod;
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 use serde_json::Value;
 
 use super::{builder, every_slot_tells_its_owner, points, proven};
@@ -28,7 +28,7 @@ fn xors_are_told_by_linear_algebra() {
     ];
     for (shape, map) in cases {
         let layout = proven(shape, map);
-        assert_eq!(layout.proof, Proof::Gf2, "{map} on {shape:?}");
+        assert_eq!(layout.proof, ProofMethod::Gf2, "{map} on {shape:?}");
     }
 }
 
@@ -40,8 +40,10 @@ fn what_xors_lose_is_witnessed_at_once() {
         (&[1 << 40], "(i) -> (i ^ (i // 2 * 2))"),
     ];
     for (shape, map) in cases {
-        match builder(shape, map).finish(64, &Sequential) {
-            Err(FinishError::Refusal(Refusal::NotInjective { first, second, .. })) => {
+        match builder(shape, map).finish(64, &SequentialExecutor) {
+            Err(FinishError::Injectivity(InjectivityError::NotInjective {
+                first, second, ..
+            })) => {
                 assert_ne!(first, second, "{map}");
             }
             other => panic!("{map}: {other:?}"),
@@ -81,7 +83,7 @@ fn morton_and_reversed_bits_are_as_their_bits_say() {
     for shape in [[5, 9], [1, 16], [7, 300]] {
         let layout = proven(&shape, "(i, j) -> (morton(i, j))");
         every_slot_tells_its_owner(&layout, &shape, "morton");
-        assert_ne!(layout.proof, Proof::Enumeration);
+        assert_ne!(layout.proof, ProofMethod::Enumeration);
     }
     let layout = proven(&[16], "(i) -> (bitrev(i, 4))");
     assert_eq!(layout.place(&[3], &[]).unwrap().offset, 12);

@@ -1,12 +1,12 @@
 //! Places on a curve.
 
-use layoutc_algebra::build::{Builder, FinishError};
+use layoutc_algebra::build::{FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Proof, Symbol, Verdict};
-use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::layout::{Axis, ProofMethod, Symbol, Verdict};
+use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse;
 use layoutc_algebra::print;
-use layoutc_algebra::proof::{Refusal, Sequential};
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 
 use super::{builder, every_slot_tells_its_owner, points, proven};
 
@@ -14,7 +14,7 @@ use super::{builder, every_slot_tells_its_owner, points, proven};
 fn places_on_a_curve_are_told_by_digits_whatever_the_box() {
     for shape in [[6, 10], [7, 5], [16, 16], [1, 9], [13, 1], [1, 1], [2, 3], [23, 24]] {
         let layout = proven(&shape, "(i, j) -> (hilbert(i, j))");
-        assert_eq!((layout.verdict, layout.proof), (Verdict::Bijective, Proof::Digits));
+        assert_eq!((layout.verdict, layout.proof), (Verdict::Bijective, ProofMethod::Digits));
         assert!(layout.inverse.is_some() && layout.valid.is_none(), "{shape:?}");
     }
     let cases: [(&[i128], &str); 8] = [
@@ -29,20 +29,20 @@ fn places_on_a_curve_are_told_by_digits_whatever_the_box() {
     ];
     for (shape, map) in cases {
         let layout = proven(shape, map);
-        assert_ne!(layout.proof, Proof::Enumeration, "{map}");
+        assert_ne!(layout.proof, ProofMethod::Enumeration, "{map}");
         assert!(layout.inverse.is_some(), "{map}");
         every_slot_tells_its_owner(&layout, shape, map);
     }
     let layout = proven(&[2048, 2048], "(i, j) -> (hilbert(i, j))");
-    assert_eq!(layout.proof, Proof::Digits);
+    assert_eq!(layout.proof, ProofMethod::Digits);
     assert_eq!(layout.place(&[2047, 2047], &[]).unwrap().offset, 4_194_303 * 2 / 3);
 }
 
 #[test]
 fn a_curve_that_loses_what_lies_inside_its_tiles_is_refused_with_a_witness() {
     let refused = builder(&[8, 8], "(i, j) -> (hilbert(i // 2, j // 2), i % 2)");
-    match refused.finish(64, &Sequential) {
-        Err(FinishError::Refusal(Refusal::NotInjective { first, second, .. })) => {
+    match refused.finish(64, &SequentialExecutor) {
+        Err(FinishError::Injectivity(InjectivityError::NotInjective { first, second, .. })) => {
             assert_eq!((first, second), (vec![0, 0], vec![0, 1]));
         }
         other => panic!("{other:?}"),
@@ -58,8 +58,8 @@ fn what_a_curve_does_not_take_is_said_with_its_numbers() {
     ];
     let axes = axes.map(|(name, extent)| Axis { name: name.to_owned(), extent });
     let symbol = Symbol { name: "n".to_owned(), min: 1, max: 64, multiple: 1 };
-    let builder = Builder::new(&[symbol], &axes, 32).unwrap();
-    let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+    let builder = LayoutBuilder::new(&[symbol], &axes, 32).unwrap();
+    let scope = MapScope { axes: &axes, values: &|_| None, facts: builder.facts() };
     let cases = [
         (
             "hilbert(i, j)",
@@ -98,12 +98,13 @@ fn a_curve_beside_or_below_a_symbol_is_told_at_every_size() {
     for (rows, columns, map) in cases {
         let axes = [("i", rows), ("j", columns)];
         let axes = axes.map(|(name, extent)| Axis { name: name.to_owned(), extent });
-        let mut builder = Builder::new(std::slice::from_ref(&symbol), &axes, 32).unwrap();
-        let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+        let mut builder = LayoutBuilder::new(std::slice::from_ref(&symbol), &axes, 32).unwrap();
+        let scope = MapScope { axes: &axes, values: &|_| None, facts: builder.facts() };
         let resolved = resolve(&parse::map(map).unwrap(), scope).unwrap();
         builder.apply(&resolved).unwrap();
-        let layout = builder.finish(64, &Sequential).unwrap_or_else(|e| panic!("{map}: {e:?}"));
-        assert_eq!(layout.proof, Proof::Digits, "{map}");
+        let layout =
+            builder.finish(64, &SequentialExecutor).unwrap_or_else(|e| panic!("{map}: {e:?}"));
+        assert_eq!(layout.proof, ProofMethod::Digits, "{map}");
         for size in [1, 5, 64] {
             for point in points(&[size, 6]) {
                 let place = layout.place(&point, &[size]).unwrap();

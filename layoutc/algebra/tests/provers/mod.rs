@@ -9,23 +9,23 @@ mod symbols;
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Layout};
-use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::proof::SequentialExecutor;
 
-pub(crate) fn builder(shape: &[i128], map: &str) -> Builder {
+pub(crate) fn builder(shape: &[i128], map: &str) -> LayoutBuilder {
     let names = ["i", "j", "k", "l"];
     let axis = |(name, extent): (&&str, &i128)| Axis {
         name: (*name).to_owned(),
         extent: Expr::constant(*extent),
     };
     let axes: Vec<Axis> = names.iter().zip(shape).map(axis).collect();
-    let mut builder = Builder::new(&[], &axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&[], &axes, 32).unwrap();
     let text = parse::map(map).unwrap_or_else(|e| panic!("{map}: {e:?}"));
-    let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+    let scope = MapScope { axes: &axes, values: &|_| None, facts: builder.facts() };
     let map = resolve(&text, scope).unwrap_or_else(|e| panic!("{map}: {e:?}"));
     builder.apply(&map).unwrap_or_else(|e| panic!("{e:?}"));
     builder
@@ -46,7 +46,7 @@ pub(crate) fn points(shape: &[i128]) -> Vec<Vec<i128>> {
 
 /// The layout of a map, every element of it looked at when it is small.
 pub(crate) fn proven(shape: &[i128], map: &str) -> Layout {
-    let layout = builder(shape, map).finish(64, &Sequential);
+    let layout = builder(shape, map).finish(64, &SequentialExecutor);
     let layout = layout.unwrap_or_else(|e| panic!("{map} on {shape:?}: {e:?}"));
     if shape.iter().product::<i128>() > 1 << 16 {
         return layout;

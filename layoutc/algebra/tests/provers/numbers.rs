@@ -1,8 +1,8 @@
 //! Remainders, quotients, and numbers on the way that are divided in several ways.
 
 use layoutc_algebra::build::FinishError;
-use layoutc_algebra::layout::Proof;
-use layoutc_algebra::proof::{Refusal, Sequential};
+use layoutc_algebra::layout::ProofMethod;
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 
 use super::{builder, proven};
 
@@ -42,7 +42,7 @@ fn remainders_are_told_by_inverses() {
     ];
     for (shape, map) in cases {
         let layout = proven(shape, map);
-        assert_eq!(layout.proof, Proof::Digits, "{map} on {shape:?}");
+        assert_eq!(layout.proof, ProofMethod::Digits, "{map} on {shape:?}");
     }
 }
 
@@ -86,7 +86,7 @@ fn where_there_is_too_much_to_visit_the_checker_follows() {
     ];
     for (shape, map) in cases {
         let layout = proven(shape, map);
-        assert_eq!(layout.proof, Proof::Digits, "{map} on {shape:?}");
+        assert_eq!(layout.proof, ProofMethod::Digits, "{map} on {shape:?}");
     }
 }
 
@@ -99,10 +99,15 @@ fn what_numbers_on_the_way_lose_is_witnessed_at_once() {
         (&[1 << 20, 1 << 20, 1 << 20], "(i, j, k) -> (i + j, j * 7 + k)"),
     ];
     for (shape, map) in cases {
-        match builder(shape, map).finish(64, &Sequential) {
-            Err(FinishError::Refusal(Refusal::NotInjective { first, second, proof, .. })) => {
+        match builder(shape, map).finish(64, &SequentialExecutor) {
+            Err(FinishError::Injectivity(InjectivityError::NotInjective {
+                first,
+                second,
+                proof,
+                ..
+            })) => {
                 assert_ne!(first, second, "{map}");
-                assert_ne!(proof, Proof::Enumeration, "{map}");
+                assert_ne!(proof, ProofMethod::Enumeration, "{map}");
             }
             other => panic!("{map}: {other:?}"),
         }

@@ -1,8 +1,8 @@
 //! Swizzles of the last physical index.
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Layout, Proof};
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::layout::{Layout, ProofMethod};
+use layoutc_algebra::proof::SequentialExecutor;
 use layoutc_algebra::swizzle::{Swizzle, SwizzleError};
 use serde_json::Value;
 
@@ -11,9 +11,9 @@ use super::{builder, every_slot_tells_its_owner};
 fn swizzled(shape: &[i128], map: &str, swizzle: Swizzle) -> Layout {
     let mut builder = builder(shape, map);
     builder.swizzle(swizzle).unwrap();
-    let layout = builder.finish(64, &Sequential);
+    let layout = builder.finish(64, &SequentialExecutor);
     let layout = layout.unwrap_or_else(|e| panic!("{map} on {shape:?}: {e:?}"));
-    assert_eq!(layout.proof, Proof::Gf2, "{map}");
+    assert_eq!(layout.proof, ProofMethod::Gf2, "{map}");
     layout
 }
 
@@ -31,7 +31,7 @@ fn swizzles_are_where_cute_puts_them() {
         let layout = builder(&[1024], "(i) -> (i)");
         let mut layout = layout;
         layout.swizzle(swizzle).unwrap();
-        let layout = layout.finish(64, &Sequential).unwrap();
+        let layout = layout.finish(64, &SequentialExecutor).unwrap();
         for pair in case["expect"]["pairs"].as_array().unwrap() {
             let (from, to) = (pair[0].as_i64().unwrap(), pair[1].as_i64().unwrap());
             assert_eq!(layout.place(&[from.into()], &[]).unwrap().offset, i128::from(to));

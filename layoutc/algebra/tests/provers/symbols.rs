@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::build::{Builder, FinishError};
+use layoutc_algebra::build::{FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{BinOp, Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Proof, Symbol};
-use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::layout::{Axis, Layout, ProofMethod, Symbol};
+use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::{Refusal, Sequential};
+use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 
 use super::points;
 
@@ -29,9 +29,9 @@ pub(crate) fn symbolic(
         .iter()
         .map(|(name, extent)| Axis { name: (*name).to_owned(), extent: extent.clone() })
         .collect();
-    let mut builder = Builder::new(&symbols, &axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&symbols, &axes, 32).unwrap();
     builder.strides(strides).unwrap();
-    builder.finish(64, &Sequential)
+    builder.finish(64, &SequentialExecutor)
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
     let axes = [("i", symbol(0)), ("j", symbol(1))];
     for strides in [[pitch.clone(), one.clone()], [Expr::constant(600), one.clone()]] {
         let layout = symbolic(&symbols, &axes, &strides).unwrap();
-        assert_eq!(layout.proof, Proof::Digits);
+        assert_eq!(layout.proof, ProofMethod::Digits);
         for (rows, cols) in [(1, 1), (1, 600), (7, 33), (20, 64)] {
             let values = [rows, cols];
             let mut seen = BTreeMap::new();
@@ -74,7 +74,9 @@ fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
     let short = [Expr::constant(599), one];
     assert!(matches!(
         symbolic(&symbols, &axes, &short),
-        Err(FinishError::Refusal(Refusal::NotInjective { .. } | Refusal::Unproven { .. }))
+        Err(FinishError::Injectivity(
+            InjectivityError::NotInjective { .. } | InjectivityError::Unproven { .. }
+        ))
     ));
 }
 
@@ -93,11 +95,11 @@ fn weights_known_at_run_time_tell_their_axes() {
         Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
     };
     let mapped = |text: &str| {
-        let mut builder = Builder::new(&symbols, &axes, 32).unwrap();
-        let scope = Scope { axes: &axes, values: &values, facts: builder.facts() };
+        let mut builder = LayoutBuilder::new(&symbols, &axes, 32).unwrap();
+        let scope = MapScope { axes: &axes, values: &values, facts: builder.facts() };
         let map = resolve(&parse::map(text).unwrap(), scope).unwrap();
         builder.apply(&map).unwrap();
-        builder.finish(64, &Sequential)
+        builder.finish(64, &SequentialExecutor)
     };
     for text in [
         "(i, j) -> (i * R + j)",
@@ -108,7 +110,7 @@ fn weights_known_at_run_time_tell_their_axes() {
         "(i, j) -> (i, R + 4 - j)",
     ] {
         let layout = mapped(text).unwrap_or_else(|e| panic!("{text}: {e:?}"));
-        assert_eq!(layout.proof, Proof::Digits, "{text}");
+        assert_eq!(layout.proof, ProofMethod::Digits, "{text}");
         for (s, r) in [(1, 1), (1, 13), (9, 1), (4, 5), (9, 13)] {
             let mut held = BTreeMap::new();
             for point in points(&[s, r]) {
@@ -127,7 +129,7 @@ fn weights_known_at_run_time_tell_their_axes() {
     }
     let refused = mapped("(i, j) -> (i * (R - 1) + j)");
     assert!(
-        matches!(refused, Err(FinishError::Refusal(Refusal::NotInjective { .. }))),
+        matches!(refused, Err(FinishError::Injectivity(InjectivityError::NotInjective { .. }))),
         "{refused:?}"
     );
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
-use layoutc_algebra::notation::write::{Elements, Inexpressible, Written, write};
+use layoutc_algebra::notation::write::{ElementFormat, Inexpressible, NotationText, write};
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::proof::SequentialExecutor;
 
 use super::foreign::{self, Foreign};
 use super::random::generate::{self, Kinds};
@@ -22,9 +22,9 @@ fn named(axes: &[(String, i64)]) -> Vec<Axis> {
 
 /// The layout of a text on these axes.
 fn read(notation: Notation, text: &str, sizes: &[(String, i128)], axes: &[Axis]) -> Option<Layout> {
-    let mut builder = Builder::new(&[], axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&[], axes, 32).unwrap();
     notation::apply(notation, text, sizes, &mut builder).ok()?;
-    builder.finish(64, &Sequential).ok()
+    builder.finish(64, &SequentialExecutor).ok()
 }
 
 /// Every element lies where it does in the other layout.
@@ -44,10 +44,10 @@ fn same_places(layout: &Layout, again: &Layout, what: &str) {
 }
 
 /// Writes the layout in a notation, and looks where the text puts every element.
-fn written(layout: &Layout, notation: Notation, what: &str) -> Result<Written, Inexpressible> {
+fn written(layout: &Layout, notation: Notation, what: &str) -> Result<NotationText, Inexpressible> {
     let elements =
-        Elements { bits: 32, dtype: layout.logical.len().is_multiple_of(2).then_some("f32") };
-    let written = write(notation, layout, elements, &Sequential)?;
+        ElementFormat { bits: 32, dtype: layout.logical.len().is_multiple_of(2).then_some("f32") };
+    let written = write(notation, layout, elements, &SequentialExecutor)?;
     let word = notation.word();
     let again = read(notation, &written.text, &written.sizes, &layout.logical)
         .unwrap_or_else(|| panic!("{word} does not take {}: {what}", written.text));
@@ -99,9 +99,9 @@ fn read_symbolic(notation: Notation, foreign: &Foreign, multiple: i128) -> Optio
         extent: Expr::var(Var::Symbol(k)),
     };
     let axes: Vec<Axis> = (0..).zip(&foreign.axes).map(axis).collect();
-    let mut builder = Builder::new(&symbols, &axes, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&symbols, &axes, 32).unwrap();
     notation::apply(notation, &foreign.text, &foreign.sizes, &mut builder).ok()?;
-    builder.finish(64, &Sequential).ok()
+    builder.finish(64, &SequentialExecutor).ok()
 }
 
 #[test]
@@ -117,8 +117,10 @@ fn what_is_written_for_all_sizes_holds_at_each() {
             let most = if multiple == 1 { 7 } else { 3 };
             let Some(layout) = read_symbolic(from, &foreign, i128::from(multiple)) else { return };
             for to in Notation::ALL {
-                let elements = Elements { bits: 32, dtype: Some("f32") };
-                let Ok(written) = write(to, &layout, elements, &Sequential) else { continue };
+                let elements = ElementFormat { bits: 32, dtype: Some("f32") };
+                let Ok(written) = write(to, &layout, elements, &SequentialExecutor) else {
+                    continue;
+                };
                 *counts.entry(to).or_default() += 1;
                 for _ in 0..2 {
                     let mut axes = foreign.axes.clone();

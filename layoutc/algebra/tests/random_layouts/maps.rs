@@ -1,7 +1,7 @@
 //! Random maps: what decides them, against an oracle that looks at every element.
 
-use layoutc_algebra::layout::Proof;
-use layoutc_algebra::proof::Refusal;
+use layoutc_algebra::layout::ProofMethod;
+use layoutc_algebra::proof::InjectivityError;
 
 use super::random::{Fault, Random, generate, truth};
 use super::{Outcome, build, check_refusal, compare, each_seed, rounds};
@@ -51,16 +51,19 @@ fn random_maps_are_decided_as_brute_force_says_and_mostly_without_it() {
             (Ok(truth), Outcome::Built(layout)) => {
                 compare(layout, truth, &[], &what);
                 match layout.proof {
-                    Proof::Digits => tally.by_digits += 1,
-                    Proof::Gf2 => tally.by_gf2 += 1,
-                    Proof::Enumeration => {
+                    ProofMethod::Digits => tally.by_digits += 1,
+                    ProofMethod::Gf2 => tally.by_gf2 += 1,
+                    ProofMethod::Enumeration => {
                         tally.enumerated += 1;
                         tally.shown.push(case.describe());
                     }
                 }
             }
-            (Err(Fault::Collision(..)), Outcome::Refused(Refusal::NotInjective { proof, .. })) => {
-                if *proof == Proof::Enumeration {
+            (
+                Err(Fault::Collision(..)),
+                Outcome::Refused(InjectivityError::NotInjective { proof, .. }),
+            ) => {
+                if *proof == ProofMethod::Enumeration {
                     tally.visited += 1;
                     tally.shown.push(format!("refused: {}", case.describe()));
                 } else {

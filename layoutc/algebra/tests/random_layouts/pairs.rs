@@ -1,8 +1,8 @@
 //! Random pairs of layouts: whether they are one map, against an oracle that looks at every element.
 
 use layoutc_algebra::layout::Layout;
-use layoutc_algebra::proof::Sequential;
-use layoutc_algebra::same::{Sameness, compare};
+use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::same::{LayoutEquivalence, compare};
 
 use super::random::generate::{self, Kinds, current};
 use super::random::{Case, MapItem, Op, Random, Step, Tree, Truth, bin, truth};
@@ -52,15 +52,15 @@ fn first_difference(a: &Truth, b: &Truth) -> Option<usize> {
 }
 
 /// What a comparison says, against the truths of both at one size.
-fn check(found: &Sameness, a: &Truth, b: &Truth, what: &str) {
+fn check(found: &LayoutEquivalence, a: &Truth, b: &Truth, what: &str) {
     let first = first_difference(a, b);
     match found {
-        Sameness::Same { equal_sizes } => {
+        LayoutEquivalence::Same { equal_sizes } => {
             assert_eq!(first, None, "{what}");
             let sizes = |truth: &Truth| (truth.physical_shape.clone(), truth.physical_elements);
             assert_eq!(*equal_sizes, sizes(a) == sizes(b), "{what}");
         }
-        Sameness::Differs { logical, first: one, second, .. } => {
+        LayoutEquivalence::Differs { logical, first: one, second, .. } => {
             let k = first.unwrap_or_else(|| panic!("they are the same: {found:?}: {what}"));
             let (x, y) = (&a.elements[k], &b.elements[k]);
             assert_eq!(*logical, wide(&x.logical), "{what}");
@@ -75,11 +75,11 @@ fn check(found: &Sameness, a: &Truth, b: &Truth, what: &str) {
                 "{what}"
             );
         }
-        Sameness::Ranks { first, second } => {
+        LayoutEquivalence::Ranks { first, second } => {
             let ranks = (a.physical_shape.len(), b.physical_shape.len());
             assert!(ranks == (*first, *second) && first != second, "{what}");
         }
-        Sameness::Undecided { .. } => panic!("undecided: {what}"),
+        LayoutEquivalence::Undecided { .. } => panic!("undecided: {what}"),
     }
 }
 
@@ -105,10 +105,11 @@ fn pairs_of_random_layouts_are_the_same_exactly_where_every_element_is() {
         if a.logical_elements == 0 {
             return;
         }
-        let found = compare(&first, &second, &Sequential).unwrap_or_else(|e| panic!("{e}: {what}"));
+        let found =
+            compare(&first, &second, &SequentialExecutor).unwrap_or_else(|e| panic!("{e}: {what}"));
         match &found {
-            Sameness::Same { .. } => same += 1,
-            Sameness::Differs { .. } => differ += 1,
+            LayoutEquivalence::Same { .. } => same += 1,
+            LayoutEquivalence::Differs { .. } => differ += 1,
             _ => ranks += 1,
         }
         check(&found, &a, &b, &what);
@@ -128,15 +129,16 @@ fn pairs_with_a_batch_known_at_run_time_are_the_same_at_every_size() {
         let other = partner(&mut random, kinds, &case);
         let what = format!("seed {seed}: {} and {}", case.describe(), other.describe());
         let (Some(first), Some(second)) = (built(&case), built(&other)) else { return };
-        let found = compare(&first, &second, &Sequential).unwrap_or_else(|e| panic!("{e}: {what}"));
+        let found =
+            compare(&first, &second, &SequentialExecutor).unwrap_or_else(|e| panic!("{e}: {what}"));
         let facts = case.symbol.unwrap();
         let at = |size: i64| (truth(&case.at(size)).unwrap(), truth(&other.at(size)).unwrap());
         match &found {
-            Sameness::Undecided { points } => {
+            LayoutEquivalence::Undecided { points } => {
                 assert_eq!(*points, None, "{what}");
                 undecided += 1;
             }
-            Sameness::Differs { symbols, .. } => {
+            LayoutEquivalence::Differs { symbols, .. } => {
                 let (a, b) = at(i64::try_from(symbols[0].1).unwrap());
                 check(&found, &a, &b, &what);
                 differ += 1;
@@ -147,13 +149,13 @@ fn pairs_with_a_batch_known_at_run_time_are_the_same_at_every_size() {
                     let (a, b) = at(size);
                     match &found {
                         // Sizes are told for all values of the symbol.
-                        Sameness::Same { equal_sizes: false } => {
+                        LayoutEquivalence::Same { equal_sizes: false } => {
                             assert_eq!(first_difference(&a, &b), None, "{what}");
                         }
                         found => check(found, &a, &b, &what),
                     }
                 }
-                same += usize::from(matches!(found, Sameness::Same { .. }));
+                same += usize::from(matches!(found, LayoutEquivalence::Same { .. }));
             }
         }
     });

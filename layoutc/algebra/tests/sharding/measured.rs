@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{mesh, read};
 use layoutc_algebra::sharding::xla::{parse, parse_one};
-use layoutc_algebra::sharding::{Form, Meshed, Placed, Placement, Sharding, jax};
+use layoutc_algebra::sharding::{
+    DevicePlacement, MeshSharding, Sharding, ShardingForm, TensorSharding, jax,
+};
 use serde_json::Value;
 
 fn rows(name: &str) -> Vec<Vec<Value>> {
@@ -39,11 +41,11 @@ fn meshes_print_as_xla_prints_them_and_are_the_tiles_that_xla_makes_of_them() {
         let placed = read(text);
         assert_eq!(placed.to_string(), *print, "{text}");
         let placement = placed.placement.unnamed().unwrap();
-        let unnamed = Placed { placement, group: None };
+        let unnamed = TensorSharding { placement, group: None };
         assert_eq!(unnamed.to_string(), *tiles, "{text}");
         assert_eq!(placed.same(&read(tiles)), Ok(true), "{text}");
         // And what is made by name of the tiles is the same.
-        if let Ok(again) = read(tiles).to(Form::V3) {
+        if let Ok(again) = read(tiles).to(ShardingForm::V3) {
             assert_eq!(again.same(&placed), Ok(true), "{text}: {again}");
         }
     }
@@ -96,10 +98,11 @@ fn partition_specs_become_the_tiles_that_jax_makes_of_them() {
         let positions = |list: &Value| list.as_array().unwrap().iter().map(position).collect();
         let over = case[1].as_array().unwrap().iter().map(positions).collect();
         let sharding = Sharding::new(&mesh, over).unwrap();
-        let meshed = Meshed { mesh, sharding, unreduced: vec![] };
+        let meshed = MeshSharding { mesh, sharding, unreduced: vec![] };
         assert_eq!(jax::partition_spec(&meshed).as_deref(), Ok(case[2].as_str().unwrap()));
-        let placed = Placed { placement: Placement::Named(meshed.named()), group: None };
-        assert_eq!(placed.to(Form::V2).unwrap().to_string(), case[3].as_str().unwrap());
+        let placed =
+            TensorSharding { placement: DevicePlacement::Named(meshed.named()), group: None };
+        assert_eq!(placed.to(ShardingForm::V2).unwrap().to_string(), case[3].as_str().unwrap());
     }
 }
 

@@ -7,8 +7,8 @@ use super::{any_mesh, any_sharding, mesh, read, rounds};
 use crate::random::Random;
 use layoutc_algebra::sharding::xla::parse_one;
 use layoutc_algebra::sharding::{
-    Form, Lack, Mesh, MeshAxis, Meshed, NoIota, Placement, Sharding, ShardingError, Uncut, jax,
-    part_extent,
+    DevicePlacement, IotaError, Mesh, MeshAxis, MeshSharding, Sharding, ShardingError,
+    ShardingForm, ShardingInexpressible, TileBoundaryError, jax, part_extent,
 };
 
 /// The product of the ranges.
@@ -124,20 +124,20 @@ fn meshes_go_through_all_three_forms() {
         let mesh = any_mesh(&mut random);
         let sharding = any_sharding(&mut random, &mesh);
         let expected = devices_of_parts(&mesh, &sharding);
-        let meshed = Meshed { mesh, sharding, unreduced: vec![] };
-        let named = Placement::Named(meshed.named());
+        let meshed = MeshSharding { mesh, sharding, unreduced: vec![] };
+        let named = DevicePlacement::Named(meshed.named());
         // The names stay where there is a mesh, and the mesh is the same.
-        assert_eq!(Meshed::of(&named, None), Ok(meshed.clone()));
-        let placed = layoutc_algebra::sharding::Placed { placement: named, group: None };
+        assert_eq!(MeshSharding::of(&named, None), Ok(meshed.clone()));
+        let placed = layoutc_algebra::sharding::TensorSharding { placement: named, group: None };
         let extents: Vec<i128> =
             meshed.sharding.parts(&meshed.mesh).unwrap().into_iter().map(i128::from).collect();
-        for form in [Form::V1, Form::V2, Form::V3] {
+        for form in [ShardingForm::V1, ShardingForm::V2, ShardingForm::V3] {
             let other = placed.to(form).unwrap();
             let text = other.to_string();
             let again = read(&text);
             assert_eq!(again.to_string(), text);
             assert_eq!(again.same(&placed), Ok(true), "{text}");
-            if again.placement == Placement::Replicated {
+            if again.placement == DevicePlacement::Replicated {
                 assert!(expected.len() == 1, "{text}");
                 continue;
             }
@@ -150,7 +150,7 @@ fn meshes_go_through_all_three_forms() {
             let devices: Vec<Vec<i64>> = held.iter().map(|held| held.devices.clone()).collect();
             assert_eq!(devices, expected, "{text}");
             // And back to a mesh, of other axes where the names are lost.
-            let back = Meshed::of(&again.placement, None).unwrap();
+            let back = MeshSharding::of(&again.placement, None).unwrap();
             assert_eq!(devices_of_parts(&back.mesh, &back.sharding), expected, "{text}");
         }
     }
@@ -167,8 +167,8 @@ fn what_is_held_is_what_the_mesh_holds() {
         let sharding = any_sharding(&mut random, &mesh);
         let extents: Vec<i128> =
             sharding.over().iter().map(|_| i128::from(random.between(0, 9))).collect();
-        let meshed = Meshed { mesh, sharding, unreduced: vec![] };
-        let held = Placement::Named(meshed.named()).held(&extents, 64).unwrap();
+        let meshed = MeshSharding { mesh, sharding, unreduced: vec![] };
+        let held = DevicePlacement::Named(meshed.named()).held(&extents, 64).unwrap();
         let mut seen = 0;
         for part in &held {
             for device in &part.devices {
@@ -183,9 +183,10 @@ fn what_is_held_is_what_the_mesh_holds() {
 
 #[test]
 fn transposed_devices_are_mesh_axes_in_another_order() {
-    let of = |text: &str| Meshed::of(&read(text).placement, None);
-    let sizes =
-        |meshed: &Meshed| -> Vec<i64> { meshed.mesh.axes.iter().map(|axis| axis.size).collect() };
+    let of = |text: &str| MeshSharding::of(&read(text).placement, None);
+    let sizes = |meshed: &MeshSharding| -> Vec<i64> {
+        meshed.mesh.axes.iter().map(|axis| axis.size).collect()
+    };
     let meshed = of("{devices=[4,2]<=[2,4]T(1,0)}").unwrap();
     assert_eq!(
         (sizes(&meshed), meshed.sharding.over().to_vec()),
@@ -213,36 +214,45 @@ fn transposed_devices_are_mesh_axes_in_another_order() {
 
 #[test]
 fn orders_that_no_mesh_has_are_refused_with_the_reason() {
-    let of = |text: &str| Meshed::of(&read(text).placement, None).unwrap_err();
+    let of = |text: &str| MeshSharding::of(&read(text).placement, None).unwrap_err();
     for (text, lack, words) in [
         (
             "{devices=[2,2]0,1,3,2}",
-            Lack::Order(NoIota::Step { place: 3, device: 2, expected: 4 }),
+            ShardingInexpressible::Order(IotaError::Step { place: 3, device: 2, expected: 4 }),
             "this order of devices: device 2 stands at place 3, where a row-major mesh goes on with 4",
         ),
         (
             "{devices=[2]1,0}",
-            Lack::Order(NoIota::First { device: 1 }),
+            ShardingInexpressible::Order(IotaError::First { device: 1 }),
             "this order of devices: the first device is 1, and a row-major mesh begins with 0",
         ),
         (
             "{devices=[5]0,2,4,1,3}",
-            Lack::Order(NoIota::Row { row: 3, count: 5 }),
+            ShardingInexpressible::Order(IotaError::Row { row: 3, count: 5 }),
             "this order of devices: the first 3 devices stand in rows, and 5 devices are no multiple of them",
         ),
         (
             "{devices=[2,3]<=[2,3]T(1,0)}",
-            Lack::Uncut(Uncut { axis: 0, tiles: 2, size: 3, stride: 1 }),
+            ShardingInexpressible::Uncut(TileBoundaryError {
+                axis: 0,
+                tiles: 2,
+                size: 3,
+                stride: 1,
+            }),
             "these tiles: the 2 tiles of axis 0 cut 3 devices that lie 1 apart, and do not divide them",
         ),
         (
             "{devices=[2,2]<=[4] last_tile_dims={manual}}",
-            Lack::Manual,
+            ShardingInexpressible::Manual,
             "`manual` devices, which have what the program says by hand",
         ),
-        ("{manual}", Lack::Mesh { word: "manual" }, "`{manual}` without a mesh"),
-        ("{unknown}", Lack::Unknown, "`{unknown}`"),
-        ("{maximal device=3}", Lack::Maximal { device: 3 }, "all of a tensor on device 3"),
+        ("{manual}", ShardingInexpressible::Mesh { word: "manual" }, "`{manual}` without a mesh"),
+        ("{unknown}", ShardingInexpressible::Unknown, "`{unknown}`"),
+        (
+            "{maximal device=3}",
+            ShardingInexpressible::Maximal { device: 3 },
+            "all of a tensor on device 3",
+        ),
     ] {
         let found = of(text);
         assert_eq!((found.to_string().as_str(), &found), (words, &lack), "{text}");
@@ -272,10 +282,10 @@ fn jax_gets_what_it_takes() {
         None,
         "NamedSharding(jax.make_mesh((2, 4), ('x', 'y')), PartitionSpec('x', None, unreduced={'y'}))",
     );
-    assert_eq!(said("{replicated shard_as 1}", None), Err(Lack::Group));
-    assert_eq!(said("{manual}", None), Err(Lack::Mesh { word: "manual" }));
+    assert_eq!(said("{replicated shard_as 1}", None), Err(ShardingInexpressible::Group));
+    assert_eq!(said("{manual}", None), Err(ShardingInexpressible::Mesh { word: "manual" }));
     let odd = Mesh { axes: vec![MeshAxis { name: "a'b".into(), size: 2 }] };
-    assert_eq!(jax::make_mesh(&odd), Err(Lack::Name { name: "a'b".into() }));
+    assert_eq!(jax::make_mesh(&odd), Err(ShardingInexpressible::Name { name: "a'b".into() }));
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod texts;
 
 use crate::random::Random;
 use layoutc_algebra::sharding::xla::parse_one;
-use layoutc_algebra::sharding::{Mesh, MeshAxis, Placed, Sharding};
+use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, TensorSharding};
 
 /// How many are tried; many more if `LAYOUTC_FULL=1`.
 fn rounds(ordinary: u64) -> u64 {
@@ -17,7 +17,7 @@ fn rounds(ordinary: u64) -> u64 {
     if is_full { ordinary * 8 } else { ordinary }
 }
 
-fn read(text: &str) -> Placed {
+fn read(text: &str) -> TensorSharding {
     parse_one(text).unwrap_or_else(|fault| panic!("{text}: {fault} at {:?}", fault.span))
 }
 

@@ -3,7 +3,9 @@
 use super::{read, rounds};
 use crate::random::Random;
 use layoutc_algebra::sharding::xla::parse_one;
-use layoutc_algebra::sharding::{Form, Iota, NoIota, Order, Placed, Placement};
+use layoutc_algebra::sharding::{
+    DeviceOrder, DevicePlacement, IotaError, IotaOrder, ShardingForm, TensorSharding,
+};
 
 /// `arange(n).reshape(r).transpose(t).ravel()`
 fn plain(reshape: &[i64], transpose: &[usize]) -> Vec<i64> {
@@ -62,13 +64,13 @@ fn ranges_are_those_of_numpy() {
         for reshape in factorings(count, 4).into_iter().filter(|reshape| !reshape.is_empty()) {
             for transpose in permutations(reshape.len()) {
                 let expected = plain(&reshape, &transpose);
-                let iota = Iota::new(&reshape, &transpose).unwrap();
+                let iota = IotaOrder::new(&reshape, &transpose).unwrap();
                 let found: Vec<i64> = (0..count).map(|k| iota.device(k).unwrap()).collect();
                 assert_eq!(found, expected, "{reshape:?} {transpose:?}");
                 assert_eq!((iota.device(count), iota.device(-1)), (None, None));
                 // The print is the same order, and that of equal orders is equal.
                 assert_eq!(plain(&iota.reshape(), &iota.transpose()), expected);
-                assert_eq!(Iota::find(&expected), Ok(iota.clone()));
+                assert_eq!(IotaOrder::find(&expected), Ok(iota.clone()));
                 let text = |order: &str| format!("{{devices=[{count}]{order}}}");
                 let places: Vec<i64> =
                     transpose.iter().map(|place| i64::try_from(*place).unwrap()).collect();
@@ -80,8 +82,8 @@ fn ranges_are_those_of_numpy() {
                 if count > 1 {
                     let listed = read(&text(&list(&expected)));
                     assert_eq!(ranged.same(&listed), Ok(true));
-                    assert_eq!(ranged.to(Form::V1).as_ref(), Ok(&listed));
-                    assert_eq!(listed.to(Form::V2).as_ref(), Ok(&ranged));
+                    assert_eq!(ranged.to(ShardingForm::V1).as_ref(), Ok(&listed));
+                    assert_eq!(listed.to(ShardingForm::V2).as_ref(), Ok(&ranged));
                 }
                 tried += 1;
             }
@@ -98,26 +100,26 @@ fn a_list_is_a_range_or_is_not() {
     }
     for permutation in permutations(6) {
         let devices: Vec<i64> = permutation.iter().map(|k| i64::try_from(*k).unwrap()).collect();
-        assert_eq!(Iota::find(&devices).is_ok(), ranges.contains(&devices), "{devices:?}");
+        assert_eq!(IotaOrder::find(&devices).is_ok(), ranges.contains(&devices), "{devices:?}");
     }
     // What is no permutation does no harm.
     for devices in [vec![], vec![0, 0, 0], vec![0, i64::MAX], vec![0, i64::MIN, 3], vec![0, 5]] {
-        drop(Iota::find(&devices));
+        drop(IotaOrder::find(&devices));
     }
-    assert_eq!(Iota::find(&[0, 1, 3, 4, 5, 2]), Err(NoIota::Row { row: 4, count: 6 }));
+    assert_eq!(IotaOrder::find(&[0, 1, 3, 4, 5, 2]), Err(IotaError::Row { row: 4, count: 6 }));
     assert_eq!(
-        Iota::find(&[0, 1, 2, 4, 3, 5]),
-        Err(NoIota::Step { place: 4, device: 3, expected: 5 })
+        IotaOrder::find(&[0, 1, 2, 4, 3, 5]),
+        Err(IotaError::Step { place: 4, device: 3, expected: 5 })
     );
 }
 
 #[test]
 fn what_no_range_is_made_of_is_none() {
-    assert_eq!(Iota::new(&[2, 2], &[0]), None);
-    assert_eq!(Iota::new(&[2, 2], &[0, 0]), None);
-    assert_eq!(Iota::new(&[2, 2], &[0, 2]), None);
-    assert_eq!(Iota::new(&[2, 0], &[0, 1]), None);
-    assert_eq!(Iota::new(&[i64::MAX, 2], &[0, 1]), None);
+    assert_eq!(IotaOrder::new(&[2, 2], &[0]), None);
+    assert_eq!(IotaOrder::new(&[2, 2], &[0, 0]), None);
+    assert_eq!(IotaOrder::new(&[2, 2], &[0, 2]), None);
+    assert_eq!(IotaOrder::new(&[2, 0], &[0, 1]), None);
+    assert_eq!(IotaOrder::new(&[i64::MAX, 2], &[0, 1]), None);
 }
 
 #[test]
@@ -125,7 +127,7 @@ fn tiles_cut_the_digits_where_they_divide_them() {
     for count in [4, 6, 8, 12, 24] {
         for reshape in factorings(count, 3).into_iter().filter(|reshape| !reshape.is_empty()) {
             for transpose in permutations(reshape.len()) {
-                let iota = Iota::new(&reshape, &transpose).unwrap();
+                let iota = IotaOrder::new(&reshape, &transpose).unwrap();
                 for counts in factorings(count, 3) {
                     let Ok(parts) = iota.cut(&counts) else { continue };
                     let sizes: Vec<i64> =
@@ -168,7 +170,9 @@ fn devices_that_share_are_sorted_and_kinds_ordered() {
             list(&devices),
             said.join(",")
         );
-        let Placed { placement: Placement::Tiled(tiled), .. } = read(&text) else { continue };
+        let TensorSharding { placement: DevicePlacement::Tiled(tiled), .. } = read(&text) else {
+            continue;
+        };
         // What a device has is its tile, and its place within each kind but the last.
         let own = |counts: &[i64], kinds: &[usize], k: i64| {
             let (mut rest, mut index) = (k, vec![0; counts.len()]);
@@ -203,7 +207,7 @@ fn devices_that_share_are_sorted_and_kinds_ordered() {
 fn very_many_devices_are_never_written_out() {
     let many = "{devices=[99999999999]<=[99999999999]}";
     assert_eq!(read(many).to_string(), many);
-    let lack = read(many).to(Form::V1).unwrap_err();
+    let lack = read(many).to(ShardingForm::V1).unwrap_err();
     assert_eq!(lack.to_string(), "a list of 99999999999 devices: at most 1048576 are listed");
     let grid = "{devices=[4294967296,1024]<=[1024,4294967296]T(1,0)}";
     assert_eq!(read(grid).to_string(), grid);
@@ -221,6 +225,6 @@ fn very_many_devices_are_never_written_out() {
         fault.unwrap_err().message,
         "this order cannot be kept as a range, and needs a list of 6000006 devices: at most 1048576 are listed"
     );
-    let order = Order::Iota(Iota::row_major(1 << 40));
+    let order = DeviceOrder::Iota(IotaOrder::row_major(1 << 40));
     assert!(order.list().is_err());
 }

@@ -3,7 +3,7 @@
 use super::rounds;
 use crate::random::Random;
 use layoutc_algebra::sharding::xla::parse;
-use layoutc_algebra::sharding::{Form, Meshed, Text, jax};
+use layoutc_algebra::sharding::{MeshSharding, ShardingForm, ShardingText, jax};
 
 const SEEDS: [&str; 8] = [
     "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate shard_as 3}",
@@ -30,18 +30,18 @@ fn tried(text: &str) {
     let printed = parsed.to_string();
     assert_eq!(parse(&printed).as_ref(), Ok(&parsed), "{text:?}: {printed}");
     let placed = match &parsed {
-        Text::One(placed) => vec![placed.clone()],
-        Text::Tuple(parts) => parts.clone(),
+        ShardingText::One(placed) => vec![placed.clone()],
+        ShardingText::Tuple(parts) => parts.clone(),
     };
     for placed in placed {
-        for form in [Form::V1, Form::V2, Form::V3] {
+        for form in [ShardingForm::V1, ShardingForm::V2, ShardingForm::V3] {
             if let Ok(other) = placed.to(form) {
                 let text = other.to_string();
-                let Ok(Text::One(again)) = parse(&text) else { panic!("{text}") };
+                let Ok(ShardingText::One(again)) = parse(&text) else { panic!("{text}") };
                 assert_eq!(again.same(&placed), Ok(true), "{text}");
             }
         }
-        drop((Meshed::of(&placed.placement, Some(2)), jax::expression(&placed, None)));
+        drop((MeshSharding::of(&placed.placement, Some(2)), jax::expression(&placed, None)));
         drop(placed.placement.held(&[i128::from(i64::MAX), 3], 256));
     }
 }

@@ -4,22 +4,28 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::{Fault, FaultKind, NotationError, Remark, Said, bind_letters, count_fault};
-use super::parse::{Placed, read};
-use crate::build::Builder;
+use super::super::{
+    NotationError, NotationExtras, NotationFault, NotationFaultKind, Remark, bind_letters,
+    count_fault,
+};
+use super::parse::{SpannedAxis, read};
+use crate::build::LayoutBuilder;
 use crate::map::{IndexMap, identity};
 use crate::parse::Span;
 
 /// Lays the axes out in the order of the letters, aligned as they say.
-pub(in crate::notation) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+pub(in crate::notation) fn apply(
+    text: &str,
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     let dims = read(text)?;
     let axes = builder.axes();
-    let named: Vec<&Placed> = dims.iter().filter(|placed| !placed.dim.is_any()).collect();
-    for (k, Placed { dim, span, .. }) in named.iter().enumerate() {
-        let is_same = |before: &&Placed| before.dim.letter.eq_ignore_ascii_case(&dim.letter);
+    let named: Vec<&SpannedAxis> = dims.iter().filter(|placed| !placed.dim.is_any()).collect();
+    for (k, SpannedAxis { dim, span, .. }) in named.iter().enumerate() {
+        let is_same = |before: &&SpannedAxis| before.dim.letter.eq_ignore_ascii_case(&dim.letter);
         if named.iter().take(k).any(is_same) {
             let message = format!("`{}` stands twice", dim.letter);
-            let fault = Fault::new(FaultKind::Value, span.clone(), message);
+            let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
             return Err(fault.help("write each axis once").into());
         }
     }
@@ -44,7 +50,7 @@ pub(in crate::notation) fn apply(text: &str, builder: &mut Builder) -> Result<Sa
             builder.align_axis(&name, i128::from(align))?;
         }
     }
-    let unknown = |placed: &Placed| {
+    let unknown = |placed: &SpannedAxis| {
         let remark = |(span, (name, _)): (&Span, (&str, &str))| Remark {
             span: span.clone(),
             message: format!("`{name}` says nothing to layoutc; it is kept as it is"),
@@ -52,14 +58,17 @@ pub(in crate::notation) fn apply(text: &str, builder: &mut Builder) -> Result<Sa
         };
         placed.attributes.iter().zip(placed.dim.attributes()).map(remark).collect::<Vec<_>>()
     };
-    Ok(Said { remarks: dims.iter().flat_map(unknown).collect(), ..Said::default() })
+    Ok(NotationExtras {
+        remarks: dims.iter().flat_map(unknown).collect(),
+        ..NotationExtras::default()
+    })
 }
 
 /// The axes of a string with `*`: letters by name, each `*` the axis at its place.
-fn any_order(dims: &[Placed], builder: &Builder) -> Result<Vec<usize>, Fault> {
+fn any_order(dims: &[SpannedAxis], builder: &LayoutBuilder) -> Result<Vec<usize>, NotationFault> {
     let axes = builder.axes();
     let mut order = Vec::new();
-    for (k, Placed { dim, span, .. }) in dims.iter().enumerate() {
+    for (k, SpannedAxis { dim, span, .. }) in dims.iter().enumerate() {
         let named =
             axes.iter().position(|axis| axis.name.eq_ignore_ascii_case(&dim.letter.to_string()));
         let axis = if dim.is_any() { k } else { named.unwrap_or(k) };
@@ -67,7 +76,7 @@ fn any_order(dims: &[Placed], builder: &Builder) -> Result<Vec<usize>, Fault> {
             let name = axes.get(axis).map_or("", |axis| axis.name.as_str());
             let message =
                 format!("`{}` takes the axis `{name}`, which is taken already", dim.letter);
-            let fault = Fault::new(FaultKind::Axes, span.clone(), message);
+            let fault = NotationFault::new(NotationFaultKind::Axes, span.clone(), message);
             return Err(fault.help("write each axis once: a `*` takes the one at its place"));
         }
         order.push(axis);

@@ -10,20 +10,20 @@ use core::fmt;
 /// and an alignment of 1 do not. (Glow forgets the extensions of a text once it is read, and takes `N[a=32]HWC` for
 /// `NHWC`.) Written, a layout is read again as the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Layout {
-    pub(super) dims: Vec<Dim>,
+pub struct GlowLayout {
+    pub(super) dims: Vec<GlowAxis>,
 }
 
 /// One axis of a string.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Dim {
+pub struct GlowAxis {
     pub(super) letter: char,
-    pub(super) extensions: Vec<Extension>,
+    pub(super) extensions: Vec<GlowExtension>,
 }
 
 /// What a bracket says of an axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Extension {
+pub enum GlowExtension {
     /// `[a=32]`: every step along the axis is a multiple of so many bytes, at least 2.
     Align {
         /// How many.
@@ -38,9 +38,9 @@ pub enum Extension {
     },
 }
 
-impl Layout {
+impl GlowLayout {
     /// The axes, major to minor.
-    pub fn dims(&self) -> &[Dim] {
+    pub fn dims(&self) -> &[GlowAxis] {
         &self.dims
     }
 
@@ -50,7 +50,7 @@ impl Layout {
     }
 }
 
-impl Dim {
+impl GlowAxis {
     /// An axis of which nothing else is said.
     pub(super) fn new(letter: char) -> Self {
         Self { letter, extensions: Vec::new() }
@@ -68,23 +68,23 @@ impl Dim {
 
     /// Every step along the axis is a multiple of so many bytes; 1 if nothing is said.
     pub fn align(&self) -> u64 {
-        let bytes = |extension: &Extension| match extension {
-            Extension::Align { bytes } => Some(*bytes),
-            Extension::Attribute { .. } => None,
+        let bytes = |extension: &GlowExtension| match extension {
+            GlowExtension::Align { bytes } => Some(*bytes),
+            GlowExtension::Attribute { .. } => None,
         };
         self.extensions.iter().find_map(bytes).unwrap_or(1)
     }
 
     /// What its brackets say, in their order.
-    pub fn extensions(&self) -> &[Extension] {
+    pub fn extensions(&self) -> &[GlowExtension] {
         &self.extensions
     }
 
     /// What belongs to others: names and values, in their order.
     pub fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.extensions.iter().filter_map(|extension| match extension {
-            Extension::Align { .. } => None,
-            Extension::Attribute { name, value } => Some((name.as_str(), value.as_str())),
+            GlowExtension::Align { .. } => None,
+            GlowExtension::Attribute { name, value } => Some((name.as_str(), value.as_str())),
         })
     }
 
@@ -94,20 +94,20 @@ impl Dim {
     }
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for GlowLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.dims.iter().try_for_each(|dim| dim.fmt(f))
     }
 }
 
-impl fmt::Display for Dim {
+impl fmt::Display for GlowAxis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.letter)?;
         self.extensions.iter().try_for_each(|extension| extension.fmt(f))
     }
 }
 
-impl fmt::Display for Extension {
+impl fmt::Display for GlowExtension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Align { bytes } => write!(f, "[a={bytes}]"),

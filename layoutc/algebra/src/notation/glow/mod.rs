@@ -2,8 +2,8 @@
 //!
 //! A letter for each axis, major to minor; `[a=32]` makes every step along the axis a multiple of 32 bytes;
 //! `[name:value]` is somebody else's and kept as it is. Glow aborts on a bad text, or takes it; here each has its place.
-//! `*` is any axis: the one at its place. Strings are edited ([`Layout`]), asked of a tensor ([`satisfied`]), and
-//! compared for the permutation from one to the other ([`Shuffle`]). Which operator asks for what is said elsewhere.
+//! `*` is any axis: the one at its place. Strings are edited ([`GlowLayout`]), asked of a tensor ([`satisfied`]), and
+//! compared for the permutation from one to the other ([`AxisPermutation`]). Which operator asks for what is said elsewhere.
 //!
 //! Source: Glow, `TensorLayout`.
 
@@ -15,9 +15,9 @@ mod satisfied;
 mod shuffle;
 
 pub(super) use apply::apply;
-pub use edit::EditError;
-pub use layout::{Dim, Extension, Layout};
+pub use edit::GlowEditError;
+pub use layout::{GlowAxis, GlowExtension, GlowLayout};
 pub(super) use parse::MAX_DIMS;
 pub use parse::parse;
-pub use satisfied::{Satisfaction, Tensor, Unjudged, Unmet, satisfied};
-pub use shuffle::{Shuffle, ShuffleError, Side};
+pub use satisfied::{GlowTensor, Satisfaction, UnknownAttribute, UnmetRequirement, satisfied};
+pub use shuffle::{AxisPermutation, PermutationError, TransposeOperand};

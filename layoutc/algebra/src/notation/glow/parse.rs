@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::cursor::Cursor;
-use super::super::{Fault, FaultKind};
-use super::layout::{Dim, Extension, Layout};
+use super::super::{NotationFault, NotationFaultKind};
+use super::layout::{GlowAxis, GlowExtension, GlowLayout};
 use crate::parse::Span;
 
 /// Glow's tensors have no more axes.
@@ -14,9 +14,9 @@ pub(in crate::notation) const MAX_DIMS: usize = 6;
 
 /// One axis of a string, and where it stands.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct SpannedAxis {
     /// The axis.
-    pub(super) dim: Dim,
+    pub(super) dim: GlowAxis,
     /// The letter's place in the text.
     pub(super) span: Span,
     /// The places of the attributes that belong to others.
@@ -28,17 +28,18 @@ pub(super) struct Placed {
 /// The layout that a string says.
 ///
 /// # Errors
-/// [`Fault`] with the first byte at fault.
-pub fn parse(text: &str) -> Result<Layout, Fault> {
+/// [`NotationFault`] with the first byte at fault.
+pub fn parse(text: &str) -> Result<GlowLayout, NotationFault> {
     let dims = read(text)?.into_iter().map(|placed| placed.dim).collect();
-    Ok(Layout { dims })
+    Ok(GlowLayout { dims })
 }
 
 /// The axes of a string, with their places.
-pub(super) fn read(text: &str) -> Result<Vec<Placed>, Fault> {
-    let syntax = |span, message: String| Fault::new(FaultKind::Syntax, span, message);
+pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
+    let syntax =
+        |span, message: String| NotationFault::new(NotationFaultKind::Syntax, span, message);
     let mut cursor = Cursor::new(text);
-    let mut dims: Vec<Placed> = Vec::new();
+    let mut dims: Vec<SpannedAxis> = Vec::new();
     loop {
         cursor.take_while(|c| c == ' ' || c == '\t');
         let at = cursor.at();
@@ -55,11 +56,11 @@ pub(super) fn read(text: &str) -> Result<Vec<Placed>, Fault> {
                 let span = at..cursor.at();
                 if dims.len() == MAX_DIMS {
                     let message = format!("a string has {MAX_DIMS} axes at most");
-                    let fault = Fault::new(FaultKind::Value, span, message);
+                    let fault = NotationFault::new(NotationFaultKind::Value, span, message);
                     return Err(fault.help("write the layout as a `map`, or in another notation"));
                 }
-                let (dim, attributes) = (Dim::new(c), Vec::new());
-                dims.push(Placed { dim, span, attributes, is_aligned: false });
+                let (dim, attributes) = (GlowAxis::new(c), Vec::new());
+                dims.push(SpannedAxis { dim, span, attributes, is_aligned: false });
             }
             Some(c) => {
                 let fault = cursor.expected("a letter, `*` or `[`");
@@ -75,44 +76,46 @@ pub(super) fn read(text: &str) -> Result<Vec<Placed>, Fault> {
 }
 
 /// `[a=32]` or `[name:value]`.
-fn extension(cursor: &mut Cursor<'_>, placed: &mut Placed) -> Result<(), Fault> {
+fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), NotationFault> {
     let start = cursor.at();
     cursor.next();
     let Some(end) = cursor.rest().find(']') else {
         let message = "the bracket is not closed";
-        return Err(Fault::new(FaultKind::Syntax, start..start + 1, message));
+        return Err(NotationFault::new(NotationFaultKind::Syntax, start..start + 1, message));
     };
     let body = cursor.rest().get(..end).unwrap_or_default();
     let first = cursor.at();
     if body.is_empty() {
         let message = "the extension is empty";
-        return Err(Fault::new(FaultKind::Syntax, first..first + 1, message));
+        return Err(NotationFault::new(NotationFaultKind::Syntax, first..first + 1, message));
     }
     if let Some((name, value)) = body.split_once(':') {
         if name.is_empty() {
             let message = "the extension has no name before its `:`";
-            return Err(Fault::new(FaultKind::Syntax, first..first + 1, message));
+            return Err(NotationFault::new(NotationFaultKind::Syntax, first..first + 1, message));
         }
         let span = start..first + end + 1;
         if placed.dim.attribute(name).is_some() {
             let message = format!("`{name}` stands twice at this axis");
-            let fault = Fault::new(FaultKind::Value, first..first + name.len(), message);
+            let fault =
+                NotationFault::new(NotationFaultKind::Value, first..first + name.len(), message);
             return Err(fault.help("leave one of the two out"));
         }
         let (name, value) = (name.to_string(), value.to_string());
-        placed.dim.extensions.push(Extension::Attribute { name, value });
+        placed.dim.extensions.push(GlowExtension::Attribute { name, value });
         placed.attributes.push(span);
         cursor.eat(body);
         return cursor.expect("]");
     }
     if !cursor.eat("a=") {
         let message = format!("`[{body}]` is no extension");
-        let fault = Fault::new(FaultKind::Syntax, first..first + body.len(), message);
+        let fault =
+            NotationFault::new(NotationFaultKind::Syntax, first..first + body.len(), message);
         return Err(fault.help("they are `[a=32]`, an alignment in bytes, and `[name:value]`"));
     }
     if placed.is_aligned {
         let message = "the alignment stands twice at this axis";
-        let fault = Fault::new(FaultKind::Value, start..first + end + 1, message);
+        let fault = NotationFault::new(NotationFaultKind::Value, start..first + end + 1, message);
         return Err(fault.help("leave one of the two out"));
     }
     placed.is_aligned = true;
@@ -122,14 +125,20 @@ fn extension(cursor: &mut Cursor<'_>, placed: &mut Placed) -> Result<(), Fault> 
     }
     cursor.expect("]")?;
     match digits.parse() {
-        Ok(0) => Err(Fault::new(FaultKind::Value, span, "nothing is a multiple of 0")
-            .help("write 1 or more, or leave `[a=0]` out")),
+        Ok(0) => {
+            Err(NotationFault::new(NotationFaultKind::Value, span, "nothing is a multiple of 0")
+                .help("write 1 or more, or leave `[a=0]` out"))
+        }
         Ok(1) => Ok(()),
         Ok(bytes) => {
-            placed.dim.extensions.push(Extension::Align { bytes });
+            placed.dim.extensions.push(GlowExtension::Align { bytes });
             Ok(())
         }
-        Err(_) => Err(Fault::new(FaultKind::Value, span, "the number does not fit 64 bits")
-            .help("write a smaller number")),
+        Err(_) => Err(NotationFault::new(
+            NotationFaultKind::Value,
+            span,
+            "the number does not fit 64 bits",
+        )
+        .help("write a smaller number")),
     }
 }

@@ -12,17 +12,17 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::layout::{Dim, Layout};
+use super::layout::{GlowAxis, GlowLayout};
 
 /// What is known of a tensor.
 #[derive(Debug, Clone, Copy)]
-pub struct Tensor<'a> {
+pub struct GlowTensor<'a> {
     /// The distance from one index of an axis to the next, in elements, one entry for each axis of its string.
     pub strides: &'a [i128],
     /// The bits of one element.
     pub element_bits: u32,
     /// Its own string, if it has one.
-    pub layout: Option<&'a Layout>,
+    pub layout: Option<&'a GlowLayout>,
 }
 
 /// Whether a tensor has what is asked for.
@@ -31,14 +31,14 @@ pub enum Satisfaction {
     /// It has all of it.
     Satisfied,
     /// All that can be judged; these attributes, at least one, cannot.
-    Unknown(Vec<Unjudged>),
+    Unknown(Vec<UnknownAttribute>),
     /// It lacks these, at least one, in the order of the axes.
-    Unsatisfied(Vec<Unmet>),
+    Unsatisfied(Vec<UnmetRequirement>),
 }
 
 /// A required attribute of which the tensor's string says nothing: only its owner knows whether that will do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unjudged {
+pub struct UnknownAttribute {
     /// The axis, from 0.
     pub axis: usize,
     /// The attribute's name.
@@ -49,7 +49,7 @@ pub struct Unjudged {
 
 /// What a tensor lacks. Axes are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Unmet {
+pub enum UnmetRequirement {
     /// Another number of axes.
     #[error("{required} axes are asked for, and the tensor has {strides}")]
     Rank {
@@ -118,15 +118,15 @@ pub enum Unmet {
 ///
 /// Strides of 48, 16, 4 and 1 elements of 4 bytes satisfy `NHW[a=16]C`, as 4 elements are 16 bytes; they do not satisfy
 /// `N[a=128]HWC`, as 48 elements are 192.
-pub fn satisfied(tensor: &Tensor<'_>, required: &Layout) -> Satisfaction {
-    let Tensor { strides, element_bits, layout } = *tensor;
+pub fn satisfied(tensor: &GlowTensor<'_>, required: &GlowLayout) -> Satisfaction {
+    let GlowTensor { strides, element_bits, layout } = *tensor;
     let (mut unmet, mut unjudged) = (Vec::new(), Vec::new());
     let rank = required.rank();
     if strides.len() != rank {
-        unmet.push(Unmet::Rank { required: rank, strides: strides.len() });
+        unmet.push(UnmetRequirement::Rank { required: rank, strides: strides.len() });
     }
     if let Some(layout) = layout.filter(|layout| layout.rank() != rank) {
-        unmet.push(Unmet::LayoutRank { required: rank, layout: layout.rank() });
+        unmet.push(UnmetRequirement::LayoutRank { required: rank, layout: layout.rank() });
     }
     if !unmet.is_empty() {
         return Satisfaction::Unsatisfied(unmet);
@@ -134,7 +134,7 @@ pub fn satisfied(tensor: &Tensor<'_>, required: &Layout) -> Satisfaction {
     for (axis, (dim, stride)) in required.dims().iter().zip(strides).enumerate() {
         let align = dim.align();
         if !is_multiple(*stride, element_bits, align) {
-            unmet.push(Unmet::Align { axis, align, stride: *stride, element_bits });
+            unmet.push(UnmetRequirement::Align { axis, align, stride: *stride, element_bits });
         }
         if let Some(own) = layout.and_then(|layout| layout.dims().get(axis)) {
             compare(axis, dim, own, &mut unmet, &mut unjudged);
@@ -157,21 +157,30 @@ fn is_multiple(stride: i128, element_bits: u32, align: u64) -> bool {
 /// Letter and attributes of an axis against the tensor's own.
 fn compare(
     axis: usize,
-    required: &Dim,
-    own: &Dim,
-    unmet: &mut Vec<Unmet>,
-    unjudged: &mut Vec<Unjudged>,
+    required: &GlowAxis,
+    own: &GlowAxis,
+    unmet: &mut Vec<UnmetRequirement>,
+    unjudged: &mut Vec<UnknownAttribute>,
 ) {
     if required.letter() != own.letter() && !required.is_any() && !own.is_any() {
-        unmet.push(Unmet::Letter { axis, required: required.letter(), found: own.letter() });
+        unmet.push(UnmetRequirement::Letter {
+            axis,
+            required: required.letter(),
+            found: own.letter(),
+        });
     }
     for (name, value) in required.attributes() {
         let (name, required) = (name.to_string(), value.to_string());
         match own.attribute(&name) {
-            None => unjudged.push(Unjudged { axis, name, value: required }),
+            None => unjudged.push(UnknownAttribute { axis, name, value: required }),
             Some(found) if found == value => {}
             Some(found) => {
-                unmet.push(Unmet::Attribute { axis, name, required, found: found.to_string() });
+                unmet.push(UnmetRequirement::Attribute {
+                    axis,
+                    name,
+                    required,
+                    found: found.to_string(),
+                });
             }
         }
     }

@@ -10,17 +10,17 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::layout::Layout;
+use super::layout::GlowLayout;
 
 /// A permutation of axes: `out[i] = in[perm[i]]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Shuffle {
+pub struct AxisPermutation {
     perm: Vec<usize>,
 }
 
 /// One of the two layouts of a shuffle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum TransposeOperand {
     /// The one that goes in.
     From,
     /// The one that comes out.
@@ -29,12 +29,12 @@ pub enum Side {
 
 /// Why there is no shuffle. Axes are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ShuffleError {
+pub enum PermutationError {
     /// A `*`: it may be any axis, so that more than one shuffle fits.
     #[error("axis {axis} of the layout that {side} is `*`, which may be any axis")]
     Wildcard {
         /// Whose it is.
-        side: Side,
+        side: TransposeOperand,
         /// The axis.
         axis: usize,
     },
@@ -42,7 +42,7 @@ pub enum ShuffleError {
     #[error("axes {first} and {second} of the layout that {side} are both `{letter}`")]
     Repeated {
         /// Whose they are.
-        side: Side,
+        side: TransposeOperand,
         /// The letter.
         letter: char,
         /// The first axis.
@@ -62,7 +62,7 @@ pub enum ShuffleError {
     #[error("axis {axis} of the layout that {side} is `{letter}`, which the other lacks")]
     Letter {
         /// Who has it.
-        side: Side,
+        side: TransposeOperand,
         /// The letter.
         letter: char,
         /// The axis.
@@ -78,7 +78,7 @@ pub enum ShuffleError {
     },
 }
 
-impl core::fmt::Display for Side {
+impl core::fmt::Display for TransposeOperand {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::From => "goes in",
@@ -87,17 +87,17 @@ impl core::fmt::Display for Side {
     }
 }
 
-impl Shuffle {
+impl AxisPermutation {
     /// The shuffle of these numbers.
     ///
     /// # Errors
-    /// [`ShuffleError::Permutation`] if they are not those below their count, each once.
-    pub fn new(perm: Vec<usize>) -> Result<Self, ShuffleError> {
+    /// [`PermutationError::Permutation`] if they are not those below their count, each once.
+    pub fn new(perm: Vec<usize>) -> Result<Self, PermutationError> {
         let mut seen = vec![false; perm.len()];
         for axis in &perm {
             match seen.get_mut(*axis) {
                 Some(seen) if !*seen => *seen = true,
-                _ => return Err(ShuffleError::Permutation { axis: *axis, perm }),
+                _ => return Err(PermutationError::Permutation { axis: *axis, perm }),
             }
         }
         Ok(Self { perm })
@@ -109,38 +109,38 @@ impl Shuffle {
     /// `N[a=64]HWC` it is the identity, though the elements may move further apart.
     ///
     /// # Errors
-    /// [`ShuffleError::Rank`], [`ShuffleError::Wildcard`], [`ShuffleError::Repeated`], [`ShuffleError::Letter`], the first
+    /// [`PermutationError::Rank`], [`PermutationError::Wildcard`], [`PermutationError::Repeated`], [`PermutationError::Letter`], the first
     /// in this order that holds; where both layouts are at fault, `from` is told of.
-    pub fn between(from: &Layout, to: &Layout) -> Result<Self, ShuffleError> {
+    pub fn between(from: &GlowLayout, to: &GlowLayout) -> Result<Self, PermutationError> {
         if from.rank() != to.rank() {
-            return Err(ShuffleError::Rank { from: from.rank(), to: to.rank() });
+            return Err(PermutationError::Rank { from: from.rank(), to: to.rank() });
         }
-        let sides = [(Side::From, from), (Side::To, to)];
+        let sides = [(TransposeOperand::From, from), (TransposeOperand::To, to)];
         for (side, layout) in sides {
-            if let Some(axis) = layout.dims().iter().position(super::Dim::is_any) {
-                return Err(ShuffleError::Wildcard { side, axis });
+            if let Some(axis) = layout.dims().iter().position(super::GlowAxis::is_any) {
+                return Err(PermutationError::Wildcard { side, axis });
             }
         }
         for (side, layout) in sides {
             for (second, dim) in layout.dims().iter().enumerate() {
                 let letter = dim.letter();
                 if let Some(first) = place(layout, letter).filter(|first| *first != second) {
-                    return Err(ShuffleError::Repeated { side, letter, first, second });
+                    return Err(PermutationError::Repeated { side, letter, first, second });
                 }
             }
         }
-        let absent = |side, layout: &Layout, other: &Layout| {
-            let letters = layout.dims().iter().map(super::Dim::letter).enumerate();
+        let absent = |side, layout: &GlowLayout, other: &GlowLayout| {
+            let letters = layout.dims().iter().map(super::GlowAxis::letter).enumerate();
             let mut absent = letters.filter(|(_, letter)| place(other, *letter).is_none());
-            absent.next().map(|(axis, letter)| ShuffleError::Letter { side, letter, axis })
+            absent.next().map(|(axis, letter)| PermutationError::Letter { side, letter, axis })
         };
-        if let Some(error) = absent(Side::From, from, to) {
+        if let Some(error) = absent(TransposeOperand::From, from, to) {
             return Err(error);
         }
         let mut perm = Vec::new();
         for (axis, dim) in to.dims().iter().enumerate() {
             let letter = dim.letter();
-            let error = ShuffleError::Letter { side: Side::To, letter, axis };
+            let error = PermutationError::Letter { side: TransposeOperand::To, letter, axis };
             perm.push(place(from, letter).ok_or(error)?);
         }
         Self::new(perm)
@@ -154,9 +154,9 @@ impl Shuffle {
     /// This shuffle and then `next`, as one: `merged[i] = self[next[i]]`.
     ///
     /// # Errors
-    /// [`ShuffleError::Rank`].
-    pub fn then(&self, next: &Self) -> Result<Self, ShuffleError> {
-        let rank = ShuffleError::Rank { from: self.perm.len(), to: next.perm.len() };
+    /// [`PermutationError::Rank`].
+    pub fn then(&self, next: &Self) -> Result<Self, PermutationError> {
+        let rank = PermutationError::Rank { from: self.perm.len(), to: next.perm.len() };
         if self.perm.len() != next.perm.len() {
             return Err(rank);
         }
@@ -176,10 +176,10 @@ impl Shuffle {
     /// 1 x 5 x 1 x 15, and is a reshape there.
     ///
     /// # Errors
-    /// [`ShuffleError::Rank`].
-    pub fn moves_data(&self, shape: &[u64]) -> Result<bool, ShuffleError> {
+    /// [`PermutationError::Rank`].
+    pub fn moves_data(&self, shape: &[u64]) -> Result<bool, PermutationError> {
         if shape.len() != self.perm.len() {
-            return Err(ShuffleError::Rank { from: shape.len(), to: self.perm.len() });
+            return Err(PermutationError::Rank { from: shape.len(), to: self.perm.len() });
         }
         let is_long = |axis: &&usize| shape.get(**axis).is_some_and(|extent| *extent > 1);
         let long = self.perm.iter().filter(is_long);
@@ -188,6 +188,6 @@ impl Shuffle {
 }
 
 /// The first axis of a letter.
-fn place(layout: &Layout, letter: char) -> Option<usize> {
+fn place(layout: &GlowLayout, letter: char) -> Option<usize> {
     layout.dims().iter().position(|dim| dim.letter() == letter)
 }

@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 
 use super::Inexpressible;
-use super::flat::{Flat, Room};
+use super::flat::{FlatLayout, StrideGap};
 use crate::layout::Layout;
 
 /// A storage axis: a block of an axis, or without a factor what is left above its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct TagBlock {
     pub(super) axis: usize,
     pub(super) div: i128,
     pub(super) factor: Option<i128>,
@@ -16,11 +16,11 @@ pub(super) struct Block {
 
 /// What is said of slots that hold nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tail {
+pub(super) enum PaddingEncoding {
     /// The highest piece of an axis is rounded up to a block; other room is a block of an axis of one value.
-    Own,
+    RoundUp,
     /// All room is a block of an axis of one value, as long as there are such.
-    Single,
+    UnitAxis,
     /// Nothing: there is no room.
     Reject,
 }
@@ -30,10 +30,10 @@ pub(super) enum Tail {
 /// # Errors
 /// [`Inexpressible`] where it is no such thing.
 pub(super) fn blocks(
-    flat: &Flat,
+    flat: &FlatLayout,
     layout: &Layout,
-    tail: Tail,
-) -> Result<Vec<Block>, Inexpressible> {
+    tail: PaddingEncoding,
+) -> Result<Vec<TagBlock>, Inexpressible> {
     let rank = layout.logical.len();
     if rank == 0 {
         return Err(Inexpressible::Scalar);
@@ -44,7 +44,7 @@ pub(super) fn blocks(
     if let Some(piece) = flat.pieces.first() {
         match piece.stride.as_const() {
             Some(1) => {}
-            Some(gap) if tail != Tail::Reject => add_single(&mut blocks, &single, gap)?,
+            Some(gap) if tail != PaddingEncoding::Reject => add_single(&mut blocks, &single, gap)?,
             Some(_) => return Err(Inexpressible::Padding),
             None => return Err(Inexpressible::Symbolic),
         }
@@ -53,13 +53,13 @@ pub(super) fn blocks(
         let axis = piece.axis().ok_or_else(|| Inexpressible::merged(piece))?;
         let count = piece.count.as_const();
         let fixed = if piece.is_top { None } else { Some(count.ok_or(Inexpressible::Symbolic)?) };
-        let mut block = Block { axis, div: piece.div, factor: fixed };
+        let mut block = TagBlock { axis, div: piece.div, factor: fixed };
         let mut gap = None;
         match (piece.room, count) {
-            (Room::Exact, _) => {}
-            (Room::Padded(room), Some(count)) if tail != Tail::Reject => {
+            (StrideGap::Exact, _) => {}
+            (StrideGap::Padded(room), Some(count)) if tail != PaddingEncoding::Reject => {
                 let as_single = room % count == 0 && !single.is_empty();
-                if piece.is_top && (tail == Tail::Own || !as_single) {
+                if piece.is_top && (tail == PaddingEncoding::RoundUp || !as_single) {
                     block.factor = Some(room);
                 } else if as_single {
                     gap = Some(room / count);
@@ -67,11 +67,11 @@ pub(super) fn blocks(
                     return Err(Inexpressible::Padding);
                 }
             }
-            (Room::Unknown, None) => return Err(Inexpressible::Symbolic),
-            (Room::Unknown, _) if piece.stride.as_const().is_none() => {
+            (StrideGap::Unknown, None) => return Err(Inexpressible::Symbolic),
+            (StrideGap::Unknown, _) if piece.stride.as_const().is_none() => {
                 return Err(Inexpressible::Symbolic);
             }
-            (Room::Padded(_) | Room::Unknown, _) => return Err(Inexpressible::Padding),
+            (StrideGap::Padded(_) | StrideGap::Unknown, _) => return Err(Inexpressible::Padding),
         }
         blocks.push(block);
         if let Some(gap) = gap {
@@ -86,17 +86,21 @@ pub(super) fn blocks(
 }
 
 /// Room as a block, above these, of the axis of one value that has the fewest.
-fn add_single(blocks: &mut Vec<Block>, single: &[usize], gap: i128) -> Result<(), Inexpressible> {
+fn add_single(
+    blocks: &mut Vec<TagBlock>,
+    single: &[usize],
+    gap: i128,
+) -> Result<(), Inexpressible> {
     let of = |axis: usize| blocks.iter().filter(move |block| block.axis == axis);
     let axis =
         *single.iter().min_by_key(|axis| of(**axis).count()).ok_or(Inexpressible::Padding)?;
     let div = of(axis).filter_map(|block| block.factor).fold(1_i128, i128::saturating_mul);
-    blocks.push(Block { axis, div, factor: Some(gap) });
+    blocks.push(TagBlock { axis, div, factor: Some(gap) });
     Ok(())
 }
 
 /// What is left above the blocks of an axis, one value: it stands behind what is left of the axis before it.
-pub(super) fn add_outer(blocks: &mut Vec<Block>, axis: usize) {
+pub(super) fn add_outer(blocks: &mut Vec<TagBlock>, axis: usize) {
     if blocks.iter().any(|block| block.axis == axis && block.factor.is_none()) {
         return;
     }
@@ -104,11 +108,11 @@ pub(super) fn add_outer(blocks: &mut Vec<Block>, axis: usize) {
     let at = axis.checked_sub(1).and_then(outer).map_or(0, |before| before + 1);
     let own = blocks.iter().filter(|block| block.axis == axis).filter_map(|block| block.factor);
     let div = own.fold(1_i128, i128::saturating_mul);
-    blocks.insert(at, Block { axis, div, factor: None });
+    blocks.insert(at, TagBlock { axis, div, factor: None });
 }
 
 /// The axes in the order of what is left above their blocks.
-pub(super) fn order(blocks: &[Block]) -> Vec<usize> {
+pub(super) fn order(blocks: &[TagBlock]) -> Vec<usize> {
     blocks.iter().filter(|block| block.factor.is_none()).map(|block| block.axis).collect()
 }
 

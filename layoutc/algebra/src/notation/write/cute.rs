@@ -4,14 +4,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::flat::{Flat, Piece};
+use super::flat::{FlatLayout, StridedBlock};
 use super::triton;
-use super::{Inexpressible, Written};
-use crate::build::Builder;
+use super::{Inexpressible, NotationText};
+use crate::build::LayoutBuilder;
 use crate::expr::{Expr, Var};
 use crate::layout::Layout;
-use crate::map::{IndexMap, Item};
-use crate::proof::Machine;
+use crate::map::{IndexMap, MapItem};
+use crate::proof::Executor;
 use crate::swizzle::Swizzle;
 
 /// The most bits that a swizzle is looked for in.
@@ -21,16 +21,16 @@ const MAX_BITS: i128 = 32;
 pub(super) fn write(
     layout: &Layout,
     bits: u32,
-    machine: &dyn Machine,
-) -> Result<Written, Inexpressible> {
+    machine: &dyn Executor,
+) -> Result<NotationText, Inexpressible> {
     if layout.logical.is_empty() {
         return Err(Inexpressible::Scalar);
     }
     if let Some(swizzle) = layout.swizzle {
         let before = before_swizzle(layout, bits, machine)?;
-        return Ok(format!("{swizzle} o 0 o {}", modes(&Flat::of(&before)?, &before)?).into());
+        return Ok(format!("{swizzle} o 0 o {}", modes(&FlatLayout::of(&before)?, &before)?).into());
     }
-    match Flat::of(layout) {
+    match FlatLayout::of(layout) {
         Ok(flat) => Ok(modes(&flat, layout)?.into()),
         Err(Inexpressible::Swizzle) => linear(layout),
         Err(error) => Err(error),
@@ -41,7 +41,7 @@ pub(super) fn write(
 fn before_swizzle(
     layout: &Layout,
     bits: u32,
-    machine: &dyn Machine,
+    machine: &dyn Executor,
 ) -> Result<Layout, Inexpressible> {
     let rank = layout.physical_map.len();
     if rank != 1 {
@@ -54,10 +54,10 @@ fn before_swizzle(
             _ => None,
         })?;
         let (name, extent) = (axis.name.clone(), Some(axis.extent.clone()));
-        items.push(Item { name, index, extent, span: 0..0 });
+        items.push(MapItem { name, index, extent, span: 0..0 });
     }
     let build = || {
-        let mut builder = Builder::new(&layout.symbols, &layout.logical, bits).ok()?;
+        let mut builder = LayoutBuilder::new(&layout.symbols, &layout.logical, bits).ok()?;
         builder.apply(&IndexMap { items, separators: Vec::new() }).ok()?;
         builder.strides(&layout.strides).ok()?;
         builder.finish(layout.alignment_bytes, machine).ok()
@@ -67,7 +67,7 @@ fn before_swizzle(
 
 /// A layout that sends every bit of an axis to bits of the offset, XOR of them for several, as strides under the
 /// smallest swizzle that leaves each bit one of its own.
-fn linear(layout: &Layout) -> Result<Written, Inexpressible> {
+fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     let images = triton::images(layout)?;
     let swizzle = swizzle_of(&images).ok_or(Inexpressible::Swizzle)?;
     let (mut shapes, mut strides) = (Vec::new(), Vec::new());
@@ -113,10 +113,10 @@ fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
 }
 
 /// The modes of a layout that is a sum of digits.
-fn modes(flat: &Flat, layout: &Layout) -> Result<String, Inexpressible> {
+fn modes(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let (mut shapes, mut strides) = (Vec::new(), Vec::new());
     for (position, axis) in layout.logical.iter().enumerate() {
-        let mut pieces: Vec<&Piece> =
+        let mut pieces: Vec<&StridedBlock> =
             flat.pieces.iter().filter(|piece| piece.axes.contains(&position)).collect();
         pieces.sort_by_key(|piece| piece.div);
         if axis.extent.as_const().is_none() {

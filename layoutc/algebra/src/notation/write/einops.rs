@@ -4,15 +4,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::blocks::{Block, Tail, blocks};
-use super::flat::Flat;
-use super::{Inexpressible, Written};
+use super::blocks::{PaddingEncoding, TagBlock, blocks};
+use super::flat::FlatLayout;
+use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Layout;
 
 /// The pattern. einops pads nothing: every block divides its axis.
-pub(super) fn write(flat: &Flat, layout: &Layout) -> Result<Written, Inexpressible> {
-    let blocks = blocks(flat, layout, Tail::Reject)?;
+pub(super) fn write(flat: &FlatLayout, layout: &Layout) -> Result<NotationText, Inexpressible> {
+    let blocks = blocks(flat, layout, PaddingEncoding::Reject)?;
     let mut names: Vec<String> = Vec::new();
     let mut sizes = Vec::new();
     for block in &blocks {
@@ -35,7 +35,7 @@ pub(super) fn write(flat: &Flat, layout: &Layout) -> Result<Written, Inexpressib
     }
     let mut left = Vec::new();
     for (position, axis) in layout.logical.iter().enumerate() {
-        let mut own: Vec<(&Block, &String)> =
+        let mut own: Vec<(&TagBlock, &String)> =
             blocks.iter().zip(&names).filter(|(block, _)| block.axis == position).collect();
         own.sort_by_key(|(block, _)| core::cmp::Reverse((block.factor.is_none(), block.div)));
         let whole = own.first().map_or(1, |(block, _)| block.div);
@@ -50,5 +50,5 @@ pub(super) fn write(flat: &Flat, layout: &Layout) -> Result<Written, Inexpressib
         });
     }
     let text = format!("{} -> {}", left.join(" "), names.join(" "));
-    Ok(Written { text, sizes, equal_sizes: true })
+    Ok(NotationText { text, sizes, equal_sizes: true })
 }

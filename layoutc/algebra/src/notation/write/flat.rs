@@ -5,13 +5,13 @@ use alloc::vec::Vec;
 
 use super::Inexpressible;
 use crate::digits::{Chain, Digits};
-use crate::expr::{BinOp, Expr, ExprError, Node};
+use crate::expr::{BinOp, Expr, ExprError, ExprNode};
 use crate::layout::{DigitTargets, Layout};
 use crate::simplify::Facts;
 
 /// How much of the buffer lies between two steps of the next larger stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum StrideGap {
     /// What the piece itself takes.
     Exact,
     /// So many steps of the piece, more than it has.
@@ -22,7 +22,7 @@ pub(super) enum Room {
 
 /// A run of digits of an axis: `axis // div % count`, or `axis // div` of the highest piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct StridedBlock {
     /// The axes, outermost first; several where they are taken as one row-major number.
     pub(super) axes: Vec<usize>,
     pub(super) div: i128,
@@ -32,12 +32,12 @@ pub(super) struct Piece {
     pub(super) count: Expr,
     /// Elements of the flat buffer between neighbours.
     pub(super) stride: Expr,
-    pub(super) room: Room,
+    pub(super) room: StrideGap,
     /// How many indices the axes have together.
     whole: Expr,
 }
 
-impl Piece {
+impl StridedBlock {
     /// The axis, where it is one.
     pub(super) fn axis(&self) -> Option<usize> {
         match self.axes.as_slice() {
@@ -55,15 +55,15 @@ fn blocks(whole: &Expr, div: i128, facts: &Facts) -> Result<Expr, ExprError> {
 
 /// The pieces of a layout, those of one value left out.
 #[derive(Debug, Clone)]
-pub(super) struct Flat {
+pub(super) struct FlatLayout {
     /// By stride, the smallest first.
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<StridedBlock>,
     /// The slots of the flat buffer.
     pub(super) total: Expr,
     pub(super) facts: Facts,
 }
 
-impl Flat {
+impl FlatLayout {
     /// The pieces of a layout.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Flat {
     ///
     /// # Errors
     /// [`Inexpressible::Blocks`] or [`Inexpressible::Merged`].
-    pub(super) fn whole(&self, rank: usize) -> Result<Vec<Option<&Piece>>, Inexpressible> {
+    pub(super) fn whole(&self, rank: usize) -> Result<Vec<Option<&StridedBlock>>, Inexpressible> {
         let mut whole = alloc::vec![None; rank];
         for piece in &self.pieces {
             let axis = piece.axis().ok_or_else(|| Inexpressible::merged(piece))?;
@@ -130,7 +130,7 @@ impl Flat {
     }
 
     /// The piece of this stride.
-    fn position(&self, pieces: &[Piece], stride: &Expr) -> Result<Option<usize>, ExprError> {
+    fn position(&self, pieces: &[StridedBlock], stride: &Expr) -> Result<Option<usize>, ExprError> {
         for (k, piece) in pieces.iter().enumerate() {
             if self.facts.proves_eq(&piece.stride, stride)? {
                 return Ok(Some(k));
@@ -139,7 +139,7 @@ impl Flat {
         Ok(None)
     }
 
-    fn least(&self, pieces: &[Piece]) -> Result<Option<usize>, ExprError> {
+    fn least(&self, pieces: &[StridedBlock]) -> Result<Option<usize>, ExprError> {
         for (k, piece) in pieces.iter().enumerate() {
             let mut is_least = true;
             for other in pieces {
@@ -154,7 +154,7 @@ impl Flat {
 
     /// Pieces that stand side by side in an axis and in the buffer become one, where that leaves no room unsaid.
     fn merge(&mut self) -> Result<(), ExprError> {
-        let mut merged: Vec<Piece> = Vec::new();
+        let mut merged: Vec<StridedBlock> = Vec::new();
         for piece in core::mem::take(&mut self.pieces) {
             if let Some(below) = merged.last_mut()
                 && below.axes == piece.axes
@@ -186,15 +186,15 @@ impl Flat {
             let own = Expr::binary(BinOp::Mul, &piece.stride, &piece.count)?;
             let upper = next.as_ref().unwrap_or(&self.total);
             piece.room = match (upper.as_const(), piece.stride.as_const(), piece.count.as_const()) {
-                _ if facts.proves_eq(&own, upper)? => Room::Exact,
+                _ if facts.proves_eq(&own, upper)? => StrideGap::Exact,
                 (Some(upper), Some(stride), Some(count))
                     if stride > 0 && upper % stride == 0 && upper / stride > count =>
                 {
-                    Room::Padded(upper / stride)
+                    StrideGap::Padded(upper / stride)
                 }
                 // Behind the last element there may be more.
-                _ if next.is_none() => Room::Exact,
-                _ => Room::Unknown,
+                _ if next.is_none() => StrideGap::Exact,
+                _ => StrideGap::Unknown,
             };
         }
         Ok(())
@@ -212,10 +212,10 @@ fn without_digits(layout: &Layout) -> Inexpressible {
 
 fn has_bits(expr: &Expr) -> bool {
     match expr.node() {
-        Node::Const(_) | Node::Var(_) => false,
-        Node::Neg(a) => has_bits(a),
-        Node::Bin(BinOp::And | BinOp::Xor, ..) => true,
-        Node::Bin(_, a, b) => has_bits(a) || has_bits(b),
+        ExprNode::Const(_) | ExprNode::Var(_) => false,
+        ExprNode::Neg(a) => has_bits(a),
+        ExprNode::Bin(BinOp::And | BinOp::Xor, ..) => true,
+        ExprNode::Bin(_, a, b) => has_bits(a) || has_bits(b),
     }
 }
 
@@ -255,7 +255,7 @@ fn chain_pieces(
     chain: &Chain,
     strides: &[Option<Expr>],
     facts: &Facts,
-) -> Result<Vec<Piece>, Inexpressible> {
+) -> Result<Vec<StridedBlock>, Inexpressible> {
     let axis = chain.axes.first().copied().unwrap_or(0);
     if chain.sign != 1 {
         return Err(Inexpressible::Reversed { axis });
@@ -268,7 +268,7 @@ fn chain_pieces(
         let axis = layout.logical.get(*axis).ok_or(ExprError::Unbound)?;
         whole = Expr::binary(BinOp::Mul, &whole, &axis.extent)?;
     }
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<StridedBlock> = Vec::new();
     for position in &chain.digits {
         let digit = digits.digits.get(*position).ok_or(ExprError::Unbound)?;
         let Some(Some(stride)) = strides.get(*position) else { continue };
@@ -285,13 +285,13 @@ fn chain_pieces(
         if count.as_const().is_some_and(|count| count <= 1) {
             continue;
         }
-        pieces.push(Piece {
+        pieces.push(StridedBlock {
             axes: chain.axes.clone(),
             div: digit.weight,
             is_top,
             count,
             stride: stride.clone(),
-            room: Room::Unknown,
+            room: StrideGap::Unknown,
             whole: whole.clone(),
         });
     }

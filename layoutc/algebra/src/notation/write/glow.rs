@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::blocks::letters;
-use super::flat::{Flat, Piece};
-use super::{Inexpressible, Written};
+use super::flat::{FlatLayout, StridedBlock};
+use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::layout::Layout;
 use crate::notation::glow::MAX_DIMS;
@@ -16,7 +16,11 @@ use crate::poly::gcd;
 const MAX_POWER: u32 = 24;
 
 /// `N[a=32]HWC`
-pub(super) fn write(flat: &Flat, layout: &Layout, bits: u32) -> Result<Written, Inexpressible> {
+pub(super) fn write(
+    flat: &FlatLayout,
+    layout: &Layout,
+    bits: u32,
+) -> Result<NotationText, Inexpressible> {
     let rank = layout.logical.len();
     match rank {
         0 => return Err(Inexpressible::Scalar),
@@ -45,8 +49,8 @@ pub(super) fn write(flat: &Flat, layout: &Layout, bits: u32) -> Result<Written, 
 }
 
 /// The axes, the largest stride first; one of a single value stands behind the axis before it.
-fn order(flat: &Flat, whole: &[Option<&Piece>]) -> Vec<usize> {
-    let mut order: Vec<usize> = flat.pieces.iter().rev().filter_map(Piece::axis).collect();
+fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
+    let mut order: Vec<usize> = flat.pieces.iter().rev().filter_map(StridedBlock::axis).collect();
     for (axis, _) in whole.iter().enumerate().filter(|(_, piece)| piece.is_none()) {
         let before = axis.checked_sub(1).and_then(|k| order.iter().position(|own| *own == k));
         order.insert(before.map_or(0, |at| at + 1), axis);
@@ -56,7 +60,7 @@ fn order(flat: &Flat, whole: &[Option<&Piece>]) -> Vec<usize> {
 
 /// The bytes to whose multiple a stride is rounded up, if there are such.
 fn alignment(
-    flat: &Flat,
+    flat: &FlatLayout,
     natural: &Expr,
     stride: &Expr,
     bits: u32,

@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::flat::Flat;
+use super::flat::FlatLayout;
 use super::strides::elements;
-use super::{Inexpressible, Written};
-use crate::expr::{BinOp, Expr, Node, Var};
+use super::{Inexpressible, NotationText};
+use crate::expr::{BinOp, Expr, ExprNode, Var};
 use crate::layout::Layout;
 
 /// The layout as a map to its storage axes, as strides, and as a map to the offset: the first of these that holds is
@@ -15,7 +15,7 @@ use crate::layout::Layout;
 ///
 /// # Errors
 /// [`Inexpressible`] where it is none.
-pub(super) fn write(layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
+pub(super) fn write(layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
     let rank = layout.physical_map.len();
     if rank != 1 {
         return Err(Inexpressible::Separators { rank });
@@ -26,12 +26,12 @@ pub(super) fn write(layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
         Some(format!("affine_map<({}) -> ({})>", names.join(", "), results.join(", ")))
     };
     let strided = || {
-        let strides = elements(&Flat::of(layout).ok()?, layout).ok()?;
+        let strides = elements(&FlatLayout::of(layout).ok()?, layout).ok()?;
         let strides: Vec<String> = strides.iter().map(ToString::to_string).collect();
         Some(format!("strided<[{}]>", strides.join(", ")))
     };
     let texts = [map(&layout.storage_map), strided(), map(&layout.physical_map)];
-    let texts: Vec<Written> = texts.into_iter().flatten().map(Written::from).collect();
+    let texts: Vec<NotationText> = texts.into_iter().flatten().map(NotationText::from).collect();
     if texts.is_empty() {
         let is_symbol = |var| matches!(var, Var::Symbol(_));
         let is_symbolic = layout.physical_map.iter().any(|index| index.mentions(&is_symbol));
@@ -43,9 +43,9 @@ pub(super) fn write(layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
 /// An index as MLIR writes it; `None` where it cannot.
 fn sum(index: &Expr) -> Option<String> {
     match index.node() {
-        Node::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {
+        ExprNode::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {
             let sign = if *op == BinOp::Add { "+" } else { "-" };
-            let is_sum = matches!(b.node(), Node::Bin(BinOp::Add | BinOp::Sub, ..));
+            let is_sum = matches!(b.node(), ExprNode::Bin(BinOp::Add | BinOp::Sub, ..));
             let (a, b) = (sum(a)?, sum(b)?);
             Some(if is_sum { format!("{a} {sign} ({b})") } else { format!("{a} {sign} {b}") })
         }
@@ -55,10 +55,10 @@ fn sum(index: &Expr) -> Option<String> {
 
 fn product(index: &Expr) -> Option<String> {
     match index.node() {
-        Node::Const(value) => Some(value.to_string()),
-        Node::Var(Var::Axis(k)) => Some(format!("d{k}")),
-        Node::Neg(a) => Some(format!("-{}", factor(a)?)),
-        Node::Bin(op, a, b) => {
+        ExprNode::Const(value) => Some(value.to_string()),
+        ExprNode::Var(Var::Axis(k)) => Some(format!("d{k}")),
+        ExprNode::Neg(a) => Some(format!("-{}", factor(a)?)),
+        ExprNode::Bin(op, a, b) => {
             let sign = match op {
                 BinOp::Mul => "*",
                 BinOp::FloorDiv => "floordiv",
@@ -66,18 +66,18 @@ fn product(index: &Expr) -> Option<String> {
                 _ => return None,
             };
             let left = match a.node() {
-                Node::Bin(BinOp::Mul | BinOp::FloorDiv | BinOp::Mod, ..) => product(a)?,
+                ExprNode::Bin(BinOp::Mul | BinOp::FloorDiv | BinOp::Mod, ..) => product(a)?,
                 _ => factor(a)?,
             };
             Some(format!("{left} {sign} {}", factor(b)?))
         }
-        Node::Var(_) => None,
+        ExprNode::Var(_) => None,
     }
 }
 
 fn factor(index: &Expr) -> Option<String> {
     match index.node() {
-        Node::Bin(..) | Node::Neg(_) => Some(format!("({})", sum(index)?)),
+        ExprNode::Bin(..) | ExprNode::Neg(_) => Some(format!("({})", sum(index)?)),
         _ => product(index),
     }
 }

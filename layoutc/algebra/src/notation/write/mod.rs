@@ -19,16 +19,16 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use super::Notation;
-use crate::build::Builder;
+use crate::build::LayoutBuilder;
 use crate::expr::ExprError;
 use crate::layout::Layout;
-use crate::proof::Machine;
-use crate::same::{Sameness, compare};
-use flat::{Flat, Piece};
+use crate::proof::Executor;
+use crate::same::{LayoutEquivalence, compare};
+use flat::{FlatLayout, StridedBlock};
 
 /// What the elements are, as far as a text names them.
 #[derive(Debug, Clone, Copy)]
-pub struct Elements<'a> {
+pub struct ElementFormat<'a> {
     /// The bits of one.
     pub bits: u32,
     /// The element type in a manifest's words, if it is to stand in the text.
@@ -37,7 +37,7 @@ pub struct Elements<'a> {
 
 /// A layout as another tool writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct NotationText {
     /// The text.
     pub text: String,
     /// The sizes that stand beside it, by name.
@@ -46,7 +46,7 @@ pub struct Written {
     pub equal_sizes: bool,
 }
 
-impl From<String> for Written {
+impl From<String> for NotationText {
     fn from(text: String) -> Self {
         Self { text, sizes: Vec::new(), equal_sizes: true }
     }
@@ -134,14 +134,14 @@ pub enum Inexpressible {
     Domain,
     /// What was written did not come back as the same map.
     #[error("this layout")]
-    NotBack,
+    RoundTrip,
     /// Too large, or beyond the integers.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
 impl Inexpressible {
-    fn merged(piece: &Piece) -> Self {
+    fn merged(piece: &StridedBlock) -> Self {
         Self::Merged { axes: piece.axes.clone() }
     }
 }
@@ -153,13 +153,13 @@ impl Inexpressible {
 pub fn write(
     notation: Notation,
     layout: &Layout,
-    elements: Elements<'_>,
-    machine: &dyn Machine,
-) -> Result<Written, Inexpressible> {
+    elements: ElementFormat<'_>,
+    machine: &dyn Executor,
+) -> Result<NotationText, Inexpressible> {
     if layout.domain.is_some() {
         return Err(Inexpressible::Domain);
     }
-    let flat = || Flat::of(layout);
+    let flat = || FlatLayout::of(layout);
     let candidates = match notation {
         Notation::Mlir => mlir::write(layout)?,
         Notation::Triton => alloc::vec![triton::write(layout)?],
@@ -177,38 +177,40 @@ pub fn write(
 
 /// The first text that says the size of the buffer too, else the first one that is the same map.
 fn first_same(
-    candidates: Vec<Written>,
+    candidates: Vec<NotationText>,
     notation: Notation,
     layout: &Layout,
     bits: u32,
-    machine: &dyn Machine,
-) -> Result<Written, Inexpressible> {
+    machine: &dyn Executor,
+) -> Result<NotationText, Inexpressible> {
     let mut found = None;
     for candidate in candidates {
         match again(&candidate, notation, layout, bits, machine) {
             Some(true) => return Ok(candidate),
             Some(false) if found.is_none() => {
-                found = Some(Written { equal_sizes: false, ..candidate });
+                found = Some(NotationText { equal_sizes: false, ..candidate });
             }
             _ => {}
         }
     }
-    found.ok_or(Inexpressible::NotBack)
+    found.ok_or(Inexpressible::RoundTrip)
 }
 
 /// Whether the text, read again, is the same map; and if so, whether it has the same size.
 fn again(
-    written: &Written,
+    written: &NotationText,
     notation: Notation,
     layout: &Layout,
     bits: u32,
-    machine: &dyn Machine,
+    machine: &dyn Executor,
 ) -> Option<bool> {
-    let mut builder = Builder::new(&layout.symbols, &layout.logical, bits).ok()?;
+    let mut builder = LayoutBuilder::new(&layout.symbols, &layout.logical, bits).ok()?;
     super::apply(notation, &written.text, &written.sizes, &mut builder).ok()?;
     let read = builder.finish(layout.alignment_bytes, machine).ok()?;
     match compare(layout, &read, machine).ok()? {
-        Sameness::Same { equal_sizes } => Some(equal_sizes),
-        Sameness::Differs { .. } | Sameness::Ranks { .. } | Sameness::Undecided { .. } => None,
+        LayoutEquivalence::Same { equal_sizes } => Some(equal_sizes),
+        LayoutEquivalence::Differs { .. }
+        | LayoutEquivalence::Ranks { .. }
+        | LayoutEquivalence::Undecided { .. } => None,
     }
 }

@@ -4,18 +4,18 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::flat::{Flat, Room};
-use super::{Inexpressible, Written};
+use super::flat::{FlatLayout, StrideGap};
+use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Layout;
 
 /// `C`, `F`, or strides in bytes.
 pub(super) fn numpy(
-    flat: &Flat,
+    flat: &FlatLayout,
     layout: &Layout,
     bits: u32,
-) -> Result<Vec<Written>, Inexpressible> {
-    let mut texts: Vec<Written> = ["C", "F"].map(|text| text.to_string().into()).to_vec();
+) -> Result<Vec<NotationText>, Inexpressible> {
+    let mut texts: Vec<NotationText> = ["C", "F"].map(|text| text.to_string().into()).to_vec();
     match elements(flat, layout) {
         Ok(strides) => {
             let bytes = |stride: &i128| {
@@ -38,10 +38,13 @@ pub(super) fn numpy(
 }
 
 /// `layout_right`, `layout_left`, padded ones, or `layout_stride<…>`.
-pub(super) fn mdspan(flat: &Flat, layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
-    let mut texts: Vec<Written> =
+pub(super) fn mdspan(
+    flat: &FlatLayout,
+    layout: &Layout,
+) -> Result<Vec<NotationText>, Inexpressible> {
+    let mut texts: Vec<NotationText> =
         ["layout_right", "layout_left"].map(|text| text.to_string().into()).to_vec();
-    if let Some(Room::Padded(room)) = flat.pieces.first().map(|piece| piece.room) {
+    if let Some(StrideGap::Padded(room)) = flat.pieces.first().map(|piece| piece.room) {
         let count = flat.pieces.first().and_then(|piece| piece.count.as_const()).unwrap_or(1);
         let multiple = multiple_of(count, room);
         for word in ["layout_right_padded", "layout_left_padded"] {
@@ -70,13 +73,13 @@ pub(super) fn multiple_of(count: i128, room: i128) -> i128 {
 }
 
 /// Whether there is no gap: what is not in order then is the order alone.
-fn is_dense(flat: &Flat) -> bool {
-    flat.pieces.iter().all(|piece| piece.room == Room::Exact)
+fn is_dense(flat: &FlatLayout) -> bool {
+    flat.pieces.iter().all(|piece| piece.room == StrideGap::Exact)
 }
 
 /// The stride of every axis, in elements. An axis of one index has that of its storage axis, as `NumPy` and `PyTorch` give
 /// it: what an array without gaps has there; where the layout stores it under no axis of its own, what lies behind it.
-pub(super) fn elements(flat: &Flat, layout: &Layout) -> Result<Vec<i128>, Inexpressible> {
+pub(super) fn elements(flat: &FlatLayout, layout: &Layout) -> Result<Vec<i128>, Inexpressible> {
     let whole = flat.whole(layout.logical.len())?;
     let mut strides = Vec::new();
     let mut next = Expr::constant(1);

@@ -4,30 +4,30 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::blocks::{Block, Tail, add_outer, blocks, letters, order};
-use super::flat::{Flat, Piece};
-use super::{Inexpressible, Written};
+use super::blocks::{PaddingEncoding, TagBlock, add_outer, blocks, letters, order};
+use super::flat::{FlatLayout, StridedBlock};
+use super::{Inexpressible, NotationText};
 use crate::layout::Layout;
 
 /// oneDNN has no tensors of more axes.
 const MAX_RANK: usize = 12;
 
 /// `NCHW16c`
-pub(super) fn tvm(flat: &Flat, layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
+pub(super) fn tvm(flat: &FlatLayout, layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
     either(|tail| letters_of(&blocks(flat, layout, tail)?, layout))
 }
 
 /// What can be said with room of either kind.
 fn either(
-    text: impl Fn(Tail) -> Result<String, Inexpressible>,
-) -> Result<Vec<Written>, Inexpressible> {
-    match (text(Tail::Own), text(Tail::Single)) {
+    text: impl Fn(PaddingEncoding) -> Result<String, Inexpressible>,
+) -> Result<Vec<NotationText>, Inexpressible> {
+    match (text(PaddingEncoding::RoundUp), text(PaddingEncoding::UnitAxis)) {
         (Err(error), Err(_)) => Err(error),
-        (own, single) => Ok([own, single].into_iter().flatten().map(Written::from).collect()),
+        (own, single) => Ok([own, single].into_iter().flatten().map(NotationText::from).collect()),
     }
 }
 
-fn letters_of(blocks: &[Block], layout: &Layout) -> Result<String, Inexpressible> {
+fn letters_of(blocks: &[TagBlock], layout: &Layout) -> Result<String, Inexpressible> {
     let letters = letters(&order(blocks), layout)?;
     let mut text = String::new();
     for (k, block) in blocks.iter().enumerate() {
@@ -36,7 +36,7 @@ fn letters_of(blocks: &[Block], layout: &Layout) -> Result<String, Inexpressible
             text.push(letter);
             continue;
         };
-        let is_same = |other: &Block| other.axis == block.axis && other.factor.is_some();
+        let is_same = |other: &TagBlock| other.axis == block.axis && other.factor.is_some();
         if blocks.iter().take(k).any(is_same) {
             return Err(Inexpressible::TwoBlocks { axis: block.axis });
         }
@@ -46,7 +46,10 @@ fn letters_of(blocks: &[Block], layout: &Layout) -> Result<String, Inexpressible
 }
 
 /// `aBcd16b`
-pub(super) fn onednn(flat: &Flat, layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
+pub(super) fn onednn(
+    flat: &FlatLayout,
+    layout: &Layout,
+) -> Result<Vec<NotationText>, Inexpressible> {
     let rank = layout.logical.len();
     if rank > MAX_RANK {
         return Err(Inexpressible::Rank { rank, most: MAX_RANK });
@@ -54,12 +57,12 @@ pub(super) fn onednn(flat: &Flat, layout: &Layout) -> Result<Vec<Written>, Inexp
     either(|tail| tag_of(blocks(flat, layout, tail)?, flat))
 }
 
-fn tag_of(mut blocks: Vec<Block>, flat: &Flat) -> Result<String, Inexpressible> {
+fn tag_of(mut blocks: Vec<TagBlock>, flat: &FlatLayout) -> Result<String, Inexpressible> {
     outer_first(&mut blocks, flat)?;
     let (mut outer, mut inner) = (String::new(), String::new());
     for (k, block) in blocks.iter().enumerate() {
         let letter = ('a'..='l').nth(block.axis).unwrap_or('?');
-        let is_blocked = |b: &Block| b.axis == block.axis && b.factor.is_some();
+        let is_blocked = |b: &TagBlock| b.axis == block.axis && b.factor.is_some();
         let Some(factor) = block.factor else {
             let letter =
                 if blocks.iter().any(is_blocked) { letter.to_ascii_uppercase() } else { letter };
@@ -77,11 +80,12 @@ fn tag_of(mut blocks: Vec<Block>, flat: &Flat) -> Result<String, Inexpressible> 
 }
 
 /// What is left above the blocks of an axis stands before all blocks: behind one, it is a block itself.
-fn outer_first(blocks: &mut Vec<Block>, flat: &Flat) -> Result<(), Inexpressible> {
+fn outer_first(blocks: &mut Vec<TagBlock>, flat: &FlatLayout) -> Result<(), Inexpressible> {
     let first = blocks.iter().position(|block| block.factor.is_some()).unwrap_or(blocks.len());
     let mut axes = Vec::new();
     for block in blocks.iter_mut().skip(first).filter(|block| block.factor.is_none()) {
-        let is_it = |piece: &&Piece| piece.axis() == Some(block.axis) && piece.div == block.div;
+        let is_it =
+            |piece: &&StridedBlock| piece.axis() == Some(block.axis) && piece.div == block.div;
         let count = match flat.pieces.iter().find(is_it) {
             Some(piece) => piece.count.as_const().ok_or(Inexpressible::Order)?,
             None => 1,

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::flat::{Flat, Piece, Room};
+use super::flat::{FlatLayout, StrideGap, StridedBlock};
 
 /// The most tiles that a layout is looked for with.
 pub(super) const MAX_TILES: usize = 3;
@@ -12,7 +12,7 @@ pub(super) const MAX_TRIES: u32 = 4000;
 
 /// What is tiled: axes taken as one, major to minor in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Group {
+pub(super) struct AxisGroup {
     /// The axes, outermost first.
     pub(super) axes: Vec<usize>,
     /// How many indices they have; `None` when that depends on a symbol.
@@ -21,7 +21,7 @@ pub(super) struct Group {
 
 /// A dimension of memory: `group // div`, so many slots of it.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct MemoryAxis {
     group: usize,
     div: i128,
     slots: Option<i128>,
@@ -29,7 +29,7 @@ struct Run {
 
 /// How far the memory is explained.
 #[derive(Debug, Clone, Copy)]
-struct At {
+struct TilingState {
     /// Pieces that are, from the largest stride.
     piece: usize,
     /// Slots of what is not yet; `None` when that depends on a symbol.
@@ -39,31 +39,31 @@ struct At {
 /// So many tiles, one extent for each of the last dimensions, under which the groups lie as the pieces do in `slots`
 /// slots. `tries` are left, of [`MAX_TRIES`].
 pub(super) fn tiles(
-    flat: &Flat,
-    groups: &[Group],
+    flat: &FlatLayout,
+    groups: &[AxisGroup],
     slots: Option<i128>,
     count: usize,
     tries: &mut u32,
 ) -> Option<Vec<Vec<i128>>> {
-    let whole = |(group, own): (usize, &Group)| Run { group, div: 1, slots: own.extent };
-    let runs: Vec<Run> = groups.iter().enumerate().map(whole).collect();
-    let mut search = Search { pieces: flat.pieces.iter().rev().collect(), groups, tries };
-    search.tile(&runs, At { piece: 0, slots }, runs.len(), count)
+    let whole = |(group, own): (usize, &AxisGroup)| MemoryAxis { group, div: 1, slots: own.extent };
+    let runs: Vec<MemoryAxis> = groups.iter().enumerate().map(whole).collect();
+    let mut search = TilingSearch { pieces: flat.pieces.iter().rev().collect(), groups, tries };
+    search.tile(&runs, TilingState { piece: 0, slots }, runs.len(), count)
 }
 
-struct Search<'a> {
+struct TilingSearch<'a> {
     /// By stride, the largest first.
-    pieces: Vec<&'a Piece>,
-    groups: &'a [Group],
+    pieces: Vec<&'a StridedBlock>,
+    groups: &'a [AxisGroup],
     tries: &'a mut u32,
 }
 
-impl Search<'_> {
+impl TilingSearch<'_> {
     /// So many tiles for these dimensions, the first of `length` extents or fewer.
     fn tile(
         &mut self,
-        runs: &[Run],
-        at: At,
+        runs: &[MemoryAxis],
+        at: TilingState,
         length: usize,
         count: usize,
     ) -> Option<Vec<Vec<i128>>> {
@@ -100,9 +100,9 @@ impl Search<'_> {
     /// The tiles after this one.
     fn with(
         &mut self,
-        tiled: &[Run],
+        tiled: &[MemoryAxis],
         tile: &[i128],
-        at: At,
+        at: TilingState,
         count: usize,
     ) -> Option<Vec<Vec<i128>>> {
         if tile.iter().all(|extent| *extent == 1) {
@@ -114,8 +114,8 @@ impl Search<'_> {
                 Some(slots) => Some(slots.checked_add(extent - 1)? / extent),
                 None => None,
             };
-            grid.push(Run { div: run.div.checked_mul(*extent)?, slots: up, ..*run });
-            inner.push(Run { slots: Some(*extent), ..*run });
+            grid.push(MemoryAxis { div: run.div.checked_mul(*extent)?, slots: up, ..*run });
+            inner.push(MemoryAxis { slots: Some(*extent), ..*run });
         }
         // The next tile may take in the last dimension of the grid: `T(1024)(128)(2,1)`.
         grid.extend(inner);
@@ -123,7 +123,7 @@ impl Search<'_> {
     }
 
     /// Where the memory is explained to behind these dimensions; `None` where they do not lie there.
-    fn explained(&self, runs: &[Run], mut at: At) -> Option<At> {
+    fn explained(&self, runs: &[MemoryAxis], mut at: TilingState) -> Option<TilingState> {
         for run in runs {
             let whole = self.groups.get(run.group)?.extent;
             if let (Some(left), Some(slots)) = (at.slots, run.slots) {
@@ -151,7 +151,7 @@ impl Search<'_> {
     }
 
     /// What a dimension may be tiled by: wherever a piece of it begins or ends; 1 is tried last.
-    fn extents(&self, run: Run) -> Vec<i128> {
+    fn extents(&self, run: MemoryAxis) -> Vec<i128> {
         let mut extents = Vec::new();
         let mut add = |extent: i128| {
             if extent > 1 && !extents.contains(&extent) {
@@ -161,8 +161,8 @@ impl Search<'_> {
         let Some(group) = self.groups.get(run.group) else { return vec![1] };
         for piece in &self.pieces {
             let room = match piece.room {
-                Room::Padded(room) => Some(room),
-                Room::Exact | Room::Unknown => None,
+                StrideGap::Padded(room) => Some(room),
+                StrideGap::Exact | StrideGap::Unknown => None,
             };
             let count = piece.count.as_const();
             if piece.axes == group.axes {
@@ -187,11 +187,11 @@ impl Search<'_> {
 }
 
 /// Whether a piece is what a dimension holds: without slots to go by, as many values.
-fn fills(piece: &Piece, run: &Run, by_slots: bool) -> bool {
+fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     if by_slots {
         return true;
     }
-    let is_exact = piece.room == Room::Exact;
+    let is_exact = piece.room == StrideGap::Exact;
     is_exact && (run.slots.is_none() || run.slots == piece.count.as_const())
 }
 

@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Inexpressible, Written};
+use super::{Inexpressible, NotationText};
 use crate::expr::Expr;
 use crate::layout::Layout;
 
 /// `{row: [[8], [16]], col: [[1], [2]]} -> {offset: 32}`. Whether the offsets in between are the XORs of these says the
 /// proof that reads it again.
-pub(super) fn write(layout: &Layout) -> Result<Written, Inexpressible> {
+pub(super) fn write(layout: &Layout) -> Result<NotationText, Inexpressible> {
     let mut inputs: Vec<String> = Vec::new();
     for (axis, images) in layout.logical.iter().zip(images(layout)?) {
         let images: Vec<String> = images.iter().map(|image| format!("[{image}]")).collect();
@@ -18,7 +18,7 @@ pub(super) fn write(layout: &Layout) -> Result<Written, Inexpressible> {
     }
     let size = layout.physical_shape.first().and_then(Expr::as_const).unwrap_or(1);
     let size = (0..63).map(|bits| 1_i128 << bits).find(|power| *power >= size).unwrap_or(size);
-    Ok(Written::from(format!("{{{}}} -> {{offset: {}}}", inputs.join(", "), size)))
+    Ok(NotationText::from(format!("{{{}}} -> {{offset: {}}}", inputs.join(", "), size)))
 }
 
 /// The offsets of the powers of two along each axis: [[8, 16], [1, 2]] for 4 by 4.

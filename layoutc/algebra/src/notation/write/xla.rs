@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::flat::{Flat, Piece, Room};
+use super::flat::{FlatLayout, StrideGap, StridedBlock};
 use super::strides::multiple_of;
-use super::tiles::{Group, MAX_TILES, MAX_TRIES, tiles};
-use super::{Elements, Inexpressible, Written};
+use super::tiles::{AxisGroup, MAX_TILES, MAX_TRIES, tiles};
+use super::{ElementFormat, Inexpressible, NotationText};
 use crate::layout::Layout;
 use crate::notation::xla::named;
 
@@ -16,10 +16,10 @@ const MAX_ORDERED: usize = 5;
 
 /// The text, with a shape before it where that can be.
 pub(super) fn write(
-    flat: &Flat,
+    flat: &FlatLayout,
     layout: &Layout,
-    elements: Elements<'_>,
-) -> Result<Vec<Written>, Inexpressible> {
+    elements: ElementFormat<'_>,
+) -> Result<Vec<NotationText>, Inexpressible> {
     let extents: Option<Vec<i128>> =
         layout.logical.iter().map(|axis| axis.extent.as_const()).collect();
     let shape = extents.clone().zip(elements.dtype.and_then(named));
@@ -40,7 +40,7 @@ pub(super) fn write(
 }
 
 /// What stands in the braces: the order, and the tiles.
-fn braces(flat: &Flat, layout: &Layout) -> Result<String, Inexpressible> {
+fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let total = flat.total.as_const();
     // Without the slots after the last step of the largest stride.
     let natural = match flat.pieces.last() {
@@ -71,13 +71,14 @@ fn braces(flat: &Flat, layout: &Layout) -> Result<String, Inexpressible> {
 }
 
 /// The feature that is missing.
-fn why_not(flat: &Flat) -> Inexpressible {
-    let is_symbolic = |piece: &Piece| piece.stride.as_const().is_none();
+fn why_not(flat: &FlatLayout) -> Inexpressible {
+    let is_symbolic = |piece: &StridedBlock| piece.stride.as_const().is_none();
     let starts = flat.pieces.first().is_none_or(|piece| piece.stride.as_const() == Some(1));
-    let is_padded = |piece: &Piece| piece.room != Room::Exact && !piece.is_top;
+    let is_padded = |piece: &StridedBlock| piece.room != StrideGap::Exact && !piece.is_top;
     if !starts || flat.pieces.iter().any(is_padded) {
         Inexpressible::Padding
-    } else if flat.pieces.iter().any(|piece| is_symbolic(piece) && piece.room == Room::Unknown) {
+    } else if flat.pieces.iter().any(|piece| is_symbolic(piece) && piece.room == StrideGap::Unknown)
+    {
         Inexpressible::Symbolic
     } else {
         Inexpressible::Order
@@ -85,15 +86,15 @@ fn why_not(flat: &Flat) -> Inexpressible {
 }
 
 /// The groups of axes that are taken as one, with those that are on their own.
-fn groups(flat: &Flat, layout: &Layout) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
+    let mut groups: Vec<AxisGroup> = Vec::new();
     let extent = |axes: &[usize]| {
         let extents = axes.iter().map(|axis| layout.logical.get(*axis)?.extent.as_const());
         extents.into_iter().try_fold(1_i128, |n, extent| n.checked_mul(extent?))
     };
     // In the order of memory; what has no piece behind the axis before it.
     for piece in flat.pieces.iter().rev().filter(|piece| piece.is_top) {
-        groups.push(Group { axes: piece.axes.clone(), extent: extent(&piece.axes) });
+        groups.push(AxisGroup { axes: piece.axes.clone(), extent: extent(&piece.axes) });
     }
     for axis in 0..layout.logical.len() {
         if groups.iter().any(|group| group.axes.contains(&axis)) {
@@ -101,19 +102,19 @@ fn groups(flat: &Flat, layout: &Layout) -> Vec<Group> {
         }
         let before = axis.checked_sub(1);
         let at = before.and_then(|k| groups.iter().position(|group| group.axes.contains(&k)));
-        let own = Group { axes: alloc::vec![axis], extent: extent(&[axis]) };
+        let own = AxisGroup { axes: alloc::vec![axis], extent: extent(&[axis]) };
         groups.insert(at.map_or(0, |at| at + 1), own);
     }
     groups
 }
 
 /// This order first, then every other.
-fn orders(groups: Vec<Group>, flat: &Flat) -> Vec<Vec<Group>> {
-    let is_tiled = flat.pieces.iter().any(|piece| !piece.is_top || piece.room != Room::Exact);
+fn orders(groups: Vec<AxisGroup>, flat: &FlatLayout) -> Vec<Vec<AxisGroup>> {
+    let is_tiled = flat.pieces.iter().any(|piece| !piece.is_top || piece.room != StrideGap::Exact);
     if groups.len() > MAX_ORDERED || !is_tiled {
         return alloc::vec![groups];
     }
-    let mut orders: Vec<Vec<Group>> = alloc::vec![Vec::new()];
+    let mut orders: Vec<Vec<AxisGroup>> = alloc::vec![Vec::new()];
     for _ in 0..groups.len() {
         let grown = orders.iter().flat_map(|order| {
             let rest = groups.iter().filter(|group| !order.contains(group));
@@ -124,7 +125,7 @@ fn orders(groups: Vec<Group>, flat: &Flat) -> Vec<Vec<Group>> {
     orders
 }
 
-fn text(order: &[Group], tiles: &[Vec<i128>], tail: Option<i128>) -> String {
+fn text(order: &[AxisGroup], tiles: &[Vec<i128>], tail: Option<i128>) -> String {
     let axes: Vec<String> =
         order.iter().flat_map(|group| &group.axes).rev().map(ToString::to_string).collect();
     let mut text = axes.join(",");

@@ -16,8 +16,10 @@ pub use parse::parse;
 pub(super) use types::named;
 use types::width;
 
-use super::{Fault, FaultKind, NotationError, Remark, Said, count_fault, shown};
-use crate::build::Builder;
+use super::{
+    NotationError, NotationExtras, NotationFault, NotationFaultKind, Remark, count_fault, shown,
+};
+use crate::build::LayoutBuilder;
 use crate::expr::Expr;
 use crate::layout::Axis;
 use crate::map::{IndexMap, identity};
@@ -25,11 +27,11 @@ use crate::parse::Span;
 use crate::step::{TileExtent, tile};
 
 /// One tile: its extents, `None` for `*`.
-type Tile = (Vec<(Option<i128>, Span)>, Span);
+type XlaTile = (Vec<(Option<i128>, Span)>, Span);
 
 /// A shape with its layout, as far as the text says them.
 #[derive(Debug, Default)]
-pub struct Shape {
+pub struct XlaShape {
     /// The element type in a manifest's words; `None`: the text is a layout alone.
     pub dtype: Option<&'static str>,
     /// The extents; bounded ones count with their bound.
@@ -39,14 +41,14 @@ pub struct Shape {
     /// Minor to major; `None`: row-major.
     order: Option<Vec<(i128, Span)>>,
     order_span: Span,
-    tiles: Vec<Tile>,
+    tiles: Vec<XlaTile>,
     tail: Option<(i128, Span)>,
     bits: Option<(i128, Span)>,
     /// The memory space, where it is not the default one.
     space: Option<(Span, i128)>,
 }
 
-impl Shape {
+impl XlaShape {
     /// How many axes a layout without a shape is for; `None`: any number.
     pub(super) fn rank(&self) -> Option<usize> {
         self.order.as_ref().map(Vec::len)
@@ -54,7 +56,10 @@ impl Shape {
 }
 
 /// Lays the axes out as the layout says; with a shape before it, that must be the tensor's.
-pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+pub(super) fn apply(
+    text: &str,
+    builder: &mut LayoutBuilder,
+) -> Result<NotationExtras, NotationError> {
     let shape = parse(text)?;
     let axes = builder.axes();
     if let Some(dtype) = shape.dtype {
@@ -65,7 +70,7 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
                 "the text is for `{dtype}`, of {bits} bits; these have {}",
                 builder.element_bits()
             );
-            let fault = Fault::new(FaultKind::Axes, 0..text.len(), message);
+            let fault = NotationFault::new(NotationFaultKind::Axes, 0..text.len(), message);
             return Err(fault.help("the layout in braces is enough: `{1,0:T(8,128)}`").into());
         }
     }
@@ -77,7 +82,7 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
             "`E({bits})` is for elements of {bits} bits; these have {}",
             builder.element_bits()
         );
-        let fault = Fault::new(FaultKind::Axes, span.clone(), message);
+        let fault = NotationFault::new(NotationFaultKind::Axes, span.clone(), message);
         let help = format!("write `E({})`, or leave it out", builder.element_bits());
         return Err(fault.help(help).into());
     }
@@ -123,11 +128,11 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
             remarks.push(Remark { span: span.clone(), message, help });
         }
     }
-    Ok(Said { remarks, memory_space: shape.space })
+    Ok(NotationExtras { remarks, memory_space: shape.space })
 }
 
 /// The text's shape must be the tensor's.
-fn fits(shape: &Shape, axes: &[Axis], length: usize) -> Result<(), Fault> {
+fn fits(shape: &XlaShape, axes: &[Axis], length: usize) -> Result<(), NotationFault> {
     if shape.dims.len() != axes.len() {
         return Err(count_fault(shape.dims.len(), "extent", axes, 0..length));
     }
@@ -137,7 +142,7 @@ fn fits(shape: &Shape, axes: &[Axis], length: usize) -> Result<(), Fault> {
         Some((dim, axis)) => {
             let message =
                 format!("the extent {dim} is for `{}`, which has {}", axis.name, shown(axis));
-            let fault = Fault::new(FaultKind::Axes, 0..length, message);
+            let fault = NotationFault::new(NotationFaultKind::Axes, 0..length, message);
             Err(fault.help("the layout in braces is enough: `{1,0:T(8,128)}`"))
         }
     }
@@ -153,13 +158,14 @@ fn each_once(rank: usize) -> String {
 }
 
 /// The axes, major to minor, by position.
-fn major_to_minor(shape: &Shape, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
+fn major_to_minor(shape: &XlaShape, axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let rank = axes.len();
     let Some(order) = &shape.order else { return Ok((0..rank).collect()) };
     let each = each_once(rank);
     if order.len() != rank {
         let message = format!("{} of {rank} dimensions are in the order", order.len());
-        return Err(Fault::new(FaultKind::Axes, shape.order_span.clone(), message).help(each));
+        return Err(NotationFault::new(NotationFaultKind::Axes, shape.order_span.clone(), message)
+            .help(each));
     }
     let mut found = Vec::new();
     for (dim, span) in order {
@@ -167,11 +173,15 @@ fn major_to_minor(shape: &Shape, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
         let Some(position) = position else {
             let message =
                 format!("there is no dimension {dim}: they are 0 to {}", rank.saturating_sub(1));
-            return Err(Fault::new(FaultKind::Axes, span.clone(), message).help(each));
+            return Err(
+                NotationFault::new(NotationFaultKind::Axes, span.clone(), message).help(each)
+            );
         };
         if found.contains(&position) {
             let message = format!("the dimension {dim} stands twice");
-            return Err(Fault::new(FaultKind::Value, span.clone(), message).help(each));
+            return Err(
+                NotationFault::new(NotationFaultKind::Value, span.clone(), message).help(each)
+            );
         }
         found.push(position);
     }
@@ -184,7 +194,7 @@ fn elements(axes: &[Axis]) -> Option<i128> {
 }
 
 /// XLA's own count: the first tile's, 0 with a star.
-fn first_tile_elements(axes: &[Axis], tile: Option<&Tile>) -> Option<i128> {
+fn first_tile_elements(axes: &[Axis], tile: Option<&XlaTile>) -> Option<i128> {
     let (extents, _) = tile?;
     let mut count = 1_i128;
     let missing = axes.len().saturating_sub(extents.len());

@@ -3,22 +3,22 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::Shape;
-use super::types::{self, Type, held};
+use super::XlaShape;
+use super::types::{self, XlaType, held};
 use crate::notation::cursor::Cursor;
-use crate::notation::{Fault, FaultKind, Remark};
+use crate::notation::{NotationFault, NotationFaultKind, Remark};
 use crate::parse::Span;
 
 /// A shape, or a layout in braces.
 ///
 /// # Errors
-/// [`Fault`]: the first one.
-pub fn parse(text: &str) -> Result<Shape, Fault> {
-    let mut parser = Parser { cursor: Cursor::new(text), shape: Shape::default() };
+/// [`NotationFault`]: the first one.
+pub fn parse(text: &str) -> Result<XlaShape, NotationFault> {
+    let mut parser = XlaShapeParser { cursor: Cursor::new(text), shape: XlaShape::default() };
     parser.blank();
     if parser.cursor.peek() == Some('(') || parser.cursor.rest().starts_with("b(") {
         let message = "tuples and buffers are several tensors, or none";
-        let fault = Fault::new(FaultKind::Unsupported, 0..text.len(), message);
+        let fault = NotationFault::new(NotationFaultKind::Unsupported, 0..text.len(), message);
         return Err(fault.help("write one array: `f32[8,128]{1,0:T(8,128)}`"));
     }
     let is_shape = parser.cursor.peek() != Some('{');
@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Result<Shape, Fault> {
     }
     parser.blank();
     parser.cursor.expect_end()?;
-    let Parser { mut shape, .. } = parser;
+    let XlaShapeParser { mut shape, .. } = parser;
     if let Some(element) = element {
         shape.dtype = Some(held(element, &mut shape)?);
         let rank = i128::try_from(shape.dims.len()).unwrap_or(0);
@@ -37,19 +37,20 @@ pub fn parse(text: &str) -> Result<Shape, Fault> {
             && i128::try_from(order.len()) != Ok(rank)
         {
             let message = format!("{} of {rank} dimensions are in the order", order.len());
-            let fault = Fault::new(FaultKind::Value, shape.order_span.clone(), message);
+            let fault =
+                NotationFault::new(NotationFaultKind::Value, shape.order_span.clone(), message);
             return Err(fault.help(super::each_once(shape.dims.len())));
         }
     }
     Ok(shape)
 }
 
-struct Parser<'a> {
+struct XlaShapeParser<'a> {
     cursor: Cursor<'a>,
-    shape: Shape,
+    shape: XlaShape,
 }
 
-impl Parser<'_> {
+impl XlaShapeParser<'_> {
     /// White space and comments.
     fn blank(&mut self) {
         loop {
@@ -70,7 +71,7 @@ impl Parser<'_> {
         }
     }
 
-    fn expect(&mut self, word: &str) -> Result<(), Fault> {
+    fn expect(&mut self, word: &str) -> Result<(), NotationFault> {
         self.blank();
         self.cursor.expect(word)
     }
@@ -81,14 +82,16 @@ impl Parser<'_> {
     }
 
     /// An integer from 0; `raised` is what to do about one below.
-    fn integer(&mut self, raised: &str) -> Result<(i128, Span), Fault> {
+    fn integer(&mut self, raised: &str) -> Result<(i128, Span), NotationFault> {
         self.blank();
         let start = self.cursor.at();
         if self.cursor.peek() == Some('-') {
             self.cursor.next();
             let (value, span) = self.cursor.expect_number("an integer")?;
             let message = format!("-{value} is below 0");
-            return Err(Fault::new(FaultKind::Value, start..span.end, message).help(raised));
+            return Err(
+                NotationFault::new(NotationFaultKind::Value, start..span.end, message).help(raised)
+            );
         }
         self.cursor.expect_number("an integer")
     }
@@ -106,8 +109,8 @@ impl Parser<'_> {
     /// `(8, 128)` after its word, each entry by `entry`.
     fn list<T>(
         &mut self,
-        mut entry: impl FnMut(&mut Self) -> Result<T, Fault>,
-    ) -> Result<Vec<T>, Fault> {
+        mut entry: impl FnMut(&mut Self) -> Result<T, NotationFault>,
+    ) -> Result<Vec<T>, NotationFault> {
         self.expect("(")?;
         let mut entries = Vec::new();
         loop {
@@ -120,7 +123,7 @@ impl Parser<'_> {
     }
 
     /// `f32[3,5]`.
-    fn array(&mut self) -> Result<&'static Type, Fault> {
+    fn array(&mut self) -> Result<&'static XlaType, NotationFault> {
         let (word, span) = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
         if word.is_empty() {
             let fault = self.cursor.expected("an element type, `{` or `(`");
@@ -132,7 +135,7 @@ impl Parser<'_> {
         }
         let Some(known) = types::find(word) else {
             let message = format!("`{word}` is no type of XLA's");
-            let fault = Fault::new(FaultKind::Value, span, message);
+            let fault = NotationFault::new(NotationFaultKind::Value, span, message);
             if word.bytes().all(|b| b.is_ascii_digit()) {
                 return Err(fault.help(in_braces(&format!("{word}{}", self.cursor.rest()))));
             }
@@ -154,12 +157,13 @@ impl Parser<'_> {
         Ok(known)
     }
 
-    fn dimension(&mut self) -> Result<(), Fault> {
+    fn dimension(&mut self) -> Result<(), NotationFault> {
         self.blank();
         let start = self.cursor.at();
         if self.cursor.peek() == Some('?') {
             let message = "an extent without a bound has no layout";
-            let fault = Fault::new(FaultKind::Unsupported, start..start + 1, message);
+            let fault =
+                NotationFault::new(NotationFaultKind::Unsupported, start..start + 1, message);
             return Err(fault.help("bound it: `<=128`"));
         }
         let is_bounded = self.cursor.eat("<=");
@@ -173,7 +177,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn layout(&mut self) -> Result<(), Fault> {
+    fn layout(&mut self) -> Result<(), NotationFault> {
         let start = self.cursor.at();
         self.expect("{")?;
         self.blank();
@@ -210,7 +214,7 @@ impl Parser<'_> {
         Err(fault.help("the parts stand in this order, each once: D T L # * E S SC P M"))
     }
 
-    fn suffix(&mut self) -> Result<(), Fault> {
+    fn suffix(&mut self) -> Result<(), NotationFault> {
         self.levels()?;
         if self.eat("T") {
             self.tiles()?;
@@ -218,7 +222,11 @@ impl Parser<'_> {
         if self.eat("L") {
             let (multiple, span) = self.number_in_parentheses()?;
             if multiple == 0 {
-                let fault = Fault::new(FaultKind::Value, span, "nothing is a multiple of 0");
+                let fault = NotationFault::new(
+                    NotationFaultKind::Value,
+                    span,
+                    "nothing is a multiple of 0",
+                );
                 return Err(fault.help("write `L(1)`, or leave it out"));
             }
             self.shape.tail = (multiple != 1).then_some((multiple, span));
@@ -227,7 +235,7 @@ impl Parser<'_> {
         if matches!(self.cursor.peek(), Some('#' | '*')) {
             let at = self.cursor.at();
             let message = "types of indices are those of sparse arrays";
-            let fault = Fault::new(FaultKind::Unsupported, at..at + 1, message);
+            let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 1, message);
             return Err(fault.help("leave them out: a dense array has none"));
         }
         if self.eat("E") {
@@ -238,7 +246,7 @@ impl Parser<'_> {
         let at = self.cursor.at();
         if self.cursor.eat("SC") {
             let message = "an array that is split between memories is several tensors";
-            let fault = Fault::new(FaultKind::Unsupported, at..at + 2, message);
+            let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 2, message);
             return Err(fault.help("write a tensor for each part"));
         }
         if self.eat("S") {
@@ -249,7 +257,8 @@ impl Parser<'_> {
         let at = self.cursor.at();
         if self.cursor.eat("SC") || self.cursor.eat("P") {
             let message = "an array that is split or sparse is several tensors";
-            let fault = Fault::new(FaultKind::Unsupported, at..self.cursor.at(), message);
+            let fault =
+                NotationFault::new(NotationFaultKind::Unsupported, at..self.cursor.at(), message);
             return Err(fault.help("write a tensor for each part"));
         }
         if self.eat("M") {
@@ -264,7 +273,7 @@ impl Parser<'_> {
     }
 
     /// `D(D,D)`: dense levels say nothing.
-    fn levels(&mut self) -> Result<(), Fault> {
+    fn levels(&mut self) -> Result<(), NotationFault> {
         if !self.eat("D") {
             return Ok(());
         }
@@ -275,7 +284,11 @@ impl Parser<'_> {
                 Some(('D', _)) => Ok(()),
                 Some(_) => {
                     let message = "a level that is not dense is no layout here";
-                    let fault = Fault::new(FaultKind::Unsupported, at..parser.cursor.at(), message);
+                    let fault = NotationFault::new(
+                        NotationFaultKind::Unsupported,
+                        at..parser.cursor.at(),
+                        message,
+                    );
                     Err(fault.help("leave the levels out: those of a dense array say nothing"))
                 }
                 None => Err(parser.cursor.expected("a level")),
@@ -284,7 +297,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn tiles(&mut self) -> Result<(), Fault> {
+    fn tiles(&mut self) -> Result<(), NotationFault> {
         loop {
             self.blank();
             let start = self.cursor.at();
@@ -297,14 +310,18 @@ impl Parser<'_> {
                 let raised = parser.raised_extent();
                 let (extent, span) = parser.integer(raised)?;
                 if extent == 0 {
-                    let fault = Fault::new(FaultKind::Value, span, "a tile of 0 holds nothing");
+                    let fault = NotationFault::new(
+                        NotationFaultKind::Value,
+                        span,
+                        "a tile of 0 holds nothing",
+                    );
                     return Err(fault.help("write 1 or more"));
                 }
                 Ok((Some(extent), span))
             })?;
             if let Some((None, span)) = extents.last() {
                 let message = "there is nothing more minor to merge this axis into";
-                let fault = Fault::new(FaultKind::Value, span.clone(), message);
+                let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
                 return Err(fault.help("end the tile with an extent: `T(*,128)`"));
             }
             self.shape.tiles.push((extents, start..self.cursor.at()));
@@ -315,7 +332,7 @@ impl Parser<'_> {
         }
     }
 
-    fn number_in_parentheses(&mut self) -> Result<(i128, Span), Fault> {
+    fn number_in_parentheses(&mut self) -> Result<(i128, Span), NotationFault> {
         self.expect("(")?;
         let number = self.integer("write 0 or more")?;
         self.expect(")")?;

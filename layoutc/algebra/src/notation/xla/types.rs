@@ -2,27 +2,32 @@
 
 use alloc::format;
 
-use super::Shape;
-use crate::notation::{Fault, FaultKind, Remark};
+use super::XlaShape;
+use crate::notation::{NotationFault, NotationFaultKind, Remark};
 
 /// A type's name, its bits, and the element type that holds it: packed, and one to a byte or more.
-pub(super) struct Type {
+pub(super) struct XlaType {
     name: &'static str,
     bits: u32,
     packed: &'static str,
     whole: &'static str,
 }
 
-const fn own(name: &'static str, bits: u32, word: &'static str) -> Type {
-    Type { name, bits, packed: word, whole: word }
+const fn own(name: &'static str, bits: u32, word: &'static str) -> XlaType {
+    XlaType { name, bits, packed: word, whole: word }
 }
 
-const fn small(name: &'static str, bits: u32, packed: &'static str, whole: &'static str) -> Type {
-    Type { name, bits, packed, whole }
+const fn small(
+    name: &'static str,
+    bits: u32,
+    packed: &'static str,
+    whole: &'static str,
+) -> XlaType {
+    XlaType { name, bits, packed, whole }
 }
 
 /// What a manifest does not name is a number of its width.
-const TYPES: &[Type] = &[
+const TYPES: &[XlaType] = &[
     small("pred", 8, "u1", "bool"),
     small("s1", 1, "u1", "i8"),
     small("s2", 2, "i2", "i8"),
@@ -58,28 +63,31 @@ const TYPES: &[Type] = &[
 ];
 
 /// The type of this name, upper case or not.
-pub(super) fn find(word: &str) -> Option<&'static Type> {
+pub(super) fn find(word: &str) -> Option<&'static XlaType> {
     TYPES.iter().find(|row| row.name.eq_ignore_ascii_case(word))
 }
 
 /// The name of an element type in a manifest's words, and its bits where they must stand as `E(bits)`.
 pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u32>)> {
-    let is_own = |row: &&Type| row.whole == dtype && i128::from(row.bits) == width(dtype);
+    let is_own = |row: &&XlaType| row.whole == dtype && i128::from(row.bits) == width(dtype);
     if let Some(row) = TYPES.iter().find(is_own) {
         return Some((row.name, None));
     }
-    let is_packed = |row: &&Type| row.packed == dtype && i128::from(row.bits) == width(dtype);
+    let is_packed = |row: &&XlaType| row.packed == dtype && i128::from(row.bits) == width(dtype);
     TYPES.iter().find(is_packed).map(|row| (row.name, Some(row.bits)))
 }
 
 /// The element type that holds the elements, by `E(bits)`.
-pub(super) fn held(element: &'static Type, shape: &mut Shape) -> Result<&'static str, Fault> {
-    let Type { name, bits, packed, whole } = element;
+pub(super) fn held(
+    element: &'static XlaType,
+    shape: &mut XlaShape,
+) -> Result<&'static str, NotationFault> {
+    let XlaType { name, bits, packed, whole } = element;
     match &shape.bits {
         Some((asked, _)) if *asked == width(packed) => Ok(packed),
         Some((asked, span)) if *asked != 0 && *asked != width(whole) => {
             let message = format!("`E({asked})` of `{name}` is no element type");
-            let fault = Fault::new(FaultKind::Unsupported, span.clone(), message);
+            let fault = NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message);
             Err(fault.help(format!("it is `E({})` or `E({})`", width(packed), width(whole))))
         }
         _ => {

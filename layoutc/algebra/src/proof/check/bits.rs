@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 
 use super::parts::remainders;
-use super::sums::Domain;
+use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::{BinOp, ExprError};
 
@@ -12,7 +12,7 @@ const WIDTH: u32 = 124;
 
 /// What a run of bits holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Run {
+enum BitSource {
     /// Ones, or zeros.
     Fixed(bool),
     /// The XOR of these digits, as wide as the run; every bit turned over if so said.
@@ -20,7 +20,7 @@ enum Run {
 }
 
 /// Runs by their lowest bit, each with its number of bits; zeros elsewhere.
-type Runs = BTreeMap<u32, (u32, Run)>;
+type BitRuns = BTreeMap<u32, (u32, BitSource)>;
 
 fn width(value: i128) -> u32 {
     i128::BITS - value.leading_zeros()
@@ -30,7 +30,7 @@ fn all_ones(bits: u32) -> Result<i128, ExprError> {
     if bits > WIDTH { Err(ExprError::Overflow) } else { Ok((1 << bits) - 1) }
 }
 
-impl Domain<'_> {
+impl CheckerContext<'_> {
     /// `a & b` and `a ^ b`: of equal sums, of constants, and of what is made of runs of bits.
     pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
@@ -150,7 +150,7 @@ impl Domain<'_> {
                 (Some((bits, _)), _) | (None, Some((bits, _))) => *bits,
                 (None, None) => continue,
             };
-            let zero = Run::Fixed(false);
+            let zero = BitSource::Fixed(false);
             let x = sides.0.map_or(&zero, |(_, run)| run);
             let y = sides.1.map_or(&zero, |(_, run)| run);
             let run = both(op, x, y).ok_or(ExprError::Unbound)?;
@@ -160,8 +160,8 @@ impl Domain<'_> {
     }
 
     /// A sum of digits and a constant as runs that do not overlap.
-    fn runs(&self, sum: &Sum) -> Result<Runs, ExprError> {
-        let mut runs = Runs::new();
+    fn runs(&self, sum: &Sum) -> Result<BitRuns, ExprError> {
+        let mut runs = BitRuns::new();
         let mut constant = 0_i128;
         for (factors, coefficient) in sum.terms() {
             let digit = match &**factors {
@@ -190,7 +190,7 @@ impl Domain<'_> {
                 .map_or_else(|| BTreeSet::from([digit]), |(of, _)| of.clone());
             // The digit stands at every bit of its weight; below, no two runs may overlap.
             for place in (0..=weight.ilog2()).filter(|place| weight >> place & 1 == 1) {
-                let run = (bits, Run::Digits(of.clone(), coefficient < 0));
+                let run = (bits, BitSource::Digits(of.clone(), coefficient < 0));
                 if runs.insert(place, run).is_some() {
                     return Err(ExprError::Unbound);
                 }
@@ -203,7 +203,7 @@ impl Domain<'_> {
         while constant >> bit != 0 {
             bit += (constant >> bit).trailing_zeros();
             let bits = (constant >> bit).trailing_ones();
-            if runs.insert(bit, (bits, Run::Fixed(true))).is_some() {
+            if runs.insert(bit, (bits, BitSource::Fixed(true))).is_some() {
                 return Err(ExprError::Unbound);
             }
             bit += bits;
@@ -219,12 +219,12 @@ impl Domain<'_> {
     }
 
     /// A run as a sum; the XOR of several digits is a digit of its own, the same wherever it occurs.
-    fn run_sum(&self, start: u32, bits: u32, run: &Run) -> Result<Sum, ExprError> {
+    fn run_sum(&self, start: u32, bits: u32, run: &BitSource) -> Result<Sum, ExprError> {
         let weight = 1_i128 << start;
         let reach = Sum::constant(all_ones(bits)?.checked_mul(weight).ok_or(ExprError::Overflow)?);
         let (of, is_turned) = match run {
-            Run::Fixed(is_one) => return Ok(if *is_one { reach } else { Sum::default() }),
-            Run::Digits(of, is_turned) => (of, *is_turned),
+            BitSource::Fixed(is_one) => return Ok(if *is_one { reach } else { Sum::default() }),
+            BitSource::Digits(of, is_turned) => (of, *is_turned),
         };
         let digit = match of.first() {
             Some(only) if of.len() == 1 => *only,
@@ -246,12 +246,12 @@ impl Domain<'_> {
 }
 
 /// Runs cut at the edges inside them; one of digits must not be.
-fn cut(runs: &Runs, edges: &BTreeSet<u32>) -> Result<Runs, ExprError> {
-    let mut out = Runs::new();
+fn cut(runs: &BitRuns, edges: &BTreeSet<u32>) -> Result<BitRuns, ExprError> {
+    let mut out = BitRuns::new();
     for (start, (bits, run)) in runs {
         let mut from = *start;
         for edge in edges.range(start + 1..start + bits) {
-            if matches!(run, Run::Digits(..)) {
+            if matches!(run, BitSource::Digits(..)) {
                 return Err(ExprError::Unbound);
             }
             out.insert(from, (edge - from, run.clone()));
@@ -263,24 +263,34 @@ fn cut(runs: &Runs, edges: &BTreeSet<u32>) -> Result<Runs, ExprError> {
 }
 
 /// Two runs of the same bits as one.
-fn both(op: BinOp, a: &Run, b: &Run) -> Option<Run> {
+fn both(op: BinOp, a: &BitSource, b: &BitSource) -> Option<BitSource> {
     Some(match (op, a, b) {
-        (BinOp::And, Run::Fixed(false), _) | (BinOp::And, _, Run::Fixed(false)) => {
-            Run::Fixed(false)
+        (BinOp::And, BitSource::Fixed(false), _) | (BinOp::And, _, BitSource::Fixed(false)) => {
+            BitSource::Fixed(false)
         }
-        (BinOp::And, Run::Fixed(true), run) | (BinOp::And, run, Run::Fixed(true)) => run.clone(),
-        (BinOp::And, Run::Digits(x, turned), Run::Digits(y, other)) if x == y => {
-            if turned == other { a.clone() } else { Run::Fixed(false) }
+        (BinOp::And, BitSource::Fixed(true), run) | (BinOp::And, run, BitSource::Fixed(true)) => {
+            run.clone()
         }
-        (BinOp::Xor, Run::Fixed(x), Run::Fixed(y)) => Run::Fixed(x != y),
-        (BinOp::Xor, Run::Fixed(is_one), Run::Digits(of, turned))
-        | (BinOp::Xor, Run::Digits(of, turned), Run::Fixed(is_one)) => {
-            Run::Digits(of.clone(), turned != is_one)
+        (BinOp::And, BitSource::Digits(x, turned), BitSource::Digits(y, other)) if x == y => {
+            if turned == other {
+                a.clone()
+            } else {
+                BitSource::Fixed(false)
+            }
         }
-        (BinOp::Xor, Run::Digits(x, turned), Run::Digits(y, other)) => {
+        (BinOp::Xor, BitSource::Fixed(x), BitSource::Fixed(y)) => BitSource::Fixed(x != y),
+        (BinOp::Xor, BitSource::Fixed(is_one), BitSource::Digits(of, turned))
+        | (BinOp::Xor, BitSource::Digits(of, turned), BitSource::Fixed(is_one)) => {
+            BitSource::Digits(of.clone(), turned != is_one)
+        }
+        (BinOp::Xor, BitSource::Digits(x, turned), BitSource::Digits(y, other)) => {
             let of: BTreeSet<usize> = x.symmetric_difference(y).copied().collect();
             let is_turned = turned != other;
-            if of.is_empty() { Run::Fixed(is_turned) } else { Run::Digits(of, is_turned) }
+            if of.is_empty() {
+                BitSource::Fixed(is_turned)
+            } else {
+                BitSource::Digits(of, is_turned)
+            }
         }
         _ => return None,
     })

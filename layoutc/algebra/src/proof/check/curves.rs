@@ -6,17 +6,17 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::sums::Domain;
+use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
-use super::{Certificate, CheckError};
-use crate::curve::Grid;
-use crate::expr::{BinOp, Expr, ExprError, Node, apply};
-use crate::proof::Machine;
+use super::{Certificate, CertificateError};
+use crate::curve::CurveGrid;
+use crate::expr::{BinOp, Expr, ExprError, ExprNode, apply};
+use crate::proof::Executor;
 use crate::proof::machine::remembered;
 
 /// The value of `hilbert` for a row and a column.
-pub(super) struct Place {
-    grid: Grid,
+pub(super) struct CurveDigit {
+    grid: CurveGrid,
     row: Sum,
     column: Sum,
     digit: usize,
@@ -25,8 +25,8 @@ pub(super) struct Place {
 /// The boxes of the curves that the targets read, every cell of each visited.
 pub(super) fn visited(
     certificate: &Certificate<'_>,
-    machine: &dyn Machine,
-) -> Result<BTreeSet<Grid>, CheckError> {
+    machine: &dyn Executor,
+) -> Result<BTreeSet<CurveGrid>, CertificateError> {
     let mut grids = BTreeSet::new();
     for expr in certificate.composed_targets.iter().chain(certificate.composed_physical) {
         collect(expr, &mut grids);
@@ -35,17 +35,17 @@ pub(super) fn visited(
         let question = || alloc::format!("visits every cell once: {grid:?}");
         let visits = || visits_every_cell(*grid);
         if !remembered(machine, i128::from(grid.cells()), question, visits)? {
-            return Err(CheckError::Curve(grid.rows(), grid.columns()));
+            return Err(CertificateError::Curve(grid.rows(), grid.columns()));
         }
     }
     Ok(grids)
 }
 
-fn collect(expr: &Expr, grids: &mut BTreeSet<Grid>) {
+fn collect(expr: &Expr, grids: &mut BTreeSet<CurveGrid>) {
     match expr.node() {
-        Node::Const(_) | Node::Var(_) => {}
-        Node::Neg(a) => collect(a, grids),
-        Node::Bin(op, a, b) => {
+        ExprNode::Const(_) | ExprNode::Var(_) => {}
+        ExprNode::Neg(a) => collect(a, grids),
+        ExprNode::Bin(op, a, b) => {
             if let BinOp::Hilbert(grid) | BinOp::HilbertCell(grid) = op {
                 grids.insert(*grid);
             }
@@ -56,7 +56,7 @@ fn collect(expr: &Expr, grids: &mut BTreeSet<Grid>) {
 }
 
 /// Whether every cell has a distance below the number of cells that leads back to it: then no two share one.
-fn visits_every_cell(grid: Grid) -> Result<bool, ExprError> {
+fn visits_every_cell(grid: CurveGrid) -> Result<bool, ExprError> {
     let (columns, cells) = (i128::from(grid.columns()), i128::from(grid.cells()));
     for cell in 0..cells {
         let distance = apply(BinOp::Hilbert(grid), cell / columns, cell % columns)?;
@@ -68,9 +68,14 @@ fn visits_every_cell(grid: Grid) -> Result<bool, ExprError> {
     Ok(true)
 }
 
-impl Domain<'_> {
+impl CheckerContext<'_> {
     /// How far along a curve a cell is that lies in the box on every element: a digit, the same wherever it occurs.
-    pub(super) fn distance(&self, grid: Grid, row: Sum, column: Sum) -> Result<Sum, ExprError> {
+    pub(super) fn distance(
+        &self,
+        grid: CurveGrid,
+        row: Sum,
+        column: Sum,
+    ) -> Result<Sum, ExprError> {
         if !self.curves.contains(&grid) {
             return Err(ExprError::Unbound);
         }
@@ -86,12 +91,12 @@ impl Domain<'_> {
             }
         }
         let digit = self.add_digit(extent(grid.cells() - 1), None);
-        self.places.borrow_mut().push(Place { grid, row, column, digit });
+        self.places.borrow_mut().push(CurveDigit { grid, row, column, digit });
         Ok(Sum::factor(Factor::Digit(digit), 1))
     }
 
     /// The cell, `row * columns + column`, at a distance that is known to be that of one.
-    pub(super) fn cell(&self, grid: Grid, distance: &Sum) -> Result<Sum, ExprError> {
+    pub(super) fn cell(&self, grid: CurveGrid, distance: &Sum) -> Result<Sum, ExprError> {
         let known: Vec<(usize, Sum, Sum)> = {
             let places = self.places.borrow();
             let own = places.iter().filter(|place| place.grid == grid);

@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::{Machine, value_of};
+use super::{Executor, value_of};
 use crate::digits::Digits;
-use crate::expr::{BinOp, Cmp, Expr, ExprError, Node, Predicate, Var};
-use crate::layout::{Layout, Proof, Symbol, Verdict};
+use crate::expr::{BinOp, CompareOp, Expr, ExprError, ExprNode, Predicate, Var};
+use crate::layout::{Layout, ProofMethod, Symbol, Verdict};
 use crate::physical::groups;
 use crate::values::samples;
 
@@ -32,7 +32,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-use sums::Domain;
+use sums::CheckerContext;
 pub(crate) use swizzle::check_swizzle;
 use terms::Sum;
 
@@ -48,12 +48,12 @@ pub struct Certificate<'a> {
     /// The digits of a digit proof.
     pub digits: Option<&'a Digits>,
     /// What the targets are.
-    pub targets: Targets,
+    pub targets: ClaimTargets,
 }
 
 /// What is proven one-to-one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Targets {
+pub enum ClaimTargets {
     /// The storage axes, each with its own slots.
     Storage,
     /// The offset alone, as `strides` make it.
@@ -62,7 +62,7 @@ pub enum Targets {
 
 /// What the checker does not accept.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum CheckError {
+pub enum CertificateError {
     /// The chains do not count every index of every axis exactly.
     #[error("the digits do not cover axis {0}")]
     Chains(usize),
@@ -104,25 +104,29 @@ pub enum CheckError {
 /// Accepts a layout, or says what does not hold.
 ///
 /// # Errors
-/// [`CheckError`].
+/// [`CertificateError`].
 pub fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    machine: &dyn Machine,
-) -> Result<(), CheckError> {
+    machine: &dyn Executor,
+) -> Result<(), CertificateError> {
     check_verdict(layout)?;
     check_origin(layout)?;
     if empty(layout) {
         return Ok(());
     }
     match layout.proof {
-        Proof::Digits | Proof::Gf2 => match check_digits(layout, certificate, machine) {
-            Ok(()) => {}
-            // Loops are made of the chains: those that do not count every index are wrong whatever the map is.
-            Err(error @ CheckError::Chains(_)) if layout.symbols.is_empty() => return Err(error),
-            Err(error) => check_undecided(layout, certificate, error)?,
-        },
-        Proof::Enumeration => points::check(layout, certificate, machine)?,
+        ProofMethod::Digits | ProofMethod::Gf2 => {
+            match check_digits(layout, certificate, machine) {
+                Ok(()) => {}
+                // Loops are made of the chains: those that do not count every index are wrong whatever the map is.
+                Err(error @ CertificateError::Chains(_)) if layout.symbols.is_empty() => {
+                    return Err(error);
+                }
+                Err(error) => check_undecided(layout, certificate, error)?,
+            }
+        }
+        ProofMethod::Enumeration => points::check(layout, certificate, machine)?,
     }
     predicate::holds_elements_alone(layout)
 }
@@ -132,8 +136,8 @@ pub fn check(
 fn check_undecided(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    error: CheckError,
-) -> Result<(), CheckError> {
+    error: CertificateError,
+) -> Result<(), CertificateError> {
     if layout.symbols.is_empty() {
         let visited = points::check_elements(layout, certificate, &[])?;
         return if visited { Ok(()) } else { Err(error) };
@@ -141,11 +145,11 @@ fn check_undecided(
     for values in samples(&layout.symbols, &extents(layout)) {
         let _ = points::check_elements(layout, certificate, &values)?;
     }
-    Err(CheckError::Undecided)
+    Err(CertificateError::Undecided)
 }
 
 /// The first element is where it is said to be, and for a few values of the symbols aligned.
-fn check_origin(layout: &Layout) -> Result<(), CheckError> {
+fn check_origin(layout: &Layout) -> Result<(), CertificateError> {
     let Some(origin) = &layout.origin else { return Ok(()) };
     for symbols in samples(&layout.symbols, &extents(layout)) {
         let zeros = alloc::vec![0_i128; layout.logical.len()];
@@ -155,7 +159,7 @@ fn check_origin(layout: &Layout) -> Result<(), CheckError> {
             offset.checked_mul(i128::from(origin.element_bits)).ok_or(ExprError::Overflow)?;
         let is_aligned = bits.rem_euclid(whole) == 0 || empty(layout);
         if !is_aligned || offset != at(&origin.offset)? || at(&layout.lead)? < 0 {
-            return Err(CheckError::Origin);
+            return Err(CertificateError::Origin);
         }
     }
     Ok(())
@@ -183,28 +187,28 @@ fn with_an_element(layout: &Layout) -> Vec<Symbol> {
 /// quotient of one by a constant.
 fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
     match extent.node() {
-        Node::Var(Var::Symbol(k)) => {
+        ExprNode::Var(Var::Symbol(k)) => {
             if let Some(symbol) = usize::try_from(*k).ok().and_then(|k| symbols.get_mut(k)) {
                 symbol.min = symbol.min.max(least);
             }
         }
         // Both factors are at least 1, whatever the other one is.
-        Node::Bin(BinOp::Mul, a, b) if least == 1 => {
+        ExprNode::Bin(BinOp::Mul, a, b) if least == 1 => {
             raise(a, 1, symbols);
             raise(b, 1, symbols);
         }
-        Node::Bin(BinOp::FloorDiv, a, b) => {
+        ExprNode::Bin(BinOp::FloorDiv, a, b) => {
             if let Some(least) = b.as_const().and_then(|by| by.checked_mul(least)) {
                 raise(a, least, symbols);
             }
         }
-        Node::Const(_) | Node::Var(_) | Node::Neg(_) | Node::Bin(..) => {}
+        ExprNode::Const(_) | ExprNode::Var(_) | ExprNode::Neg(_) | ExprNode::Bin(..) => {}
     }
 }
 
-fn check_verdict(layout: &Layout) -> Result<(), CheckError> {
+fn check_verdict(layout: &Layout) -> Result<(), CertificateError> {
     let symbols = with_an_element(layout);
-    let domain = Domain::of_symbols(&symbols);
+    let domain = CheckerContext::of_symbols(&symbols);
     let logical = domain.sum(&layout.logical_elements, &|_| None)?;
     let physical = domain.sum(&layout.physical_elements, &|_| None)?;
     let mut product = Sum::constant(1);
@@ -218,7 +222,7 @@ fn check_verdict(layout: &Layout) -> Result<(), CheckError> {
     // With symbols the counts may be equal without being known to be.
     let hides = equal && !bijective && symbols.is_empty();
     if !counted || hides || (bijective && (!equal || layout.valid.is_some())) {
-        return Err(CheckError::Verdict);
+        return Err(CertificateError::Verdict);
     }
     Ok(())
 }
@@ -226,19 +230,19 @@ fn check_verdict(layout: &Layout) -> Result<(), CheckError> {
 fn check_digits(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    machine: &dyn Machine,
-) -> Result<(), CheckError> {
+    machine: &dyn Executor,
+) -> Result<(), CertificateError> {
     let (Some(digits), Some(inverse)) = (certificate.digits, &layout.inverse) else {
-        return Err(CheckError::Missing);
+        return Err(CertificateError::Missing);
     };
     let symbols = with_an_element(layout);
-    let mut domain = Domain::of_digits(&symbols, digits, &layout.logical)?;
+    let mut domain = CheckerContext::of_digits(&symbols, digits, &layout.logical)?;
     domain.curves = curves::visited(certificate, machine)?;
     let physical = check_maps(layout, certificate, &domain)?;
     let targets = check_bounds(layout, certificate, &domain)?;
     let back_sums = match certificate.targets {
-        Targets::Offset => physical,
-        Targets::Storage => physical_of_storage(layout, &domain, &targets)?,
+        ClaimTargets::Offset => physical,
+        ClaimTargets::Storage => physical_of_storage(layout, &domain, &targets)?,
     };
     let back = |var: Var| match var {
         Var::Physical(k) => back_sums.get(usize::try_from(k).ok()?).cloned(),
@@ -246,7 +250,7 @@ fn check_digits(
     };
     for (k, index) in inverse.iter().enumerate() {
         if !domain.is_axis(k, index, &back)? {
-            return Err(CheckError::Inverse(k));
+            return Err(CertificateError::Inverse(k));
         }
     }
     check_predicate(layout.valid.as_ref(), &domain, &back)
@@ -256,8 +260,8 @@ fn check_digits(
 fn check_maps(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    domain: &Domain<'_>,
-) -> Result<Vec<Sum>, CheckError> {
+    domain: &CheckerContext<'_>,
+) -> Result<Vec<Sum>, CertificateError> {
     let axis = |var: Var| match var {
         Var::Axis(k) => domain.axis(usize::try_from(k).ok()?),
         _ => None,
@@ -268,7 +272,7 @@ fn check_maps(
     {
         let (emitted, composed) = (domain.sum(emitted, &axis)?, domain.sum(composed, &axis)?);
         if !domain.equal(&emitted, &composed)? {
-            return Err(CheckError::Map(k));
+            return Err(CertificateError::Map(k));
         }
         physical.push(composed);
     }
@@ -280,8 +284,8 @@ fn check_maps(
 fn check_bounds(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    domain: &Domain<'_>,
-) -> Result<Vec<(Sum, Sum)>, CheckError> {
+    domain: &CheckerContext<'_>,
+) -> Result<Vec<(Sum, Sum)>, CertificateError> {
     let axis = |var: Var| match var {
         Var::Axis(k) => domain.axis(usize::try_from(k).ok()?),
         _ => None,
@@ -293,7 +297,7 @@ fn check_bounds(
         let sum = domain.sum(target, &axis)?;
         let slots = domain.sum(slots, &|_| None)?;
         if !domain.stays_inside(&sum, &slots)? && !points::stays_inside(target, &slots, layout)? {
-            return Err(CheckError::Bounds(k));
+            return Err(CertificateError::Bounds(k));
         }
         targets.push((sum, slots));
     }
@@ -303,20 +307,20 @@ fn check_bounds(
 /// The physical indices as sums of storage indices and their strides.
 fn physical_of_storage(
     layout: &Layout,
-    domain: &Domain<'_>,
+    domain: &CheckerContext<'_>,
     targets: &[(Sum, Sum)],
-) -> Result<Vec<Sum>, CheckError> {
+) -> Result<Vec<Sum>, CertificateError> {
     let (indices, extents): (Vec<Sum>, Vec<Sum>) = targets.iter().cloned().unzip();
     let stand_ins = domain.add_storage(&indices, &extents)?;
     let mut physical = Vec::new();
     for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
-        let pitch = layout.physical_strides.get(g).ok_or(CheckError::Missing)?;
+        let pitch = layout.physical_strides.get(g).ok_or(CertificateError::Missing)?;
         let is_last = group.end == layout.storage.len();
         let mut sum = if is_last { domain.sum(&layout.lead, &|_| None)? } else { Sum::constant(0) };
         for k in group {
             let (stride, index) = (
-                layout.strides.get(k).ok_or(CheckError::Missing)?,
-                stand_ins.get(k).ok_or(CheckError::Missing)?,
+                layout.strides.get(k).ok_or(CertificateError::Missing)?,
+                stand_ins.get(k).ok_or(CertificateError::Missing)?,
             );
             let local = Expr::binary(BinOp::FloorDiv, stride, pitch)?;
             sum = sum.plus(&index.times(&domain.sum(&local, &|_| None)?)?)?;
@@ -329,35 +333,37 @@ fn physical_of_storage(
 /// The flat offset is the physical index times the pitches.
 fn check_offset(
     layout: &Layout,
-    domain: &Domain<'_>,
+    domain: &CheckerContext<'_>,
     physical: &[Sum],
     axis: &dyn Fn(Var) -> Option<Sum>,
-) -> Result<(), CheckError> {
+) -> Result<(), CertificateError> {
     let mut flat = Sum::constant(0);
     for (index, pitch) in physical.iter().zip(&layout.physical_strides) {
         flat = flat.plus(&index.times(&domain.sum(pitch, &|_| None)?)?)?;
     }
     let emitted = domain.sum(&layout.offset, axis)?;
-    if domain.equal(&emitted, &flat)? { Ok(()) } else { Err(CheckError::Map(physical.len())) }
+    if domain.equal(&emitted, &flat)? { Ok(()) } else { Err(CertificateError::Map(physical.len())) }
 }
 
 /// The predicate holds on every element.
 fn check_predicate(
     valid: Option<&Predicate>,
-    domain: &Domain<'_>,
+    domain: &CheckerContext<'_>,
     back: &dyn Fn(Var) -> Option<Sum>,
-) -> Result<(), CheckError> {
+) -> Result<(), CertificateError> {
     let Some(valid) = valid else { return Ok(()) };
     for (k, comparison) in valid.all.iter().enumerate() {
         let (left, right) =
             (domain.sum(&comparison.left, back)?, domain.sum(&comparison.right, back)?);
         let holds = match comparison.op {
-            Cmp::Eq => domain.equal(&left, &right)?,
-            Cmp::Ge => domain.never_negative(&left.minus(&right)?)?,
-            Cmp::Lt => domain.never_negative(&right.minus(&left)?.minus(&Sum::constant(1))?)?,
+            CompareOp::Eq => domain.equal(&left, &right)?,
+            CompareOp::Ge => domain.never_negative(&left.minus(&right)?)?,
+            CompareOp::Lt => {
+                domain.never_negative(&right.minus(&left)?.minus(&Sum::constant(1))?)?
+            }
         };
         if !holds {
-            return Err(CheckError::Predicate(k));
+            return Err(CertificateError::Predicate(k));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::sums::{Domain, gcd};
+use super::sums::{CheckerContext, gcd};
 use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
 
@@ -52,7 +52,7 @@ pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
     Ok(remainders)
 }
 
-impl Domain<'_> {
+impl CheckerContext<'_> {
     /// `(a // b, a % b)`. Where the terms overlap, storage indices are spelled out one after another, the weightiest
     /// first; what stays together then becomes a quotient of its own.
     pub(super) fn parts(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {

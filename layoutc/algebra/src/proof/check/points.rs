@@ -3,15 +3,15 @@
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use super::program::{Column, Points, Program, Tests};
+use super::program::{Column, PointBatches, PredicateProgram, StackProgram};
 use super::terms::Sum;
-use super::{Certificate, CheckError, Targets};
+use super::{Certificate, CertificateError, ClaimTargets};
 use crate::affine::line;
 use crate::expr::{BinOp, Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
 use crate::proof::machine::remembered;
-use crate::proof::{Machine, components, value_of};
+use crate::proof::{Executor, components, value_of};
 
 /// Bits of one pass over the slots: 256 MiB.
 const PASS_BITS: i64 = 1 << 31;
@@ -26,17 +26,17 @@ const ELEMENT_POINTS: i128 = 1 << 20;
 pub(super) fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    machine: &dyn Machine,
-) -> Result<(), CheckError> {
+    machine: &dyn Executor,
+) -> Result<(), CertificateError> {
     check_physical(layout)?;
     let emitted = match certificate.targets {
-        Targets::Storage => layout.storage_map.clone(),
-        Targets::Offset => alloc::vec![layout.offset.clone()],
+        ClaimTargets::Storage => layout.storage_map.clone(),
+        ClaimTargets::Offset => alloc::vec![layout.offset.clone()],
     };
     let within = layout.domain.as_ref().map(Predicate::margins).transpose()?.unwrap_or_default();
     let mut counted = 1_i128;
     for component in components(layout.logical.len(), certificate.composed_targets, &within) {
-        let pass = Pass::new(layout, certificate, (&emitted, &within), &component)?;
+        let pass = CollisionSweep::new(layout, certificate, (&emitted, &within), &component)?;
         if pass.within.is_empty() {
             counted = counted.saturating_mul(pass.points());
             if stands_alone(layout, certificate, &emitted, &component) {
@@ -57,7 +57,7 @@ pub(super) fn check(
     if layout.logical_elements.as_const() == Some(counted) {
         Ok(())
     } else {
-        Err(CheckError::Verdict)
+        Err(CertificateError::Verdict)
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn check_elements(
     layout: &Layout,
     certificate: &Certificate<'_>,
     symbols: &[i128],
-) -> Result<bool, CheckError> {
+) -> Result<bool, CertificateError> {
     let mut extents = Vec::new();
     for axis in &layout.logical {
         let extent = axis.extent.evaluate(&|var| value_of(var, &[], symbols))?;
@@ -105,8 +105,8 @@ pub(super) fn check_elements(
     let (Some(inverse), true) = (&layout.inverse, number <= ELEMENT_POINTS) else {
         return Ok(false);
     };
-    let elements = Elements::new(layout, certificate, inverse, symbols)?;
-    let (mut points, mut spare) = (Points::new(&extents), Vec::new());
+    let elements = ElementPrograms::new(layout, certificate, inverse, symbols)?;
+    let (mut points, mut spare) = (PointBatches::new(&extents), Vec::new());
     loop {
         let count = points.advance();
         if count == 0 {
@@ -117,19 +117,19 @@ pub(super) fn check_elements(
 }
 
 /// What is looked at on every element, as programs over its index and then the symbols.
-struct Elements {
+struct ElementPrograms {
     symbols: Vec<i64>,
-    emitted: Vec<Program>,
-    composed: Vec<Program>,
-    pitches: Vec<Program>,
-    offset: Program,
-    targets: Vec<Program>,
-    slots: Vec<Program>,
-    inverse: Vec<Program>,
-    valid: Option<Tests>,
+    emitted: Vec<StackProgram>,
+    composed: Vec<StackProgram>,
+    pitches: Vec<StackProgram>,
+    offset: StackProgram,
+    targets: Vec<StackProgram>,
+    slots: Vec<StackProgram>,
+    inverse: Vec<StackProgram>,
+    valid: Option<PredicateProgram>,
 }
 
-impl Elements {
+impl ElementPrograms {
     fn new(
         layout: &Layout,
         certificate: &Certificate<'_>,
@@ -144,16 +144,16 @@ impl Elements {
             (0_u32..).map(Var::Axis).take(layout.logical.len()).chain(beside.clone()).collect();
         let physical: Vec<Var> =
             (0_u32..).map(Var::Physical).take(layout.physical_map.len()).chain(beside).collect();
-        let tests = layout.valid.as_ref().map(|valid| Tests::new(valid, &physical));
+        let tests = layout.valid.as_ref().map(|valid| PredicateProgram::new(valid, &physical));
         Ok(Self {
             symbols,
-            emitted: Program::all(&layout.physical_map, &axes)?,
-            composed: Program::all(certificate.composed_physical, &axes)?,
-            pitches: Program::all(&layout.physical_strides, &axes)?,
-            offset: Program::new(&layout.offset, &axes)?,
-            targets: Program::all(certificate.composed_targets, &axes)?,
-            slots: Program::all(certificate.slots, &axes)?,
-            inverse: Program::all(inverse, &physical)?,
+            emitted: StackProgram::all(&layout.physical_map, &axes)?,
+            composed: StackProgram::all(certificate.composed_physical, &axes)?,
+            pitches: StackProgram::all(&layout.physical_strides, &axes)?,
+            offset: StackProgram::new(&layout.offset, &axes)?,
+            targets: StackProgram::all(certificate.composed_targets, &axes)?,
+            slots: StackProgram::all(certificate.slots, &axes)?,
+            inverse: StackProgram::all(inverse, &physical)?,
             valid: tests.transpose()?,
         })
     }
@@ -164,7 +164,7 @@ impl Elements {
         point: &[Column],
         count: usize,
         spare: &mut Vec<Column>,
-    ) -> Result<(), CheckError> {
+    ) -> Result<(), CertificateError> {
         let beside = || self.symbols.iter().map(|value| alloc::vec![*value; count]);
         let vars: Vec<Column> = point.iter().cloned().chain(beside()).collect();
         let mut back = Vec::new();
@@ -174,7 +174,7 @@ impl Elements {
             let value = composed.column(&vars, count, spare)?;
             let told = emitted.column(&vars, count, spare)?;
             if told != value {
-                return Err(CheckError::Map(k));
+                return Err(CertificateError::Map(k));
             }
             let pitch = pitch.column(&vars, count, spare)?;
             for ((sum, pitch), index) in offset.iter_mut().zip(&pitch).zip(&value) {
@@ -186,14 +186,14 @@ impl Elements {
         }
         let told = self.offset.column(&vars, count, spare)?;
         if told != offset {
-            return Err(CheckError::Map(self.emitted.len()));
+            return Err(CertificateError::Map(self.emitted.len()));
         }
         spare.push(told);
         for (k, (target, slots)) in self.targets.iter().zip(&self.slots).enumerate() {
             let target = target.column(&vars, count, spare)?;
             let slots = slots.column(&vars, count, spare)?;
             if target.iter().zip(&slots).any(|(index, slots)| !(0..*slots).contains(index)) {
-                return Err(CheckError::Bounds(k));
+                return Err(CertificateError::Bounds(k));
             }
             spare.extend([target, slots]);
         }
@@ -201,31 +201,34 @@ impl Elements {
         for (k, (index, own)) in self.inverse.iter().zip(point).enumerate() {
             let told = index.column(&back, count, spare)?;
             if told != *own {
-                return Err(CheckError::Inverse(k));
+                return Err(CertificateError::Inverse(k));
             }
             spare.push(told);
         }
         let held = self.valid.as_ref().map(|valid| valid.hold(&back, count, spare)).transpose()?;
         spare.extend(back);
         match held {
-            Some(held) if held.contains(&false) => Err(CheckError::Predicate(usize::MAX)),
+            Some(held) if held.contains(&false) => Err(CertificateError::Predicate(usize::MAX)),
             _ => Ok(()),
         }
     }
 }
 
 /// The physical map is the storage map times strides, term by term as written.
-fn check_physical(layout: &Layout) -> Result<(), CheckError> {
+fn check_physical(layout: &Layout) -> Result<(), CertificateError> {
     for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
-        let pitch =
-            layout.physical_strides.get(g).and_then(Expr::as_const).ok_or(CheckError::Missing)?;
+        let pitch = layout
+            .physical_strides
+            .get(g)
+            .and_then(Expr::as_const)
+            .ok_or(CertificateError::Missing)?;
         let mut terms = Vec::new();
         let is_last = group.end == layout.storage.len();
         for k in group {
             let stride =
-                layout.strides.get(k).and_then(Expr::as_const).ok_or(CheckError::Missing)?;
-            let index = layout.storage_map.get(k).cloned().ok_or(CheckError::Missing)?;
-            terms.push(match stride.checked_div(pitch).ok_or(CheckError::Missing)? {
+                layout.strides.get(k).and_then(Expr::as_const).ok_or(CertificateError::Missing)?;
+            let index = layout.storage_map.get(k).cloned().ok_or(CertificateError::Missing)?;
+            terms.push(match stride.checked_div(pitch).ok_or(CertificateError::Missing)? {
                 1 => index,
                 local => Expr::binary(BinOp::Mul, &index, &Expr::constant(local))?,
             });
@@ -237,20 +240,20 @@ fn check_physical(layout: &Layout) -> Result<(), CheckError> {
             sum = Expr::binary(BinOp::Add, &sum, &lead)?;
         }
         if layout.physical_map.get(g) != Some(&sum) {
-            return Err(CheckError::Map(g));
+            return Err(CertificateError::Map(g));
         }
     }
     Ok(())
 }
 
 #[derive(Debug)]
-struct Pass {
+struct CollisionSweep {
     extents: Vec<i64>,
     slots: Vec<i64>,
-    composed: Vec<Program>,
-    emitted: Vec<Program>,
+    composed: Vec<StackProgram>,
+    emitted: Vec<StackProgram>,
     /// At least 0 at points that are elements.
-    within: Vec<Program>,
+    within: Vec<StackProgram>,
     first_target: usize,
 }
 
@@ -260,16 +263,16 @@ const DIFFERS: u8 = 2;
 const OUTSIDE: u8 = 3;
 const FAILED: u8 = 4;
 
-impl Pass {
+impl CollisionSweep {
     fn new(
         layout: &Layout,
         certificate: &Certificate<'_>,
         (emitted, within): (&[Expr], &[Expr]),
         component: &crate::proof::Component,
-    ) -> Result<Self, CheckError> {
+    ) -> Result<Self, CertificateError> {
         let constant = |expr: &Expr| {
-            let value = expr.as_const().ok_or(CheckError::Missing)?;
-            i64::try_from(value).map_err(|_| CheckError::Missing)
+            let value = expr.as_const().ok_or(CertificateError::Missing)?;
+            i64::try_from(value).map_err(|_| CertificateError::Missing)
         };
         let mut pass = Self {
             extents: Vec::new(),
@@ -280,16 +283,17 @@ impl Pass {
             first_target: component.targets.first().copied().unwrap_or(0),
         };
         let vars = axis_vars(&component.axes)?;
-        pass.within = Program::all(&component.within(within), &vars)?;
+        pass.within = StackProgram::all(&component.within(within), &vars)?;
         for axis in &component.axes {
-            pass.extents
-                .push(constant(&layout.logical.get(*axis).ok_or(CheckError::Missing)?.extent)?);
+            pass.extents.push(constant(
+                &layout.logical.get(*axis).ok_or(CertificateError::Missing)?.extent,
+            )?);
         }
         for target in &component.targets {
-            let get = |all: &[Expr]| all.get(*target).cloned().ok_or(CheckError::Missing);
+            let get = |all: &[Expr]| all.get(*target).cloned().ok_or(CertificateError::Missing);
             pass.slots.push(constant(&get(certificate.slots)?)?);
-            pass.composed.push(Program::new(&get(certificate.composed_targets)?, &vars)?);
-            pass.emitted.push(Program::new(&get(emitted)?, &vars)?);
+            pass.composed.push(StackProgram::new(&get(certificate.composed_targets)?, &vars)?);
+            pass.emitted.push(StackProgram::new(&get(emitted)?, &vars)?);
         }
         Ok(pass)
     }
@@ -299,14 +303,14 @@ impl Pass {
     }
 
     /// Visits all points; `elements` counts those of the domain.
-    fn run(&self, machine: &dyn Machine, elements: &AtomicU64) -> Result<(), CheckError> {
+    fn run(&self, machine: &dyn Executor, elements: &AtomicU64) -> Result<(), CertificateError> {
         let size = self
             .slots
             .iter()
             .try_fold(1_i64, |n, s| n.checked_mul(*s))
-            .ok_or(CheckError::Missing)?;
+            .ok_or(CertificateError::Missing)?;
         let words =
-            usize::try_from(size.min(PASS_BITS) / 64 + 1).map_err(|_| CheckError::Missing)?;
+            usize::try_from(size.min(PASS_BITS) / 64 + 1).map_err(|_| CertificateError::Missing)?;
         let bits: Vec<AtomicU64> = (0..words).map(|_| AtomicU64::new(0)).collect();
         let last = self.extents.last().copied().unwrap_or(1);
         let pieces = usize::try_from(last.clamp(1, 64)).unwrap_or(1);
@@ -326,10 +330,10 @@ impl Pass {
         }
         match outcome.load(Ordering::Relaxed) {
             FINE => Ok(()),
-            COLLIDED => Err(CheckError::Collision),
-            DIFFERS => Err(CheckError::Map(self.first_target)),
-            OUTSIDE => Err(CheckError::Bounds(self.first_target)),
-            _ => Err(CheckError::Expr(ExprError::Overflow)),
+            COLLIDED => Err(CertificateError::Collision),
+            DIFFERS => Err(CertificateError::Map(self.first_target)),
+            OUTSIDE => Err(CertificateError::Bounds(self.first_target)),
+            _ => Err(CertificateError::Expr(ExprError::Overflow)),
         }
     }
 
@@ -439,12 +443,12 @@ pub(super) fn stays_inside(
     target: &Expr,
     slots: &Sum,
     layout: &Layout,
-) -> Result<bool, CheckError> {
+) -> Result<bool, CertificateError> {
     let (mut axes, mut extents) = (Vec::new(), Vec::new());
     let mut points = 1_i128;
     for var in target.vars() {
         let Var::Axis(k) = var else { return Ok(false) };
-        let axis = usize::try_from(k).map_err(|_| CheckError::Missing)?;
+        let axis = usize::try_from(k).map_err(|_| CertificateError::Missing)?;
         let extent = layout.logical.get(axis).and_then(|a| a.extent.as_const());
         let Some(extent) = extent.and_then(|e| i64::try_from(e).ok()) else { return Ok(false) };
         axes.push(axis);
@@ -454,7 +458,7 @@ pub(super) fn stays_inside(
     if points > BOUND_POINTS {
         return Ok(false);
     }
-    let program = Program::new(target, &axis_vars(&axes)?)?;
+    let program = StackProgram::new(target, &axis_vars(&axes)?)?;
     let mut stack = Vec::new();
     // One axis more, so that `advance` moves them all.
     let mut point = alloc::vec![0_i64; axes.len() + 1];
@@ -478,11 +482,11 @@ pub(super) fn equal_everywhere(
     b: &Expr,
     vars: &[Var],
     extents: &[i128],
-) -> Result<bool, CheckError> {
-    let (a, b) = (Program::new(a, vars)?, Program::new(b, vars)?);
+) -> Result<bool, CertificateError> {
+    let (a, b) = (StackProgram::new(a, vars)?, StackProgram::new(b, vars)?);
     let extents = extents.iter().map(|extent| i64::try_from(*extent));
     let extents: Vec<i64> = extents.collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)?;
-    let (mut points, mut spare) = (Points::new(&extents), Vec::new());
+    let (mut points, mut spare) = (PointBatches::new(&extents), Vec::new());
     loop {
         let count = points.advance();
         if count == 0 {

@@ -7,8 +7,8 @@
 
 use alloc::vec::Vec;
 
-use super::program::{Column, Points, Program, Tests};
-use super::{CheckError, extents, value_of};
+use super::program::{Column, PointBatches, PredicateProgram, StackProgram};
+use super::{CertificateError, extents, value_of};
 use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::values::samples;
@@ -26,7 +26,7 @@ const ELEMENTS: usize = 1 << 8;
 const CORNERS: usize = 1 << 8;
 
 /// Says that no slot of padding passes for an element, as far as slots are looked at.
-pub(super) fn holds_elements_alone(layout: &Layout) -> Result<(), CheckError> {
+pub(super) fn holds_elements_alone(layout: &Layout) -> Result<(), CertificateError> {
     if layout.symbols.is_empty() {
         return at_values(layout, &[]);
     }
@@ -36,10 +36,10 @@ pub(super) fn holds_elements_alone(layout: &Layout) -> Result<(), CheckError> {
     Ok(())
 }
 
-fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CheckError> {
+fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CertificateError> {
     let Some(inverse) = &layout.inverse else { return Ok(()) };
     // Beyond 64 bits nothing is looked at.
-    let Ok(fixed) = Fixed::new(layout, inverse, symbols) else { return Ok(()) };
+    let Ok(fixed) = StaticLayout::new(layout, inverse, symbols) else { return Ok(()) };
     let slots = fixed.shape.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()));
     if fixed.extents.contains(&0) {
         return Ok(());
@@ -50,19 +50,23 @@ fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CheckError> {
             Some(valid) => held_slots(valid, &fixed.shape)?,
             None => slots,
         };
-        return if held == elements { Ok(()) } else { Err(CheckError::Predicate(usize::MAX)) };
+        return if held == elements {
+            Ok(())
+        } else {
+            Err(CertificateError::Predicate(usize::MAX))
+        };
     }
     for slots in fixed.chosen() {
         if fixed.is_right(&slots) == Ok(false) {
-            return Err(CheckError::Predicate(usize::MAX));
+            return Err(CertificateError::Predicate(usize::MAX));
         }
     }
     Ok(())
 }
 
 /// On how many slots of a shape a predicate is true.
-fn held_slots(valid: &Tests, shape: &[i64]) -> Result<i128, ExprError> {
-    let (mut points, mut spare, mut held) = (Points::new(shape), Vec::new(), 0_i128);
+fn held_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, ExprError> {
+    let (mut points, mut spare, mut held) = (PointBatches::new(shape), Vec::new(), 0_i128);
     loop {
         let count = points.advance();
         if count == 0 {
@@ -75,19 +79,19 @@ fn held_slots(valid: &Tests, shape: &[i64]) -> Result<i128, ExprError> {
 }
 
 /// A layout at values of its symbols.
-struct Fixed {
+struct StaticLayout {
     extents: Vec<i64>,
     shape: Vec<i64>,
     /// For each storage axis its physical axis, and the slots between neighbours along that.
     steps: Vec<(usize, i64)>,
-    valid: Option<Tests>,
+    valid: Option<PredicateProgram>,
     /// Over the physical indices.
-    inverse: Vec<Program>,
+    inverse: Vec<StackProgram>,
     /// Over the logical indices.
-    map: Vec<Program>,
+    map: Vec<StackProgram>,
 }
 
-impl Fixed {
+impl StaticLayout {
     fn new(layout: &Layout, inverse: &[Expr], symbols: &[i128]) -> Result<Self, ExprError> {
         let put = |expr: &Expr| {
             expr.substitute(&|var| match var {
@@ -123,18 +127,18 @@ impl Fixed {
                     comparison.left = put(&comparison.left)?;
                     comparison.right = put(&comparison.right)?;
                 }
-                Some(Tests::new(&Predicate { all }, &physical)?)
+                Some(PredicateProgram::new(&Predicate { all }, &physical)?)
             }
             None => None,
         };
-        let inverse = Program::all(&all(inverse)?, &physical)?;
-        let map = Program::all(&all(&layout.physical_map)?, &logical)?;
+        let inverse = StackProgram::all(&all(inverse)?, &physical)?;
+        let map = StackProgram::all(&all(&layout.physical_map)?, &logical)?;
         Ok(Self { extents, shape, steps, valid, inverse, map })
     }
 
     /// The slots to look at, as columns of physical indices, a few at a time.
     fn chosen(&self) -> Vec<Vec<Column>> {
-        let mut spread = Spread(0x9E37_79B9_7F4A_7C15);
+        let mut spread = SplitMix64(0x9E37_79B9_7F4A_7C15);
         let mut all = alloc::vec![(0..SPREAD).map(|_| self.anywhere(&mut spread)).collect()];
         let mut stack = Vec::new();
         for element in self.elements(&mut spread) {
@@ -161,12 +165,12 @@ impl Fixed {
         all.into_iter().map(columns).collect()
     }
 
-    fn anywhere(&self, spread: &mut Spread) -> Vec<i64> {
+    fn anywhere(&self, spread: &mut SplitMix64) -> Vec<i64> {
         self.shape.iter().map(|extent| spread.below(*extent)).collect()
     }
 
     /// Corners of the shape, and elements somewhere in it.
-    fn elements(&self, spread: &mut Spread) -> Vec<Vec<i64>> {
+    fn elements(&self, spread: &mut SplitMix64) -> Vec<Vec<i64>> {
         let mut corners: Vec<Vec<i64>> = alloc::vec![Vec::new()];
         for extent in &self.extents {
             let ends = if corners.len() < CORNERS {
@@ -218,9 +222,9 @@ impl Fixed {
 }
 
 /// Numbers spread over a range, the same ones every time.
-struct Spread(u64);
+struct SplitMix64(u64);
 
-impl Spread {
+impl SplitMix64 {
     /// A number from 0 and below `extent`, which is at least 1.
     fn below(&mut self, extent: i64) -> i64 {
         // Source: Vigna, splitmix64.
@@ -239,11 +243,11 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
-    use crate::build::Builder;
+    use crate::build::LayoutBuilder;
     use crate::layout::Axis;
-    use crate::map::{Scope, resolve};
+    use crate::map::{MapScope, resolve};
     use crate::parse;
-    use crate::proof::Sequential;
+    use crate::proof::SequentialExecutor;
 
     fn layout(shape: &[i128], map: &str) -> Layout {
         let axis = |(name, extent): (&&str, &i128)| Axis {
@@ -251,11 +255,11 @@ mod tests {
             extent: Expr::constant(*extent),
         };
         let axes: Vec<Axis> = ["i", "j", "k"].iter().zip(shape).map(axis).collect();
-        let mut builder = Builder::new(&[], &axes, 32).unwrap();
+        let mut builder = LayoutBuilder::new(&[], &axes, 32).unwrap();
         let text = parse::map(map).unwrap();
-        let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+        let scope = MapScope { axes: &axes, values: &|_| None, facts: builder.facts() };
         builder.apply(&resolve(&text, scope).unwrap()).unwrap();
-        builder.finish(64, &Sequential).unwrap()
+        builder.finish(64, &SequentialExecutor).unwrap()
     }
 
     /// Whether any comparison of a predicate may be left out unseen.
@@ -279,7 +283,7 @@ mod tests {
                 all.remove(left_out);
                 let valid = (!all.is_empty()).then_some(Predicate { all });
                 let wrong = Layout { valid, ..layout.clone() };
-                let refused = Err(CheckError::Predicate(usize::MAX));
+                let refused = Err(CertificateError::Predicate(usize::MAX));
                 assert_eq!(holds_elements_alone(&wrong), refused, "{map} without {left_out}");
             }
         }

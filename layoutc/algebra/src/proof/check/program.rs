@@ -2,15 +2,15 @@
 
 use alloc::vec::Vec;
 
-use crate::expr::{BinOp, Cmp, Expr, ExprError, Node, Predicate, Var, apply};
+use crate::expr::{BinOp, CompareOp, Expr, ExprError, ExprNode, Predicate, Var, apply};
 
 /// One instruction; values are 64-bit, overflow ends the check.
 #[derive(Debug, Clone, Copy)]
-enum Code {
+enum StackOp {
     Push(i64),
     Load(usize),
     /// The last value and this one.
-    With(BinOp, i64),
+    ApplyConstant(BinOp, i64),
     Apply(BinOp),
 }
 
@@ -19,9 +19,9 @@ pub(super) type Column = Vec<i64>;
 
 /// Instructions for one expression over some variables, each at a place of a point.
 #[derive(Debug)]
-pub(super) struct Program(Vec<Code>);
+pub(super) struct StackProgram(Vec<StackOp>);
 
-impl Program {
+impl StackProgram {
     pub(super) fn new(expr: &Expr, vars: &[Var]) -> Result<Self, ExprError> {
         let mut code = Vec::new();
         emit(expr, vars, &mut code)?;
@@ -36,15 +36,15 @@ impl Program {
         stack.clear();
         for code in &self.0 {
             match code {
-                Code::Push(value) => stack.push(*value),
-                Code::Load(axis) => {
+                StackOp::Push(value) => stack.push(*value),
+                StackOp::Load(axis) => {
                     stack.push(point.get(*axis).copied().ok_or(ExprError::Unbound)?);
                 }
-                Code::With(op, b) => {
+                StackOp::ApplyConstant(op, b) => {
                     let a = stack.pop().ok_or(ExprError::Unbound)?;
                     stack.push(operate(*op, a, *b).ok_or(ExprError::Overflow)?);
                 }
-                Code::Apply(op) => {
+                StackOp::Apply(op) => {
                     let (Some(b), Some(a)) = (stack.pop(), stack.pop()) else {
                         return Err(ExprError::Unbound);
                     };
@@ -65,22 +65,22 @@ impl Program {
         let mut stack: Vec<Column> = Vec::new();
         for code in &self.0 {
             match code {
-                Code::Push(value) => {
+                StackOp::Push(value) => {
                     let mut column = fresh(spare);
                     column.resize(count, *value);
                     stack.push(column);
                 }
-                Code::Load(at) => {
+                StackOp::Load(at) => {
                     let mut column = fresh(spare);
                     let values = vars.get(*at).and_then(|values| values.get(..count));
                     column.extend_from_slice(values.ok_or(ExprError::Unbound)?);
                     stack.push(column);
                 }
-                Code::With(op, b) => {
+                StackOp::ApplyConstant(op, b) => {
                     let column = stack.last_mut().ok_or(ExprError::Unbound)?;
                     operate_all(*op, column, core::iter::repeat(*b))?;
                 }
-                Code::Apply(op) => {
+                StackOp::Apply(op) => {
                     let (Some(right), Some(left)) = (stack.pop(), stack.last_mut()) else {
                         return Err(ExprError::Unbound);
                     };
@@ -144,29 +144,29 @@ fn operate(op: BinOp, a: i64, b: i64) -> Option<i64> {
     }
 }
 
-fn emit(expr: &Expr, vars: &[Var], code: &mut Vec<Code>) -> Result<(), ExprError> {
+fn emit(expr: &Expr, vars: &[Var], code: &mut Vec<StackOp>) -> Result<(), ExprError> {
     match expr.node() {
-        Node::Const(value) => {
-            code.push(Code::Push(i64::try_from(*value).map_err(|_| ExprError::Overflow)?));
+        ExprNode::Const(value) => {
+            code.push(StackOp::Push(i64::try_from(*value).map_err(|_| ExprError::Overflow)?));
         }
-        Node::Var(var) => {
+        ExprNode::Var(var) => {
             let at = vars.iter().position(|own| own == var).ok_or(ExprError::Unbound)?;
-            code.push(Code::Load(at));
+            code.push(StackOp::Load(at));
         }
-        Node::Neg(a) => {
-            code.push(Code::Push(0));
+        ExprNode::Neg(a) => {
+            code.push(StackOp::Push(0));
             emit(a, vars, code)?;
-            code.push(Code::Apply(BinOp::Sub));
+            code.push(StackOp::Apply(BinOp::Sub));
         }
-        Node::Bin(op, a, b) => {
+        ExprNode::Bin(op, a, b) => {
             emit(a, vars, code)?;
             if let Some(value) = b.as_const() {
                 let value = i64::try_from(value).map_err(|_| ExprError::Overflow)?;
-                code.push(Code::With(*op, value));
+                code.push(StackOp::ApplyConstant(*op, value));
                 return Ok(());
             }
             emit(b, vars, code)?;
-            code.push(Code::Apply(*op));
+            code.push(StackOp::Apply(*op));
         }
     }
     Ok(())
@@ -174,13 +174,13 @@ fn emit(expr: &Expr, vars: &[Var], code: &mut Vec<Code>) -> Result<(), ExprError
 
 /// The comparisons of a predicate as programs.
 #[derive(Debug)]
-pub(super) struct Tests(Vec<(Program, Cmp, Program)>);
+pub(super) struct PredicateProgram(Vec<(StackProgram, CompareOp, StackProgram)>);
 
-impl Tests {
+impl PredicateProgram {
     pub(super) fn new(predicate: &Predicate, vars: &[Var]) -> Result<Self, ExprError> {
-        let test = |comparison: &crate::expr::Comparison| {
+        let test = |comparison: &crate::expr::ExprComparison| {
             let (left, right) = (&comparison.left, &comparison.right);
-            Ok((Program::new(left, vars)?, comparison.op, Program::new(right, vars)?))
+            Ok((StackProgram::new(left, vars)?, comparison.op, StackProgram::new(right, vars)?))
         };
         Ok(Self(predicate.all.iter().map(test).collect::<Result<_, ExprError>>()?))
     }
@@ -198,9 +198,9 @@ impl Tests {
             let right = right.column(vars, count, spare)?;
             for (held, (left, right)) in held.iter_mut().zip(left.iter().zip(&right)) {
                 *held &= match op {
-                    Cmp::Eq => left == right,
-                    Cmp::Lt => left < right,
-                    Cmp::Ge => left >= right,
+                    CompareOp::Eq => left == right,
+                    CompareOp::Lt => left < right,
+                    CompareOp::Ge => left >= right,
                 };
             }
             spare.extend([left, right]);
@@ -210,7 +210,7 @@ impl Tests {
 }
 
 /// The points of a box, some at a time: the columns of their indices, the first axis the fastest.
-pub(super) struct Points<'a> {
+pub(super) struct PointBatches<'a> {
     extents: &'a [i64],
     next: Vec<i64>,
     left: i128,
@@ -221,7 +221,7 @@ pub(super) struct Points<'a> {
 /// So many points are looked at together.
 const TOGETHER: usize = 256;
 
-impl<'a> Points<'a> {
+impl<'a> PointBatches<'a> {
     pub(super) fn new(extents: &'a [i64]) -> Self {
         let left = extents.iter().fold(1_i128, |n, e| n.saturating_mul(i128::from((*e).max(0))));
         let (next, columns) =

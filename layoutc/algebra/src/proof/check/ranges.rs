@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 
 use super::parts::{divide, remainders};
 use super::signs::MAX_RELAXATIONS;
-use super::sums::Domain;
+use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
 /// Numbers that are never negative, each with its greatest value.
-pub(super) type Bounded = Rc<[(Sum, Sum)]>;
+pub(super) type KnownRanges = Rc<[(Sum, Sum)]>;
 
-impl Domain<'_> {
+impl CheckerContext<'_> {
     /// Least and greatest value over the digits: sums over symbols.
     pub(super) fn span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         if !sum.holds_symbols() && self.symbols.is_empty() {
@@ -92,7 +92,7 @@ impl Domain<'_> {
         Ok(self.span(sum)?.1)
     }
 
-    /// [`Domain::span`] of a sum that holds no symbols.
+    /// [`CheckerContext::span`] of a sum that holds no symbols.
     fn constant_span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         let (mut low, mut high) = (Sum::default(), Sum::default());
         for (factors, coefficient) in sum.terms() {
@@ -186,7 +186,7 @@ impl Domain<'_> {
     }
 
     /// Axes and digits that are cut up, spelled out, each from 0 to a greatest value that its parts may exceed.
-    pub(super) fn bounded(&self) -> Result<Bounded, ExprError> {
+    pub(super) fn bounded(&self) -> Result<KnownRanges, ExprError> {
         let changes = self.changes.get();
         if let Some((known, bounded)) = &*self.bounds.borrow()
             && *known == changes
@@ -199,7 +199,7 @@ impl Domain<'_> {
         }
         let bounded = self.all_bounded();
         self.is_bounding.set(false);
-        let bounded: Bounded = bounded?.into();
+        let bounded: KnownRanges = bounded?.into();
         *self.bounds.borrow_mut() = Some((changes, Rc::clone(&bounded)));
         Ok(bounded)
     }

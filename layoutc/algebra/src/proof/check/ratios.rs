@@ -4,11 +4,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::parts::divide;
-use super::sums::Domain;
+use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
-impl Domain<'_> {
+impl CheckerContext<'_> {
     /// `(quotient + rest // b, rest % b)` for a `rest` of which nothing known stays within a block of `b`: a quotient in
     /// it is put into the divisor, what is common to all but a remainder is taken out of both, and else the quotient is a
     /// factor of its own.

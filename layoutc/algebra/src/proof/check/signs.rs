@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::parts::divide;
-use super::sums::Domain;
+use super::sums::CheckerContext;
 use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
 
@@ -17,12 +17,12 @@ const MAX_FACTORS: usize = 8;
 const MAX_QUESTIONS: u32 = 400;
 
 /// Least and greatest value of every factor.
-type Ends = BTreeMap<Factor, (i128, i128)>;
+type FactorBounds = BTreeMap<Factor, (i128, i128)>;
 
 /// A sum by the powers of one of its factors.
-struct Powers(Vec<Sum>);
+struct PowerCoefficients(Vec<Sum>);
 
-impl Powers {
+impl PowerCoefficients {
     fn of(sum: &Sum, factor: &Factor) -> Result<Self, ExprError> {
         let mut powers = alloc::vec![Sum::default()];
         for (factors, coefficient) in sum.terms() {
@@ -52,10 +52,10 @@ impl Powers {
     }
 }
 
-impl Domain<'_> {
+impl CheckerContext<'_> {
     /// Whether a sum over symbols is at least 0 for all their values, each factor counted by itself.
     pub(super) fn holds_at_ends(&self, sum: &Sum) -> Result<bool, ExprError> {
-        let mut ends = Ends::new();
+        let mut ends = FactorBounds::new();
         for factor in sum.factors() {
             if !ends.contains_key(factor) {
                 ends.insert(factor.clone(), self.factor_bounds(factor)?);
@@ -88,7 +88,7 @@ impl Domain<'_> {
             Factor::Ratio(x, d) => (x, Sum::clone(d)),
             Factor::Digit(_) | Factor::Unit(_) => return Ok(None),
         };
-        let Powers(powers) = Powers::of(sum, quotient)?;
+        let PowerCoefficients(powers) = PowerCoefficients::of(sum, quotient)?;
         let [rest, weight] = powers.as_slice() else { return Ok(None) };
         let lower = x.minus(&d)?.and(&Sum::constant(1))?;
         let (blocks, beside) = divide(weight, &d)?;
@@ -129,7 +129,7 @@ impl Domain<'_> {
 }
 
 /// Least value of a sum, each term by itself; factors are never negative.
-fn least(sum: &Sum, ends: &Ends) -> Result<i128, ExprError> {
+fn least(sum: &Sum, ends: &FactorBounds) -> Result<i128, ExprError> {
     let mut total = 0_i128;
     for (factors, coefficient) in sum.terms() {
         let mut part = coefficient;
@@ -144,14 +144,14 @@ fn least(sum: &Sum, ends: &Ends) -> Result<i128, ExprError> {
 }
 
 /// Whether a sum is at least 0 between the ends of its factors.
-fn holds(sum: &Sum, ends: &Ends, left: &mut u32) -> Result<bool, ExprError> {
+fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprError> {
     *left = left.checked_sub(1).ok_or(ExprError::TooLarge)?;
     if least(sum, ends)? >= 0 {
         return Ok(true);
     }
     let Some(factor) = most_frequent(sum) else { return Ok(false) };
     let (low, high) = ends.get(&factor).copied().ok_or(ExprError::Unbound)?;
-    let powers = Powers::of(sum, &factor)?;
+    let powers = PowerCoefficients::of(sum, &factor)?;
     let mut at = |value: i128| holds(&powers.at(&Sum::constant(value))?, ends, left);
     if powers.is_straight() || high - low < 2 {
         return Ok(at(low)? && at(high)?);

@@ -6,13 +6,13 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-use super::CheckError;
-use super::curves::Place;
-use super::ranges::Bounded;
+use super::CertificateError;
+use super::curves::CurveDigit;
+use super::ranges::KnownRanges;
 use super::terms::{Factor, Factors, Sum};
-use crate::curve::Grid;
+use crate::curve::CurveGrid;
 use crate::digits::Digits;
-use crate::expr::{BinOp, Expr, ExprError, Node, Var};
+use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::layout::{Axis, Symbol};
 
 /// Steps of one check; quotients within quotients may ask for the same again and again.
@@ -24,10 +24,10 @@ pub(super) fn gcd(a: i128, b: i128) -> i128 {
 }
 
 /// What the digits and symbols are.
-pub(super) struct Domain<'a> {
+pub(super) struct CheckerContext<'a> {
     pub(super) symbols: &'a [Symbol],
     /// More are made when one must be cut up.
-    pub(super) digits: RefCell<Vec<Digit>>,
+    pub(super) digits: RefCell<Vec<CheckerDigit>>,
     /// Each axis as a sum of digits.
     pub(super) axes: Vec<Sum>,
     /// Greatest index of each axis.
@@ -37,7 +37,7 @@ pub(super) struct Domain<'a> {
     /// How often a digit was added or spelled out.
     pub(super) changes: Cell<usize>,
     /// What is bounded, after so many changes.
-    pub(super) bounds: RefCell<Option<(usize, Bounded)>>,
+    pub(super) bounds: RefCell<Option<(usize, KnownRanges)>>,
     /// How many steps were made.
     steps: Cell<u32>,
     /// Whether all that is bounded is being spelled out.
@@ -49,20 +49,20 @@ pub(super) struct Domain<'a> {
     /// The digits that are the XOR of numbers over symbols, by those.
     pub(super) xors: RefCell<BTreeMap<BTreeSet<Sum>, usize>>,
     /// The boxes whose curves visit every cell once.
-    pub(super) curves: BTreeSet<Grid>,
+    pub(super) curves: BTreeSet<CurveGrid>,
     /// The digits that are places on them.
-    pub(super) places: RefCell<Vec<Place>>,
+    pub(super) places: RefCell<Vec<CurveDigit>>,
 }
 
 /// What is known of a digit.
-pub(super) struct Digit {
+pub(super) struct CheckerDigit {
     /// Greatest value, a sum over symbols.
     pub(super) greatest: Sum,
     /// What a digit is made of that stands for more: a storage index, a digit that is cut up.
     pub(super) made_of: Option<Sum>,
 }
 
-impl<'a> Domain<'a> {
+impl<'a> CheckerContext<'a> {
     pub(super) fn of_symbols(symbols: &'a [Symbol]) -> Self {
         Self {
             symbols,
@@ -87,7 +87,7 @@ impl<'a> Domain<'a> {
         symbols: &'a [Symbol],
         digits: &Digits,
         logical: &[Axis],
-    ) -> Result<Self, CheckError> {
+    ) -> Result<Self, CertificateError> {
         let mut domain = Self::of_symbols(symbols);
         for digit in &digits.digits {
             let extent = domain.sum(&digit.extent, &|_| None)?;
@@ -101,7 +101,7 @@ impl<'a> Domain<'a> {
             domain.add_chain(chain, digits, logical, &mut found)?;
         }
         for (k, sum) in found.into_iter().enumerate() {
-            domain.axes.push(sum.ok_or(CheckError::Chains(k))?);
+            domain.axes.push(sum.ok_or(CertificateError::Chains(k))?);
         }
         Ok(domain)
     }
@@ -112,13 +112,13 @@ impl<'a> Domain<'a> {
         digits: &Digits,
         logical: &[Axis],
         found: &mut [Option<Sum>],
-    ) -> Result<(), CheckError> {
-        let bad = CheckError::Chains(chain.axes.first().copied().unwrap_or(0));
+    ) -> Result<(), CertificateError> {
+        let bad = CertificateError::Chains(chain.axes.first().copied().unwrap_or(0));
         // From the minor end, each digit starts where those below it end.
         let mut reach = Sum::constant(1);
         let mut number = Sum::default();
         for digit in chain.digits.iter().rev() {
-            let part = digits.digits.get(*digit).ok_or(CheckError::Missing)?;
+            let part = digits.digits.get(*digit).ok_or(CertificateError::Missing)?;
             let weight = Sum::constant(part.weight);
             if reach != weight {
                 return Err(bad);
@@ -141,8 +141,8 @@ impl<'a> Domain<'a> {
             return Ok(());
         }
         let extent = |axis: &usize| {
-            let axis = logical.get(*axis).ok_or(CheckError::Missing)?;
-            Ok::<Sum, CheckError>(self.sum(&axis.extent, &|_| None)?)
+            let axis = logical.get(*axis).ok_or(CertificateError::Missing)?;
+            Ok::<Sum, CertificateError>(self.sum(&axis.extent, &|_| None)?)
         };
         let mut count = Sum::constant(1);
         for axis in &chain.axes {
@@ -162,9 +162,9 @@ impl<'a> Domain<'a> {
         let fused = (value.clone(), count.minus(&Sum::constant(1))?);
         let mut rest = value;
         for (k, axis) in chain.axes.iter().enumerate().rev() {
-            let slot = found.get_mut(*axis).ok_or(CheckError::Missing)?;
+            let slot = found.get_mut(*axis).ok_or(CertificateError::Missing)?;
             if slot.is_some() {
-                return Err(CheckError::Chains(*axis));
+                return Err(CertificateError::Chains(*axis));
             }
             if k == 0 {
                 *slot = Some(rest);
@@ -199,7 +199,7 @@ impl<'a> Domain<'a> {
     pub(super) fn add_digit(&self, greatest: Sum, made_of: Option<Sum>) -> usize {
         self.changes.set(self.changes.get() + 1);
         let mut digits = self.digits.borrow_mut();
-        digits.push(Digit { greatest, made_of });
+        digits.push(CheckerDigit { greatest, made_of });
         digits.len() - 1
     }
 
@@ -289,13 +289,13 @@ impl<'a> Domain<'a> {
         k: usize,
         index: &Expr,
         back: &dyn Fn(Var) -> Option<Sum>,
-    ) -> Result<bool, CheckError> {
-        let own = self.axes.get(k).ok_or(CheckError::Missing)?;
+    ) -> Result<bool, CertificateError> {
+        let own = self.axes.get(k).ok_or(CertificateError::Missing)?;
         // An index known modulo m is the index itself where the axis has at most m indices.
-        if let Node::Bin(BinOp::Mod, inner, modulus) = index.node()
+        if let ExprNode::Bin(BinOp::Mod, inner, modulus) = index.node()
             && let Some(m) = modulus.as_const()
         {
-            let last = self.last.get(k).ok_or(CheckError::Missing)?;
+            let last = self.last.get(k).ok_or(CertificateError::Missing)?;
             let fits = self.at_least_zero(&Sum::constant(m - 1).minus(last)?)?;
             if let (true, Ok(inner)) = (fits, self.sum(inner, back)) {
                 let difference = self.expand(&inner.minus(own)?)?;
@@ -314,8 +314,8 @@ impl<'a> Domain<'a> {
         value: &dyn Fn(Var) -> Option<Sum>,
     ) -> Result<Sum, ExprError> {
         match expr.node() {
-            Node::Const(c) => Ok(Sum::constant(*c)),
-            Node::Var(Var::Symbol(k)) => {
+            ExprNode::Const(c) => Ok(Sum::constant(*c)),
+            ExprNode::Var(Var::Symbol(k)) => {
                 let symbol = usize::try_from(*k)
                     .ok()
                     .and_then(|k| self.symbols.get(k))
@@ -325,9 +325,9 @@ impl<'a> Domain<'a> {
                     None => Sum::factor(Factor::Unit(*k), symbol.multiple),
                 })
             }
-            Node::Var(var) => value(*var).ok_or(ExprError::Unbound),
-            Node::Neg(a) => self.sum(a, value)?.times(&Sum::constant(-1)),
-            Node::Bin(op, a, b) => {
+            ExprNode::Var(var) => value(*var).ok_or(ExprError::Unbound),
+            ExprNode::Neg(a) => self.sum(a, value)?.times(&Sum::constant(-1)),
+            ExprNode::Bin(op, a, b) => {
                 let (a, b) = (self.sum(a, value)?, self.sum(b, value)?);
                 match op {
                     BinOp::Add => a.and(&b),

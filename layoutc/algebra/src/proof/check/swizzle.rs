@@ -6,10 +6,10 @@
 
 use alloc::vec::Vec;
 
-use super::sums::Domain;
+use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
-use super::{CheckError, points};
-use crate::expr::{BinOp, Cmp, Expr, ExprError, Var};
+use super::{CertificateError, points};
+use crate::expr::{BinOp, CompareOp, Expr, ExprError, Var};
 use crate::layout::{Layout, Symbol};
 use crate::swizzle::Swizzle;
 
@@ -17,13 +17,13 @@ use crate::swizzle::Swizzle;
 const POINTS: i128 = 1 << 16;
 
 /// Says that `after` is `before` with its last physical index swizzled.
-pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), CheckError> {
-    let swizzle = after.swizzle.ok_or(CheckError::Missing)?;
-    let last = before.physical_map.len().checked_sub(1).ok_or(CheckError::Missing)?;
+pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), CertificateError> {
+    let swizzle = after.swizzle.ok_or(CertificateError::Missing)?;
+    let last = before.physical_map.len().checked_sub(1).ok_or(CertificateError::Missing)?;
     stays_inside(before, swizzle)?;
     turns_back(swizzle)?;
     let axes: Vec<Expr> = before.logical.iter().map(|axis| axis.extent.clone()).collect();
-    let logical = Box::new(&before.symbols, &axes, Var::Axis, swizzle)?;
+    let logical = IndexBox::new(&before.symbols, &axes, Var::Axis, swizzle)?;
     for (k, (a, b)) in before.physical_map.iter().zip(&after.physical_map).enumerate() {
         let is_same = if k == last {
             *b == swizzle.apply(a)? || logical.same(&spelled(swizzle, a)?, b)?
@@ -31,12 +31,12 @@ pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), Check
             a == b
         };
         if !is_same {
-            return Err(CheckError::Map(k));
+            return Err(CertificateError::Map(k));
         }
     }
     let offset = flat(after)?;
     if offset != after.offset && !logical.same(&offset, &after.offset)? {
-        return Err(CheckError::Map(last + 1));
+        return Err(CertificateError::Map(last + 1));
     }
     check_back(before, after, swizzle, last)
 }
@@ -63,35 +63,35 @@ fn check_back(
     after: &Layout,
     swizzle: Swizzle,
     last: usize,
-) -> Result<(), CheckError> {
-    let physical = Box::new(&before.symbols, &before.physical_shape, Var::Physical, swizzle)?;
-    let own = Var::Physical(u32::try_from(last).map_err(|_| CheckError::Missing)?);
+) -> Result<(), CertificateError> {
+    let physical = IndexBox::new(&before.symbols, &before.physical_shape, Var::Physical, swizzle)?;
+    let own = Var::Physical(u32::try_from(last).map_err(|_| CertificateError::Missing)?);
     let put =
         |expr: &Expr, turned: &Expr| expr.substitute(&|var| (var == own).then(|| turned.clone()));
     let (plain, other) = (swizzle.apply(&Expr::var(own))?, spelled(swizzle, &Expr::var(own))?);
-    let leads = |a: &Expr, b: &Expr| -> Result<bool, CheckError> {
+    let leads = |a: &Expr, b: &Expr| -> Result<bool, CertificateError> {
         Ok(*b == put(a, &plain)? || physical.same(&put(a, &other)?, b)?)
     };
     let (a, b) = (before.inverse.as_deref(), after.inverse.as_deref());
     if a.map(<[Expr]>::len) != b.map(<[Expr]>::len) {
-        return Err(CheckError::Missing);
+        return Err(CertificateError::Missing);
     }
     for (k, (a, b)) in a.unwrap_or_default().iter().zip(b.unwrap_or_default()).enumerate() {
         if !leads(a, b)? {
-            return Err(CheckError::Inverse(k));
+            return Err(CertificateError::Inverse(k));
         }
     }
-    let all = |layout: &Layout| -> Vec<(Expr, Cmp, Expr)> {
+    let all = |layout: &Layout| -> Vec<(Expr, CompareOp, Expr)> {
         let all = layout.valid.iter().flat_map(|valid| &valid.all);
         all.map(|c| (c.left.clone(), c.op, c.right.clone())).collect()
     };
     let (a, b) = (all(before), all(after));
     if a.len() != b.len() {
-        return Err(CheckError::Predicate(a.len()));
+        return Err(CertificateError::Predicate(a.len()));
     }
     for (k, (a, b)) in a.iter().zip(&b).enumerate() {
         if a.1 != b.1 || !leads(&a.0, &b.0)? || !leads(&a.2, &b.2)? {
-            return Err(CheckError::Predicate(k));
+            return Err(CertificateError::Predicate(k));
         }
     }
     Ok(())
@@ -99,11 +99,11 @@ fn check_back(
 
 /// No index leaves the last physical extent: the bits that are folded of its last index move it within runs that the
 /// extent holds whole.
-fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CheckError> {
+fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CertificateError> {
     if swizzle.bits() == 0 {
         return Ok(());
     }
-    let extent = layout.physical_shape.last().ok_or(CheckError::Missing)?;
+    let extent = layout.physical_shape.last().ok_or(CertificateError::Missing)?;
     let (low, distance) = (swizzle.base(), swizzle.shift().unsigned_abs());
     let last = extent.as_const().map(|extent| (extent - 1).max(0));
     let run = if swizzle.shift() >= 0 {
@@ -115,15 +115,15 @@ fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CheckError> {
     } else {
         low + distance + swizzle.bits()
     };
-    let domain = Domain::of_symbols(&layout.symbols);
+    let domain = CheckerContext::of_symbols(&layout.symbols);
     let extent = domain.sum(extent, &|_| None)?;
     let rest = domain.parts(&extent, &Sum::constant(1 << run))?.1;
-    if rest.is_zero() { Ok(()) } else { Err(CheckError::Bounds(0)) }
+    if rest.is_zero() { Ok(()) } else { Err(CertificateError::Bounds(0)) }
 }
 
 /// On any number the swizzle is what its source says, and twice it leads back.
-fn turns_back(swizzle: Swizzle) -> Result<(), CheckError> {
-    let domain = Domain::of_symbols(&[]);
+fn turns_back(swizzle: Swizzle) -> Result<(), CertificateError> {
+    let domain = CheckerContext::of_symbols(&[]);
     let number = number(&domain, swizzle, None)?;
     let at = |x: &Sum, expr: &Expr| domain.sum(expr, &|_| Some(x.clone()));
     let own = Expr::var(Var::Physical(0));
@@ -132,7 +132,7 @@ fn turns_back(swizzle: Swizzle) -> Result<(), CheckError> {
     if same && domain.equal(&at(&once, &spelled(swizzle, &own)?)?, &number)? {
         Ok(())
     } else {
-        Err(CheckError::Inverse(0))
+        Err(CertificateError::Inverse(0))
     }
 }
 
@@ -148,7 +148,11 @@ fn spelled(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
 }
 
 /// A number from 0 as bits, those that the swizzle looks at and those that an extent has, and what is above them.
-fn number(domain: &Domain<'_>, swizzle: Swizzle, extent: Option<&Expr>) -> Result<Sum, CheckError> {
+fn number(
+    domain: &CheckerContext<'_>,
+    swizzle: Swizzle,
+    extent: Option<&Expr>,
+) -> Result<Sum, CertificateError> {
     let bits = swizzle.bits() + swizzle.base() + swizzle.shift().unsigned_abs();
     let (mut sum, mut bits) = (Sum::default(), bits);
     let fixed = extent.and_then(Expr::as_const);
@@ -167,21 +171,21 @@ fn number(domain: &Domain<'_>, swizzle: Swizzle, extent: Option<&Expr>) -> Resul
 }
 
 /// The indices of a shape.
-struct Box<'a> {
-    domain: Domain<'a>,
+struct IndexBox<'a> {
+    domain: CheckerContext<'a>,
     numbers: Vec<(Var, Sum)>,
     vars: Vec<Var>,
     extents: Option<Vec<i128>>,
 }
 
-impl<'a> Box<'a> {
+impl<'a> IndexBox<'a> {
     fn new(
         symbols: &'a [Symbol],
         shape: &[Expr],
         var: fn(u32) -> Var,
         swizzle: Swizzle,
-    ) -> Result<Self, CheckError> {
-        let domain = Domain::of_symbols(symbols);
+    ) -> Result<Self, CertificateError> {
+        let domain = CheckerContext::of_symbols(symbols);
         let mut numbers = Vec::new();
         for (k, extent) in (0_u32..).zip(shape) {
             numbers.push((var(k), number(&domain, swizzle, Some(extent))?));
@@ -192,7 +196,7 @@ impl<'a> Box<'a> {
     }
 
     /// Whether two expressions have one value at every index.
-    fn same(&self, a: &Expr, b: &Expr) -> Result<bool, CheckError> {
+    fn same(&self, a: &Expr, b: &Expr) -> Result<bool, CertificateError> {
         let at =
             |var: Var| self.numbers.iter().find(|(own, _)| *own == var).map(|(_, sum)| sum.clone());
         if let (Ok(a), Ok(b)) = (self.domain.sum(a, &at), self.domain.sum(b, &at))

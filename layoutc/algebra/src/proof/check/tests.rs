@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::sums::Domain;
+use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::digits::{Chain, Digit, Digits};
 use crate::expr::{BinOp, Expr, Var};
@@ -57,7 +57,7 @@ fn digits(chance: &mut Chance, extents: &[i128]) -> Digits {
 }
 
 /// The values of all digits at a point: those of the axes, those that they were cut into, and their XORs.
-fn values(domain: &Domain<'_>, digits: &Digits, point: &[i128]) -> BTreeMap<usize, i128> {
+fn values(domain: &CheckerContext<'_>, digits: &Digits, point: &[i128]) -> BTreeMap<usize, i128> {
     let mut values = BTreeMap::new();
     for (chain, index) in digits.chains.iter().zip(point) {
         let [high, low] = chain.digits[..] else { panic!("two digits") };
@@ -117,7 +117,7 @@ fn sums_are_what_they_stand_for_and_never_go_below_what_is_said() {
             .zip(&extents)
             .map(|(name, n)| Axis { name: (*name).to_string(), extent: Expr::constant(*n) })
             .collect();
-        let domain = Domain::of_digits(&[], &digits, &logical).unwrap();
+        let domain = CheckerContext::of_digits(&[], &digits, &logical).unwrap();
         let expr = expr(&mut chance, 4);
         let axis = |var: Var| match var {
             Var::Axis(k) => domain.axis(usize::try_from(k).unwrap()),

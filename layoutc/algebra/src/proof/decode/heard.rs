@@ -3,21 +3,21 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::known::{Known, Told, weighted};
-use crate::digits::{Form, Made, modulo, sum};
+use super::known::{DigitSolver, KnownSum, weighted};
+use crate::digits::{DerivedDigit, LinearForm, modulo, sum};
 use crate::expr::{BinOp, Expr, ExprError};
 
 /// The most sums that are looked at.
 const MOST_TOLD: usize = 64;
 
-impl Known<'_> {
+impl DigitSolver<'_> {
     /// Takes in what `form // k` or `form % k` is where the digits of the form come apart there; false where they do not
     /// or that was heard before.
     pub(super) fn hear_part(
         &mut self,
         op: BinOp,
         value: &Expr,
-        form: &Form,
+        form: &LinearForm,
         k: i128,
     ) -> Result<bool, ExprError> {
         let form = self.spelled(form)?;
@@ -29,13 +29,13 @@ impl Known<'_> {
     }
 
     /// A form with the sums that it holds spelled out.
-    fn spelled(&self, form: &Form) -> Result<Form, ExprError> {
-        let mut out = Form { constant: form.constant, terms: Vec::new() };
+    fn spelled(&self, form: &LinearForm) -> Result<LinearForm, ExprError> {
+        let mut out = LinearForm { constant: form.constant, terms: Vec::new() };
         for (digit, weight) in &form.terms {
-            let made = self.digits.made.iter().find(|(made, _)| made == digit);
+            let made = self.digits.derived.iter().find(|(made, _)| made == digit);
             let part = match made {
-                Some((_, Made::Sum(of))) => self.spelled(of)?,
-                _ => Form { constant: 0, terms: vec![(*digit, 1)] },
+                Some((_, DerivedDigit::Sum(of))) => self.spelled(of)?,
+                _ => LinearForm { constant: 0, terms: vec![(*digit, 1)] },
             };
             out = sum(&out, &part, *weight)?;
         }
@@ -43,10 +43,10 @@ impl Known<'_> {
     }
 
     /// Takes in what a sum is; false where that was heard before.
-    pub(super) fn hear(&mut self, value: &Expr, form: &Form) -> bool {
-        let is_new = self.told.iter().all(|told| told.form != *form);
+    pub(super) fn hear(&mut self, value: &Expr, form: &LinearForm) -> bool {
+        let is_new = self.sums.iter().all(|told| told.form != *form);
         if is_new {
-            self.told.push(Told { value: value.clone(), form: form.clone(), is_read: false });
+            self.sums.push(KnownSum { value: value.clone(), form: form.clone(), is_read: false });
         }
         is_new
     }
@@ -54,7 +54,7 @@ impl Known<'_> {
     /// Sums that hold a quotient whose remainder is known: `k` times the sum and the remainder hold the number whole.
     pub(super) fn complete(&mut self) -> Result<bool, ExprError> {
         let mut whole = Vec::new();
-        for told in self.told.iter().filter(|told| !told.is_read) {
+        for told in self.sums.iter().filter(|told| !told.is_read) {
             for (digit, unit) in &told.form.terms {
                 let Some((rest, form, k)) = self.remainder_of(*digit, *unit, &told.form)? else {
                     continue;
@@ -65,13 +65,13 @@ impl Known<'_> {
                     Expr::binary(BinOp::Add, &scaled(&told.value, k)?, &scaled(&rest, *unit)?)?;
                 let mut others = told.form.clone();
                 others.terms.retain(|(own, _)| own != digit);
-                let form = sum(&sum(&Form::default(), &others, k)?, &form, *unit)?;
+                let form = sum(&sum(&LinearForm::default(), &others, k)?, &form, *unit)?;
                 whole.push((value, form));
             }
         }
         let mut progress = false;
         for (value, form) in whole {
-            if self.told.len() < MOST_TOLD {
+            if self.sums.len() < MOST_TOLD {
                 progress |= self.hear(&value, &form);
             }
         }
@@ -83,14 +83,14 @@ impl Known<'_> {
         &self,
         digit: usize,
         unit: i128,
-        within: &Form,
-    ) -> Result<Option<(Expr, Form, i128)>, ExprError> {
+        within: &LinearForm,
+    ) -> Result<Option<(Expr, LinearForm, i128)>, ExprError> {
         let digits = self.digits;
         if self.is_known(digit) {
             return Ok(None);
         }
-        if let Some((_, Made::Quotient(form, k))) =
-            digits.made.iter().find(|(own, _)| *own == digit)
+        if let Some((_, DerivedDigit::Quotient(form, k))) =
+            digits.derived.iter().find(|(own, _)| *own == digit)
         {
             return Ok(self.residue_of(form, *k)?.map(|rest| (rest, form.clone(), *k)));
         }
@@ -114,7 +114,7 @@ impl Known<'_> {
     pub(super) fn whole(
         &mut self,
         quotient: &Expr,
-        form: &Form,
+        form: &LinearForm,
         k: i128,
     ) -> Result<bool, ExprError> {
         let Some(remainder) = self.residue_of(form, k)? else { return Ok(false) };
@@ -124,9 +124,9 @@ impl Known<'_> {
     }
 
     /// The value of `form % k`, where that is a digit that is known.
-    fn residue_of(&self, form: &Form, k: i128) -> Result<Option<Expr>, ExprError> {
-        let wanted = Made::Residue(modulo(form, k, &self.digits.made)?, k);
-        let digit = self.digits.made.iter().find(|(_, made)| *made == wanted);
+    fn residue_of(&self, form: &LinearForm, k: i128) -> Result<Option<Expr>, ExprError> {
+        let wanted = DerivedDigit::Residue(modulo(form, k, &self.digits.derived)?, k);
+        let digit = self.digits.derived.iter().find(|(_, made)| *made == wanted);
         Ok(digit.and_then(|(digit, _)| self.value(*digit)))
     }
 }

@@ -4,23 +4,23 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::parity;
-use crate::digits::{Chain, Digit, Digits, Form, Made};
+use crate::digits::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::simplify::Facts;
 
 /// A value that is told, and the sum of digits that it is.
-pub(super) struct Told {
+pub(super) struct KnownSum {
     pub(super) value: Expr,
-    pub(super) form: Form,
+    pub(super) form: LinearForm,
     pub(super) is_read: bool,
 }
 
 /// What is known so far.
-pub(super) struct Known<'a> {
+pub(super) struct DigitSolver<'a> {
     pub(super) digits: &'a Digits,
     pub(super) extents: &'a [Expr],
     pub(super) facts: &'a Facts,
-    pub(super) told: Vec<Told>,
+    pub(super) sums: Vec<KnownSum>,
     /// For each digit, its value over `Var::Storage`.
     values: Vec<Option<Expr>>,
 }
@@ -31,18 +31,18 @@ pub(super) fn known_digits(
     extents: &[Expr],
     facts: &Facts,
 ) -> Result<Vec<Option<Expr>>, ExprError> {
-    let told = (0_u32..).zip(&digits.targets).map(|(k, form)| Told {
+    let told = (0_u32..).zip(&digits.targets).map(|(k, form)| KnownSum {
         value: Expr::var(Var::Storage(k)),
         form: form.clone(),
         is_read: false,
     });
     let values = vec![None; digits.digits.len()];
-    let mut all = Known { digits, extents, facts, told: told.collect(), values };
+    let mut all = DigitSolver { digits, extents, facts, sums: told.collect(), values };
     while all.read_sums()? || all.put_together()? || all.take_apart()? || all.complete()? {}
     Ok(all.values)
 }
 
-impl Known<'_> {
+impl DigitSolver<'_> {
     fn learn(&mut self, digit: usize, value: Expr) -> bool {
         match self.values.get_mut(digit) {
             Some(slot @ None) => {
@@ -65,8 +65,8 @@ impl Known<'_> {
     /// Reads the sums whose unknown digits their weights keep apart.
     fn read_sums(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
-        for k in 0..self.told.len() {
-            let Some(told) = self.told.get(k).filter(|told| !told.is_read) else { continue };
+        for k in 0..self.sums.len() {
+            let Some(told) = self.sums.get(k).filter(|told| !told.is_read) else { continue };
             let Some(read) = self.separate(told)? else {
                 for (digit, value) in self.peel(told)? {
                     progress |= self.learn(digit, value);
@@ -76,7 +76,7 @@ impl Known<'_> {
             for (digit, value) in read {
                 self.learn(digit, value);
             }
-            if let Some(told) = self.told.get_mut(k) {
+            if let Some(told) = self.sums.get_mut(k) {
                 told.is_read = true;
             }
             progress = true;
@@ -109,15 +109,15 @@ impl Known<'_> {
                 progress |= self.learn(digit, value);
             }
         }
-        for (digit, made) in &digits.made {
+        for (digit, made) in &digits.derived {
             if self.is_known(*digit) {
                 continue;
             }
             let value = match made {
-                Made::Sum(form) => self.value_of(form)?,
-                Made::Residue(form, k) => self.divided(BinOp::Mod, form, *k)?,
-                Made::Quotient(form, k) => self.divided(BinOp::FloorDiv, form, *k)?,
-                Made::Hilbert(grid, row, column) => {
+                DerivedDigit::Sum(form) => self.value_of(form)?,
+                DerivedDigit::Residue(form, k) => self.divided(BinOp::Mod, form, *k)?,
+                DerivedDigit::Quotient(form, k) => self.divided(BinOp::FloorDiv, form, *k)?,
+                DerivedDigit::Hilbert(grid, row, column) => {
                     match (self.value_of(row)?, self.value_of(column)?) {
                         (Some(row), Some(column)) => {
                             Some(Expr::binary(BinOp::Hilbert(*grid), &row, &column)?)
@@ -125,7 +125,7 @@ impl Known<'_> {
                         _ => None,
                     }
                 }
-                Made::Parity(of) => {
+                DerivedDigit::Parity(of) => {
                     let of: Option<Vec<Expr>> = of.iter().map(|digit| self.value(*digit)).collect();
                     of.map(|of| parity::folded(&of)).transpose()?.flatten()
                 }
@@ -144,27 +144,27 @@ impl Known<'_> {
             progress |= self.learn(digit, value);
         }
         let digits = self.digits;
-        for (digit, made) in &digits.made {
+        for (digit, made) in &digits.derived {
             let Some(value) = self.value(*digit) else {
                 progress |= self.part_of_number(*digit, made)?;
                 continue;
             };
             match made {
-                Made::Sum(form) => progress |= self.hear(&value, form),
-                Made::Residue(form, k) => {
+                DerivedDigit::Sum(form) => progress |= self.hear(&value, form),
+                DerivedDigit::Residue(form, k) => {
                     progress |= self.hear_part(BinOp::Mod, &value, form, *k)?;
                     for (digit, value) in self.solve_residue(&value, form, *k)? {
                         progress |= self.learn(digit, value);
                     }
                 }
-                Made::Quotient(form, k) => {
+                DerivedDigit::Quotient(form, k) => {
                     progress |= self.whole(&value, form, *k)?;
                     progress |= self.hear_part(BinOp::FloorDiv, &value, form, *k)?;
                     for (digit, value) in self.solve_quotient(&value, form, *k)? {
                         progress |= self.learn(digit, value);
                     }
                 }
-                Made::Hilbert(grid, row, column) => {
+                DerivedDigit::Hilbert(grid, row, column) => {
                     let zero = Expr::constant(0);
                     let cell = Expr::binary(BinOp::HilbertCell(*grid), &value, &zero)?;
                     let columns = Expr::constant(i128::from(grid.columns()));
@@ -172,7 +172,7 @@ impl Known<'_> {
                         progress |= self.hear(&Expr::binary(op, &cell, &columns)?, form);
                     }
                 }
-                Made::Parity(_) => {}
+                DerivedDigit::Parity(_) => {}
             }
         }
         Ok(progress)
@@ -201,12 +201,14 @@ impl Known<'_> {
     }
 
     /// What the lowest or the highest digits of a number tell of what the number is made of.
-    fn part_of_number(&mut self, number: usize, made: &Made) -> Result<bool, ExprError> {
+    fn part_of_number(&mut self, number: usize, made: &DerivedDigit) -> Result<bool, ExprError> {
         let digits = self.digits;
         let (form, modulus) = match made {
-            Made::Sum(form) => (form, 0),
-            Made::Residue(form, k) => (form, *k),
-            Made::Quotient(..) | Made::Parity(_) | Made::Hilbert(..) => return Ok(false),
+            DerivedDigit::Sum(form) => (form, 0),
+            DerivedDigit::Residue(form, k) => (form, *k),
+            DerivedDigit::Quotient(..) | DerivedDigit::Parity(_) | DerivedDigit::Hilbert(..) => {
+                return Ok(false);
+            }
         };
         let chain = digits.chains.iter().find(|chain| chain.of_digit == Some(number));
         let Some(chain) = chain else { return Ok(false) };
@@ -264,7 +266,7 @@ impl Known<'_> {
     }
 
     /// A sum of digits that are all known.
-    pub(super) fn value_of(&self, form: &Form) -> Result<Option<Expr>, ExprError> {
+    pub(super) fn value_of(&self, form: &LinearForm) -> Result<Option<Expr>, ExprError> {
         let (rest, value) = self.without_known(form, &Expr::constant(0), BinOp::Add)?;
         if !rest.terms.is_empty() {
             return Ok(None);
@@ -275,11 +277,11 @@ impl Known<'_> {
     /// What of a form is unknown, and `value` with what is known added or taken off.
     pub(super) fn without_known(
         &self,
-        form: &Form,
+        form: &LinearForm,
         value: &Expr,
         op: BinOp,
-    ) -> Result<(Form, Expr), ExprError> {
-        let mut rest = Form { constant: form.constant, terms: Vec::new() };
+    ) -> Result<(LinearForm, Expr), ExprError> {
+        let mut rest = LinearForm { constant: form.constant, terms: Vec::new() };
         let mut value = value.clone();
         for (digit, weight) in &form.terms {
             match self.values.get(*digit) {
@@ -305,7 +307,7 @@ impl Known<'_> {
     }
 
     /// The parts of a digit that is cut up, where one of them is known.
-    fn known_in_part(&self, digit: usize) -> Option<Form> {
+    fn known_in_part(&self, digit: usize) -> Option<LinearForm> {
         let chain = self.digits.chains.iter().find(|chain| chain.of_digit == Some(digit))?;
         let parts = weighted(self.digits, chain.digits.iter());
         let is_partly =
@@ -313,7 +315,7 @@ impl Known<'_> {
         parts.terms.iter().any(is_partly).then_some(parts)
     }
 
-    fn divided(&self, op: BinOp, form: &Form, k: i128) -> Result<Option<Expr>, ExprError> {
+    fn divided(&self, op: BinOp, form: &LinearForm, k: i128) -> Result<Option<Expr>, ExprError> {
         let Some(value) = self.value_of(form)? else { return Ok(None) };
         Ok(Some(Expr::binary(op, &value, &Expr::constant(k))?))
     }
@@ -325,9 +327,9 @@ fn own_weight(digits: &Digits, digit: usize) -> i128 {
 }
 
 /// Digits of a chain with their weights there.
-pub(super) fn weighted<'a>(digits: &Digits, some: impl Iterator<Item = &'a usize>) -> Form {
+pub(super) fn weighted<'a>(digits: &Digits, some: impl Iterator<Item = &'a usize>) -> LinearForm {
     let own = |digit: &usize| digits.digits.get(*digit).filter(|own| !own.is_single());
-    Form {
+    LinearForm {
         constant: 0,
         terms: some.filter_map(|digit| Some((*digit, own(digit)?.weight))).collect(),
     }

@@ -8,20 +8,20 @@ mod suspects;
 
 use alloc::vec::Vec;
 
-use crate::digits::{Chain, Digits, Made};
+use crate::digits::{Chain, DerivedDigit, Digits};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::simplify::Facts;
 
 /// How the axes of a reading are told by its targets.
 #[derive(Debug, Clone)]
-pub(crate) struct Decoded {
+pub(crate) struct AxisSolution {
     /// `(axis, index)`: the index over `Var::Storage(k)`, k the position of a target in the reading.
     pub(crate) axes: Vec<(usize, Expr)>,
 }
 
 /// A digit that no target tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
+pub struct UndeterminedDigit {
     /// The axis whose index it is part of.
     pub axis: usize,
     /// The digit counts steps of so many indices.
@@ -36,9 +36,9 @@ pub struct Lost {
 
 /// What keeps the targets from telling the axes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Undecided {
+pub(crate) struct DecodeFailure {
     /// The digits that no target tells; none when the sums overlap and no rule separates them.
-    pub(crate) lost: Vec<Lost>,
+    pub(crate) lost: Vec<UndeterminedDigit>,
     /// Bits that the XORs cannot tell from none: for each axis that they turn over, which.
     pub(crate) kernel: Vec<Vec<(usize, i128)>>,
     /// For some axes, steps along them that the targets may not tell.
@@ -50,7 +50,7 @@ pub(crate) fn decode(
     digits: &Digits,
     extents: &[Expr],
     facts: &Facts,
-) -> Result<Result<Decoded, Undecided>, ExprError> {
+) -> Result<Result<AxisSolution, DecodeFailure>, ExprError> {
     let known = known::known_digits(digits, extents, facts)?;
     let mut axes = Vec::new();
     let mut lost = Vec::new();
@@ -66,9 +66,9 @@ pub(crate) fn decode(
     }
     Ok(if failed {
         let kernel = parity::kernel(digits, &known);
-        Err(Undecided { lost, kernel, steps: suspects::steps(digits, extents, &known) })
+        Err(DecodeFailure { lost, kernel, steps: suspects::steps(digits, extents, &known) })
     } else {
-        Ok(Decoded { axes })
+        Ok(AxisSolution { axes })
     })
 }
 
@@ -143,7 +143,7 @@ fn lost_digits(
     chain: &Chain,
     known: &[Option<Expr>],
     facts: &Facts,
-) -> Result<Vec<Lost>, ExprError> {
+) -> Result<Vec<UndeterminedDigit>, ExprError> {
     let mut lost = Vec::new();
     let [axis] = chain.axes.as_slice() else { return Ok(lost) };
     for digit in &chain.digits {
@@ -154,7 +154,7 @@ fn lost_digits(
             continue;
         }
         if let Some(found) = digits.digits.get(*digit) {
-            lost.push(Lost {
+            lost.push(UndeterminedDigit {
                 axis: *axis,
                 weight: found.weight,
                 count: found.extent.as_const(),
@@ -168,11 +168,13 @@ fn lost_digits(
 
 /// Whether a digit takes part in a target, by itself or in what is made of it.
 fn is_used(digits: &Digits, digit: usize) -> bool {
-    let holds = |form: &crate::digits::Form| form.terms.iter().any(|(d, _)| *d == digit);
-    let made = |(_, made): &(usize, Made)| match made {
-        Made::Parity(of) => of.contains(&digit),
-        Made::Sum(form) | Made::Residue(form, _) | Made::Quotient(form, _) => holds(form),
-        Made::Hilbert(_, row, column) => holds(row) || holds(column),
+    let holds = |form: &crate::digits::LinearForm| form.terms.iter().any(|(d, _)| *d == digit);
+    let made = |(_, made): &(usize, DerivedDigit)| match made {
+        DerivedDigit::Parity(of) => of.contains(&digit),
+        DerivedDigit::Sum(form)
+        | DerivedDigit::Residue(form, _)
+        | DerivedDigit::Quotient(form, _) => holds(form),
+        DerivedDigit::Hilbert(_, row, column) => holds(row) || holds(column),
     };
-    digits.targets.iter().any(holds) || digits.made.iter().any(made)
+    digits.targets.iter().any(holds) || digits.derived.iter().any(made)
 }

@@ -3,18 +3,18 @@
 use alloc::vec::Vec;
 
 use super::greatest;
-use super::known::{Known, Told};
-use crate::digits::{Chain, Form};
+use super::known::{DigitSolver, KnownSum};
+use crate::digits::{Chain, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::poly::gcd;
 
-impl Known<'_> {
+impl DigitSolver<'_> {
     /// The digits of `form` from `value = form % k`: one unknown digit, or several that are the number of one chain,
     /// times what has an inverse modulo `k`.
     pub(super) fn solve_residue(
         &self,
         value: &Expr,
-        form: &Form,
+        form: &LinearForm,
         k: i128,
     ) -> Result<Vec<(usize, Expr)>, ExprError> {
         let (rest, value) = self.without_known(form, value, BinOp::Sub)?;
@@ -43,7 +43,7 @@ impl Known<'_> {
     pub(super) fn solve_quotient(
         &self,
         value: &Expr,
-        form: &Form,
+        form: &LinearForm,
         k: i128,
     ) -> Result<Vec<(usize, Expr)>, ExprError> {
         let value = Expr::binary(BinOp::Mul, value, &Expr::constant(k))?;
@@ -60,7 +60,7 @@ impl Known<'_> {
     }
 
     /// The digits of a sum that it tells modulo what all other weights are multiples of.
-    pub(super) fn peel(&self, told: &Told) -> Result<Vec<(usize, Expr)>, ExprError> {
+    pub(super) fn peel(&self, told: &KnownSum) -> Result<Vec<(usize, Expr)>, ExprError> {
         let (rest, value) = self.without_known(&told.form, &told.value, BinOp::Sub)?;
         for (digit, _) in &rest.terms {
             let others = rest.terms.iter().filter(|(other, _)| other != digit);
@@ -68,7 +68,7 @@ impl Known<'_> {
             if k < 2 {
                 continue;
             }
-            let mut own = Form { constant: rest.constant, terms: rest.terms.clone() };
+            let mut own = LinearForm { constant: rest.constant, terms: rest.terms.clone() };
             own.terms.retain(|(_, weight)| weight % k != 0);
             own.terms.iter_mut().for_each(|(_, weight)| *weight = weight.rem_euclid(k));
             let read = self.solve_residue(&value, &own, k)?;
@@ -80,7 +80,7 @@ impl Known<'_> {
     }
 
     /// The unknown digits of a sum as one number without gaps times a unit, modulo `k`; 0: as they are.
-    fn number(&self, rest: &Form, k: i128) -> Result<Option<Number>, ExprError> {
+    fn number(&self, rest: &LinearForm, k: i128) -> Result<Option<MixedRadixNumber>, ExprError> {
         let mut terms: Vec<(usize, i128, i128)> = Vec::new();
         for (digit, weight) in &rest.terms {
             let found = self.digits.digits.get(*digit).ok_or(ExprError::Unbound)?;
@@ -90,7 +90,7 @@ impl Known<'_> {
         let Some((first, base, unit)) = terms.first().copied() else { return Ok(None) };
         let chain = self.digits.chains.iter().find(|chain| chain.digits.contains(&first));
         let is_of_chain = |digit: usize| chain.is_some_and(|chain| chain.digits.contains(&digit));
-        let mut number = Number { unit, least: 0, count: 1, digits: Vec::new() };
+        let mut number = MixedRadixNumber { unit, least: 0, count: 1, digits: Vec::new() };
         for (digit, own, weight) in terms {
             let place = own / base;
             let wanted = unit.checked_mul(place).ok_or(ExprError::Overflow)?;
@@ -136,7 +136,10 @@ impl Known<'_> {
 
     /// The digits of one told value, once those already known are taken off, when the rest of the weights keep them
     /// apart: each weight exceeds everything that the smaller ones can add up to.
-    pub(super) fn separate(&self, told: &Told) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
+    pub(super) fn separate(
+        &self,
+        told: &KnownSum,
+    ) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
         let (rest, value) = self.without_known(&told.form, &told.value, BinOp::Sub)?;
         if let Some(read) = self.separated(&rest, &value)? {
             return Ok(Some(read));
@@ -147,7 +150,7 @@ impl Known<'_> {
 
     fn separated(
         &self,
-        rest: &Form,
+        rest: &LinearForm,
         value: &Expr,
     ) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
         let mut value = value.clone();
@@ -195,10 +198,10 @@ impl Known<'_> {
     }
 
     /// Least and greatest value of a sum.
-    pub(super) fn span(&self, form: &Form) -> Result<(i128, i128), ExprError> {
+    pub(super) fn span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let (mut low, mut high) = (form.constant, form.constant);
         for part in self.parts(form)? {
-            let Number { unit, least, count, .. } = part.number;
+            let MixedRadixNumber { unit, least, count, .. } = part.number;
             let ends = (least.checked_mul(unit), (count - 1).checked_mul(unit));
             let (Some(start), Some(end)) = ends else { return Err(ExprError::Overflow) };
             low = low.checked_add(start.min(end)).ok_or(ExprError::Overflow)?;
@@ -208,7 +211,7 @@ impl Known<'_> {
     }
 
     /// The terms of a sum: axes that it holds as a whole, which never exceed their extents, and lone digits.
-    fn parts(&self, rest: &Form) -> Result<Vec<Part>, ExprError> {
+    fn parts(&self, rest: &LinearForm) -> Result<Vec<IndependentTerm>, ExprError> {
         let mut left = rest.terms.clone();
         let mut parts = Vec::new();
         for chain in &self.digits.chains {
@@ -222,34 +225,35 @@ impl Known<'_> {
                 continue;
             }
             let of_chain = left.iter().filter(|(digit, _)| high.contains(digit));
-            let own = Form { constant: 0, terms: of_chain.copied().collect() };
+            let own = LinearForm { constant: 0, terms: of_chain.copied().collect() };
             if let Some(number) = self.number(&own, 0)? {
                 let extent = chain.axes.first().and_then(|axis| self.extents.get(*axis));
                 let is_exact = extent.is_none_or(|extent| extent.as_const().is_some());
                 left.retain(|(digit, _)| !high.contains(digit));
-                parts.push(Part { number, is_exact });
+                parts.push(IndependentTerm { number, is_exact });
             }
         }
         for (digit, weight) in left {
             let reach = greatest(self.digits, digit, self.facts)?;
             let extent = self.digits.digits.get(digit).and_then(|d| d.extent.as_const());
             let count = reach.checked_add(1).ok_or(ExprError::Overflow)?;
-            let number = Number { unit: weight, least: 0, count, digits: alloc::vec![(digit, 1)] };
-            parts.push(Part { number, is_exact: extent == Some(count) });
+            let number =
+                MixedRadixNumber { unit: weight, least: 0, count, digits: alloc::vec![(digit, 1)] };
+            parts.push(IndependentTerm { number, is_exact: extent == Some(count) });
         }
         Ok(parts)
     }
 }
 
 /// A part of a sum that is told as a whole.
-struct Part {
-    number: Number,
+struct IndependentTerm {
+    number: MixedRadixNumber,
     /// Whether it reaches its greatest value, whatever the symbols are.
     is_exact: bool,
 }
 
 /// Digits that make a number without gaps, each with its place in it, the least first.
-struct Number {
+struct MixedRadixNumber {
     /// What one step of the number adds.
     unit: i128,
     /// Its least value.
@@ -259,7 +263,7 @@ struct Number {
     digits: Vec<(usize, i128)>,
 }
 
-impl Number {
+impl MixedRadixNumber {
     /// How far it reaches from its least value on; one that falls is counted from 0.
     fn reach(&self) -> i128 {
         self.count - 1 - if self.unit < 0 { 0 } else { self.least }

@@ -3,24 +3,24 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use crate::digits::{Digits, Made};
+use crate::digits::{DerivedDigit, Digits};
 use crate::expr::{BinOp, Expr, ExprError};
 
 /// One equation: the XOR of the unknown digits is the XOR of the values.
 #[derive(Debug, Clone)]
-struct Row {
+struct ParityEquation {
     unknown: BTreeSet<usize>,
     /// Digits whose values are known: those taken off, and the parities themselves.
     values: BTreeSet<usize>,
 }
 
-impl Row {
+impl ParityEquation {
     /// The XOR of two equations.
-    fn and(&self, other: &Row) -> Row {
+    fn and(&self, other: &ParityEquation) -> ParityEquation {
         let either = |a: &BTreeSet<usize>, b: &BTreeSet<usize>| {
             a.symmetric_difference(b).copied().collect::<BTreeSet<usize>>()
         };
-        Row {
+        ParityEquation {
             unknown: either(&self.unknown, &other.unknown),
             values: either(&self.values, &other.values),
         }
@@ -28,10 +28,10 @@ impl Row {
 }
 
 /// Every parity whose value is known, as an equation of the digits that are not.
-fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<Row> {
+fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<ParityEquation> {
     let mut rows = Vec::new();
-    for (digit, made) in &digits.made {
-        let Made::Parity(of) = made else { continue };
+    for (digit, made) in &digits.derived {
+        let DerivedDigit::Parity(of) = made else { continue };
         if !is_known(*digit) {
             continue;
         }
@@ -39,7 +39,7 @@ fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<Row> {
             of.iter().partition(|digit| is_known(**digit));
         let values = values.into_iter().chain([*digit]).collect();
         if !unknown.is_empty() {
-            rows.push(Row { unknown, values });
+            rows.push(ParityEquation { unknown, values });
         }
     }
     // The shortest equations lead, so that values stay short.
@@ -48,8 +48,8 @@ fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<Row> {
 }
 
 /// Gauss and Jordan: rows that each have a digit of their own, which is in no other.
-fn reduced(rows: Vec<Row>) -> Vec<(usize, Row)> {
-    let mut done: Vec<(usize, Row)> = Vec::new();
+fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
+    let mut done: Vec<(usize, ParityEquation)> = Vec::new();
     for mut row in rows {
         for (pivot, held) in &done {
             if row.unknown.contains(pivot) {

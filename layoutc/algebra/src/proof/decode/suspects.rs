@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::numbers::inverse;
-use crate::digits::{Digits, Form, Made};
+use crate::digits::{DerivedDigit, Digits, LinearForm};
 use crate::expr::Expr;
 use crate::poly::gcd;
 
@@ -14,13 +14,13 @@ const REPEATS: i128 = 4;
 /// How deep numbers are taken apart that are made of others.
 const DEEP: usize = 4;
 
-struct Steps<'a> {
+struct CollisionSteps<'a> {
     digits: &'a Digits,
     extents: &'a [Expr],
     found: Vec<(usize, i128)>,
 }
 
-impl Steps<'_> {
+impl CollisionSteps<'_> {
     /// Steps of the axes that move a digit by `count`, or may.
     fn add(&mut self, digit: usize, count: i128, deep: usize) {
         let digits = self.digits;
@@ -35,16 +35,22 @@ impl Steps<'_> {
             }
             return;
         }
-        let Some((_, made)) = digits.made.iter().find(|(made, _)| *made == digit) else { return };
+        let Some((_, made)) = digits.derived.iter().find(|(made, _)| *made == digit) else {
+            return;
+        };
         if deep == DEEP {
             return;
         }
         match made {
-            Made::Sum(form) => self.through(form, 0, count, deep),
-            Made::Residue(form, k) => self.through(form, *k, count, deep),
-            Made::Quotient(form, k) => self.through(form, 0, count.saturating_mul(*k), deep),
-            Made::Parity(of) => of.iter().for_each(|digit| self.add(*digit, count, deep + 1)),
-            Made::Hilbert(_, row, column) => {
+            DerivedDigit::Sum(form) => self.through(form, 0, count, deep),
+            DerivedDigit::Residue(form, k) => self.through(form, *k, count, deep),
+            DerivedDigit::Quotient(form, k) => {
+                self.through(form, 0, count.saturating_mul(*k), deep)
+            }
+            DerivedDigit::Parity(of) => {
+                of.iter().for_each(|digit| self.add(*digit, count, deep + 1))
+            }
+            DerivedDigit::Hilbert(_, row, column) => {
                 self.through(row, 0, count, deep);
                 self.through(column, 0, count, deep);
             }
@@ -52,7 +58,7 @@ impl Steps<'_> {
     }
 
     /// Steps that move a sum by `count`, modulo `k` unless that is 0.
-    fn through(&mut self, form: &Form, k: i128, count: i128, deep: usize) {
+    fn through(&mut self, form: &LinearForm, k: i128, count: i128, deep: usize) {
         for (digit, weight) in &form.terms {
             let steps = match k {
                 0 if count % weight == 0 => Some(count / weight),
@@ -92,15 +98,15 @@ pub(super) fn steps(
     extents: &[Expr],
     known: &[Option<Expr>],
 ) -> Vec<(usize, i128)> {
-    let mut steps = Steps { digits, extents, found: Vec::new() };
+    let mut steps = CollisionSteps { digits, extents, found: Vec::new() };
     let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
     let sums = digits.targets.iter().map(|form| (form, 0));
-    let made = digits.made.iter().filter_map(|(_, made)| match made {
-        Made::Residue(form, k) => Some((form, *k)),
-        Made::Sum(form) | Made::Quotient(form, _) => Some((form, 0)),
-        Made::Parity(_) | Made::Hilbert(..) => None,
+    let made = digits.derived.iter().filter_map(|(_, made)| match made {
+        DerivedDigit::Residue(form, k) => Some((form, *k)),
+        DerivedDigit::Sum(form) | DerivedDigit::Quotient(form, _) => Some((form, 0)),
+        DerivedDigit::Parity(_) | DerivedDigit::Hilbert(..) => None,
     });
-    let forms: Vec<(&Form, i128)> = sums.chain(made).collect();
+    let forms: Vec<(&LinearForm, i128)> = sums.chain(made).collect();
     for (form, k) in &forms {
         let unknown: Vec<(usize, i128)> =
             form.terms.iter().copied().filter(|(digit, _)| !is_known(*digit)).collect();

@@ -11,11 +11,11 @@ use crate::poly::{Poly, gcd};
 /// How deep quotients of quotients are followed.
 const MAX_DEPTH: usize = 24;
 
-pub(super) struct Forms<'a> {
+pub(super) struct QuotientForms<'a> {
     pub(super) trials: &'a Trials<'a>,
 }
 
-impl Forms<'_> {
+impl QuotientForms<'_> {
     /// A normal form without remainders.
     pub(super) fn of(&self, p: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();

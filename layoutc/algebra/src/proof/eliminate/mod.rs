@@ -19,7 +19,7 @@ mod forms;
 mod infer;
 mod trials;
 
-use forms::Forms;
+use forms::QuotientForms;
 use trials::Trials;
 
 /// The most equations.
@@ -43,7 +43,7 @@ struct Equation {
 }
 
 struct Elimination<'a> {
-    forms: &'a Forms<'a>,
+    forms: &'a QuotientForms<'a>,
     /// Of the axes.
     facts: &'a Facts,
     /// Of the targets.
@@ -61,7 +61,7 @@ pub(super) fn eliminate(
     if trials.is_empty() {
         return Ok(None);
     }
-    let forms = Forms { trials: &trials };
+    let forms = QuotientForms { trials: &trials };
     let mut slots = Facts::new(claim.facts.symbols());
     let mut all = Elimination {
         forms: &forms,

@@ -14,14 +14,14 @@ use crate::values::samples;
 const RANDOM: usize = 6;
 
 /// Values of the symbols, and an element.
-struct Point {
+struct TrialPoint {
     symbols: Vec<i128>,
     index: Vec<i128>,
 }
 
 pub(super) struct Trials<'a> {
     facts: &'a Facts,
-    points: Vec<Point>,
+    points: Vec<TrialPoint>,
 }
 
 impl<'a> Trials<'a> {
@@ -34,7 +34,8 @@ impl<'a> Trials<'a> {
                 extent.evaluate(&|var| value_of(var, &[], &symbols)).map_or(0, |extent| extent - 1)
             };
             let last: Vec<i128> = claim.extents.iter().map(last).collect();
-            let mut add = |index: Vec<i128>| points.push(Point { symbols: symbols.clone(), index });
+            let mut add =
+                |index: Vec<i128>| points.push(TrialPoint { symbols: symbols.clone(), index });
             add(alloc::vec![0; last.len()]);
             for k in 0..last.len() {
                 let alone = |(at, end): (usize, &i128)| if at == k { *end } else { 0 };
@@ -87,7 +88,7 @@ impl<'a> Trials<'a> {
         })
     }
 
-    fn value(&self, p: &Poly, point: &Point) -> Option<i128> {
+    fn value(&self, p: &Poly, point: &TrialPoint) -> Option<i128> {
         let mut sum = 0_i128;
         for (monomial, coefficient) in p.terms() {
             let mut part = coefficient;
@@ -99,7 +100,7 @@ impl<'a> Trials<'a> {
         Some(sum)
     }
 
-    fn atom(&self, atom: &Atom, point: &Point) -> Option<i128> {
+    fn atom(&self, atom: &Atom, point: &TrialPoint) -> Option<i128> {
         match atom {
             Atom::Var(var @ Var::Symbol(k)) => {
                 let value = value_of(*var, &[], &point.symbols)?;

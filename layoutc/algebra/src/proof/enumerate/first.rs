@@ -3,22 +3,22 @@
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{Domain, NOWHERE, Sweep};
+use super::{EnumerationDomain, NOWHERE, SlotSweep};
 use crate::expr::ExprError;
-use crate::proof::machine::Machine;
+use crate::proof::machine::Executor;
 
 /// The first point for which the domain's only target is not 0. The domain has no more than [`super::MAX_POINTS`].
 ///
 /// # Errors
 /// [`ExprError::Overflow`] when a value leaves 64 bits.
 pub(crate) fn first_nonzero(
-    domain: &Domain<'_>,
-    machine: &dyn Machine,
+    domain: &EnumerationDomain<'_>,
+    machine: &dyn Executor,
 ) -> Result<Option<Vec<i128>>, ExprError> {
     if domain.points() < 1 {
         return Ok(None);
     }
-    let sweep = Sweep::new(domain, domain.extents.len().saturating_sub(1));
+    let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
     let rows = u64::try_from(sweep.rows()).map_err(|_| ExprError::Overflow)?;
     // The first row known to hold one; each piece looks at every so manieth row below it.
     let (best, failed) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
@@ -50,7 +50,7 @@ pub(crate) fn first_nonzero(
 }
 
 /// The first such point of a row.
-fn in_row(sweep: &Sweep<'_>, row: u64) -> Result<Option<Vec<i128>>, ExprError> {
+fn in_row(sweep: &SlotSweep<'_>, row: u64) -> Result<Option<Vec<i128>>, ExprError> {
     let mut indices = sweep.row(i128::from(row));
     let mut found = None;
     sweep.blocks(&indices, &mut |start, values| {

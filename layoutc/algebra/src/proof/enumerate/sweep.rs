@@ -4,15 +4,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{Domain, NOWHERE};
-use crate::expr::{BinOp, Expr, ExprError, Node, Var, apply};
+use super::{EnumerationDomain, NOWHERE};
+use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply};
 
 /// Points of one block.
 const BLOCK: usize = 1024;
 
 /// The slot of each point of a block, row-major over the slots.
-pub(super) struct Sweep<'a> {
-    domain: &'a Domain<'a>,
+pub(super) struct SlotSweep<'a> {
+    domain: &'a EnumerationDomain<'a>,
     /// Position in `axes` of the axis that a block runs along.
     pub(super) along: usize,
     /// The conditions that are affine in the index along that axis: each bounds it from one side.
@@ -21,8 +21,8 @@ pub(super) struct Sweep<'a> {
     rest: Vec<&'a Expr>,
 }
 
-impl<'a> Sweep<'a> {
-    pub(super) fn new(domain: &'a Domain<'a>, along: usize) -> Self {
+impl<'a> SlotSweep<'a> {
+    pub(super) fn new(domain: &'a EnumerationDomain<'a>, along: usize) -> Self {
         let axis = domain.axes.get(along).and_then(|axis| u32::try_from(*axis).ok());
         let is_bound = |margin: &&Expr| axis.is_some_and(|axis| is_affine(margin, Var::Axis(axis)));
         let (bounds, rest) = domain.within.iter().partition(is_bound);
@@ -30,7 +30,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-impl Sweep<'_> {
+impl SlotSweep<'_> {
     /// Whether the points of a row that count are its span.
     pub(super) fn is_bounded(&self) -> bool {
         self.rest.is_empty()
@@ -66,7 +66,7 @@ impl Sweep<'_> {
                 if let Some(index) = indices.get_mut(self.along) {
                     *index = k;
                 }
-                Block { sweep: self, indices: &indices, start: 0 }.fixed(margin)
+                PointBlock { sweep: self, indices: &indices, start: 0 }.fixed(margin)
             };
             let constant = at(0)?;
             let weight = at(1)?.checked_sub(constant).ok_or(ExprError::Overflow)?;
@@ -98,7 +98,7 @@ impl Sweep<'_> {
             let values = values.get_mut(..len).unwrap_or_default();
             slots.fill(0);
             for (target, count) in self.domain.targets.iter().zip(self.domain.slots) {
-                let block = Block { sweep: self, indices, start };
+                let block = PointBlock { sweep: self, indices, start };
                 block.evaluate(target, values)?;
                 let count = i64::try_from(*count).map_err(|_| ExprError::Overflow)?;
                 for (slot, value) in slots.iter_mut().zip(values.iter()) {
@@ -106,7 +106,7 @@ impl Sweep<'_> {
                 }
             }
             for margin in &self.rest {
-                let block = Block { sweep: self, indices, start };
+                let block = PointBlock { sweep: self, indices, start };
                 block.evaluate(margin, values)?;
                 for (slot, _) in slots.iter_mut().zip(values.iter()).filter(|(_, v)| **v < 0) {
                     *slot = NOWHERE;
@@ -122,13 +122,13 @@ impl Sweep<'_> {
 }
 
 /// A block of points: all indices fixed but one, which counts from `start`.
-struct Block<'a> {
-    sweep: &'a Sweep<'a>,
+struct PointBlock<'a> {
+    sweep: &'a SlotSweep<'a>,
     indices: &'a [i128],
     start: i128,
 }
 
-impl Block<'_> {
+impl PointBlock<'_> {
     fn axis(&self, var: Var) -> Result<usize, ExprError> {
         let Var::Axis(axis) = var else { return Err(ExprError::Unbound) };
         let axis = usize::try_from(axis).map_err(|_| ExprError::Overflow)?;
@@ -150,23 +150,23 @@ impl Block<'_> {
             return Ok(());
         }
         match expr.node() {
-            Node::Const(_) => Err(ExprError::Unbound),
-            Node::Var(_) => {
+            ExprNode::Const(_) => Err(ExprError::Unbound),
+            ExprNode::Var(_) => {
                 let start = narrow(self.start)?;
                 for (value, k) in out.iter_mut().zip(0_i64..) {
                     *value = start + k;
                 }
                 Ok(())
             }
-            Node::Neg(a) => {
+            ExprNode::Neg(a) => {
                 self.evaluate(a, out)?;
                 each(out, i64::checked_neg)
             }
-            Node::Bin(op, a, b) if !self.varies(b) => {
+            ExprNode::Bin(op, a, b) if !self.varies(b) => {
                 self.evaluate(a, out)?;
                 by_constant(*op, out, narrow(self.fixed(b)?)?)
             }
-            Node::Bin(op, a, b) => {
+            ExprNode::Bin(op, a, b) => {
                 self.evaluate(a, out)?;
                 let mut right = vec![0_i64; out.len()];
                 self.evaluate(b, &mut right)?;
@@ -221,12 +221,12 @@ fn by_constant(op: BinOp, values: &mut [i64], right: i64) -> Result<(), ExprErro
 fn is_affine(expr: &Expr, var: Var) -> bool {
     let is_free = |expr: &Expr| !expr.mentions(&|own| own == var);
     match expr.node() {
-        Node::Const(_) | Node::Var(_) => true,
-        Node::Neg(a) => is_affine(a, var),
-        Node::Bin(BinOp::Add | BinOp::Sub, a, b) => is_affine(a, var) && is_affine(b, var),
-        Node::Bin(BinOp::Mul, a, b) => {
+        ExprNode::Const(_) | ExprNode::Var(_) => true,
+        ExprNode::Neg(a) => is_affine(a, var),
+        ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => is_affine(a, var) && is_affine(b, var),
+        ExprNode::Bin(BinOp::Mul, a, b) => {
             (is_free(a) && is_affine(b, var)) || (is_free(b) && is_affine(a, var))
         }
-        Node::Bin(..) => is_free(expr),
+        ExprNode::Bin(..) => is_free(expr),
     }
 }

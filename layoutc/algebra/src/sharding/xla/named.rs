@@ -4,37 +4,37 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::parser::{Parser, few, product};
-use super::parts::{Placing, disjoint, sorted, unmerged};
-use crate::notation::{Fault, FaultKind};
+use super::parser::{ShardingParser, few, product};
+use super::parts::{SpannedAxisRef, disjoint, sorted, unmerged};
+use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
-use crate::sharding::iota::Iota;
+use crate::sharding::iota::IotaOrder;
 use crate::sharding::mesh::{Mesh, MeshAxis};
-use crate::sharding::named::{Cut, Named, Part};
-use crate::sharding::order::Order;
-use crate::sharding::placement::{Placed, Placement, Subgroup};
+use crate::sharding::named::{AxisRef, AxisSharding, NamedSharding};
+use crate::sharding::order::DeviceOrder;
+use crate::sharding::placement::{DevicePlacement, Subgroup, TensorSharding};
 
 /// The attributes behind the cuts.
-type Shared = [(Subgroup, Vec<Placing>); 3];
+type SubgroupAxes = [(Subgroup, Vec<SpannedAxisRef>); 3];
 
-impl Parser<'_> {
+impl ShardingParser<'_> {
     /// A sharding of the third form behind its `{`, with its `}`.
-    pub(super) fn named(&mut self) -> Result<Placed, Fault> {
+    pub(super) fn named(&mut self) -> Result<TensorSharding, NotationFault> {
         let placement = match self.word().0 {
             "mesh" => {
                 let mesh = self.mesh()?;
                 self.eat(",");
                 let order = self.device_ids(&mesh)?;
-                Placement::Named(self.over(mesh, order)?)
+                DevicePlacement::Named(self.over(mesh, order)?)
             }
             _ => self.maximal_mesh()?,
         };
         self.expect("}")?;
-        Ok(Placed { placement, group: None })
+        Ok(TensorSharding { placement, group: None })
     }
 
     /// `[device_id=5]`
-    fn maximal_mesh(&mut self) -> Result<Placement, Fault> {
+    fn maximal_mesh(&mut self) -> Result<DevicePlacement, NotationFault> {
         self.expect("[")?;
         self.expect("device_id=")?;
         let (device, _) = self.number("a device")?;
@@ -43,11 +43,11 @@ impl Parser<'_> {
             self.expect("metadata=")?;
             self.metadata()?;
         }
-        Ok(Placement::MaximalMesh { device })
+        Ok(DevicePlacement::MaximalMesh { device })
     }
 
     /// `['a'=2,'b'=4]`
-    fn mesh(&mut self) -> Result<Mesh, Fault> {
+    fn mesh(&mut self) -> Result<Mesh, NotationFault> {
         self.blank();
         let start = self.cursor.at();
         self.expect("[")?;
@@ -64,7 +64,7 @@ impl Parser<'_> {
                 .try_fold(axes, |mut axes, (name, span, size)| {
                     if axes.iter().any(|axis| axis.name == name) {
                         let message = format!("two axes of the mesh are called `{name}`");
-                        let fault = Fault::new(FaultKind::Value, span, message);
+                        let fault = NotationFault::new(NotationFaultKind::Value, span, message);
                         return Err(fault.help("give one of them another name"));
                     }
                     axes.push(MeshAxis { name, size });
@@ -78,7 +78,7 @@ impl Parser<'_> {
     }
 
     /// A name in quotes of one kind.
-    pub(super) fn name(&mut self) -> Result<(String, Span), Fault> {
+    pub(super) fn name(&mut self) -> Result<(String, Span), NotationFault> {
         self.blank();
         let start = self.cursor.at();
         let quote = match self.cursor.next() {
@@ -86,7 +86,7 @@ impl Parser<'_> {
             Some((c, span)) => {
                 let message =
                     format!("`{}` stands where a name in quotes should", c.escape_default());
-                let fault = Fault::new(FaultKind::Syntax, span, message);
+                let fault = NotationFault::new(NotationFaultKind::Syntax, span, message);
                 return Err(fault.help("write `'x'`"));
             }
             None => return Err(self.cursor.expected("a name in quotes")),
@@ -97,40 +97,48 @@ impl Parser<'_> {
         let is_odd = |c: char| c.is_control() || matches!(c, '\'' | '"' | '\\');
         if let Some((at, c)) = name.char_indices().find(|(_, c)| is_odd(*c)) {
             let place = inner.start + at..inner.start + at + c.len_utf8();
-            let fault =
-                Fault::new(FaultKind::Unsupported, place, "this character has no place in a name");
+            let fault = NotationFault::new(
+                NotationFaultKind::Unsupported,
+                place,
+                "this character has no place in a name",
+            );
             return Err(fault.help("write letters, digits and `_`"));
         }
         if name.is_empty() {
-            let fault = Fault::new(FaultKind::Value, span, "an axis without a name");
+            let fault =
+                NotationFault::new(NotationFaultKind::Value, span, "an axis without a name");
             return Err(fault.help("write one: `'x'`"));
         }
         Ok((name.to_string(), span))
     }
 
-    fn expect_quote(&mut self, quote: char) -> Result<(), Fault> {
+    fn expect_quote(&mut self, quote: char) -> Result<(), NotationFault> {
         let mut text = [0; 4];
         self.cursor.expect(quote.encode_utf8(&mut text))
     }
 
     /// `device_ids=([4,2]T(1,0)),`, where it stands; without it the mesh is row-major.
-    fn device_ids(&mut self, mesh: &Mesh) -> Result<Order, Fault> {
+    fn device_ids(&mut self, mesh: &Mesh) -> Result<DeviceOrder, NotationFault> {
         let count = mesh.devices().unwrap_or(1);
         self.blank();
         let start = self.cursor.at();
         if !self.cursor.eat("device_ids=") {
-            return Ok(Order::Iota(Iota::row_major(count)));
+            return Ok(DeviceOrder::Iota(IotaOrder::row_major(count)));
         }
         self.expect("(")?;
         let places = "places of the mesh";
         let order =
             if self.eat("[") { self.iota(count, places)? } else { self.devices(count, places)? };
         self.expect(")")?;
-        if let Order::List(list) = &order
+        if let DeviceOrder::List(list) = &order
             && list.is_sorted()
         {
             let span = start..self.cursor.at();
-            let fault = Fault::new(FaultKind::Value, span, "the devices are in their own order");
+            let fault = NotationFault::new(
+                NotationFaultKind::Value,
+                span,
+                "the devices are in their own order",
+            );
             return Err(fault.help("leave `device_ids` out"));
         }
         self.eat(",");
@@ -138,8 +146,8 @@ impl Parser<'_> {
     }
 
     /// What cuts the tensor, and what devices share.
-    fn over(&mut self, mesh: Mesh, order: Order) -> Result<Named, Fault> {
-        let mut shared: Shared = Subgroup::ALL.map(|kind| (kind, Vec::new()));
+    fn over(&mut self, mesh: Mesh, order: DeviceOrder) -> Result<NamedSharding, NotationFault> {
+        let mut shared: SubgroupAxes = Subgroup::ALL.map(|kind| (kind, Vec::new()));
         let (word, span) = self.word();
         let cuts = if word.is_empty() {
             self.cuts(&mesh)?
@@ -165,7 +173,7 @@ impl Parser<'_> {
             shared = Subgroup::ALL.map(|kind| (kind, Vec::new()));
             whole(kind.word(), &span, &mesh, &mut shared)?;
         }
-        Ok(Named {
+        Ok(NamedSharding {
             mesh,
             order,
             cuts: cuts.into_iter().map(|(cut, _)| cut).collect(),
@@ -174,7 +182,10 @@ impl Parser<'_> {
     }
 
     /// `[{'a'}, {}]`
-    fn cuts(&mut self, mesh: &Mesh) -> Result<Vec<(Cut, Vec<Placing>)>, Fault> {
+    fn cuts(
+        &mut self,
+        mesh: &Mesh,
+    ) -> Result<Vec<(AxisSharding, Vec<SpannedAxisRef>)>, NotationFault> {
         let start = self.cursor.at();
         if !self.cursor.eat("[") {
             return Err(self.cursor.expected("`[`, `replicated`, `unreduced` or `manual`"));
@@ -188,7 +199,12 @@ impl Parser<'_> {
     }
 
     /// `replicated={'b'}`, or metadata.
-    fn shared(&mut self, mesh: &Mesh, is_whole: bool, shared: &mut Shared) -> Result<(), Fault> {
+    fn shared(
+        &mut self,
+        mesh: &Mesh,
+        is_whole: bool,
+        shared: &mut SubgroupAxes,
+    ) -> Result<(), NotationFault> {
         let (word, span) = self.word();
         if word == "metadata" {
             self.cursor.expect("=")?;
@@ -200,14 +216,14 @@ impl Parser<'_> {
                 return Err(self.cursor.expected("a word"));
             }
             let message = format!("`{word}` does not stand here");
-            let fault = Fault::new(FaultKind::Syntax, span, message);
+            let fault = NotationFault::new(NotationFaultKind::Syntax, span, message);
             return Err(fault.help("behind the cuts stand `replicated=`, `unreduced=`, `manual=`"));
         };
         self.cursor.expect("=")?;
         self.expect("{")?;
         if !row.1.is_empty() {
             let message = format!("`{word}` was said before");
-            let fault = Fault::new(FaultKind::Value, span, message);
+            let fault = NotationFault::new(NotationFaultKind::Value, span, message);
             return Err(fault.help("write all its axes in one list"));
         }
         if !self.eat("}") {
@@ -217,7 +233,7 @@ impl Parser<'_> {
     }
 
     /// `{'a', 'b':(1)2, ?}`
-    fn cut(&mut self, mesh: &Mesh) -> Result<(Cut, Vec<Placing>), Fault> {
+    fn cut(&mut self, mesh: &Mesh) -> Result<(AxisSharding, Vec<SpannedAxisRef>), NotationFault> {
         self.expect("{")?;
         let (mut parts, mut is_open) = (Vec::new(), false);
         if !self.eat("}") {
@@ -237,13 +253,13 @@ impl Parser<'_> {
                 }
             }
         }
-        let cut = Cut { parts: parts.iter().map(|(part, _)| *part).collect(), is_open };
+        let cut = AxisSharding { parts: parts.iter().map(|(part, _)| *part).collect(), is_open };
         Ok((cut, parts))
     }
 }
 
 /// What all devices are said to have; axes of one device say nothing then, as in XLA's print.
-fn of_all(shared: &Shared, mesh: &Mesh) -> Option<Subgroup> {
+fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     let is_all = |kind: &Subgroup| {
         let parts = shared.iter().find(|row| row.0 == *kind).map(|row| &row.1);
         parts.is_some_and(|parts| {
@@ -255,21 +271,26 @@ fn of_all(shared: &Shared, mesh: &Mesh) -> Option<Subgroup> {
 }
 
 /// One word for all axes of the mesh: nothing cuts the tensor.
-fn whole(word: &str, span: &Span, mesh: &Mesh, shared: &mut Shared) -> Result<(), Fault> {
+fn whole(
+    word: &str,
+    span: &Span,
+    mesh: &Mesh,
+    shared: &mut SubgroupAxes,
+) -> Result<(), NotationFault> {
     if word == Subgroup::Replicated.word() {
         return Ok(());
     }
     let Some(row) = shared.iter_mut().find(|row| row.0.word() == word) else {
         let message = format!("`{word}` does not follow a mesh");
-        let fault = Fault::new(FaultKind::Syntax, span.clone(), message);
+        let fault = NotationFault::new(NotationFaultKind::Syntax, span.clone(), message);
         return Err(fault.help("write what cuts each axis of the tensor: `[{'a'}, {}]`"));
     };
     if mesh.axes.is_empty() {
         let message = format!("`{word}` needs a mesh with axes");
-        let fault = Fault::new(FaultKind::Value, span.clone(), message);
+        let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
         return Err(fault.help("write its axes: `mesh['a'=2]`"));
     }
     let axes = mesh.axes.iter().map(|axis| axis.size).enumerate();
-    row.1 = axes.map(|(axis, size)| (Part { axis, before: 1, size }, span.clone())).collect();
+    row.1 = axes.map(|(axis, size)| (AxisRef { axis, before: 1, size }, span.clone())).collect();
     Ok(())
 }

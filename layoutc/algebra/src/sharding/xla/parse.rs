@@ -3,13 +3,15 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::parser::Parser;
-use super::tiles::Tiles;
+use super::parser::ShardingParser;
+use super::tiles::TileAssignment;
 use crate::notation::cursor::Cursor;
-use crate::notation::{Fault, FaultKind};
+use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
-use crate::sharding::order::Order;
-use crate::sharding::placement::{Group, Placed, Placement, Subgroup, Text, tiled};
+use crate::sharding::order::DeviceOrder;
+use crate::sharding::placement::{
+    DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, tiled,
+};
 
 /// The words that a sharding may begin with.
 const WORDS: &str = "`devices=`, `replicated`, `maximal`, `manual`, `unknown`, `unreduced`, `mesh`";
@@ -17,10 +19,10 @@ const WORDS: &str = "`devices=`, `replicated`, `maximal`, `manual`, `unknown`, `
 /// The sharding of a tensor, or those of a tuple, in XLA's normal form.
 ///
 /// # Errors
-/// [`Fault`]: the first one, with its place in the text.
-pub fn parse(text: &str) -> Result<Text, Fault> {
+/// [`NotationFault`]: the first one, with its place in the text.
+pub fn parse(text: &str) -> Result<ShardingText, NotationFault> {
     read(text).map_err(|fault| {
-        if fault.kind != FaultKind::Syntax || fault.help.is_some() {
+        if fault.kind != NotationFaultKind::Syntax || fault.help.is_some() {
             return fault;
         }
         let example = if text.contains("mesh") {
@@ -32,19 +34,19 @@ pub fn parse(text: &str) -> Result<Text, Fault> {
     })
 }
 
-fn read(text: &str) -> Result<Text, Fault> {
-    let mut parser = Parser { cursor: Cursor::new(text) };
+fn read(text: &str) -> Result<ShardingText, NotationFault> {
+    let mut parser = ShardingParser { cursor: Cursor::new(text) };
     parser.expect("{")?;
     let parsed = match parser.peek() {
         Some('}') => {
             parser.cursor.next();
-            Text::Tuple(Vec::new())
+            ShardingText::Tuple(Vec::new())
         }
-        Some('{') => Text::Tuple(parser.list("}", |parser| {
+        Some('{') => ShardingText::Tuple(parser.list("}", |parser| {
             parser.expect("{")?;
             parser.placed()
         })?),
-        _ => Text::One(parser.placed()?),
+        _ => ShardingText::One(parser.placed()?),
     };
     parser.blank();
     parser.cursor.expect_end()?;
@@ -54,16 +56,16 @@ fn read(text: &str) -> Result<Text, Fault> {
 /// The sharding of one tensor.
 ///
 /// # Errors
-/// As [`parse`]; a tuple is [`FaultKind::Unsupported`].
-pub fn parse_one(text: &str) -> Result<Placed, Fault> {
+/// As [`parse`]; a tuple is [`NotationFaultKind::Unsupported`].
+pub fn parse_one(text: &str) -> Result<TensorSharding, NotationFault> {
     match parse(text)? {
-        Text::One(placed) => Ok(placed),
-        Text::Tuple(parts) => {
+        ShardingText::One(placed) => Ok(placed),
+        ShardingText::Tuple(parts) => {
             let message = match parts.len() {
                 0 => "an empty tuple shards no tensor".into(),
                 count => format!("a tuple shards {count} tensors, and one is wanted"),
             };
-            let fault = Fault::new(FaultKind::Unsupported, 0..text.len(), message);
+            let fault = NotationFault::new(NotationFaultKind::Unsupported, 0..text.len(), message);
             Err(fault.help("write the sharding of one of them: `{devices=[2,2]<=[4]}`"))
         }
     }
@@ -71,23 +73,23 @@ pub fn parse_one(text: &str) -> Result<Placed, Fault> {
 
 /// What was said between two braces.
 #[derive(Default)]
-struct Said {
+struct ShardingAttributes {
     whole: Option<(&'static str, Span)>,
     device: Option<(i64, Span)>,
-    tiles: Option<Tiles>,
+    tiles: Option<TileAssignment>,
     subgroups: Option<(Vec<Subgroup>, Span)>,
-    group: Option<(Group, Span)>,
+    group: Option<(ShardGroup, Span)>,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> ShardingParser<'a> {
     /// One sharding behind its `{`, with its `}`.
-    fn placed(&mut self) -> Result<Placed, Fault> {
+    fn placed(&mut self) -> Result<TensorSharding, NotationFault> {
         self.blank();
         let start = self.cursor.at().saturating_sub(1);
         if ["mesh", "maximal_mesh"].contains(&self.next_word()) {
             return self.named();
         }
-        let mut said = Said::default();
+        let mut said = ShardingAttributes::default();
         while self.peek() != Some('}') {
             let (word, span) = self.word();
             if word.is_empty() {
@@ -102,7 +104,7 @@ impl<'a> Parser<'a> {
         self.cursor.next();
         let span = start..self.cursor.at();
         let group = said.group.take().map(|(group, _)| group);
-        Ok(Placed { placement: placement(said, span)?, group })
+        Ok(TensorSharding { placement: placement(said, span)?, group })
     }
 
     fn next_word(&mut self) -> &'a str {
@@ -112,7 +114,12 @@ impl<'a> Parser<'a> {
     }
 
     /// What stands behind `word=`.
-    fn attribute(&mut self, word: &str, span: &Span, said: &mut Said) -> Result<(), Fault> {
+    fn attribute(
+        &mut self,
+        word: &str,
+        span: &Span,
+        said: &mut ShardingAttributes,
+    ) -> Result<(), NotationFault> {
         match word {
             "device" => {
                 once(said.device.is_none(), word, span)?;
@@ -141,12 +148,17 @@ impl<'a> Parser<'a> {
     }
 
     /// What a word without `=` says.
-    fn bare(&mut self, word: &str, span: &Span, said: &mut Said) -> Result<(), Fault> {
+    fn bare(
+        &mut self,
+        word: &str,
+        span: &Span,
+        said: &mut ShardingAttributes,
+    ) -> Result<(), NotationFault> {
         let kinds = ["replicated", "maximal", "manual", "unknown", "unreduced"];
         if let Some(kind) = kinds.into_iter().find(|kind| *kind == word) {
             if let Some((before, _)) = said.whole.replace((kind, span.clone())) {
                 let message = format!("`{before}` was said, and `{kind}` is said besides");
-                let fault = Fault::new(FaultKind::Value, span.clone(), message);
+                let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
                 return Err(fault.help("write one of them"));
             }
             return Ok(());
@@ -159,7 +171,7 @@ impl<'a> Parser<'a> {
             "shard_as" | "shard_like" => {
                 once(said.group.is_none(), word, span)?;
                 let (number, end) = self.number("the number of a group")?;
-                let group = if word == "shard_as" { Group::As } else { Group::Like };
+                let group = if word == "shard_as" { ShardGroup::As } else { ShardGroup::Like };
                 said.group = Some((group(number), span.start..end.end));
             }
             _ => return Err(unknown(word, span)),
@@ -167,7 +179,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn subgroup(&mut self) -> Result<Subgroup, Fault> {
+    fn subgroup(&mut self) -> Result<Subgroup, NotationFault> {
         let (word, span) = self.word();
         let known = Subgroup::ALL.into_iter().find(|kind| kind.word() == word);
         known.ok_or_else(|| {
@@ -175,72 +187,81 @@ impl<'a> Parser<'a> {
                 return self.cursor.expected("a kind of subgroup");
             }
             let message = format!("`{word}` is no kind of subgroup");
-            Fault::new(FaultKind::Value, span, message)
+            NotationFault::new(NotationFaultKind::Value, span, message)
                 .help("they are `manual`, `unreduced`, `replicated`")
         })
     }
 }
 
 /// A word that may stand once stands again.
-fn once(is_first: bool, word: &str, span: &Span) -> Result<(), Fault> {
+fn once(is_first: bool, word: &str, span: &Span) -> Result<(), NotationFault> {
     if is_first {
         return Ok(());
     }
     let message = format!("`{word}` says again what was said before");
-    Err(Fault::new(FaultKind::Value, span.clone(), message).help("write one of them"))
+    Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
+        .help("write one of them"))
 }
 
-fn unknown(word: &str, span: &Span) -> Fault {
+fn unknown(word: &str, span: &Span) -> NotationFault {
     let message = format!("`{word}` is no word of a sharding");
-    Fault::new(FaultKind::Syntax, span.clone(), message).help(format!("it begins with {WORDS}"))
+    NotationFault::new(NotationFaultKind::Syntax, span.clone(), message)
+        .help(format!("it begins with {WORDS}"))
 }
 
 /// What all words together say; `span` is all of them.
-fn placement(said: Said, span: Span) -> Result<Placement, Fault> {
+fn placement(said: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
     let Some((word, whole)) = said.whole else { return in_tiles(said, span) };
     let also = said.tiles.map(|tiles| tiles.span);
     let device = said.device.as_ref().filter(|_| word != "maximal").map(|(_, span)| span.clone());
     let also = also.or(device).or(said.subgroups.map(|(_, span)| span));
     if let Some(span) = also {
         let message = format!("`{word}` is said of the whole tensor: it has no such devices");
-        return Err(Fault::new(FaultKind::Value, span, message).help(format!("write `{{{word}}}`")));
+        return Err(NotationFault::new(NotationFaultKind::Value, span, message)
+            .help(format!("write `{{{word}}}`")));
     }
     Ok(match (word, said.device) {
-        ("maximal", Some((device, _))) => Placement::Maximal { device },
+        ("maximal", Some((device, _))) => DevicePlacement::Maximal { device },
         ("maximal", None) => {
-            let fault = Fault::new(FaultKind::Value, whole, "`maximal` lacks its device");
+            let fault =
+                NotationFault::new(NotationFaultKind::Value, whole, "`maximal` lacks its device");
             return Err(fault.help("write it: `{maximal device=0}`"));
         }
-        ("replicated", _) => Placement::Replicated,
-        ("manual", _) => Placement::Manual,
-        ("unreduced", _) => Placement::Unreduced,
-        _ => Placement::Unknown,
+        ("replicated", _) => DevicePlacement::Replicated,
+        ("manual", _) => DevicePlacement::Manual,
+        ("unreduced", _) => DevicePlacement::Unreduced,
+        _ => DevicePlacement::Unknown,
     })
 }
 
-fn in_tiles(said: Said, span: Span) -> Result<Placement, Fault> {
+fn in_tiles(said: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
     if let Some((device, span)) = said.device {
-        let fault = Fault::new(FaultKind::Value, span, "one device is for `maximal`");
+        let fault =
+            NotationFault::new(NotationFaultKind::Value, span, "one device is for `maximal`");
         return Err(fault.help(format!("write `{{maximal device={device}}}`")));
     }
-    let Some(Tiles { counts, counts_span, order, span }) = said.tiles else {
-        let fault = Fault::new(FaultKind::Syntax, span, "it says no devices");
+    let Some(TileAssignment { counts, counts_span, order, span }) = said.tiles else {
+        let fault = NotationFault::new(NotationFaultKind::Syntax, span, "it says no devices");
         return Err(fault.help(format!("it begins with {WORDS}")));
     };
     let (kinds, kinds_span) = said.subgroups.unwrap_or_default();
     if kinds.len() > counts.len() {
         let (kinds, counts) = (kinds.len(), counts.len());
         let message = format!("{kinds} subgroups, and {counts} numbers of tiles");
-        let fault = Fault::new(FaultKind::Value, kinds_span, message);
+        let fault = NotationFault::new(NotationFaultKind::Value, kinds_span, message);
         return Err(fault.help("write the size of each subgroup behind the tiles of the axes"));
     }
-    if matches!(&order, Order::List(list) if list.len() == 1) {
-        let fault = Fault::new(FaultKind::Value, counts_span, "one device is no list of tiles");
+    if matches!(&order, DeviceOrder::List(list) if list.len() == 1) {
+        let fault = NotationFault::new(
+            NotationFaultKind::Value,
+            counts_span,
+            "one device is no list of tiles",
+        );
         return Err(fault.help("write `{replicated}`, or `{maximal device=0}`"));
     }
     tiled(counts, order, kinds).map_err(|lack| {
         let message = format!("this order cannot be kept as a range, and needs {lack}");
-        Fault::new(FaultKind::Unsupported, span, message)
+        NotationFault::new(NotationFaultKind::Unsupported, span, message)
             .help("let the sizes of the range end where the tiles do")
     })
 }

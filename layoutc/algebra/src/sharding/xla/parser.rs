@@ -5,21 +5,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::notation::cursor::Cursor;
-use crate::notation::{Fault, FaultKind};
+use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 
 /// How many axes a tensor or a mesh may have.
 pub(super) const AXES: usize = 64;
 
 /// A number from 0, and its place.
-pub(super) type Number = (i64, Span);
+pub(super) type SpannedInt = (i64, Span);
 
 /// A place in a text.
-pub(super) struct Parser<'a> {
+pub(super) struct ShardingParser<'a> {
     pub(super) cursor: Cursor<'a>,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> ShardingParser<'a> {
     /// White space and comments.
     pub(super) fn blank(&mut self) {
         loop {
@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
         self.cursor.peek()
     }
 
-    pub(super) fn expect(&mut self, word: &str) -> Result<(), Fault> {
+    pub(super) fn expect(&mut self, word: &str) -> Result<(), NotationFault> {
         self.blank();
         self.cursor.expect(word)
     }
@@ -63,14 +63,14 @@ impl<'a> Parser<'a> {
     }
 
     /// A number from 0.
-    pub(super) fn number(&mut self, what: &str) -> Result<Number, Fault> {
+    pub(super) fn number(&mut self, what: &str) -> Result<SpannedInt, NotationFault> {
         self.blank();
         let start = self.cursor.at();
         if self.cursor.peek() == Some('-') {
             self.cursor.next();
             let (value, span) = self.cursor.expect_number(what)?;
             let message = format!("-{value} is below 0");
-            let fault = Fault::new(FaultKind::Value, start..span.end, message);
+            let fault = NotationFault::new(NotationFaultKind::Value, start..span.end, message);
             return Err(fault.help("write 0 or more"));
         }
         let (value, span) = self.cursor.expect_number(what)?;
@@ -78,10 +78,14 @@ impl<'a> Parser<'a> {
     }
 
     /// A number from 1; `many` are counted by it: `tiles`.
-    pub(super) fn size(&mut self, many: &str) -> Result<Number, Fault> {
+    pub(super) fn size(&mut self, many: &str) -> Result<SpannedInt, NotationFault> {
         let (value, span) = self.number("a number")?;
         if value == 0 {
-            let fault = Fault::new(FaultKind::Value, span, format!("0 {many} hold nothing"));
+            let fault = NotationFault::new(
+                NotationFaultKind::Value,
+                span,
+                format!("0 {many} hold nothing"),
+            );
             return Err(fault.help("write 1 or more"));
         }
         Ok((value, span))
@@ -91,8 +95,8 @@ impl<'a> Parser<'a> {
     pub(super) fn list<T>(
         &mut self,
         close: &str,
-        mut entry: impl FnMut(&mut Self) -> Result<T, Fault>,
-    ) -> Result<Vec<T>, Fault> {
+        mut entry: impl FnMut(&mut Self) -> Result<T, NotationFault>,
+    ) -> Result<Vec<T>, NotationFault> {
         let mut entries = Vec::new();
         loop {
             entries.push(entry(self)?);
@@ -107,7 +111,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `metadata={op_name="x"}` behind its `=`: it says nothing of the sharding.
-    pub(super) fn metadata(&mut self) -> Result<(), Fault> {
+    pub(super) fn metadata(&mut self) -> Result<(), NotationFault> {
         self.expect("{")?;
         let mut depth = 1_usize;
         while depth > 0 {
@@ -123,7 +127,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The rest of a string in quotes.
-    fn string(&mut self, quote: char) -> Result<(), Fault> {
+    fn string(&mut self, quote: char) -> Result<(), NotationFault> {
         loop {
             match self.cursor.next() {
                 Some(('\\', _)) => {
@@ -138,20 +142,25 @@ impl<'a> Parser<'a> {
 }
 
 /// No more than [`AXES`] of what is at `span`.
-pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), Fault> {
+pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), NotationFault> {
     if count <= AXES {
         return Ok(());
     }
     let message = format!("{count} {what} are more than {AXES}");
-    Err(Fault::new(FaultKind::Unsupported, span.clone(), message).help("write fewer"))
+    Err(NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message)
+        .help("write fewer"))
 }
 
 /// The product of sizes from 1.
-pub(super) fn product(sizes: impl IntoIterator<Item = i64>, span: &Span) -> Result<i64, Fault> {
+pub(super) fn product(
+    sizes: impl IntoIterator<Item = i64>,
+    span: &Span,
+) -> Result<i64, NotationFault> {
     let product = sizes.into_iter().try_fold(1_i64, i64::checked_mul);
     product.ok_or_else(|| {
         let message = "these are more devices than 64 bits can count";
-        Fault::new(FaultKind::Value, span.clone(), message).help("write smaller numbers")
+        NotationFault::new(NotationFaultKind::Value, span.clone(), message)
+            .help("write smaller numbers")
     })
 }
 

@@ -6,38 +6,38 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::parser::{Number, Parser};
-use crate::notation::{Fault, FaultKind};
+use super::parser::{ShardingParser, SpannedInt};
+use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 use crate::sharding::mesh::{Mesh, MeshAxis};
-use crate::sharding::named::Part;
+use crate::sharding::named::AxisRef;
 use crate::sharding::placement::Subgroup;
 
 /// A part, and where it stands.
-pub(super) type Placing = (Part, Span);
+pub(super) type SpannedAxisRef = (AxisRef, Span);
 
-impl Parser<'_> {
+impl ShardingParser<'_> {
     /// `'a'`, or `'b':(2)4`: of an axis of 2 x 4 x more devices the 4.
-    pub(super) fn part(&mut self, mesh: &Mesh) -> Result<Placing, Fault> {
+    pub(super) fn part(&mut self, mesh: &Mesh) -> Result<SpannedAxisRef, NotationFault> {
         let (name, span) = self.name()?;
         let found = mesh.axes.iter().enumerate().find(|(_, axis)| axis.name == name);
         let Some((axis, MeshAxis { size, .. })) = found else {
             return Err(no_axis(&name, span, mesh));
         };
         if !self.eat(":") {
-            return Ok((Part { axis, before: 1, size: *size }, span));
+            return Ok((AxisRef { axis, before: 1, size: *size }, span));
         }
         self.expect("(")?;
-        let before: Number = self.size("devices")?;
+        let before: SpannedInt = self.size("devices")?;
         self.expect(")")?;
-        let own: Number = self.size("devices")?;
+        let own: SpannedInt = self.size("devices")?;
         let span = span.start..own.1.end;
-        let part = Part { axis, before: before.0, size: own.0 };
+        let part = AxisRef { axis, before: before.0, size: own.0 };
         let is_inside = part.before.checked_mul(part.size).is_some_and(|end| size % end == 0);
         if !is_inside || own.0 == 1 || own.0 == *size {
             let (before, own) = (before.0, own.0);
             let message = format!("`({before}){own}` is no part of the {size} devices of `{name}`");
-            let fault = Fault::new(FaultKind::Value, span, message);
+            let fault = NotationFault::new(NotationFaultKind::Value, span, message);
             let help = if own == *size {
                 format!("all of it is `'{name}'`")
             } else {
@@ -50,13 +50,13 @@ impl Parser<'_> {
 }
 
 /// The name of no axis.
-fn no_axis(name: &str, span: Span, mesh: &Mesh) -> Fault {
+fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     let names: Vec<String> = mesh.axes.iter().map(|axis| format!("`{}`", axis.name)).collect();
     let message = match names.as_slice() {
         [] => format!("`{name}` is no axis: the mesh has none"),
         _ => format!("`{name}` is no axis of the mesh; they are {}", names.join(", ")),
     };
-    let fault = Fault::new(FaultKind::Axes, span, message);
+    let fault = NotationFault::new(NotationFaultKind::Axes, span, message);
     let by_position = name.parse::<usize>().ok().and_then(|place| mesh.axes.get(place));
     fault.help(match by_position {
         Some(axis) => format!("axes have names: write `'{}'`", axis.name),
@@ -66,10 +66,10 @@ fn no_axis(name: &str, span: Span, mesh: &Mesh) -> Fault {
 
 /// No two parts may overlap, or cut their axis across each other.
 pub(super) fn disjoint<'p>(
-    parts: impl Iterator<Item = &'p Placing>,
+    parts: impl Iterator<Item = &'p SpannedAxisRef>,
     mesh: &Mesh,
-) -> Result<(), Fault> {
-    let mut before: Vec<Part> = Vec::new();
+) -> Result<(), NotationFault> {
+    let mut before: Vec<AxisRef> = Vec::new();
     for (part, span) in parts {
         let clash = before.iter().find(|other| {
             let (first, second) =
@@ -80,7 +80,7 @@ pub(super) fn disjoint<'p>(
         if clash.is_some() {
             let name = mesh.axes.get(part.axis).map_or("", |axis| axis.name.as_str());
             let message = format!("`{name}` stood before, or a part that does not fit beside this");
-            let fault = Fault::new(FaultKind::Value, span.clone(), message);
+            let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
             return Err(fault.help("let each axis of the mesh stand once"));
         }
         before.push(*part);
@@ -89,8 +89,8 @@ pub(super) fn disjoint<'p>(
 }
 
 /// Two parts that go on each other are one.
-pub(super) fn unmerged(parts: &[Placing], mesh: &Mesh) -> Result<(), Fault> {
-    let goes_on = |(first, second): &(&Placing, &Placing)| {
+pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), NotationFault> {
+    let goes_on = |(first, second): &(&SpannedAxisRef, &SpannedAxisRef)| {
         first.0.axis == second.0.axis && first.0.end() == second.0.before
     };
     let Some((first, second)) = parts.iter().zip(parts.iter().skip(1)).find(goes_on) else {
@@ -105,16 +105,20 @@ pub(super) fn unmerged(parts: &[Placing], mesh: &Mesh) -> Result<(), Fault> {
         format!("'{name}':({}){size}", first.0.before)
     };
     let span = first.1.start..second.1.end;
-    let fault = Fault::new(FaultKind::Value, span, "these parts go on each other");
+    let fault = NotationFault::new(NotationFaultKind::Value, span, "these parts go on each other");
     Err(fault.help(format!("write `{one}`")))
 }
 
 /// What devices share stands in the order of the mesh.
-pub(super) fn sorted(kind: Subgroup, parts: &[Placing], mesh: &Mesh) -> Result<(), Fault> {
+pub(super) fn sorted(
+    kind: Subgroup,
+    parts: &[SpannedAxisRef],
+    mesh: &Mesh,
+) -> Result<(), NotationFault> {
     let wrong = parts.iter().zip(parts.iter().skip(1)).find(|(first, second)| first.0 > second.0);
     let Some((first, second)) = wrong else { return Ok(()) };
-    let name = |part: &Part| mesh.axes.get(part.axis).map_or("", |axis| axis.name.as_str());
+    let name = |part: &AxisRef| mesh.axes.get(part.axis).map_or("", |axis| axis.name.as_str());
     let message = format!("`{}` stands before `{}` in the mesh", name(&second.0), name(&first.0));
-    let fault = Fault::new(FaultKind::Value, second.1.clone(), message);
+    let fault = NotationFault::new(NotationFaultKind::Value, second.1.clone(), message);
     Err(fault.help(format!("write the axes of `{}=` in the order of the mesh", kind.word())))
 }

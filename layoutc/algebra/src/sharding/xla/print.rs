@@ -3,14 +3,16 @@
 use core::fmt::{self, Display, Formatter, Write};
 
 use crate::sharding::mesh::{Mesh, MeshAxis};
-use crate::sharding::named::{Cut, Named, Part};
-use crate::sharding::order::Order;
-use crate::sharding::placement::{Group, Placed, Placement, Subgroup, Text, Tiled};
+use crate::sharding::named::{AxisRef, AxisSharding, NamedSharding};
+use crate::sharding::order::DeviceOrder;
+use crate::sharding::placement::{
+    DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, TiledSharding,
+};
 
 /// How often XLA numbers the elements of a tuple.
 const NUMBERED: usize = 5;
 
-impl Display for Text {
+impl Display for ShardingText {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let parts = match self {
             Self::One(placed) => return placed.fmt(f),
@@ -30,33 +32,35 @@ impl Display for Text {
     }
 }
 
-impl Display for Placed {
+impl Display for TensorSharding {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_char('{')?;
         match &self.placement {
-            Placement::Replicated => f.write_str("replicated")?,
-            Placement::Maximal { device } => write!(f, "maximal device={device}")?,
-            Placement::MaximalMesh { device } => write!(f, "maximal_mesh[device_id={device}]")?,
-            Placement::Manual => f.write_str("manual")?,
-            Placement::Unknown => f.write_str("unknown")?,
-            Placement::Unreduced => f.write_str("unreduced")?,
-            Placement::Tiled(tiled) => write_tiled(tiled, f)?,
-            Placement::Named(named) => write_named(named, f)?,
+            DevicePlacement::Replicated => f.write_str("replicated")?,
+            DevicePlacement::Maximal { device } => write!(f, "maximal device={device}")?,
+            DevicePlacement::MaximalMesh { device } => {
+                write!(f, "maximal_mesh[device_id={device}]")?
+            }
+            DevicePlacement::Manual => f.write_str("manual")?,
+            DevicePlacement::Unknown => f.write_str("unknown")?,
+            DevicePlacement::Unreduced => f.write_str("unreduced")?,
+            DevicePlacement::Tiled(tiled) => write_tiled(tiled, f)?,
+            DevicePlacement::Named(named) => write_named(named, f)?,
         }
         match self.group {
-            Some(Group::As(number)) => write!(f, " shard_as {number}")?,
-            Some(Group::Like(number)) => write!(f, " shard_like {number}")?,
+            Some(ShardGroup::As(number)) => write!(f, " shard_as {number}")?,
+            Some(ShardGroup::Like(number)) => write!(f, " shard_like {number}")?,
             None => {}
         }
         f.write_char('}')
     }
 }
 
-fn write_tiled(tiled: &Tiled, f: &mut Formatter<'_>) -> fmt::Result {
+fn write_tiled(tiled: &TiledSharding, f: &mut Formatter<'_>) -> fmt::Result {
     f.write_str("devices=[")?;
     list(f, ",", tiled.counts())?;
     f.write_char(']')?;
-    if matches!(tiled.order(), Order::Iota(_)) {
+    if matches!(tiled.order(), DeviceOrder::Iota(_)) {
         f.write_str("<=")?;
     }
     write_order(tiled.order(), f)?;
@@ -72,10 +76,10 @@ fn write_tiled(tiled: &Tiled, f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 /// `[2,2,2]T(2,1,0)`, or `0,1,2,3`.
-fn write_order(order: &Order, f: &mut Formatter<'_>) -> fmt::Result {
+fn write_order(order: &DeviceOrder, f: &mut Formatter<'_>) -> fmt::Result {
     let iota = match order {
-        Order::List(devices) => return list(f, ",", devices),
-        Order::Iota(iota) => iota,
+        DeviceOrder::List(devices) => return list(f, ",", devices),
+        DeviceOrder::Iota(iota) => iota,
     };
     f.write_char('[')?;
     list(f, ",", iota.reshape())?;
@@ -89,12 +93,12 @@ fn write_order(order: &Order, f: &mut Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-fn write_named(named: &Named, f: &mut Formatter<'_>) -> fmt::Result {
-    let Named { mesh, order, cuts, shared } = named;
+fn write_named(named: &NamedSharding, f: &mut Formatter<'_>) -> fmt::Result {
+    let NamedSharding { mesh, order, cuts, shared } = named;
     f.write_str("mesh[")?;
-    list(f, ",", mesh.axes.iter().map(Axis))?;
+    list(f, ",", mesh.axes.iter().map(DisplayMeshAxis))?;
     f.write_char(']')?;
-    if !matches!(order, Order::Iota(iota) if iota.digits().len() <= 1) {
+    if !matches!(order, DeviceOrder::Iota(iota) if iota.digits().len() <= 1) {
         f.write_str(", device_ids=(")?;
         write_order(order, f)?;
         f.write_char(')')?;
@@ -103,13 +107,13 @@ fn write_named(named: &Named, f: &mut Formatter<'_>) -> fmt::Result {
         return write!(f, ", {word}");
     }
     f.write_str(", [")?;
-    list(f, ", ", cuts.iter().map(|cut| Braced { mesh, cut }))?;
+    list(f, ", ", cuts.iter().map(|cut| DisplayAxisSharding { mesh, cut }))?;
     f.write_char(']')?;
     for kind in [Subgroup::Replicated, Subgroup::Unreduced, Subgroup::Manual] {
         let parts = shared.iter().find(|row| row.0 == kind).map_or(&[][..], |row| &row.1);
         if !parts.is_empty() {
             write!(f, ", {}={{", kind.word())?;
-            list(f, ", ", parts.iter().map(|part| Shown { mesh, part: *part }))?;
+            list(f, ", ", parts.iter().map(|part| DisplayAxisRef { mesh, part: *part }))?;
             f.write_char('}')?;
         }
     }
@@ -117,7 +121,7 @@ fn write_named(named: &Named, f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 /// The one word for a tensor that nothing cuts.
-fn whole(named: &Named) -> Option<&'static str> {
+fn whole(named: &NamedSharding) -> Option<&'static str> {
     if !named.cuts.is_empty() {
         return None;
     }
@@ -130,30 +134,30 @@ fn whole(named: &Named) -> Option<&'static str> {
         .map(Subgroup::word)
 }
 
-fn is_whole(part: Part, mesh: &Mesh) -> bool {
+fn is_whole(part: AxisRef, mesh: &Mesh) -> bool {
     mesh.axes.get(part.axis).is_some_and(|axis| axis.size == part.size)
 }
 
 /// `'a'=2`
-struct Axis<'a>(&'a MeshAxis);
+struct DisplayMeshAxis<'a>(&'a MeshAxis);
 
-impl Display for Axis<'_> {
+impl Display for DisplayMeshAxis<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "'{}'={}", self.0.name, self.0.size)
     }
 }
 
 /// `{'a', 'b':(1)2, ?}`
-struct Braced<'a> {
+struct DisplayAxisSharding<'a> {
     mesh: &'a Mesh,
-    cut: &'a Cut,
+    cut: &'a AxisSharding,
 }
 
-impl Display for Braced<'_> {
+impl Display for DisplayAxisSharding<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { mesh, cut } = self;
         f.write_char('{')?;
-        list(f, ", ", cut.parts.iter().map(|part| Shown { mesh, part: *part }))?;
+        list(f, ", ", cut.parts.iter().map(|part| DisplayAxisRef { mesh, part: *part }))?;
         match (cut.is_open, cut.parts.is_empty()) {
             (true, true) => f.write_str("?")?,
             (true, false) => f.write_str(", ?")?,
@@ -164,12 +168,12 @@ impl Display for Braced<'_> {
 }
 
 /// `'a'`, or `'b':(1)2` for a part of an axis.
-struct Shown<'a> {
+struct DisplayAxisRef<'a> {
     mesh: &'a Mesh,
-    part: Part,
+    part: AxisRef,
 }
 
-impl Display for Shown<'_> {
+impl Display for DisplayAxisRef<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Some(axis) = self.mesh.axes.get(self.part.axis) else { return Ok(()) };
         write!(f, "'{}'", axis.name)?;

@@ -4,26 +4,26 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::parser::{Number, Parser, devices, few, product};
-use crate::notation::{Fault, FaultKind};
+use super::parser::{ShardingParser, SpannedInt, devices, few, product};
+use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
-use crate::sharding::iota::Iota;
-use crate::sharding::order::Order;
+use crate::sharding::iota::IotaOrder;
+use crate::sharding::order::DeviceOrder;
 
 /// Tiles and their devices, which fit each other.
-pub(super) struct Tiles {
+pub(super) struct TileAssignment {
     /// How many tiles each axis has; the last ones may be subgroups.
     pub(super) counts: Vec<i64>,
     /// Where they stand.
     pub(super) counts_span: Span,
-    pub(super) order: Order,
+    pub(super) order: DeviceOrder,
     /// All of it.
     pub(super) span: Span,
 }
 
-impl Parser<'_> {
+impl ShardingParser<'_> {
     /// Behind `devices=`.
-    pub(super) fn tiles(&mut self) -> Result<Tiles, Fault> {
+    pub(super) fn tiles(&mut self) -> Result<TileAssignment, NotationFault> {
         self.blank();
         let start = self.cursor.at();
         self.expect("[")?;
@@ -41,11 +41,11 @@ impl Parser<'_> {
             }
             self.devices(tiles, "tiles")?
         };
-        Ok(Tiles { counts, counts_span, order, span: start..self.cursor.at() })
+        Ok(TileAssignment { counts, counts_span, order, span: start..self.cursor.at() })
     }
 
     /// `2,2,2]T(2,1,0)` behind its bracket, for `count` of `many`.
-    pub(super) fn iota(&mut self, count: i64, many: &str) -> Result<Order, Fault> {
+    pub(super) fn iota(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         let start = self.cursor.at() - 1;
         let sizes = self.list("]", |parser| parser.size("devices"))?;
         let span = start..self.cursor.at();
@@ -54,28 +54,36 @@ impl Parser<'_> {
         let all = product(sizes.iter().copied(), &span)?;
         if all != count {
             let shown = devices(all);
-            let fault = Fault::new(FaultKind::Value, span, format!("{shown} for {count} {many}"));
+            let fault = NotationFault::new(
+                NotationFaultKind::Value,
+                span,
+                format!("{shown} for {count} {many}"),
+            );
             return Err(fault.help(format!("write sizes whose product is {count}")));
         }
         let transpose = match sizes.len() {
             1 => {
                 let at = self.cursor.at();
                 if self.eat("T") {
-                    let fault = Fault::new(FaultKind::Syntax, at..at + 1, "one size has no order");
+                    let fault = NotationFault::new(
+                        NotationFaultKind::Syntax,
+                        at..at + 1,
+                        "one size has no order",
+                    );
                     return Err(fault.help("leave the `T(…)` out"));
                 }
                 vec![0]
             }
             _ => self.transpose(sizes.len(), &span)?,
         };
-        Iota::new(&sizes, &transpose).map(Order::Iota).ok_or_else(|| {
-            Fault::new(FaultKind::Value, span, "the order is none of these sizes")
+        IotaOrder::new(&sizes, &transpose).map(DeviceOrder::Iota).ok_or_else(|| {
+            NotationFault::new(NotationFaultKind::Value, span, "the order is none of these sizes")
                 .help("write each position once")
         })
     }
 
     /// `T(2,1,0)`.
-    fn transpose(&mut self, rank: usize, sizes: &Span) -> Result<Vec<usize>, Fault> {
+    fn transpose(&mut self, rank: usize, sizes: &Span) -> Result<Vec<usize>, NotationFault> {
         self.blank();
         let start = self.cursor.at();
         let help = || format!("write each of 0 to {} once, the major one first", rank - 1);
@@ -92,28 +100,34 @@ impl Parser<'_> {
             let place = usize::try_from(*value).ok().filter(|place| *place < rank);
             let Some(place) = place else {
                 let message = format!("{value} is no position of {rank} sizes");
-                return Err(Fault::new(FaultKind::Value, span.clone(), message).help(help()));
+                return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
+                    .help(help()));
             };
             if places.contains(&place) {
                 let message = format!("{value} stands twice");
-                return Err(Fault::new(FaultKind::Value, span.clone(), message).help(help()));
+                return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
+                    .help(help()));
             }
             places.push(place);
         }
         if places.len() != rank {
             let shown = places.len();
             let message = format!("{shown} of {rank} positions are in the order");
-            let fault = Fault::new(FaultKind::Value, span.start.max(sizes.end)..span.end, message);
+            let fault = NotationFault::new(
+                NotationFaultKind::Value,
+                span.start.max(sizes.end)..span.end,
+                message,
+            );
             return Err(fault.help(help()));
         }
         Ok(places)
     }
 
     /// `0,1,2,3`, each device of `count` once.
-    pub(super) fn devices(&mut self, count: i64, many: &str) -> Result<Order, Fault> {
+    pub(super) fn devices(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         self.blank();
         let start = self.cursor.at();
-        let mut list: Vec<Number> = Vec::new();
+        let mut list: Vec<SpannedInt> = Vec::new();
         loop {
             list.push(self.number("a device")?);
             self.blank();
@@ -125,7 +139,7 @@ impl Parser<'_> {
         let found = i64::try_from(list.len()).unwrap_or(i64::MAX);
         if found != count {
             let message = format!("{} for {count} {many}", devices(found));
-            let fault = Fault::new(FaultKind::Value, start..end, message);
+            let fault = NotationFault::new(NotationFaultKind::Value, start..end, message);
             return Err(fault.help(format!("write {}, one for each", devices(count))));
         }
         let help = || format!("write each of 0 to {} once", count - 1);
@@ -133,13 +147,15 @@ impl Parser<'_> {
         for (device, span) in &list {
             let Some(place) = usize::try_from(*device).ok().and_then(|k| taken.get_mut(k)) else {
                 let message = format!("device {device} is none of the {count}");
-                return Err(Fault::new(FaultKind::Value, span.clone(), message).help(help()));
+                return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
+                    .help(help()));
             };
             if core::mem::replace(place, true) {
                 let message = format!("device {device} stands twice");
-                return Err(Fault::new(FaultKind::Value, span.clone(), message).help(help()));
+                return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
+                    .help(help()));
             }
         }
-        Ok(Order::List(list.into_iter().map(|(device, _)| device).collect()))
+        Ok(DeviceOrder::List(list.into_iter().map(|(device, _)| device).collect()))
     }
 }
