@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::expr::{Expr, ExprError, Var};
 use crate::layout::Layout;
-use crate::parts::{LayoutComponent, LayoutDecomposition};
+use crate::decomposition::{LayoutComponent, LayoutDecomposition};
 use crate::proof::{EnumerationDomain, find, value_of};
 
 /// Where an element lives.

@@ -11,7 +11,7 @@ use layoutc_algebra::locate::ElementLocationError;
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
-use layoutc_algebra::same::{CompareError, LayoutEquivalence, compare};
+use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
 
 const NAMES: [&str; 3] = ["i", "j", "k"];
 

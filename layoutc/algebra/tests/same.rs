@@ -8,7 +8,7 @@ use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::SequentialExecutor;
-use layoutc_algebra::same::{CompareError, LayoutEquivalence, compare};
+use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
 
 fn axis(name: &str, extent: i128) -> Axis {
     Axis { name: name.to_owned(), extent: Expr::constant(extent) }

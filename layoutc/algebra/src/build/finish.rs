@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::swizzled::{swizzled, with_swizzle};
+use super::swizzle::{swizzled, with_swizzle};
 use super::{BuildError, LayoutBuilder, check_size, current};
 use crate::digits::{self, BitSplit, Digits};
 use crate::expr::{BinOp, Expr, ExprError, Var};
@@ -14,7 +14,7 @@ use crate::proof::check::{self, Certificate, CertificateError, ClaimTargets};
 use crate::proof::{
     Claim, Executor, InjectivityError, InjectivityProof, ProverLevel, components, prove, told_axes,
 };
-use crate::remember::MemoizedFacts;
+use crate::memo::MemoizedFacts;
 use crate::simplify::Facts;
 
 /// Why a layout is refused.

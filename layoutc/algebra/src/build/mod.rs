@@ -5,17 +5,17 @@
 
 mod domain;
 mod finish;
-mod lanes;
-mod readers;
-mod rows;
-mod swizzled;
+mod regroup;
+mod inverse;
+mod regroup_placement;
+mod swizzle;
 mod window;
 
 use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::differences::interval_of_index;
+use crate::difference_bounds::interval_of_index;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::{Axis, Symbol};
 use crate::map::{IndexMap, MapItem};
@@ -25,11 +25,11 @@ use crate::proof::{EnumerationDomain as Points, Extremes, extremes, value_of};
 use crate::simplify::{Facts, Interval};
 use crate::step::{MAX_AXES, StepError, find_axis};
 use crate::swizzle::Swizzle;
-use crate::values::samples;
+use crate::symbol_values::samples;
 
 use domain::Domain;
 pub use finish::FinishError;
-pub use lanes::{ElementRegroup, RegroupError};
+pub use regroup::{ElementRegroup, RegroupError};
 
 /// Why a step cannot follow those before it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::CuteOutcome;
-use super::agree::ceil;
+use super::composition_check::ceil;
 use super::coalesce::fused;
 use super::error::{CuteError, CuteNote};
 use super::flat::CuteMode;

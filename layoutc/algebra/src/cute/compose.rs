@@ -8,12 +8,12 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::agree::{Agreement, ENUMERATED, InnerMode, agree, steps_to_carry};
+use super::composition_check::{Agreement, ENUMERATED, InnerMode, agree, steps_to_carry};
 use super::coalesce::coalesce;
 use super::error::{CuteError, CuteNote};
 use super::flat::{CuteMode, merged, value};
 use super::layout::{CuteLayout, ModeTree};
-use super::{CuteOutcome, Tiler, peer};
+use super::{CuteOutcome, Tiler, reference};
 
 /// A after B. Where B reaches past the size of A, the last mode of A goes on, and a note says so.
 ///
@@ -27,7 +27,7 @@ pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError>
             if b.cosize() > a.size() {
                 notes.push(CuteNote::PastEnd { reach: b.cosize() - 1, size: a.size() });
             }
-            notes.extend(peer::wrong(a, b).map(CuteNote::Reference));
+            notes.extend(reference::wrong(a, b).map(CuteNote::Reference));
             Ok(CuteOutcome { layout, notes })
         }
         Err(error) => Err(explained(error, a, b)),
@@ -162,7 +162,7 @@ pub(super) fn composed_within(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayo
 
 /// The refusal with what CuTe answers, and with a way out.
 fn explained(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteError {
-    let peer = || peer::wrong(a, b).map(Box::new);
+    let peer = || reference::wrong(a, b).map(Box::new);
     let merged = || {
         let fewer = coalesce(b).ok()?.layout;
         let answer = composed(a, &fewer).ok()?;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::CuteOutcome;
-use super::agree::ENUMERATED;
+use super::composition_check::ENUMERATED;
 use super::coalesce::fused;
 use super::complement::{covered, places};
 use super::compose::is_undone;

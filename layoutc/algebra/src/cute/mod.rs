@@ -8,7 +8,7 @@
 //!
 //! Source: CUTLASS, CuTe layout algebra.
 
-mod agree;
+mod composition_check;
 mod coalesce;
 mod complement;
 mod compose;
@@ -17,7 +17,7 @@ mod error;
 mod flat;
 mod inverse;
 mod layout;
-mod peer;
+mod reference;
 mod product;
 mod swizzle;
 mod text;
@@ -25,7 +25,7 @@ mod tuple;
 
 use alloc::vec::Vec;
 
-pub use agree::ENUMERATED;
+pub use composition_check::ENUMERATED;
 pub use coalesce::{coalesce, coalesce_by};
 pub use complement::complement;
 pub use compose::{compose, compose_by};

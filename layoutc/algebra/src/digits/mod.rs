@@ -9,10 +9,10 @@
 
 mod derive;
 mod divide;
-mod numbers;
+mod shared_dividends;
 mod read;
 mod refine;
-mod span;
+mod bounds;
 
 use alloc::vec::Vec;
 
@@ -21,7 +21,7 @@ use crate::expr::{Expr, ExprError};
 use crate::simplify::Facts;
 
 pub(crate) use derive::modulo;
-use numbers::SharedDividends;
+use shared_dividends::SharedDividends;
 use read::DigitReader;
 pub(crate) use read::sum;
 use refine::{ChainPlan, refine};

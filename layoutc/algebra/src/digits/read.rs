@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::numbers::SharedDividends;
+use super::shared_dividends::SharedDividends;
 use super::refine::{ChainPlan, ChainSource, Refinement};
 use super::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};

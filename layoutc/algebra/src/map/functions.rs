@@ -9,7 +9,7 @@ use crate::expr::{BinOp, Expr, Var};
 use crate::functions;
 use crate::parse::{IndexAst, Span};
 use crate::poly::Poly;
-use crate::range::interval;
+use crate::written_extent::interval;
 use crate::simplify::Interval;
 
 impl MapResolver<'_> {

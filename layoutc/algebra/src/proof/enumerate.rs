@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::expr::{Expr, ExprError};
 
 use super::collision::PointPair;
-use super::machine::{Executor, remembered};
+use super::executor::{Executor, remembered};
 
 mod first;
 mod sweep;

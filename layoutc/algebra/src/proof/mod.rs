@@ -16,16 +16,16 @@ mod collision;
 mod decode;
 mod eliminate;
 mod enumerate;
-mod machine;
-mod nest;
+mod executor;
+mod symbolic_strides;
 mod visit;
 
 use decode::DecodeFailure;
 pub use decode::UndeterminedDigit;
 pub(crate) use enumerate::{EnumerationDomain, Extremes, count, extremes, find, first_nonzero};
 pub use enumerate::{MAX_POINTS, MAX_SLOTS};
-pub use machine::{Executor, SequentialExecutor};
-pub(crate) use nest::order;
+pub use executor::{Executor, SequentialExecutor};
+pub(crate) use symbolic_strides::order;
 
 /// Why a map is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -283,7 +283,7 @@ fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<DigitProof,
     }
     match eliminate::eliminate(claim, component) {
         Ok(Some(axes)) => {
-            let (digits, decoded) = (nest::whole(claim, component), decode::AxisSolution { axes });
+            let (digits, decoded) = (symbolic_strides::whole(claim, component), decode::AxisSolution { axes });
             Ok(DigitProof::Solved { digits, decoded, is_sum: false })
         }
         Ok(None) | Err(ExprError::Overflow | ExprError::TooLarge) => Ok(DigitProof::Unreadable),

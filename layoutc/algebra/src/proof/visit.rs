@@ -9,7 +9,7 @@ use super::{Claim, Component, Executor, InjectivityError, value_of};
 use crate::affine::line;
 use crate::expr::{Expr, ExprError, Var};
 use crate::layout::ProofMethod;
-use crate::values::samples;
+use crate::symbol_values::samples;
 
 /// The most points that are visited for one value of the symbols.
 const SAMPLE_POINTS: i128 = 1 << 14;

@@ -1,6 +1,6 @@
 //! A placement in each of XLA's three forms.
 
-use super::lack::ShardingInexpressible;
+use super::inexpressible::ShardingInexpressible;
 use super::named::NamedSharding;
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, TensorSharding, TiledSharding};

@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::lack::ShardingInexpressible;
+use super::inexpressible::ShardingInexpressible;
 use super::mesh::{Mesh, MeshAxis};
-use super::meshed::MeshSharding;
+use super::mesh_sharding::MeshSharding;
 use super::placement::{DevicePlacement, TensorSharding};
 
 /// A placement as an expression of Python: `NamedSharding(…)`, or `SingleDeviceSharding(…)` on one device. Where the

@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use thiserror::Error;
 
-use super::owners::ReplicaDevices;
+use super::replicas::ReplicaDevices;
 
 /// An axis of a mesh.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

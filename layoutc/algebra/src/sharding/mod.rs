@@ -5,28 +5,28 @@
 //! as a [`DevicePlacement`], which keeps the order, and becomes a mesh ([`MeshSharding`]) where the order is that of one.
 
 mod convert;
-mod held;
+mod shard_contents;
 mod iota;
 pub mod jax;
-mod lack;
+mod inexpressible;
 mod mesh;
-mod meshed;
+mod mesh_sharding;
 mod named;
 mod order;
-mod owners;
+mod replicas;
 mod placement;
-mod same;
+mod equivalence;
 pub mod xla;
 
 pub use convert::ShardingForm;
-pub use held::TensorShard;
+pub use shard_contents::TensorShard;
 pub use iota::{DeviceDigit, IotaError, IotaOrder, TileBoundaryError};
-pub use lack::ShardingInexpressible;
+pub use inexpressible::ShardingInexpressible;
 pub use mesh::{Mesh, MeshAxis, Sharding, ShardingError, part_extent};
-pub use meshed::MeshSharding;
+pub use mesh_sharding::MeshSharding;
 pub use named::{AxisRef, AxisSharding, NamedSharding};
 pub use order::{DeviceOrder, LISTED};
-pub use owners::ReplicaDevices;
+pub use replicas::ReplicaDevices;
 pub use placement::{
     DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, TiledSharding, tiled,
 };

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::iota::{DeviceDigit, IotaOrder};
-use super::lack::ShardingInexpressible;
+use super::inexpressible::ShardingInexpressible;
 use super::mesh::{Mesh, MeshAxis};
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TiledSharding, tiled};

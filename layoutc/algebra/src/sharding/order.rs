@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::iota::{DeviceDigit, IotaError, IotaOrder};
-use super::lack::ShardingInexpressible;
+use super::inexpressible::ShardingInexpressible;
 
 /// How many devices are written out at most.
 pub const LISTED: i64 = 1 << 20;

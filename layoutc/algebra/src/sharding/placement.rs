@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::lack::ShardingInexpressible;
+use super::inexpressible::ShardingInexpressible;
 use super::named::NamedSharding;
 use super::order::DeviceOrder;
 

@@ -2,7 +2,7 @@
 
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::proof::SequentialExecutor;
-use layoutc_algebra::same::{LayoutEquivalence, compare};
+use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 
 use super::random::generate::{self, Kinds, current};
 use super::random::{Case, MapItem, Op, Random, Step, Tree, Truth, bin, truth};

@@ -11,13 +11,13 @@ mod apply;
 mod edit;
 mod layout;
 mod parse;
-mod satisfied;
-mod shuffle;
+mod satisfaction;
+mod permutation;
 
 pub(super) use apply::apply;
 pub use edit::GlowEditError;
 pub use layout::{GlowAxis, GlowExtension, GlowLayout};
 pub(super) use parse::MAX_DIMS;
 pub use parse::parse;
-pub use satisfied::{GlowTensor, Satisfaction, UnknownAttribute, UnmetRequirement, satisfied};
-pub use shuffle::{AxisPermutation, PermutationError, TransposeOperand};
+pub use satisfaction::{GlowTensor, Satisfaction, UnknownAttribute, UnmetRequirement, satisfied};
+pub use permutation::{AxisPermutation, PermutationError, TransposeOperand};

@@ -23,7 +23,7 @@ use crate::build::LayoutBuilder;
 use crate::expr::ExprError;
 use crate::layout::Layout;
 use crate::proof::Executor;
-use crate::same::{LayoutEquivalence, compare};
+use crate::equivalence::{LayoutEquivalence, compare};
 use flat::{FlatLayout, StridedBlock};
 
 /// What the elements are, as far as a text names them.

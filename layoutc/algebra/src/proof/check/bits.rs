@@ -2,7 +2,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-use super::parts::remainders;
+use super::division::remainders;
 use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::{BinOp, ExprError};

@@ -12,7 +12,7 @@ use super::{Certificate, CertificateError};
 use crate::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, apply};
 use crate::proof::Executor;
-use crate::proof::machine::remembered;
+use crate::proof::executor::remembered;
 
 /// The value of `hilbert` for a row and a column.
 pub(super) struct CurveDigit {

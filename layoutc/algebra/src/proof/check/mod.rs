@@ -15,11 +15,11 @@ use crate::digits::Digits;
 use crate::expr::{BinOp, CompareOp, Expr, ExprError, ExprNode, Predicate, Var};
 use crate::layout::{Layout, ProofMethod, Symbol, Verdict};
 use crate::physical::groups;
-use crate::values::samples;
+use crate::symbol_values::samples;
 
 mod bits;
 mod curves;
-mod parts;
+mod division;
 mod points;
 mod predicate;
 mod program;

@@ -10,7 +10,7 @@ use crate::affine::line;
 use crate::expr::{BinOp, Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
-use crate::proof::machine::remembered;
+use crate::proof::executor::remembered;
 use crate::proof::{Executor, components, value_of};
 
 /// Bits of one pass over the slots: 256 MiB.

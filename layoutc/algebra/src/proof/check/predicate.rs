@@ -11,7 +11,7 @@ use super::program::{Column, PointBatches, PredicateProgram, StackProgram};
 use super::{CertificateError, extents, value_of};
 use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
-use crate::values::samples;
+use crate::symbol_values::samples;
 
 /// The slots up to which the predicate is counted in full.
 const COUNTED_SLOTS: i128 = 1 << 16;

@@ -4,7 +4,7 @@
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
-use super::parts::{divide, remainders};
+use super::division::{divide, remainders};
 use super::signs::MAX_RELAXATIONS;
 use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};

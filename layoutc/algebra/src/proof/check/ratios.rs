@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::parts::divide;
+use super::division::divide;
 use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::ExprError;

@@ -4,7 +4,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::parts::divide;
+use super::division::divide;
 use super::sums::CheckerContext;
 use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;

@@ -1,10 +1,10 @@
 //! From weighted sums of digits back to the axes: which digits the targets tell, and how to read them.
 
-mod heard;
-mod known;
-mod numbers;
+mod sums;
+mod solver;
+mod mixed_radix;
 mod parity;
-mod suspects;
+mod collision_steps;
 
 use alloc::vec::Vec;
 
@@ -51,7 +51,7 @@ pub(crate) fn decode(
     extents: &[Expr],
     facts: &Facts,
 ) -> Result<Result<AxisSolution, DecodeFailure>, ExprError> {
-    let known = known::known_digits(digits, extents, facts)?;
+    let known = solver::known_digits(digits, extents, facts)?;
     let mut axes = Vec::new();
     let mut lost = Vec::new();
     let mut failed = false;
@@ -66,7 +66,7 @@ pub(crate) fn decode(
     }
     Ok(if failed {
         let kernel = parity::kernel(digits, &known);
-        Err(DecodeFailure { lost, kernel, steps: suspects::steps(digits, extents, &known) })
+        Err(DecodeFailure { lost, kernel, steps: collision_steps::steps(digits, extents, &known) })
     } else {
         Ok(AxisSolution { axes })
     })

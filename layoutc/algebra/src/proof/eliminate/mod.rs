@@ -14,12 +14,12 @@ use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
 use crate::simplify::Facts;
 
-mod apart;
-mod forms;
+mod split;
+mod quotient_forms;
 mod infer;
 mod trials;
 
-use forms::QuotientForms;
+use quotient_forms::QuotientForms;
 use trials::Trials;
 
 /// The most equations.

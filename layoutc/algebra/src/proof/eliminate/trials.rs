@@ -8,7 +8,7 @@ use crate::monomial::Atom;
 use crate::poly::Poly;
 use crate::proof::{Claim, value_of};
 use crate::simplify::Facts;
-use crate::values::samples;
+use crate::symbol_values::samples;
 
 /// Elements without a pattern for each value of the symbols.
 const RANDOM: usize = 6;

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{EnumerationDomain, NOWHERE, SlotSweep};
 use crate::expr::ExprError;
-use crate::proof::machine::Executor;
+use crate::proof::executor::Executor;
 
 /// The first point for which the domain's only target is not 0. The domain has no more than [`super::MAX_POINTS`].
 ///

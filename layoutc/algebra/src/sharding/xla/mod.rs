@@ -10,7 +10,7 @@
 mod named;
 mod parse;
 mod parser;
-mod parts;
+mod axis_refs;
 mod print;
 mod tiles;
 

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::parser::{ShardingParser, few, product};
-use super::parts::{SpannedAxisRef, disjoint, sorted, unmerged};
+use super::axis_refs::{SpannedAxisRef, disjoint, sorted, unmerged};
 use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 use crate::sharding::iota::IotaOrder;

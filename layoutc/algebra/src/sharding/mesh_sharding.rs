@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::iota::{DeviceDigit, IotaOrder};
-use super::lack::ShardingInexpressible;
+use super::inexpressible::ShardingInexpressible;
 use super::mesh::{Mesh, MeshAxis, Sharding};
 use super::named::{AxisRef, AxisSharding, NamedSharding};
 use super::order::DeviceOrder;

@@ -9,7 +9,7 @@ use crate::monomial::Atom;
 use crate::physical::MemoryPlacement;
 use crate::poly::Poly;
 use crate::proof::order;
-use crate::remember::MemoizedFacts;
+use crate::memo::MemoizedFacts;
 use crate::simplify::Facts;
 
 /// Targets over `Var::Physical`, and conditions of a slot.

@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use super::agree::{Agreement, InnerMode, agree, ceil};
+use super::composition_check::{Agreement, InnerMode, agree, ceil};
 use super::error::CuteReferenceResult;
 use super::flat::{CuteMode, merged};
 use super::layout::{CuteLayout, ModeTree};

@@ -1,7 +1,7 @@
 //! Where elements lie that are joined or cut: strides, pitches and rows, counted in the longer and the shorter.
 
 use super::LayoutBuilder;
-use super::lanes::{RegroupError, is_multiple, quotient, times};
+use super::regroup::{RegroupError, is_multiple, quotient, times};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::physical::{MemoryPlacement, PlacementOptions, groups};
 use crate::poly::gcd;

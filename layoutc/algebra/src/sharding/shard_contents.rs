@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::lack::ShardingInexpressible;
+use super::inexpressible::ShardingInexpressible;
 use super::mesh::part_extent;
 use super::placement::{DevicePlacement, Subgroup, TiledSharding};
 

@@ -15,7 +15,7 @@ use crate::layout::{Layout, Symbol};
 use crate::locate::{ElementLocation, ElementLocationError};
 use crate::proof::{Executor, MAX_POINTS, value_of};
 use crate::simplify::Facts;
-use crate::values::samples;
+use crate::symbol_values::samples;
 use difference::{DifferenceResult, DifferenceScope, decide_within};
 
 /// Points that are visited for one value of the symbols.

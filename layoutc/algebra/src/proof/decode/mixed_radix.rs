@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::greatest;
-use super::known::{DigitSolver, KnownSum};
+use super::solver::{DigitSolver, KnownSum};
 use crate::digits::{Chain, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::poly::gcd;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::iota::{DeviceDigit, IotaOrder};
-use super::lack::ShardingInexpressible;
+use super::inexpressible::ShardingInexpressible;
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TensorSharding, TiledSharding};
 

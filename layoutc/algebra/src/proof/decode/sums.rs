@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::known::{DigitSolver, KnownSum, weighted};
+use super::solver::{DigitSolver, KnownSum, weighted};
 use crate::digits::{DerivedDigit, LinearForm, modulo, sum};
 use crate::expr::{BinOp, Expr, ExprError};
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::numbers::inverse;
+use super::mixed_radix::inverse;
 use crate::digits::{DerivedDigit, Digits, LinearForm};
 use crate::expr::Expr;
 use crate::poly::gcd;

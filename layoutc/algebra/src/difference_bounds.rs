@@ -10,7 +10,7 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
 use crate::proof::{EnumerationDomain, extremes};
-use crate::range::{interval, negated, operation};
+use crate::written_extent::{interval, negated, operation};
 use crate::simplify::{Facts, Interval};
 
 /// An extent that is as good as none: sums of products with it stay within 128 bits.
