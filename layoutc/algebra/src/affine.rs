@@ -16,20 +16,26 @@ pub struct AffineOffset {
 }
 
 /// `(w, c)` of an index that is `w * var + c`, as it is written.
-pub(crate) fn line(index: &Expr, var: Var) -> Option<(i128, i128)> {
+pub(crate) fn linear_coefficients(index: &Expr, var: Var) -> Option<(i128, i128)> {
     let sum =
         |(a, b): (i128, i128), (c, d): (i128, i128)| Some((a.checked_add(c)?, b.checked_add(d)?));
     let times = |(a, b): (i128, i128), k: i128| Some((a.checked_mul(k)?, b.checked_mul(k)?));
     match index.node() {
         ExprNode::Const(value) => Some((0, *value)),
         ExprNode::Var(own) => (*own == var).then_some((1, 0)),
-        ExprNode::Neg(a) => times(line(a, var)?, -1),
-        ExprNode::Bin(BinOp::Add, a, b) => sum(line(a, var)?, line(b, var)?),
-        ExprNode::Bin(BinOp::Sub, a, b) => sum(line(a, var)?, times(line(b, var)?, -1)?),
-        ExprNode::Bin(BinOp::Mul, a, b) => match (line(a, var)?, line(b, var)?) {
-            (a, (0, k)) | ((0, k), a) => times(a, k),
-            _ => None,
-        },
+        ExprNode::Neg(a) => times(linear_coefficients(a, var)?, -1),
+        ExprNode::Bin(BinOp::Add, a, b) => {
+            sum(linear_coefficients(a, var)?, linear_coefficients(b, var)?)
+        }
+        ExprNode::Bin(BinOp::Sub, a, b) => {
+            sum(linear_coefficients(a, var)?, times(linear_coefficients(b, var)?, -1)?)
+        }
+        ExprNode::Bin(BinOp::Mul, a, b) => {
+            match (linear_coefficients(a, var)?, linear_coefficients(b, var)?) {
+                (a, (0, k)) | ((0, k), a) => times(a, k),
+                _ => None,
+            }
+        }
         ExprNode::Bin(..) => None,
     }
 }

@@ -27,8 +27,8 @@ impl Facts {
         let (mut low, mut high) = (Poly::zero(), Poly::zero());
         for (indices, weight) in groups {
             let interval = self.group_range(&indices, &weight)?;
-            low = low.and(&interval.low)?;
-            high = high.and(&interval.high)?;
+            low = low.add_owned(&interval.low)?;
+            high = high.add_owned(&interval.high)?;
         }
         Ok(Interval { low, high })
     }
@@ -61,8 +61,8 @@ impl Facts {
             }
             let part = Poly::term(monomial.clone(), coefficient);
             let interval = scaled(&range, &part, coefficient)?;
-            low = low.and(&interval.low)?;
-            high = high.and(&interval.high)?;
+            low = low.add_owned(&interval.low)?;
+            high = high.add_owned(&interval.high)?;
         }
         Ok(Interval { low, high })
     }

@@ -40,7 +40,7 @@ impl Facts {
             && self.stays_below(row, grid.rows())?
             && self.stays_below(column, grid.columns())?
         {
-            return row.scale(grid.columns().into())?.and(column);
+            return row.scale(grid.columns().into())?.add_owned(column);
         }
         Ok(Poly::op(BinOp::HilbertCell(grid), distance, Poly::zero()))
     }

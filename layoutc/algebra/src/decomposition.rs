@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
-use crate::proof::{Claim, components, told_axes};
+use crate::proof::{Claim, components, solve_axes};
 use crate::simplify::Facts;
 
 /// Axes with the targets that read them and no others.
@@ -43,7 +43,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`ExprError`] when an expression would be too large.
-    pub fn parts(&self) -> Result<LayoutDecomposition, ExprError> {
+    pub fn decompose(&self) -> Result<LayoutDecomposition, ExprError> {
         let strided = self.is_strided();
         let targets =
             if strided { alloc::vec![self.offset.clone()] } else { self.storage_map.clone() };
@@ -69,7 +69,7 @@ impl Layout {
         };
         let mut parts = Vec::new();
         for component in components(extents.len(), &targets, &within) {
-            let told = told_axes(claim, &component)?;
+            let told = solve_axes(claim, &component)?;
             let index = |axis: &usize| {
                 let index = told.iter().flatten().find(|(own, _)| own == axis)?;
                 Some(of_targets.simplify(&index.1))

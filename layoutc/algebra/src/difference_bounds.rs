@@ -10,8 +10,8 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
 use crate::proof::{EnumerationDomain, extremes};
-use crate::written_extent::{interval, negated, operation};
 use crate::simplify::{Facts, Interval};
+use crate::written_extent::{interval, negated, operation};
 
 /// An extent that is as good as none: sums of products with it stay within 128 bits.
 const ANY: i128 = 1 << 62;
@@ -85,11 +85,14 @@ impl DifferenceBounds<'_> {
 
     fn sum(&self, expr: &Expr) -> Result<Interval, ExprError> {
         let mut terms = Vec::new();
-        put_terms(expr, false, &mut terms);
+        collect_terms(expr, false, &mut terms);
         let mut sum = Interval { low: Poly::zero(), high: Poly::zero() };
         for group in groups(&terms) {
             let own = self.group(&group)?;
-            sum = Interval { low: sum.low.and(&own.low)?, high: sum.high.and(&own.high)? };
+            sum = Interval {
+                low: sum.low.add_owned(&own.low)?,
+                high: sum.high.add_owned(&own.high)?,
+            };
         }
         Ok(sum)
     }
@@ -100,8 +103,10 @@ impl DifferenceBounds<'_> {
         for SignedTerm { expr, is_subtracted } in &group.terms {
             let own = self.interval(expr)?;
             let own = if *is_subtracted { negated(&own)? } else { own };
-            written =
-                Interval { low: written.low.and(&own.low)?, high: written.high.and(&own.high)? };
+            written = Interval {
+                low: written.low.add_owned(&own.low)?,
+                high: written.high.add_owned(&own.high)?,
+            };
             let op = if *is_subtracted { BinOp::Sub } else { BinOp::Add };
             whole = Expr::binary(op, &whole, expr)?;
         }
@@ -112,18 +117,22 @@ impl DifferenceBounds<'_> {
         if !is_difference || group.vars.iter().any(is_empty) {
             return Ok(written);
         }
-        if let Some(visited) = self.visited(&whole, &group.vars)? {
+        if let Some(visited) = self.bounds_by_enumeration(&whole, &group.vars)? {
             return Ok(visited);
         }
         // A normal form too large for the integers says nothing.
-        match self.of_normal_form(&whole) {
-            Ok(normal) => self.narrower(written, normal),
+        match self.bounds_of_normal_form(&whole) {
+            Ok(normal) => self.intersect(written, normal),
             Err(_) => Ok(written),
         }
     }
 
     /// The least and the greatest value; `None` where a symbol has a say, or there are too many indices.
-    fn visited(&self, expr: &Expr, vars: &[Var]) -> Result<Option<Interval>, ExprError> {
+    fn bounds_by_enumeration(
+        &self,
+        expr: &Expr,
+        vars: &[Var],
+    ) -> Result<Option<Interval>, ExprError> {
         let (mut axes, mut extents, mut points) = (Vec::new(), Vec::new(), 1_i128);
         for var in vars {
             let Var::Storage(k) = var else { return Ok(None) };
@@ -155,25 +164,28 @@ impl DifferenceBounds<'_> {
         }))
     }
 
-    fn of_normal_form(&self, expr: &Expr) -> Result<Interval, ExprError> {
+    fn bounds_of_normal_form(&self, expr: &Expr) -> Result<Interval, ExprError> {
         let form = self.free.normalize(expr)?;
-        let sum = self.of_form(&form)?;
-        self.narrower(sum, self.of_form(&self.digits(&form)?)?)
+        let sum = self.bounds_of_poly(&form)?;
+        self.intersect(sum, self.bounds_of_poly(&self.quotients_as_digits(&form)?)?)
     }
 
     /// The bounds of a normal form, term by term; the constant is one of them.
-    fn of_form(&self, form: &Poly) -> Result<Interval, ExprError> {
+    fn bounds_of_poly(&self, form: &Poly) -> Result<Interval, ExprError> {
         let mut sum = Interval { low: Poly::zero(), high: Poly::zero() };
         for (monomial, coefficient) in form.terms() {
             let term = self.free.render(&Poly::term(monomial.clone(), coefficient))?;
             let term = interval(&term, self.range, self.facts)?;
-            sum = Interval { low: sum.low.and(&term.low)?, high: sum.high.and(&term.high)? };
+            sum = Interval {
+                low: sum.low.add_owned(&term.low)?,
+                high: sum.high.add_owned(&term.high)?,
+            };
         }
         Ok(sum)
     }
 
     /// Of each bound the tighter one, where it is known which it is.
-    fn narrower(&self, a: Interval, b: Interval) -> Result<Interval, ExprError> {
+    fn intersect(&self, a: Interval, b: Interval) -> Result<Interval, ExprError> {
         let raises = self.facts.at_least_zero(&b.low.sub(&a.low)?)?;
         let lowers = self.facts.at_least_zero(&a.high.sub(&b.high)?)?;
         Ok(Interval {
@@ -184,7 +196,7 @@ impl DifferenceBounds<'_> {
 
     /// The sum with `x % k` written as `x - x // k * k`, and quotients that are subtracted as the digits that are left:
     /// `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
-    fn digits(&self, form: &Poly) -> Result<Poly, ExprError> {
+    fn quotients_as_digits(&self, form: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();
         for (monomial, coefficient) in form.terms() {
             let term = match &**monomial {
@@ -194,11 +206,11 @@ impl DifferenceBounds<'_> {
                 }
                 _ => Poly::term(monomial.clone(), coefficient),
             };
-            sum = sum.and(&term)?;
+            sum = sum.add_owned(&term)?;
         }
         let mut left = sum.len();
         while left > 0
-            && let Some(fewer) = self.with_a_digit(&sum)?
+            && let Some(fewer) = self.fold_subtracted_quotient(&sum)?
         {
             sum = fewer;
             left -= 1;
@@ -207,7 +219,7 @@ impl DifferenceBounds<'_> {
     }
 
     /// The sum with one subtracted quotient less; `None` where none goes.
-    fn with_a_digit(&self, sum: &Poly) -> Result<Option<Poly>, ExprError> {
+    fn fold_subtracted_quotient(&self, sum: &Poly) -> Result<Option<Poly>, ExprError> {
         let quotients: Vec<(&Poly, i128, i128)> = sum.terms().filter_map(quotient).collect();
         for (x, divisor, coefficient) in quotients.iter().filter(|(.., c)| *c < 0) {
             let lower = quotients.iter().filter(|(y, by, c)| y == x && divisor % by == 0 && *c > 0);
@@ -221,8 +233,8 @@ impl DifferenceBounds<'_> {
                 let digit = self.free.modulo(&number, &Poly::constant(steps))?.scale(count)?;
                 let quotient = self.free.floor_div(x, &Poly::constant(*divisor))?;
                 let rest = sum.sub(&quotient.scale(*coefficient)?)?.sub(&number.scale(count)?)?;
-                let changed = rest.and(&digit)?;
-                if below_zero(&changed) < below_zero(sum) {
+                let changed = rest.add_owned(&digit)?;
+                if negative_terms(&changed) < negative_terms(sum) {
                     return Ok(Some(changed));
                 }
             }
@@ -232,17 +244,17 @@ impl DifferenceBounds<'_> {
 }
 
 /// The terms of a sum.
-fn put_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<SignedTerm>) {
+fn collect_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<SignedTerm>) {
     match expr.node() {
         ExprNode::Bin(BinOp::Add, a, b) => {
-            put_terms(a, is_subtracted, terms);
-            put_terms(b, is_subtracted, terms);
+            collect_terms(a, is_subtracted, terms);
+            collect_terms(b, is_subtracted, terms);
         }
         ExprNode::Bin(BinOp::Sub, a, b) => {
-            put_terms(a, is_subtracted, terms);
-            put_terms(b, !is_subtracted, terms);
+            collect_terms(a, is_subtracted, terms);
+            collect_terms(b, !is_subtracted, terms);
         }
-        ExprNode::Neg(a) => put_terms(a, !is_subtracted, terms),
+        ExprNode::Neg(a) => collect_terms(a, !is_subtracted, terms),
         _ => terms.push(SignedTerm { expr: expr.clone(), is_subtracted }),
     }
 }
@@ -269,7 +281,7 @@ fn groups(terms: &[SignedTerm]) -> Vec<TermGroup> {
 }
 
 /// How many terms are subtracted.
-fn below_zero(sum: &Poly) -> usize {
+fn negative_terms(sum: &Poly) -> usize {
     sum.terms().filter(|(_, coefficient)| *coefficient < 0).count()
 }
 
@@ -327,7 +339,7 @@ mod tests {
         let differences = DifferenceBounds { range: &range, facts: &facts, free };
         for seed in (0..823_543).step_by(331) {
             let sum = sum_of(seed);
-            let bounds = differences.of_normal_form(&sum).expect("bounds");
+            let bounds = differences.bounds_of_normal_form(&sum).expect("bounds");
             let bounds = [bounds.low, bounds.high].map(|bound| bound.as_constant());
             let [Some(low), Some(high)] = bounds else { panic!("{sum:?}: {bounds:?}") };
             for (x, y) in (0..extents[0]).flat_map(|x| (0..extents[1]).map(move |y| (x, y))) {

@@ -72,7 +72,7 @@ impl Facts {
                     Some(d) => self.modulo(&whole, &b.mul(d)?)?,
                     None => whole,
                 };
-                return Ok(Some(sum.and(&whole.mul(&weight)?)?));
+                return Ok(Some(sum.add_owned(&whole.mul(&weight)?)?));
             }
         }
         // The quotient may have simplified to something that is no atom: try it as a polynomial of several terms.
@@ -83,7 +83,7 @@ impl Facts {
         if quotient.len() > 1 && quotient.len() < p.len() {
             let mut sum = p.sub(&quotient.mul(&upper_weight)?)?;
             sum.add_term(lower, coefficient.checked_neg().ok_or(ExprError::Overflow)?)?;
-            let sum = sum.and(&self.floor_div(x, a)?.mul(&weight)?)?;
+            let sum = sum.add_owned(&self.floor_div(x, a)?.mul(&weight)?)?;
             return Ok((sum.len() < p.len()).then_some(sum));
         }
         Ok(None)
@@ -115,7 +115,7 @@ impl Facts {
             let digit = self.modulo(&lower, &b)?;
             let mut bare = p.clone();
             bare.add_term(upper, coefficient.checked_neg().ok_or(ExprError::Overflow)?)?;
-            let sum = bare.less(&lower.mul(&weight)?)?.and(&digit.mul(&weight)?)?;
+            let sum = bare.sub_owned(&lower.mul(&weight)?)?.add_owned(&digit.mul(&weight)?)?;
             if sum.len() < p.len() {
                 return Ok(Some(sum));
             }

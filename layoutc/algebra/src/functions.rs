@@ -18,7 +18,7 @@ fn bit_of(x: &Expr, bit: u32, bits: u32) -> Result<Expr, ExprError> {
 }
 
 /// Bits put together: each `(bit, place)` counts 2^place.
-fn put_together(bits: &[(Expr, u32)]) -> Result<Expr, ExprError> {
+fn join_bits(bits: &[(Expr, u32)]) -> Result<Expr, ExprError> {
     let mut sum: Option<Expr> = None;
     for (bit, place) in bits {
         let term = match place {
@@ -53,7 +53,7 @@ pub fn morton(parts: &[(Expr, u32)]) -> Result<Expr, ExprError> {
         }
     }
     placed.reverse();
-    put_together(&placed)
+    join_bits(&placed)
 }
 
 /// The lowest `bits` bits of `x`, at most 62, in reverse: of 4 bits, 1 goes to 8.
@@ -69,5 +69,5 @@ pub fn bitrev(x: &Expr, bits: u32) -> Result<Expr, ExprError> {
         // Higher bits are cut off: none is the last of `x`.
         placed.push((bit_of(x, bit, u32::MAX)?, bits - 1 - bit));
     }
-    put_together(&placed)
+    join_bits(&placed)
 }

@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
+use crate::decomposition::{LayoutComponent, LayoutDecomposition};
 use crate::expr::{Expr, ExprError, Var};
 use crate::layout::Layout;
-use crate::decomposition::{LayoutComponent, LayoutDecomposition};
 use crate::proof::{EnumerationDomain, find, value_of};
 
 /// Where an element lives.
@@ -54,7 +54,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`ElementLocationError`].
-    pub fn place(
+    pub fn locate(
         &self,
         logical: &[i128],
         symbols: &[i128],
@@ -87,7 +87,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`ElementLocationError`].
-    pub fn owner(
+    pub fn element_at(
         &self,
         physical: &[i128],
         symbols: &[i128],
@@ -113,7 +113,7 @@ impl Layout {
         symbols: &[i128],
     ) -> Result<Option<Vec<i128>>, ElementLocationError> {
         let number = |expr: &Expr| expr.evaluate(&|var| value_of(var, &[], symbols));
-        let parts = self.parts()?;
+        let parts = self.decompose()?;
         let at = |var: Var| match var {
             Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
             other => value_of(other, &[], symbols),
@@ -126,7 +126,7 @@ impl Layout {
         }
         let mut logical = alloc::vec![0; self.logical.len()];
         for part in &parts.components {
-            let Some(point) = self.point_of(part, &parts, (&wanted, symbols))? else {
+            let Some(point) = self.solve_component(part, &parts, (&wanted, symbols))? else {
                 return Ok(None);
             };
             for (axis, index) in part.axes.iter().zip(point) {
@@ -144,12 +144,12 @@ impl Layout {
         if !self.holds(&logical, symbols)? {
             return Ok(None);
         }
-        let place = self.place(&logical, symbols)?;
+        let place = self.locate(&logical, symbols)?;
         Ok((place.physical == physical).then_some(logical))
     }
 
     /// The indices of a part's axes where its targets have these values; `None` where no element has.
-    fn point_of(
+    fn solve_component(
         &self,
         part: &LayoutComponent,
         parts: &LayoutDecomposition,

@@ -30,7 +30,7 @@ impl Facts {
             if self.is_never_negative(&goal)? {
                 return Ok(true);
             }
-            match self.relax(&goal)? {
+            match self.weaken_quotient(&goal)? {
                 Some(relaxed) => goal = relaxed,
                 None => return Ok(false),
             }
@@ -54,12 +54,12 @@ impl Facts {
             return Ok(false);
         }
         let mut left = MAX_STEPS;
-        Ok(holds(p, &bounds, &mut left).unwrap_or(false))
+        Ok(is_nonnegative_in_box(p, &bounds, &mut left).unwrap_or(false))
     }
 
     /// What is at least 0 only where `p` is, for whole numbers: the most nested quotient `x // d`, times `d`, taken as
     /// `x - d + 1` or `x`. `None` when there is nothing to weaken.
-    fn relax(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
+    fn weaken_quotient(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
         let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
         let quotients = atoms.filter(|atom| matches!(atom, Atom::Op(BinOp::FloorDiv, ..)));
         let Some(quotient) = quotients.max_by_key(|atom| depth(atom)) else { return Ok(None) };
@@ -86,12 +86,12 @@ impl Facts {
         let weights = up.terms().chain(down.terms()).fold(0, |n, (_, c)| gcd(n, c));
         if let Some(k) = d.as_constant().filter(|k| weights % k == 0) {
             let part = |weight: &Poly| weight.split_by_constant(k).0;
-            let bound = part(&up).mul(&lower)?.and(&part(&down).mul(x)?)?;
-            return Ok(Some(rest.and(&bound)?));
+            let bound = part(&up).mul(&lower)?.add_owned(&part(&down).mul(x)?)?;
+            return Ok(Some(rest.add_owned(&bound)?));
         }
         // p >= 0 where d*p > -d.
-        let whole = rest.mul(d)?.and(&up.mul(&lower)?)?.and(&down.mul(x)?)?;
-        Ok(Some(whole.and(d)?.plus(-1)?))
+        let whole = rest.mul(d)?.add_owned(&up.mul(&lower)?)?.add_owned(&down.mul(x)?)?;
+        Ok(Some(whole.add_owned(d)?.plus(-1)?))
     }
 }
 
@@ -140,7 +140,7 @@ fn least(p: &Poly, bounds: &AtomBounds<'_>) -> Option<i128> {
 }
 
 /// Whether a polynomial is at least 0 in a box; `None` where that takes too many steps or numbers that are too great.
-fn holds(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> Option<bool> {
+fn is_nonnegative_in_box(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> Option<bool> {
     *left = left.checked_sub(1)?;
     if least(p, bounds)? >= 0 {
         return Some(true);
@@ -150,7 +150,8 @@ fn holds(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> Option<bool> {
     let (low, high) = *bounds.get(atom)?;
     if powers.len() == 2 || high - low < 2 {
         return Some(
-            holds(&at(&powers, low)?, bounds, left)? && holds(&at(&powers, high)?, bounds, left)?,
+            is_nonnegative_in_box(&at(&powers, low)?, bounds, left)?
+                && is_nonnegative_in_box(&at(&powers, high)?, bounds, left)?,
         );
     }
     let within = |low: i128, high: i128| {
@@ -160,14 +161,17 @@ fn holds(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> Option<bool> {
     };
     let step = difference(&powers, atom)?;
     let inside = within(low, high - 1);
-    if holds(&step, &inside, left)? {
-        return holds(&at(&powers, low)?, bounds, left);
+    if is_nonnegative_in_box(&step, &inside, left)? {
+        return is_nonnegative_in_box(&at(&powers, low)?, bounds, left);
     }
-    if holds(&step.scale(-1).ok()?, &inside, left)? {
-        return holds(&at(&powers, high)?, bounds, left);
+    if is_nonnegative_in_box(&step.scale(-1).ok()?, &inside, left)? {
+        return is_nonnegative_in_box(&at(&powers, high)?, bounds, left);
     }
     let middle = low + (high - low) / 2;
-    Some(holds(p, &within(low, middle), left)? && holds(p, &within(middle + 1, high), left)?)
+    Some(
+        is_nonnegative_in_box(p, &within(low, middle), left)?
+            && is_nonnegative_in_box(p, &within(middle + 1, high), left)?,
+    )
 }
 
 /// The atom that occurs most often; none where each occurs once.
@@ -198,7 +202,7 @@ fn by_powers(p: &Poly, atom: &Atom) -> Option<Vec<Poly>> {
 fn at(powers: &[Poly], x: i128) -> Option<Poly> {
     let mut sum = Poly::zero();
     for part in powers.iter().rev() {
-        sum = sum.scale(x).ok()?.and(part).ok()?;
+        sum = sum.scale(x).ok()?.add_owned(part).ok()?;
     }
     Some(sum)
 }
@@ -211,7 +215,7 @@ fn difference(powers: &[Poly], atom: &Atom) -> Option<Poly> {
     let mut sum = Poly::zero();
     for part in powers.iter().skip(1) {
         (power, raised) = (power.mul(&own).ok()?, raised.mul(&next).ok()?);
-        sum = sum.and(&part.mul(&raised.sub(&power).ok()?).ok()?).ok()?;
+        sum = sum.add_owned(&part.mul(&raised.sub(&power).ok()?).ok()?).ok()?;
     }
     Some(sum)
 }

@@ -157,17 +157,17 @@ impl Poly {
     }
 
     /// [`Poly::add`] that goes on with the terms of `self`.
-    pub(crate) fn and(self, other: &Poly) -> Result<Self, ExprError> {
-        self.and_scaled(other, 1)
+    pub(crate) fn add_owned(self, other: &Poly) -> Result<Self, ExprError> {
+        self.add_scaled_owned(other, 1)
     }
 
     /// [`Poly::sub`] that goes on with the terms of `self`.
-    pub(crate) fn less(self, other: &Poly) -> Result<Self, ExprError> {
-        self.and_scaled(other, -1)
+    pub(crate) fn sub_owned(self, other: &Poly) -> Result<Self, ExprError> {
+        self.add_scaled_owned(other, -1)
     }
 
     /// [`Poly::add_scaled`] that goes on with the terms of `self` where few are put between them.
-    fn and_scaled(mut self, other: &Poly, factor: i128) -> Result<Self, ExprError> {
+    fn add_scaled_owned(mut self, other: &Poly, factor: i128) -> Result<Self, ExprError> {
         if other.terms.len() > FEW_TERMS {
             return self.add_scaled(other, factor);
         }
@@ -273,8 +273,8 @@ impl Poly {
             });
             let Some((monomial, coefficient)) = found else { return Ok((quotient, rest)) };
             let part = Self::term(monomial, coefficient);
-            rest = rest.less(&part.mul(divisor)?)?;
-            quotient = quotient.and(&part)?;
+            rest = rest.sub_owned(&part.mul(divisor)?)?;
+            quotient = quotient.add_owned(&part)?;
         }
         Ok((Self::zero(), self.clone()))
     }

@@ -125,8 +125,8 @@ impl Facts {
             ExprNode::Bin(op, a, b) => {
                 let (a, b) = (form(a)?, form(b)?);
                 match op {
-                    BinOp::Add => self.join_digits(a.and(&b)?),
-                    BinOp::Sub => self.join_digits(a.less(&b)?),
+                    BinOp::Add => self.join_digits(a.add_owned(&b)?),
+                    BinOp::Sub => self.join_digits(a.sub_owned(&b)?),
                     BinOp::Mul => a.mul(&b),
                     BinOp::FloorDiv => self.floor_div(&a, &b),
                     BinOp::Mod => self.modulo(&a, &b),
@@ -211,7 +211,7 @@ impl Facts {
         }
         let (quotient, rest) = p.divided_by(divisor)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
-            return self.join_digits(quotient.and(&whole)?);
+            return self.join_digits(quotient.add_owned(&whole)?);
         }
         let (quotient, rest) = constant_inside(quotient, rest, divisor)?;
         let reduced = match divisor.as_constant() {
@@ -222,7 +222,7 @@ impl Facts {
             Some(reduced) => reduced,
             None => Poly::op(BinOp::FloorDiv, rest, divisor.clone()),
         };
-        self.join_digits(quotient.and(&reduced)?)
+        self.join_digits(quotient.add_owned(&reduced)?)
     }
 
     /// `t` when `t*divisor <= rest < (t+1)*divisor` for all values.
@@ -315,14 +315,14 @@ impl Facts {
         let p = drop_inner_mod(p, divisor)?;
         let (quotient, rest) = p.divided_by(divisor)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
-            return self.join_digits(rest.less(&whole.mul(divisor)?)?);
+            return self.join_digits(rest.sub_owned(&whole.mul(divisor)?)?);
         }
         let (_, rest) = constant_inside(quotient, rest, divisor)?;
         if let Some(k) = divisor.as_constant()
             && let Some((g, a, r)) = self.coarser(&rest, k)?
         {
             let outer = self.modulo(&a, &Poly::constant(k / g))?.scale(g)?;
-            return self.join_digits(outer.and(&r)?);
+            return self.join_digits(outer.add_owned(&r)?);
         }
         Ok(Poly::op(BinOp::Mod, rest, divisor.clone()))
     }
@@ -347,7 +347,7 @@ fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError>
         if let [Atom::Op(BinOp::Mod, x, m)] = &**monomial
             && m.scale(coefficient)?.divided_by(k)?.1.is_zero()
         {
-            out = out.and(&x.scale(coefficient)?)?;
+            out = out.add_owned(&x.scale(coefficient)?)?;
         } else {
             out.add_term(monomial, coefficient)?;
         }
@@ -363,5 +363,5 @@ fn constant_inside(quotient: Poly, rest: Poly, divisor: &Poly) -> Result<(Poly, 
         return Ok((quotient, rest));
     }
     let moved = Poly::constant(quotient.constant_term());
-    Ok((quotient.less(&moved)?, rest.and(&moved.mul(divisor)?)?))
+    Ok((quotient.sub_owned(&moved)?, rest.add_owned(&moved.mul(divisor)?)?))
 }

@@ -127,7 +127,7 @@ fn what_peers_compose_wrongly_is_refused_with_the_first_index_at_which_they_are_
         "no layout of the shape of B is A after B: at 5 it is 8, and the modes by themselves add up to 7"
     );
     let said = "CuTe answers `(3,2):(2,3)`, which gives 7 at 5, not 8";
-    assert_eq!(error.peer().as_deref(), Some(said));
+    assert_eq!(error.reference_message().as_deref(), Some(said));
     let error = cute::compose(&layout("(4,6,8):(2,3,5)"), &layout("6:3")).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -191,7 +191,10 @@ fn complements_that_leave_holes_or_go_too_far_say_so() {
     let a = layout("(4,6):(1,6)");
     let error = cute::complement(&a, Some(36)).unwrap_err();
     assert_eq!(error.to_string(), "no layout of copies covers 36 elements: 4 stays free");
-    assert_eq!(error.peer().as_deref(), Some("CuTe answers `1:0`, and no copy of A holds 4"));
+    assert_eq!(
+        error.reference_message().as_deref(),
+        Some("CuTe answers `1:0`, and no copy of A holds 4")
+    );
     let answer = cute::complement(&layout("4:1"), Some(10)).unwrap();
     assert_eq!(answer.layout.to_string(), "3:4");
     assert_eq!(answer.notes, [CuteNote::ExcessCover { covered: 12, cotarget: 10 }]);

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::conditions::conditions;
+use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Layout, ProofMethod, Verdict};
 use layoutc_algebra::locate::ElementLocationError;
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
-use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
 
 const NAMES: [&str; 3] = ["i", "j", "k"];
 
@@ -188,13 +188,13 @@ fn is_right(layout: &Layout, elements: &BTreeMap<Vec<i128>, Vec<i128>>, extents:
     for index in indices(extents) {
         let Some(target) = elements.get(&index) else {
             assert_eq!(
-                layout.place(&index, &[]),
+                layout.locate(&index, &[]),
                 Err(ElementLocationError::NoElement),
                 "{index:?}"
             );
             continue;
         };
-        let place = layout.place(&index, &[]).unwrap();
+        let place = layout.locate(&index, &[]).unwrap();
         assert_eq!(place.storage, *target, "{index:?}");
         assert!(
             place
@@ -206,7 +206,11 @@ fn is_right(layout: &Layout, elements: &BTreeMap<Vec<i128>, Vec<i128>>, extents:
         assert!(owners.insert(place.offset, index.clone()).is_none(), "{index:?} shares a slot");
     }
     for slot in 0..slots {
-        assert_eq!(layout.owner(&[slot], &[]).unwrap(), owners.get(&slot).cloned(), "slot {slot}");
+        assert_eq!(
+            layout.element_at(&[slot], &[]).unwrap(),
+            owners.get(&slot).cloned(),
+            "slot {slot}"
+        );
     }
 }
 
@@ -297,8 +301,8 @@ fn a_box_that_is_told_needs_no_visit() {
     let layout = laid_out(&[1000, 1000], "j <= i", "(i, j) -> (j, i)").unwrap();
     assert_eq!((layout.proof, layout.verdict), (ProofMethod::Digits, Verdict::Padded));
     assert_eq!(layout.logical_elements.as_const(), Some(500_500));
-    assert_eq!(layout.owner(&[3 * 1000 + 5], &[]).unwrap(), Some(vec![5, 3]));
-    assert_eq!(layout.owner(&[5 * 1000 + 3], &[]).unwrap(), None);
+    assert_eq!(layout.element_at(&[3 * 1000 + 5], &[]).unwrap(), Some(vec![5, 3]));
+    assert_eq!(layout.element_at(&[5 * 1000 + 3], &[]).unwrap(), None);
 }
 
 #[test]

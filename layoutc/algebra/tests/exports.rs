@@ -209,7 +209,7 @@ fn swizzles_are_written_as_cute_writes_them() {
                     let written = told(Notation::Cute, &layout, None).unwrap();
                     let again = read(Notation::Cute, &written, &[], &axes);
                     for point in crate::provers::points(&[16, 16]) {
-                        let offset = |layout: &Layout| layout.place(&point, &[]).unwrap().offset;
+                        let offset = |layout: &Layout| layout.locate(&point, &[]).unwrap().offset;
                         assert_eq!(offset(&layout), offset(&again), "{triton}: {written}");
                     }
                     seen += 1;

@@ -7,7 +7,7 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::notation::glow::{
     AxisPermutation, GlowEditError, GlowLayout, GlowTensor, PermutationError, Satisfaction,
-    TransposeOperand, UnknownAttribute, UnmetRequirement, parse, satisfied,
+    TransposeOperand, UnknownAttribute, UnmetRequirement, check_satisfied, parse,
 };
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::proof::SequentialExecutor;
@@ -204,7 +204,7 @@ fn tensors_satisfy_what_is_wanted_of_them() {
             GlowTensor { strides: &strides, element_bits: 8 * bytes, layout: layout.as_ref() };
         let found = match parse(case["required"].as_str().unwrap()) {
             Err(_) => Value::from("error"),
-            Ok(required) => match satisfied(&tensor, &required) {
+            Ok(required) => match check_satisfied(&tensor, &required) {
                 Satisfaction::Satisfied => Value::from(true),
                 Satisfaction::Unsatisfied(unmet) => {
                     assert!(!unmet.is_empty(), "{case}");
@@ -226,7 +226,10 @@ fn tensors_satisfy_what_is_wanted_of_them() {
 fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
     let judged = |required: &str, layout: Option<&str>, strides: &[i128], element_bits| {
         let layout = layout.map(read);
-        satisfied(&GlowTensor { strides, element_bits, layout: layout.as_ref() }, &read(required))
+        check_satisfied(
+            &GlowTensor { strides, element_bits, layout: layout.as_ref() },
+            &read(required),
+        )
     };
     let align = |axis, align, stride, element_bits| UnmetRequirement::Align {
         axis,
@@ -299,7 +302,11 @@ fn a_tensor_with_aligned_strides_satisfies_its_own_string() {
         let element_bits = *random.pick(&[8, 16, 32, 64]);
         let strides = aligned_strides(&mut random, &layout);
         let tensor = GlowTensor { strides: &strides, element_bits, layout: Some(&layout) };
-        assert_eq!(satisfied(&tensor, &layout), Satisfaction::Satisfied, "seed {seed}: {layout}");
+        assert_eq!(
+            check_satisfied(&tensor, &layout),
+            Satisfaction::Satisfied,
+            "seed {seed}: {layout}"
+        );
         // Every step in doubt, and the answer is told from the bytes alone.
         let strides: Vec<i128> =
             strides.iter().map(|s| s + i128::from(random.between(-2, 2))).collect();
@@ -308,7 +315,7 @@ fn a_tensor_with_aligned_strides_satisfies_its_own_string() {
             stride * i128::from(element_bits / 8) % i128::from(dim.align()) != 0
         };
         let wanted = layout.dims().iter().zip(&strides).filter(|row| wrong(*row)).count();
-        let found = match satisfied(&tensor, &layout) {
+        let found = match check_satisfied(&tensor, &layout) {
             Satisfaction::Satisfied => 0,
             Satisfaction::Unsatisfied(unmet) => unmet.len(),
             Satisfaction::Unknown(unjudged) => panic!("seed {seed}: {unjudged:?}"),
@@ -335,7 +342,7 @@ fn what_the_builder_lays_out_satisfies_the_string() {
             laid_out.strides.iter().map(|stride| stride.as_const().unwrap()).collect();
         let tensor = GlowTensor { strides: &strides, element_bits: 32, layout: Some(&layout) };
         assert_eq!(
-            satisfied(&tensor, &layout),
+            check_satisfied(&tensor, &layout),
             Satisfaction::Satisfied,
             "seed {seed}: {layout} {extents:?} {strides:?}"
         );

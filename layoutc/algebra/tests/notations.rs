@@ -59,8 +59,8 @@ fn storage_extents(layout: &Layout) -> Vec<i128> {
 }
 
 fn offset(layout: &Layout, index: &[i128]) -> i128 {
-    let place = layout.place(index, &[]).unwrap();
-    assert_eq!(layout.owner(&place.physical, &[]).unwrap().as_deref(), Some(index));
+    let place = layout.locate(index, &[]).unwrap();
+    assert_eq!(layout.element_at(&place.physical, &[]).unwrap().as_deref(), Some(index));
     place.offset
 }
 
@@ -122,7 +122,7 @@ fn tvm_letters_are_as_measured() {
         assert_eq!(storage_extents(&layout), numbers(&case["physical_shape"]), "{dst}");
         assert_eq!(layout.verdict == Verdict::Bijective, case["bijective"].as_bool().unwrap());
         for sample in case["samples"].as_array().unwrap() {
-            let place = layout.place(&numbers(&sample[0]), &[]).unwrap();
+            let place = layout.locate(&numbers(&sample[0]), &[]).unwrap();
             assert_eq!(place.storage, numbers(&sample[1]), "{dst}");
         }
         good += 1;
@@ -157,7 +157,7 @@ fn unequal_packed_factors_of_tvm_are_right() {
     let layout = layout(Notation::Tvm, "OI[2o4i]", &[8, 12]);
     assert_eq!(storage_extents(&layout), [4, 3, 8]);
     assert_eq!(layout.verdict, Verdict::Bijective);
-    assert_eq!(layout.place(&[3, 6], &[]).unwrap().storage, [1, 1, 4 + 2]);
+    assert_eq!(layout.locate(&[3, 6], &[]).unwrap().storage, [1, 1, 4 + 2]);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn einops_patterns_are_as_measured() {
         let (layout, _) = found.unwrap_or_else(|e| panic!("{pattern}: {e}"));
         assert_eq!(storage_extents(&layout), numbers(&case["expect"]["shape"]), "{pattern}");
         for (k, element) in (0..).zip(numbers(&case["expect"]["first16"])) {
-            let owner = layout.owner(&[k], &[]).unwrap().unwrap();
+            let owner = layout.element_at(&[k], &[]).unwrap().unwrap();
             let flat = owner.iter().zip(&shape).fold(0, |at, (index, extent)| at * extent + index);
             assert_eq!(flat, element, "{pattern} at {k}");
         }
@@ -435,7 +435,7 @@ fn linear_layouts_are_where_triton_puts_them() {
             let inputs: Vec<&str> = inputs.iter().map(|base| base[0].as_str().unwrap()).collect();
             let outputs = case["input"]["out_dims"].as_array().unwrap();
             let outputs: Vec<&str> = outputs.iter().map(|out| out[0].as_str().unwrap()).collect();
-            let place = layout.place(&by_name(&sample[0], &inputs), &[]).unwrap();
+            let place = layout.locate(&by_name(&sample[0], &inputs), &[]).unwrap();
             assert_eq!(place.storage, by_name(&sample[1], &outputs), "{text}");
         }
         good += 1;
@@ -450,8 +450,8 @@ fn a_linear_layout_from_hardware_to_the_tensor_is_turned_round() {
     let names: Vec<&str> = layout.storage.iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["register", "lane", "block"]);
     // The element (2, 1) is the second lane's first register.
-    assert_eq!(layout.place(&[2, 1], &[]).unwrap().storage, [0, 2, 0]);
-    assert_eq!(layout.place(&[3, 3], &[]).unwrap().storage, [2, 3, 0]);
+    assert_eq!(layout.locate(&[2, 1], &[]).unwrap().storage, [0, 2, 0]);
+    assert_eq!(layout.locate(&[3, 3], &[]).unwrap().storage, [2, 3, 0]);
     for (text, told) in [
         ("{a: [[1]], b: [[1]]} -> {d0: 2, d1: 1}", "2 outputs are named for images of 1 numbers"),
         ("{a: [[1, 0]], b: [[1, 0]]} -> {d0: 2, d1: 2}", "the inputs do not lead to every output"),

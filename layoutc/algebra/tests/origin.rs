@@ -56,9 +56,9 @@ fn points(layout: &Layout, symbols: &[i128]) -> Vec<Vec<i128>> {
 fn visited(layout: &Layout, symbols: &[i128], bits: i128, bytes: i128) -> BTreeSet<i128> {
     let mut slots = BTreeSet::new();
     for point in points(layout, symbols) {
-        let place = layout.place(&point, symbols).unwrap();
+        let place = layout.locate(&point, symbols).unwrap();
         assert!(slots.insert(place.offset), "{point:?} shares slot {}", place.offset);
-        assert_eq!(layout.owner(&place.physical, symbols).unwrap(), Some(point.clone()));
+        assert_eq!(layout.element_at(&place.physical, symbols).unwrap(), Some(point.clone()));
         if point.iter().all(|index| *index == 0) {
             assert_eq!(place.offset * bits % (bytes * 8), 0, "the first is at {}", place.offset);
             let origin = layout.origin.as_ref().unwrap();
@@ -76,7 +76,7 @@ fn visited(layout: &Layout, symbols: &[i128], bits: i128, bytes: i128) -> BTreeS
 fn padding_has_no_owner(layout: &Layout, slots: &BTreeSet<i128>) {
     let all = layout.physical_shape[0].as_const().unwrap();
     for slot in (0..all).filter(|slot| !slots.contains(slot)) {
-        assert_eq!(layout.owner(&[slot], &[]).unwrap(), None, "slot {slot}");
+        assert_eq!(layout.element_at(&[slot], &[]).unwrap(), None, "slot {slot}");
     }
 }
 

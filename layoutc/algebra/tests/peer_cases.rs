@@ -119,10 +119,10 @@ fn tvm_index_and_iterator_maps_are_as_brute_force_says() {
         assert_eq!(layout.verdict == Verdict::Bijective, bijective, "{id}");
         for sample in case["samples"].as_array().unwrap() {
             let logical = numbers(&sample[0]);
-            let place = layout.place(&logical, &[]).unwrap();
+            let place = layout.locate(&logical, &[]).unwrap();
             assert_eq!(place.storage, numbers(&sample[1]), "{id}");
             assert_eq!(place.physical, numbers(&sample[2]), "{id}");
-            assert_eq!(layout.owner(&place.physical, &[]).unwrap(), Some(logical), "{id}");
+            assert_eq!(layout.element_at(&place.physical, &[]).unwrap(), Some(logical), "{id}");
         }
         if layout.inverse.is_none() {
             enumerated.push(id.to_string());
@@ -170,10 +170,10 @@ fn xla_tiled_shapes_are_as_the_document_says() {
         assert_eq!(layout.physical_elements.as_const(), Some(elements), "{id}");
         assert!(layout.inverse.is_some(), "{id} needs enumeration");
         for sample in case["samples"].as_array().unwrap() {
-            let place = layout.place(&numbers(&sample[0]), &[]).unwrap();
+            let place = layout.locate(&numbers(&sample[0]), &[]).unwrap();
             assert_eq!(place.offset, i128::from(sample[1].as_i64().unwrap()), "{id}");
             assert_eq!(
-                layout.owner(&place.physical, &[]).unwrap(),
+                layout.element_at(&place.physical, &[]).unwrap(),
                 Some(numbers(&sample[0])),
                 "{id}"
             );

@@ -184,7 +184,7 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
     }
     let mut owners: BTreeMap<&[i64], &[i64]> = BTreeMap::new();
     for element in &truth.elements {
-        let place = layout.place(&wide(&element.logical), symbol).unwrap();
+        let place = layout.locate(&wide(&element.logical), symbol).unwrap();
         let told = (place.storage, place.physical, place.offset);
         let wanted = (wide(&element.storage), wide(&element.physical), i128::from(element.offset));
         assert_eq!(told, wanted, "element {:?}: {what}", element.logical);
@@ -201,7 +201,7 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
         }
         let owner = owners.get(physical.as_slice()).map(|logical| wide(logical));
         let told = layout
-            .owner(&wide(&physical), symbol)
+            .element_at(&wide(&physical), symbol)
             .unwrap_or_else(|e| panic!("{e}: slot {physical:?}: {what}"));
         assert_eq!(told, owner, "slot {physical:?}: {what}");
         if let Some(inverse) = &layout.inverse {

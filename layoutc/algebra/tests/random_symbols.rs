@@ -215,7 +215,7 @@ fn holds(case: &Symbolic, layout: &Layout, values: &[i64]) -> Result<(), String>
     let mut held: BTreeMap<Vec<i128>, Vec<i128>> = BTreeMap::new();
     for element in &plain.elements {
         let logical = wide(&element.logical);
-        let place = layout.place(&logical, &symbols).map_err(|e| format!("{logical:?}: {e}"))?;
+        let place = layout.locate(&logical, &symbols).map_err(|e| format!("{logical:?}: {e}"))?;
         if is_same_shape && place.offset != i128::from(element.offset) {
             return Err(format!("{logical:?} is at {}, not at {}", place.offset, element.offset));
         }
@@ -231,7 +231,8 @@ fn holds(case: &Symbolic, layout: &Layout, values: &[i64]) -> Result<(), String>
     if !plain.elements.is_empty() && shape.iter().product::<i64>() < 60_000 {
         for slot in crate::random::points(&shape) {
             let slot = wide(&slot);
-            let owner = layout.owner(&slot, &symbols).map_err(|e| format!("slot {slot:?}: {e}"))?;
+            let owner =
+                layout.element_at(&slot, &symbols).map_err(|e| format!("slot {slot:?}: {e}"))?;
             if layout.inverse.is_some() && owner.as_ref() != held.get(&slot) {
                 return Err(format!("slot {slot:?} holds {:?}, said {owner:?}", held.get(&slot)));
             }

@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::SequentialExecutor;
-use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
 
 fn axis(name: &str, extent: i128) -> Axis {
     Axis { name: name.to_owned(), extent: Expr::constant(extent) }
@@ -133,8 +133,8 @@ fn what_is_compared_has_the_same_axes() {
         Ok(LayoutEquivalence::Same { equal_sizes: true })
     );
     for (logical, _) in (0..24).map(|k| ([k / 6, k % 6], k)) {
-        let place = b.place(&logical, &[]).unwrap();
-        assert_eq!(b.owner(&place.physical, &[]).unwrap().as_deref(), Some(&logical[..]));
+        let place = b.locate(&logical, &[]).unwrap();
+        assert_eq!(b.element_at(&place.physical, &[]).unwrap().as_deref(), Some(&logical[..]));
     }
     let c = mapped(&[], &[axis("i", 4)], "(i) -> (i)");
     assert_eq!(

@@ -37,7 +37,7 @@ fn a_swizzle_of_any_rows_is_where_cute_puts_it_in_the_fewest_slots_it_maps_to_th
                 let what = format!("{swizzle} on {rows} x {row}");
                 for point in points(&[rows, row]) {
                     let offset = folded(bits, base, shift, point[0] * row + point[1]);
-                    assert_eq!(layout.place(&point, &[]).unwrap().offset, offset, "{what}");
+                    assert_eq!(layout.locate(&point, &[]).unwrap().offset, offset, "{what}");
                 }
                 let slots = constant(&layout.physical_elements);
                 let stays =
@@ -149,7 +149,7 @@ fn same(layout: &Layout, extents: &[i128], strides: &[i128], what: &str) {
     assert_eq!(constant(&layout.physical_elements), span(extents, strides), "{what}: {extents:?}");
     for point in points(extents) {
         let offset: i128 = point.iter().zip(strides).map(|(index, stride)| index * stride).sum();
-        assert_eq!(layout.place(&point, &[]).unwrap().offset, offset, "{what}: {extents:?}");
+        assert_eq!(layout.locate(&point, &[]).unwrap().offset, offset, "{what}: {extents:?}");
     }
 }
 

@@ -112,11 +112,11 @@ fn an_element_of_a_window_lives_where_the_element_that_it_is_does() {
                 Err(error) => panic!("{text} of {layout}: {error}"),
             };
             for index in indices(&own, 4) {
-                let place = layout.place(&index, &[4]).unwrap();
-                let expected = there.place(&at(&window, &index), &[4]).unwrap();
+                let place = layout.locate(&index, &[4]).unwrap();
+                let expected = there.locate(&at(&window, &index), &[4]).unwrap();
                 assert_eq!(place, expected, "{text} {index:?}");
                 if !shared {
-                    let owner = layout.owner(&place.physical, &[4]).unwrap();
+                    let owner = layout.element_at(&place.physical, &[4]).unwrap();
                     assert_eq!(owner, Some(index), "{text}");
                 }
             }
@@ -160,11 +160,11 @@ fn what_leaves_is_refused_with_the_index_that_does() {
 /// Every element of `view` is `lanes` neighbours of `there` along `axis`.
 fn joins(view: &Layout, there: &Layout, axis: usize, lanes: i128, size: i128) {
     for index in indices(&view.logical, size) {
-        let own = view.place(&index, &[size]).unwrap();
+        let own = view.locate(&index, &[size]).unwrap();
         for lane in 0..lanes {
             let mut other = index.clone();
             other[axis] = other[axis] * lanes + lane;
-            let other = there.place(&other, &[size]).unwrap();
+            let other = there.locate(&other, &[size]).unwrap();
             assert_eq!(other.offset, own.offset * lanes + lane, "{index:?} lane {lane}");
             let (last, rows) = own.physical.split_last().unwrap();
             let (other_last, other_rows) = other.physical.split_last().unwrap();
@@ -179,10 +179,10 @@ fn joined_and_cut_elements_lie_where_their_lanes_do() {
         let whole = builder(shape, layout);
         let there = finish(&whole);
         for lanes in [2, 4] {
-            let (joined, axis) = whole.lanes(ElementRegroup::Join(lanes)).unwrap();
+            let (joined, axis) = whole.regroup_elements(ElementRegroup::Join(lanes)).unwrap();
             assert_eq!((axis, joined.element_bits()), (2, 32 * u32::try_from(lanes).unwrap()));
             let view = finish(&joined);
-            let (cut, back) = joined.lanes(ElementRegroup::Split(lanes)).unwrap();
+            let (cut, back) = joined.regroup_elements(ElementRegroup::Split(lanes)).unwrap();
             assert_eq!(cut.element_bits(), 32);
             let again = finish(&cut);
             for size in [4, 8] {
@@ -198,12 +198,12 @@ fn joined_and_cut_elements_lie_where_their_lanes_do() {
 #[test]
 fn a_batch_joins_where_its_multiple_allows_it() {
     let whole = builder(&[("c", 3), ("n", -1)], "(c, n) -> (c, n)");
-    let (joined, axis) = whole.lanes(ElementRegroup::Join(4)).unwrap();
+    let (joined, axis) = whole.regroup_elements(ElementRegroup::Join(4)).unwrap();
     assert_eq!(axis, 1);
     joins(&finish(&joined), &finish(&whole), 1, 4, 12);
     assert_eq!(finish(&joined).verdict, Verdict::Bijective);
     assert_eq!(
-        whole.lanes(ElementRegroup::Join(8)).unwrap_err(),
+        whole.regroup_elements(ElementRegroup::Join(8)).unwrap_err(),
         strided("c", Expr::var(Var::Symbol(0)), 8)
     );
 }
@@ -215,7 +215,7 @@ fn strided(axis: &str, stride: Expr, lanes: i128) -> RegroupError {
 #[test]
 fn what_does_not_join_is_refused_with_the_figure() {
     let refused = |shape: &[(&str, i128)], layout: &str| {
-        builder(shape, layout).lanes(ElementRegroup::Join(4)).unwrap_err()
+        builder(shape, layout).regroup_elements(ElementRegroup::Join(4)).unwrap_err()
     };
     assert_eq!(refused(&[("c", 30)], "(c) -> (c)"), row("c", 30));
     assert_eq!(
@@ -232,7 +232,10 @@ fn what_does_not_join_is_refused_with_the_figure() {
     assert_eq!(refused(&[("h", 8), ("c", 8)], "(h, c) -> (h, (h + c) % 8)"), runs);
     let mut strides = builder(&[("h", 4), ("c", 8)], "(h, c) -> (h, c)");
     strides.strides(&[Expr::constant(16), Expr::constant(2)]).unwrap();
-    assert_eq!(strides.lanes(ElementRegroup::Join(4)).unwrap_err(), RegroupError::NoAxis);
+    assert_eq!(
+        strides.regroup_elements(ElementRegroup::Join(4)).unwrap_err(),
+        RegroupError::NoAxis
+    );
 }
 
 fn row(axis: &str, extent: i128) -> RegroupError {
@@ -250,7 +253,7 @@ fn strides_and_pitches_are_counted_in_the_other_elements() {
     columns.strides(&[Expr::constant(1), Expr::constant(4)]).unwrap();
     for (whole, axis) in [(strides, 1), (aligned, 1), (columns, 0)] {
         let there = finish(&whole);
-        let (joined, found) = whole.lanes(ElementRegroup::Join(4)).unwrap();
+        let (joined, found) = whole.regroup_elements(ElementRegroup::Join(4)).unwrap();
         assert_eq!(found, axis);
         let view = finish(&joined);
         joins(&view, &there, axis, 4, 0);
@@ -342,8 +345,8 @@ fn random_windows_are_refused_or_lie_where_brute_force_says() {
         };
         let affine = layout.affine().unwrap();
         for (index, element) in all.iter().zip(&seen) {
-            let place = layout.place(index, &[]).unwrap();
-            assert_eq!(place, there.place(element, &[]).unwrap(), "{what}");
+            let place = layout.locate(index, &[]).unwrap();
+            assert_eq!(place, there.locate(element, &[]).unwrap(), "{what}");
             if let Some(affine) = &affine {
                 let steps = index.iter().zip(&affine.strides);
                 let sum: i128 = steps.map(|(at, stride)| at * stride.as_const().unwrap()).sum();

@@ -4,17 +4,17 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::swizzle::{swizzled, with_swizzle};
+use super::swizzle::{swizzle_layout, with_swizzle};
 use super::{BuildError, LayoutBuilder, check_size, current};
 use crate::digits::{self, BitSplit, Digits};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::{AlignedOrigin, Axis, DigitTargets, Layout, ProofMethod, Symbol, Verdict};
+use crate::memo::MemoizedFacts;
 use crate::physical::{self, MemoryPlacement, groups};
 use crate::proof::check::{self, Certificate, CertificateError, ClaimTargets};
 use crate::proof::{
-    Claim, Executor, InjectivityError, InjectivityProof, ProverLevel, components, prove, told_axes,
+    Claim, Executor, InjectivityError, InjectivityProof, ProverLevel, components, prove, solve_axes,
 };
-use crate::memo::MemoizedFacts;
 use crate::simplify::Facts;
 
 /// Why a layout is refused.
@@ -127,7 +127,7 @@ impl LayoutBuilder {
             within: &[],
         };
         for component in components(extents.len(), &claimed.targets, &[]) {
-            if told_axes(claim, &component)?.is_none() {
+            if solve_axes(claim, &component)?.is_none() {
                 return Ok(false);
             }
         }
@@ -184,7 +184,7 @@ impl LayoutBuilder {
 
     /// What must be one-to-one: the storage axes, or with `strides` the offset itself.
     fn claim(&self, placement: &MemoryPlacement) -> Result<InjectivityClaim, BuildError> {
-        if self.demands.strides.is_none() || self.nested(placement)?.is_some() {
+        if self.demands.strides.is_none() || self.nested_storage_order(placement)?.is_some() {
             return Ok(InjectivityClaim {
                 is_offset: false,
                 targets: self.map.clone(),
@@ -223,7 +223,7 @@ impl LayoutBuilder {
         let verdict = if bijective { Verdict::Bijective } else { Verdict::Padded };
         let physical_facts = physical_facts(&self.symbols, &placement.shape)?;
         let physical_facts = MemoizedFacts::new(&physical_facts);
-        let readers = self.readers(placement, &groups, claimed)?;
+        let readers = self.inverse_targets(placement, &groups, claimed)?;
         let (mut inverse, mut valid) = (None, None);
         if let Some(told) = &proven.inverse {
             let at_targets = |expr: &Expr| expr.substitute(&|var| current(var, &readers.targets));
@@ -275,7 +275,7 @@ impl LayoutBuilder {
         };
         match check::check(&layout, &certificate, machine) {
             Ok(()) => match self.demands.swizzle {
-                Some(swizzle) => swizzled(&layout, swizzle),
+                Some(swizzle) => swizzle_layout(&layout, swizzle),
                 None => Ok(layout),
             },
             Err(CertificateError::Undecided) => {

@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 use super::LayoutBuilder;
 use super::finish::InjectivityClaim;
 use crate::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Predicate, Var};
+use crate::memo::MemoizedFacts;
 use crate::monomial::Atom;
 use crate::physical::MemoryPlacement;
 use crate::poly::Poly;
 use crate::proof::order;
-use crate::memo::MemoizedFacts;
 use crate::simplify::Facts;
 
 /// Targets over `Var::Physical`, and conditions of a slot.
@@ -21,7 +21,7 @@ pub(super) struct InverseTargets {
 impl LayoutBuilder {
     /// The storage axes by their strides, the greatest first, where strides with symbols in them nest: each reaches
     /// beyond all the smaller ones together, so that the offset tells them all. Axes of one index are left out.
-    pub(super) fn nested(
+    pub(super) fn nested_storage_order(
         &self,
         placement: &MemoryPlacement,
     ) -> Result<Option<Vec<usize>>, ExprError> {
@@ -42,7 +42,7 @@ impl LayoutBuilder {
     }
 
     /// The targets, and what else a slot must satisfy, in terms of the physical indices.
-    pub(super) fn readers(
+    pub(super) fn inverse_targets(
         &self,
         placement: &MemoryPlacement,
         groups: &[core::ops::Range<usize>],
@@ -54,7 +54,7 @@ impl LayoutBuilder {
                 conditions: Vec::new(),
             });
         }
-        let nested = self.nested(placement)?;
+        let nested = self.nested_storage_order(placement)?;
         let mut targets = alloc::vec![Expr::constant(0); self.storage.len()];
         let mut conditions = Vec::new();
         for (g, group) in (0_u32..).zip(groups) {
@@ -106,7 +106,7 @@ impl LayoutBuilder {
         }
         let mut predicate = Predicate::default();
         for (left, op, right) in all {
-            if let Some(comparison) = reduce(&left, op, &right, facts)?
+            if let Some(comparison) = simplify_comparison(&left, op, &right, facts)?
                 && !predicate.all.contains(&comparison)
             {
                 predicate.all.push(comparison);
@@ -117,7 +117,7 @@ impl LayoutBuilder {
 }
 
 /// A comparison in its simplest form; `None` when it always holds.
-fn reduce(
+fn simplify_comparison(
     left: &Expr,
     op: CompareOp,
     right: &Expr,

@@ -5,8 +5,8 @@
 
 mod domain;
 mod finish;
-mod regroup;
 mod inverse;
+mod regroup;
 mod regroup_placement;
 mod swizzle;
 mod window;
@@ -250,7 +250,7 @@ impl LayoutBuilder {
             storage.push(Axis { name: item.name.clone(), extent });
             simple.push(index);
         }
-        separates(&map.separators, storage.len())?;
+        check_separators(&map.separators, storage.len())?;
         check_size(storage.iter().map(|a| &a.extent), self.demands.element_bits, &self.facts)?;
         (self.storage, self.composed, self.map) = (storage, composed, simple);
         self.separators.clone_from(&map.separators);
@@ -273,7 +273,7 @@ impl LayoutBuilder {
         let written = interval_of_index(&item.index, &range, &self.facts)?;
         let empty = self.logical.iter().any(|axis| axis.extent.as_const() == Some(0));
         if !empty && !self.facts.at_least_zero(&written.low)? {
-            self.stays_above(k, index)?;
+            self.check_lower_bound(k, index)?;
         }
         let own = self.facts.render(&written.high.plus(1)?)?;
         let own = self.reached(index)?.unwrap_or(own);
@@ -291,7 +291,7 @@ impl LayoutBuilder {
             return Ok(stated);
         }
         if !empty {
-            self.stays_below(k, index, &stated)?;
+            self.check_upper_bound(k, index, &stated)?;
         }
         Ok(stated)
     }
@@ -344,7 +344,7 @@ impl LayoutBuilder {
         })))
     }
 
-    fn stays_above(&self, item: usize, index: &Expr) -> Result<(), BuildError> {
+    fn check_lower_bound(&self, item: usize, index: &Expr) -> Result<(), BuildError> {
         if self.facts.proves_ge(index, &Expr::constant(0))? {
             return Ok(());
         }
@@ -358,7 +358,7 @@ impl LayoutBuilder {
         // With symbols: elements at the ends of the axes, for legal values of all symbols.
         let extents: Vec<Expr> = self.logical.iter().map(|axis| axis.extent.clone()).collect();
         for symbols in samples(&self.symbols, &extents) {
-            for witness in ends(&extents, &symbols) {
+            for witness in corner_elements(&extents, &symbols) {
                 let value = index.evaluate(&|var| value_of(var, &witness, &symbols));
                 if let Ok(value) = value
                     && value < 0
@@ -371,7 +371,12 @@ impl LayoutBuilder {
         Err(BuildError::Unbounded { item })
     }
 
-    fn stays_below(&self, item: usize, index: &Expr, stated: &Expr) -> Result<(), BuildError> {
+    fn check_upper_bound(
+        &self,
+        item: usize,
+        index: &Expr,
+        stated: &Expr,
+    ) -> Result<(), BuildError> {
         let next = Expr::binary(BinOp::Add, index, &Expr::constant(1))?;
         if self.facts.proves_ge(stated, &next)? {
             return Ok(());
@@ -400,7 +405,7 @@ impl LayoutBuilder {
         if !self.separators.is_empty() {
             return Err(BuildError::AfterSeparators);
         }
-        separates(after, self.storage.len())?;
+        check_separators(after, self.storage.len())?;
         self.separators = after.to_vec();
         Ok(())
     }
@@ -500,7 +505,7 @@ fn current(var: Var, map: &[Expr]) -> Option<Expr> {
 }
 
 /// The first element, the last, and the last along each axis.
-fn ends(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
+fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
     let last = |extent: &Expr| extent.evaluate(&|var| value_of(var, &[], symbols));
     let last: Vec<i128> = extents.iter().map(|extent| last(extent).unwrap_or(1) - 1).collect();
     let alone = |k: usize| {
@@ -513,7 +518,7 @@ fn ends(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
 }
 
 /// Whether separators after these axes leave no group of `rank` axes empty.
-fn separates(after: &[usize], rank: usize) -> Result<(), BuildError> {
+fn check_separators(after: &[usize], rank: usize) -> Result<(), BuildError> {
     let ascending = after.windows(2).all(|pair| pair.first() < pair.last());
     let inside = after.last().is_none_or(|last| last + 1 < rank);
     if ascending && inside { Ok(()) } else { Err(BuildError::EmptyGroup) }

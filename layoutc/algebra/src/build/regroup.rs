@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use super::LayoutBuilder;
-use super::window::through;
+use super::window::substitute_axes;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::Axis;
 use crate::physical::{MemoryPlacement, groups};
@@ -84,7 +84,10 @@ impl LayoutBuilder {
     ///
     /// # Errors
     /// [`RegroupError`].
-    pub fn lanes(&self, lanes: ElementRegroup) -> Result<(LayoutBuilder, usize), RegroupError> {
+    pub fn regroup_elements(
+        &self,
+        lanes: ElementRegroup,
+    ) -> Result<(LayoutBuilder, usize), RegroupError> {
         if self.demands.origin > 0 {
             return Err(RegroupError::Origin);
         }
@@ -101,8 +104,12 @@ impl LayoutBuilder {
         };
         let own = builder.placement()?;
         match lanes {
-            ElementRegroup::Join(lanes) => self.same_places(&placement, &own, run, lanes)?,
-            ElementRegroup::Split(lanes) => builder.same_places(&own, &placement, run, lanes)?,
+            ElementRegroup::Join(lanes) => {
+                self.check_placements_agree(&placement, &own, run, lanes)?
+            }
+            ElementRegroup::Split(lanes) => {
+                builder.check_placements_agree(&own, &placement, run, lanes)?
+            }
         }
         Ok((builder, axis))
     }
@@ -113,16 +120,17 @@ impl LayoutBuilder {
         run: usize,
         lanes: i128,
     ) -> Result<(LayoutBuilder, usize), RegroupError> {
-        self.divisible(placement, run, lanes)?;
+        self.check_divisible(placement, run, lanes)?;
         let mut refused = RegroupError::NoAxis;
         for axis in self.axes_of(run).into_iter().rev() {
-            match self.runs_along(axis, run, lanes) {
+            match self.check_contiguous(axis, run, lanes) {
                 Ok(()) => {
                     let k = u32::try_from(axis).map_err(|_| ExprError::Unbound)?;
                     let first = times(&Expr::var(Var::Axis(k)), lanes)?;
                     let fewer = |expr: &Expr| quotient(expr, lanes);
-                    let changed = self.changed(axis, run, &first, &fewer, &|index| fewer(index))?;
-                    let demands = self.demands.joined(run, lanes, &self.facts)?;
+                    let changed =
+                        self.with_axis_replaced(axis, run, &first, &fewer, &|index| fewer(index))?;
+                    let demands = self.demands.widened(run, lanes, &self.facts)?;
                     return Ok((LayoutBuilder { demands, ..changed }, axis));
                 }
                 // What the innermost axis is refused for counts.
@@ -135,21 +143,21 @@ impl LayoutBuilder {
     }
 
     fn cut(&self, run: usize, lanes: i128) -> Result<(LayoutBuilder, usize), RegroupError> {
-        let axis = self.unit_axis(run)?.ok_or(RegroupError::NoAxis)?;
+        let axis = self.unit_stride_axis(run)?.ok_or(RegroupError::NoAxis)?;
         let k = u32::try_from(axis).map_err(|_| ExprError::Unbound)?;
         let own = Expr::var(Var::Axis(k));
         let whole = quotient(&own, lanes)?;
         let part = Expr::binary(BinOp::Mod, &own, &Expr::constant(lanes))?;
         let more = |expr: &Expr| times(expr, lanes);
         let index = |index: &Expr| Expr::binary(BinOp::Add, &more(index)?, &part);
-        let changed = self.changed(axis, run, &whole, &more, &index)?;
-        let demands = self.demands.cut(run, lanes, &self.facts)?;
+        let changed = self.with_axis_replaced(axis, run, &whole, &more, &index)?;
+        let demands = self.demands.narrowed(run, lanes, &self.facts)?;
         Ok((LayoutBuilder { demands, ..changed }, axis))
     }
 
     /// The layout with `axis` replaced by `value` in every index, the extents of `axis` and of the storage axis `run`
     /// changed by `extent`, and the index of that by `index`. The demands stay.
-    fn changed(
+    fn with_axis_replaced(
         &self,
         axis: usize,
         run: usize,
@@ -172,8 +180,8 @@ impl LayoutBuilder {
         if let Some(slot) = axes.get_mut(axis) {
             slot.clone_from(value);
         }
-        changed.composed = through(&self.composed, &axes)?;
-        changed.map = through(&self.map, &axes)?;
+        changed.composed = substitute_axes(&self.composed, &axes)?;
+        changed.map = substitute_axes(&self.map, &axes)?;
         for indices in [&mut changed.composed, &mut changed.map] {
             if let Some(slot) = indices.get_mut(run) {
                 *slot = index(slot)?;
@@ -198,7 +206,7 @@ impl LayoutBuilder {
 
     /// Whether every run of `lanes` elements along `axis`, the first counted from 0, is one along the storage axis
     /// `run`, counted from 0 too.
-    fn runs_along(&self, axis: usize, run: usize, lanes: i128) -> Result<(), RegroupError> {
+    fn check_contiguous(&self, axis: usize, run: usize, lanes: i128) -> Result<(), RegroupError> {
         let extent =
             self.logical.get(axis).map(|a| a.extent.clone()).ok_or(RegroupError::NoAxis)?;
         if !is_multiple(&extent, lanes, &self.facts)? {
@@ -239,7 +247,7 @@ impl LayoutBuilder {
 
     /// The logical axis whose first step is one along a storage axis; where nothing is read there, one of a single
     /// element.
-    fn unit_axis(&self, storage: usize) -> Result<Option<usize>, ExprError> {
+    fn unit_stride_axis(&self, storage: usize) -> Result<Option<usize>, ExprError> {
         let Some(index) = self.map.get(storage) else { return Ok(None) };
         let facts = Facts::new(&self.symbols);
         let at = |one: Option<usize>| {

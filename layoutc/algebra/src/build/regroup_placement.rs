@@ -15,7 +15,7 @@ impl LayoutBuilder {
     }
 
     /// Whether everything that must be is a multiple of the lanes: strides, pitches, rows.
-    pub(super) fn divisible(
+    pub(super) fn check_divisible(
         &self,
         placement: &MemoryPlacement,
         run: usize,
@@ -51,7 +51,7 @@ impl LayoutBuilder {
     }
 
     /// Whether a placement of `lanes` times as many elements is this one in shorter elements.
-    pub(super) fn same_places(
+    pub(super) fn check_placements_agree(
         &self,
         shorter: &MemoryPlacement,
         longer: &MemoryPlacement,
@@ -94,7 +94,7 @@ impl LayoutBuilder {
 
 impl PlacementOptions {
     /// The same with so many elements joined; `run` is the storage axis that they lie along.
-    pub(super) fn joined(
+    pub(super) fn widened(
         &self,
         run: usize,
         lanes: i128,
@@ -103,21 +103,26 @@ impl PlacementOptions {
         let bits = i128::from(self.element_bits).checked_mul(lanes).ok_or(ExprError::Overflow)?;
         let tail = self.tail / gcd(self.tail, lanes).max(1);
         let change = |stride: &Expr| facts.simplify(&quotient(stride, lanes)?);
-        let swizzle = self.swizzled(lanes, &|base, bits| base - bits)?;
-        Ok(Self { swizzle, ..self.with(run, bits, tail, &change)? })
+        let swizzle = self.rescaled_swizzle(lanes, &|base, bits| base - bits)?;
+        Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
     /// The same with every element cut into so many.
-    pub(super) fn cut(&self, run: usize, lanes: i128, facts: &Facts) -> Result<Self, RegroupError> {
+    pub(super) fn narrowed(
+        &self,
+        run: usize,
+        lanes: i128,
+        facts: &Facts,
+    ) -> Result<Self, RegroupError> {
         let bits = i128::from(self.element_bits).checked_div(lanes).ok_or(ExprError::Divisor)?;
         let tail = self.tail.checked_mul(lanes).ok_or(ExprError::Overflow)?;
         let change = |stride: &Expr| facts.simplify(&times(stride, lanes)?);
-        let swizzle = self.swizzled(lanes, &|base, bits| base + bits)?;
-        Ok(Self { swizzle, ..self.with(run, bits, tail, &change)? })
+        let swizzle = self.rescaled_swizzle(lanes, &|base, bits| base + bits)?;
+        Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
     /// The swizzle with its base moved by as many bits as count the lanes.
-    fn swizzled(
+    fn rescaled_swizzle(
         &self,
         lanes: i128,
         moved: &dyn Fn(i128, i128) -> i128,
@@ -133,7 +138,7 @@ impl PlacementOptions {
             .ok_or(RegroupError::Swizzled { lanes })
     }
 
-    fn with(
+    fn with_element_bits(
         &self,
         run: usize,
         bits: i128,

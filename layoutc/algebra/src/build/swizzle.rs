@@ -7,7 +7,7 @@ use crate::proof::{InjectivityError, check};
 use crate::swizzle::Swizzle;
 
 /// The layout with the index along its last physical axis swizzled.
-pub(super) fn swizzled(before: &Layout, swizzle: Swizzle) -> Result<Layout, FinishError> {
+pub(super) fn swizzle_layout(before: &Layout, swizzle: Swizzle) -> Result<Layout, FinishError> {
     let axes = before.facts()?;
     let slots = physical_facts(&before.symbols, &before.physical_shape)?;
     let simple =

@@ -31,8 +31,8 @@ impl LayoutBuilder {
         };
         let items = map.items.iter().zip(&self.logical).map(inside).collect();
         window.apply(&IndexMap { items, separators: Vec::new() })?;
-        window.composed = through(&self.composed, &window.composed)?;
-        let map = through(&self.map, &window.map)?;
+        window.composed = substitute_axes(&self.composed, &window.composed)?;
+        let map = substitute_axes(&self.map, &window.map)?;
         window.map =
             map.iter().map(|index| window.facts.simplify(index)).collect::<Result<_, _>>()?;
         window.storage.clone_from(&self.storage);
@@ -45,7 +45,7 @@ impl LayoutBuilder {
 }
 
 /// Indices over this layout's axes with each of those replaced.
-pub(super) fn through(indices: &[Expr], axes: &[Expr]) -> Result<Vec<Expr>, ExprError> {
+pub(super) fn substitute_axes(indices: &[Expr], axes: &[Expr]) -> Result<Vec<Expr>, ExprError> {
     let axis = |var: Var| match var {
         Var::Axis(k) => axes.get(usize::try_from(k).ok()?).cloned(),
         _ => None,

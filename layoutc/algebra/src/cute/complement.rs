@@ -8,8 +8,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::CuteOutcome;
-use super::composition_check::ceil;
 use super::coalesce::fused;
+use super::composition_check::ceil;
 use super::error::{CuteError, CuteNote};
 use super::flat::CuteMode;
 use super::layout::CuteLayout;

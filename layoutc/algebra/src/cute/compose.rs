@@ -8,8 +8,10 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::composition_check::{Agreement, ENUMERATED, InnerMode, agree, steps_to_carry};
 use super::coalesce::coalesce;
+use super::composition_check::{
+    Agreement, ENUMERATED, InnerMode, check_composition, steps_to_carry,
+};
 use super::error::{CuteError, CuteNote};
 use super::flat::{CuteMode, merged, value};
 use super::layout::{CuteLayout, ModeTree};
@@ -27,10 +29,10 @@ pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError>
             if b.cosize() > a.size() {
                 notes.push(CuteNote::PastEnd { reach: b.cosize() - 1, size: a.size() });
             }
-            notes.extend(reference::wrong(a, b).map(CuteNote::Reference));
+            notes.extend(reference::wrong_reference_result(a, b).map(CuteNote::Reference));
             Ok(CuteOutcome { layout, notes })
         }
-        Err(error) => Err(explained(error, a, b)),
+        Err(error) => Err(explain_failure(error, a, b)),
     }
 }
 
@@ -75,7 +77,7 @@ pub(super) fn composed(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, Cut
     let result = CuteLayout::from_node(cut(&outer, b.node())?)?;
     let mut leaves = Vec::new();
     pair(b.node(), result.node(), &mut leaves);
-    match agree(&outer, &leaves)? {
+    match check_composition(&outer, &leaves)? {
         Agreement::Equal => Ok(result),
         Agreement::Differs { index, right, given } => {
             Err(CuteError::Dependent { index, right, given, peer: None, merged: None })
@@ -152,17 +154,17 @@ fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
 }
 
 /// A after B on the way of another operation, which says what A and B are.
-pub(super) fn composed_within(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
+pub(super) fn inner_composition(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     composed(a, b).map_err(|error| CuteError::InnerComposition {
         outer: Box::new(a.clone()),
         inner: Box::new(b.clone()),
-        error: Box::new(explained(error, a, b)),
+        error: Box::new(explain_failure(error, a, b)),
     })
 }
 
 /// The refusal with what CuTe answers, and with a way out.
-fn explained(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteError {
-    let peer = || reference::wrong(a, b).map(Box::new);
+fn explain_failure(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteError {
+    let peer = || reference::wrong_reference_result(a, b).map(Box::new);
     let merged = || {
         let fewer = coalesce(b).ok()?.layout;
         let answer = composed(a, &fewer).ok()?;
@@ -180,14 +182,14 @@ fn explained(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteError {
 }
 
 /// Checks that `outer` after `inner` is the identity below the size of `inner`.
-pub(super) fn is_undone(inner: &[CuteMode], outer: &CuteLayout) -> Result<bool, CuteError> {
+pub(super) fn is_left_inverse(inner: &[CuteMode], outer: &CuteLayout) -> Result<bool, CuteError> {
     let mut leaves = vec![];
     let mut place = 1_i128;
     for mode in inner {
         leaves.push(InnerMode { extent: mode.extent, reach: mode.stride, adds: place });
         place = place.checked_mul(mode.extent).ok_or(CuteError::Size)?;
     }
-    match agree(&merged(&outer.flat()), &leaves)? {
+    match check_composition(&merged(&outer.flat()), &leaves)? {
         Agreement::Equal => Ok(true),
         Agreement::Differs { .. } => Ok(false),
         Agreement::Unknown { size } => Err(CuteError::Unverified { size }),

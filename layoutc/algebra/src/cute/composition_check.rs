@@ -34,7 +34,10 @@ pub(super) enum Agreement {
 }
 
 /// Compares the outer layout after the leaves with the sums. `outer` is merged, and has a mode.
-pub(super) fn agree(outer: &[CuteMode], leaves: &[InnerMode]) -> Result<Agreement, CuteError> {
+pub(super) fn check_composition(
+    outer: &[CuteMode],
+    leaves: &[InnerMode],
+) -> Result<Agreement, CuteError> {
     let leaves: Vec<InnerMode> = leaves.iter().copied().filter(|leaf| leaf.extent > 1).collect();
     for k in 0..leaves.len() {
         let until = leaves.get(..=k).unwrap_or_default();

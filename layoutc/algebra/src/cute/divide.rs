@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::complement::{covered, places};
-use super::compose::{by_mode, composed_within};
+use super::compose::{by_mode, inner_composition};
 use super::error::{CuteError, CuteNote};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler};
@@ -98,7 +98,7 @@ fn by_layout(
     }
     let by =
         CuteLayout::from_node(ModeTree::List(vec![tiler.node().clone(), rest.node().clone()]))?;
-    let layout = composed_within(a, &by)?;
+    let layout = inner_composition(a, &by)?;
     Ok(CuteOutcome { layout, notes })
 }
 

@@ -214,9 +214,9 @@ impl CuteError {
     }
 
     /// What CuTe itself answers to the same question, where that is wrong.
-    pub fn peer(&self) -> Option<String> {
+    pub fn reference_message(&self) -> Option<String> {
         match self {
-            Self::InnerComposition { error, .. } => error.peer(),
+            Self::InnerComposition { error, .. } => error.reference_message(),
             Self::Uneven { peer: Some(peer), .. } | Self::Dependent { peer: Some(peer), .. } => {
                 let CuteReferenceResult { layout, index, given, right } = peer.as_ref();
                 Some(format!(

@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use super::CuteOutcome;
-use super::composition_check::ENUMERATED;
 use super::coalesce::fused;
 use super::complement::{covered, places};
-use super::compose::is_undone;
+use super::compose::is_left_inverse;
+use super::composition_check::ENUMERATED;
 use super::error::CuteError;
 use super::flat::{self, CuteMode};
 use super::layout::CuteLayout;
@@ -31,7 +31,7 @@ pub fn right_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
         }
     }
     let layout = CuteLayout::of_modes(&fused(&chain))?;
-    if is_undone(&layout.flat(), a)? {
+    if is_left_inverse(&layout.flat(), a)? {
         return Ok(CuteOutcome { layout, notes: Vec::new() });
     }
     Err(CuteError::Unverified { size: layout.size() })
@@ -47,7 +47,7 @@ pub fn left_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
         Some(layout) => layout,
         None => by_ratios(a)?,
     };
-    if is_undone(&a.flat(), &layout)? {
+    if is_left_inverse(&a.flat(), &layout)? {
         return Ok(CuteOutcome { layout, notes: Vec::new() });
     }
     Err(CuteError::Unverified { size: a.size() })

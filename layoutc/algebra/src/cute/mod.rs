@@ -8,27 +8,27 @@
 //!
 //! Source: CUTLASS, CuTe layout algebra.
 
-mod composition_check;
 mod coalesce;
 mod complement;
 mod compose;
+mod composition_check;
 mod divide;
 mod error;
 mod flat;
 mod inverse;
 mod layout;
-mod reference;
 mod product;
+mod reference;
 mod swizzle;
 mod text;
 mod tuple;
 
 use alloc::vec::Vec;
 
-pub use composition_check::ENUMERATED;
 pub use coalesce::{coalesce, coalesce_by};
 pub use complement::complement;
 pub use compose::{compose, compose_by};
+pub use composition_check::ENUMERATED;
 pub use divide::{DivisionGrouping, RemainderPolicy, divide};
 pub use error::{CuteError, CuteNote, CuteReferenceResult};
 pub use flat::CuteMode;

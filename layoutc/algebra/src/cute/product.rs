@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::coalesce::coalesce;
 use super::complement::{self, by_stride, covered, places};
-use super::compose::{by_mode, composed_within};
+use super::compose::{by_mode, inner_composition};
 use super::error::{CuteError, CuteNote};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler};
@@ -85,7 +85,7 @@ fn copies(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     }
     // No two copies share an element.
     covered(a, &places)?;
-    composed_within(&places, b)
+    inner_composition(&places, b)
 }
 
 fn zipped(a: &CuteLayout, b: &Tiler) -> Result<(ModeTree, ModeTree), CuteError> {

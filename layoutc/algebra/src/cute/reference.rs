@@ -6,21 +6,24 @@
 
 use alloc::vec::Vec;
 
-use super::composition_check::{Agreement, InnerMode, agree, ceil};
+use super::composition_check::{Agreement, InnerMode, ceil, check_composition};
 use super::error::CuteReferenceResult;
 use super::flat::{CuteMode, merged};
 use super::layout::{CuteLayout, ModeTree};
 
 /// CuTe's answer if it has one and it is wrong.
-pub(super) fn wrong(a: &CuteLayout, b: &CuteLayout) -> Option<CuteReferenceResult> {
+pub(super) fn wrong_reference_result(
+    a: &CuteLayout,
+    b: &CuteLayout,
+) -> Option<CuteReferenceResult> {
     let outer = merged(&a.flat());
     let mut cut: Vec<CuteMode> = outer.iter().copied().filter(|mode| mode.extent > 1).collect();
     if cut.is_empty() {
         cut.push(CuteMode::UNIT);
     }
     let mut leaves = Vec::new();
-    let layout = CuteLayout::from_node(answer(&cut, b.node(), &mut leaves)?).ok()?;
-    match agree(&outer, &leaves) {
+    let layout = CuteLayout::from_node(compose_as_cute(&cut, b.node(), &mut leaves)?).ok()?;
+    match check_composition(&outer, &leaves) {
         Ok(Agreement::Differs { index, right, given }) => {
             Some(CuteReferenceResult { layout, index, given, right })
         }
@@ -28,10 +31,14 @@ pub(super) fn wrong(a: &CuteLayout, b: &CuteLayout) -> Option<CuteReferenceResul
     }
 }
 
-fn answer(outer: &[CuteMode], node: &ModeTree, leaves: &mut Vec<InnerMode>) -> Option<ModeTree> {
+fn compose_as_cute(
+    outer: &[CuteMode],
+    node: &ModeTree,
+    leaves: &mut Vec<InnerMode>,
+) -> Option<ModeTree> {
     let mode = match node {
         ModeTree::List(list) => {
-            let parts = list.iter().map(|node| answer(outer, node, leaves));
+            let parts = list.iter().map(|node| compose_as_cute(outer, node, leaves));
             return parts.collect::<Option<Vec<ModeTree>>>().map(ModeTree::List);
         }
         ModeTree::Mode(mode) => mode,

@@ -105,7 +105,7 @@ impl DigitReader<'_> {
     fn fields(&self, form: &LinearForm) -> Result<Option<Vec<BitField>>, ExprError> {
         let mut form = form.clone();
         // Digits that are cut up take part in their parts.
-        while let Some(cut) = self.cut_up(&form, i128::MAX)? {
+        while let Some(cut) = self.expand_heaviest_digit(&form, i128::MAX)? {
             form = cut;
         }
         let mut constant = form.constant;

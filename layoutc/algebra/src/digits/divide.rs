@@ -20,9 +20,9 @@ impl DigitReader<'_> {
         let (quotient, rest) = match self.divide(form, k)? {
             Ok(parts) => parts,
             Err(request)
-                if !self.harms_bits(&request)
-                    && !self.is_hopeless(&request, form, k)
-                    && self.serves(&request) =>
+                if !self.breaks_bits(&request)
+                    && !self.is_unsplittable(&request, form, k)
+                    && self.is_effective(&request) =>
             {
                 return Ok(Err(request));
             }
@@ -35,7 +35,7 @@ impl DigitReader<'_> {
             }
             Err(_)
                 if let Some(x) = x
-                    && let Some(request) = self.name(x, form, k)? =>
+                    && let Some(request) = self.name_dividend(x, form, k)? =>
             {
                 return Ok(Err(request));
             }
@@ -68,7 +68,7 @@ impl DigitReader<'_> {
     }
 
     /// Whether what `k` does not divide of a sum spreads over blocks however its digits are cut and turned.
-    fn is_hopeless(&self, request: &Refinement, form: &LinearForm, k: i128) -> bool {
+    fn is_unsplittable(&self, request: &Refinement, form: &LinearForm, k: i128) -> bool {
         if matches!(request, Refinement::Fuse(_))
             || !matches!(self.fusion(form), Refinement::Impossible)
         {
@@ -84,7 +84,7 @@ impl DigitReader<'_> {
     }
 
     /// Whether a request would change anything.
-    pub(super) fn serves(&self, request: &Refinement) -> bool {
+    pub(super) fn is_effective(&self, request: &Refinement) -> bool {
         refine(&mut self.plans.to_vec(), request, self.extents)
     }
 
@@ -105,7 +105,7 @@ impl DigitReader<'_> {
             return Ok(Ok((quotient, rest)));
         }
         let request = self.request(form, &rest, k);
-        match self.cut_up(form, k)? {
+        match self.expand_heaviest_digit(form, k)? {
             // A cut that nests in those of the chain leaves nothing to be cut up.
             Some(form) if !self.nests(&request) => self.divide(&form, k),
             _ => Ok(Err(request)),
@@ -116,14 +116,14 @@ impl DigitReader<'_> {
     fn nests(&self, request: &Refinement) -> bool {
         match request {
             Refinement::Split(plan, weight) => {
-                self.plans.get(*plan).is_some_and(|plan| plan.place(*weight).is_some())
+                self.plans.get(*plan).is_some_and(|plan| plan.split_position(*weight).is_some())
             }
             _ => false,
         }
     }
 
     /// The form with the weightiest digit that is cut up, and that `k` does not divide, in its parts.
-    pub(super) fn cut_up(
+    pub(super) fn expand_heaviest_digit(
         &self,
         form: &LinearForm,
         k: i128,

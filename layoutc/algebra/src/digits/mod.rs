@@ -7,12 +7,12 @@
 //! its own: the XOR of fields of bits, and the quotient and the remainder of a sum (see [`DerivedDigit`]). A number on the way
 //! that is divided in several ways, as `(i + j) % 7`, is a digit that is cut up in its turn.
 
+mod bounds;
 mod derive;
 mod divide;
-mod shared_dividends;
 mod read;
 mod refine;
-mod bounds;
+mod shared_dividends;
 
 use alloc::vec::Vec;
 
@@ -21,10 +21,10 @@ use crate::expr::{Expr, ExprError};
 use crate::simplify::Facts;
 
 pub(crate) use derive::modulo;
-use shared_dividends::SharedDividends;
 use read::DigitReader;
 pub(crate) use read::sum;
 use refine::{ChainPlan, refine};
+use shared_dividends::SharedDividends;
 
 /// One digit: `Var::Digit(k)` counts `0..extent` and stands for `digit * weight` of its chain's value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::shared_dividends::SharedDividends;
 use super::refine::{ChainPlan, ChainSource, Refinement};
+use super::shared_dividends::SharedDividends;
 use super::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::monomial::Atom;
@@ -176,7 +176,7 @@ impl<'a> DigitReader<'a> {
                     let Some(divisor) = divisor.as_constant() else {
                         return Ok(Err(Refinement::Impossible));
                     };
-                    let inner = match self.divided(x, divisor)? {
+                    let inner = match self.dividend_form(x, divisor)? {
                         Ok(inner) => inner,
                         Err(request) => return Ok(Err(request)),
                     };

@@ -53,7 +53,7 @@ impl ChainPlan {
     }
 
     /// Where a cut at this weight goes among the others, if it nests in them.
-    pub(super) fn place(&self, weight: i128) -> Option<usize> {
+    pub(super) fn split_position(&self, weight: i128) -> Option<usize> {
         let at = self.cuts.partition_point(|cut| *cut < weight);
         let below = at.checked_sub(1).and_then(|k| self.cuts.get(k));
         let is_below = below.is_some_and(|cut| weight % cut == 0);
@@ -89,7 +89,7 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
         Refinement::Impossible => false,
         Refinement::Split(chain, weight) => {
             let Some(plan) = plans.get_mut(*chain) else { return false };
-            if let Some(at) = plan.place(*weight) {
+            if let Some(at) = plan.split_position(*weight) {
                 plan.cuts.insert(at, *weight);
                 return true;
             }
@@ -154,12 +154,12 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
             *plans = kept;
             true
         }
-        Refinement::NewDividend { number, least, by } => name(plans, number, *least, *by),
+        Refinement::NewDividend { number, least, by } => add_dividend(plans, number, *least, *by),
     }
 }
 
 /// Gives a number a chain, or lets it start lower; false where it is there already.
-fn name(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
+fn add_dividend(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
     let numbers = plans.iter().filter(|plan| matches!(plan.of, ChainSource::Number(..))).count();
     let at = plans.iter().position(|plan| plan.counts(number));
     let known = at.and_then(|at| plans.get(at)).and_then(|plan| match plan.of {

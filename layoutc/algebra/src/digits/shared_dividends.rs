@@ -114,7 +114,7 @@ fn collect<'a>(
 
 impl DigitReader<'_> {
     /// The form of what `k` divides: the digit of a number that has a chain of its own.
-    pub(super) fn divided(&mut self, x: &Poly, k: i128) -> RefineResult {
+    pub(super) fn dividend_form(&mut self, x: &Poly, k: i128) -> RefineResult {
         // Bits that are XORed are those of the axis.
         let is_power = k & (k - 1) == 0;
         let is_bits = self.is_bitwise && is_power && matches!(x.as_atom(), Some(Atom::Var(_)));
@@ -125,7 +125,7 @@ impl DigitReader<'_> {
             if !self.plans.iter().any(is_whole) {
                 return self.form(x);
             }
-            let inner = match self.divided(whole, *by)? {
+            let inner = match self.dividend_form(whole, *by)? {
                 Ok(inner) => inner,
                 Err(request) => return Ok(Err(request)),
             };
@@ -180,7 +180,7 @@ impl DigitReader<'_> {
     }
 
     /// Whether a request would cut, move or turn an axis whose bits are to stay as they are.
-    pub(super) fn harms_bits(&self, request: &Refinement) -> bool {
+    pub(super) fn breaks_bits(&self, request: &Refinement) -> bool {
         let is_of_bits = |plan: &usize| {
             let axes = self.plans.get(*plan).map_or(&[][..], |plan| plan.axes.as_slice());
             let var = |axis: &usize| u32::try_from(*axis).ok().map(Var::Axis);
@@ -195,7 +195,7 @@ impl DigitReader<'_> {
     }
 
     /// What would give the number `x` a chain, or one that `k` divides.
-    pub(super) fn name(
+    pub(super) fn name_dividend(
         &self,
         x: &Poly,
         form: &LinearForm,
@@ -204,7 +204,7 @@ impl DigitReader<'_> {
         if let Some((whole, by)) = self.uses.quotients.get(x) {
             let number = whole.clone();
             let request = Refinement::NewDividend { number, least: 0, by: *by };
-            if self.serves(&request) {
+            if self.is_effective(&request) {
                 return Ok(Some(request));
             }
         }
@@ -213,6 +213,6 @@ impl DigitReader<'_> {
         }
         let (least, _) = self.tight_span(form)?;
         let request = Refinement::NewDividend { number: x.clone(), least, by: k };
-        Ok(self.serves(&request).then_some(request))
+        Ok(self.is_effective(&request).then_some(request))
     }
 }

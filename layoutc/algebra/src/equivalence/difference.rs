@@ -23,7 +23,7 @@ pub(super) enum DifferenceResult {
 
 impl DifferenceResult {
     /// What two questions come to together: an index is the first one only where nothing is open.
-    fn and(self, other: Self) -> Self {
+    fn combine(self, other: Self) -> Self {
         match (self, other) {
             (Self::Equal, found) | (found, Self::Equal) => found,
             (Self::First(a), Self::First(b)) => Self::First(a.min(b)),
@@ -56,7 +56,7 @@ pub(super) fn decide(
     }
     let mut found = DifferenceResult::Equal;
     for (a, b) in pairs {
-        found = found.and(difference(a, b, scope)?);
+        found = found.combine(difference(a, b, scope)?);
     }
     Ok(found)
 }
@@ -94,7 +94,7 @@ pub(super) fn decide_within(
             within,
         };
         if let Some(point) = first_nonzero(&domain, scope.machine)? {
-            found = found.and(DifferenceResult::First(point));
+            found = found.combine(DifferenceResult::First(point));
         }
     }
     Ok(found)
@@ -132,13 +132,13 @@ fn difference(
                 Some((value, None)) => {
                     at_origin = at_origin.checked_add(value).ok_or(ExprError::Overflow)?;
                 }
-                _ => found = found.and(DifferenceResult::Undecided(None)),
+                _ => found = found.combine(DifferenceResult::Undecided(None)),
             }
             continue;
         }
         let value = sum.evaluate(&|var| value_of(var, &origin, &[]))?;
         at_origin = at_origin.checked_add(value).ok_or(ExprError::Overflow)?;
-        found = found.and(static_part(&part.axes, &sum, value, scope)?);
+        found = found.combine(static_part(&part.axes, &sum, value, scope)?);
     }
     Ok(match found {
         DifferenceResult::Undecided(_) => found,
@@ -163,7 +163,7 @@ fn parts(whole: &Poly, rank: usize) -> Result<Vec<DifferenceTerm>, ExprError> {
         merged.sum.add_term(monomial, coefficient)?;
         for part in shared {
             merged.axes.extend(part.axes);
-            merged.sum = merged.sum.and(&part.sum)?;
+            merged.sum = merged.sum.add_owned(&part.sum)?;
         }
         merged.axes.sort_unstable();
         merged.axes.dedup();

@@ -147,7 +147,7 @@ pub fn compare(
             let place = |layout: &Layout, symbols: &[usize]| {
                 let own: Vec<i128> =
                     symbols.iter().filter_map(|k| values.get(*k).copied()).collect();
-                layout.place(&logical, &own).map_err(expr_error)
+                layout.locate(&logical, &own).map_err(expr_error)
             };
             let (first, second) = (place(first, &a.symbols)?, place(second, &b.symbols)?);
             let named = |(symbol, value): (&Symbol, &i128)| (symbol.name.clone(), *value);

@@ -9,8 +9,8 @@ use crate::expr::{BinOp, Expr, Var};
 use crate::functions;
 use crate::parse::{IndexAst, Span};
 use crate::poly::Poly;
-use crate::written_extent::interval;
 use crate::simplify::Interval;
+use crate::written_extent::interval;
 
 impl MapResolver<'_> {
     pub(super) fn call(&mut self, name: &str, arguments: &[IndexAst], span: &Span) -> Option<Expr> {
@@ -38,7 +38,7 @@ impl MapResolver<'_> {
                 self.error(MapErrorKind::Bits, &bits.span);
                 return None;
             };
-            return self.built(functions::bitrev(&x?.0, count), span);
+            return self.ok_or_record(functions::bitrev(&x?.0, count), span);
         }
         if let ("hilbert", [row, column, sides @ ..]) = (name, arguments) {
             return self.hilbert(row, column, sides, span);
@@ -46,7 +46,7 @@ impl MapResolver<'_> {
         let parts: Vec<Option<(Expr, u32)>> =
             arguments.iter().map(|argument| self.argument(name, argument)).collect();
         let parts = parts.into_iter().collect::<Option<Vec<_>>>()?;
-        self.built(functions::morton(&parts), span)
+        self.ok_or_record(functions::morton(&parts), span)
     }
 
     /// A place on the curve of a box: the one written, or that which the arguments span as written.
@@ -65,7 +65,7 @@ impl MapResolver<'_> {
             self.error(MapErrorKind::Cells { rows, columns }, span);
             return None;
         };
-        self.built(Expr::binary(BinOp::Hilbert(grid), &row, &column), span)
+        self.ok_or_record(Expr::binary(BinOp::Hilbert(grid), &row, &column), span)
     }
 
     /// An argument that counts a side of a box, with the extent of that: as written, else its own.
@@ -75,7 +75,7 @@ impl MapResolver<'_> {
         let Some((extent, place)) = written else {
             let Some(high) = found.high.as_constant() else {
                 let bounds = self.scope.facts.numeric(&found.high);
-                let most = self.built_bounds(bounds, &ast.span)?.1.saturating_add(1);
+                let most = self.bounds_or_record(bounds, &ast.span)?.1.saturating_add(1);
                 let name = "hilbert".to_string();
                 self.error(MapErrorKind::ArgumentExtent { name, most }, &ast.span);
                 return None;
@@ -87,7 +87,7 @@ impl MapResolver<'_> {
             return None;
         };
         let high = self.scope.facts.numeric(&found.high);
-        let (_, high) = self.built_bounds(high, &ast.span)?;
+        let (_, high) = self.bounds_or_record(high, &ast.span)?;
         if high >= extent {
             self.error(MapErrorKind::BeyondBox { high, extent }, &ast.span);
             return None;
@@ -99,7 +99,7 @@ impl MapResolver<'_> {
     fn argument(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, u32)> {
         let (expr, found) = self.ranged(name, ast)?;
         let bounds = self.scope.facts.numeric(&found.high);
-        let (_, high) = self.built_bounds(bounds, &ast.span)?;
+        let (_, high) = self.bounds_or_record(bounds, &ast.span)?;
         Some((expr, 128 - high.max(0).leading_zeros()))
     }
 

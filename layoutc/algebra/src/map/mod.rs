@@ -323,7 +323,7 @@ impl MapResolver<'_> {
             IndexAstKind::Name(name) => self.name(name, &ast.span),
             IndexAstKind::Neg(a) => {
                 let a = self.expr(a)?;
-                self.built(Expr::negate(&a), &ast.span)
+                self.ok_or_record(Expr::negate(&a), &ast.span)
             }
             IndexAstKind::Bin(op, _, left, right) => self.binary(*op, left, right, &ast.span),
             IndexAstKind::Call(name, arguments) => self.call(name, arguments, &ast.span),
@@ -345,7 +345,7 @@ impl MapResolver<'_> {
         None
     }
 
-    fn built(&mut self, expr: Result<Expr, ExprError>, span: &Span) -> Option<Expr> {
+    fn ok_or_record(&mut self, expr: Result<Expr, ExprError>, span: &Span) -> Option<Expr> {
         match expr {
             Ok(expr) => Some(expr),
             Err(error) => {
@@ -375,7 +375,7 @@ impl MapResolver<'_> {
                     return None;
                 }
                 let bounds = self.scope.facts.bounds(&b);
-                let (least, _) = self.built_bounds(bounds, &right.span)?;
+                let (least, _) = self.bounds_or_record(bounds, &right.span)?;
                 if least < 1 {
                     self.error(MapErrorKind::Divisor { least }, &right.span);
                     return None;
@@ -383,10 +383,10 @@ impl MapResolver<'_> {
             }
             _ => {}
         }
-        self.built(Expr::binary(op, &a, &b), span)
+        self.ok_or_record(Expr::binary(op, &a, &b), span)
     }
 
-    fn built_bounds(
+    fn bounds_or_record(
         &mut self,
         bounds: Result<(i128, i128), ExprError>,
         span: &Span,

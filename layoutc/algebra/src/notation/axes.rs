@@ -45,15 +45,15 @@ impl NotationAxes {
 ///
 /// # Errors
 /// [`NotationFault`] where the text is at fault, tensor or not.
-pub fn stated(
+pub fn notation_axes(
     notation: Notation,
     text: &str,
     sizes: &[(String, i128)],
 ) -> Result<NotationAxes, NotationFault> {
-    said(notation, text, sizes).map_err(|fault| fault.or_example(notation))
+    parse_axes(notation, text, sizes).map_err(|fault| fault.or_example(notation))
 }
 
-fn said(
+fn parse_axes(
     notation: Notation,
     text: &str,
     sizes: &[(String, i128)],

@@ -60,7 +60,7 @@ pub(super) fn apply(
         let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
         return Err(fault.help("write it outside of parentheses, or a name in its place").into());
     }
-    let parts = take_apart(&left, sizes, builder.axes(), text.len())?;
+    let parts = decompose_axes(&left, sizes, builder.axes(), text.len())?;
     for (name, span) in names(&left) {
         if names(&right_dims).all(|(other, _)| other != name) {
             let message = format!("`{name}` stands on the left side alone");
@@ -267,7 +267,7 @@ fn name(
 }
 
 /// What every name of the left side stands for.
-fn take_apart(
+fn decompose_axes(
     dims: &[EinopsAxis],
     sizes: &[(String, i128)],
     axes: &[Axis],
@@ -292,7 +292,7 @@ fn take_apart(
             }
             EinopsAxis::Group(group) => {
                 if let Some(axis) = axes.get(at) {
-                    take_group(group, at, axis, sizes, &mut parts, length)?;
+                    decompose_group(group, at, axis, sizes, &mut parts, length)?;
                 }
                 at += 1;
             }
@@ -301,7 +301,7 @@ fn take_apart(
     Ok(parts)
 }
 
-fn take_group(
+fn decompose_group(
     group: &[(String, Span)],
     position: usize,
     axis: &Axis,

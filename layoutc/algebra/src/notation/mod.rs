@@ -18,7 +18,7 @@ mod tvm;
 pub mod write;
 pub mod xla;
 
-pub use axes::{NotationAxes, stated};
+pub use axes::{NotationAxes, notation_axes};
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -187,7 +187,7 @@ fn inverse(linear: &LinearLayout, text: &str) -> Result<LinearLayout, NotationFa
     let images = linear.inputs.iter().flat_map(|input| &input.images);
     let widths = linear.outputs.iter().map(|(_, size)| bits_of(*size)).collect::<Vec<_>>();
     let mut rows: Vec<(i128, i128)> =
-        images.enumerate().map(|(bit, image)| (joined(image, &widths), 1 << bit)).collect();
+        images.enumerate().map(|(bit, image)| (pack_bits(image, &widths), 1 << bit)).collect();
     for bit in 0..widths.iter().sum() {
         let Some(at) = rows.iter().skip(bit).position(|(image, _)| image >> bit & 1 == 1) else {
             return Err(refuse("the inputs do not lead to every output"));
@@ -206,7 +206,7 @@ fn inverse(linear: &LinearLayout, text: &str) -> Result<LinearLayout, NotationFa
     let outputs: Vec<(String, i128)> =
         linear.inputs.iter().map(|i| (i.name.clone(), 1 << i.images.len())).collect();
     let parts = outputs.iter().map(|(_, size)| bits_of(*size)).collect::<Vec<_>>();
-    let mut rows = rows.into_iter().map(|(_, of)| apart(of, &parts));
+    let mut rows = rows.into_iter().map(|(_, of)| unpack_bits(of, &parts));
     let inputs = linear.outputs.iter().zip(&widths).map(|((name, _), width)| LinearInput {
         name: name.clone(),
         span: 0..0,
@@ -222,7 +222,7 @@ fn bits_of(size: i128) -> usize {
 }
 
 /// Numbers of so many bits each as one, the first lowest.
-fn joined(numbers: &[i128], widths: &[usize]) -> i128 {
+fn pack_bits(numbers: &[i128], widths: &[usize]) -> i128 {
     let (mut whole, mut start) = (0, 0);
     for (number, width) in numbers.iter().zip(widths) {
         whole |= number << start;
@@ -232,7 +232,7 @@ fn joined(numbers: &[i128], widths: &[usize]) -> i128 {
 }
 
 /// One number as numbers of so many bits each.
-fn apart(mut whole: i128, widths: &[usize]) -> Vec<i128> {
+fn unpack_bits(mut whole: i128, widths: &[usize]) -> Vec<i128> {
     let mut numbers = Vec::new();
     for width in widths {
         numbers.push(whole & ((1 << width) - 1));

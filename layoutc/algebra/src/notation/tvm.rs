@@ -31,7 +31,7 @@ pub(super) fn apply(
     builder: &mut LayoutBuilder,
 ) -> Result<NotationExtras, NotationError> {
     let dims = parse(text)?;
-    let remarks = dims.iter().filter_map(|dim| unequal(text, dim)).collect();
+    let remarks = dims.iter().filter_map(|dim| unequal_factors_remark(text, dim)).collect();
     let letters: Vec<&TvmLetter> = dims.iter().flatten().collect();
     let primal: Vec<(char, Span)> = letters
         .iter()
@@ -62,7 +62,7 @@ pub(super) fn apply(
 }
 
 /// What TVM makes of packed blocks of unequal factors.
-fn unequal(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
+fn unequal_factors_remark(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     let (first, last) = (packed.first()?, packed.last()?);
     if packed.iter().all(|letter| letter.factor == first.factor) {
         return None;

@@ -16,7 +16,7 @@ const MOST_OF_THREE: usize = 16;
 pub(super) type PointPair = (Vec<i128>, Vec<i128>);
 
 /// Two points that differ only in what the targets do not tell, when they really collide.
-pub(super) fn told_collision(
+pub(super) fn predicted_collision(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
 ) -> Option<PointPair> {
@@ -58,12 +58,12 @@ pub(super) fn told_collision(
         let second = mask.iter().zip(&first).map(|(m, high)| m ^ high).collect();
         Some((second, first))
     });
-    lost.chain(turned).find(&collide).or_else(|| stepped(domain, undecided, &collide))
+    lost.chain(turned).find(&collide).or_else(|| collision_by_steps(domain, undecided, &collide))
 }
 
 /// Two points that differ in one step along an axis, or in one each way along two, when they collide; tried from a few
 /// points on.
-fn stepped(
+fn collision_by_steps(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
     collide: &dyn Fn(&PointPair) -> bool,

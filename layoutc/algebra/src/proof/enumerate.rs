@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::expr::{Expr, ExprError};
 
 use super::collision::PointPair;
-use super::executor::{Executor, remembered};
+use super::executor::{Executor, prove_cached};
 
 mod first;
 mod sweep;
@@ -86,13 +86,13 @@ pub(crate) fn enumerate(
     }
     let question = || alloc::format!("no collision: {domain:?}");
     let is_injective =
-        remembered(machine, points, question, || collides(domain, machine).map(|found| !found))?;
+        prove_cached(machine, points, question, || collides(domain, machine).map(|found| !found))?;
     let collision = if is_injective { None } else { first_collision(domain)? };
     Ok(collision.unwrap_or(EnumerationResult::Injective))
 }
 
 /// Two points of a corner of the box that share a slot: of those that do the first two, in row-major order.
-pub(crate) fn sampled(
+pub(crate) fn sample_collision(
     domain: &EnumerationDomain<'_>,
     most: i128,
 ) -> Result<Option<PointPair>, ExprError> {

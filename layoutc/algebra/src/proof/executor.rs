@@ -26,7 +26,7 @@ pub trait Executor: Sync {
 /// # Errors
 ///
 /// Those of `visit`.
-pub(super) fn remembered<E>(
+pub(super) fn prove_cached<E>(
     machine: &dyn Executor,
     points: i128,
     question: impl FnOnce() -> String,

@@ -263,7 +263,7 @@ fn by_digits(
 
 /// The axes of a component over `Var::Storage(k)`, k the position of a target in the claim; `None` where no rule tells
 /// them from the targets.
-pub(crate) fn told_axes(
+pub(crate) fn solve_axes(
     claim: Claim<'_>,
     component: &Component,
 ) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
@@ -283,7 +283,8 @@ fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<DigitProof,
     }
     match eliminate::eliminate(claim, component) {
         Ok(Some(axes)) => {
-            let (digits, decoded) = (symbolic_strides::whole(claim, component), decode::AxisSolution { axes });
+            let (digits, decoded) =
+                (symbolic_strides::whole(claim, component), decode::AxisSolution { axes });
             Ok(DigitProof::Solved { digits, decoded, is_sum: false })
         }
         Ok(None) | Err(ExprError::Overflow | ExprError::TooLarge) => Ok(DigitProof::Unreadable),

@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::collision::{PointPair, told_collision};
+use super::collision::{PointPair, predicted_collision};
 use super::decode::{DecodeFailure, UndeterminedDigit};
 use super::enumerate::{self, EnumerationDomain};
 use super::{Claim, Component, Executor, InjectivityError, value_of};
-use crate::affine::line;
+use crate::affine::linear_coefficients;
 use crate::expr::{Expr, ExprError, Var};
 use crate::layout::ProofMethod;
 use crate::symbol_values::samples;
@@ -26,7 +26,7 @@ pub(super) fn decide(
         || is_symbolic(claim.slots, &component.targets);
     let within = component.within(claim.within);
     let depends = depends || within.iter().any(|w| is_symbolic(core::slice::from_ref(w), &[0]));
-    if !depends && stands_alone(claim, component) {
+    if !depends && is_lone_axis(claim, component) {
         return Ok(());
     }
     let all = samples(claim.facts.symbols(), claim.extents);
@@ -50,11 +50,11 @@ pub(super) fn decide(
 }
 
 /// Whether a component is one axis that a target tells as it is: `w*a + c`.
-fn stands_alone(claim: Claim<'_>, component: &Component) -> bool {
+fn is_lone_axis(claim: Claim<'_>, component: &Component) -> bool {
     let [axis] = component.axes.as_slice() else { return false };
     let Some(var) = u32::try_from(*axis).ok().map(Var::Axis) else { return false };
     let targets = component.targets.iter().filter_map(|k| claim.targets.get(*k));
-    targets.filter_map(|target| line(target, var)).any(|(weight, _)| weight != 0)
+    targets.filter_map(|target| linear_coefficients(target, var)).any(|(weight, _)| weight != 0)
 }
 
 /// Whether one of the chosen expressions holds a symbol.
@@ -114,7 +114,7 @@ fn at_values(
     let symbols = symbols.unwrap_or_default();
     let fixed = StaticComponent::new(claim, component, symbols)?;
     let domain = fixed.domain(component);
-    if let Some(pair) = told_collision(&domain, undecided) {
+    if let Some(pair) = predicted_collision(&domain, undecided) {
         let proof =
             if undecided.kernel.is_empty() { ProofMethod::Digits } else { ProofMethod::Gf2 };
         return Err(refuse(claim, component, (&undecided.lost, proof), symbols, pair)?);
@@ -146,7 +146,7 @@ fn sampled(
 ) -> Result<(), InjectivityError> {
     let fixed = StaticComponent::new(claim, component, symbols)?;
     let domain = fixed.domain(component);
-    let told = told_collision(&domain, undecided);
+    let told = predicted_collision(&domain, undecided);
     let proof = match &told {
         Some(_) if undecided.kernel.is_empty() => ProofMethod::Digits,
         Some(_) => ProofMethod::Gf2,
@@ -154,7 +154,9 @@ fn sampled(
     };
     let pair = match told {
         Some(pair) => Some(pair),
-        None => enumerate::sampled(&domain, SAMPLE_POINTS)?.filter(|pair| share(&domain, pair)),
+        None => {
+            enumerate::sample_collision(&domain, SAMPLE_POINTS)?.filter(|pair| share(&domain, pair))
+        }
     };
     match pair {
         Some(pair) => Err(refuse(claim, component, (&undecided.lost, proof), symbols, pair)?),

@@ -23,8 +23,8 @@ impl TensorSharding {
     /// [`ShardingInexpressible`]: what the form has no words for.
     pub fn to(&self, form: ShardingForm) -> Result<Self, ShardingInexpressible> {
         let placement = match form {
-            ShardingForm::V1 => listed(self.placement.unnamed()?)?,
-            ShardingForm::V2 => ranged(self.placement.unnamed()?)?,
+            ShardingForm::V1 => with_device_list(self.placement.unnamed()?)?,
+            ShardingForm::V2 => with_device_range(self.placement.unnamed()?)?,
             ShardingForm::V3 if self.group.is_some() => return Err(ShardingInexpressible::Group),
             ShardingForm::V3 => self.placement.by_name()?,
         };
@@ -78,7 +78,7 @@ impl DevicePlacement {
 }
 
 /// With a list of devices, where there are tiles; XLA takes no list of one device.
-fn listed(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
+fn with_device_list(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);
     };
@@ -90,7 +90,7 @@ fn listed(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpre
 }
 
 /// With a range of devices, where there are tiles.
-fn ranged(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
+fn with_device_range(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);
     };

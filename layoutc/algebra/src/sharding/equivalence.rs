@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::iota::{DeviceDigit, IotaOrder};
 use super::inexpressible::ShardingInexpressible;
+use super::iota::{DeviceDigit, IotaOrder};
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TensorSharding, TiledSharding};
 

@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::iota::{DeviceDigit, IotaOrder};
 use super::inexpressible::ShardingInexpressible;
+use super::iota::{DeviceDigit, IotaOrder};
 use super::mesh::{Mesh, MeshAxis, Sharding};
 use super::named::{AxisRef, AxisSharding, NamedSharding};
 use super::order::DeviceOrder;

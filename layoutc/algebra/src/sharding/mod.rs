@@ -5,28 +5,28 @@
 //! as a [`DevicePlacement`], which keeps the order, and becomes a mesh ([`MeshSharding`]) where the order is that of one.
 
 mod convert;
-mod shard_contents;
+mod equivalence;
+mod inexpressible;
 mod iota;
 pub mod jax;
-mod inexpressible;
 mod mesh;
 mod mesh_sharding;
 mod named;
 mod order;
-mod replicas;
 mod placement;
-mod equivalence;
+mod replicas;
+mod shard_contents;
 pub mod xla;
 
 pub use convert::ShardingForm;
-pub use shard_contents::TensorShard;
-pub use iota::{DeviceDigit, IotaError, IotaOrder, TileBoundaryError};
 pub use inexpressible::ShardingInexpressible;
+pub use iota::{DeviceDigit, IotaError, IotaOrder, TileBoundaryError};
 pub use mesh::{Mesh, MeshAxis, Sharding, ShardingError, part_extent};
 pub use mesh_sharding::MeshSharding;
 pub use named::{AxisRef, AxisSharding, NamedSharding};
 pub use order::{DeviceOrder, LISTED};
-pub use replicas::ReplicaDevices;
 pub use placement::{
     DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, TiledSharding, tiled,
 };
+pub use replicas::ReplicaDevices;
+pub use shard_contents::TensorShard;

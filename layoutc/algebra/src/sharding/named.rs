@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::iota::{DeviceDigit, IotaOrder};
 use super::inexpressible::ShardingInexpressible;
+use super::iota::{DeviceDigit, IotaOrder};
 use super::mesh::{Mesh, MeshAxis};
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TiledSharding, tiled};

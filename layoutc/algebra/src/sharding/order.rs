@@ -3,8 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::iota::{DeviceDigit, IotaError, IotaOrder};
 use super::inexpressible::ShardingInexpressible;
+use super::iota::{DeviceDigit, IotaError, IotaOrder};
 
 /// How many devices are written out at most.
 pub const LISTED: i64 = 1 << 20;

@@ -29,7 +29,7 @@ impl DevicePlacement {
     ///
     /// # Errors
     /// [`ShardingInexpressible::Rank`], [`ShardingInexpressible::Manual`], [`ShardingInexpressible::Unknown`]; [`ShardingInexpressible::Devices`] if there are more than `most`.
-    pub fn held(
+    pub fn shards(
         &self,
         extents: &[i128],
         most: i64,
@@ -54,7 +54,7 @@ impl DevicePlacement {
                 match named.tiled()? {
                     Self::Replicated if named.mesh.axes.is_empty() => Ok(whole(Vec::new())),
                     Self::Replicated => Ok(whole((0..devices).collect())),
-                    unnamed => unnamed.held(extents, most),
+                    unnamed => unnamed.shards(extents, most),
                 }
             }
         }

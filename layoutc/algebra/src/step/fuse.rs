@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{StepError, binary, current, find_axis, item, kept, map_of};
+use super::{StepError, binary, current, find_axis, identity_item, item, map_of};
 use crate::expr::BinOp;
 use crate::layout::Axis;
 use crate::map::IndexMap;
@@ -34,8 +34,8 @@ pub fn fuse(axes: &[Axis], fused: &[String], into: Option<&str>) -> Result<Index
         index = binary(BinOp::Add, &index, &current(k))?;
     }
     let name = into.map_or_else(|| fused.join("_"), String::from);
-    let mut items: Vec<_> = (0..first).map(|k| kept(axes, k)).collect();
+    let mut items: Vec<_> = (0..first).map(|k| identity_item(axes, k)).collect();
     items.push(item(name, index));
-    items.extend((last + 1..axes.len()).map(|k| kept(axes, k)));
+    items.extend((last + 1..axes.len()).map(|k| identity_item(axes, k)));
     map_of(items)
 }

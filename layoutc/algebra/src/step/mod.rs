@@ -98,7 +98,7 @@ fn current(position: usize) -> Expr {
 }
 
 /// An item that takes a current axis over unchanged.
-fn kept(axes: &[Axis], position: usize) -> MapItem {
+fn identity_item(axes: &[Axis], position: usize) -> MapItem {
     let (name, extent) = match axes.get(position) {
         Some(axis) => (axis.name.clone(), Some(axis.extent.clone())),
         None => (String::new(), None),

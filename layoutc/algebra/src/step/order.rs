@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{StepError, find_axis, kept, map_of};
+use super::{StepError, find_axis, identity_item, map_of};
 use crate::layout::Axis;
 use crate::map::IndexMap;
 
@@ -45,8 +45,8 @@ pub fn order(axes: &[Axis], places: &[OrderEntry]) -> Result<IndexMap, StepError
     let mut items = Vec::new();
     for place in places {
         match place {
-            OrderEntry::Axis(_) => items.extend(named.next().map(|k| kept(axes, k))),
-            OrderEntry::Others => items.extend(others.iter().map(|k| kept(axes, *k))),
+            OrderEntry::Axis(_) => items.extend(named.next().map(|k| identity_item(axes, k))),
+            OrderEntry::Others => items.extend(others.iter().map(|k| identity_item(axes, *k))),
         }
     }
     map_of(items)

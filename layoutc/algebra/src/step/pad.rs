@@ -1,6 +1,6 @@
 //! `pad c multiple=8` and `pad h before=1 after=1`: room around an axis.
 
-use super::{StepError, binary, find_axis, kept, map_of};
+use super::{StepError, binary, find_axis, identity_item, map_of};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Axis;
 use crate::map::IndexMap;
@@ -11,7 +11,7 @@ use crate::map::IndexMap;
 /// [`StepError::UnknownAxis`].
 pub fn pad_to_multiple(axes: &[Axis], name: &str, multiple: &Expr) -> Result<IndexMap, StepError> {
     let position = find_axis(axes, name)?;
-    let mut items: alloc::vec::Vec<_> = (0..axes.len()).map(|k| kept(axes, k)).collect();
+    let mut items: alloc::vec::Vec<_> = (0..axes.len()).map(|k| identity_item(axes, k)).collect();
     if let (Some(axis), Some(item)) = (axes.get(position), items.get_mut(position)) {
         let below = binary(BinOp::Sub, multiple, &Expr::constant(1))?;
         let sum = binary(BinOp::Add, &axis.extent, &below)?;
@@ -32,7 +32,7 @@ pub fn pad_around(
     after: &Expr,
 ) -> Result<IndexMap, StepError> {
     let position = find_axis(axes, name)?;
-    let mut items: alloc::vec::Vec<_> = (0..axes.len()).map(|k| kept(axes, k)).collect();
+    let mut items: alloc::vec::Vec<_> = (0..axes.len()).map(|k| identity_item(axes, k)).collect();
     if let (Some(axis), Some(item)) = (axes.get(position), items.get_mut(position)) {
         item.index = binary(BinOp::Add, &item.index, before)?;
         let sum = binary(BinOp::Add, &axis.extent, before)?;

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{StepError, binary, current, find_axis, item, kept, map_of};
+use super::{StepError, binary, current, find_axis, identity_item, item, map_of};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Axis;
 use crate::map::IndexMap;
@@ -44,8 +44,8 @@ pub fn split(
     }
     minor_first.push(rest);
     let parts = minor_first.into_iter().rev();
-    let mut items: Vec<_> = (0..position).map(|k| kept(axes, k)).collect();
+    let mut items: Vec<_> = (0..position).map(|k| identity_item(axes, k)).collect();
     items.extend(names.into_iter().zip(parts).map(|(name, index)| item(name, index)));
-    items.extend((position + 1..axes.len()).map(|k| kept(axes, k)));
+    items.extend((position + 1..axes.len()).map(|k| identity_item(axes, k)));
     map_of(items)
 }

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{StepError, binary, current, item, kept, map_of};
+use super::{StepError, binary, current, identity_item, item, map_of};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Axis;
 use crate::map::{IndexMap, unique};
@@ -69,7 +69,7 @@ pub fn tile(axes: &[Axis], tile: &[TileExtent], names: &[String]) -> Result<Inde
             indices.push(binary(op, &body.index, &body.tile)?);
         }
     }
-    let mut items: Vec<_> = (0..prefix).map(|k| kept(axes, k)).collect();
+    let mut items: Vec<_> = (0..prefix).map(|k| identity_item(axes, k)).collect();
     items.extend(chosen.into_iter().zip(indices).map(|(name, index)| item(name, index)));
     map_of(items)
 }

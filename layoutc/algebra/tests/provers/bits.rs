@@ -65,7 +65,7 @@ fn morton_and_reversed_bits_are_as_their_bits_say() {
                 let layout = proven(&shape, &format!("({names}) -> (morton({names}))"));
                 let offsets = numbers(&case["expect"]["offsets_row_major"]);
                 for (point, offset) in points(&shape).iter().zip(offsets) {
-                    assert_eq!(layout.place(point, &[]).unwrap().offset, offset);
+                    assert_eq!(layout.locate(point, &[]).unwrap().offset, offset);
                 }
             }
             "morton" => {
@@ -73,7 +73,7 @@ fn morton_and_reversed_bits_are_as_their_bits_say() {
                 let layout = proven(&[1024, 1024], "(i, j) -> (morton(j, i))");
                 for pair in case["expect"]["pairs"].as_array().unwrap() {
                     let at = |k: usize| i128::from(pair[0][k].as_i64().unwrap());
-                    let place = layout.place(&[at(0), at(1)], &[]).unwrap();
+                    let place = layout.locate(&[at(0), at(1)], &[]).unwrap();
                     assert_eq!(Some(place.offset), pair[1].as_i64().map(i128::from));
                 }
             }
@@ -86,6 +86,6 @@ fn morton_and_reversed_bits_are_as_their_bits_say() {
         assert_ne!(layout.proof, ProofMethod::Enumeration);
     }
     let layout = proven(&[16], "(i) -> (bitrev(i, 4))");
-    assert_eq!(layout.place(&[3], &[]).unwrap().offset, 12);
+    assert_eq!(layout.locate(&[3], &[]).unwrap().offset, 12);
     proven(&[8, 1 << 20], "(i, j) -> (bitrev(i, 3), bitrev(j, 20))");
 }

@@ -35,7 +35,7 @@ fn places_on_a_curve_are_told_by_digits_whatever_the_box() {
     }
     let layout = proven(&[2048, 2048], "(i, j) -> (hilbert(i, j))");
     assert_eq!(layout.proof, ProofMethod::Digits);
-    assert_eq!(layout.place(&[2047, 2047], &[]).unwrap().offset, 4_194_303 * 2 / 3);
+    assert_eq!(layout.locate(&[2047, 2047], &[]).unwrap().offset, 4_194_303 * 2 / 3);
 }
 
 #[test]
@@ -107,8 +107,12 @@ fn a_curve_beside_or_below_a_symbol_is_told_at_every_size() {
         assert_eq!(layout.proof, ProofMethod::Digits, "{map}");
         for size in [1, 5, 64] {
             for point in points(&[size, 6]) {
-                let place = layout.place(&point, &[size]).unwrap();
-                assert_eq!(layout.owner(&place.physical, &[size]).unwrap(), Some(point), "{map}");
+                let place = layout.locate(&point, &[size]).unwrap();
+                assert_eq!(
+                    layout.element_at(&place.physical, &[size]).unwrap(),
+                    Some(point),
+                    "{map}"
+                );
             }
         }
     }

@@ -53,8 +53,8 @@ pub(crate) fn proven(shape: &[i128], map: &str) -> Layout {
     }
     let mut seen = BTreeMap::new();
     for point in points(shape) {
-        let place = layout.place(&point, &[]).unwrap();
-        let owner = layout.owner(&place.physical, &[]).unwrap();
+        let place = layout.locate(&point, &[]).unwrap();
+        let owner = layout.element_at(&place.physical, &[]).unwrap();
         assert_eq!(owner.as_ref(), Some(&point), "{map} on {shape:?}");
         assert_eq!(seen.insert(place.physical, point), None, "{map} on {shape:?}");
     }
@@ -65,11 +65,15 @@ pub(crate) fn proven(shape: &[i128], map: &str) -> Layout {
 pub(crate) fn every_slot_tells_its_owner(layout: &Layout, shape: &[i128], what: &str) {
     let mut held = BTreeMap::new();
     for point in points(shape) {
-        let place = layout.place(&point, &[]).unwrap();
+        let place = layout.locate(&point, &[]).unwrap();
         assert_eq!(held.insert(place.physical, point), None, "{what}");
     }
     let extents: Vec<i128> = layout.physical_shape.iter().map(|e| e.as_const().unwrap()).collect();
     for slot in points(&extents) {
-        assert_eq!(layout.owner(&slot, &[]).unwrap(), held.get(&slot).cloned(), "{what}: {slot:?}");
+        assert_eq!(
+            layout.element_at(&slot, &[]).unwrap(),
+            held.get(&slot).cloned(),
+            "{what}: {slot:?}"
+        );
     }
 }

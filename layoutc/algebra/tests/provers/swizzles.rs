@@ -34,7 +34,7 @@ fn swizzles_are_where_cute_puts_them() {
         let layout = layout.finish(64, &SequentialExecutor).unwrap();
         for pair in case["expect"]["pairs"].as_array().unwrap() {
             let (from, to) = (pair[0].as_i64().unwrap(), pair[1].as_i64().unwrap());
-            assert_eq!(layout.place(&[from.into()], &[]).unwrap().offset, i128::from(to));
+            assert_eq!(layout.locate(&[from.into()], &[]).unwrap().offset, i128::from(to));
             assert_eq!(swizzle.at(from.into()), i128::from(to));
             seen += 1;
         }
@@ -65,8 +65,8 @@ fn swizzled_layouts_are_told_and_their_padding_too() {
     }
     // Too large to be visited.
     let large = swizzled(&[5000, 4000], "(i, j) -> (i, j)", Swizzle::new(3, 3, 4).unwrap());
-    let place = large.place(&[4321, 1234], &[]).unwrap();
-    assert_eq!(large.owner(&place.physical, &[]).unwrap(), Some(vec![4321, 1234]));
+    let place = large.locate(&[4321, 1234], &[]).unwrap();
+    assert_eq!(large.element_at(&place.physical, &[]).unwrap(), Some(vec![4321, 1234]));
 }
 
 #[test]

@@ -49,8 +49,8 @@ fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
             let mut seen = BTreeMap::new();
             for i in 0..rows {
                 for j in 0..cols {
-                    let place = layout.place(&[i, j], &values).unwrap();
-                    let owner = layout.owner(&place.physical, &values).unwrap();
+                    let place = layout.locate(&[i, j], &values).unwrap();
+                    let owner = layout.element_at(&place.physical, &values).unwrap();
                     assert_eq!(owner, Some(vec![i, j]), "{rows} {cols}");
                     assert_eq!(seen.insert(place.offset, (i, j)), None);
                 }
@@ -60,16 +60,20 @@ fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
                 _ => None,
             });
             for slot in (0..size.unwrap()).filter(|slot| !seen.contains_key(slot)) {
-                assert_eq!(layout.owner(&[slot], &values).unwrap(), None, "{rows} {cols} {slot}");
+                assert_eq!(
+                    layout.element_at(&[slot], &values).unwrap(),
+                    None,
+                    "{rows} {cols} {slot}"
+                );
             }
         }
     }
     // Columns first.
     let turned = [one.clone(), Expr::binary(BinOp::Add, &symbol(0), &one).unwrap()];
     let layout = symbolic(&symbols, &axes, &turned).unwrap();
-    let place = layout.place(&[3, 5], &[10, 10]).unwrap();
+    let place = layout.locate(&[3, 5], &[10, 10]).unwrap();
     assert_eq!(place.offset, 3 + 5 * 11);
-    assert_eq!(layout.owner(&place.physical, &[10, 10]).unwrap(), Some(vec![3, 5]));
+    assert_eq!(layout.element_at(&place.physical, &[10, 10]).unwrap(), Some(vec![3, 5]));
     // A pitch that may be shorter than a row.
     let short = [Expr::constant(599), one];
     assert!(matches!(
@@ -114,7 +118,7 @@ fn weights_known_at_run_time_tell_their_axes() {
         for (s, r) in [(1, 1), (1, 13), (9, 1), (4, 5), (9, 13)] {
             let mut held = BTreeMap::new();
             for point in points(&[s, r]) {
-                let place = layout.place(&point, &[s, r]).unwrap();
+                let place = layout.locate(&point, &[s, r]).unwrap();
                 assert_eq!(held.insert(place.physical, point), None, "{text} {s} {r}");
             }
             let size = layout.physical_shape[0].evaluate(&|var| match var {
@@ -122,7 +126,7 @@ fn weights_known_at_run_time_tell_their_axes() {
                 _ => None,
             });
             for slot in points(&[size.unwrap()]) {
-                let owner = layout.owner(&slot, &[s, r]).unwrap();
+                let owner = layout.element_at(&slot, &[s, r]).unwrap();
                 assert_eq!(owner, held.get(&slot).cloned(), "{text} {s} {r} {slot:?}");
             }
         }

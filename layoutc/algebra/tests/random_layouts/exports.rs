@@ -36,7 +36,7 @@ fn same_places(layout: &Layout, again: &Layout, what: &str) {
         .collect();
     for point in points(&extents) {
         let places = [layout, again].map(|layout| {
-            let place = layout.place(&wide(&point), &[]).unwrap();
+            let place = layout.locate(&wide(&point), &[]).unwrap();
             (place.physical, place.offset)
         });
         assert_eq!(places[0], places[1], "at {point:?}: {what}");

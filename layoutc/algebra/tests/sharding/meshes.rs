@@ -141,7 +141,7 @@ fn meshes_go_through_all_three_forms() {
                 assert!(expected.len() == 1, "{text}");
                 continue;
             }
-            let held = again.placement.held(&extents, 64).unwrap();
+            let held = again.placement.shards(&extents, 64).unwrap();
             // A mesh without axes names no devices.
             if meshed.mesh.axes.is_empty() {
                 assert!(held[0].devices.is_empty());
@@ -168,7 +168,7 @@ fn what_is_held_is_what_the_mesh_holds() {
         let extents: Vec<i128> =
             sharding.over().iter().map(|_| i128::from(random.between(0, 9))).collect();
         let meshed = MeshSharding { mesh, sharding, unreduced: vec![] };
-        let held = DevicePlacement::Named(meshed.named()).held(&extents, 64).unwrap();
+        let held = DevicePlacement::Named(meshed.named()).shards(&extents, 64).unwrap();
         let mut seen = 0;
         for part in &held {
             for device in &part.devices {

@@ -42,7 +42,7 @@ fn tried(text: &str) {
             }
         }
         drop((MeshSharding::of(&placed.placement, Some(2)), jax::expression(&placed, None)));
-        drop(placed.placement.held(&[i128::from(i64::MAX), 3], 256));
+        drop(placed.placement.shards(&[i128::from(i64::MAX), 3], 256));
     }
 }
 

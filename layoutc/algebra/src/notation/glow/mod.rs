@@ -11,13 +11,15 @@ mod apply;
 mod edit;
 mod layout;
 mod parse;
-mod satisfaction;
 mod permutation;
+mod satisfaction;
 
 pub(super) use apply::apply;
 pub use edit::GlowEditError;
 pub use layout::{GlowAxis, GlowExtension, GlowLayout};
 pub(super) use parse::MAX_DIMS;
 pub use parse::parse;
-pub use satisfaction::{GlowTensor, Satisfaction, UnknownAttribute, UnmetRequirement, satisfied};
 pub use permutation::{AxisPermutation, PermutationError, TransposeOperand};
+pub use satisfaction::{
+    GlowTensor, Satisfaction, UnknownAttribute, UnmetRequirement, check_satisfied,
+};

@@ -118,7 +118,7 @@ pub enum UnmetRequirement {
 ///
 /// Strides of 48, 16, 4 and 1 elements of 4 bytes satisfy `NHW[a=16]C`, as 4 elements are 16 bytes; they do not satisfy
 /// `N[a=128]HWC`, as 48 elements are 192.
-pub fn satisfied(tensor: &GlowTensor<'_>, required: &GlowLayout) -> Satisfaction {
+pub fn check_satisfied(tensor: &GlowTensor<'_>, required: &GlowLayout) -> Satisfaction {
     let GlowTensor { strides, element_bits, layout } = *tensor;
     let (mut unmet, mut unjudged) = (Vec::new(), Vec::new());
     let rank = required.rank();

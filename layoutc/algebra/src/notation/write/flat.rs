@@ -77,7 +77,7 @@ impl FlatLayout {
             return Err(Inexpressible::Empty);
         }
         let facts = Facts::new(&layout.symbols);
-        let Some(digits) = &layout.digits else { return Err(without_digits(layout)) };
+        let Some(digits) = &layout.digits else { return Err(inexpressible_reason(layout)) };
         let (strides, first) = strides(layout, digits, &facts)?;
         let mut pieces = Vec::new();
         for chain in &digits.chains {
@@ -202,7 +202,7 @@ impl FlatLayout {
 }
 
 /// Why a layout has no digits to be written from.
-fn without_digits(layout: &Layout) -> Inexpressible {
+fn inexpressible_reason(layout: &Layout) -> Inexpressible {
     if layout.storage_map.iter().any(has_bits) {
         Inexpressible::Swizzle
     } else {

@@ -20,10 +20,10 @@ use thiserror::Error;
 
 use super::Notation;
 use crate::build::LayoutBuilder;
+use crate::equivalence::{LayoutEquivalence, compare};
 use crate::expr::ExprError;
 use crate::layout::Layout;
 use crate::proof::Executor;
-use crate::equivalence::{LayoutEquivalence, compare};
 use flat::{FlatLayout, StridedBlock};
 
 /// What the elements are, as far as a text names them.
@@ -172,11 +172,11 @@ pub fn write(
         Notation::Numpy => strides::numpy(&flat()?, layout, elements.bits)?,
         Notation::Mdspan => strides::mdspan(&flat()?, layout)?,
     };
-    first_same(candidates, notation, layout, elements.bits, machine)
+    first_equivalent(candidates, notation, layout, elements.bits, machine)
 }
 
 /// The first text that says the size of the buffer too, else the first one that is the same map.
-fn first_same(
+fn first_equivalent(
     candidates: Vec<NotationText>,
     notation: Notation,
     layout: &Layout,
@@ -185,7 +185,7 @@ fn first_same(
 ) -> Result<NotationText, Inexpressible> {
     let mut found = None;
     for candidate in candidates {
-        match again(&candidate, notation, layout, bits, machine) {
+        match round_trip(&candidate, notation, layout, bits, machine) {
             Some(true) => return Ok(candidate),
             Some(false) if found.is_none() => {
                 found = Some(NotationText { equal_sizes: false, ..candidate });
@@ -197,7 +197,7 @@ fn first_same(
 }
 
 /// Whether the text, read again, is the same map; and if so, whether it has the same size.
-fn again(
+fn round_trip(
     written: &NotationText,
     notation: Notation,
     layout: &Layout,

@@ -14,11 +14,11 @@ const MAX_RANK: usize = 12;
 
 /// `NCHW16c`
 pub(super) fn tvm(flat: &FlatLayout, layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
-    either(|tail| letters_of(&blocks(flat, layout, tail)?, layout))
+    padding_candidates(|tail| letters_of(&blocks(flat, layout, tail)?, layout))
 }
 
 /// What can be said with room of either kind.
-fn either(
+fn padding_candidates(
     text: impl Fn(PaddingEncoding) -> Result<String, Inexpressible>,
 ) -> Result<Vec<NotationText>, Inexpressible> {
     match (text(PaddingEncoding::RoundUp), text(PaddingEncoding::UnitAxis)) {
@@ -54,7 +54,7 @@ pub(super) fn onednn(
     if rank > MAX_RANK {
         return Err(Inexpressible::Rank { rank, most: MAX_RANK });
     }
-    either(|tail| tag_of(blocks(flat, layout, tail)?, flat))
+    padding_candidates(|tail| tag_of(blocks(flat, layout, tail)?, flat))
 }
 
 fn tag_of(mut blocks: Vec<TagBlock>, flat: &FlatLayout) -> Result<String, Inexpressible> {

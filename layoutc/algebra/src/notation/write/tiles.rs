@@ -48,7 +48,7 @@ pub(super) fn tiles(
     let whole = |(group, own): (usize, &AxisGroup)| MemoryAxis { group, div: 1, slots: own.extent };
     let runs: Vec<MemoryAxis> = groups.iter().enumerate().map(whole).collect();
     let mut search = TilingSearch { pieces: flat.pieces.iter().rev().collect(), groups, tries };
-    search.tile(&runs, TilingState { piece: 0, slots }, runs.len(), count)
+    search.search_tiles(&runs, TilingState { piece: 0, slots }, runs.len(), count)
 }
 
 struct TilingSearch<'a> {
@@ -60,7 +60,7 @@ struct TilingSearch<'a> {
 
 impl TilingSearch<'_> {
     /// So many tiles for these dimensions, the first of `length` extents or fewer.
-    fn tile(
+    fn search_tiles(
         &mut self,
         runs: &[MemoryAxis],
         at: TilingState,
@@ -68,14 +68,14 @@ impl TilingSearch<'_> {
         count: usize,
     ) -> Option<Vec<Vec<i128>>> {
         if count == 0 {
-            let end = self.explained(runs, at)?;
+            let end = self.match_prefix(runs, at)?;
             let is_whole =
                 end.piece == self.pieces.len() && end.slots.is_none_or(|slots| slots == 1);
             return is_whole.then(Vec::new);
         }
         for own in 1..=length.min(runs.len()) {
             let (prefix, tiled) = runs.split_at_checked(runs.len() - own)?;
-            let Some(at) = self.explained(prefix, at) else { continue };
+            let Some(at) = self.match_prefix(prefix, at) else { continue };
             let choices: Vec<Vec<i128>> = tiled.iter().map(|run| self.extents(*run)).collect();
             let mut picked = vec![0_usize; own];
             loop {
@@ -85,7 +85,7 @@ impl TilingSearch<'_> {
                     .filter_map(|(choices, k)| choices.get(*k).copied())
                     .collect();
                 *self.tries = self.tries.checked_sub(1)?;
-                if let Some(mut rest) = self.with(tiled, &tile, at, count) {
+                if let Some(mut rest) = self.tiles_after(tiled, &tile, at, count) {
                     rest.insert(0, tile);
                     return Some(rest);
                 }
@@ -98,7 +98,7 @@ impl TilingSearch<'_> {
     }
 
     /// The tiles after this one.
-    fn with(
+    fn tiles_after(
         &mut self,
         tiled: &[MemoryAxis],
         tile: &[i128],
@@ -119,11 +119,11 @@ impl TilingSearch<'_> {
         }
         // The next tile may take in the last dimension of the grid: `T(1024)(128)(2,1)`.
         grid.extend(inner);
-        self.tile(&grid, at, tile.len() + 1, count - 1)
+        self.search_tiles(&grid, at, tile.len() + 1, count - 1)
     }
 
     /// Where the memory is explained to behind these dimensions; `None` where they do not lie there.
-    fn explained(&self, runs: &[MemoryAxis], mut at: TilingState) -> Option<TilingState> {
+    fn match_prefix(&self, runs: &[MemoryAxis], mut at: TilingState) -> Option<TilingState> {
         for run in runs {
             let whole = self.groups.get(run.group)?.extent;
             if let (Some(left), Some(slots)) = (at.slots, run.slots) {

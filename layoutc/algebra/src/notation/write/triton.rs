@@ -36,7 +36,7 @@ pub(super) fn images(layout: &Layout) -> Result<Vec<Vec<i128>>, Inexpressible> {
     if let Some(axis) = extents.iter().position(|extent| !is_power(*extent)) {
         return Err(Inexpressible::PowerOfTwo { axis });
     }
-    let place = |point: &[i128]| layout.place(point, &[]).map(|place| place.offset);
+    let place = |point: &[i128]| layout.locate(point, &[]).map(|place| place.offset);
     let mut point: Vec<i128> = extents.iter().map(|_| 0).collect();
     if place(&point) != Ok(0) {
         return Err(Inexpressible::Offset);

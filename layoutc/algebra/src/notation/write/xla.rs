@@ -67,11 +67,11 @@ fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
             }
         }
     }
-    Err(why_not(flat))
+    Err(missing_feature(flat))
 }
 
 /// The feature that is missing.
-fn why_not(flat: &FlatLayout) -> Inexpressible {
+fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     let is_symbolic = |piece: &StridedBlock| piece.stride.as_const().is_none();
     let starts = flat.pieces.first().is_none_or(|piece| piece.stride.as_const() == Some(1));
     let is_padded = |piece: &StridedBlock| piece.room != StrideGap::Exact && !piece.is_top;

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::XlaShape;
-use super::types::{self, XlaType, held};
+use super::types::{self, XlaType, storage_type};
 use crate::notation::cursor::Cursor;
 use crate::notation::{NotationFault, NotationFaultKind, Remark};
 use crate::parse::Span;
@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<XlaShape, NotationFault> {
     parser.cursor.expect_end()?;
     let XlaShapeParser { mut shape, .. } = parser;
     if let Some(element) = element {
-        shape.dtype = Some(held(element, &mut shape)?);
+        shape.dtype = Some(storage_type(element, &mut shape)?);
         let rank = i128::try_from(shape.dims.len()).unwrap_or(0);
         if let Some(order) = &shape.order
             && i128::try_from(order.len()) != Ok(rank)

@@ -78,7 +78,7 @@ pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u3
 }
 
 /// The element type that holds the elements, by `E(bits)`.
-pub(super) fn held(
+pub(super) fn storage_type(
     element: &'static XlaType,
     shape: &mut XlaShape,
 ) -> Result<&'static str, NotationFault> {

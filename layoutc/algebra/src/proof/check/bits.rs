@@ -48,7 +48,7 @@ impl CheckerContext<'_> {
                     if mask > 0 && mask.count_ones() == mask.trailing_ones() =>
                 {
                     let block = mask.checked_add(1).ok_or(ExprError::Overflow)?;
-                    return Ok(self.parts(value, &Sum::constant(block))?.1);
+                    return Ok(self.divmod(value, &Sum::constant(block))?.1);
                 }
                 _ => {}
             }
@@ -59,11 +59,11 @@ impl CheckerContext<'_> {
             xors.values().any(|digit| *sum == Sum::factor(Factor::Digit(*digit), 1))
         };
         if op == BinOp::Xor && (is_opaque(&a) || is_opaque(&b)) {
-            return self.opaque(&a, &b);
+            return self.opaque_xor(&a, &b);
         }
         match self.by_runs(op, &a, &b) {
             Err(ExprError::Unbound) if op == BinOp::Xor && !self.symbols.is_empty() => {
-                self.opaque(&a, &b)
+                self.opaque_xor(&a, &b)
             }
             found => found,
         }
@@ -71,10 +71,10 @@ impl CheckerContext<'_> {
 
     /// `a ^ b` of numbers whose bits are not known: a digit of its own, the same for the same numbers wherever they
     /// occur, so that `a ^ b ^ b` is `a`.
-    fn opaque(&self, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
+    fn opaque_xor(&self, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         let mut of: BTreeSet<Sum> = BTreeSet::new();
         for number in [a, b] {
-            let number = &self.as_known(number)?;
+            let number = &self.known_operand(number)?;
             let xors = self.xors.borrow();
             let known =
                 xors.iter().find(|(_, digit)| *number == Sum::factor(Factor::Digit(**digit), 1));
@@ -104,7 +104,7 @@ impl CheckerContext<'_> {
     }
 
     /// A number as it stands in an XOR that is known, where it is equal to one there.
-    fn as_known(&self, number: &Sum) -> Result<Sum, ExprError> {
+    fn known_operand(&self, number: &Sum) -> Result<Sum, ExprError> {
         let known: BTreeSet<Sum> = self.xors.borrow().keys().flatten().cloned().collect();
         if known.contains(number) {
             return Ok(number.clone());
@@ -154,7 +154,7 @@ impl CheckerContext<'_> {
             let x = sides.0.map_or(&zero, |(_, run)| run);
             let y = sides.1.map_or(&zero, |(_, run)| run);
             let run = both(op, x, y).ok_or(ExprError::Unbound)?;
-            sum = sum.and(&self.run_sum(start, bits, &run)?)?;
+            sum = sum.plus_owned(&self.run_sum(start, bits, &run)?)?;
         }
         Ok(sum)
     }

@@ -12,7 +12,7 @@ use super::{Certificate, CertificateError};
 use crate::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, apply};
 use crate::proof::Executor;
-use crate::proof::executor::remembered;
+use crate::proof::executor::prove_cached;
 
 /// The value of `hilbert` for a row and a column.
 pub(super) struct CurveDigit {
@@ -34,7 +34,7 @@ pub(super) fn visited(
     for grid in &grids {
         let question = || alloc::format!("visits every cell once: {grid:?}");
         let visits = || visits_every_cell(*grid);
-        if !remembered(machine, i128::from(grid.cells()), question, visits)? {
+        if !prove_cached(machine, i128::from(grid.cells()), question, visits)? {
             return Err(CertificateError::Curve(grid.rows(), grid.columns()));
         }
     }
@@ -105,7 +105,7 @@ impl CheckerContext<'_> {
         for (digit, row, column) in known {
             if self.equal(distance, &Sum::factor(Factor::Digit(digit), 1))? {
                 let columns = Sum::constant(i128::from(grid.columns()));
-                return row.times(&columns)?.and(&column);
+                return row.times(&columns)?.plus_owned(&column);
             }
         }
         Err(ExprError::Unbound)

@@ -26,8 +26,8 @@ pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
             Some(Sum::single(left, coefficient / k))
         });
         let Some(term) = found else { return Ok((quotient, rest)) };
-        rest = rest.less(&term.times(b)?)?;
-        quotient = quotient.and(&term)?;
+        rest = rest.minus_owned(&term.times(b)?)?;
+        quotient = quotient.plus_owned(&term)?;
     }
     Err(ExprError::TooLarge)
 }
@@ -43,7 +43,7 @@ pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
                 Factor::Digit(_) | Factor::Unit(_) => continue,
             };
             let blocks = Sum::factor(factor.clone(), 1).times(&d)?;
-            let remainder = (x.minus(&blocks)?, d.less(&Sum::constant(1))?);
+            let remainder = (x.minus(&blocks)?, d.minus_owned(&Sum::constant(1))?);
             if !remainders.contains(&remainder) {
                 remainders.push(remainder);
             }
@@ -55,7 +55,7 @@ pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
 impl CheckerContext<'_> {
     /// `(a // b, a % b)`. Where the terms overlap, storage indices are spelled out one after another, the weightiest
     /// first; what stays together then becomes a quotient of its own.
-    pub(super) fn parts(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
+    pub(super) fn divmod(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
         self.step()?;
         if let (Some(value), Some(k)) = (a.as_constant(), b.as_constant().filter(|k| *k > 0)) {
             return Ok((Sum::constant(value.div_euclid(k)), Sum::constant(value.rem_euclid(k))));
@@ -71,10 +71,10 @@ impl CheckerContext<'_> {
             if rest.is_zero() {
                 return Ok((quotient, rest));
             }
-            if let Some(parts) = self.within_a_block(&quotient, &rest, b)? {
+            if let Some(parts) = self.divide_exact(&quotient, &rest, b)? {
                 return Ok(parts);
             }
-            if let Some(parts) = self.folded(&quotient, &rest, b)? {
+            if let Some(parts) = self.reduce_coefficients(&quotient, &rest, b)? {
                 return Ok(parts);
             }
             match self.expand_one(a, by, k)? {
@@ -87,7 +87,12 @@ impl CheckerContext<'_> {
     }
 
     /// The parts when `rest`, every coefficient taken modulo `b`, stays within one block: `9*x = 8*x + x`.
-    fn folded(&self, quotient: &Sum, rest: &Sum, b: &Sum) -> Result<Option<(Sum, Sum)>, ExprError> {
+    fn reduce_coefficients(
+        &self,
+        quotient: &Sum,
+        rest: &Sum,
+        b: &Sum,
+    ) -> Result<Option<(Sum, Sum)>, ExprError> {
         let Some(k) = b.as_constant() else { return Ok(None) };
         for middle in [k - 1, k / 2] {
             let (mut whole, mut left) = (quotient.clone(), Sum::default());
@@ -98,7 +103,7 @@ impl CheckerContext<'_> {
                 left.put(factors, low)?;
             }
             if left != *rest
-                && let Some(parts) = self.within_a_block(&whole, &left, b)?
+                && let Some(parts) = self.divide_exact(&whole, &left, b)?
             {
                 return Ok(Some(parts));
             }
@@ -107,7 +112,7 @@ impl CheckerContext<'_> {
     }
 
     /// The parts when `rest` stays within one block of `b`.
-    fn within_a_block(
+    fn divide_exact(
         &self,
         quotient: &Sum,
         rest: &Sum,
@@ -117,7 +122,7 @@ impl CheckerContext<'_> {
             return Ok(Some(parts));
         }
         // An axis, or a digit that is cut up, never exceeds its own extent.
-        for (number, last) in self.bounded()?.iter().chain(&remainders(rest)?) {
+        for (number, last) in self.known_ranges()?.iter().chain(&remainders(rest)?) {
             let beside = rest.minus(number)?;
             if number.as_constant().is_none() && beside.as_constant().is_some() {
                 let span = (beside.clone(), beside.plus(last)?);
@@ -170,7 +175,7 @@ impl CheckerContext<'_> {
         (low, high): (Sum, Sum),
     ) -> Result<Option<(Sum, Sum)>, ExprError> {
         if self.at_least_zero(&low)?
-            && self.at_least_zero(&b.minus(&high)?.less(&Sum::constant(1))?)?
+            && self.at_least_zero(&b.minus(&high)?.minus_owned(&Sum::constant(1))?)?
         {
             return Ok(Some((quotient.clone(), rest.clone())));
         }
@@ -188,13 +193,13 @@ impl CheckerContext<'_> {
     fn expand_one(&self, a: &Sum, by: &Factors, k: i128) -> Result<Option<Sum>, ExprError> {
         let crossing = a.terms().filter(|(factors, coefficient)| {
             (!by.is_empty() || coefficient % k != 0)
-                && factors.iter().any(|f| self.stands_for_more(f))
+                && factors.iter().any(|f| self.has_definition(f))
         });
         let heaviest = crossing.max_by_key(|(_, coefficient)| coefficient.unsigned_abs());
         let Some((factors, coefficient)) = heaviest else { return Ok(None) };
-        let Some(term) = self.spell(factors, coefficient)? else { return Ok(None) };
+        let Some(term) = self.expand_first(factors, coefficient)? else { return Ok(None) };
         let without = a.minus(&Sum::single(factors.clone(), coefficient))?;
-        Ok(Some(without.and(&term)?))
+        Ok(Some(without.plus_owned(&term)?))
     }
 
     /// Cuts up a digit of `rest` that reaches into the next block of `k`: `d = c * high + low`, all of whose values
@@ -203,10 +208,7 @@ impl CheckerContext<'_> {
         for (factors, weight) in rest.terms() {
             let [factor @ Factor::Digit(digit)] = &**factors else { continue };
             let Some(greatest) = self.greatest(*digit)?.as_constant() else { continue };
-            if weight < 1
-                || k % weight != 0
-                || greatest < k / weight
-                || self.stands_for_more(factor)
+            if weight < 1 || k % weight != 0 || greatest < k / weight || self.has_definition(factor)
             {
                 continue;
             }
@@ -215,14 +217,14 @@ impl CheckerContext<'_> {
             let low = self.add_digit(Sum::constant(below - 1), None);
             let parts = Sum::factor(Factor::Digit(high), below);
             let parts = parts.plus(&Sum::factor(Factor::Digit(low), 1))?;
-            return Ok(self.spell_digit(*digit, parts));
+            return Ok(self.define_digit(*digit, parts));
         }
         Ok(false)
     }
 
     /// A quotient with what its divisor divides taken out, `(9*x + y) // 4 = 2*x + (x + y) // 4`, and counted from 0: what
     /// is left is never negative.
-    fn lowest(&self, quotient: &Factor) -> Result<Sum, ExprError> {
+    fn canonical_quotient(&self, quotient: &Factor) -> Result<Sum, ExprError> {
         let Factor::Quotient(x, k) = quotient else { return Ok(Sum::factor(quotient.clone(), 1)) };
         let (mut whole, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in x.terms().filter(|(factors, _)| !factors.is_empty()) {
@@ -278,7 +280,7 @@ impl CheckerContext<'_> {
             let by = Sum::constant(k);
             let (blocks, left) = divide(&low, &by)?;
             let below = match left.as_constant() {
-                Some(left) => blocks.and(&Sum::constant(left.div_euclid(k)))?,
+                Some(left) => blocks.plus_owned(&Sum::constant(left.div_euclid(k)))?,
                 None => Sum::constant(self.least(&low)?.div_euclid(k)),
             };
             let moved = rest.minus(&below.times(&by)?)?;
@@ -294,7 +296,7 @@ impl CheckerContext<'_> {
             return Ok((quotient.plus(&part)?, remainder));
         }
         if let Some((high, g)) = self.without_low(rest, k)? {
-            let part = self.parts(&high, &Sum::constant(k / g))?.0;
+            let part = self.divmod(&high, &Sum::constant(k / g))?.0;
             let remainder = rest.minus(&part.times(&Sum::constant(k))?)?;
             return Ok((quotient.plus(&part)?, remainder));
         }
@@ -312,7 +314,7 @@ impl CheckerContext<'_> {
             }
             None => Factor::Quotient(Arc::new(rest.clone()), k),
         };
-        let part = self.lowest(&part)?;
+        let part = self.canonical_quotient(&part)?;
         let remainder = rest.minus(&part.times(&Sum::constant(k))?)?;
         Ok((quotient.plus(&part)?, remainder))
     }

@@ -128,7 +128,7 @@ pub fn check(
         }
         ProofMethod::Enumeration => points::check(layout, certificate, machine)?,
     }
-    predicate::holds_elements_alone(layout)
+    predicate::check_padding(layout)
 }
 
 /// What sums do not decide: every element of a small static layout is visited; with symbols the elements at a few
@@ -175,7 +175,7 @@ fn empty(layout: &Layout) -> bool {
 }
 
 /// The symbols with values for which no axis is empty: with no element there is nothing to hold.
-fn with_an_element(layout: &Layout) -> Vec<Symbol> {
+fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
     let mut symbols = layout.symbols.clone();
     for axis in &layout.logical {
         raise(&axis.extent, 1, &mut symbols);
@@ -207,7 +207,7 @@ fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
 }
 
 fn check_verdict(layout: &Layout) -> Result<(), CertificateError> {
-    let symbols = with_an_element(layout);
+    let symbols = nonempty_symbols(layout);
     let domain = CheckerContext::of_symbols(&symbols);
     let logical = domain.sum(&layout.logical_elements, &|_| None)?;
     let physical = domain.sum(&layout.physical_elements, &|_| None)?;
@@ -235,7 +235,7 @@ fn check_digits(
     let (Some(digits), Some(inverse)) = (certificate.digits, &layout.inverse) else {
         return Err(CertificateError::Missing);
     };
-    let symbols = with_an_element(layout);
+    let symbols = nonempty_symbols(layout);
     let mut domain = CheckerContext::of_digits(&symbols, digits, &layout.logical)?;
     domain.curves = curves::visited(certificate, machine)?;
     let physical = check_maps(layout, certificate, &domain)?;

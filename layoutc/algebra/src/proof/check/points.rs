@@ -6,11 +6,11 @@ use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use super::program::{Column, PointBatches, PredicateProgram, StackProgram};
 use super::terms::Sum;
 use super::{Certificate, CertificateError, ClaimTargets};
-use crate::affine::line;
+use crate::affine::linear_coefficients;
 use crate::expr::{BinOp, Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
-use crate::proof::executor::remembered;
+use crate::proof::executor::prove_cached;
 use crate::proof::{Executor, components, value_of};
 
 /// Bits of one pass over the slots: 256 MiB.
@@ -39,7 +39,7 @@ pub(super) fn check(
         let pass = CollisionSweep::new(layout, certificate, (&emitted, &within), &component)?;
         if pass.within.is_empty() {
             counted = counted.saturating_mul(pass.points());
-            if stands_alone(layout, certificate, &emitted, &component) {
+            if is_lone_axis(layout, certificate, &emitted, &component) {
                 continue;
             }
         }
@@ -48,7 +48,7 @@ pub(super) fn check(
         let run = || pass.run(machine, &elements).map(|()| true);
         // A remembered answer has no count.
         if pass.within.is_empty() {
-            remembered(machine, pass.points(), question, run)?;
+            prove_cached(machine, pass.points(), question, run)?;
         } else {
             run()?;
             counted = counted.saturating_mul(elements.load(Ordering::Relaxed).into());
@@ -63,7 +63,7 @@ pub(super) fn check(
 
 /// Whether a component is one axis with one target `w*a + c`, emitted as it is composed, whose ends lie inside: nothing is
 /// to be visited.
-fn stands_alone(
+fn is_lone_axis(
     layout: &Layout,
     certificate: &Certificate<'_>,
     emitted: &[Expr],
@@ -73,7 +73,7 @@ fn stands_alone(
         return false;
     };
     let Some(var) = u32::try_from(*axis).ok().map(Var::Axis) else { return false };
-    let of = |exprs: &[Expr]| exprs.get(*target).and_then(|expr| line(expr, var));
+    let of = |exprs: &[Expr]| exprs.get(*target).and_then(|expr| linear_coefficients(expr, var));
     let constant = |expr: Option<&Expr>| expr.and_then(Expr::as_const);
     let extent = constant(layout.logical.get(*axis).map(|axis| &axis.extent));
     let (Some(composed), Some(emitted)) = (of(certificate.composed_targets), of(emitted)) else {

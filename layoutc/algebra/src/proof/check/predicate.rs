@@ -26,7 +26,7 @@ const ELEMENTS: usize = 1 << 8;
 const CORNERS: usize = 1 << 8;
 
 /// Says that no slot of padding passes for an element, as far as slots are looked at.
-pub(super) fn holds_elements_alone(layout: &Layout) -> Result<(), CertificateError> {
+pub(super) fn check_padding(layout: &Layout) -> Result<(), CertificateError> {
     if layout.symbols.is_empty() {
         return at_values(layout, &[]);
     }
@@ -56,7 +56,7 @@ fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CertificateError> 
             Err(CertificateError::Predicate(usize::MAX))
         };
     }
-    for slots in fixed.chosen() {
+    for slots in fixed.sample_slots() {
         if fixed.is_right(&slots) == Ok(false) {
             return Err(CertificateError::Predicate(usize::MAX));
         }
@@ -137,9 +137,9 @@ impl StaticLayout {
     }
 
     /// The slots to look at, as columns of physical indices, a few at a time.
-    fn chosen(&self) -> Vec<Vec<Column>> {
+    fn sample_slots(&self) -> Vec<Vec<Column>> {
         let mut spread = SplitMix64(0x9E37_79B9_7F4A_7C15);
-        let mut all = alloc::vec![(0..SPREAD).map(|_| self.anywhere(&mut spread)).collect()];
+        let mut all = alloc::vec![(0..SPREAD).map(|_| self.random_slot(&mut spread)).collect()];
         let mut stack = Vec::new();
         for element in self.elements(&mut spread) {
             let slot = self.map.iter().map(|index| index.run(&element, &mut stack));
@@ -165,7 +165,7 @@ impl StaticLayout {
         all.into_iter().map(columns).collect()
     }
 
-    fn anywhere(&self, spread: &mut SplitMix64) -> Vec<i64> {
+    fn random_slot(&self, spread: &mut SplitMix64) -> Vec<i64> {
         self.shape.iter().map(|extent| spread.below(*extent)).collect()
     }
 
@@ -275,7 +275,7 @@ mod tests {
             (&[1 << 20, 1023], "(i, j) -> (i | j // 4 : 256, j % 4)"),
         ] {
             let layout = layout(shape, map);
-            assert_eq!(holds_elements_alone(&layout), Ok(()), "{map}");
+            assert_eq!(check_padding(&layout), Ok(()), "{map}");
             let all = layout.valid.as_ref().map_or(&[][..], |valid| valid.all.as_slice());
             assert!(!all.is_empty(), "{map}");
             for left_out in 0..all.len() {
@@ -284,7 +284,7 @@ mod tests {
                 let valid = (!all.is_empty()).then_some(Predicate { all });
                 let wrong = Layout { valid, ..layout.clone() };
                 let refused = Err(CertificateError::Predicate(usize::MAX));
-                assert_eq!(holds_elements_alone(&wrong), refused, "{map} without {left_out}");
+                assert_eq!(check_padding(&wrong), refused, "{map} without {left_out}");
             }
         }
     }

@@ -22,7 +22,7 @@ impl CheckerContext<'_> {
         let (mut low, mut high) = (Sum::default(), Sum::default());
         for (counted, weight) in self.by_digits(sum)? {
             if counted.is_empty() {
-                (low, high) = (low.and(&weight)?, high.and(&weight)?);
+                (low, high) = (low.plus_owned(&weight)?, high.plus_owned(&weight)?);
                 continue;
             }
             let mut reach = Sum::constant(1);
@@ -74,7 +74,7 @@ impl CheckerContext<'_> {
             Factor::Quotient(x, k) => (x, Sum::constant(*k)),
             Factor::Ratio(x, d) => (x, Sum::clone(d)),
         };
-        match self.parts(&self.upper(x)?, &divisor) {
+        match self.divmod(&self.upper(x)?, &divisor) {
             Ok((quotient, _)) => Ok(quotient),
             Err(ExprError::Unbound) => Ok(Sum::constant(self.factor_bounds(factor)?.1)),
             Err(error) => Err(error),
@@ -83,10 +83,10 @@ impl CheckerContext<'_> {
 
     /// What a sum is never above, a sum over symbols: the end of a number that is bounded, or those of its digits.
     fn upper(&self, sum: &Sum) -> Result<Sum, ExprError> {
-        for (number, last) in self.bounded()?.iter() {
+        for (number, last) in self.known_ranges()?.iter() {
             let beside = sum.minus(number)?;
             if number.holds_digits() && !beside.holds_digits() {
-                return beside.and(last);
+                return beside.plus_owned(last);
             }
         }
         Ok(self.span(sum)?.1)
@@ -104,11 +104,11 @@ impl CheckerContext<'_> {
                 })?;
             }
             if factors.is_empty() {
-                (low, high) = (low.and(&reach)?, high.and(&reach)?);
+                (low, high) = (low.plus_owned(&reach)?, high.plus_owned(&reach)?);
             } else if coefficient < 0 {
-                low = low.and(&reach)?;
+                low = low.plus_owned(&reach)?;
             } else {
-                high = high.and(&reach)?;
+                high = high.plus_owned(&reach)?;
             }
         }
         Ok((low, high))
@@ -186,7 +186,7 @@ impl CheckerContext<'_> {
     }
 
     /// Axes and digits that are cut up, spelled out, each from 0 to a greatest value that its parts may exceed.
-    pub(super) fn bounded(&self) -> Result<KnownRanges, ExprError> {
+    pub(super) fn known_ranges(&self) -> Result<KnownRanges, ExprError> {
         let changes = self.changes.get();
         if let Some((known, bounded)) = &*self.bounds.borrow()
             && *known == changes
@@ -197,14 +197,14 @@ impl CheckerContext<'_> {
         if self.is_bounding.replace(true) {
             return Ok(Rc::default());
         }
-        let bounded = self.all_bounded();
+        let bounded = self.compute_ranges();
         self.is_bounding.set(false);
         let bounded: KnownRanges = bounded?.into();
         *self.bounds.borrow_mut() = Some((changes, Rc::clone(&bounded)));
         Ok(bounded)
     }
 
-    fn all_bounded(&self) -> Result<Vec<(Sum, Sum)>, ExprError> {
+    fn compute_ranges(&self) -> Result<Vec<(Sum, Sum)>, ExprError> {
         let mut bounded = Vec::new();
         for (axis, last) in self.axes.iter().zip(&self.last) {
             bounded.push((self.expand(axis)?, last.clone()));
@@ -256,12 +256,12 @@ impl CheckerContext<'_> {
         if self.at_least_zero(&self.span(&rest)?.0)? {
             return Ok(true);
         }
-        for (number, last) in remainders(sum)?.iter().chain(&*self.bounded()?) {
+        for (number, last) in remainders(sum)?.iter().chain(&*self.known_ranges()?) {
             let Some(factor) = self.weight_of(&rest, number)? else { continue };
             let Some(is_positive) = self.sign(&factor)? else { continue };
-            rest = rest.less(&number.times(&factor)?)?;
+            rest = rest.minus_owned(&number.times(&factor)?)?;
             if !is_positive {
-                rest = rest.and(&last.times(&factor)?)?;
+                rest = rest.plus_owned(&last.times(&factor)?)?;
             }
             if self.at_least_zero(&self.span(&rest)?.0)? {
                 return Ok(true);
@@ -291,7 +291,7 @@ impl CheckerContext<'_> {
 
     /// Whether `0 <= sum < slots` on every element.
     pub(super) fn stays_inside(&self, sum: &Sum, slots: &Sum) -> Result<bool, ExprError> {
-        let above = slots.minus(sum)?.less(&Sum::constant(1))?;
+        let above = slots.minus(sum)?.minus_owned(&Sum::constant(1))?;
         Ok(self.never_negative(sum)? && self.never_negative(&above)?)
     }
 }

@@ -29,7 +29,7 @@ impl CheckerContext<'_> {
             if !beside.is_zero() || high.is_zero() || !self.stays_inside(&low, &unit)? {
                 continue;
             }
-            let part = self.parts(&high, &outer)?.0;
+            let part = self.divmod(&high, &outer)?.0;
             let remainder = rest.minus(&part.times(b)?)?;
             return Ok((quotient.plus(&part)?, remainder));
         }
@@ -40,7 +40,7 @@ impl CheckerContext<'_> {
             let moved = rest.plus(&from)?;
             if self.never_negative(&moved)? {
                 let ratio = Sum::factor(Factor::Ratio(Arc::new(moved), Arc::new(b.clone())), 1);
-                let part = ratio.less(&Sum::constant(blocks))?;
+                let part = ratio.minus_owned(&Sum::constant(blocks))?;
                 let remainder = rest.minus(&part.times(b)?)?;
                 return Ok((quotient.plus(&part)?, remainder));
             }
@@ -62,8 +62,8 @@ impl CheckerContext<'_> {
         });
         let Some((factor, x, a)) = nested else { return Ok(None) };
         let beside = rest.minus(&Sum::factor(factor, 1))?;
-        let whole = beside.times(&a)?.and(&x)?;
-        Ok(Some(self.parts(&whole, &a.times(b)?)?.0))
+        let whole = beside.times(&a)?.plus_owned(&x)?;
+        Ok(Some(self.divmod(&whole, &a.times(b)?)?.0))
     }
 }
 

@@ -46,7 +46,7 @@ impl PowerCoefficients {
     fn at(&self, value: &Sum) -> Result<Sum, ExprError> {
         let mut sum = Sum::default();
         for part in self.0.iter().rev() {
-            sum = sum.times(value)?.and(part)?;
+            sum = sum.times(value)?.plus_owned(part)?;
         }
         Ok(sum)
     }
@@ -90,7 +90,7 @@ impl CheckerContext<'_> {
         };
         let PowerCoefficients(powers) = PowerCoefficients::of(sum, quotient)?;
         let [rest, weight] = powers.as_slice() else { return Ok(None) };
-        let lower = x.minus(&d)?.and(&Sum::constant(1))?;
+        let lower = x.minus(&d)?.plus_owned(&Sum::constant(1))?;
         let (blocks, beside) = divide(weight, &d)?;
         if beside.is_zero()
             && let Some(is_positive) = self.sign(&blocks)?
@@ -102,8 +102,8 @@ impl CheckerContext<'_> {
         for (factors, coefficient) in weight.terms() {
             (if coefficient > 0 { &mut up } else { &mut down }).put(factors, coefficient)?;
         }
-        let whole = rest.times(&d)?.and(&up.times(&lower)?)?.and(&down.times(x)?)?;
-        Ok(Some(whole.and(&d)?.less(&Sum::constant(1))?))
+        let whole = rest.times(&d)?.plus_owned(&up.times(&lower)?)?.plus_owned(&down.times(x)?)?;
+        Ok(Some(whole.plus_owned(&d)?.minus_owned(&Sum::constant(1))?))
     }
 
     /// Whether a sum without digits is never negative, or never positive; `None` where neither is known. A sum that
@@ -119,7 +119,7 @@ impl CheckerContext<'_> {
             return Ok(None);
         }
         for is_positive in [true, false] {
-            let signed = if is_positive { sum.clone() } else { Sum::default().less(sum)? };
+            let signed = if is_positive { sum.clone() } else { Sum::default().minus_owned(sum)? };
             if self.least(&signed)? >= 0 || self.holds_at_ends(&signed)? {
                 return Ok(Some(is_positive));
             }
@@ -162,9 +162,9 @@ fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprErr
         own
     };
     // What one step of the factor adds has one sign: the sum is least at one end.
-    let next = Sum::factor(factor.clone(), 1).and(&Sum::constant(1))?;
-    let step = powers.at(&next)?.less(sum)?;
-    for (step, end) in [(step.clone(), low), (Sum::default().less(&step)?, high)] {
+    let next = Sum::factor(factor.clone(), 1).plus_owned(&Sum::constant(1))?;
+    let step = powers.at(&next)?.minus_owned(sum)?;
+    for (step, end) in [(step.clone(), low), (Sum::default().minus_owned(&step)?, high)] {
         if holds(&step, &between(low, high - 1), left)? {
             return holds(&powers.at(&Sum::constant(end))?, ends, left);
         }

@@ -135,7 +135,7 @@ impl<'a> CheckerContext<'a> {
             let covers = self.at_least_zero(&reach.minus(&greatest)?.minus(&Sum::constant(1))?)?;
             let later = chain.digits.iter().all(|digit| *digit > whole);
             let plain = chain.sign == 1 && chain.constant == 0 && chain.axes.is_empty();
-            if !covers || !later || !plain || !self.spell_digit(whole, number) {
+            if !covers || !later || !plain || !self.define_digit(whole, number) {
                 return Err(bad);
             }
             return Ok(());
@@ -171,7 +171,7 @@ impl<'a> CheckerContext<'a> {
                 break;
             }
             // Fused axes: remainder and quotient of the number, kept whole where the digits do not tell them apart.
-            let (quotient, remainder) = self.parts(&rest, &extent(axis)?)?;
+            let (quotient, remainder) = self.divmod(&rest, &extent(axis)?)?;
             *slot = Some(remainder);
             rest = quotient;
         }
@@ -204,7 +204,7 @@ impl<'a> CheckerContext<'a> {
     }
 
     /// Says what a digit is made of; false when that was said before, or there is no such digit.
-    pub(super) fn spell_digit(&self, digit: usize, made_of: Sum) -> bool {
+    pub(super) fn define_digit(&self, digit: usize, made_of: Sum) -> bool {
         self.changes.set(self.changes.get() + 1);
         let mut digits = self.digits.borrow_mut();
         let Some(digit) = digits.get_mut(digit) else { return false };
@@ -217,40 +217,40 @@ impl<'a> CheckerContext<'a> {
     }
 
     /// Whether a factor stands for more than itself.
-    pub(super) fn stands_for_more(&self, factor: &Factor) -> bool {
+    pub(super) fn has_definition(&self, factor: &Factor) -> bool {
         match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).is_some_and(|d| d.made_of.is_some()),
             Factor::Quotient(x, _) | Factor::Ratio(x, _) => {
-                x.factors().any(|factor| self.stands_for_more(factor))
+                x.factors().any(|factor| self.has_definition(factor))
             }
             Factor::Unit(_) => false,
         }
     }
 
     /// What a factor stands for, if for more than itself.
-    fn spelled(&self, factor: &Factor) -> Result<Sum, ExprError> {
+    fn definition_of(&self, factor: &Factor) -> Result<Sum, ExprError> {
         let made_of = match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).and_then(|d| d.made_of.clone()),
-            Factor::Quotient(x, k) => Some(self.parts(&self.expand(x)?, &Sum::constant(*k))?.0),
-            Factor::Ratio(x, d) => Some(self.parts(&self.expand(x)?, d)?.0),
+            Factor::Quotient(x, k) => Some(self.divmod(&self.expand(x)?, &Sum::constant(*k))?.0),
+            Factor::Ratio(x, d) => Some(self.divmod(&self.expand(x)?, d)?.0),
             Factor::Unit(_) => None,
         };
         Ok(made_of.unwrap_or_else(|| Sum::factor(factor.clone(), 1)))
     }
 
     /// A product with its first factor that stands for more spelled out.
-    pub(super) fn spell(
+    pub(super) fn expand_first(
         &self,
         factors: &Factors,
         coefficient: i128,
     ) -> Result<Option<Sum>, ExprError> {
-        let Some(at) = factors.iter().position(|f| self.stands_for_more(f)) else {
+        let Some(at) = factors.iter().position(|f| self.has_definition(f)) else {
             return Ok(None);
         };
         let mut term = Sum::constant(coefficient);
         for (k, factor) in factors.iter().enumerate() {
             let whole = || Sum::factor(factor.clone(), 1);
-            let part = if k == at { self.spelled(factor)? } else { whole() };
+            let part = if k == at { self.definition_of(factor)? } else { whole() };
             term = term.times(&part)?;
         }
         Ok(Some(term))
@@ -260,12 +260,12 @@ impl<'a> CheckerContext<'a> {
     pub(super) fn expand(&self, sum: &Sum) -> Result<Sum, ExprError> {
         let mut out = sum.clone();
         loop {
-            let more = |factors: &Factors| factors.iter().any(|f| self.stands_for_more(f));
+            let more = |factors: &Factors| factors.iter().any(|f| self.has_definition(f));
             let found = out.terms().find(|(factors, _)| more(factors));
             let found = found.map(|(factors, coefficient)| (factors.clone(), coefficient));
             let Some((factors, coefficient)) = found else { return Ok(out) };
-            let Some(term) = self.spell(&factors, coefficient)? else { return Ok(out) };
-            out = out.less(&Sum::single(factors, coefficient))?.and(&term)?;
+            let Some(term) = self.expand_first(&factors, coefficient)? else { return Ok(out) };
+            out = out.minus_owned(&Sum::single(factors, coefficient))?.plus_owned(&term)?;
         }
     }
 
@@ -276,7 +276,7 @@ impl<'a> CheckerContext<'a> {
             return Ok(difference.is_zero());
         }
         Ok(self.never_negative(&difference)?
-            && self.never_negative(&Sum::default().less(&difference)?)?)
+            && self.never_negative(&Sum::default().minus_owned(&difference)?)?)
     }
 
     pub(super) fn axis(&self, k: usize) -> Option<Sum> {
@@ -330,11 +330,11 @@ impl<'a> CheckerContext<'a> {
             ExprNode::Bin(op, a, b) => {
                 let (a, b) = (self.sum(a, value)?, self.sum(b, value)?);
                 match op {
-                    BinOp::Add => a.and(&b),
-                    BinOp::Sub => a.less(&b),
+                    BinOp::Add => a.plus_owned(&b),
+                    BinOp::Sub => a.minus_owned(&b),
                     BinOp::Mul => a.times(&b),
-                    BinOp::FloorDiv => Ok(self.parts(&a, &b)?.0),
-                    BinOp::Mod => Ok(self.parts(&a, &b)?.1),
+                    BinOp::FloorDiv => Ok(self.divmod(&a, &b)?.0),
+                    BinOp::Mod => Ok(self.divmod(&a, &b)?.1),
                     BinOp::Min | BinOp::Max => self.extremum(*op, a, b),
                     BinOp::And | BinOp::Xor => self.bitwise(*op, &a, &b),
                     BinOp::Hilbert(grid) => self.distance(*grid, a, b),

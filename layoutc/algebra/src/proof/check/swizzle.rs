@@ -21,12 +21,12 @@ pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), Certi
     let swizzle = after.swizzle.ok_or(CertificateError::Missing)?;
     let last = before.physical_map.len().checked_sub(1).ok_or(CertificateError::Missing)?;
     stays_inside(before, swizzle)?;
-    turns_back(swizzle)?;
+    check_involution(swizzle)?;
     let axes: Vec<Expr> = before.logical.iter().map(|axis| axis.extent.clone()).collect();
     let logical = IndexBox::new(&before.symbols, &axes, Var::Axis, swizzle)?;
     for (k, (a, b)) in before.physical_map.iter().zip(&after.physical_map).enumerate() {
         let is_same = if k == last {
-            *b == swizzle.apply(a)? || logical.same(&spelled(swizzle, a)?, b)?
+            *b == swizzle.apply(a)? || logical.same(&swizzle_definition(swizzle, a)?, b)?
         } else {
             a == b
         };
@@ -68,7 +68,8 @@ fn check_back(
     let own = Var::Physical(u32::try_from(last).map_err(|_| CertificateError::Missing)?);
     let put =
         |expr: &Expr, turned: &Expr| expr.substitute(&|var| (var == own).then(|| turned.clone()));
-    let (plain, other) = (swizzle.apply(&Expr::var(own))?, spelled(swizzle, &Expr::var(own))?);
+    let (plain, other) =
+        (swizzle.apply(&Expr::var(own))?, swizzle_definition(swizzle, &Expr::var(own))?);
     let leads = |a: &Expr, b: &Expr| -> Result<bool, CertificateError> {
         Ok(*b == put(a, &plain)? || physical.same(&put(a, &other)?, b)?)
     };
@@ -117,19 +118,19 @@ fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CertificateErro
     };
     let domain = CheckerContext::of_symbols(&layout.symbols);
     let extent = domain.sum(extent, &|_| None)?;
-    let rest = domain.parts(&extent, &Sum::constant(1 << run))?.1;
+    let rest = domain.divmod(&extent, &Sum::constant(1 << run))?.1;
     if rest.is_zero() { Ok(()) } else { Err(CertificateError::Bounds(0)) }
 }
 
 /// On any number the swizzle is what its source says, and twice it leads back.
-fn turns_back(swizzle: Swizzle) -> Result<(), CertificateError> {
+fn check_involution(swizzle: Swizzle) -> Result<(), CertificateError> {
     let domain = CheckerContext::of_symbols(&[]);
     let number = number(&domain, swizzle, None)?;
     let at = |x: &Sum, expr: &Expr| domain.sum(expr, &|_| Some(x.clone()));
     let own = Expr::var(Var::Physical(0));
-    let once = at(&number, &spelled(swizzle, &own)?)?;
+    let once = at(&number, &swizzle_definition(swizzle, &own)?)?;
     let same = domain.equal(&at(&number, &swizzle.apply(&own)?)?, &once)?;
-    if same && domain.equal(&at(&once, &spelled(swizzle, &own)?)?, &number)? {
+    if same && domain.equal(&at(&once, &swizzle_definition(swizzle, &own)?)?, &number)? {
         Ok(())
     } else {
         Err(CertificateError::Inverse(0))
@@ -137,7 +138,7 @@ fn turns_back(swizzle: Swizzle) -> Result<(), CertificateError> {
 }
 
 /// `x ^ ((x & mask) moved by the shift)`, as the source has it.
-fn spelled(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
+fn swizzle_definition(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
     let distance = Expr::constant(1 << swizzle.shift().unsigned_abs());
     let is_down = swizzle.shift() >= 0;
     let low = swizzle.base() + if is_down { swizzle.shift().unsigned_abs() } else { 0 };
@@ -161,11 +162,11 @@ fn number(
     }
     for bit in 0..bits {
         let digit = domain.add_digit(Sum::constant(1), None);
-        sum = sum.and(&Sum::factor(Factor::Digit(digit), 1 << bit))?;
+        sum = sum.plus_owned(&Sum::factor(Factor::Digit(digit), 1 << bit))?;
     }
     if fixed.is_none() {
         let digit = domain.add_digit(Sum::constant(1 << (120 - bits)), None);
-        sum = sum.and(&Sum::factor(Factor::Digit(digit), 1 << bits))?;
+        sum = sum.plus_owned(&Sum::factor(Factor::Digit(digit), 1 << bits))?;
     }
     Ok(sum)
 }

@@ -242,19 +242,19 @@ impl Sum {
     }
 
     /// [`Sum::plus`] that goes on with the terms of `self`.
-    pub(super) fn and(self, other: &Sum) -> Result<Self, ExprError> {
-        self.and_signed(other, 1)
+    pub(super) fn plus_owned(self, other: &Sum) -> Result<Self, ExprError> {
+        self.plus_signed_owned(other, 1)
     }
 
     /// [`Sum::minus`] that goes on with the terms of `self`.
-    pub(super) fn less(self, other: &Sum) -> Result<Self, ExprError> {
-        self.and_signed(other, -1)
+    pub(super) fn minus_owned(self, other: &Sum) -> Result<Self, ExprError> {
+        self.plus_signed_owned(other, -1)
     }
 
     /// [`Sum::with`] that goes on with the terms of `self` where few are put between them.
-    fn and_signed(mut self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
+    fn plus_signed_owned(mut self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
         if other.rest.len() > FEW_TERMS {
-            return self.with(other, sign);
+            return self.plus_signed(other, sign);
         }
         for (factors, coefficient) in other.terms() {
             self.take(factors, coefficient.checked_mul(sign).ok_or(ExprError::Overflow)?)?;
@@ -263,15 +263,15 @@ impl Sum {
     }
 
     pub(super) fn plus(&self, other: &Sum) -> Result<Self, ExprError> {
-        self.with(other, 1)
+        self.plus_signed(other, 1)
     }
 
     pub(super) fn minus(&self, other: &Sum) -> Result<Self, ExprError> {
-        self.with(other, -1)
+        self.plus_signed(other, -1)
     }
 
     /// `self + sign * other`: both are in order, so is what they make together.
-    fn with(&self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
+    fn plus_signed(&self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
         let add = |held: i128, other: i128| {
             let other = other.checked_mul(sign).ok_or(ExprError::Overflow)?;
             held.checked_add(other).ok_or(ExprError::Overflow)

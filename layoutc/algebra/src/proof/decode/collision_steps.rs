@@ -119,7 +119,7 @@ pub(super) fn steps(
                 let shared = gcd(*weight, *beside).max(1);
                 steps.add(*digit, beside / shared, 0);
                 if let Some((axis, step)) =
-                    make_up(digits, (*digit, beside / shared), (*other, weight / shared))
+                    opposing_step(digits, (*digit, beside / shared), (*other, weight / shared))
                 {
                     steps.note(axis, step);
                 }
@@ -134,7 +134,7 @@ pub(super) fn steps(
 }
 
 /// The step along an axis that moves two digits of it against each other.
-fn make_up(
+fn opposing_step(
     digits: &Digits,
     (one, forth): (usize, i128),
     (other, back): (usize, i128),

@@ -60,7 +60,10 @@ impl DigitSolver<'_> {
     }
 
     /// The digits of a sum that it tells modulo what all other weights are multiples of.
-    pub(super) fn peel(&self, told: &KnownSum) -> Result<Vec<(usize, Expr)>, ExprError> {
+    pub(super) fn read_leading_digit(
+        &self,
+        told: &KnownSum,
+    ) -> Result<Vec<(usize, Expr)>, ExprError> {
         let (rest, value) = self.without_known(&told.form, &told.value, BinOp::Sub)?;
         for (digit, _) in &rest.terms {
             let others = rest.terms.iter().filter(|(other, _)| other != digit);

@@ -1,10 +1,10 @@
 //! From weighted sums of digits back to the axes: which digits the targets tell, and how to read them.
 
-mod sums;
-mod solver;
+mod collision_steps;
 mod mixed_radix;
 mod parity;
-mod collision_steps;
+mod solver;
+mod sums;
 
 use alloc::vec::Vec;
 

@@ -16,7 +16,7 @@ struct ParityEquation {
 
 impl ParityEquation {
     /// The XOR of two equations.
-    fn and(&self, other: &ParityEquation) -> ParityEquation {
+    fn xor(&self, other: &ParityEquation) -> ParityEquation {
         let either = |a: &BTreeSet<usize>, b: &BTreeSet<usize>| {
             a.symmetric_difference(b).copied().collect::<BTreeSet<usize>>()
         };
@@ -53,13 +53,13 @@ fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     for mut row in rows {
         for (pivot, held) in &done {
             if row.unknown.contains(pivot) {
-                row = row.and(held);
+                row = row.xor(held);
             }
         }
         let Some(pivot) = row.unknown.first().copied() else { continue };
         for (_, held) in &mut done {
             if held.unknown.contains(&pivot) {
-                *held = held.and(&row);
+                *held = held.xor(&row);
             }
         }
         done.push((pivot, row));

@@ -38,7 +38,7 @@ pub(super) fn known_digits(
     });
     let values = vec![None; digits.digits.len()];
     let mut all = DigitSolver { digits, extents, facts, sums: told.collect(), values };
-    while all.read_sums()? || all.put_together()? || all.take_apart()? || all.complete()? {}
+    while all.read_sums()? || all.combine_digits()? || all.split_digits()? || all.multiply_out()? {}
     Ok(all.values)
 }
 
@@ -68,7 +68,7 @@ impl DigitSolver<'_> {
         for k in 0..self.sums.len() {
             let Some(told) = self.sums.get(k).filter(|told| !told.is_read) else { continue };
             let Some(read) = self.separate(told)? else {
-                for (digit, value) in self.peel(told)? {
+                for (digit, value) in self.read_leading_digit(told)? {
                     progress |= self.learn(digit, value);
                 }
                 continue;
@@ -85,7 +85,7 @@ impl DigitSolver<'_> {
     }
 
     /// A digit is known when everything is that it is made of.
-    fn put_together(&mut self) -> Result<bool, ExprError> {
+    fn combine_digits(&mut self) -> Result<bool, ExprError> {
         let digits = self.digits;
         let mut progress = false;
         for chain in digits.chains.iter().rev() {
@@ -97,7 +97,7 @@ impl DigitSolver<'_> {
             }
         }
         for chain in &digits.chains {
-            if let Some(whole) = self.told_by_low_digits(chain)? {
+            if let Some(whole) = self.chain_from_low_digits(chain)? {
                 for (digit, value) in self.cut_up(chain, &whole)? {
                     progress |= self.learn(digit, value);
                 }
@@ -138,7 +138,7 @@ impl DigitSolver<'_> {
     }
 
     /// What a digit that is known tells of what it is made of.
-    fn take_apart(&mut self) -> Result<bool, ExprError> {
+    fn split_digits(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for (digit, value) in parity::solve(self.digits, &self.values)? {
             progress |= self.learn(digit, value);
@@ -150,16 +150,16 @@ impl DigitSolver<'_> {
                 continue;
             };
             match made {
-                DerivedDigit::Sum(form) => progress |= self.hear(&value, form),
+                DerivedDigit::Sum(form) => progress |= self.record_sum(&value, form),
                 DerivedDigit::Residue(form, k) => {
-                    progress |= self.hear_part(BinOp::Mod, &value, form, *k)?;
+                    progress |= self.record_division(BinOp::Mod, &value, form, *k)?;
                     for (digit, value) in self.solve_residue(&value, form, *k)? {
                         progress |= self.learn(digit, value);
                     }
                 }
                 DerivedDigit::Quotient(form, k) => {
-                    progress |= self.whole(&value, form, *k)?;
-                    progress |= self.hear_part(BinOp::FloorDiv, &value, form, *k)?;
+                    progress |= self.combine_divmod(&value, form, *k)?;
+                    progress |= self.record_division(BinOp::FloorDiv, &value, form, *k)?;
                     for (digit, value) in self.solve_quotient(&value, form, *k)? {
                         progress |= self.learn(digit, value);
                     }
@@ -169,7 +169,7 @@ impl DigitSolver<'_> {
                     let cell = Expr::binary(BinOp::HilbertCell(*grid), &value, &zero)?;
                     let columns = Expr::constant(i128::from(grid.columns()));
                     for (op, form) in [(BinOp::FloorDiv, row), (BinOp::Mod, column)] {
-                        progress |= self.hear(&Expr::binary(op, &cell, &columns)?, form);
+                        progress |= self.record_sum(&Expr::binary(op, &cell, &columns)?, form);
                     }
                 }
                 DerivedDigit::Parity(_) => {}
@@ -180,7 +180,7 @@ impl DigitSolver<'_> {
 
     /// What a chain of one axis counts, where the low digits that are known tell it: they cover as many values as the
     /// axis has.
-    fn told_by_low_digits(&self, chain: &Chain) -> Result<Option<Expr>, ExprError> {
+    fn chain_from_low_digits(&self, chain: &Chain) -> Result<Option<Expr>, ExprError> {
         let digits = self.digits;
         let ([axis], None) = (chain.axes.as_slice(), chain.of_digit) else { return Ok(None) };
         let low = chain.digits.iter().rev().take_while(|digit| self.is_known(**digit)).count();
@@ -227,7 +227,7 @@ impl DigitSolver<'_> {
             let known = chain.digits.iter().rev().take(low);
             let value = self.value_of(&weighted(digits, known))?;
             if let Some(value) = value {
-                progress |= self.hear_part(BinOp::Mod, &value, form, reach)?;
+                progress |= self.record_division(BinOp::Mod, &value, form, reach)?;
                 for (digit, value) in self.solve_residue(&value, form, reach)? {
                     progress |= self.learn(digit, value);
                 }
@@ -237,7 +237,7 @@ impl DigitSolver<'_> {
             let mut top = weighted(digits, high.iter());
             top.terms.iter_mut().for_each(|(_, weight)| *weight /= reach);
             if let Some(value) = self.value_of(&top)? {
-                progress |= self.hear_part(BinOp::FloorDiv, &value, form, reach)?;
+                progress |= self.record_division(BinOp::FloorDiv, &value, form, reach)?;
                 for (digit, value) in self.solve_quotient(&value, form, reach)? {
                     progress |= self.learn(digit, value);
                 }

@@ -13,28 +13,28 @@ const MOST_TOLD: usize = 64;
 impl DigitSolver<'_> {
     /// Takes in what `form // k` or `form % k` is where the digits of the form come apart there; false where they do not
     /// or that was heard before.
-    pub(super) fn hear_part(
+    pub(super) fn record_division(
         &mut self,
         op: BinOp,
         value: &Expr,
         form: &LinearForm,
         k: i128,
     ) -> Result<bool, ExprError> {
-        let form = self.spelled(form)?;
+        let form = self.expand_sums(form)?;
         let (whole, rest) = form.split(k);
         let (low, high) = self.span(&rest)?;
         let is_apart = low >= 0 && high < k;
         let part = if op == BinOp::Mod { rest } else { whole };
-        Ok(is_apart && !part.terms.is_empty() && self.hear(value, &part))
+        Ok(is_apart && !part.terms.is_empty() && self.record_sum(value, &part))
     }
 
     /// A form with the sums that it holds spelled out.
-    fn spelled(&self, form: &LinearForm) -> Result<LinearForm, ExprError> {
+    fn expand_sums(&self, form: &LinearForm) -> Result<LinearForm, ExprError> {
         let mut out = LinearForm { constant: form.constant, terms: Vec::new() };
         for (digit, weight) in &form.terms {
             let made = self.digits.derived.iter().find(|(made, _)| made == digit);
             let part = match made {
-                Some((_, DerivedDigit::Sum(of))) => self.spelled(of)?,
+                Some((_, DerivedDigit::Sum(of))) => self.expand_sums(of)?,
                 _ => LinearForm { constant: 0, terms: vec![(*digit, 1)] },
             };
             out = sum(&out, &part, *weight)?;
@@ -43,7 +43,7 @@ impl DigitSolver<'_> {
     }
 
     /// Takes in what a sum is; false where that was heard before.
-    pub(super) fn hear(&mut self, value: &Expr, form: &LinearForm) -> bool {
+    pub(super) fn record_sum(&mut self, value: &Expr, form: &LinearForm) -> bool {
         let is_new = self.sums.iter().all(|told| told.form != *form);
         if is_new {
             self.sums.push(KnownSum { value: value.clone(), form: form.clone(), is_read: false });
@@ -52,7 +52,7 @@ impl DigitSolver<'_> {
     }
 
     /// Sums that hold a quotient whose remainder is known: `k` times the sum and the remainder hold the number whole.
-    pub(super) fn complete(&mut self) -> Result<bool, ExprError> {
+    pub(super) fn multiply_out(&mut self) -> Result<bool, ExprError> {
         let mut whole = Vec::new();
         for told in self.sums.iter().filter(|told| !told.is_read) {
             for (digit, unit) in &told.form.terms {
@@ -72,7 +72,7 @@ impl DigitSolver<'_> {
         let mut progress = false;
         for (value, form) in whole {
             if self.sums.len() < MOST_TOLD {
-                progress |= self.hear(&value, &form);
+                progress |= self.record_sum(&value, &form);
             }
         }
         Ok(progress)
@@ -111,7 +111,7 @@ impl DigitSolver<'_> {
     }
 
     /// A quotient and a remainder of one number tell the number.
-    pub(super) fn whole(
+    pub(super) fn combine_divmod(
         &mut self,
         quotient: &Expr,
         form: &LinearForm,
@@ -120,7 +120,7 @@ impl DigitSolver<'_> {
         let Some(remainder) = self.residue_of(form, k)? else { return Ok(false) };
         let whole = Expr::binary(BinOp::Mul, quotient, &Expr::constant(k))?;
         let value = Expr::binary(BinOp::Add, &whole, &remainder)?;
-        Ok(self.hear(&value, form))
+        Ok(self.record_sum(&value, form))
     }
 
     /// The value of `form % k`, where that is a digit that is known.

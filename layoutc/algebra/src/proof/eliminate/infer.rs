@@ -16,7 +16,7 @@ impl Elimination<'_> {
         }
         let (mut rest, mut sum) = (form.clone(), Expr::constant(0));
         for _ in 0..MAX_EQUATIONS_OF_A_SUM {
-            let Some((taken, part)) = self.taken_off(&rest)? else { return Ok(None) };
+            let Some((taken, part)) = self.subtract_equation(&rest)? else { return Ok(None) };
             rest = taken;
             sum = Expr::binary(BinOp::Add, &sum, &part)?;
             if let Some(value) = self.plain_value_of(&rest)? {
@@ -27,7 +27,7 @@ impl Elimination<'_> {
     }
 
     /// A sum with an equation taken off that holds its most nested unknown, and the value of that.
-    fn taken_off(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
+    fn subtract_equation(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
         let mut unknown: BTreeMap<Atom, Poly> = BTreeMap::new();
         for (monomial, coefficient) in form.terms() {
             let (others, indices): (Vec<Atom>, Vec<Atom>) =
@@ -53,7 +53,7 @@ impl Elimination<'_> {
                 let mut left = form.sub(&equation.constant.mul(&times)?)?;
                 for (atom, weight) in &equation.unknown {
                     let part = Poly::atom(atom.clone()).mul(weight)?.mul(&times)?;
-                    left = left.less(&part)?;
+                    left = left.sub_owned(&part)?;
                 }
                 let times = self.facts.render(&times)?;
                 return Ok(Some((left, Expr::binary(BinOp::Mul, &equation.value, &times)?)));
@@ -88,7 +88,7 @@ impl Elimination<'_> {
         }
         let Atom::Op(op, a, b) = atom else { return Ok(None) };
         if *op == BinOp::FloorDiv
-            && let Some(value) = self.told_quotient(a, b)?
+            && let Some(value) = self.known_quotient(a, b)?
         {
             return Ok(Some(value));
         }
@@ -100,7 +100,7 @@ impl Elimination<'_> {
 
     /// `x // d` where `y // g` is known for a `g` that divides `d`, and `x = y + g*z`: `(y // g + z) // (d/g)`; or where `x`
     /// is the sum of an equation.
-    fn told_quotient(&self, x: &Poly, d: &Poly) -> Result<Option<Expr>, ExprError> {
+    fn known_quotient(&self, x: &Poly, d: &Poly) -> Result<Option<Expr>, ExprError> {
         for (atom, value) in &self.known {
             let Atom::Op(BinOp::FloorDiv, own, g) = atom else { continue };
             let ((by, beside), (blocks, left)) = (d.divided_by(g)?, x.sub(own)?.divided_by(g)?);
@@ -112,7 +112,7 @@ impl Elimination<'_> {
         for equation in &self.equations {
             let mut beside = x.sub(&equation.constant)?;
             for (atom, weight) in &equation.unknown {
-                beside = beside.less(&Poly::atom(atom.clone()).mul(weight)?)?;
+                beside = beside.sub_owned(&Poly::atom(atom.clone()).mul(weight)?)?;
             }
             if is_symbolic(&beside) {
                 let beside = self.facts.render(&beside)?;
@@ -179,7 +179,7 @@ impl Elimination<'_> {
                     }
                     let mut form = equation.constant.clone();
                     for (atom, weight) in &equation.unknown {
-                        form = form.and(&Poly::atom(atom.clone()).mul(weight)?)?;
+                        form = form.add_owned(&Poly::atom(atom.clone()).mul(weight)?)?;
                     }
                     let quotient = self.forms.quotient(&form, &by, MAX_ROUNDS)?;
                     let holds = quotient.terms().any(|(monomial, _)| monomial.contains(atom));

@@ -14,9 +14,9 @@ use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
 use crate::simplify::Facts;
 
-mod split;
-mod quotient_forms;
 mod infer;
+mod quotient_forms;
+mod split;
 mod trials;
 
 use quotient_forms::QuotientForms;
@@ -100,7 +100,7 @@ pub(super) fn eliminate(
         if wanted.iter().all(|atom| all.known.contains_key(atom)) {
             break;
         }
-        if !(all.solve()? || all.infer()? || all.come_apart()? || all.combine()?) {
+        if !(all.solve()? || all.infer()? || all.split_equations()? || all.combine()?) {
             return Ok(None);
         }
     }
@@ -110,7 +110,7 @@ pub(super) fn eliminate(
         .zip(&wanted)
         .map(|(axis, atom)| all.known.get(atom).map(|index| (*axis, index.clone())))
         .collect();
-    Ok(told.filter(|told| trials.lead_back(&targets, told)))
+    Ok(told.filter(|told| trials.is_inverse(&targets, told)))
 }
 
 /// Whether no index occurs.

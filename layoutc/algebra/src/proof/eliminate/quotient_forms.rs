@@ -24,7 +24,7 @@ impl QuotientForms<'_> {
             for atom in monomial.iter() {
                 product = product.mul(&self.atom(atom)?)?;
             }
-            sum = sum.and(&product)?;
+            sum = sum.add_owned(&product)?;
         }
         Ok(sum)
     }
@@ -34,7 +34,7 @@ impl QuotientForms<'_> {
         let (a, b) = (self.of(a)?, self.of(b)?);
         match op {
             BinOp::FloorDiv => self.quotient(&a, &b, MAX_DEPTH),
-            BinOp::Mod => a.clone().less(&b.mul(&self.quotient(&a, &b, MAX_DEPTH)?)?),
+            BinOp::Mod => a.clone().sub_owned(&b.mul(&self.quotient(&a, &b, MAX_DEPTH)?)?),
             _ => Ok(Poly::op(*op, a, b)),
         }
     }
@@ -62,18 +62,18 @@ impl QuotientForms<'_> {
             return whole.plus(-1);
         }
         if depth == 0 {
-            return whole.and(&opaque(rest, d));
+            return whole.add_owned(&opaque(rest, d));
         }
         if let Some((outer, x)) = nested(&rest, d)? {
-            return whole.and(&self.quotient(&x, &outer, depth - 1)?);
+            return whole.add_owned(&self.quotient(&x, &outer, depth - 1)?);
         }
         for unit in common(&rest, d)? {
             let ((high, low), (outer, beside)) = (rest.divided_by(&unit)?, d.divided_by(&unit)?);
             if beside.is_zero() && !high.is_zero() && self.trials.stays_inside(&low, &unit) {
-                return whole.and(&self.quotient(&high, &outer, depth - 1)?);
+                return whole.add_owned(&self.quotient(&high, &outer, depth - 1)?);
             }
         }
-        whole.and(&opaque(rest, d))
+        whole.add_owned(&opaque(rest, d))
     }
 }
 
@@ -85,7 +85,7 @@ fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
     });
     let Some((atom, x, a)) = found else { return Ok(None) };
     let beside = rest.sub(&Poly::atom(atom.clone()))?;
-    Ok(Some((a.mul(d)?, beside.mul(a)?.and(x)?)))
+    Ok(Some((a.mul(d)?, beside.mul(a)?.add_owned(x)?)))
 }
 
 /// What divides `d` and some terms of `rest`, the greatest first.

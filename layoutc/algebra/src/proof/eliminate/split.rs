@@ -10,7 +10,7 @@ use crate::poly::{Poly, gcd};
 
 impl Elimination<'_> {
     /// An equation `w*a + b` with `0 <= b < w` as two: as it is, and with what is known taken off.
-    pub(super) fn come_apart(&mut self) -> Result<bool, ExprError> {
+    pub(super) fn split_equations(&mut self) -> Result<bool, ExprError> {
         let mut all: Vec<Equation> = Vec::new();
         for equation in self.equations.iter_mut().filter(|equation| !equation.is_done) {
             equation.is_done = true;
@@ -99,7 +99,7 @@ impl Elimination<'_> {
                 outer.insert(atom.clone(), whole);
             }
             if !rest.is_zero() {
-                low = low.and(&Poly::atom(atom.clone()).mul(&rest)?)?;
+                low = low.add_owned(&Poly::atom(atom.clone()).mul(&rest)?)?;
                 inner.insert(atom.clone(), rest);
             }
         }
@@ -177,7 +177,7 @@ impl Elimination<'_> {
         let part =
             |value: &Expr, by: &Poly| Expr::binary(BinOp::Mul, value, &self.facts.render(by)?);
         let value = Expr::binary(BinOp::Sub, &part(&a.value, &u)?, &part(&b.value, &v)?)?;
-        let constant = a.constant.mul(&u)?.less(&b.constant.mul(&v)?)?;
+        let constant = a.constant.mul(&u)?.sub_owned(&b.constant.mul(&v)?)?;
         Ok(Equation { unknown, constant, value: self.simple(&value)?, is_done: false })
     }
 }

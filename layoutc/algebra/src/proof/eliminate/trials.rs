@@ -73,7 +73,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Whether indices told over the targets, `Var::Storage`, are those of the axes at every point.
-    pub(super) fn lead_back(&self, targets: &[&Expr], told: &[(usize, Expr)]) -> bool {
+    pub(super) fn is_inverse(&self, targets: &[&Expr], told: &[(usize, Expr)]) -> bool {
         self.points.iter().all(|point| {
             let at = |var: Var| value_of(var, &point.index, &point.symbols);
             let slots: Option<Vec<i128>> =

@@ -7,10 +7,10 @@
 //! measured with `jaxlib` 0.10.2. Its parser neither counts devices nor compares them, and ends the process on some
 //! texts: here one pass parses and validates, and a text that is taken is one that XLA's own validation takes.
 
+mod axis_refs;
 mod named;
 mod parse;
 mod parser;
-mod axis_refs;
 mod print;
 mod tiles;
 

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::parser::{ShardingParser, few, product};
 use super::axis_refs::{SpannedAxisRef, disjoint, sorted, unmerged};
+use super::parser::{ShardingParser, few, product};
 use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 use crate::sharding::iota::IotaOrder;
