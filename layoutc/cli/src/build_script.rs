@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::args::{Build, Select};
-use crate::build::{self, Graph, Rows};
+use crate::args::{BuildArgs, SelectArgs};
+use crate::build::{self, DependencyGraph, RowSelection};
 use crate::confine;
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::project::reads::Reads;
+use crate::fault::CommandError;
+use crate::project::reads::ReadSet;
 use crate::report::Report;
 
 /// The files that a build made, and what they depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Generated {
+pub struct GeneratedFiles {
     /// The folder that the paths in `#include` lines start from, for C: `<out>/layoutc/c`.
     pub include: PathBuf,
     /// Every file that was made or is still right, sorted.
@@ -28,7 +28,7 @@ pub struct Generated {
 /// Why there are no files: what `layoutc build` would say.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text}")]
-pub struct Failure {
+pub struct BuildFailure {
     /// The diagnostics, as people read them.
     pub text: String,
 }
@@ -41,38 +41,39 @@ pub struct Failure {
 /// let generated = layoutc::build("kernels".as_ref(), &out).unwrap_or_else(|failure| panic!("{failure}"));
 /// generated.tell_cargo();
 /// let sources = generated.with_extension("c").filter(|path| !path.to_string_lossy().ends_with("_test.c"));
-/// // cc::Build::new().files(sources).include(&generated.include).compile("layouts");
+/// // cc::BuildArgs::new().files(sources).include(&generated.include).compile("layouts");
 /// ```
 ///
 /// Templates of the project's own are trusted as the build script is: they run in this process.
 ///
 /// # Errors
-/// [`Failure`] with all that is wrong with the project, or with the machine.
-pub fn build(project: &Path, out: &Path) -> Result<Generated, Failure> {
+/// [`BuildFailure`] with all that is wrong with the project, or with the machine.
+pub fn build(project: &Path, out: &Path) -> Result<GeneratedFiles, BuildFailure> {
     confine::trust();
     let mut console = Console::silent();
-    let select = Select {
+    let select = SelectArgs {
         paths: vec![project.to_owned()],
         target: Vec::new(),
         out: Some(out.join("layoutc")),
         root: None,
     };
-    let args = Build::of(select);
-    let mut reads = Reads::default();
-    let built = build::once(&args, Rows::None, None, &mut reads, &mut console).map_err(failure)?;
+    let args = BuildArgs::of(select);
+    let mut reads = ReadSet::default();
+    let built =
+        build::once(&args, RowSelection::None, None, &mut reads, &mut console).map_err(failure)?;
     if built.report.has_errors() {
-        return Err(Failure { text: built.report.plain_text() });
+        return Err(BuildFailure { text: built.report.plain_text() });
     }
     let (_, graph) = build::graph(&args.select, &mut console).map_err(failure)?;
     Ok(generated(out, &graph, &reads))
 }
 
-fn generated(out: &Path, graph: &Graph, reads: &Reads) -> Generated {
+fn generated(out: &Path, graph: &DependencyGraph, reads: &ReadSet) -> GeneratedFiles {
     let tops = reads.sources.iter();
     let folders = tops.flat_map(|(root, globs)| globs.folders.iter().map(|f| root.join(f)));
     let mut folders: Vec<PathBuf> = folders.chain(reads.loose.iter().cloned()).collect();
     folders.sort();
-    Generated {
+    GeneratedFiles {
         include: out.join("layoutc").join("c"),
         outputs: graph.outputs().map(Path::to_owned).collect(),
         inputs: graph.inputs().map(Path::to_owned).collect(),
@@ -80,19 +81,21 @@ fn generated(out: &Path, graph: &Graph, reads: &Reads) -> Generated {
     }
 }
 
-fn failure(fault: Fault) -> Failure {
+fn failure(fault: CommandError) -> BuildFailure {
     let mut report = Report::default();
     match fault {
-        Fault::Usage(text) => return Failure { text },
-        Fault::NoProject => return Failure { text: "there is no layoutc.toml here".to_owned() },
-        Fault::Interrupted => return Failure { text: "interrupted".to_owned() },
-        Fault::Input(diagnostics) => report.add(diagnostics),
-        Fault::Machine(diagnostic) => report.add([*diagnostic]),
+        CommandError::Usage(text) => return BuildFailure { text },
+        CommandError::NoProject => {
+            return BuildFailure { text: "there is no layoutc.toml here".to_owned() };
+        }
+        CommandError::Interrupted => return BuildFailure { text: "interrupted".to_owned() },
+        CommandError::Input(diagnostics) => report.add(diagnostics),
+        CommandError::Machine(diagnostic) => report.add([*diagnostic]),
     }
-    Failure { text: report.plain_text() }
+    BuildFailure { text: report.plain_text() }
 }
 
-impl Generated {
+impl GeneratedFiles {
     /// Tells cargo when to run the build script again: on standard output, as build scripts do.
     #[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
     pub fn tell_cargo(&self) {

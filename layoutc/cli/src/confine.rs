@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
 /// Says to a child that it is one.
 const MARK: &str = "LAYOUTC_CONFINED";
@@ -46,11 +46,12 @@ pub(crate) fn is_child() -> bool {
 ///
 /// # Errors
 /// `template::memory` when the child dies or does not end; a machine fault when there can be no child.
-pub(crate) fn rehearse() -> Result<(), Fault> {
+pub(crate) fn rehearse() -> Result<(), CommandError> {
     if is_child() || IS_TRUSTED.load(Ordering::Relaxed) {
         return Ok(());
     }
-    let exe = std::env::current_exe().map_err(|e| Fault::io("find", "layoutc".as_ref(), &e))?;
+    let exe =
+        std::env::current_exe().map_err(|e| CommandError::io("find", "layoutc".as_ref(), &e))?;
     let mut child = Command::new(&exe)
         .args(std::env::args_os().skip(1))
         .env(MARK, "1")
@@ -58,10 +59,10 @@ pub(crate) fn rehearse() -> Result<(), Fault> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|e| Fault::io("start", &exe, &e))?;
+        .map_err(|e| CommandError::io("start", &exe, &e))?;
     let start = Instant::now();
     let ended = loop {
-        match child.try_wait().map_err(|e| Fault::io("wait for", &exe, &e))? {
+        match child.try_wait().map_err(|e| CommandError::io("wait for", &exe, &e))? {
             Some(status) => break status.code(),
             None if start.elapsed() > PATIENCE => {
                 drop(child.kill());
@@ -79,5 +80,5 @@ pub(crate) fn rehearse() -> Result<(), Fault> {
     let error = Diagnostic::placeless(Code::TemplateMemory, message)
         .note(format!("they may take {} GiB and {} seconds", MEMORY_BYTES >> 30, PATIENCE.as_secs()))
         .help("a string that is joined to itself in a loop doubles each time: write the parts one after another");
-    Err(Fault::Input(vec![error]))
+    Err(CommandError::Input(vec![error]))
 }

@@ -2,16 +2,16 @@
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 
-use layoutc_compiler::picture::Depth;
+use layoutc_compiler::picture::ColorDepth;
 
-use crate::args::{Asked, Color, Common, Format};
+use crate::args::{ColorMode, FormatArg, GlobalArgs, ReportFormat};
 
 /// Where a command prints. A reader that went away ends the printing, not the command.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an answer of its own")]
 pub(crate) struct Console {
     /// How results and diagnostics are printed.
-    pub(crate) format: Format,
+    pub(crate) format: ReportFormat,
     /// Whether diagnostics are coloured.
     pub(crate) color: bool,
     /// Whether results are, where they are for people.
@@ -28,16 +28,20 @@ pub(crate) struct Console {
 
 impl Console {
     /// The console that the arguments of a command ask for.
-    pub(crate) fn new(common: &Common, command: &'static str) -> Self {
+    pub(crate) fn new(common: &GlobalArgs, command: &'static str) -> Self {
         let is_colored = |is_terminal: bool| match common.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => is_terminal && wants_color(),
+            ColorMode::Always => true,
+            ColorMode::Never => false,
+            ColorMode::Auto => is_terminal && wants_color(),
         };
         Self {
             format: match common.format {
-                Asked::Json => Format::Json,
-                Asked::Text | Asked::Cmake | Asked::Ninja | Asked::Dot | Asked::Svg => Format::Text,
+                FormatArg::Json => ReportFormat::Json,
+                FormatArg::Text
+                | FormatArg::Cmake
+                | FormatArg::Ninja
+                | FormatArg::Dot
+                | FormatArg::Svg => ReportFormat::Text,
             },
             color: is_colored(io::stderr().is_terminal()),
             paints_results: is_colored(io::stdout().is_terminal()),
@@ -52,7 +56,7 @@ impl Console {
     /// One that only tells of faults.
     pub(crate) fn silent() -> Self {
         Self {
-            format: Format::Text,
+            format: ReportFormat::Text,
             color: false,
             paints_results: false,
             quiet: true,
@@ -88,17 +92,17 @@ impl Console {
 
     /// Whether what is printed is for programs.
     pub(crate) fn is_for_programs(&self) -> bool {
-        self.format == Format::Json
+        self.format == ReportFormat::Json
     }
 
     /// The colours of results.
-    pub(crate) fn depth(&self) -> Depth {
+    pub(crate) fn depth(&self) -> ColorDepth {
         let word = |name: &str| std::env::var(name).unwrap_or_default();
         match word("COLORTERM").as_str() {
-            _ if !self.paints_results => Depth::None,
-            "truecolor" | "24bit" => Depth::True,
-            _ if word("TERM").ends_with("-direct") => Depth::True,
-            _ => Depth::Indexed,
+            _ if !self.paints_results => ColorDepth::None,
+            "truecolor" | "24bit" => ColorDepth::True,
+            _ if word("TERM").ends_with("-direct") => ColorDepth::True,
+            _ => ColorDepth::Indexed,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::project::seen;
 
 /// What ends a command early.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum CommandError {
     /// The command line is at fault: one line. Exit 2.
     Usage(String),
     /// No path was given, and no project is here. Exit 2.
@@ -23,19 +23,19 @@ pub(crate) enum Fault {
     Interrupted,
 }
 
-impl Fault {
+impl CommandError {
     /// The machine would not `verb` (as in "read") the file or folder at `path`.
     pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
         let shown = if path.is_absolute() { seen(path) } else { path.display().to_string() };
         let message = format!("cannot {verb} `{shown}`: {}", plain(error));
-        Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
+        CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
     }
 
     /// `holder` is building into the folder `output`.
     pub(crate) fn busy(holder: &str, output: &str) -> Self {
         let message = format!("{holder} is writing to `{output}`");
         let help = "try again later, or wait for it without `--no-wait`";
-        Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
+        CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
     }
 }
 

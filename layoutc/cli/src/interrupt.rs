@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
 /// The exit code of a process that was interrupted: 128 and the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -26,12 +26,12 @@ pub(crate) fn prepare() {
 }
 
 /// The same as [`install`], once, and only after [`prepare`]: a build that finds nothing to do spares itself the thread.
-pub(crate) fn when_prepared() -> Result<(), Fault> {
+pub(crate) fn when_prepared() -> Result<(), CommandError> {
     if PREPARED.swap(false, Ordering::SeqCst) { install() } else { Ok(()) }
 }
 
 /// From here on Ctrl-C ends this process in an orderly way.
-pub(crate) fn install() -> Result<(), Fault> {
+pub(crate) fn install() -> Result<(), CommandError> {
     let handler = || {
         ASKED.store(true, Ordering::SeqCst);
         if WRITING.load(Ordering::SeqCst) {
@@ -41,7 +41,7 @@ pub(crate) fn install() -> Result<(), Fault> {
         process::exit(i32::from(INTERRUPTED));
     };
     ctrlc::set_handler(handler).map_err(|error| {
-        Fault::io("listen for", Path::new("Ctrl-C"), &io::Error::other(error.to_string()))
+        CommandError::io("listen for", Path::new("Ctrl-C"), &io::Error::other(error.to_string()))
     })
 }
 
@@ -54,9 +54,9 @@ pub(crate) fn outlive_limits() {
 
 /// While this lives, an interrupt waits for [`check`].
 #[derive(Debug)]
-pub(crate) struct Writing;
+pub(crate) struct WriteGuard;
 
-impl Writing {
+impl WriteGuard {
     /// From here on files are written.
     pub(crate) fn begin() -> Self {
         WRITING.store(true, Ordering::SeqCst);
@@ -64,7 +64,7 @@ impl Writing {
     }
 }
 
-impl Drop for Writing {
+impl Drop for WriteGuard {
     fn drop(&mut self) {
         WRITING.store(false, Ordering::SeqCst);
     }
@@ -73,7 +73,7 @@ impl Drop for Writing {
 /// Whether to go on.
 ///
 /// # Errors
-/// [`Fault::Interrupted`] once it was asked to end.
-pub(crate) fn check() -> Result<(), Fault> {
-    if ASKED.load(Ordering::SeqCst) { Err(Fault::Interrupted) } else { Ok(()) }
+/// [`CommandError::Interrupted`] once it was asked to end.
+pub(crate) fn check() -> Result<(), CommandError> {
+    if ASKED.load(Ordering::SeqCst) { Err(CommandError::Interrupted) } else { Ok(()) }
 }

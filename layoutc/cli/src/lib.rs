@@ -27,7 +27,7 @@ mod watch;
 
 use std::process::ExitCode;
 
-pub use build_script::{Failure, Generated, build};
+pub use build_script::{BuildFailure, GeneratedFiles, build};
 
 /// What the binary does: the command that was typed.
 pub fn run() -> ExitCode {

@@ -17,18 +17,18 @@ const STEP: Duration = Duration::from_millis(80);
 
 /// What takes a while.
 #[derive(Clone, Copy)]
-pub(crate) struct Work<'a> {
+pub(crate) struct ProgressTask<'a> {
     /// What is said of it while it goes on: `building`.
     pub(crate) doing: &'static str,
     /// What is counted.
-    pub(crate) unit: Unit,
+    pub(crate) unit: ProgressUnit,
     /// How much is done, and how much there is as far as that is known.
     pub(crate) progress: &'a (dyn Fn() -> (u64, u64) + Sync),
 }
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum ProgressUnit {
     /// Pieces of work.
     Steps,
     /// Bytes.
@@ -45,7 +45,7 @@ impl<'scope> Progress<'scope> {
     /// Shows how far `work` is, where the console may say that.
     pub(crate) fn show<'env>(
         scope: &'scope Scope<'scope, 'env>,
-        work: Work<'env>,
+        work: ProgressTask<'env>,
         console: &Console,
     ) -> Self {
         if console.quiet || console.is_for_programs() {
@@ -73,14 +73,14 @@ fn is_over(ended: &Receiver<()>, after: Duration) -> bool {
     ended.recv_timeout(after) != Err(RecvTimeoutError::Timeout)
 }
 
-fn bar(work: Work<'_>, ended: &Receiver<()>) {
+fn bar(work: ProgressTask<'_>, ended: &Receiver<()>) {
     if is_over(ended, SILENCE) {
         return;
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let told = match work.unit {
-        Unit::Steps => "{pos} of {len} steps",
-        Unit::Bytes => "{binary_bytes} of {binary_total_bytes}, {eta} left",
+        ProgressUnit::Steps => "{pos} of {len} steps",
+        ProgressUnit::Bytes => "{binary_bytes} of {binary_total_bytes}, {eta} left",
     };
     if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:32}} {{percent:>3}} %  {told}"))
     {
@@ -101,15 +101,17 @@ fn bar(work: Work<'_>, ended: &Receiver<()>) {
     bar.finish_and_clear();
 }
 
-fn lines(work: Work<'_>, ended: &Receiver<()>) {
+fn lines(work: ProgressTask<'_>, ended: &Receiver<()>) {
     let mut wait = SILENCE;
     while !is_over(ended, wait) {
         let (done, all) = (work.progress)();
         if done < all {
             let doing = work.doing;
             write_plainly(&match work.unit {
-                Unit::Steps => format!("{doing}: {done} of {all} steps\n"),
-                Unit::Bytes => format!("{doing}: {} % of {}\n", percent(done, all), size(all)),
+                ProgressUnit::Steps => format!("{doing}: {done} of {all} steps\n"),
+                ProgressUnit::Bytes => {
+                    format!("{doing}: {} % of {}\n", percent(done, all), size(all))
+                }
             });
             wait *= 2;
         }

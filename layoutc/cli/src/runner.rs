@@ -5,43 +5,43 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use layoutc_compiler::Output;
+use layoutc_compiler::GeneratedFile;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use tempfile::TempDir;
 
-use crate::fault::{Fault, plain};
+use crate::fault::{CommandError, plain};
 use crate::interrupt;
 
 /// A compiled program in a folder of its own, removed with this.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct CompiledProgram {
     folder: TempDir,
 }
 
-impl Program {
+impl CompiledProgram {
     /// Writes the outputs, and compiles the sources among them. `compiler` may have flags behind it; without one it is
     /// that of the environment, else `cc`.
     pub(crate) fn new(
-        outputs: &[Output],
+        outputs: &[GeneratedFile],
         compiler: Option<&str>,
         flags: &str,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, CommandError> {
         let own = || std::env::var("CC").ok().filter(|cc| !cc.is_empty());
         let compiler = compiler.map(str::to_owned).or_else(own).unwrap_or_else(|| "cc".to_owned());
         let (program, first) = program_and_flags(&compiler);
         if program.is_empty() {
-            return Err(Fault::Usage("`--cc` names no compiler".to_owned()));
+            return Err(CommandError::Usage("`--cc` names no compiler".to_owned()));
         }
         let folder = tempfile::Builder::new().prefix("layoutc-").tempdir();
-        let folder =
-            folder.map_err(|error| Fault::io("make a folder in", &std::env::temp_dir(), &error))?;
+        let folder = folder
+            .map_err(|error| CommandError::io("make a folder in", &std::env::temp_dir(), &error))?;
         for output in outputs {
             let path = folder.path().join(&output.path);
             let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
             written
                 .and_then(|()| std::fs::write(&path, &output.text))
-                .map_err(|error| Fault::io("write", &path, &error))?;
+                .map_err(|error| CommandError::io("write", &path, &error))?;
         }
         let built = Self { folder };
         let flags: Vec<&str> = first.split_whitespace().chain(flags.split_whitespace()).collect();
@@ -54,8 +54,13 @@ impl Program {
         self.folder.path().join("program")
     }
 
-    fn compile(&self, outputs: &[Output], compiler: &str, flags: &[&str]) -> Result<(), Fault> {
-        let is_source = |output: &&Output| {
+    fn compile(
+        &self,
+        outputs: &[GeneratedFile],
+        compiler: &str,
+        flags: &[&str],
+    ) -> Result<(), CommandError> {
+        let is_source = |output: &&GeneratedFile| {
             let path = Path::new(&output.path);
             path.extension().is_some_and(|extension| extension == "c")
         };
@@ -74,7 +79,7 @@ impl Program {
         let message = format!("`{compiler}` does not compile {}", sources.join(" and "));
         let mut fault = Diagnostic::placeless(Code::OutputIo, message);
         fault.notes.extend(said.lines().take(LINES).map(str::to_owned));
-        Err(Fault::Machine(Box::new(fault)))
+        Err(CommandError::Machine(Box::new(fault)))
     }
 }
 
@@ -90,10 +95,10 @@ fn program_and_flags(compiler: &str) -> (&str, &str) {
 /// The most lines of a compiler that are passed on.
 const LINES: usize = 20;
 
-fn no_compiler(compiler: &str, error: &io::Error) -> Fault {
+fn no_compiler(compiler: &str, error: &io::Error) -> CommandError {
     let message = format!("cannot run the C compiler `{compiler}`: {}", plain(error));
     let help = "name one that there is: `--cc gcc`, or CC in the environment";
-    Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
+    CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
 }
 
 /// Runs a program; `line` sees each line of what it prints as it comes, and ends it where it says so.
@@ -101,8 +106,8 @@ pub(crate) fn run(
     program: &Path,
     arguments: &[String],
     line: &mut dyn FnMut(&str) -> ControlFlow<()>,
-) -> Result<(), Fault> {
-    let failed = |error: &io::Error| Fault::io("run", program, error);
+) -> Result<(), CommandError> {
+    let failed = |error: &io::Error| CommandError::io("run", program, error);
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = command.spawn().map_err(|error| failed(&error))?;

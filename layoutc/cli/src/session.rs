@@ -3,34 +3,34 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use layoutc_compiler::check::{Aside, Recorder, sort};
+use layoutc_compiler::check::{CheckOptions, Recorder, sort};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::host::Host;
+use layoutc_compiler::host::CompileEnv;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Manifest, Tensor, View};
-use layoutc_compiler::{Checked, Work, check, check_aside, refused, refused_choices};
+use layoutc_compiler::{CheckedProject, EmitJob, check, check_aside, refused, refused_choices};
 
 use crate::build::{own_of, tell};
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::project::files::Files;
-use crate::project::reads::Reads;
+use crate::fault::CommandError;
+use crate::project::files::ProjectFiles;
+use crate::project::reads::ReadSet;
 use crate::project::{self, Project};
 use crate::report::{Report, counted};
 
 /// The checked projects of a command, and what there is to say of them.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct CheckSession {
     /// Each project with what the compiler found in it.
-    pub(crate) projects: Vec<(Project, Checked)>,
+    pub(crate) projects: Vec<(Project, CheckedProject)>,
     /// Everything to be printed.
     pub(crate) report: Report,
 }
 
-impl Session {
+impl CheckSession {
     /// Finds, reads and checks what PATHS name.
-    pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, Fault> {
+    pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, CommandError> {
         Self::checked_by(
             &|files, manifests, config| check(files, manifests, config),
             paths,
@@ -43,27 +43,27 @@ impl Session {
         paths: &[PathBuf],
         recorder: &Recorder,
         console: &mut Console,
-    ) -> Result<Self, Fault> {
-        let check = |files: &Files, manifests: &[String], config: &Config| {
-            let aside = Aside { recorder: Some(recorder), ..Aside::default() };
-            check_aside(&Host::new(files), manifests, config, aside)
+    ) -> Result<Self, CommandError> {
+        let check = |files: &ProjectFiles, manifests: &[String], config: &Config| {
+            let aside = CheckOptions { recorder: Some(recorder), ..CheckOptions::default() };
+            check_aside(&CompileEnv::new(files), manifests, config, aside)
         };
         Self::checked_by(&check, paths, console)
     }
 
     fn checked_by(
-        check: &dyn Fn(&Files, &[String], &Config) -> Checked,
+        check: &dyn Fn(&ProjectFiles, &[String], &Config) -> CheckedProject,
         paths: &[PathBuf],
         console: &mut Console,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, CommandError> {
         let mut report = Report::default();
         let mut projects = Vec::new();
-        for project in project::discover(paths, None, &mut report, &mut Reads::default())? {
+        for project in project::discover(paths, None, &mut report, &mut ReadSet::default())? {
             if console.verbose {
                 let manifests = counted(project.manifests.len(), "manifest");
                 console.remark(&format!("{}: {manifests}\n", project::seen(&project.root)));
             }
-            let files = Files::new(&project.root);
+            let files = ProjectFiles::new(&project.root);
             let manifests: Vec<String> = project.manifests.keys().cloned().collect();
             let checked = check(&files, &manifests, &project.config);
             for (path, text) in files.into_texts()? {
@@ -110,7 +110,7 @@ impl Session {
     ///
     /// # Errors
     /// A template that cannot be read.
-    pub(crate) fn refuse(&mut self) -> Result<(), Fault> {
+    pub(crate) fn refuse(&mut self) -> Result<(), CommandError> {
         let is_well = !self.report.has_errors();
         for (project, checked) in &self.projects {
             let config = &project.config;
@@ -121,8 +121,8 @@ impl Session {
                 let names = config.target.names();
                 let is_asked = |m: &&Manifest| project.manifests.contains_key(&m.path);
                 let asked = || checked.manifests.iter().filter(is_asked);
-                let of = |target| asked().map(move |manifest| Work { target, manifest });
-                let work: Vec<Work<'_>> = names.iter().flat_map(|target| of(target)).collect();
+                let of = |target| asked().map(move |manifest| EmitJob { target, manifest });
+                let work: Vec<EmitJob<'_>> = names.iter().flat_map(|target| of(target)).collect();
                 found.extend(refused(&work, config, &templates));
             }
             sort(&mut found);

@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use layoutc_compiler::config::parse;
 use layoutc_compiler::emit::Templates;
-use layoutc_compiler::host::Unobserved;
-use layoutc_compiler::{LoadError, Sources, Work, check, emit_each};
+use layoutc_compiler::host::NoObserver;
+use layoutc_compiler::{EmitJob, LoadError, SourceLoader, check, emit_each};
 
 const ROUNDS: usize = 15;
 
@@ -26,7 +26,7 @@ const CONVERSIONS: f64 = 2.0;
 
 struct Text(String);
 
-impl Sources for Text {
+impl SourceLoader for Text {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.clone())
     }
@@ -66,16 +66,16 @@ fn main() {
         let checked = check(&sources, &names, &config);
         assert_eq!(checked.diagnostics, []);
         let templates = Templates::default();
-        let one = Work { target: "c", manifest: &checked.manifests[0] };
+        let one = EmitJob { target: "c", manifest: &checked.manifests[0] };
         let build = [one; BUILD];
-        let outputs = emit_each(&build[..1], &config, &templates, &Unobserved).unwrap();
+        let outputs = emit_each(&build[..1], &config, &templates, &NoObserver).unwrap();
         let source = outputs[0].iter().find(|output| output.path == format!("c/{name}.c")).unwrap();
         let [checks, emits] = pool.install(|| {
             let checks = timed(|| {
                 check(&sources, &names, &config);
             });
             let emits = timed(|| {
-                emit_each(&build, &config, &templates, &Unobserved).unwrap();
+                emit_each(&build, &config, &templates, &NoObserver).unwrap();
             });
             [checks, emits]
         });

@@ -14,15 +14,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::import::Asked;
-use layoutc_compiler::model::graph::{Fit, Graph, Role};
-use layoutc_compiler::solve::network::{self, INFINITE, Limits, Network};
-use layoutc_compiler::solve::{Plan, Settings, bytes_moved, solve};
-use layoutc_compiler::{LoadError, Sources, check, import_onnx};
+use layoutc_compiler::import::ImportOptions;
+use layoutc_compiler::model::graph::{Compatibility, Graph, TensorRole};
+use layoutc_compiler::solve::network::{self, CostNetwork, INFINITE, SolverLimits};
+use layoutc_compiler::solve::{GraphPlan, SolverOptions, bytes_moved, solve};
+use layoutc_compiler::{LoadError, SourceLoader, check, import_onnx};
 
 struct One<'a>(&'a str);
 
-impl Sources for One<'_> {
+impl SourceLoader for One<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
     }
@@ -58,7 +58,7 @@ const BACKEND: &str = "backend device like=onnx {
 fn imported(stem: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/graphs");
     let file = std::fs::read(folder.join(format!("{stem}.onnx"))).unwrap();
-    let asked = Asked { name: stem, backend: "device", ..Asked::default() };
+    let asked = ImportOptions { name: stem, backend: "device", ..ImportOptions::default() };
     format!("{BACKEND}{}", import_onnx(file, &asked).unwrap().text)
 }
 
@@ -69,9 +69,9 @@ fn graph(text: &str) -> Graph {
 }
 
 /// The plan whose operators are done in these ways.
-fn with(graph: &Graph, choices: &[usize]) -> Plan {
+fn with(graph: &Graph, choices: &[usize]) -> GraphPlan {
     let choices: Vec<Option<usize>> = choices.iter().copied().map(Some).collect();
-    solve(graph, &Settings { choices: &choices, ..Settings::default() }).unwrap()
+    solve(graph, &SolverOptions { choices: &choices, ..SolverOptions::default() }).unwrap()
 }
 
 /// The texts of a way: of everything that is no constant.
@@ -93,7 +93,7 @@ fn cheapest(graph: &Graph, node: usize, wanted: &dyn Fn(&[&str]) -> bool) -> usi
 }
 
 /// One layout everywhere, the best one.
-fn uniform(graph: &Graph) -> Plan {
+fn uniform(graph: &Graph) -> GraphPlan {
     let plans = ["NHWC", "NCHW", "NCHW16c"].map(|layout| {
         let same = |texts: &[&str]| texts.iter().all(|text| *text == layout);
         let choices: Vec<usize> =
@@ -104,7 +104,7 @@ fn uniform(graph: &Graph) -> Plan {
 }
 
 /// Each operator in its own cheapest way, those that take any in the default; conversions between equals fall away.
-fn own(graph: &Graph) -> Plan {
+fn own(graph: &Graph) -> GraphPlan {
     let choices: Vec<usize> = (0..graph.nodes.len())
         .map(|node| {
             let is_free = graph.nodes[node].shares_layout;
@@ -115,7 +115,7 @@ fn own(graph: &Graph) -> Plan {
 }
 
 /// From the inputs on, each operator in the way that is cheapest with the conversions of what it reads.
-fn greedy(graph: &Graph) -> Plan {
+fn greedy(graph: &Graph) -> GraphPlan {
     let mut stored: Vec<usize> =
         graph.tensors.iter().map(|tensor| tensor.declared.unwrap_or(0)).collect();
     let mut choices = Vec::new();
@@ -125,7 +125,7 @@ fn greedy(graph: &Graph) -> Plan {
             let reads = node.inputs.iter().zip(&choice.inputs);
             let moved = reads.filter_map(|(k, asked)| {
                 let (tensor, asked) = (&graph.tensors[*k], (*asked)?);
-                let is_there = tensor.fit(stored[*k], asked) == Fit::Satisfied;
+                let is_there = tensor.fit(stored[*k], asked) == Compatibility::Satisfied;
                 let is_paid = !is_there && !tensor.is_constant();
                 is_paid.then(|| bytes_moved(tensor, stored[*k], asked))
             });
@@ -141,8 +141,8 @@ fn greedy(graph: &Graph) -> Plan {
 }
 
 /// The optimum where each reader pays for its own conversion, paid for with shared ones.
-fn unshared(graph: &Graph) -> Plan {
-    let mut network = Network::new();
+fn unshared(graph: &Graph) -> GraphPlan {
+    let mut network = CostNetwork::new();
     let nodes: Vec<_> = graph
         .nodes
         .iter()
@@ -150,11 +150,13 @@ fn unshared(graph: &Graph) -> Plan {
         .collect();
     for (k, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_constant()) {
         let moved = |from: usize, to: Option<usize>| match to {
-            Some(to) if tensor.fit(from, to) != Fit::Satisfied => bytes_moved(tensor, from, to),
+            Some(to) if tensor.fit(from, to) != Compatibility::Satisfied => {
+                bytes_moved(tensor, from, to)
+            }
             _ => 0,
         };
         for wanted in graph.outputs.iter().filter(|wanted| wanted.tensor == k) {
-            let Role::Result { node, result } = tensor.role else { continue };
+            let TensorRole::Result { node, result } = tensor.role else { continue };
             let given = graph.nodes[node].choices.iter().map(|choice| choice.outputs[result]);
             let costs: Vec<u64> = given.map(|c| moved(c, wanted.candidate)).collect();
             network.add_unary(nodes[node], &costs).unwrap();
@@ -163,7 +165,7 @@ fn unshared(graph: &Graph) -> Plan {
             let asks: Vec<Option<usize>> =
                 graph.nodes[node].choices.iter().map(|choice| choice.inputs[operand]).collect();
             match tensor.role {
-                Role::Result { node: from, result } => {
+                TensorRole::Result { node: from, result } => {
                     let given = graph.nodes[from].choices.iter().map(|c| c.outputs[result]);
                     let table =
                         given.flat_map(|given| asks.iter().map(move |to| moved(given, *to)));
@@ -177,7 +179,7 @@ fn unshared(graph: &Graph) -> Plan {
             }
         }
     }
-    let found = network::solve(&network, &Limits::default(), &|| false);
+    let found = network::solve(&network, &SolverLimits::default(), &|| false);
     assert!(found.cost < INFINITE && found.bound == found.cost);
     let choices: Vec<usize> = nodes.iter().map(|node| found.values[node.number()]).collect();
     with(graph, &choices)
@@ -206,10 +208,10 @@ fn main() {
     println!("|---|---|--:|--:|--:|--:|");
     for (name, stem) in [("ResNet-50-like", "resnet50"), ("MobileNet-V2-like", "mobilenet")] {
         let graph = graph(&imported(stem));
-        let best = solve(&graph, &Settings::default()).unwrap();
+        let best = solve(&graph, &SolverOptions::default()).unwrap();
         assert!(best.is_optimal());
-        let rows: [(&str, &dyn Fn() -> Plan); 5] = [
-            ("layoutc", &|| solve(&graph, &Settings::default()).unwrap()),
+        let rows: [(&str, &dyn Fn() -> GraphPlan); 5] = [
+            ("layoutc", &|| solve(&graph, &SolverOptions::default()).unwrap()),
             ("one layout for all, the best", &|| uniform(&graph)),
             ("forward greedy", &|| greedy(&graph)),
             ("each operator its own, cancelled", &|| own(&graph)),

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::run::{Move, pack};
-use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
+use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
 
 const NCHW16C: &str = "map \"(n, c, h, w) -> (n, c // 16, h, w, c % 16)\"";
 
@@ -63,7 +63,7 @@ int main(void) {
 
 struct Text(String);
 
-impl Sources for Text {
+impl SourceLoader for Text {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.clone())
     }
@@ -75,7 +75,7 @@ struct Compiled {
 }
 
 impl Compiled {
-    fn new(checked: &Checked, from_bytes: usize) -> Self {
+    fn new(checked: &CheckedProject, from_bytes: usize) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         for output in emit(checked, &Config::default(), &BTreeMap::new()).unwrap() {
             let name = output.path.rsplit('/').next().unwrap();

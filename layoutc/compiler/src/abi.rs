@@ -3,9 +3,9 @@
 use layoutc_algebra::expr::Expr;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::Place;
+use crate::diagnostic::FileSpan;
 use crate::model::Tensor;
-use crate::model::reshard::Sharded;
+use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
 use crate::wording;
 
@@ -19,7 +19,7 @@ pub struct Abi {
     /// `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 hash 0123456789abcdef`.
     pub text: String,
     /// Where the manifest says so.
-    pub place: Place,
+    pub place: FileSpan,
 }
 
 /// The layout ABI of a tensor. Two tensors with the same text put every element in the same place.
@@ -60,7 +60,7 @@ fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
 }
 
 /// Which device holds what of a tensor that is cut: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole tensor.
-fn on_mesh(sharded: &Sharded) -> String {
+fn on_mesh(sharded: &DeviceSharding) -> String {
     let axes = &sharded.mesh.axes;
     let mesh: Vec<String> =
         axes.iter().map(|axis| format!("{}={}", axis.name, axis.size)).collect();

@@ -3,16 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use layoutc_algebra::cute::{self, Answer, CuteError, Layout, Swizzled};
-pub use layoutc_algebra::cute::{Division, Product, Rounding, Tuple};
-use layoutc_algebra::notation::{Fault, Notation};
+use layoutc_algebra::cute::{self, CuteError, CuteLayout, CuteOutcome, SwizzledLayout};
+pub use layoutc_algebra::cute::{DivisionGrouping, IntTuple, ProductGrouping, RemainderPolicy};
+use layoutc_algebra::notation::{Notation, NotationFault};
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 
 /// What is to be done with A, and with B where the operation has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation<'a> {
+pub enum CuteOperation<'a> {
     /// A after B, a layout or a tiler.
     Compose(&'a str),
     /// The places of copies of A; B is the cotarget, an integer or a shape.
@@ -20,16 +20,16 @@ pub enum Operation<'a> {
     /// A in as few modes as possible; B is a profile: a shape whose integers stand for modes to be coalesced.
     Coalesce(Option<&'a str>),
     /// A by the tiler B.
-    Divide(&'a str, Division, Rounding),
+    Divide(&'a str, DivisionGrouping, RemainderPolicy),
     /// Copies of A in the order of B, a layout or a tiler.
-    Product(&'a str, Product),
+    Product(&'a str, ProductGrouping),
     /// R with A(R(i)) = i.
     RightInverse,
     /// R with R(A(i)) = i.
     LeftInverse,
 }
 
-impl<'a> Operation<'a> {
+impl<'a> CuteOperation<'a> {
     /// B as it was given.
     fn operand(self) -> Option<&'a str> {
         match self {
@@ -53,11 +53,11 @@ impl<'a> Operation<'a> {
 
 /// An answer, and the figures of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct CuteAnswer {
     /// The layout as CuTe writes it, with its swizzle if A has one.
     pub text: String,
     /// The layout, without a swizzle.
-    pub layout: Layout,
+    pub layout: CuteLayout,
     /// Where it is not what one might think.
     pub notes: Vec<String>,
 }
@@ -69,16 +69,16 @@ const B: &str = "<b>";
 ///
 /// # Errors
 /// One fault, of a text or of the operation.
-pub fn run(operation: Operation<'_>, a: &str) -> Result<Found, Diagnostic> {
+pub fn run(operation: CuteOperation<'_>, a: &str) -> Result<CuteAnswer, Diagnostic> {
     let left = || text(A, cute::parse_layout(a));
     let mut pads = false;
     let (swizzled, answer) = match operation {
-        Operation::Compose(b) => {
+        CuteOperation::Compose(b) => {
             let (a, b) = (text(A, swizzled(a))?, text(B, cute::parse_tiler(b))?);
             let answer = cute::compose_by(&a.layout, &b);
             (Some(a), answer)
         }
-        Operation::Coalesce(b) => {
+        CuteOperation::Coalesce(b) => {
             let a = text(A, swizzled(a))?;
             let answer = match b {
                 Some(b) => cute::coalesce_by(&a.layout, &text(B, cute::parse_shape(b))?.tuple()),
@@ -86,23 +86,24 @@ pub fn run(operation: Operation<'_>, a: &str) -> Result<Found, Diagnostic> {
             };
             (Some(a), answer)
         }
-        Operation::Divide(b, kind, rounding) => {
+        CuteOperation::Divide(b, kind, rounding) => {
             let (a, b) = (text(A, swizzled(a))?, text(B, cute::parse_tiler(b))?);
             let answer = cute::divide(&a.layout, &b, kind, rounding);
-            pads = answer.is_err() && cute::divide(&a.layout, &b, kind, Rounding::Pad).is_ok();
+            pads =
+                answer.is_err() && cute::divide(&a.layout, &b, kind, RemainderPolicy::Pad).is_ok();
             (Some(a), answer)
         }
-        Operation::Complement(b) => {
+        CuteOperation::Complement(b) => {
             let a = left()?;
             let cotarget = b.map(cotarget).transpose()?;
             (None, cute::complement(&a, cotarget))
         }
-        Operation::Product(b, kind) => {
+        CuteOperation::Product(b, kind) => {
             let (a, b) = (left()?, text(B, cute::parse_tiler(b))?);
             (None, cute::product(&a, &b, kind))
         }
-        Operation::RightInverse => (None, cute::right_inverse(&left()?)),
-        Operation::LeftInverse => (None, cute::left_inverse(&left()?)),
+        CuteOperation::RightInverse => (None, cute::right_inverse(&left()?)),
+        CuteOperation::LeftInverse => (None, cute::left_inverse(&left()?)),
     };
     match answer {
         Ok(answer) => Ok(found(answer, swizzled.as_ref())),
@@ -116,7 +117,7 @@ pub fn run(operation: Operation<'_>, a: &str) -> Result<Found, Diagnostic> {
     }
 }
 
-fn swizzled(text: &str) -> Result<Swizzled, Fault> {
+fn swizzled(text: &str) -> Result<SwizzledLayout, NotationFault> {
     cute::parse(text)?.swizzled()
 }
 
@@ -131,12 +132,12 @@ fn cotarget(text: &str) -> Result<i128, Diagnostic> {
     })
 }
 
-fn place(file: &str, span: Range<usize>) -> Place {
-    Place::new(&Arc::from(file), span)
+fn place(file: &str, span: Range<usize>) -> FileSpan {
+    FileSpan::new(&Arc::from(file), span)
 }
 
 /// What a text says, or its fault with its place.
-fn text<T>(file: &str, parsed: Result<T, Fault>) -> Result<T, Diagnostic> {
+fn text<T>(file: &str, parsed: Result<T, NotationFault>) -> Result<T, Diagnostic> {
     parsed.map_err(|fault| {
         // B may be a shape or a tiler.
         let fault = if file == A { fault.or_example(Notation::Cute) } else { fault };
@@ -147,25 +148,26 @@ fn text<T>(file: &str, parsed: Result<T, Fault>) -> Result<T, Diagnostic> {
     })
 }
 
-fn found(answer: Answer, swizzled: Option<&Swizzled>) -> Found {
-    let Answer { layout, notes } = answer;
+fn found(answer: CuteOutcome, swizzled: Option<&SwizzledLayout>) -> CuteAnswer {
+    let CuteOutcome { layout, notes } = answer;
     let mut notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     let text = match swizzled {
-        Some(Swizzled { swizzle: swizzle @ Some(_), offset, .. }) => {
+        Some(SwizzledLayout { swizzle: swizzle @ Some(_), offset, .. }) => {
             notes.push("size and cosize are those of the layout before the swizzle".to_owned());
-            Swizzled { swizzle: *swizzle, offset: *offset, layout: layout.clone() }.to_string()
+            SwizzledLayout { swizzle: *swizzle, offset: *offset, layout: layout.clone() }
+                .to_string()
         }
         Some(_) | None => layout.to_string(),
     };
-    Found { text, layout, notes }
+    CuteAnswer { text, layout, notes }
 }
 
-fn refused(operation: Operation<'_>, a: &str, error: &CuteError) -> Diagnostic {
+fn refused(operation: CuteOperation<'_>, a: &str, error: &CuteError) -> Diagnostic {
     let file = operation.at_fault(error);
     let length = if file == A { a.len() } else { operation.operand().map_or(0, str::len) };
     let mut diagnostic =
         Diagnostic::error(code(error), error.to_string(), place(file, 0..length), "");
-    diagnostic.notes.extend(error.peer());
+    diagnostic.notes.extend(error.reference_message());
     diagnostic.help.extend(error.help());
     match error {
         CuteError::NotInjective { first, second, .. } => {
@@ -179,7 +181,7 @@ fn refused(operation: Operation<'_>, a: &str, error: &CuteError) -> Diagnostic {
 
 fn code(error: &CuteError) -> Code {
     match error {
-        CuteError::Part { error, .. } => code(error),
+        CuteError::InnerComposition { error, .. } => code(error),
         CuteError::Uneven { .. } | CuteError::Dependent { .. } => Code::NotationComposition,
         CuteError::Overlap { .. } | CuteError::Uncovered { .. } => Code::NotationComplement,
         CuteError::NotInjective { .. } | CuteError::Strides { .. } => Code::NotationInverse,

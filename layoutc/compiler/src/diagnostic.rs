@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
-use layoutc_algebra::notation::FaultKind;
+use layoutc_algebra::notation::NotationFaultKind;
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
@@ -20,7 +20,7 @@ pub enum Severity {
 
 /// A place in a file: UTF-8 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
+pub struct FileSpan {
     /// The path as given.
     pub file: Arc<str>,
     /// First byte.
@@ -29,7 +29,7 @@ pub struct Place {
     pub end: usize,
 }
 
-impl Place {
+impl FileSpan {
     /// A place in `file`.
     pub fn new(file: &Arc<str>, span: Range<usize>) -> Self {
         Self { file: Arc::clone(file), start: span.start, end: span.end }
@@ -40,7 +40,7 @@ impl Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
     /// Where.
-    pub place: Place,
+    pub place: FileSpan,
     /// What; may be empty.
     pub message: String,
     /// Whether this is the place of the fault, not of something it refers to.
@@ -51,7 +51,7 @@ pub struct Label {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// What is replaced; empty where something is inserted.
-    pub place: Place,
+    pub place: FileSpan,
     /// What stands there afterwards.
     pub text: String,
 }
@@ -115,7 +115,7 @@ impl Diagnostic {
     pub fn error(
         code: Code,
         message: impl Into<String>,
-        place: Place,
+        place: FileSpan,
         label: impl Into<String>,
     ) -> Self {
         let label = Label { place, message: label.into(), primary: true };
@@ -126,7 +126,7 @@ impl Diagnostic {
     pub fn warning(
         code: Code,
         message: impl Into<String>,
-        place: Place,
+        place: FileSpan,
         label: impl Into<String>,
     ) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, message, place, label) }
@@ -148,7 +148,7 @@ impl Diagnostic {
 
     /// The same with a change of the text that is a way out.
     #[must_use]
-    pub fn fix(mut self, place: Place, text: impl Into<String>) -> Self {
+    pub fn fix(mut self, place: FileSpan, text: impl Into<String>) -> Self {
         self.fixes.push(Fix { place, text: text.into() });
         self
     }
@@ -174,7 +174,7 @@ impl Diagnostic {
 
     /// The same with a place that the fault refers to.
     #[must_use]
-    pub fn also(mut self, place: Place, message: impl Into<String>) -> Self {
+    pub fn also(mut self, place: FileSpan, message: impl Into<String>) -> Self {
         self.pointed(place, message);
         self
     }
@@ -192,7 +192,7 @@ impl Diagnostic {
     }
 
     /// Adds a place that the fault refers to.
-    pub fn pointed(&mut self, place: Place, message: impl Into<String>) -> &mut Self {
+    pub fn pointed(&mut self, place: FileSpan, message: impl Into<String>) -> &mut Self {
         self.labels.push(Label { place, message: message.into(), primary: false });
         self
     }
@@ -205,13 +205,13 @@ impl Diagnostic {
     }
 }
 
-impl From<FaultKind> for Code {
-    fn from(kind: FaultKind) -> Self {
+impl From<NotationFaultKind> for Code {
+    fn from(kind: NotationFaultKind) -> Self {
         match kind {
-            FaultKind::Syntax => Code::NotationSyntax,
-            FaultKind::Axes => Code::NotationAxes,
-            FaultKind::Value => Code::NotationValue,
-            FaultKind::Unsupported => Code::NotationUnsupported,
+            NotationFaultKind::Syntax => Code::NotationSyntax,
+            NotationFaultKind::Axes => Code::NotationAxes,
+            NotationFaultKind::Value => Code::NotationValue,
+            NotationFaultKind::Unsupported => Code::NotationUnsupported,
         }
     }
 }

@@ -26,7 +26,7 @@ pub enum FillError {
 
 /// What a float type looks like; the leading bit of a normal number is not stored.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Format {
+pub(crate) struct FloatFormat {
     pub(crate) exponent_bits: u32,
     pub(crate) mantissa_bits: u32,
     pub(crate) bias: i32,
@@ -94,10 +94,10 @@ pub(crate) fn unsaid(dtype: Dtype, value: FillValue) -> FillValue {
 }
 
 /// What the floats of a type look like; `None` for an integer.
-pub(crate) fn format(scalar: Scalar) -> Option<Format> {
+pub(crate) fn format(scalar: Scalar) -> Option<FloatFormat> {
     let ieee = |exponent_bits: u32, mantissa_bits: u32| {
         let infinity = ((1_u64 << exponent_bits) - 1) << mantissa_bits;
-        Format {
+        FloatFormat {
             exponent_bits,
             mantissa_bits,
             bias: (1 << (exponent_bits - 1)) - 1,
@@ -112,7 +112,7 @@ pub(crate) fn format(scalar: Scalar) -> Option<Format> {
     let fnuz = |exponent_bits: u32, mantissa_bits: u32| {
         let sign = 1_u64 << (exponent_bits + mantissa_bits);
         let like = ieee(exponent_bits, mantissa_bits);
-        Format {
+        FloatFormat {
             bias: like.bias + 1,
             greatest: sign - 1,
             infinity: None,
@@ -121,7 +121,7 @@ pub(crate) fn format(scalar: Scalar) -> Option<Format> {
             ..like
         }
     };
-    let finite = |exponent_bits: u32, mantissa_bits: u32| Format {
+    let finite = |exponent_bits: u32, mantissa_bits: u32| FloatFormat {
         greatest: (1 << (exponent_bits + mantissa_bits)) - 1,
         infinity: None,
         nan: None,
@@ -134,14 +134,14 @@ pub(crate) fn format(scalar: Scalar) -> Option<Format> {
         Scalar::Bf16 => ieee(8, 7),
         Scalar::F8e5m2 => ieee(5, 2),
         Scalar::F8e4m3fn => {
-            Format { greatest: 0x7E, infinity: None, nan: Some(0x7F), ..ieee(4, 3) }
+            FloatFormat { greatest: 0x7E, infinity: None, nan: Some(0x7F), ..ieee(4, 3) }
         }
         Scalar::F8e4m3fnuz => fnuz(4, 3),
         Scalar::F8e5m2fnuz => fnuz(5, 2),
         Scalar::F6e2m3fn => finite(2, 3),
         Scalar::F6e3m2fn => finite(3, 2),
         Scalar::F4e2m1fn => finite(2, 1),
-        Scalar::F8e8m0fnu => Format {
+        Scalar::F8e8m0fnu => FloatFormat {
             exponent_bits: 8,
             mantissa_bits: 0,
             bias: 127,
@@ -221,14 +221,14 @@ fn whole(value: f64) -> Result<i128, FillError> {
 }
 
 /// `(-1)^negative * mantissa * 2^exponent`.
-struct Parts {
+struct UnpackedFloat {
     negative: bool,
     mantissa: u128,
     exponent: i32,
 }
 
 /// The parts of a finite number.
-fn parts(value: f64) -> Option<Parts> {
+fn parts(value: f64) -> Option<UnpackedFloat> {
     if !value.is_finite() {
         return None;
     }
@@ -236,10 +236,14 @@ fn parts(value: f64) -> Option<Parts> {
     let field = i32::try_from((bits >> 52) & 0x7FF).ok()?;
     let fraction = u128::from(bits & ((1 << 52) - 1));
     let mantissa = if field == 0 { fraction } else { fraction | (1 << 52) };
-    Some(Parts { negative: value.is_sign_negative(), mantissa, exponent: field.max(1) - 1075 })
+    Some(UnpackedFloat {
+        negative: value.is_sign_negative(),
+        mantissa,
+        exponent: field.max(1) - 1075,
+    })
 }
 
-fn float_bits(format: &Format, value: FillValue) -> Result<u64, FillError> {
+fn float_bits(format: &FloatFormat, value: FillValue) -> Result<u64, FillError> {
     let sign = |negative: bool| {
         if negative && format.signed {
             1_u64 << (format.exponent_bits + format.mantissa_bits)
@@ -249,7 +253,7 @@ fn float_bits(format: &Format, value: FillValue) -> Result<u64, FillError> {
     };
     let parts = match value {
         FillValue::Integer(value) => {
-            Parts { negative: value < 0, mantissa: value.unsigned_abs(), exponent: 0 }
+            UnpackedFloat { negative: value < 0, mantissa: value.unsigned_abs(), exponent: 0 }
         }
         FillValue::Float(value) if value.is_nan() => return format.nan.ok_or(FillError::Missing),
         FillValue::Float(value) if value.is_infinite() => {
@@ -273,7 +277,7 @@ fn float_bits(format: &Format, value: FillValue) -> Result<u64, FillError> {
 
 /// The pattern of `mantissa * 2^exponent`, rounded to nearest, ties to even. A carry out of the mantissa runs into
 /// the exponent, as it should.
-fn round(format: &Format, parts: &Parts) -> Result<u64, FillError> {
+fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> {
     if parts.mantissa == 0 {
         return Ok(0);
     }

@@ -40,18 +40,18 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-pub use check::{Checked, syntax_key};
+pub use check::{CheckedProject, syntax_key};
 pub use outputs::{exchanges, output_paths, umbrella_path};
-pub use sources::{LoadError, Sources};
+pub use sources::{LoadError, SourceLoader};
 
-use check::Aside;
+use check::CheckOptions;
 use codes::Code;
-use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetOwn};
-use diagnostic::{Diagnostic, Place};
+use config::{Config, CudaIndex, EmitKind, IndexType, OpenClIndex, TargetCustom};
+use diagnostic::{Diagnostic, FileSpan};
 use emit::dialect::{C, C_INT32, CUDA, CUDA_INT64, OPENCL, OPENCL_INT64};
 use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
 use emit::{OwnFile, Part, Settings, Target, Templates};
-use host::{Host, Observer, Stage, Unobserved};
+use host::{CompileEnv, CompileStage, NoObserver, Observer};
 use model::Manifest;
 use outputs::{common_folder, stem, umbrella_header};
 use plan::Naming;
@@ -61,7 +61,7 @@ use plan::nest::{Moves, Ways};
 
 /// A file to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct GeneratedFile {
     /// Its path below the output folder, with `/`: the target's folder first.
     pub path: String,
     /// Its text, sealed.
@@ -69,28 +69,28 @@ pub struct Output {
 }
 
 /// Checks and proves the manifests at `paths` and those that they use, and verifies their graphs.
-pub fn check(sources: &dyn Sources, paths: &[String], config: &Config) -> Checked {
-    check_with(&Host::new(sources), paths, config)
+pub fn check(sources: &dyn SourceLoader, paths: &[String], config: &Config) -> CheckedProject {
+    check_with(&CompileEnv::new(sources), paths, config)
 }
 
 /// The same with a memory and an observer.
-pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked {
-    check_aside(host, paths, config, Aside::default())
+pub fn check_with(host: &CompileEnv<'_>, paths: &[String], config: &Config) -> CheckedProject {
+    check_aside(host, paths, config, CheckOptions::default())
 }
 
 /// The same, with what it is asked for besides.
 pub fn check_aside(
-    host: &Host<'_>,
+    host: &CompileEnv<'_>,
     paths: &[String],
     config: &Config,
-    aside: Aside<'_>,
-) -> Checked {
+    aside: CheckOptions<'_>,
+) -> CheckedProject {
     verified(check::check(host, paths, config, aside))
 }
 
 /// Adds what is wrong with graphs that state their layouts.
-fn verified(mut checked: Checked) -> Checked {
-    let Checked { manifests, units, diagnostics } = &mut checked;
+fn verified(mut checked: CheckedProject) -> CheckedProject {
+    let CheckedProject { manifests, units, diagnostics } = &mut checked;
     for (manifest, unit) in manifests.iter().zip(units) {
         let mut found: Vec<Diagnostic> = manifest.graphs.iter().flat_map(solve::verify).collect();
         found.extend(manifest.graphs.iter().filter_map(solve::impossible).map(|fault| *fault));
@@ -110,18 +110,18 @@ fn verified(mut checked: Checked) -> Checked {
 /// # Errors
 /// Every fault of planning and of the templates, sorted as [`check()`] sorts.
 pub fn emit(
-    checked: &Checked,
+    checked: &CheckedProject,
     config: &Config,
     templates: &BTreeMap<String, String>,
-) -> Result<Vec<Output>, Vec<Diagnostic>> {
+) -> Result<Vec<GeneratedFile>, Vec<Diagnostic>> {
     let templates = own_templates(config, templates.clone(), BTreeMap::new());
     let names = config.target.names();
-    let work: Vec<Work<'_>> = names
+    let work: Vec<EmitJob<'_>> = names
         .iter()
-        .flat_map(|target| checked.manifests.iter().map(|manifest| Work { target, manifest }))
+        .flat_map(|target| checked.manifests.iter().map(|manifest| EmitJob { target, manifest }))
         .collect();
-    let outputs = emit_each(&work, config, &templates, &Unobserved)?;
-    let mut outputs: Vec<Output> = outputs.into_iter().flatten().collect();
+    let outputs = emit_each(&work, config, &templates, &NoObserver)?;
+    let mut outputs: Vec<GeneratedFile> = outputs.into_iter().flatten().collect();
     let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
     let header = umbrella(config, &paths, &templates).map_err(|fault| vec![fault])?;
     outputs.extend(header);
@@ -134,8 +134,8 @@ pub fn emit(
 /// What was asked for is not there, or the file is no model that a graph can say.
 pub fn import_onnx(
     file: Vec<u8>,
-    asked: &import::Asked<'_>,
-) -> Result<import::Imported, import::Refused> {
+    asked: &import::ImportOptions<'_>,
+) -> Result<import::ImportedGraph, import::ImportError> {
     let is_reserved =
         |name: &str| [&C, &OPENCL, &CUDA].iter().any(|own| own.reserved(name).is_some());
     import::import(file.into(), asked, &is_reserved)
@@ -153,7 +153,7 @@ pub fn own_templates(
 
 /// A manifest whose files are to be made for a target.
 #[derive(Debug, Clone, Copy)]
-pub struct Work<'a> {
+pub struct EmitJob<'a> {
     /// The target's name.
     pub target: &'a str,
     /// The manifest, checked.
@@ -165,11 +165,11 @@ pub struct Work<'a> {
 /// # Errors
 /// Every fault of planning and of the templates, sorted as [`check()`] sorts.
 pub fn emit_each(
-    work: &[Work<'_>],
+    work: &[EmitJob<'_>],
     config: &Config,
     templates: &Templates,
     observer: &dyn Observer,
-) -> Result<Vec<Vec<Output>>, Vec<Diagnostic>> {
+) -> Result<Vec<Vec<GeneratedFile>>, Vec<Diagnostic>> {
     let common = common_folder(&config.project.sources);
     let settings = targets(config);
     let is_wanted = |settings: &&Settings| work.iter().any(|w| w.target == settings.target);
@@ -178,7 +178,7 @@ pub fn emit_each(
         .filter(is_wanted)
         .map(|settings| (settings.target.as_str(), Target::new(settings, templates)))
         .collect();
-    let results: Vec<Result<Vec<Output>, Vec<Diagnostic>>> = work
+    let results: Vec<Result<Vec<GeneratedFile>, Vec<Diagnostic>>> = work
         .par_iter()
         .map(|work| {
             let Some(target) = targets.get(work.target) else { return Ok(Vec::new()) };
@@ -189,10 +189,13 @@ pub fn emit_each(
                 [] => target.files(&manifest, &stem),
                 _ => solve::lay_out(&manifest).and_then(|manifest| target.files(&manifest, &stem)),
             };
-            observer.end(Stage::Emit, &work.manifest.path);
+            observer.end(CompileStage::Emit, &work.manifest.path);
             Ok(files?
                 .into_iter()
-                .map(|f| Output { path: format!("{}/{}", work.target, f.path), text: f.text })
+                .map(|f| GeneratedFile {
+                    path: format!("{}/{}", work.target, f.path),
+                    text: f.text,
+                })
                 .collect())
         })
         .collect();
@@ -210,10 +213,10 @@ pub fn emit_each(
 
 /// What [`emit()`] would refuse, without the files: what a target cannot hold, plans that cannot be made, templates that
 /// are not there. What a project's own template says of itself while it is rendered is not among it.
-pub fn refused(work: &[Work<'_>], config: &Config, templates: &Templates) -> Vec<Diagnostic> {
+pub fn refused(work: &[EmitJob<'_>], config: &Config, templates: &Templates) -> Vec<Diagnostic> {
     let common = common_folder(&config.project.sources);
     let settings = targets(config);
-    let of = |work: &Work<'_>| {
+    let of = |work: &EmitJob<'_>| {
         let own = |settings: &&Settings| settings.target == work.target;
         let Some(settings) = settings.iter().find(own) else { return Vec::new() };
         let stem = stem(&work.manifest.path, &common);
@@ -258,12 +261,12 @@ pub fn umbrella(
     config: &Config,
     outputs: &[&str],
     templates: &Templates,
-) -> Result<Option<Output>, Diagnostic> {
+) -> Result<Option<GeneratedFile>, Diagnostic> {
     let Some((c, path)) = umbrella_header(config) else { return Ok(None) };
     let below = |output: &&str| output.strip_prefix("c/").map(str::to_owned);
     let others: Vec<String> = outputs.iter().filter_map(below).collect();
     if let Some(other) = others.iter().find(|other| other.eq_ignore_ascii_case(&path)) {
-        let place = Place::new(&Arc::from("layoutc.toml"), c.umbrella_span.clone());
+        let place = FileSpan::new(&Arc::from("layoutc.toml"), c.umbrella_span.clone());
         let message = format!("two outputs would be one file: the umbrella header and `c/{other}`");
         let fault = Diagnostic::error(Code::OutputCollision, message, place, "");
         return Err(fault.help("give the umbrella header another name"));
@@ -276,7 +279,7 @@ pub fn umbrella(
     let is_included = |path: &&String| path.ends_with(suffix) && !needs_mpi(path);
     let headers: Vec<String> = others.iter().filter(is_included).cloned().collect();
     let header = emit::umbrella(&path, &headers, &config.project.prefix, templates)?;
-    Ok(Some(Output { path: format!("c/{}", header.path), text: header.text }))
+    Ok(Some(GeneratedFile { path: format!("c/{}", header.path), text: header.text }))
 }
 
 /// How the targets of a configuration are written.
@@ -321,8 +324,8 @@ fn targets(config: &Config) -> Vec<Settings> {
 }
 
 /// A target of the project's own sees the model that C has.
-fn own_target(name: &str, own: &TargetOwn) -> Settings {
-    let place = Place::new(&Arc::from("layoutc.toml"), own.span.clone());
+fn own_target(name: &str, own: &TargetCustom) -> Settings {
+    let place = FileSpan::new(&Arc::from("layoutc.toml"), own.span.clone());
     let (template, extension) = (own.template.clone(), own.extension.clone());
     Settings {
         target: name.to_owned(),
@@ -331,12 +334,12 @@ fn own_target(name: &str, own: &TargetOwn) -> Settings {
     }
 }
 
-fn part(emit: Emit) -> Part {
+fn part(emit: EmitKind) -> Part {
     match emit {
-        Emit::Constants => Part::Constants,
-        Emit::Index => Part::Index,
-        Emit::Pack => Part::Pack,
-        Emit::Test => Part::Test,
-        Emit::Bench => Part::Bench,
+        EmitKind::Constants => Part::Constants,
+        EmitKind::Index => Part::Index,
+        EmitKind::Pack => Part::Pack,
+        EmitKind::Test => Part::Test,
+        EmitKind::Bench => Part::Bench,
     }
 }

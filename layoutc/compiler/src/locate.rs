@@ -9,7 +9,7 @@ use crate::model::Tensor;
 
 /// An element and its places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Location {
+pub struct NamedLocation {
     /// The logical index.
     pub logical: Vec<i128>,
     /// The storage index.
@@ -30,7 +30,7 @@ fn counted_axes(count: usize) -> String {
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum LocateError {
+pub enum NamedLocateError {
     /// A symbol without a value.
     #[error("`{name}` has no value: give it one with `--set {name}=…`")]
     Symbol {
@@ -87,11 +87,11 @@ pub fn place(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
     logical: &[i128],
-) -> Result<Location, LocateError> {
+) -> Result<NamedLocation, NamedLocateError> {
     let names: Vec<String> = tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect();
     let found =
-        tensor.layout.place(logical, &values(tensor, symbols)?).map_err(|e| told(e, &names))?;
-    Ok(Location {
+        tensor.layout.locate(logical, &values(tensor, symbols)?).map_err(|e| told(e, &names))?;
+    Ok(NamedLocation {
         logical: logical.to_vec(),
         storage: found.storage,
         physical: found.physical,
@@ -107,40 +107,42 @@ pub fn owner(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
     physical: &[i128],
-) -> Result<Option<Vec<i128>>, LocateError> {
+) -> Result<Option<Vec<i128>>, NamedLocateError> {
     let names: Vec<String> =
         (0..tensor.layout.physical_shape.len()).map(|k| format!("p{k}")).collect();
-    tensor.layout.owner(physical, &values(tensor, symbols)?).map_err(|e| told(e, &names))
+    tensor.layout.element_at(physical, &values(tensor, symbols)?).map_err(|e| told(e, &names))
 }
 
 pub(crate) fn values(
     tensor: &Tensor,
     given: &BTreeMap<String, i128>,
-) -> Result<Vec<i128>, LocateError> {
+) -> Result<Vec<i128>, NamedLocateError> {
     let mut values = Vec::new();
     for symbol in &tensor.layout.symbols {
         let name = symbol.name.clone();
-        let Some(&value) = given.get(&name) else { return Err(LocateError::Symbol { name }) };
+        let Some(&value) = given.get(&name) else { return Err(NamedLocateError::Symbol { name }) };
         let (min, max, multiple) = (symbol.min, symbol.max, symbol.multiple);
         if value < min || value > max || value.rem_euclid(multiple.max(1)) != 0 {
-            return Err(LocateError::Facts { name, value, min, max, multiple });
+            return Err(NamedLocateError::Facts { name, value, min, max, multiple });
         }
         values.push(value);
     }
     Ok(values)
 }
 
-fn told(error: locate::LocateError, names: &[String]) -> LocateError {
+fn told(error: locate::ElementLocationError, names: &[String]) -> NamedLocateError {
     match error {
-        locate::LocateError::Rank { given, axes } => {
-            LocateError::Rank { given, axes, names: names.join(", ") }
+        locate::ElementLocationError::Rank { given, axes } => {
+            NamedLocateError::Rank { given, axes, names: names.join(", ") }
         }
-        locate::LocateError::Outside { axis, value, extent } => LocateError::Outside {
-            name: names.get(axis).cloned().unwrap_or_default(),
-            value,
-            extent,
-        },
-        locate::LocateError::NoElement => LocateError::NoElement,
-        locate::LocateError::Expr(inner) => LocateError::Value(inner.to_string()),
+        locate::ElementLocationError::OutOfBounds { axis, value, extent } => {
+            NamedLocateError::Outside {
+                name: names.get(axis).cloned().unwrap_or_default(),
+                value,
+                extent,
+            }
+        }
+        locate::ElementLocationError::NoElement => NamedLocateError::NoElement,
+        locate::ElementLocationError::Expr(inner) => NamedLocateError::Value(inner.to_string()),
     }
 }

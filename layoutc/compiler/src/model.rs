@@ -8,20 +8,20 @@ pub mod schedule;
 
 use std::borrow::Cow;
 
-use layoutc_algebra::affine::Affine;
+use layoutc_algebra::affine::AffineOffset;
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use layoutc_algebra::layout::{Axis, Layout};
 use layoutc_algebra::simplify::Facts;
 
 use crate::cast::Cast;
-use crate::diagnostic::Place;
+use crate::diagnostic::FileSpan;
 use crate::dtype::Dtype;
 
-use self::compute::Compute;
+use self::compute::KernelInstance;
 use self::graph::Graph;
-use self::reshard::{Reshard, Sharded};
+use self::reshard::{DeviceSharding, Reshard};
 use self::ring::Ring;
-use self::schedule::Schedule;
+use self::schedule::GraphSchedule;
 
 /// What a tensor's memory is, as the manifest says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum Memory {
 
 /// A memory that a project names. Code takes it for global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Space {
+pub struct MemorySpace {
     /// Its name.
     pub name: String,
     /// How many bytes it has, if that is said.
@@ -85,7 +85,7 @@ pub struct Tensor {
     /// What pack takes and unpack gives, where that is another element type.
     pub pack_from: Option<PackFrom>,
     /// What each device holds, where the tensor is cut over a mesh.
-    pub sharded: Option<Sharded>,
+    pub sharded: Option<DeviceSharding>,
     /// What memory holds, where that is not the whole tensor at once.
     pub ring: Option<Ring>,
     /// Where the elements live, proven; of a tensor that is cut, those of a part, and of one of which memory holds a ring,
@@ -96,7 +96,7 @@ pub struct Tensor {
     /// The memory it lives in.
     pub memory: Memory,
     /// The memory space, where the project names one for it; its `memory` is global then.
-    pub space: Option<Space>,
+    pub space: Option<MemorySpace>,
     /// The targets it is restricted to; `None`: all.
     pub targets: Option<Vec<String>>,
     /// Labels of axes that have them: `labels[axis]` is empty otherwise.
@@ -106,7 +106,7 @@ pub struct Tensor {
     /// The steps' source text, one line each, for comments and reports.
     pub steps: Vec<String>,
     /// Where its parts stand in the manifest.
-    pub places: Places,
+    pub places: TensorSpans,
 }
 
 /// Another element type on the logical side of pack and unpack.
@@ -122,24 +122,24 @@ pub struct PackFrom {
 
 /// Where the parts of a tensor stand in the manifest.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct TensorSpans {
     /// The layout; the tensor's name when it has none.
-    pub layout: Place,
+    pub layout: FileSpan,
     /// The fill value; the layout when there is none.
-    pub fill: Place,
+    pub fill: FileSpan,
     /// The last separator; the layout when there is none.
-    pub separators: Place,
+    pub separators: FileSpan,
     /// The element type; that of the tensor it is like.
-    pub dtype: Place,
+    pub dtype: FileSpan,
     /// The memory; the tensor's name when none is said.
-    pub memory: Place,
+    pub memory: FileSpan,
     /// What each device holds; the tensor's name when nothing is said.
-    pub shard: Place,
+    pub shard: FileSpan,
 }
 
-impl Places {
+impl TensorSpans {
     /// All parts in one place.
-    pub fn at(place: &Place) -> Self {
+    pub fn at(place: &FileSpan) -> Self {
         Self {
             layout: place.clone(),
             fill: place.clone(),
@@ -164,35 +164,35 @@ pub struct Convert {
     /// How elements change on the way, where they do.
     pub cast: Option<Cast>,
     /// What the manifest chooses in the planner's place.
-    pub choices: Choices,
+    pub choices: ConvertSchedule,
     /// Where it stands in the manifest.
-    pub place: Place,
+    pub place: FileSpan,
 }
 
 /// How a move is to be done, where the manifest says so; what it leaves out the planner chooses.
 #[derive(Debug, Clone, Default)]
-pub struct Choices {
+pub struct ConvertSchedule {
     /// Loops by their names, outermost first; those that are not named follow inside.
-    pub order: Vec<Chosen<String>>,
+    pub order: Vec<Spanned<String>>,
     /// How many values of the destination's fastest digit, and of the source's, make a block.
-    pub block: Option<Chosen<[i64; 2]>>,
+    pub block: Option<Spanned<[i64; 2]>>,
     /// What is inside all loops.
-    pub inside: Option<Chosen<Inside>>,
+    pub inside: Option<Spanned<InnerKernel>>,
     /// Whether the destination is written past the caches.
-    pub stores: Option<Chosen<Stores>>,
+    pub stores: Option<Spanned<StorePolicy>>,
     /// When padding is written.
-    pub fill: Option<Chosen<FillTime>>,
+    pub fill: Option<Spanned<FillStrategy>>,
 }
 
 impl Convert {
     /// A conversion between tensors of the same axes in the same order, so many, as the planner does it.
-    pub fn between(from: usize, to: usize, axes: usize, place: Place) -> Self {
-        let choices = Choices::default();
+    pub fn between(from: usize, to: usize, axes: usize, place: FileSpan) -> Self {
+        let choices = ConvertSchedule::default();
         Self { from, to, axes: (0..axes).collect(), cast: None, choices, place }
     }
 }
 
-impl Choices {
+impl ConvertSchedule {
     /// None: the planner chooses.
     pub const NONE: &Self =
         &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
@@ -215,27 +215,27 @@ impl Choices {
 
 /// A choice, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen<T> {
+pub struct Spanned<T> {
     /// What is chosen.
     pub value: T,
     /// Where.
-    pub place: Place,
+    pub place: FileSpan,
 }
 
 /// What is inside all loops of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Inside {
+pub enum InnerKernel {
     /// A block that is transposed.
-    Blocks,
+    Transpose,
     /// Runs that are copied.
-    Runs,
+    CopyRuns,
     /// One element, or one run.
-    Elements,
+    Elementwise,
 }
 
 /// How a destination is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stores {
+pub enum StorePolicy {
     /// Past the caches, whatever its size.
     Streaming,
     /// Through the caches, whatever its size.
@@ -244,16 +244,16 @@ pub enum Stores {
 
 /// When padding is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FillTime {
+pub enum FillStrategy {
     /// The whole destination first.
-    First,
+    WholeFirst,
     /// Padding alone.
-    Borders,
+    PaddingOnly,
 }
 
 /// What a view is a view of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum ViewTarget {
     /// A tensor: its position in [`Manifest::tensors`].
     Tensor(usize),
     /// Another view: its position in [`Manifest::views`], before this one.
@@ -262,7 +262,7 @@ pub enum Seen {
 
 /// How a view sees what it is a view of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seeing {
+pub enum ViewKind {
     /// In other elements: `joined` neighbours there along a logical axis are one here, or one there is `cut` into so
     /// many here. One of the two is 1.
     Lanes {
@@ -274,7 +274,7 @@ pub enum Seeing {
         cut: i128,
     },
     /// As the same memory with a shape and a layout of its own.
-    Own,
+    Reinterpret,
     /// Through a window: one index for each axis there, as written, over `Var::Axis` of the view.
     Window(Vec<Expr>),
 }
@@ -285,23 +285,23 @@ pub struct View {
     /// What the view is, told as a tensor that lives in the buffer.
     pub tensor: Tensor,
     /// What it is a view of.
-    pub of: Seen,
+    pub of: ViewTarget,
     /// The name of that.
     pub of_name: String,
     /// The tensor whose memory it is, at the end of a chain of views: its position in [`Manifest::tensors`].
     pub buffer: usize,
     /// How it sees what it is a view of.
-    pub seeing: Seeing,
+    pub seeing: ViewKind,
     /// Whether several of its elements share a slot: it is only read, and its layout has no inverse.
     pub is_shared: bool,
     /// Origin and strides along its axes, where its offset is a sum of those.
-    pub affine: Option<Affine>,
+    pub affine: Option<AffineOffset>,
 }
 
 impl View {
     /// Whether it takes elements of what it is a view of, each as it is.
     pub fn is_window(&self) -> bool {
-        matches!(self.seeing, Seeing::Window(_))
+        matches!(self.seeing, ViewKind::Window(_))
     }
 }
 
@@ -319,16 +319,16 @@ pub struct Manifest {
     /// The good conversions between devices.
     pub reshards: Vec<Reshard>,
     /// The good kernels, each on the tensors of one instance.
-    pub computes: Vec<Compute>,
+    pub computes: Vec<KernelInstance>,
     /// The good graphs.
     pub graphs: Vec<Graph>,
     /// The graphs that are solved, as they are run.
-    pub schedules: Vec<Schedule>,
+    pub schedules: Vec<GraphSchedule>,
 }
 
 /// Counts that follow from a layout and an element type, over symbols.
 #[derive(Debug, Clone)]
-pub struct Counts {
+pub struct MemoryFootprint {
     /// Slots without an element.
     pub padding_elements: Expr,
     /// Bytes of the buffer: elements times bits, rounded up.
@@ -361,11 +361,11 @@ impl Tensor {
     }
 
     /// Padding and bytes. The layout's size was checked with it, so no value leaves 64 bits.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> MemoryFootprint {
         let layout = &self.layout;
         let all = &layout.physical_elements;
         let padding = Expr::binary(BinOp::Sub, all, &layout.logical_elements);
-        Counts {
+        MemoryFootprint {
             padding_elements: simple(padding, layout),
             bytes: bytes_of(layout, self.dtype.element_bits()),
         }
@@ -429,7 +429,7 @@ impl Manifest {
         };
         let reshards = self.reshards.iter().filter_map(reshard).collect();
         // A kernel is there where all its tensors are.
-        let compute = |compute: &Compute| {
+        let compute = |compute: &KernelInstance| {
             let mut kept = compute.clone();
             for operand in &mut kept.operands {
                 operand.tensor = at(operand.tensor)?;
@@ -440,8 +440,10 @@ impl Manifest {
         let (mut views, mut view_position) = (Vec::new(), Vec::new());
         for view in &self.views {
             let of = match view.of {
-                Seen::Tensor(k) => at(k).map(Seen::Tensor),
-                Seen::View(k) => view_position.get(k).copied().flatten().map(Seen::View),
+                ViewTarget::Tensor(k) => at(k).map(ViewTarget::Tensor),
+                ViewTarget::View(k) => {
+                    view_position.get(k).copied().flatten().map(ViewTarget::View)
+                }
             };
             let kept = of.zip(at(view.buffer));
             view_position.push(kept.map(|_| views.len()));

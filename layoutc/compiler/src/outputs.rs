@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::config::{Config, TargetC};
-use crate::manifest::syntax::Name;
+use crate::manifest::syntax::Identifier;
 use crate::{emit, manifest, targets};
 
 /// The paths of the files that [`emit_each`](crate::emit_each) makes of the manifest `path` for a target.
@@ -19,7 +19,7 @@ pub fn output_paths(config: &Config, target: &str, path: &str, exchanges: bool) 
 /// Whether a manifest with this text converts tensors that are cut over devices, as far as its form says.
 pub fn exchanges(text: &str) -> bool {
     let (manifest, _) = manifest::parse(&Arc::from(""), text);
-    let is_cut = |name: &Name| {
+    let is_cut = |name: &Identifier| {
         let mut tensors = manifest.tensors.iter();
         tensors.any(|tensor| tensor.name.value == name.value && tensor.shard.is_some())
     };

@@ -21,7 +21,7 @@ pub const MAX_ALIGNMENT: u32 = 1 << 12;
 
 /// A field as it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct FieldSpec {
     /// Its name.
     pub name: String,
     /// The type of its elements; no record.
@@ -59,7 +59,7 @@ impl Field {
 
 /// Fields, size and alignment of a record.
 #[derive(Debug)]
-struct Parts {
+struct RecordLayout {
     fields: Vec<Field>,
     bytes: u32,
     alignment_bytes: u32,
@@ -69,7 +69,7 @@ struct Parts {
 
 /// An element type of several fields. Two records of the same fields are one type, whoever declares them.
 #[derive(Debug, Clone, Copy)]
-pub struct Record(&'static Parts);
+pub struct Record(&'static RecordLayout);
 
 /// All records so far, by their text: they are as few as the texts of manifests, and kept.
 static KNOWN: Mutex<BTreeMap<String, Record>> = Mutex::new(BTreeMap::new());
@@ -102,7 +102,7 @@ impl Record {
     /// # Errors
     /// [`RecordError`] where a field or the record does not fit bytes, or there are too many.
     pub fn new(
-        wanted: &[Wanted],
+        wanted: &[FieldSpec],
         align: Option<u32>,
         high_first: bool,
     ) -> Result<Self, RecordError> {
@@ -140,7 +140,7 @@ impl Record {
         let high_first = high_first && wanted.iter().any(|f| f.dtype.element_bits() < 8);
         let text = text(wanted, align, high_first);
         let alignment_bytes = alignment.unwrap_or(1).max(1);
-        Ok(kept(Parts { fields, bytes, alignment_bytes, high_first, text }))
+        Ok(kept(RecordLayout { fields, bytes, alignment_bytes, high_first, text }))
     }
 
     /// The record that [`Record::text`] gives this text of.
@@ -205,7 +205,7 @@ fn large(bits: u64) -> RecordError {
     RecordError::Large { bytes: bits.div_ceil(8) }
 }
 
-fn text(fields: &[Wanted], align: Option<u32>, high_first: bool) -> String {
+fn text(fields: &[FieldSpec], align: Option<u32>, high_first: bool) -> String {
     let mut text = String::from("{");
     for (number, field) in fields.iter().enumerate() {
         let _ =
@@ -222,7 +222,7 @@ fn text(fields: &[Wanted], align: Option<u32>, high_first: bool) -> String {
 }
 
 /// The one record of this text.
-fn kept(parts: Parts) -> Record {
+fn kept(parts: RecordLayout) -> Record {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(record) = known.get(&parts.text) {
         return *record;
@@ -237,14 +237,14 @@ fn kept(parts: Parts) -> Record {
 mod tests {
     use super::*;
 
-    fn field(name: &str, dtype: &str, counts: &[u32], align: Option<u32>) -> Wanted {
+    fn field(name: &str, dtype: &str, counts: &[u32], align: Option<u32>) -> FieldSpec {
         let dtype = Dtype::parse(dtype).unwrap();
-        Wanted { name: name.to_owned(), dtype, counts: counts.to_vec(), align }
+        FieldSpec { name: name.to_owned(), dtype, counts: counts.to_vec(), align }
     }
 
     #[test]
     fn blocks_of_quants_have_the_bytes_of_their_c_structures() {
-        let bytes = |fields: &[Wanted]| Record::new(fields, None, false).map(Record::bytes);
+        let bytes = |fields: &[FieldSpec]| Record::new(fields, None, false).map(Record::bytes);
         let d = field("d", "f16", &[], None);
         let m = field("m", "f16", &[], None);
         let q = |dtype: &str, count| field("q", dtype, &[count], None);

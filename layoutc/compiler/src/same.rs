@@ -1,19 +1,19 @@
 //! Whether two tensors lie in memory alike, axes matched by name.
 
-pub use layoutc_algebra::locate::Location;
+use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
+pub use layoutc_algebra::locate::ElementLocation;
 use layoutc_algebra::proof::listed;
-use layoutc_algebra::same::{SameError, Sameness, compare};
 
-use crate::check::Threads;
+use crate::check::RayonExecutor;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::host::Forgetful;
+use crate::host::NoCache;
 use crate::model::Tensor;
 use crate::wording;
 
 /// How two tensors compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum TensorComparison {
     /// Every element has one physical index and one offset in both.
     Same {
         /// Whether their memories have one size too.
@@ -26,7 +26,7 @@ pub enum Answer {
         /// The values of the symbols for which it is, by name.
         symbols: Vec<(String, i128)>,
         /// Where the first tensor has it, and the second.
-        places: [Location; 2],
+        places: [ElementLocation; 2],
     },
     /// The physical ranks, first and second, differ.
     Ranks([usize; 2]),
@@ -36,7 +36,7 @@ pub enum Answer {
 ///
 /// # Errors
 /// A diagnostic, where their axes or extents differ or nothing could be decided.
-pub fn same(first: &Tensor, second: &Tensor) -> Result<Answer, Box<Diagnostic>> {
+pub fn same(first: &Tensor, second: &Tensor) -> Result<TensorComparison, Box<Diagnostic>> {
     let names = |tensor: &Tensor| -> Vec<String> {
         tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect()
     };
@@ -52,10 +52,10 @@ pub fn same(first: &Tensor, second: &Tensor) -> Result<Answer, Box<Diagnostic>> 
         let error = error.note(format!("they are {own}, and {others}"));
         return Err(Box::new(error.help("give both the same axes, in any order")));
     };
-    let moved = second.layout.permuted(&order).map_err(SameError::Expr);
-    let found = moved.and_then(|moved| compare(&first.layout, &moved, &Threads(&Forgetful)));
+    let moved = second.layout.permuted(&order).map_err(CompareError::Expr);
+    let found = moved.and_then(|moved| compare(&first.layout, &moved, &RayonExecutor(&NoCache)));
     match found {
-        Ok(Sameness::Undecided { points }) => {
+        Ok(LayoutEquivalence::Undecided { points }) => {
             let (a, b) = (&first.name, &second.name);
             let message = format!("whether `{a}` and `{b}` are the same map could not be decided");
             let error = at(second, Code::MapUndecided, message);
@@ -72,19 +72,21 @@ pub fn same(first: &Tensor, second: &Tensor) -> Result<Answer, Box<Diagnostic>> 
             };
             Err(Box::new(error.note(why).help(help)))
         }
-        Ok(Sameness::Same { equal_sizes }) => Ok(Answer::Same { equal_sizes }),
-        Ok(Sameness::Differs { logical, symbols, first, second }) => {
-            Ok(Answer::Differs { logical, symbols, places: [first, second] })
+        Ok(LayoutEquivalence::Same { equal_sizes }) => Ok(TensorComparison::Same { equal_sizes }),
+        Ok(LayoutEquivalence::Differs { logical, symbols, first, second }) => {
+            Ok(TensorComparison::Differs { logical, symbols, places: [first, second] })
         }
-        Ok(Sameness::Ranks { first, second }) => Ok(Answer::Ranks([first, second])),
+        Ok(LayoutEquivalence::Ranks { first, second }) => {
+            Ok(TensorComparison::Ranks([first, second]))
+        }
         Err(error) => Err(Box::new(fault(&error, first, second, &order))),
     }
 }
 
-fn fault(error: &SameError, first: &Tensor, second: &Tensor, order: &[usize]) -> Diagnostic {
+fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize]) -> Diagnostic {
     let (a, b) = (&first.name, &second.name);
     match error {
-        SameError::Extent { axis } => {
+        CompareError::Extent { axis } => {
             let extent = |tensor: &Tensor, axis: Option<usize>| {
                 let axis = axis.and_then(|axis| tensor.layout.logical.get(axis));
                 axis.map_or(String::new(), |axis| wording::expr(&axis.extent, &tensor.layout))
@@ -97,15 +99,15 @@ fn fault(error: &SameError, first: &Tensor, second: &Tensor, order: &[usize]) ->
                 .note(format!("it has {own} in `{a}`, and {other} in `{b}`"))
                 .help("give both the same extent")
         }
-        SameError::Rank { .. } | SameError::Symbol { .. } => {
+        CompareError::Rank { .. } | CompareError::Symbol { .. } => {
             at(second, Code::ShapeSame, error.to_string())
                 .help("give both the same axes and symbols")
         }
-        SameError::Domain => {
+        CompareError::Domain => {
             let message = format!("`{a}` and `{b}` have different elements");
             at(second, Code::ShapeSame, message).help("write the same `where` in both shapes")
         }
-        SameError::Expr(inner) => {
+        CompareError::Expr(inner) => {
             let message = format!("the comparison of `{a}` and `{b}` is too large: {inner}");
             at(second, Code::MapUndecided, message).help("compare them with smaller extents")
         }

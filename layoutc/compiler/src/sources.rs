@@ -21,7 +21,7 @@ pub enum LoadError {
 
 /// Gives the text of a manifest by its path, written with `/`, as the caller gave it or as another manifest's `use`
 /// makes it from there.
-pub trait Sources: Sync {
+pub trait SourceLoader: Sync {
     /// The text of the file at `path`.
     ///
     /// # Errors

@@ -10,14 +10,14 @@ use layoutc_algebra::layout::{Axis, DigitTargets, Layout};
 use layoutc_algebra::physical::groups;
 use layoutc_algebra::print;
 
-use crate::check::Recorded;
-use crate::locate::{self, LocateError};
+use crate::check::StepRecord;
+use crate::locate::{self, NamedLocateError};
 use crate::model::Tensor;
 use crate::wording::variable;
 
 /// One number of the way: `c_outer = c // 4 = 101 // 4 = 25`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Term {
+pub struct TraceTerm {
     /// The axis, `p0` or `offset`.
     pub name: String,
     /// Where it comes from, in names: `c // 4`.
@@ -32,7 +32,7 @@ pub struct Term {
 
 /// One step of the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct TraceStep {
     /// The step as text.
     pub line: String,
     /// What it does besides, or instead of, making axes.
@@ -40,12 +40,12 @@ pub struct Step {
     /// Whether it is a map of the axes before it.
     pub is_map: bool,
     /// The axes after it.
-    pub axes: Vec<Term>,
+    pub axes: Vec<TraceTerm>,
 }
 
 /// The way of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
+pub struct IndexTrace {
     /// The tensor's name.
     pub tensor: String,
     /// The symbols of the layout with their values.
@@ -53,48 +53,48 @@ pub struct Trace {
     /// The index.
     pub logical: Vec<i128>,
     /// The steps, transforms unfolded.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraceStep>,
     /// The physical index, over the axes after the last step.
-    pub physical: Vec<Term>,
+    pub physical: Vec<TraceTerm>,
     /// Elements from the start of the flat buffer, over the physical index.
-    pub offset: Term,
+    pub offset: TraceTerm,
 }
 
 /// The way of the element at `logical` through `steps`, the recorded steps of `tensor`.
 ///
 /// # Errors
-/// [`LocateError`], as [`locate::place`] has it.
+/// [`NamedLocateError`], as [`locate::place`] has it.
 pub fn trace(
     tensor: &Tensor,
-    steps: &[Recorded],
+    steps: &[StepRecord],
     symbols: &BTreeMap<String, i128>,
     logical: &[i128],
-) -> Result<Trace, LocateError> {
+) -> Result<IndexTrace, NamedLocateError> {
     let logical = locate::place(tensor, symbols, logical)?.logical;
     let known = tensor.layout.symbols.iter();
     let symbols: Vec<(String, i128)> = known
         .filter_map(|symbol| Some((symbol.name.clone(), *symbols.get(&symbol.name)?)))
         .collect();
-    let mut walker = Walker {
+    let mut walker = TraceWalker {
         layout: &tensor.layout,
         symbols: symbols.iter().map(|(_, value)| *value).collect(),
         axes: &tensor.layout.logical,
         at: logical.clone(),
     };
-    let Way { steps, physical, offset } =
-        walker.walk(steps).map_err(|error| LocateError::Value(error.to_string()))?;
-    Ok(Trace { tensor: tensor.name.clone(), symbols, logical, steps, physical, offset })
+    let TraceBody { steps, physical, offset } =
+        walker.walk(steps).map_err(|error| NamedLocateError::Value(error.to_string()))?;
+    Ok(IndexTrace { tensor: tensor.name.clone(), symbols, logical, steps, physical, offset })
 }
 
 /// The arithmetic of a trace.
-struct Way {
-    steps: Vec<Step>,
-    physical: Vec<Term>,
-    offset: Term,
+struct TraceBody {
+    steps: Vec<TraceStep>,
+    physical: Vec<TraceTerm>,
+    offset: TraceTerm,
 }
 
 /// Where an index is on its way.
-struct Walker<'a> {
+struct TraceWalker<'a> {
     layout: &'a Layout,
     /// The values of the layout's symbols, in its order.
     symbols: Vec<i128>,
@@ -104,15 +104,15 @@ struct Walker<'a> {
     at: Vec<i128>,
 }
 
-impl<'a> Walker<'a> {
-    fn walk(&mut self, steps: &'a [Recorded]) -> Result<Way, ExprError> {
+impl<'a> TraceWalker<'a> {
+    fn walk(&mut self, steps: &'a [StepRecord]) -> Result<TraceBody, ExprError> {
         let steps = steps.iter().map(|step| self.step(step)).collect::<Result<_, _>>()?;
         let physical = self.physical()?;
         let offset = self.offset(&physical)?;
-        Ok(Way { steps, physical, offset })
+        Ok(TraceBody { steps, physical, offset })
     }
 
-    fn step(&mut self, step: &'a Recorded) -> Result<Step, ExprError> {
+    fn step(&mut self, step: &'a StepRecord) -> Result<TraceStep, ExprError> {
         let mut indices: Vec<Expr> =
             (0_u32..).zip(self.axes).map(|(k, _)| Expr::var(Var::Storage(k))).collect();
         for map in &step.maps {
@@ -129,11 +129,11 @@ impl<'a> Walker<'a> {
         self.at = axes.iter().map(|term| term.value).collect();
         self.axes = &step.axes;
         let (line, note) = (step.line.clone(), step.note.clone());
-        Ok(Step { line, note, is_map: !step.maps.is_empty(), axes })
+        Ok(TraceStep { line, note, is_map: !step.maps.is_empty(), axes })
     }
 
     /// The physical index: the storage axes placed, and along the last physical axis swizzled.
-    fn physical(&self) -> Result<Vec<Term>, ExprError> {
+    fn physical(&self) -> Result<Vec<TraceTerm>, ExprError> {
         let layout = self.layout;
         let number = |expr: &Expr| expr.evaluate(&|var| self.value(var));
         let mut terms = Vec::new();
@@ -151,7 +151,7 @@ impl<'a> Walker<'a> {
                 let var = Var::Storage(u32::try_from(k).map_err(|_| ExprError::TooLarge)?);
                 let shown = if pitch == 1 { stride.clone() } else { Expr::constant(elements) };
                 let (index, extent) = (Expr::var(var), axis.extent.clone());
-                placed.push(Placed { index, elements, shown, count: number(&extent)?, extent });
+                placed.push(GroupAxis { index, elements, shown, count: number(&extent)?, extent });
             }
             let is_nested = layout.digit_targets == DigitTargets::Storage && nests(&placed);
             let index = if is_nested { nested(&placed)? } else { summed(&placed)? };
@@ -172,7 +172,7 @@ impl<'a> Walker<'a> {
     }
 
     /// The offset in the flat buffer, row-major over the physical shape.
-    fn offset(&self, physical: &[Term]) -> Result<Term, ExprError> {
+    fn offset(&self, physical: &[TraceTerm]) -> Result<TraceTerm, ExprError> {
         let mut sum: Option<Expr> = None;
         for (g, pitch) in (0_u32..).zip(&self.layout.physical_strides) {
             let term = times(&Expr::var(Var::Physical(g)), pitch)?;
@@ -186,7 +186,7 @@ impl<'a> Walker<'a> {
         self.written("offset", &sum, None, &value)
     }
 
-    fn term(&self, name: &str, index: &Expr, extent: Option<i128>) -> Result<Term, ExprError> {
+    fn term(&self, name: &str, index: &Expr, extent: Option<i128>) -> Result<TraceTerm, ExprError> {
         self.written(name, index, extent, &|var| self.value(var))
     }
 
@@ -196,11 +196,11 @@ impl<'a> Walker<'a> {
         index: &Expr,
         extent: Option<i128>,
         value: &dyn Fn(Var) -> Option<i128>,
-    ) -> Result<Term, ExprError> {
+    ) -> Result<TraceTerm, ExprError> {
         let (logical, symbols) = (&self.layout.logical, &self.layout.symbols);
         let names = |var| variable(var, logical, self.axes, symbols);
         let numbers = index.substitute(&|var| value(var).map(Expr::constant))?;
-        Ok(Term {
+        Ok(TraceTerm {
             name: name.to_owned(),
             expr: print::expr(index, &names),
             numbers: print::expr(&numbers, &names),
@@ -226,7 +226,7 @@ fn storage<T>(var: Var, all: &[T]) -> Option<&T> {
 }
 
 /// An axis in its group.
-struct Placed {
+struct GroupAxis {
     index: Expr,
     /// Elements of the physical axis between neighbours, and how that is written.
     elements: i128,
@@ -237,14 +237,14 @@ struct Placed {
 }
 
 /// Whether every axis steps over whole steps of the next.
-fn nests(axes: &[Placed]) -> bool {
+fn nests(axes: &[GroupAxis]) -> bool {
     axes.iter()
         .zip(axes.iter().skip(1))
         .all(|(major, minor)| minor.elements > 0 && major.elements % minor.elements == 0)
 }
 
 /// `(n * 32 + c) * 64 + h`.
-fn nested(axes: &[Placed]) -> Result<Expr, ExprError> {
+fn nested(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut index: Option<Expr> = None;
     let mut above = 1;
     for axis in axes {
@@ -261,7 +261,7 @@ fn nested(axes: &[Placed]) -> Result<Expr, ExprError> {
 }
 
 /// `i * 1056 + j`.
-fn summed(axes: &[Placed]) -> Result<Expr, ExprError> {
+fn summed(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut sum = None;
     for axis in axes {
         sum = Some(plus(sum, &times(&axis.index, &axis.shown)?)?);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
-use layoutc_compiler::{LoadError, Sources, check, emit};
+use layoutc_compiler::{LoadError, SourceLoader, check, emit};
 
 /// Kernels on tensors, with every word that stands in one.
 const KERNELS: &str = include_str!("kernels.kdl");
@@ -27,7 +27,7 @@ const EXAMPLES: [&str; 4] = [
 #[derive(Debug, Clone, Default)]
 struct Memory(BTreeMap<String, String>);
 
-impl Sources for Memory {
+impl SourceLoader for Memory {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         self.0.get(path).cloned().ok_or(LoadError::NotFound)
     }

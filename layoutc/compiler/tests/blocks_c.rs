@@ -12,7 +12,7 @@ use std::sync::Arc;
 use common::cc::{compile_and_run, compilers, folder, full, run, there};
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{LoadError, Sources, check};
+use layoutc_compiler::{LoadError, SourceLoader, check};
 
 /// Every size of an element, runs, and runs of zeros; of sizes that are known when the program runs, so that they may be larger than
 /// any cache.
@@ -42,7 +42,7 @@ fn small_blocks() -> String {
 
 struct One<'t>(&'t str);
 
-impl Sources for One<'_> {
+impl SourceLoader for One<'_> {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.to_owned())
     }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use crate::common::told;
-use layoutc_compiler::solve::{Plan, Settings, solve};
+use layoutc_compiler::solve::{GraphPlan, SolverOptions, solve};
 use told::{checked, found, told};
 
 const BACKEND: &str = "\
@@ -14,15 +14,15 @@ backend b {
 }
 ";
 
-fn solved(body: &str) -> Plan {
+fn solved(body: &str) -> GraphPlan {
     let text = format!("{BACKEND}graph g backend=b {{\n{body}\n}}\n");
     let checked = checked(&text);
     assert_eq!(checked.diagnostics, [], "{text}");
-    solve(&checked.manifests[0].graphs[0], &Settings::default()).unwrap()
+    solve(&checked.manifests[0].graphs[0], &SolverOptions::default()).unwrap()
 }
 
 /// Layouts of all tensors, as they are stored.
-fn layouts(body: &str, plan: &Plan) -> Vec<String> {
+fn layouts(body: &str, plan: &GraphPlan) -> Vec<String> {
     let text = format!("{BACKEND}graph g backend=b {{\n{body}\n}}\n");
     let graph = checked(&text).manifests[0].graphs[0].clone();
     let stored = graph.tensors.iter().zip(&plan.stored);
@@ -121,7 +121,7 @@ graph se backend=cpu {{
     let cost = |text: &str| {
         let checked = checked(text);
         assert_eq!(checked.diagnostics, [], "{text}");
-        let plan = solve(&checked.manifests[0].graphs[0], &Settings::default()).unwrap();
+        let plan = solve(&checked.manifests[0].graphs[0], &SolverOptions::default()).unwrap();
         assert!(plan.is_optimal());
         plan.cost
     };

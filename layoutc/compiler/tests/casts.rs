@@ -14,8 +14,8 @@ use std::path::Path;
 use cast_values::{Type, converted, types, worth_trying};
 use common::cc::{compile_and_run, folder, full, run, there};
 use gpu::Platform;
-use layoutc_compiler::cast::{Cast, Converter, Mode};
-use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::cast::{Cast, CastEvaluator, CastMode};
+use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::diagnostic::Severity;
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::emit::{Settings, Templates, emit};
@@ -25,13 +25,13 @@ use layoutc_compiler::{check, emit as emit_all};
 use random_manifest::random::Random;
 use random_manifest::{Memory, dtypes, manifest as random};
 
-const MODES: [(&str, Mode); 2] = [("round", Mode::Round), ("saturate", Mode::Saturate)];
+const MODES: [(&str, CastMode); 2] = [("round", CastMode::Round), ("saturate", CastMode::Saturate)];
 
 fn dtype(name: &str) -> Dtype {
     Dtype::parse(name).unwrap()
 }
 
-fn cast(from: &Type, to: &Type, mode: Mode) -> Option<Cast> {
+fn cast(from: &Type, to: &Type, mode: CastMode) -> Option<Cast> {
     Cast::new(dtype(from.name), dtype(to.name), mode).unwrap()
 }
 
@@ -42,9 +42,9 @@ fn every_conversion_gives_what_its_definition_says() {
         let values = worth_trying(from, &types);
         for (to, (word, mode)) in types.iter().flat_map(|to| MODES.map(|mode| (to, mode))) {
             let Some(cast) = cast(from, to, mode) else { continue };
-            let converter = Converter::new(cast);
+            let converter = CastEvaluator::new(cast);
             for bits in &values {
-                let wanted = converted(from, to, mode == Mode::Saturate, *bits);
+                let wanted = converted(from, to, mode == CastMode::Saturate, *bits);
                 let found = converter.convert(*bits);
                 let (from, to) = (from.name, to.name);
                 assert_eq!(
@@ -62,8 +62,8 @@ fn small_floats_are_those_of_ml_dtypes() {
     let lines = include_str!("cast_values/ml_dtypes.txt").lines();
     for line in lines.filter(|line| !line.starts_with('#')) {
         let (name, values) = line.split_once(' ').unwrap();
-        let cast = Cast::new(dtype(name), dtype("f32"), Mode::Round).unwrap().unwrap();
-        let converter = Converter::new(cast);
+        let cast = Cast::new(dtype(name), dtype("f32"), CastMode::Round).unwrap().unwrap();
+        let converter = CastEvaluator::new(cast);
         for (code, value) in (0..).zip(values.split(' ')) {
             let wanted = u64::from_str_radix(value, 16).unwrap();
             let found = converter.convert(code);
@@ -79,11 +79,11 @@ fn small_floats_are_those_of_ml_dtypes() {
 fn a_conversion_that_is_whole_comes_back() {
     let types = types();
     for (from, to) in types.iter().flat_map(|from| types.iter().map(move |to| (from, to))) {
-        let Some(there) = cast(from, to, Mode::Round).filter(|cast| cast.is_whole()) else {
+        let Some(there) = cast(from, to, CastMode::Round).filter(|cast| cast.is_whole()) else {
             continue;
         };
-        let back = Converter::new(cast(to, from, Mode::Round).unwrap());
-        let there = Converter::new(there);
+        let back = CastEvaluator::new(cast(to, from, CastMode::Round).unwrap());
+        let there = CastEvaluator::new(there);
         for bits in worth_trying(from, &types) {
             // A NaN comes back quiet, and of f4e2m1fn nothing is one.
             let once = back.convert(there.convert(bits));
@@ -160,7 +160,7 @@ fn pairs(root: &Path, of: impl Fn(&Type, &Type) -> bool) -> (String, Vec<Case>) 
                 values.len()
             )
             .unwrap();
-            let saturates = mode == Mode::Saturate;
+            let saturates = mode == CastMode::Saturate;
             let out = values.iter().map(|bits| converted(from, to, saturates, *bits));
             let out = buffer(to.bits, out);
             let written = format!("{name}.out");
@@ -299,7 +299,7 @@ fn opencl_and_cuda_give_what_the_definition_says() {
 /// The files of OpenCL and CUDA.
 fn write_gpu(root: &Path, text: &str) {
     let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
-    let target = Targets { c: None, opencl, cuda, own: BTreeMap::new() };
+    let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &config);
     for output in emit_all(&checked, &config, &BTreeMap::new()).unwrap() {

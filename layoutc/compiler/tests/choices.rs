@@ -10,11 +10,11 @@ use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::inspect::plans;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::plan::cores::Cores;
-use layoutc_compiler::{LoadError, Sources, check, refused_choices};
+use layoutc_compiler::{LoadError, SourceLoader, check, refused_choices};
 
 struct One(String);
 
-impl Sources for One {
+impl SourceLoader for One {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.clone())
     }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{LoadError, Sources, check, emit};
+use layoutc_compiler::{LoadError, SourceLoader, check, emit};
 use told::rows;
 
 struct One<'a>(&'a str);
 
-impl Sources for One<'_> {
+impl SourceLoader for One<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
     }
@@ -226,7 +226,7 @@ fn tiles_along_a_curve_are_rounded_up_and_other_slots_are_not_explained() {
 /// `a.kdl` and `b.kdl`.
 struct Both(&'static str, &'static str);
 
-impl Sources for Both {
+impl SourceLoader for Both {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         match path {
             "a.kdl" => Ok(self.0.to_owned()),

@@ -8,13 +8,15 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::config::{Config, CudaIndex, TargetC, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::config::{
+    Config, CudaIndex, TargetC, TargetCuda, TargetOpenCl, TargetsConfig,
+};
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{LoadError, Sources, check, emit};
+use layoutc_compiler::{LoadError, SourceLoader, check, emit};
 
 struct Only<'a>(&'a str);
 
-impl Sources for Only<'_> {
+impl SourceLoader for Only<'_> {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.to_owned())
     }
@@ -22,7 +24,7 @@ impl Sources for Only<'_> {
 
 /// The outputs of all three targets by path.
 fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
-    let target = Targets {
+    let target = TargetsConfig {
         c: Some(TargetC::default()),
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),
@@ -199,7 +201,7 @@ convert a to=b_pack
 #[test]
 fn a_launch_of_more_blocks_than_cuda_has_is_refused() {
     let cuda = TargetCuda { index_type: CudaIndex::Int64, ..TargetCuda::default() };
-    let target = Targets { c: None, opencl: None, cuda: Some(cuda), own: BTreeMap::new() };
+    let target = TargetsConfig { c: None, opencl: None, cuda: Some(cuda), own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let manifest = "tensor a dtype=u8 { shape { z 5000000000; n 2000 } }\n";
     let checked = check(&Only(manifest), &["m.kdl".to_owned()], &config);

@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use layoutc_compiler::config::{self, TargetCuda, TargetOpenCl};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{LoadError, Sources, check, emit};
+use layoutc_compiler::{LoadError, SourceLoader, check, emit};
 use moves::{Convert, Effort, Outputs, Subject};
 
 struct Folder(PathBuf);
 
-impl Sources for Folder {
+impl SourceLoader for Folder {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         std::fs::read_to_string(self.0.join(path)).map_err(|_| LoadError::NotFound)
     }

@@ -13,19 +13,19 @@ use std::sync::Arc;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::manifest::format;
-use layoutc_compiler::{LoadError, Output, Sources, check, emit};
+use layoutc_compiler::{GeneratedFile, LoadError, SourceLoader, check, emit};
 
 /// The manifests of one folder or page, by path.
 struct Memory(BTreeMap<String, String>);
 
-impl Sources for Memory {
+impl SourceLoader for Memory {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         self.0.get(path).cloned().ok_or(LoadError::NotFound)
     }
 }
 
 /// What becomes of a manifest: codes and messages, the model, the outputs.
-fn made(memory: &Memory, path: &str) -> (Vec<String>, Vec<String>, Vec<Output>) {
+fn made(memory: &Memory, path: &str) -> (Vec<String>, Vec<String>, Vec<GeneratedFile>) {
     let config = Config::default();
     let checked = check(memory, &[path.to_owned()], &config);
     let said = checked.diagnostics.iter().map(|d| format!("{} {}", d.code.id(), d.message));

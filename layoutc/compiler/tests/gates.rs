@@ -7,18 +7,18 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::inspect::tensor_json;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
+use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
 
 struct Files<'a>(&'a [(&'a str, &'a str)]);
 
-impl Sources for Files<'_> {
+impl SourceLoader for Files<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         let found = self.0.iter().find(|(name, _)| *name == path);
         found.map(|(_, text)| (*text).to_owned()).ok_or(LoadError::NotFound)
     }
 }
 
-fn checked(text: &str) -> Checked {
+fn checked(text: &str) -> CheckedProject {
     check(&Files(&[("a.kdl", text)]), &["a.kdl".to_owned()], &Config::default())
 }
 

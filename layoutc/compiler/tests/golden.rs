@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use common::{ZERO, convert, manifest, nchw4c, permuted, tensor};
-use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::model::Unit;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{LoadError, Sources, check, seal};
+use layoutc_compiler::{LoadError, SourceLoader, check, seal};
 
 fn golden(name: &str, text: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -53,7 +53,7 @@ fn a_texture_gives_this_header_and_test() {
 /// One manifest.
 struct Only;
 
-impl Sources for Only {
+impl SourceLoader for Only {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(GPU.to_owned())
     }
@@ -114,7 +114,7 @@ tensor mixed dtype=u8 {
 
 #[test]
 fn kernels_look_like_this() {
-    let targets = Targets {
+    let targets = TargetsConfig {
         c: None,
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),

@@ -4,15 +4,15 @@
 use crate::common::told;
 use layoutc_compiler::diagnostic::Severity;
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::model::schedule::Call;
-use layoutc_compiler::solve::{Plan, Settings, lay_out, solve};
+use layoutc_compiler::model::schedule::ScheduleCall;
+use layoutc_compiler::solve::{GraphPlan, SolverOptions, lay_out, solve};
 use told::{checked, found, told};
 
-fn laid_out(text: &str) -> (Manifest, Plan) {
+fn laid_out(text: &str) -> (Manifest, GraphPlan) {
     let checked = checked(text);
     assert_eq!(checked.diagnostics, [], "{text}");
     let manifest = &checked.manifests[0];
-    let plan = solve(&manifest.graphs[0], &Settings::default()).unwrap();
+    let plan = solve(&manifest.graphs[0], &SolverOptions::default()).unwrap();
     (lay_out(manifest).unwrap(), plan)
 }
 
@@ -20,7 +20,7 @@ fn laid_out(text: &str) -> (Manifest, Plan) {
 fn figures(text: &str) -> (u64, usize, usize) {
     let (manifest, plan) = laid_out(text);
     let run = &manifest.schedules[0].run;
-    let is_conversion = |call: &&Call| matches!(call, Call::Convert { .. });
+    let is_conversion = |call: &&ScheduleCall| matches!(call, ScheduleCall::Convert { .. });
     (plan.cost, run.len(), run.iter().filter(is_conversion).count())
 }
 

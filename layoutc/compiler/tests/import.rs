@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::import::{Asked, Imported};
+use layoutc_compiler::import::{ImportOptions, ImportedGraph};
 use layoutc_compiler::model::graph::Graph;
-use layoutc_compiler::solve::{Plan, Settings, solve};
-use layoutc_compiler::{LoadError, Sources, check, import_onnx};
+use layoutc_compiler::solve::{GraphPlan, SolverOptions, solve};
+use layoutc_compiler::{LoadError, SourceLoader, check, import_onnx};
 
 struct One(String);
 
-impl Sources for One {
+impl SourceLoader for One {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         if path == "a.kdl" { Ok(self.0.clone()) } else { Err(LoadError::NotFound) }
     }
@@ -57,11 +57,11 @@ pub(crate) fn ran(script: &str, folder: &Path, arguments: &[&OsStr]) -> bool {
     false
 }
 
-fn imported(folder: &Path, stem: &str, backend: &str) -> Imported {
+fn imported(folder: &Path, stem: &str, backend: &str) -> ImportedGraph {
     let file = std::fs::read(folder.join(format!("{stem}.onnx"))).unwrap();
     let sizes = [("batch".to_owned(), 1)];
     let sizes = if stem == "tensorflow" { &sizes[..] } else { &[] };
-    let asked = Asked { name: stem, backend, sizes, ..Asked::default() };
+    let asked = ImportOptions { name: stem, backend, sizes, ..ImportOptions::default() };
     import_onnx(file, &asked).unwrap_or_else(|fault| panic!("{stem}: {fault:?}"))
 }
 
@@ -76,8 +76,8 @@ pub(crate) fn extents(graph: &Graph, tensor: usize) -> Vec<u64> {
     axes.map(|axis| axis.extent.as_const().unwrap().try_into().unwrap()).collect()
 }
 
-fn plan(graph: &Graph) -> Plan {
-    let plan = solve(graph, &Settings::default()).unwrap();
+fn plan(graph: &Graph) -> GraphPlan {
+    let plan = solve(graph, &SolverOptions::default()).unwrap();
     assert!(plan.is_optimal(), "{}", graph.name);
     plan
 }
@@ -183,13 +183,13 @@ fn the_graph_of_the_example_is_what_its_model_gives() {
     let folder = root().join("examples/imported-model");
     let file = std::fs::read(folder.join("model.onnx")).unwrap();
     let (uses, sizes) = (["cpu.kdl".to_owned()], [("batch".to_owned(), 1)]);
-    let asked = Asked {
+    let asked = ImportOptions {
         name: "block",
         file: "model.onnx",
         backend: "cpu",
         uses: &uses,
         sizes: &sizes,
-        ..Asked::default()
+        ..ImportOptions::default()
     };
     let kept = std::fs::read_to_string(folder.join("layouts/block.kdl")).unwrap();
     assert_eq!(import_onnx(file, &asked).unwrap().text, kept);
@@ -228,7 +228,7 @@ fn random_models_compute_what_the_reference_does() {
     for seed in 0..count {
         let stem = folder.join(seed.to_string());
         let file = std::fs::read(stem.with_extension("onnx")).unwrap();
-        let asked = Asked { name: "g", backend: "onnx", ..Asked::default() };
+        let asked = ImportOptions { name: "g", backend: "onnx", ..ImportOptions::default() };
         let found = import_onnx(file, &asked).unwrap_or_else(|fault| panic!("{seed}: {fault:?}"));
         kept += found.text.matches("op=Transpose ").count();
         assert_eq!(plan(&graph(&found.text)).lower_bound, plan(&graph(&found.text)).cost);

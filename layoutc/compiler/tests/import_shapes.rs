@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::import::{Asked, Imported, Refused};
+use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph};
 use layoutc_compiler::import_onnx;
 use layoutc_compiler::model::graph::Graph;
 
@@ -65,8 +65,8 @@ fn is_full() -> bool {
     std::env::var_os("LAYOUTC_FULL").is_some()
 }
 
-fn imported(path: &Path) -> Result<Imported, Refused> {
-    let asked = Asked { name: "g", backend: "onnx", ..Asked::default() };
+fn imported(path: &Path) -> Result<ImportedGraph, ImportError> {
+    let asked = ImportOptions { name: "g", backend: "onnx", ..ImportOptions::default() };
     import_onnx(std::fs::read(path).unwrap(), &asked)
 }
 
@@ -89,7 +89,7 @@ fn empty(test: &str) -> PathBuf {
 }
 
 /// Compares the results of a graph with lines `name dtype extents`, and gives how many there are.
-fn compare(path: &Path, imported: &Imported, graph: &Graph) -> usize {
+fn compare(path: &Path, imported: &ImportedGraph, graph: &Graph) -> usize {
     let shapes = std::fs::read_to_string(path.with_extension("shapes")).unwrap();
     assert_eq!(shapes.lines().count(), graph.outputs.len(), "{}", path.display());
     let mut compared = 0;
@@ -139,14 +139,14 @@ fn the_results_of_onnx_tests_have_their_shapes() {
                 good += 1;
                 compared += compare(path, &imported, &graph(&imported.text));
             }
-            Err(Refused::Faulty(fault)) => {
+            Err(ImportError::Faulty(fault)) => {
                 let expected = [Code::ImportShape, Code::ImportUnsupported];
                 assert!(expected.contains(&fault.code), "{}: {fault:?}", path.display());
                 let reason = reason(&fault).unwrap_or_else(|| panic!("{fault:?}"));
                 let name = path.file_stem().unwrap().to_string_lossy().into_owned();
                 refused.entry(reason).or_default().push(name);
             }
-            Err(Refused::Asked(line)) => panic!("{}: {line}", path.display()),
+            Err(ImportError::Asked(line)) => panic!("{}: {line}", path.display()),
         }
     }
     for ((reason, most), names) in refused.iter().map(|(k, names)| (REASONS[*k], names)) {

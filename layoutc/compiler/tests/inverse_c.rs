@@ -14,7 +14,7 @@ use crate::common::made;
 use crate::random_manifest::built;
 use crate::random_manifest::random::Random;
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Proof;
+use layoutc_algebra::layout::ProofMethod;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::locate;
 use layoutc_compiler::model::Tensor;
@@ -66,7 +66,7 @@ fn write(folder: &std::path::Path, outputs: &BTreeMap<String, String>) {
 fn the_inverse_of_a_large_layout_searches_the_part_that_needs_it() {
     let (checked, outputs) = built(LARGE, &Config::default()).unwrap();
     let tensor = &checked.manifests[0].tensors[0];
-    assert_eq!(tensor.layout.proof, Proof::Enumeration);
+    assert_eq!(tensor.layout.proof, ProofMethod::Enumeration);
     let folder = folder("large");
     write(&folder, &outputs);
     let mut driver = String::from(

@@ -1,11 +1,11 @@
 //! A manifest that is checked again after an edit means what it means to a first check: models, places, steps and all
 //! that is told.
 
-use layoutc_compiler::check::{Aside, Kept, Recorder};
+use layoutc_compiler::check::{CheckOptions, Recorder, TensorCache};
 use layoutc_compiler::check_aside;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::host::Host;
-use layoutc_compiler::{LoadError, Sources};
+use layoutc_compiler::host::CompileEnv;
+use layoutc_compiler::{LoadError, SourceLoader};
 
 use crate::random_manifest::full;
 use crate::random_manifest::random::Random;
@@ -60,7 +60,7 @@ struct Two<'a> {
     common: &'a str,
 }
 
-impl Sources for Two<'_> {
+impl SourceLoader for Two<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         match path {
             "own.kdl" => Ok(self.own.to_owned()),
@@ -71,11 +71,11 @@ impl Sources for Two<'_> {
 }
 
 /// All that a check gives, as text.
-fn checked(texts: &Two<'_>, kept: Option<&Kept>) -> String {
+fn checked(texts: &Two<'_>, kept: Option<&TensorCache>) -> String {
     let recorder = Recorder::of_all();
-    let aside = Aside { recorder: Some(&recorder), kept };
+    let aside = CheckOptions { recorder: Some(&recorder), kept };
     let paths = ["own.kdl".to_owned()];
-    let checked = check_aside(&Host::new(texts), &paths, &Config::default(), aside);
+    let checked = check_aside(&CompileEnv::new(texts), &paths, &Config::default(), aside);
     format!("{checked:#?}\n{:#?}", recorder.into_all())
 }
 
@@ -106,7 +106,7 @@ fn edit(random: &mut Random, text: &str) -> String {
 fn what_is_kept_changes_nothing() {
     for seed in 0..if full() { 200 } else { 20 } {
         let mut random = Random::new(seed);
-        let kept = Kept::default();
+        let kept = TensorCache::default();
         let (mut own, mut common) = (OWN.to_owned(), COMMON.to_owned());
         for turn in 0..20 {
             let texts = Two { own: &own, common: &common };
@@ -124,7 +124,7 @@ fn what_is_kept_changes_nothing() {
 
 #[test]
 fn what_an_unreadable_text_hid_is_told_once_it_can_be_read() {
-    let kept = Kept::default();
+    let kept = TensorCache::default();
     let tensor = "tensor t dtype=f32 { shape { w X; c 4 } }\n";
     for own in [&format!("{tensor}}}\n"), tensor] {
         let texts = Two { own, common: COMMON };

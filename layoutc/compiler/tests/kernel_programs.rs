@@ -10,11 +10,11 @@ use common::cc::{folder, run, there};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{LoadError, Sources, check};
+use layoutc_compiler::{LoadError, SourceLoader, check};
 
 struct One(&'static str);
 
-impl Sources for One {
+impl SourceLoader for One {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.to_owned())
     }

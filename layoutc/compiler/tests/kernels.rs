@@ -5,13 +5,14 @@ use layoutc_algebra::expr::{Expr, Var};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::dtype::Scalar;
 use layoutc_compiler::model::compute::{
-    Arithmetic, Buffer, Compute, Function, Read, Reduction, Statement, Value, ValueKind,
+    Arithmetic, BufferRef, ElementRead, KernelInstance, MathFunction, Reduction, Statement,
+    TypedExpr, TypedExprKind,
 };
-use layoutc_compiler::{LoadError, Sources, check};
+use layoutc_compiler::{LoadError, SourceLoader, check};
 
 struct Texts<'a>(&'a [(&'a str, &'a str)]);
 
-impl Sources for Texts<'_> {
+impl SourceLoader for Texts<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         let found = self.0.iter().find(|(name, _)| *name == path);
         found.map(|(_, text)| (*text).to_owned()).ok_or(LoadError::NotFound)
@@ -19,19 +20,19 @@ impl Sources for Texts<'_> {
 }
 
 #[track_caller]
-fn all(files: &[(&str, &str)]) -> Vec<Compute> {
+fn all(files: &[(&str, &str)]) -> Vec<KernelInstance> {
     let checked = check(&Texts(files), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{files:?}");
     checked.manifests.into_iter().next().unwrap().computes
 }
 
 #[track_caller]
-fn computes(text: &str) -> Vec<Compute> {
+fn computes(text: &str) -> Vec<KernelInstance> {
     all(&[("a.kdl", text)])
 }
 
 #[track_caller]
-fn one(text: &str) -> Compute {
+fn one(text: &str) -> KernelInstance {
     let mut computes = computes(text);
     assert_eq!(computes.len(), 1, "{text}");
     computes.remove(0)
@@ -46,18 +47,18 @@ fn extents(statement: &Statement) -> Vec<(&str, i128)> {
     statement.axes.iter().map(|axis| (axis.name.as_str(), one(axis))).collect()
 }
 
-fn read(value: &Value) -> &Read {
+fn read(value: &TypedExpr) -> &ElementRead {
     match &value.kind {
-        ValueKind::Read(read) => read,
-        ValueKind::Convert(inner) => read(inner),
+        TypedExprKind::Read(read) => read,
+        TypedExprKind::Convert(inner) => read(inner),
         other => panic!("{other:?}"),
     }
 }
 
 /// The two sides of an operator.
-fn sides(value: &Value, wanted: Arithmetic) -> [&Value; 2] {
+fn sides(value: &TypedExpr, wanted: Arithmetic) -> [&TypedExpr; 2] {
     match &value.kind {
-        ValueKind::Binary(op, a, b) if *op == wanted => [a, b],
+        TypedExprKind::Binary(op, a, b) if *op == wanted => [a, b],
         other => panic!("{other:?}"),
     }
 }
@@ -83,7 +84,7 @@ fn a_convolution_reduces_what_its_filters_index_and_guards_what_may_lie_outside(
         compute.operands.iter().map(|o| (o.name.as_str(), o.tensor, o.is_written)).collect();
     assert_eq!(operands, [("A", 0, false), ("W", 1, false), ("B", 2, true)]);
     let [statement] = compute.statements.as_slice() else { panic!("one statement") };
-    assert_eq!(statement.target, Buffer::Operand(2));
+    assert_eq!(statement.target, BufferRef::Operand(2));
     assert_eq!(statement.written_axes, 4);
     assert_eq!(
         extents(statement),
@@ -97,7 +98,7 @@ fn a_convolution_reduces_what_its_filters_index_and_guards_what_may_lie_outside(
         (outside.below.as_slice(), outside.beyond.as_slice()),
         ([1, 2].as_slice(), [1, 2].as_slice())
     );
-    assert_eq!(outside.value, Value { ty: Scalar::F32, kind: ValueKind::Float(0.0) });
+    assert_eq!(outside.value, TypedExpr { ty: Scalar::F32, kind: TypedExprKind::Float(0.0) });
     assert_eq!(w.index, [axis(3), axis(4), axis(5), axis(6)]);
     assert_eq!(w.outside, None);
     let schedule = &compute.schedule;
@@ -122,7 +123,7 @@ fn the_example_of_the_rfc_names_its_tensors() {
     let loops: Vec<_> = compute.schedule.loops.iter().map(|l| l.value.as_str()).collect();
     assert_eq!(loops, ["i_outer", "i_inner", "jk_merged"]);
     let [two, a] = sides(&compute.statements[0].value, Arithmetic::Multiply);
-    assert_eq!(*two, Value { ty: Scalar::F32, kind: ValueKind::Float(2.0) });
+    assert_eq!(*two, TypedExpr { ty: Scalar::F32, kind: TypedExprKind::Float(2.0) });
     assert_eq!(read(a).index, [axis(0), axis(1), axis(2)]);
     assert_eq!(compute.statements[0].text, "B[i,j,k] = 2*A[i,j,k]");
 }
@@ -161,15 +162,15 @@ fn a_softmax_keeps_its_sums_and_inlines_its_powers() {
             local s dtype=f32 { layout { split i by=4 } }
         }");
     let targets: Vec<_> = compute.statements.iter().map(|s| s.target).collect();
-    assert_eq!(targets, [Buffer::Local(0), Buffer::Local(1), Buffer::Operand(1)]);
+    assert_eq!(targets, [BufferRef::Local(0), BufferRef::Local(1), BufferRef::Operand(1)]);
     let locals: Vec<_> = compute.locals.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(locals, ["m", "s"]);
     assert_eq!(compute.locals[1].layout.storage.len(), 2);
     let sum = &compute.statements[1];
     assert_eq!(extents(sum), [("i", 8), ("j", 100)]);
-    let ValueKind::Call(Function::Exp, arguments) = &sum.value.kind else { panic!("exp") };
+    let TypedExprKind::Call(MathFunction::Exp, arguments) = &sum.value.kind else { panic!("exp") };
     let [x, m] = sides(&arguments[0], Arithmetic::Subtract).map(read);
-    assert_eq!((x.buffer, m.buffer), (Buffer::Operand(0), Buffer::Local(0)));
+    assert_eq!((x.buffer, m.buffer), (BufferRef::Operand(0), BufferRef::Local(0)));
 }
 
 #[test]

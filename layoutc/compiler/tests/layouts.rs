@@ -11,7 +11,7 @@ use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::fill;
 use layoutc_compiler::model::{Manifest, Tensor};
-use layoutc_compiler::{Work, own_templates, refused};
+use layoutc_compiler::{EmitJob, own_templates, refused};
 use told::{checked, found};
 
 /// The only tensor of a manifest of which nothing is told.
@@ -58,7 +58,7 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
                 for (m, k) in (0..rows).flat_map(|m| (0..elements).map(move |k| (m, k))) {
                     let own = (m * elements + k) * bits;
                     let (byte, bit) = (own / 8, own % 8);
-                    let place = layout.place(&[m, k], &[]).unwrap().offset * bits;
+                    let place = layout.locate(&[m, k], &[]).unwrap().offset * bits;
                     assert_eq!(place, folded(row, byte) * 8 + bit, "{text}");
                 }
                 // Whole rows of the mode stay where they are, however few there are.
@@ -255,7 +255,7 @@ fn settings(text: &str) -> Config {
 
 fn refusals(manifest: &Manifest, config: &Config) -> Vec<&'static str> {
     let names = config.target.names();
-    let work: Vec<Work<'_>> = names.iter().map(|target| Work { target, manifest }).collect();
+    let work: Vec<EmitJob<'_>> = names.iter().map(|target| EmitJob { target, manifest }).collect();
     let templates = own_templates(config, BTreeMap::new(), BTreeMap::new());
     codes(&refused(&work, config, &templates))
 }
@@ -290,8 +290,8 @@ fn a_template_that_is_no_text_is_said_to_be_none() {
         "[project]\nsources = [\"a.kdl\"]\n[target.c]\n[target.custom]\ntemplate = \"own/x.j2\"\nextension = \"txt\"\n",
     );
     let names = config.target.names();
-    let work: Vec<Work<'_>> =
-        names.iter().map(|target| Work { target, manifest: &checked.manifests[0] }).collect();
+    let work: Vec<EmitJob<'_>> =
+        names.iter().map(|target| EmitJob { target, manifest: &checked.manifests[0] }).collect();
     for (broken, text) in [
         ("own/x.j2", "template `own/x.j2`: it is not UTF-8 at byte 7"),
         ("c/header.h.j2", "template `c/header.h.j2`: it is not UTF-8 at byte 7"),
@@ -306,14 +306,14 @@ fn a_template_that_is_no_text_is_said_to_be_none() {
     // One that is included is told where it is.
     let user = BTreeMap::from([("own/x.j2".to_owned(), "{% include \"own/y.j2\" %}\n".to_owned())]);
     let templates = own_templates(&config, user, BTreeMap::from([("own/y.j2".to_owned(), 3)]));
-    let none = layoutc_compiler::host::Unobserved;
+    let none = layoutc_compiler::host::NoObserver;
     let found = layoutc_compiler::emit_each(&work, &config, &templates, &none).unwrap_err();
     assert!(found[0].message.contains("not UTF-8 at byte 3"), "{found:?}");
 }
 
 struct Named;
 
-impl layoutc_compiler::Sources for Named {
+impl layoutc_compiler::SourceLoader for Named {
     fn load(&self, _path: &str) -> Result<String, layoutc_compiler::LoadError> {
         Ok("tensor a dtype=f32 { shape { n 4 } }\n".to_owned())
     }

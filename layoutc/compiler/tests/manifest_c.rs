@@ -4,11 +4,11 @@
 use crate::common;
 use common::cc::run;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::{LoadError, Sources, check};
+use layoutc_compiler::{LoadError, SourceLoader, check};
 
 struct One(String);
 
-impl Sources for One {
+impl SourceLoader for One {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.clone())
     }

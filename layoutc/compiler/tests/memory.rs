@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::host::{Host, Key, Memo};
-use layoutc_compiler::{LoadError, Sources, check_with};
+use layoutc_compiler::host::{CacheKey, CompileEnv, ResultCache};
+use layoutc_compiler::{LoadError, SourceLoader, check_with};
 
 /// One manifest.
 struct Only(&'static str);
 
-impl Sources for Only {
+impl SourceLoader for Only {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
     }
@@ -20,18 +20,18 @@ impl Sources for Only {
 /// A memory that counts.
 #[derive(Default)]
 struct Counting {
-    kept: Mutex<BTreeMap<Key, Vec<u8>>>,
+    kept: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
     recalled: Mutex<usize>,
 }
 
-impl Memo for Counting {
-    fn recall(&self, key: &Key) -> Option<Vec<u8>> {
+impl ResultCache for Counting {
+    fn recall(&self, key: &CacheKey) -> Option<Vec<u8>> {
         let found = self.kept.lock().expect("a map").get(key).cloned();
         *self.recalled.lock().expect("a count") += usize::from(found.is_some());
         found
     }
 
-    fn keep(&self, key: &Key, value: Vec<u8>) {
+    fn keep(&self, key: &CacheKey, value: Vec<u8>) {
         self.kept.lock().expect("a map").insert(*key, value);
     }
 }
@@ -41,7 +41,7 @@ impl Counting {
         *self.recalled.lock().expect("a count") = 0;
         let before = self.kept.lock().expect("a map").len();
         let sources = Only(text);
-        let host = Host { memo: self, ..Host::new(&sources) };
+        let host = CompileEnv { memo: self, ..CompileEnv::new(&sources) };
         let checked = check_with(&host, &["a.kdl".to_owned()], &Config::default());
         let new = self.kept.lock().expect("a map").len() - before;
         (new, *self.recalled.lock().expect("a count"), format!("{checked:?}"))

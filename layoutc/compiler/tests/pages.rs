@@ -14,7 +14,7 @@ use std::sync::Arc;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{LoadError, Sources, check, emit};
+use layoutc_compiler::{LoadError, SourceLoader, check, emit};
 
 /// One manifest, and the blocks of the same page that it could use.
 struct Page<'a> {
@@ -22,7 +22,7 @@ struct Page<'a> {
     blocks: &'a [(&'a str, &'a str)],
 }
 
-impl Sources for Page<'_> {
+impl SourceLoader for Page<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         if path == "page.kdl" {
             return Ok(self.manifest.to_string());

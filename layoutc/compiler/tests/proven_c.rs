@@ -4,12 +4,12 @@
 use crate::common;
 use common::cc::{compile_and_run, folder, full, run, run_with, write};
 use common::{ZERO, convert, manifest, tensor};
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
-use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::proof::SequentialExecutor;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
 use layoutc_compiler::plan::cores::Cores;
@@ -31,7 +31,7 @@ fn proven(
     strides: &[i128],
 ) -> Result<Layout, String> {
     let mut builder =
-        Builder::new(symbols, &axes(shape, symbols), 32).map_err(|e| e.to_string())?;
+        LayoutBuilder::new(symbols, &axes(shape, symbols), 32).map_err(|e| e.to_string())?;
     for text in maps {
         let text = parse::map(text).map_err(|e| format!("{e:?}"))?;
         let current = builder.axes().to_vec();
@@ -39,7 +39,7 @@ fn proven(
             let k = symbols.iter().position(|symbol| symbol.name == name)?;
             Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
         };
-        let scope = Scope { axes: &current, values: &values, facts: builder.facts() };
+        let scope = MapScope { axes: &current, values: &values, facts: builder.facts() };
         let map = resolve(&text, scope).map_err(|e| format!("{e:?}"))?;
         builder.apply(&map).map_err(|e| e.to_string())?;
     }
@@ -50,7 +50,7 @@ fn proven(
         let strides: Vec<Expr> = strides.iter().map(|s| Expr::constant(*s)).collect();
         builder.strides(&strides).map_err(|e| e.to_string())?;
     }
-    builder.finish(64, &Sequential).map_err(|e| format!("{e:?}"))
+    builder.finish(64, &SequentialExecutor).map_err(|e| format!("{e:?}"))
 }
 
 #[test]

@@ -13,7 +13,9 @@ use std::path::PathBuf;
 
 use gpu::Platform;
 use layoutc_algebra::layout::{Layout, Verdict};
-use layoutc_compiler::config::{Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::config::{
+    Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, TargetsConfig,
+};
 use moves::{Convert, Effort, Elements, Extents, Outputs, Subject, channels};
 use random_manifest::random::{Case, Random, Step, truth};
 use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest, records};
@@ -26,7 +28,10 @@ fn config(wide: bool) -> Config {
         cuda.index_type = CudaIndex::Int64;
     }
     let (opencl, cuda) = (Some(opencl), Some(cuda));
-    Config { target: Targets { c: None, opencl, cuda, own: BTreeMap::new() }, ..Config::default() }
+    Config {
+        target: TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() },
+        ..Config::default()
+    }
 }
 
 /// The tensor with a memory that its layout fits: now and then an image, else a buffer without separators.

@@ -13,7 +13,7 @@ use crate::common::made;
 use crate::random_manifest::random::Random;
 use crate::random_manifest::{Memory, built};
 use layoutc_compiler::abi;
-use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::{check, locate};
 
 /// A ring of rows, as sliding windows keep them.
@@ -109,10 +109,10 @@ fn a_ring_of_an_open_axis_takes_any_index() {
 
 #[test]
 fn a_ring_is_part_of_the_abi_and_of_every_target() {
-    let targets = Targets {
+    let targets = TargetsConfig {
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),
-        ..Targets::default()
+        ..TargetsConfig::default()
     };
     let config = Config { target: targets, ..Config::default() };
     let (checked, outputs) = built(RING, &config).unwrap();

@@ -5,7 +5,7 @@ use crate::common;
 use common::cc::{compile_and_run, compilers, folder, full, run, run_with, write};
 use common::{Build, ZERO, convert, digits, manifest, nchw4c, permuted, row_major, tensor};
 use layoutc_algebra::digits::Chain;
-use layoutc_algebra::expr::{Cmp, Var};
+use layoutc_algebra::expr::{CompareOp, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::emit::{Settings, Templates, dialect, emit};
@@ -26,7 +26,7 @@ fn xla_tiles(h: i128, w: i128) -> Layout {
             ("w_inner", "128", "w % 128"),
         ],
         inverse: Some(vec![&row, &column]),
-        valid: vec![(&row, Cmp::Lt, &h_), (&column, Cmp::Lt, &w_)],
+        valid: vec![(&row, CompareOp::Lt, &h_), (&column, CompareOp::Lt, &w_)],
         padded: true,
         digits: Some(digits(
             &[
@@ -56,7 +56,7 @@ fn blocked_batch(multiple: i128) -> Layout {
         valid: if multiple % 4 == 0 {
             vec![]
         } else {
-            vec![("p0 // 20 * 4 + p0 % 4", Cmp::Lt, "batch")]
+            vec![("p0 // 20 * 4 + p0 % 4", CompareOp::Lt, "batch")]
         },
         padded: multiple % 4 != 0,
         digits: Some(digits(
@@ -77,7 +77,7 @@ fn halo(sign: i128) -> Layout {
         axes: vec![("h", "6"), ("w", "3")],
         storage: vec![("h", "8", map), ("w", "3", "w")],
         inverse: Some(vec![inverse, "p0 % 3"]),
-        valid: vec![(inverse, Cmp::Ge, "0"), (inverse, Cmp::Lt, "6")],
+        valid: vec![(inverse, CompareOp::Ge, "0"), (inverse, CompareOp::Lt, "6")],
         padded: true,
         digits: Some(digits(
             &[(0, sign, constant, vec![(1, "8")]), (1, 1, 0, vec![(1, "3")])],
@@ -98,7 +98,7 @@ fn blocked_halo(minor_first: bool) -> Layout {
         axes: vec![("h", "9")],
         storage: order.iter().map(|k| storage[*k]).collect(),
         inverse: Some(vec![inverse]),
-        valid: vec![(inverse, Cmp::Ge, "0"), (inverse, Cmp::Lt, "9")],
+        valid: vec![(inverse, CompareOp::Ge, "0"), (inverse, CompareOp::Lt, "9")],
         padded: true,
         digits: Some(digits(
             &[(0, 1, -1, vec![(4, "3"), (1, "4")])],
@@ -123,7 +123,7 @@ fn fused() -> Layout {
         axes: vec![("h", "4"), ("w", "5")],
         storage: vec![("outer", "7", "(h * 5 + w) // 3"), ("inner", "3", "(h * 5 + w) % 3")],
         inverse: Some(vec!["p0 // 5", "p0 % 5"]),
-        valid: vec![("p0", Cmp::Lt, "20")],
+        valid: vec![("p0", CompareOp::Lt, "20")],
         padded: true,
         digits: Some(digits),
         ..Build::default()
@@ -160,7 +160,7 @@ fn pitched() -> Layout {
         axes: vec![("i", "5"), ("j", "6")],
         storage: vec![("i", "5", "i"), ("j", "6", "j")],
         inverse: Some(vec!["p0 // 8", "p0 % 8"]),
-        valid: vec![("p0 % 8", Cmp::Lt, "6")],
+        valid: vec![("p0 % 8", CompareOp::Lt, "6")],
         padded: true,
         digits: Some(digits(
             &[(0, 1, 0, vec![(1, "5")]), (1, 1, 0, vec![(1, "6")])],

@@ -8,8 +8,8 @@
 
 use crate::common::told;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::model::graph::{Fit, Graph, Role};
-use layoutc_compiler::solve::{Plan, Settings, bytes_moved, solve};
+use layoutc_compiler::model::graph::{Compatibility, Graph, TensorRole};
+use layoutc_compiler::solve::{GraphPlan, SolverOptions, bytes_moved, solve};
 use serde_json::Value;
 use told::checked;
 
@@ -23,8 +23,9 @@ fn graph(text: &str) -> Graph {
     checked.manifests[0].graphs[0].clone()
 }
 
-fn solved(text: &str) -> Plan {
-    solve(&graph(text), &Settings::default()).unwrap_or_else(|fault| panic!("{fault:?}\n{text}"))
+fn solved(text: &str) -> GraphPlan {
+    solve(&graph(text), &SolverOptions::default())
+        .unwrap_or_else(|fault| panic!("{fault:?}\n{text}"))
 }
 
 fn shape(tensor: &Value) -> String {
@@ -113,7 +114,7 @@ fn brute(graph: &Graph) -> Option<u64> {
     let open: Vec<usize> = (0..graph.tensors.len())
         .filter(|k| {
             let tensor = &graph.tensors[*k];
-            let is_outside = !matches!(tensor.role, Role::Result { .. });
+            let is_outside = !matches!(tensor.role, TensorRole::Result { .. });
             is_outside && !tensor.is_loose() && tensor.declared.is_none()
         })
         .collect();
@@ -143,7 +144,7 @@ fn cost_of(graph: &Graph, values: &[usize], open: &[usize]) -> Option<u64> {
             continue;
         }
         let has = match tensor.role {
-            Role::Result { node, result } => choice(node).outputs[result],
+            TensorRole::Result { node, result } => choice(node).outputs[result],
             _ => tensor.declared.unwrap_or_else(|| {
                 values[graph.nodes.len() + open.iter().position(|o| *o == k).unwrap()]
             }),
@@ -158,7 +159,7 @@ fn cost_of(graph: &Graph, values: &[usize], open: &[usize]) -> Option<u64> {
         for wanted in graph.outputs.iter().filter(|wanted| wanted.tensor == k) {
             asked |= wanted.candidate.map_or(0, |candidate| 1 << candidate);
         }
-        if let (Role::Result { .. }, Some(declared)) = (tensor.role, tensor.declared) {
+        if let (TensorRole::Result { .. }, Some(declared)) = (tensor.role, tensor.declared) {
             asked |= 1 << declared;
         }
         total += sets(graph, k, has, asked)?;
@@ -183,11 +184,11 @@ fn sets(graph: &Graph, tensor: usize, has: usize, asked: usize) -> Option<u64> {
                 continue;
             }
             for from in (0..count).filter(|from| set >> from & 1 == 1) {
-                let is_free = tensor.fit(from, to) == Fit::Satisfied;
-                if tensor.is_kept && !is_free {
+                let is_free = tensor.fit(from, to) == Compatibility::Satisfied;
+                if tensor.is_pinned && !is_free {
                     continue;
                 }
-                let is_paid = !is_free && tensor.role != Role::Constant;
+                let is_paid = !is_free && tensor.role != TensorRole::Constant;
                 let step = if is_paid { bytes_moved(tensor, from, to) } else { 0 };
                 let next = &mut cost[set | 1 << to];
                 *next = Some(next.map_or(own + step, |known| known.min(own + step)));
@@ -318,7 +319,7 @@ fn random_graphs_cost_what_brute_force_finds() {
         let is_known =
             codes.iter().all(|code| ["graph::pinned", "graph::unsatisfied"].contains(code));
         assert!(is_known, "{codes:?}\n{text}");
-        let found = solve(graph, &Settings::default()).ok();
+        let found = solve(graph, &SolverOptions::default()).ok();
         assert_eq!(found.as_ref().map(|plan| plan.cost), brute(graph), "{text}");
         match found {
             Some(plan) => {
@@ -384,7 +385,7 @@ fn pins_are_kept() {
     assert_eq!(solved(&text("keep y")).cost, 5000);
     assert_eq!(solved(&text("forbid y layout=NHWC")).cost, 5000);
     let graph = graph(&text("keep x layout=NHWC"));
-    assert_eq!(solve(&graph, &Settings::default()).unwrap().cost, 1025);
+    assert_eq!(solve(&graph, &SolverOptions::default()).unwrap().cost, 1025);
 }
 
 #[test]

@@ -12,19 +12,19 @@ use std::sync::Arc;
 use common::cc::{Compiler, compilers, folder};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{LoadError, Output, Sources, check, config, emit, seal};
+use layoutc_compiler::{GeneratedFile, LoadError, SourceLoader, check, config, emit, seal};
 
 /// Manifests by path.
 struct Project(BTreeMap<String, String>);
 
-impl Sources for Project {
+impl SourceLoader for Project {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         Ok(self.0[path].clone())
     }
 }
 
 /// What a project gives under `[target.c]` with these keys.
-fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<Output>, Vec<Diagnostic>> {
+fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<GeneratedFile>, Vec<Diagnostic>> {
     let file = Arc::from("layoutc.toml");
     let config = config::parse(&file, &format!("[target.c]\n{keys}")).unwrap();
     let paths: Vec<String> = manifests.iter().map(|(path, _)| format!("layouts/{path}")).collect();

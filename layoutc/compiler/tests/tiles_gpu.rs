@@ -11,13 +11,15 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use gpu::Platform;
-use layoutc_compiler::config::{Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, Targets};
-use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
+use layoutc_compiler::config::{
+    Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, TargetsConfig,
+};
+use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
 use moves::{Convert, Effort, Outputs, Subject};
 
 struct Only<'a>(&'a str);
 
-impl Sources for Only<'_> {
+impl SourceLoader for Only<'_> {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.to_owned())
     }
@@ -28,14 +30,14 @@ fn full() -> bool {
 }
 
 /// What was checked, and the outputs of both targets by path.
-fn built(manifest: &str, wide_index: bool) -> (Checked, BTreeMap<String, String>) {
+fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, String>) {
     let (mut opencl, mut cuda) = (TargetOpenCl::default(), TargetCuda::default());
     if wide_index {
         opencl.index_type = OpenClIndex::Long;
         cuda.index_type = CudaIndex::Int64;
     }
     let (opencl, cuda) = (Some(opencl), Some(cuda));
-    let target = Targets { c: None, opencl, cuda, own: BTreeMap::new() };
+    let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let checked = check(&Only(manifest), &["m.kdl".to_owned()], &config);
     assert!(checked.is_good(), "{:#?}\n{manifest}", checked.diagnostics);

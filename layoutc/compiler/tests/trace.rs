@@ -7,30 +7,30 @@ use crate::random_manifest;
 use std::collections::BTreeMap;
 
 use common::ZERO;
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::resolve_constant;
 use layoutc_algebra::parse;
-use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::proof::SequentialExecutor;
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::swizzle::Swizzle;
-use layoutc_compiler::check::{Aside, Recorded, Recorder};
+use layoutc_compiler::check::{CheckOptions, Recorder, StepRecord};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::host::Host;
-use layoutc_compiler::locate::{self, LocateError};
-use layoutc_compiler::trace::{Term, Trace, trace};
+use layoutc_compiler::host::CompileEnv;
+use layoutc_compiler::locate::{self, NamedLocateError};
+use layoutc_compiler::trace::{IndexTrace, TraceTerm, trace};
 use layoutc_compiler::{check_aside, model};
 use random_manifest::random::{Random, truth};
 use random_manifest::{Memory, Tensor, dtypes, full, manifest};
 
 /// The tensor called `name` with its recorded steps.
-fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<Recorded>) {
+fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<StepRecord>) {
     let recorder = Recorder::new(name);
     let sources = Memory(text.to_owned());
-    let aside = Aside { recorder: Some(&recorder), ..Aside::default() };
+    let aside = CheckOptions { recorder: Some(&recorder), ..CheckOptions::default() };
     let checked =
-        check_aside(&Host::new(&sources), &["m.kdl".to_owned()], &Config::default(), aside);
+        check_aside(&CompileEnv::new(&sources), &["m.kdl".to_owned()], &Config::default(), aside);
     let tensors = checked.manifests.into_iter().flat_map(|manifest| manifest.tensors);
     let tensor = tensors.into_iter().find(|tensor| tensor.name == name);
     (tensor.unwrap_or_else(|| panic!("{:#?}\n{text}", checked.diagnostics)), recorder.into_steps())
@@ -54,23 +54,23 @@ fn evaluated(text: &str) -> i128 {
     expr.evaluate(&|_| None).unwrap()
 }
 
-fn holds(term: &Term) {
+fn holds(term: &TraceTerm) {
     assert_eq!(evaluated(&term.numbers), term.value, "{term:?}");
     assert!(term.extent.is_none_or(|extent| (0..extent).contains(&term.value)), "{term:?}");
 }
 
-fn values(terms: &[Term]) -> Vec<i128> {
+fn values(terms: &[TraceTerm]) -> Vec<i128> {
     terms.iter().map(|term| term.value).collect()
 }
 
-fn all_holds(traced: &Trace) {
+fn all_holds(traced: &IndexTrace) {
     traced.steps.iter().flat_map(|step| &step.axes).for_each(holds);
     traced.physical.iter().for_each(holds);
     holds(&traced.offset);
 }
 
 /// Follows up to 40 elements at one size of the symbol.
-fn follow(tensor: &Tensor, checked: &(model::Tensor, Vec<Recorded>), size: Option<i64>) -> usize {
+fn follow(tensor: &Tensor, checked: &(model::Tensor, Vec<StepRecord>), size: Option<i64>) -> usize {
     let case = size.map_or(tensor.case.clone(), |size| tensor.case.at(size));
     let truth = truth(&case).unwrap();
     let symbols: BTreeMap<String, i128> =
@@ -157,8 +157,8 @@ tensor t dtype=f32 {
     let (tensor, recorded) = recorded(text, "t");
     let symbols = BTreeMap::from([("batch".to_owned(), 8)]);
     let traced = trace(&tensor, &recorded, &symbols, &[7, 2, 9]).unwrap();
-    let shown = |terms: &[Term]| -> Vec<String> {
-        let one = |t: &Term| format!("{} = {} = {} = {}", t.name, t.expr, t.numbers, t.value);
+    let shown = |terms: &[TraceTerm]| -> Vec<String> {
+        let one = |t: &TraceTerm| format!("{} = {} = {} = {}", t.name, t.expr, t.numbers, t.value);
         terms.iter().map(one).collect()
     };
     assert_eq!(
@@ -181,7 +181,10 @@ tensor t dtype=f32 {
     let offset = [traced.offset];
     assert_eq!(shown(&offset), ["offset = p0 * 32 + p1 = 23 * 32 + 14 = 750"]);
     let outside = trace(&tensor, &recorded, &symbols, &[8, 2, 9]);
-    assert_eq!(outside, Err(LocateError::Outside { name: "n".to_owned(), value: 8, extent: 8 }));
+    assert_eq!(
+        outside,
+        Err(NamedLocateError::Outside { name: "n".to_owned(), value: 8, extent: 8 })
+    );
 }
 
 #[test]
@@ -191,10 +194,10 @@ fn a_swizzle_changes_the_last_physical_index_after_the_axes_are_placed() {
         extent: Expr::constant(extent),
     };
     let logical = [("g", 2), ("h", 16), ("w", 8)].map(axis);
-    let mut builder = Builder::new(&[], &logical, 32).unwrap();
+    let mut builder = LayoutBuilder::new(&[], &logical, 32).unwrap();
     builder.separate(&[0]).unwrap();
     builder.swizzle(Swizzle::new(2, 1, 3).unwrap()).unwrap();
-    let layout = builder.finish(64, &Sequential).unwrap();
+    let layout = builder.finish(64, &SequentialExecutor).unwrap();
     let tensor = common::tensor("t", "f32", layout, ZERO);
     for k in 0..256_i128 {
         let index = [k / 128, k / 8 % 16, k % 8];

@@ -10,12 +10,12 @@ use common::cc::{compile_and_run, compilers, folder};
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Output, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{LoadError, Sources, check};
+use layoutc_compiler::{LoadError, SourceLoader, check};
 use told::rows;
 
 struct One<'a>(&'a str);
 
-impl Sources for One<'_> {
+impl SourceLoader for One<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
     }
@@ -484,7 +484,7 @@ fn with_the_narrow_index_and_all_cores_too() {
     let config = config::parse(&Arc::from("layoutc.toml"), toml).unwrap();
     let checked = check(&One(ALL), &["a.kdl".to_owned()], &config);
     let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::default()).unwrap();
-    let flat = |output: &layoutc_compiler::Output| Output {
+    let flat = |output: &layoutc_compiler::GeneratedFile| Output {
         path: output.path.trim_start_matches("c/").to_owned(),
         text: output.text.clone(),
     };

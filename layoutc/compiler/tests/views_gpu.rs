@@ -9,12 +9,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use common::cc::folder;
-use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
-use layoutc_compiler::{LoadError, Sources, check, emit};
+use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
+use layoutc_compiler::{LoadError, SourceLoader, check, emit};
 
 struct Only<'a>(&'a str);
 
-impl Sources for Only<'_> {
+impl SourceLoader for Only<'_> {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.to_owned())
     }
@@ -82,7 +82,7 @@ view block_x4 of=local_block dtype=f32x4
 
 /// The outputs of both targets, written to a folder.
 fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
-    let target = Targets {
+    let target = TargetsConfig {
         c: None,
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),

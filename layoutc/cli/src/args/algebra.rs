@@ -5,7 +5,7 @@ use layoutc_compiler::algebra;
 
 // The operations.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Algebra {
+pub(crate) enum AlgebraCommand {
     /// A after B: R(c) = A(B(c)), in the shape of B
     #[command(after_help = "Example: layoutc algebra compose '(4,3):(3,1)' '6:2'")]
     Compose {
@@ -34,31 +34,31 @@ pub(crate) enum Algebra {
     #[command(
         after_help = "Example: layoutc algebra divide '(16,16):(16,1)' '[4:1;8:1]' --kind zipped"
     )]
-    Divide(Divide),
+    Divide(DivideArgs),
     /// Copies of A, side by side, in the order of B
     #[command(after_help = "Example: layoutc algebra product '(2,2):(4,1)' 6:1")]
-    Product(Product),
+    Product(ProductArgs),
     /// What undoes A: A(R(i)) = i on the right, R(A(i)) = i on the left
     #[command(after_help = "Example: layoutc algebra inverse '(8,4):(4,1)' --side left")]
     Inverse {
         /// The layout
         a: String,
         /// On which side of A it stands
-        #[arg(long, value_enum, default_value_t = Side::Right)]
-        side: Side,
+        #[arg(long, value_enum, default_value_t = InverseSide::Right)]
+        side: InverseSide,
     },
 }
 
 /// The arguments of `divide`.
 #[derive(Debug, Args)]
-pub(crate) struct Divide {
+pub(crate) struct DivideArgs {
     /// The layout, with a swizzle or without
     pub(crate) a: String,
     /// The tile: a layout, or `[l0;l1;_]`, mode by mode
     pub(crate) b: String,
     /// How tile and rest of the modes are gathered
-    #[arg(long, value_enum, default_value_t = Division::Logical)]
-    pub(crate) kind: Division,
+    #[arg(long, value_enum, default_value_t = DivideKindArg::Logical)]
+    pub(crate) kind: DivideKindArg,
     /// Let the last tile go on past the elements that exist, as CuTe does, and say how far
     #[arg(long)]
     pub(crate) pad: bool,
@@ -66,19 +66,19 @@ pub(crate) struct Divide {
 
 /// The arguments of `product`.
 #[derive(Debug, Args)]
-pub(crate) struct Product {
+pub(crate) struct ProductArgs {
     /// The layout
     pub(crate) a: String,
     /// A layout, or a tiler `[l0;l1;_]`, mode by mode
     pub(crate) b: String,
     /// How modes of A and of the copies are gathered
-    #[arg(long, value_enum, default_value_t = ProductKind::Logical)]
-    pub(crate) kind: ProductKind,
+    #[arg(long, value_enum, default_value_t = ProductKindArg::Logical)]
+    pub(crate) kind: ProductKindArg,
 }
 
 /// Which inverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Side {
+pub(crate) enum InverseSide {
     /// A(R(i)) = i
     Right,
     /// R(A(i)) = i
@@ -87,7 +87,7 @@ pub(crate) enum Side {
 
 /// What `divide --kind` may say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Division {
+pub(crate) enum DivideKindArg {
     /// ((tile, rest), (tile, rest))
     Logical,
     /// ((tile, tile), (rest, rest))
@@ -100,7 +100,7 @@ pub(crate) enum Division {
 
 /// What `product --kind` may say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProductKind {
+pub(crate) enum ProductKindArg {
     /// (A, copies)
     Logical,
     /// (A, copies)
@@ -113,25 +113,25 @@ pub(crate) enum ProductKind {
     Raked,
 }
 
-impl From<Division> for algebra::Division {
-    fn from(kind: Division) -> Self {
+impl From<DivideKindArg> for algebra::DivisionGrouping {
+    fn from(kind: DivideKindArg) -> Self {
         match kind {
-            Division::Logical => Self::Logical,
-            Division::Zipped => Self::Zipped,
-            Division::Tiled => Self::Tiled,
-            Division::Flat => Self::Flat,
+            DivideKindArg::Logical => Self::Logical,
+            DivideKindArg::Zipped => Self::Zipped,
+            DivideKindArg::Tiled => Self::Tiled,
+            DivideKindArg::Flat => Self::Flat,
         }
     }
 }
 
-impl From<ProductKind> for algebra::Product {
-    fn from(kind: ProductKind) -> Self {
+impl From<ProductKindArg> for algebra::ProductGrouping {
+    fn from(kind: ProductKindArg) -> Self {
         match kind {
-            ProductKind::Logical => Self::Logical,
-            ProductKind::Zipped => Self::Zipped,
-            ProductKind::Tiled => Self::Tiled,
-            ProductKind::Blocked => Self::Blocked,
-            ProductKind::Raked => Self::Raked,
+            ProductKindArg::Logical => Self::Logical,
+            ProductKindArg::Zipped => Self::Zipped,
+            ProductKindArg::Tiled => Self::Tiled,
+            ProductKindArg::Blocked => Self::Blocked,
+            ProductKindArg::Raked => Self::Raked,
         }
     }
 }

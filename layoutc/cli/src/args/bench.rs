@@ -10,7 +10,7 @@ Example: layoutc bench layouts/a.kdl --only to_texture";
 
 // The arguments of `bench`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Bench {
+pub(crate) struct BenchArgs {
     /// Manifests or folders [none: the project of this folder or of a parent]
     pub(crate) paths: Vec<PathBuf>,
     /// Only routines whose name contains this; may be given again

@@ -5,36 +5,36 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::algebra::Algebra;
-use super::bench::{BENCHING, Bench};
-use super::completions::{COMPLETING, Completions};
-use super::fmt::{FORMATTING, Fmt};
-use super::import::{IMPORTING, Import};
-use super::man::{MANUAL, Man};
-use super::pack::{PACKING, Pack, UNPACKING, Unpack};
-use super::show::{SHOWING, Show};
+use super::algebra::AlgebraCommand;
+use super::bench::{BENCHING, BenchArgs};
+use super::completions::{COMPLETING, CompletionsArgs};
+use super::fmt::{FORMATTING, FmtArgs};
+use super::import::{IMPORTING, ImportArgs};
+use super::man::{MANUAL, ManArgs};
+use super::pack::{PACKING, PackArgs, UNPACKING, UnpackArgs};
+use super::show::{SHOWING, ShowArgs};
 
 /// The commands. What each understands is only worked out of the one that was typed.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
     /// Make a project of a folder, one that builds at once
-    Init(Init),
+    Init(InitArgs),
     /// Make a new folder with a project that builds at once
-    New(New),
+    New(NewArgs),
     /// Parse, validate and prove the manifests; write nothing
     Check {
         /// Manifests or folders [none: the project of this folder or of a parent]
         paths: Vec<PathBuf>,
     },
     /// Check, then write the outputs that changed
-    Build(Build),
+    Build(BuildArgs),
     /// Build, then again on every change of a manifest, a template or layoutc.toml
     #[command(after_help = "\
 Ctrl-C ends it, with exit code 130. The command of --exec is stopped before it is run again, and at the end.")]
-    Watch(Watch),
+    Watch(WatchArgs),
     /// Remove the files that layoutc wrote and nobody changed since
-    Clean(Clean),
+    Clean(CleanArgs),
     /// Everything known of a tensor: shapes, maps, inverse, proof, sizes
     Inspect {
         /// Manifests or folders [none: the project of this folder or of a parent]
@@ -50,24 +50,24 @@ Ctrl-C ends it, with exit code 130. The command of --exec is stopped before it i
     #[command(after_help = "\
 Example: layoutc index layouts/a.kdl texture 11,37,23,101
 An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
-    Index(Index),
+    Index(IndexArgs),
     /// A layout as a picture: offsets in a grid, beside the memory; for the terminal, as SVG, as a page
     #[command(after_help = SHOWING)]
-    Show(Show),
+    Show(ShowArgs),
     /// The way of one index through every step of a layout, as arithmetic
     #[command(after_help = "\
 Example: layoutc trace layouts/a.kdl texture 11,37,23,101
 An empty argument is the coordinate of a tensor of rank 0.")]
-    Trace(Trace),
+    Trace(TraceArgs),
     /// Lay out a dense tensor that a file holds, without a compiler
     #[command(after_help = PACKING)]
-    Pack(Pack),
+    Pack(PackArgs),
     /// A laid out tensor that a file holds, dense again
     #[command(after_help = UNPACKING)]
-    Unpack(Unpack),
+    Unpack(UnpackArgs),
     /// Compile and time pack, unpack and conversions
     #[command(after_help = BENCHING)]
-    Bench(Bench),
+    Bench(BenchArgs),
     /// A layout from one notation to another, proven the same map or refused
     #[command(after_help = "\
 Notations: tvm, xla, glow, onednn, cute, mlir, einops, numpy, mdspan, triton; `--to all`
@@ -77,11 +77,11 @@ Shardings: --from xla-sharding, to xla-v1, xla-v2, xla-v3, jax or all; with --sh
 and -v say what each device holds.
 Example: layoutc translate NCHW16c --from tvm --to onednn
 Example: layoutc translate '{devices=[2,4]<=[8]}' --from xla-sharding --to xla-v3")]
-    Translate(Translate),
+    Translate(TranslateArgs),
     /// Whether two tensors of a manifest are the same map; else the first index that differs
     #[command(after_help = "\
 Axes are matched by name. Exit code 0: the same; 1: not, or not to be compared.")]
-    Same(Same),
+    Same(SameArgs),
     /// The cheapest layouts for the tensors of a graph, with a proof; writes nothing
     #[command(after_help = "\
 --format json prints one object; --format dot one graph after the other for Graphviz; --format
@@ -105,12 +105,12 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
     },
     /// The graph of an ONNX model as a manifest
     #[command(after_help = IMPORTING)]
-    Import(Import),
+    Import(ImportArgs),
     /// Which files a build writes; writes nothing
     #[command(after_help = "\
 --format cmake prints `set(LAYOUTC_OUTPUTS ...)`, with absolute paths, for `include()`.
 --format ninja prints a build file for ninja with one edge a manifest, for `include`.")]
-    Outputs(Outputs),
+    Outputs(OutputsArgs),
     /// Write layoutc.lock: the layout ABI that `build --locked` keeps
     Lock {
         /// Projects [none: the project of this folder or of a parent]
@@ -122,22 +122,22 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
     /// What depends on what: manifests, templates, configuration, outputs; writes nothing
     #[command(after_help = "\
 --format dot prints a graph for Graphviz.")]
-    Deps(Deps),
+    Deps(DepsArgs),
     /// The built-in templates, and copies of them to change
     Templates {
         /// What to do with them
         #[command(subcommand)]
-        what: Templates,
+        what: TemplatesCommand,
     },
     /// CuTe's algebra on layout texts, each answer checked: `(4,(2,2)):(1,(4,8))`
     Algebra {
         /// What to do
         #[command(subcommand)]
-        what: Algebra,
+        what: AlgebraCommand,
     },
     /// Manifests in one style, every comment and spelling kept
     #[command(after_help = FORMATTING)]
-    Fmt(Fmt),
+    Fmt(FmtArgs),
     /// The long form of a diagnostic, with a wrong and a mended example
     Explain {
         /// The code, as printed in the brackets: `map::not_injective` [none: list all codes]
@@ -147,10 +147,10 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
     Lsp,
     /// A script that makes a shell complete the command line of layoutc
     #[command(after_help = COMPLETING)]
-    Completions(Completions),
+    Completions(CompletionsArgs),
     /// The manual: a page of layoutc, or one for each command too
     #[command(after_help = MANUAL)]
-    Man(Man),
+    Man(ManArgs),
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -193,7 +193,7 @@ impl Command {
 
 // Which outputs a command is about, and where they are.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Select {
+pub(crate) struct SelectArgs {
     /// Manifests or folders [none: the project of this folder or of a parent]
     pub(crate) paths: Vec<PathBuf>,
     /// Only this target; may be given again
@@ -210,9 +210,9 @@ pub(crate) struct Select {
 // The arguments of `build`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub(crate) struct Build {
+pub(crate) struct BuildArgs {
     #[command(flatten)]
-    pub(crate) select: Select,
+    pub(crate) select: SelectArgs,
     /// Work on so many threads [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
@@ -242,9 +242,9 @@ pub(crate) struct Build {
     pub(crate) depfile: Option<PathBuf>,
 }
 
-impl Build {
+impl BuildArgs {
     /// A plain build of `select`.
-    pub(crate) fn of(select: Select) -> Self {
+    pub(crate) fn of(select: SelectArgs) -> Self {
         Self {
             select,
             jobs: None,
@@ -262,9 +262,9 @@ impl Build {
 
 // The arguments of `watch`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Watch {
+pub(crate) struct WatchArgs {
     #[command(flatten)]
-    pub(crate) build: Build,
+    pub(crate) build: BuildArgs,
     /// Run this through the shell after each good build
     #[arg(long, value_name = "CMD")]
     pub(crate) exec: Option<String>,
@@ -275,7 +275,7 @@ pub(crate) struct Watch {
 
 // The arguments of `clean`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Clean {
+pub(crate) struct CleanArgs {
     /// Manifests or folders [none: the project of this folder or of a parent]
     pub(crate) paths: Vec<PathBuf>,
     /// Clean this folder instead of the project's own
@@ -288,7 +288,7 @@ pub(crate) struct Clean {
 
 // The arguments of `init`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Init {
+pub(crate) struct InitArgs {
     /// The folder
     #[arg(default_value = ".")]
     pub(crate) dir: PathBuf,
@@ -296,28 +296,28 @@ pub(crate) struct Init {
 
 // The arguments of `new`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct New {
+pub(crate) struct NewArgs {
     /// The folder to be made; its last part is the project's name
     pub(crate) name: PathBuf,
 }
 
 // The arguments of `outputs`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Outputs {
+pub(crate) struct OutputsArgs {
     #[command(flatten)]
-    pub(crate) select: Select,
+    pub(crate) select: SelectArgs,
 }
 
 // The arguments of `deps`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Deps {
+pub(crate) struct DepsArgs {
     #[command(flatten)]
-    pub(crate) select: Select,
+    pub(crate) select: SelectArgs,
 }
 
 // The commands of `templates`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Templates {
+pub(crate) enum TemplatesCommand {
     /// The built-in templates, each with its target and what it is for
     List,
     /// Put a copy into the project's templates folder, where it takes the place of the built-in one
@@ -332,7 +332,7 @@ pub(crate) enum Templates {
 
 // The arguments of `index`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Index {
+pub(crate) struct IndexArgs {
     /// The manifest
     pub(crate) file: PathBuf,
     /// The tensor
@@ -350,7 +350,7 @@ pub(crate) struct Index {
 
 // The arguments of `trace`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Trace {
+pub(crate) struct TraceArgs {
     /// The manifest
     pub(crate) file: PathBuf,
     /// The tensor
@@ -364,7 +364,7 @@ pub(crate) struct Trace {
 }
 // The arguments of `translate`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Translate {
+pub(crate) struct TranslateArgs {
     /// The text, in the notation of --from
     #[arg(allow_hyphen_values = true)]
     pub(crate) text: String,
@@ -390,7 +390,7 @@ pub(crate) struct Translate {
 
 // The arguments of `same`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Same {
+pub(crate) struct SameArgs {
     /// The manifest
     pub(crate) file: PathBuf,
     /// A tensor

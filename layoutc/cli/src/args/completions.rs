@@ -9,7 +9,7 @@ Example: layoutc completions bash > ~/.local/share/bash-completion/completions/l
 
 // The arguments of `completions`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     pub(crate) shell: Shell,

@@ -9,7 +9,7 @@ A manifest that is not KDL is left as it is, and the others are formatted.";
 
 // The arguments of `fmt`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Fmt {
+pub(crate) struct FmtArgs {
     /// Manifests or folders; `-` is standard input, to standard output [none: the project of this folder or of a parent]
     pub(crate) paths: Vec<PathBuf>,
     /// Write nothing; exit 1 if a manifest would change

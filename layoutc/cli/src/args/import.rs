@@ -11,7 +11,7 @@ Example: layoutc import model.onnx --set batch=1 --backend cpu --use cpu.kdl -o 
 
 // The arguments of `import`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     /// An ONNX model; `-` is standard input
     pub(crate) model: PathBuf,
     /// The manifest to write [none: standard output]

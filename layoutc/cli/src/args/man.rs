@@ -9,7 +9,7 @@ Example: layoutc man --out ~/.local/share/man/man1";
 
 // The arguments of `man`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// Write the page of layoutc and one for each command to this folder, which is made
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

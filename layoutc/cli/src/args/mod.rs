@@ -18,16 +18,17 @@ use layoutc_compiler::nearest::nearest;
 
 use crate::console::write_plainly;
 
-pub(crate) use algebra::{Algebra, Side};
-pub(crate) use bench::Bench;
+pub(crate) use algebra::{AlgebraCommand, InverseSide};
+pub(crate) use bench::BenchArgs;
 pub(crate) use command::{
-    Build, Clean, Command, Deps, Index, Outputs, Same, Select, Templates, Trace, Translate, Watch,
+    BuildArgs, CleanArgs, Command, DepsArgs, IndexArgs, OutputsArgs, SameArgs, SelectArgs,
+    TemplatesCommand, TraceArgs, TranslateArgs, WatchArgs,
 };
-pub(crate) use fmt::Fmt;
-pub(crate) use import::Import;
-pub(crate) use man::Man;
-pub(crate) use pack::{Moved, Pack, Unpack};
-pub(crate) use show::Show;
+pub(crate) use fmt::FmtArgs;
+pub(crate) use import::ImportArgs;
+pub(crate) use man::ManArgs;
+pub(crate) use pack::{PackArgs, RelayoutArgs, UnpackArgs};
+pub(crate) use show::ShowArgs;
 
 /// Proven tensor layouts: manifests in; C, OpenCL and CUDA out.
 #[derive(Debug, Parser)]
@@ -35,9 +36,9 @@ pub(crate) use show::Show;
 #[command(after_help = "\
 Exit codes: 0 all well; 1 the input is at fault; 2 the command line is; 3 the machine is.
 PATHS are manifests or folders; none means the project (layoutc.toml) of this folder or of a parent.")]
-pub(crate) struct Args {
+pub(crate) struct CliArgs {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -45,13 +46,13 @@ pub(crate) struct Args {
 /// What every command understands.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Everywhere")]
-pub(crate) struct Common {
+pub(crate) struct GlobalArgs {
     /// How results and diagnostics are printed; json: one object a line, on standard output
-    #[arg(long, global = true, value_enum, default_value_t = Asked::Text, value_name = "HOW")]
-    pub(crate) format: Asked,
+    #[arg(long, global = true, value_enum, default_value_t = FormatArg::Text, value_name = "HOW")]
+    pub(crate) format: FormatArg,
     /// Colours in diagnostics (auto: on a terminal, unless `NO_COLOR` is set)
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
-    pub(crate) color: Color,
+    #[arg(long, global = true, value_enum, default_value_t = ColorMode::Auto, value_name = "WHEN")]
+    pub(crate) color: ColorMode,
     /// Say nothing but errors and warnings
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
@@ -62,7 +63,7 @@ pub(crate) struct Common {
 
 /// What `--format` may say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Asked {
+pub(crate) enum FormatArg {
     Text,
     Json,
     /// Only of `outputs`.
@@ -81,14 +82,14 @@ pub(crate) enum Asked {
 
 /// How results and diagnostics are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum ReportFormat {
     Text,
     Json,
 }
 
 /// Whether diagnostics are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
+pub(crate) enum ColorMode {
     Auto,
     Always,
     Never,
@@ -127,23 +128,23 @@ const COMMANDS: &[&str] = &[
 
 /// Why the command line was not taken; help and version are such reasons too.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum UsageError {
     /// Clap's own.
     Clap(Box<clap::Error>),
     /// One line of ours.
     Line(String),
 }
 
-impl Refusal {
+impl UsageError {
     /// Prints it; 0 for help and version, else 2.
     pub(crate) fn show(self) -> ExitCode {
         match self {
             // A closed pipe (`layoutc --help | head`) is no fault.
-            Refusal::Clap(error) => match error.print() {
+            UsageError::Clap(error) => match error.print() {
                 Ok(()) | Err(_) if error.exit_code() == 0 => ExitCode::SUCCESS,
                 Ok(()) | Err(_) => ExitCode::from(2),
             },
-            Refusal::Line(line) => {
+            UsageError::Line(line) => {
                 write_plainly(&format!("error: {line}\n"));
                 ExitCode::from(2)
             }
@@ -152,26 +153,26 @@ impl Refusal {
 }
 
 /// The arguments, or why they are none.
-pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusal> {
-    let args = Args::try_parse_from(args.map(guard_minus))
-        .map_err(|error| Refusal::Clap(Box::new(error)))?;
+pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, UsageError> {
+    let args = CliArgs::try_parse_from(args.map(guard_minus))
+        .map_err(|error| UsageError::Clap(Box::new(error)))?;
     let elsewhere = match (args.common.format, &args.command) {
-        (Asked::Text | Asked::Json, _)
-        | (Asked::Cmake | Asked::Ninja, Command::Outputs(_))
-        | (Asked::Dot, Command::Deps(_))
-        | (Asked::Dot | Asked::Svg, Command::Solve { .. }) => None,
-        (Asked::Cmake, _) => Some(("cmake", "`layoutc outputs`")),
-        (Asked::Ninja, _) => Some(("ninja", "`layoutc outputs`")),
-        (Asked::Dot, _) => Some(("dot", "`layoutc deps` and `layoutc solve`")),
-        (Asked::Svg, _) => Some(("svg", "`layoutc solve`")),
+        (FormatArg::Text | FormatArg::Json, _)
+        | (FormatArg::Cmake | FormatArg::Ninja, Command::Outputs(_))
+        | (FormatArg::Dot, Command::Deps(_))
+        | (FormatArg::Dot | FormatArg::Svg, Command::Solve { .. }) => None,
+        (FormatArg::Cmake, _) => Some(("cmake", "`layoutc outputs`")),
+        (FormatArg::Ninja, _) => Some(("ninja", "`layoutc outputs`")),
+        (FormatArg::Dot, _) => Some(("dot", "`layoutc deps` and `layoutc solve`")),
+        (FormatArg::Svg, _) => Some(("svg", "`layoutc solve`")),
     };
     if let Some((format, command)) = elsewhere {
-        return Err(Refusal::Line(format!(
+        return Err(UsageError::Line(format!(
             "`--format {format}` is for {command}; here it is `text` or `json`"
         )));
     }
     match &args.command {
-        Command::Other(words) => Err(Refusal::Line(unknown_command(words))),
+        Command::Other(words) => Err(UsageError::Line(unknown_command(words))),
         Command::Init(_)
         | Command::New(_)
         | Command::Check { .. }
@@ -204,7 +205,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
 
 /// All that may be typed, for scripts and manuals.
 pub(crate) fn command() -> clap::Command {
-    Args::command()
+    CliArgs::command()
 }
 
 fn unknown_command(words: &[OsString]) -> String {

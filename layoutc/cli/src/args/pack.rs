@@ -25,9 +25,9 @@ Example: layoutc unpack layouts/a.kdl filters filters.bin -o filters.npy";
 
 // The arguments of `pack`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Pack {
+pub(crate) struct PackArgs {
     #[command(flatten)]
-    pub(crate) moved: Moved,
+    pub(crate) moved: RelayoutArgs,
     /// Write a C array `static const T <tensor>_data[N] = { ... };` [without -o: to standard output]
     #[arg(long)]
     pub(crate) c_array: bool,
@@ -38,9 +38,9 @@ pub(crate) struct Pack {
 
 // The arguments of `unpack`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Unpack {
+pub(crate) struct UnpackArgs {
     #[command(flatten)]
-    pub(crate) moved: Moved,
+    pub(crate) moved: RelayoutArgs,
     /// The dense tensor: .npy, or bare bytes; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
@@ -48,7 +48,7 @@ pub(crate) struct Unpack {
 
 // What both need.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Moved {
+pub(crate) struct RelayoutArgs {
     /// The manifest
     pub(crate) file: PathBuf,
     /// The tensor

@@ -10,7 +10,7 @@ Example: layoutc show layouts/a.kdl texture --axes w,c --at n=3,h=7 --svg textur
 
 // The arguments of `show`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// The manifest
     pub(crate) file: PathBuf,
     /// The tensor, or a view

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
 use super::large::forget;
 
@@ -24,8 +24,8 @@ pub(crate) fn called(path: &Path, standard: &str) -> String {
 }
 
 /// The bytes of a file, or of standard input.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Fault> {
-    Source::open(path)?.whole(path)
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
+    ByteSource::open(path)?.whole(path)
 }
 
 /// Bytes of a file that are read before it is known what becomes of the others.
@@ -33,16 +33,16 @@ const FIRST: u64 = 128 << 10;
 
 /// What is read: all of it, or of a larger file what it begins with.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct ByteSource {
     /// The file, if it is one on a disk, read up to where `first` ends.
     file: Option<File>,
     first: Vec<u8>,
     length: u64,
 }
 
-impl Source {
+impl ByteSource {
     /// Opens a file, or standard input.
-    pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
+    pub(crate) fn open(path: &Path) -> Result<Self, CommandError> {
         let read = if is_standard(path) {
             let mut first = Vec::new();
             let read = io::stdin().lock().read_to_end(&mut first);
@@ -81,12 +81,12 @@ impl Source {
     }
 
     /// The file, where it is one on a disk.
-    pub(crate) fn file(self, path: &Path) -> Result<File, Fault> {
+    pub(crate) fn file(self, path: &Path) -> Result<File, CommandError> {
         self.file.map_or_else(|| File::open(path), Ok).map_err(|error| unread(path, &error))
     }
 
     /// All bytes.
-    pub(crate) fn whole(self, path: &Path) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn whole(self, path: &Path) -> Result<Vec<u8>, CommandError> {
         let Self { file: Some(mut file), first: mut bytes, length } = self else {
             return Ok(self.first);
         };
@@ -99,18 +99,18 @@ impl Source {
     }
 }
 
-fn unread(path: &Path, error: &io::Error) -> Fault {
+fn unread(path: &Path, error: &io::Error) -> CommandError {
     match error.kind() {
-        ErrorKind::NotFound => Fault::Usage(format!("there is no `{}`", path.display())),
+        ErrorKind::NotFound => CommandError::Usage(format!("there is no `{}`", path.display())),
         ErrorKind::IsADirectory => {
-            Fault::Usage(format!("`{}` is a folder; name a file", path.display()))
+            CommandError::Usage(format!("`{}` is a folder; name a file", path.display()))
         }
-        _ => Fault::io("read", path, error),
+        _ => CommandError::io("read", path, error),
     }
 }
 
 /// Refuses an output that is one of the files read, or a link to nothing, which a new file would replace.
-pub(crate) fn keep(inputs: &[&Path], output: &Path) -> Result<(), Fault> {
+pub(crate) fn keep(inputs: &[&Path], output: &Path) -> Result<(), CommandError> {
     let identity = |path: &Path| {
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file);
         metadata.map(|metadata| (metadata.dev(), metadata.ino()))
@@ -122,13 +122,13 @@ pub(crate) fn keep(inputs: &[&Path], output: &Path) -> Result<(), Fault> {
     if is_link && fs::metadata(output).is_err() {
         let output = output.display();
         let message = format!("`{output}` is a link to a file that is not there");
-        return Err(Fault::Usage(format!("{message}; remove the link, or make the file")));
+        return Err(CommandError::Usage(format!("{message}; remove the link, or make the file")));
     }
     let there = identity(output);
     match inputs.iter().find(|input| there.is_some() && identity(input) == there) {
         Some(input) => {
             let (input, output) = (input.display(), output.display());
-            Err(Fault::Usage(format!("`{output}` would overwrite `{input}`, which is read")))
+            Err(CommandError::Usage(format!("`{output}` would overwrite `{input}`, which is read")))
         }
         None => Ok(()),
     }
@@ -140,21 +140,25 @@ pub(crate) fn is_placed(path: &Path) -> bool {
 }
 
 /// Writes a file whole, or nothing; a device or a pipe is written as it is.
-pub(crate) fn write(path: &Path, bytes: &[&[u8]], console: &mut Console) -> Result<(), Fault> {
+pub(crate) fn write(
+    path: &Path,
+    bytes: &[&[u8]],
+    console: &mut Console,
+) -> Result<(), CommandError> {
     if is_standard(path) {
         bytes.iter().for_each(|part| console.bytes(part));
         return Ok(());
     }
     let fault = |error: io::Error| match error.kind() {
         ErrorKind::NotFound => {
-            Fault::Usage(format!("the folder of `{}` is not there", path.display()))
+            CommandError::Usage(format!("the folder of `{}` is not there", path.display()))
         }
-        _ => Fault::io("write", path, &error),
+        _ => CommandError::io("write", path, &error),
     };
     let all = |mut file: File| bytes.iter().try_for_each(|part| file.write_all(part));
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
-            return Err(Fault::Usage(format!("`{}` is a folder", path.display())));
+            return Err(CommandError::Usage(format!("`{}` is a folder", path.display())));
         }
         Ok(metadata) if !metadata.is_file() => {
             return File::options().write(true).open(path).and_then(all).map_err(fault);

@@ -9,16 +9,16 @@ use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::run::{self, Packing, RunError};
 
-use super::npy::{self, Npy};
+use super::npy::{self, NpyHeader};
 use super::{descr, in_order, is_taken, packed};
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::report::counted;
 
 /// The values of symbols.
-pub(crate) type Values = BTreeMap<String, i128>;
+pub(crate) type SymbolValues = BTreeMap<String, i128>;
 
 /// A file that holds, or should hold, a tensor.
-pub(crate) struct Held<'a> {
+pub(crate) struct TensorFile<'a> {
     /// What it is called.
     pub(crate) name: &'a str,
     /// The tensor.
@@ -49,27 +49,32 @@ pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
 }
 
 /// Why a tensor could not be moved that was found good.
-pub(crate) fn unmoved(tensor: &Tensor, error: &RunError) -> Fault {
+pub(crate) fn unmoved(tensor: &Tensor, error: &RunError) -> CommandError {
     let code = if *error == RunError::TooLarge { Code::LimitSize } else { Code::LimitGenerated };
     fault(code, format!("`{}` cannot be moved: {error}", tensor.name), None)
 }
 
 /// The fault of a file whose element `at` is a byte that the type does not have; `kind` is `NumPy`'s.
-pub(crate) fn no_value(name: &str, (at, byte): (u64, u8), kind: char, dtype: Dtype) -> Fault {
+pub(crate) fn no_value(
+    name: &str,
+    (at, byte): (u64, u8),
+    kind: char,
+    dtype: Dtype,
+) -> CommandError {
     let value = if kind == 'i' { i32::from(byte.cast_signed()) } else { i32::from(byte) };
     let message = format!("element {at} of `{name}` is {value}, which no `{dtype}` is");
     fault(Code::DtypeData, message, None)
 }
 
-fn fault(code: Code, message: String, help: Option<String>) -> Fault {
+fn fault(code: Code, message: String, help: Option<String>) -> CommandError {
     let mut diagnostic: Diagnostic = Diagnostic::placeless(code, message);
     diagnostic.help.extend(help);
-    Fault::Input(vec![diagnostic])
+    CommandError::Input(vec![diagnostic])
 }
 
-impl Held<'_> {
+impl TensorFile<'_> {
     /// The header of an array, from what the file begins with.
-    pub(crate) fn npy(&self, first: &[u8]) -> Result<Npy, Fault> {
+    pub(crate) fn npy(&self, first: &[u8]) -> Result<NpyHeader, CommandError> {
         npy::read(first).map_err(|error| {
             let message = format!("`{}` is no .npy: {error}", self.name);
             let help = "`--raw` takes the bytes of a file as they are";
@@ -78,7 +83,11 @@ impl Held<'_> {
     }
 
     /// `NAME=VALUE` of the symbols: those given, and those that are an extent of the array.
-    pub(crate) fn sets(&self, set: &[String], npy: &Npy) -> Result<Vec<String>, Fault> {
+    pub(crate) fn sets(
+        &self,
+        set: &[String],
+        npy: &NpyHeader,
+    ) -> Result<Vec<String>, CommandError> {
         let mut all = set.to_vec();
         let layout = &self.tensor.layout;
         for (number, symbol) in (0..).zip(&layout.symbols) {
@@ -109,7 +118,7 @@ impl Held<'_> {
     }
 
     /// Refuses another shape than the first of `wanted`, or one of the others.
-    pub(crate) fn shape(&self, npy: &Npy, wanted: &[Vec<u64>]) -> Result<(), Fault> {
+    pub(crate) fn shape(&self, npy: &NpyHeader, wanted: &[Vec<u64>]) -> Result<(), CommandError> {
         if wanted.contains(&npy.shape) {
             return Ok(());
         }
@@ -124,14 +133,18 @@ impl Held<'_> {
     }
 
     /// Refuses a dense array of other elements, or of more or fewer bytes than its own header says.
-    pub(crate) fn dense(&self, npy: &Npy, length: u64) -> Result<(), Fault> {
+    pub(crate) fn dense(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let dtype = self.tensor.logical_dtype();
         self.dtype(npy, dtype, is_taken(&npy.descr, dtype), &descr(dtype))?;
         self.whole(npy, length)
     }
 
     /// The elements of a dense array, as the compiler's buffers hold them.
-    pub(crate) fn elements<'f>(&self, npy: &Npy, data: &'f [u8]) -> Result<Cow<'f, [u8]>, Fault> {
+    pub(crate) fn elements<'f>(
+        &self,
+        npy: &NpyHeader,
+        data: &'f [u8],
+    ) -> Result<Cow<'f, [u8]>, CommandError> {
         let bytes = in_order(npy, data);
         let Some(packing) = dense_packing(self.tensor) else { return Ok(bytes) };
         let (kind, dtype) = (npy.descr.kind, self.tensor.logical_dtype());
@@ -140,7 +153,7 @@ impl Held<'_> {
     }
 
     /// Refuses a laid out array of other elements, or of more or fewer bytes than its own header says.
-    pub(crate) fn laid_out(&self, npy: &Npy, length: u64) -> Result<(), Fault> {
+    pub(crate) fn laid_out(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let is_bytes = npy.descr.kind == 'u' && npy.descr.bytes == 1;
         let fits = match packing(self.tensor) {
             Some(_) => is_bytes,
@@ -151,7 +164,13 @@ impl Held<'_> {
     }
 
     /// Refuses elements of another type.
-    fn dtype(&self, npy: &Npy, dtype: Dtype, fits: bool, wanted: &str) -> Result<(), Fault> {
+    fn dtype(
+        &self,
+        npy: &NpyHeader,
+        dtype: Dtype,
+        fits: bool,
+        wanted: &str,
+    ) -> Result<(), CommandError> {
         if fits {
             return Ok(());
         }
@@ -164,7 +183,7 @@ impl Held<'_> {
     }
 
     /// Refuses an array in a file of `length` bytes that has not as many as its own header says.
-    fn whole(&self, npy: &Npy, length: u64) -> Result<(), Fault> {
+    fn whole(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let count = npy.shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
         let width = u64::try_from(npy.descr.bytes).ok();
         let needed = count.zip(width).and_then(|(count, width)| count.checked_mul(width));
@@ -181,7 +200,7 @@ impl Held<'_> {
     }
 
     /// Refuses another number of bytes than the tensor has.
-    pub(crate) fn bytes(&self, given: u64, needed: u64, what: &str) -> Result<(), Fault> {
+    pub(crate) fn bytes(&self, given: u64, needed: u64, what: &str) -> Result<(), CommandError> {
         if given == needed {
             return Ok(());
         }
@@ -196,7 +215,7 @@ impl Held<'_> {
     }
 
     /// Refuses an order that only memory as large as the file could turn.
-    pub(crate) fn unturned(&self, memory_bytes: u64) -> Fault {
+    pub(crate) fn unturned(&self, memory_bytes: u64) -> CommandError {
         let message =
             format!("`{}` is in Fortran's order, and too large to be turned in memory", self.name);
         let help = format!("save it in C order, or give it more: `--memory {memory_bytes}`");
@@ -204,7 +223,7 @@ impl Held<'_> {
     }
 
     /// The shape of a laid out tensor in a .npy: that of its memory; of packed elements that of the bytes.
-    pub(crate) fn physical_shape(&self, values: &Values) -> Result<Vec<u64>, Fault> {
+    pub(crate) fn physical_shape(&self, values: &SymbolValues) -> Result<Vec<u64>, CommandError> {
         let tensor = self.tensor;
         let shape = if packing(tensor).is_some() {
             let bytes = run::sizes(tensor, values).map(|(_, bytes)| bytes);
@@ -216,13 +235,13 @@ impl Held<'_> {
     }
 
     /// As many bytes, if memory has them.
-    pub(crate) fn zeros(&self, bytes: usize) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn zeros(&self, bytes: usize) -> Result<Vec<u8>, CommandError> {
         let is_room = Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
         if is_room { Ok(vec![0; bytes]) } else { Err(self.unmoved(&RunError::TooLarge)) }
     }
 
     /// Why the tensor could not be moved that was found good.
-    pub(crate) fn unmoved(&self, error: &RunError) -> Fault {
+    pub(crate) fn unmoved(&self, error: &RunError) -> CommandError {
         unmoved(self.tensor, error)
     }
 }

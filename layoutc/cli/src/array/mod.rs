@@ -12,7 +12,7 @@ use layoutc_compiler::dtype::{Dtype, Scalar};
 use layoutc_compiler::fill::is_signed as is_signed_integer;
 use layoutc_compiler::run::Packing;
 
-use npy::{Descr, Npy};
+use npy::{NpyDescr, NpyHeader};
 
 /// How `NumPy` writes the elements of a type that it has, or the bits of one that it does not have.
 pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
@@ -58,7 +58,7 @@ fn of_scalar(scalar: Scalar) -> &'static str {
 }
 
 /// Whether elements that `NumPy` writes so are taken for those of a type.
-pub(crate) fn is_taken(descr: &Descr, dtype: Dtype) -> bool {
+pub(crate) fn is_taken(descr: &NpyDescr, dtype: Dtype) -> bool {
     if let Some(record) = dtype.record() {
         return record::is_taken(descr, record);
     }
@@ -91,12 +91,12 @@ pub(crate) fn is_taken(descr: &Descr, dtype: Dtype) -> bool {
 }
 
 /// Whether the elements of an array are not in C order.
-pub(crate) fn is_turned(npy: &Npy) -> bool {
+pub(crate) fn is_turned(npy: &NpyHeader) -> bool {
     npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1
 }
 
 /// The elements of an array in C order and little-endian, as they lie in memory.
-pub(crate) fn in_order<'a>(npy: &Npy, data: &'a [u8]) -> Cow<'a, [u8]> {
+pub(crate) fn in_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     let width = npy.descr.bytes.max(1);
     let mut data = Cow::Borrowed(data);
     if is_turned(npy) {
@@ -110,7 +110,7 @@ pub(crate) fn in_order<'a>(npy: &Npy, data: &'a [u8]) -> Cow<'a, [u8]> {
 }
 
 /// The bytes of what a byte order is of: the two parts of a complex number are swapped each for itself.
-pub(crate) fn part_bytes(descr: &Descr) -> usize {
+pub(crate) fn part_bytes(descr: &NpyDescr) -> usize {
     let width = descr.bytes.max(1);
     if descr.kind == 'c' { width / 2 } else { width }
 }

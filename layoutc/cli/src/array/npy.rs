@@ -43,7 +43,7 @@ pub(crate) enum NpyError {
 
 /// What the elements are, as `NumPy` writes it: `<f4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Descr {
+pub(crate) struct NpyDescr {
     /// Whether the most significant byte comes first.
     pub(crate) is_big: bool,
     /// `f`, `i`, `u`, `b`, `c`, `V`; others are never wanted.
@@ -54,7 +54,7 @@ pub(crate) struct Descr {
     pub(crate) text: String,
 }
 
-impl fmt::Display for Descr {
+impl fmt::Display for NpyDescr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -62,9 +62,9 @@ impl fmt::Display for Descr {
 
 /// What the header of an array says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Npy {
+pub(crate) struct NpyHeader {
     /// What the elements are.
-    pub(crate) descr: Descr,
+    pub(crate) descr: NpyDescr,
     /// Whether the first axis is the fastest.
     pub(crate) is_fortran: bool,
     /// The extents, outermost first.
@@ -74,7 +74,7 @@ pub(crate) struct Npy {
 }
 
 /// Reads the header of an array from the beginning of a file, or from all of it.
-pub(crate) fn read(file: &[u8]) -> Result<Npy, NpyError> {
+pub(crate) fn read(file: &[u8]) -> Result<NpyHeader, NpyError> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
     let ([major, minor], rest) = rest.split_first_chunk::<2>().ok_or(NpyError::Short)?;
     let (length, rest) = match (major, minor) {
@@ -100,7 +100,7 @@ pub(crate) fn read(file: &[u8]) -> Result<Npy, NpyError> {
         Some(_) | None => return Err(NpyError::Header("fortran_order")),
     };
     let shape = shape.and_then(tuple).ok_or(NpyError::Header("shape"))?;
-    Ok(Npy { descr, is_fortran, shape, start })
+    Ok(NpyHeader { descr, is_fortran, shape, start })
 }
 
 /// The keys of a header, in the order in which [`entries`] gives their values.
@@ -158,11 +158,11 @@ fn value(rest: &str) -> Option<(&str, &str)> {
 }
 
 /// The string that `rest` begins with; a list of fields, as structures have it, is a kind of its own.
-pub(super) fn text(rest: &str) -> Option<Descr> {
+pub(super) fn text(rest: &str) -> Option<NpyDescr> {
     let quote = rest.chars().next()?;
     if quote == '[' {
         let bytes = record::bytes(rest).unwrap_or(0);
-        return Some(Descr { is_big: false, kind: '[', bytes, text: rest.to_owned() });
+        return Some(NpyDescr { is_big: false, kind: '[', bytes, text: rest.to_owned() });
     }
     let (inside, behind) = string(rest)?;
     if !behind.is_empty() {
@@ -173,7 +173,7 @@ pub(super) fn text(rest: &str) -> Option<Descr> {
     let mut letters = word.chars();
     let kind = letters.next()?;
     let bytes = letters.as_str().parse().unwrap_or(0);
-    Some(Descr { is_big: order == '>', kind, bytes, text: inside.to_owned() })
+    Some(NpyDescr { is_big: order == '>', kind, bytes, text: inside.to_owned() })
 }
 
 /// `(3, 4)`, `(3,)`, `()`; old files have `3L`.
@@ -245,7 +245,7 @@ mod tests {
     }
 
     /// A header of these words, in the order given.
-    fn headed(text: &str) -> Result<Npy, NpyError> {
+    fn headed(text: &str) -> Result<NpyHeader, NpyError> {
         let length = u32::try_from(text.len()).expect("short").to_le_bytes();
         read(&[b"\x93NUMPY\x02\x00", &length[..], text.as_bytes()].concat())
     }

@@ -2,7 +2,7 @@
 
 use layoutc_compiler::record::{Field, Record};
 
-use super::npy::{self, Descr};
+use super::npy::{self, NpyDescr};
 use super::of_scalar;
 
 /// How `NumPy` writes a record: its fields in their order, gaps as fields without a name. Elements that share bytes are
@@ -36,7 +36,7 @@ fn field(field: &Field) -> String {
 }
 
 /// Whether elements that `NumPy` writes so are taken for records: of the same fields, or bytes without any.
-pub(super) fn is_taken(given: &Descr, record: Record) -> bool {
+pub(super) fn is_taken(given: &NpyDescr, record: Record) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<String>().replace('"', "'");
     let is_void = given.kind == 'V' && usize::try_from(record.bytes()) == Ok(given.bytes);
     is_void || given.kind == '[' && plain(&given.text) == plain(&descr(record))

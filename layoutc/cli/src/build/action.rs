@@ -6,34 +6,34 @@ use std::path::PathBuf;
 
 use layoutc_compiler::{exchanges, output_paths, umbrella_path};
 
-use crate::args::Select;
-use crate::fault::Fault;
+use crate::args::SelectArgs;
+use crate::fault::CommandError;
 use crate::output;
-use crate::project::reads::Reads;
+use crate::project::reads::ReadSet;
 use crate::project::{CONFIG, Project};
 use crate::report::Report;
-use crate::state::log::Store;
+use crate::state::log::LogArena;
 
-use super::job::{Job, below};
+use super::job::{BuildJob, below};
 use super::part;
 use super::scan::{has_umbrella, template_files};
 
 /// A run that makes some of a project's outputs.
 #[derive(Debug)]
-pub(crate) struct Action {
+pub(crate) struct BuildAction {
     /// The project's folder.
     pub(crate) root: PathBuf,
     /// The output folder.
     pub(crate) out: PathBuf,
     /// What it is about.
-    pub(crate) subject: Subject,
+    pub(crate) subject: ActionScope,
     /// The outputs, sorted.
     pub(crate) outputs: Vec<PathBuf>,
 }
 
 /// What a run is about.
 #[derive(Debug)]
-pub(crate) enum Subject {
+pub(crate) enum ActionScope {
     /// One manifest.
     Manifest(PathBuf),
     /// All of a project together. It depends on the configuration and the templates, which these are, and on which
@@ -43,12 +43,12 @@ pub(crate) enum Subject {
 
 /// The runs for what `select` names, in order of projects and manifests, and all there is to say; without an error, they
 /// are complete.
-pub(crate) fn actions(select: &Select) -> Result<(Report, Vec<Action>), Fault> {
-    let (mut report, mut reads, store) = (Report::default(), Reads::brief(), Store::default());
+pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
+    let (mut report, mut reads, store) = (Report::default(), ReadSet::brief(), LogArena::default());
     let (projects, _) = part::discover(select, &store, &mut report, &mut reads)?;
     let mut actions = Vec::new();
     for project in &projects {
-        let job = Job::new(select, project, &mut None, &store)?;
+        let job = BuildJob::new(select, project, &mut None, &store)?;
         let mut paths = Vec::new();
         for manifest in project.manifests.keys() {
             // What is wrong with a manifest its own run tells.
@@ -58,29 +58,29 @@ pub(crate) fn actions(select: &Select) -> Result<(Report, Vec<Action>), Fault> {
                 |target: &&str| output_paths(&project.config, target, manifest, exchanges);
             let own: Vec<String> = job.targets.iter().flat_map(of_target).collect();
             paths.extend(own.iter().cloned());
-            let subject = Subject::Manifest(below(project, manifest));
+            let subject = ActionScope::Manifest(below(project, manifest));
             actions.extend(action(&job, subject, own));
         }
         if has_umbrella(&job) {
             let own: Vec<String> = umbrella_path(&project.config).into_iter().collect();
             paths.extend(own.iter().cloned());
-            actions.extend(action(&job, Subject::Project(settings(project)?), own));
+            actions.extend(action(&job, ActionScope::Project(settings(project)?), own));
         }
         report.add(output::collisions(paths.iter().map(String::as_str)));
     }
     Ok((report, actions))
 }
 
-fn action(job: &Job<'_>, subject: Subject, outputs: Vec<String>) -> Option<Action> {
+fn action(job: &BuildJob<'_>, subject: ActionScope, outputs: Vec<String>) -> Option<BuildAction> {
     let out = job.home.path();
     let mut outputs: Vec<PathBuf> = outputs.into_iter().map(|path| out.join(path)).collect();
     outputs.sort();
     let root = job.project.root.clone();
-    (!outputs.is_empty()).then_some(Action { root, out, subject, outputs })
+    (!outputs.is_empty()).then_some(BuildAction { root, out, subject, outputs })
 }
 
 /// The configuration, if there is one, and the templates of the project's own.
-fn settings(project: &Project) -> Result<Vec<PathBuf>, Fault> {
+fn settings(project: &Project) -> Result<Vec<PathBuf>, CommandError> {
     let config = below(project, CONFIG);
     let templates = template_files(project)?.into_iter().map(|(_, path)| path);
     Ok(config.is_file().then_some(config).into_iter().chain(templates).collect())

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use crate::project::CONFIG;
 use crate::project::paths::normal;
-use crate::project::reads::Reads;
-use crate::state::fact::Emitted;
+use crate::project::reads::ReadSet;
+use crate::state::fact::EmitRecord;
 
 use super::job::below;
 use super::locked;
-use super::part::Part;
+use super::part::ProjectBuild;
 use super::scan::{UMBRELLA, has_umbrella};
 
 /// What a file is to a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     /// A `layoutc.toml`, or a `layoutc.lock` that is kept.
     Config,
     /// A template of a project's own.
@@ -26,30 +26,30 @@ pub(crate) enum Kind {
     Output,
 }
 
-impl Kind {
+impl FileKind {
     /// The word in JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Kind::Config => "config",
-            Kind::Template => "template",
-            Kind::Manifest => "manifest",
-            Kind::Output => "output",
+            FileKind::Config => "config",
+            FileKind::Template => "template",
+            FileKind::Manifest => "manifest",
+            FileKind::Output => "output",
         }
     }
 }
 
 /// Files by their absolute paths, and what is made of what.
 #[derive(Debug, Default)]
-pub(crate) struct Graph {
+pub(crate) struct DependencyGraph {
     /// Every file.
-    pub(crate) nodes: BTreeMap<PathBuf, Kind>,
+    pub(crate) nodes: BTreeMap<PathBuf, FileKind>,
     /// An input, and a file that depends on it: a manifest that uses it, or an output.
     pub(crate) edges: BTreeSet<(PathBuf, PathBuf)>,
 }
 
-impl Graph {
+impl DependencyGraph {
     /// The files of all parts of a good build; `reads` is what the build read.
-    pub(super) fn of(parts: &[Part<'_>], reads: &Reads) -> Self {
+    pub(super) fn of(parts: &[ProjectBuild<'_>], reads: &ReadSet) -> Self {
         let mut graph = Self::default();
         for part in parts {
             graph.add(part, reads);
@@ -59,29 +59,29 @@ impl Graph {
 
     /// The files that are written.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Path> {
-        self.chosen(|kind| kind == Kind::Output)
+        self.chosen(|kind| kind == FileKind::Output)
     }
 
     /// The files that the outputs depend on.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
-        self.chosen(|kind| kind != Kind::Output)
+        self.chosen(|kind| kind != FileKind::Output)
     }
 
-    fn chosen(&self, is_chosen: impl Fn(Kind) -> bool) -> impl Iterator<Item = &Path> {
+    fn chosen(&self, is_chosen: impl Fn(FileKind) -> bool) -> impl Iterator<Item = &Path> {
         let chosen = self.nodes.iter().filter(move |(_, kind)| is_chosen(**kind));
         chosen.map(|(path, _)| path.as_path())
     }
 
-    fn add(&mut self, part: &Part<'_>, reads: &Reads) {
+    fn add(&mut self, part: &ProjectBuild<'_>, reads: &ReadSet) {
         let project = part.job.project;
         let mut shared = settings(part, reads);
         let mut outputs = Vec::new();
         for manifest in project.manifests.keys() {
             let path = normal(&below(project, manifest));
-            self.nodes.insert(path.clone(), Kind::Manifest);
+            self.nodes.insert(path.clone(), FileKind::Manifest);
             for used in uses(part, manifest) {
                 let used = normal(&below(project, used));
-                self.nodes.insert(used.clone(), Kind::Manifest);
+                self.nodes.insert(used.clone(), FileKind::Manifest);
                 self.edges.insert((used, path.clone()));
             }
             for target in &part.job.targets {
@@ -102,27 +102,28 @@ impl Graph {
         shared.retain(|path, _| !self.nodes.contains_key(path));
         for output in outputs {
             self.edges.extend(shared.keys().map(|path| (path.clone(), output.clone())));
-            self.nodes.insert(output, Kind::Output);
+            self.nodes.insert(output, FileKind::Output);
         }
         self.nodes.extend(shared);
     }
 }
 
 /// What every output of a project depends on: its configuration and its templates, which may include each other.
-fn settings(part: &Part<'_>, reads: &Reads) -> BTreeMap<PathBuf, Kind> {
+fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileKind> {
     let project = part.job.project;
     let is_read = |path: &PathBuf| reads.files.get(path).is_some_and(Result::is_ok);
-    let configs = [CONFIG, locked::NAME].map(|name| (below(project, name), Kind::Config));
-    let mut settings: BTreeMap<PathBuf, Kind> =
+    let configs = [CONFIG, locked::NAME].map(|name| (below(project, name), FileKind::Config));
+    let mut settings: BTreeMap<PathBuf, FileKind> =
         configs.into_iter().filter(|(path, _)| is_read(path)).collect();
     let folder = below(project, project.config.project.templates_dir.trim_end_matches('/'));
     let templates = reads.files.keys().filter(|path| path.starts_with(&folder));
-    settings.extend(templates.filter(|path| is_read(path)).map(|p| (p.clone(), Kind::Template)));
+    settings
+        .extend(templates.filter(|path| is_read(path)).map(|p| (p.clone(), FileKind::Template)));
     settings
 }
 
 /// The manifests that a good manifest uses, directly or not.
-fn uses<'p>(part: &'p Part<'_>, manifest: &str) -> Vec<&'p str> {
+fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     let old = || part.job.log.facts.checked.get(manifest).map(|old| old.uses.clone());
     match part.made.checked.get(manifest) {
         Some(new) => new.uses.iter().map(String::as_str).collect(),
@@ -131,7 +132,7 @@ fn uses<'p>(part: &'p Part<'_>, manifest: &str) -> Vec<&'p str> {
 }
 
 /// The files that are made of a manifest for a target.
-fn files(part: &Part<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
+fn files(part: &ProjectBuild<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
     let folder = part.job.home.path();
     let name = (target.to_owned(), manifest.to_owned());
     let paths: Vec<&str> = match part.made.emitted.get(&name) {
@@ -142,7 +143,7 @@ fn files(part: &Part<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
             .facts
             .emitted((target, manifest))
             .into_iter()
-            .flat_map(Emitted::paths)
+            .flat_map(EmitRecord::paths)
             .collect(),
     };
     paths.into_iter().map(|path| folder.join(path)).collect()

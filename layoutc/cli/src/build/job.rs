@@ -6,55 +6,55 @@ use std::path::{Path, PathBuf};
 use layoutc_compiler::emit::language::Language;
 use layoutc_compiler::nearest::nearest;
 
-use crate::args::Select;
+use crate::args::SelectArgs;
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::output::{Home, StateFolder, Sweep, link};
+use crate::fault::CommandError;
+use crate::output::{OutputDir, StateFolder, SweepScope, link};
 use crate::project::paths::is_below;
 use crate::project::{self, CONFIG, Project, seen};
-use crate::state::fact::Fact;
+use crate::state::fact::BuildFact;
 use crate::state::file::Durability;
-use crate::state::lock::{Lock, try_lock};
-use crate::state::log::{Log, Store};
+use crate::state::lock::{StateLock, try_lock};
+use crate::state::log::{BuildLog, LogArena};
 
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 
 /// What to do while another build holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Patience {
+pub(crate) enum LockWait {
     /// Wait for it.
     Wait,
     /// Say who holds it, and give up.
-    GiveUp,
+    Fail,
 }
 
 /// One project's part of a build.
 #[derive(Debug)]
-pub(crate) struct Job<'a> {
+pub(crate) struct BuildJob<'a> {
     /// The project.
     pub(crate) project: &'a Project,
     /// Where the outputs go.
-    pub(crate) home: Home,
+    pub(crate) home: OutputDir,
     /// What of it may be removed.
-    pub(crate) sweep: Sweep,
+    pub(crate) sweep: SweepScope,
     /// The targets asked for.
     pub(crate) targets: Vec<&'a str>,
     /// What is remembered.
     pub(crate) state: StateFolder,
     /// The facts of earlier builds.
-    pub(crate) log: Log<'a>,
-    lock: Option<Lock>,
+    pub(crate) log: BuildLog<'a>,
+    lock: Option<StateLock>,
 }
 
-impl<'a> Job<'a> {
+impl<'a> BuildJob<'a> {
     /// The part of a build that is about `project`; `guess` is taken if it is the project's log.
     pub(crate) fn new(
-        select: &Select,
+        select: &SelectArgs,
         project: &'a Project,
-        guess: &mut Option<Log<'a>>,
-        store: &'a Store,
-    ) -> Result<Self, Fault> {
+        guess: &mut Option<BuildLog<'a>>,
+        store: &'a LogArena,
+    ) -> Result<Self, CommandError> {
         known_targets(&select.target, project)?;
         let names = project.config.target.names();
         let is_asked =
@@ -64,13 +64,13 @@ impl<'a> Job<'a> {
         // Files of a folder that others may use are never taken for left over.
         let is_shared = select.out.is_some() || home.path() == project.root;
         let sweep = match () {
-            () if is_shared || !project.is_whole => Sweep::Nothing,
-            () if select.target.is_empty() => Sweep::Everything,
-            () => Sweep::Folders(select.target.clone()),
+            () if is_shared || !project.is_whole => SweepScope::Nothing,
+            () if select.target.is_empty() => SweepScope::Everything,
+            () => SweepScope::Folders(select.target.clone()),
         };
         let log = match guess.take_if(|log| log.is_of(&state.path())) {
             Some(log) => log,
-            None => Log::load(&state.path(), state.dir(), store)?,
+            None => BuildLog::load(&state.path(), state.dir(), store)?,
         };
         Ok(Self { project, home, sweep, targets, state, log, lock: None })
     }
@@ -84,15 +84,15 @@ impl<'a> Job<'a> {
     /// lock was waited for.
     pub(crate) fn lock(
         &mut self,
-        patience: Patience,
+        patience: LockWait,
         console: &mut Console,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, CommandError> {
         let folder = seen(&self.home.path());
         let mut has_waited = false;
         let lock = self.state.lock(|holder| {
             has_waited = true;
-            if patience == Patience::GiveUp {
-                return Err(Fault::busy(holder, &folder));
+            if patience == LockWait::Fail {
+                return Err(CommandError::busy(holder, &folder));
             }
             if !console.quiet {
                 console.remark(&format!("waiting for {holder}, which writes to `{folder}`\n"));
@@ -109,12 +109,12 @@ impl<'a> Job<'a> {
     }
 
     /// The lock, if it is held.
-    pub(crate) fn held(&self) -> Option<&Lock> {
+    pub(crate) fn held(&self) -> Option<&StateLock> {
         self.lock.as_ref()
     }
 
     /// Adds what was found to be true to the log. The lock must be held.
-    pub(crate) fn record(&mut self, facts: Vec<Fact<'_>>) -> Result<(), Fault> {
+    pub(crate) fn record(&mut self, facts: Vec<BuildFact<'_>>) -> Result<(), CommandError> {
         match self.state.dir() {
             Some(dir) if !facts.is_empty() => self.log.add(dir, facts, Durability::Synced),
             Some(_) | None => Ok(()),
@@ -122,7 +122,7 @@ impl<'a> Job<'a> {
     }
 
     /// The same for what only spares work, if nobody else builds. What goes wrong does not matter.
-    pub(crate) fn hint(&mut self, facts: Vec<Fact<'_>>) {
+    pub(crate) fn hint(&mut self, facts: Vec<BuildFact<'_>>) {
         let Some(dir) = self.state.dir().filter(|_| !facts.is_empty()) else { return };
         let lock = if self.lock.is_some() { None } else { try_lock(dir) };
         if (self.lock.is_some() || lock.is_some()) && !self.log.is_outdated(dir) {
@@ -132,29 +132,35 @@ impl<'a> Job<'a> {
 }
 
 /// The log that a build of `select` will most likely ask for, and the project's folder.
-pub(crate) fn guess<'a>(select: &Select, store: &'a Store) -> Option<(PathBuf, Log<'a>)> {
+pub(crate) fn guess<'a>(
+    select: &SelectArgs,
+    store: &'a LogArena,
+) -> Option<(PathBuf, BuildLog<'a>)> {
     if select.out.is_some() {
         return None;
     }
     let path = select.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let root = project::root_at(path)?;
     let state = StateFolder::find(&root).ok()?;
-    let log = Log::load(&state.path(), state.dir(), store).ok()?;
+    let log = BuildLog::load(&state.path(), state.dir(), store).ok()?;
     Some((root, log))
 }
 
 /// Where the outputs of a project go, below `out` or where its configuration says, and what is remembered of them: beside
 /// `layoutc.toml`, or in `out`.
-pub(crate) fn places(project: &Project, out: Option<&Path>) -> Result<(Home, StateFolder), Fault> {
+pub(crate) fn places(
+    project: &Project,
+    out: Option<&Path>,
+) -> Result<(OutputDir, StateFolder), CommandError> {
     let Some(out) = out else {
         return Ok((own_home(project)?, StateFolder::find(&project.root)?));
     };
-    let out = std::path::absolute(out).map_err(|e| Fault::io("find", out, &e))?;
+    let out = std::path::absolute(out).map_err(|e| CommandError::io("find", out, &e))?;
     let state = if project.is_given { StateFolder::none(&out) } else { StateFolder::find(&out)? };
-    Ok((Home::new(&out, ""), state))
+    Ok((OutputDir::new(&out, ""), state))
 }
 
-fn known_targets(asked: &[String], project: &Project) -> Result<(), Fault> {
+fn known_targets(asked: &[String], project: &Project) -> Result<(), CommandError> {
     let known = project.config.target.names();
     let Some(target) = asked.iter().find(|target| !known.contains(&target.as_str())) else {
         return Ok(());
@@ -166,35 +172,36 @@ fn known_targets(asked: &[String], project: &Project) -> Result<(), Fault> {
     } else {
         format!("there is `{}`", known.join("`, `"))
     };
-    Err(Fault::Usage(format!("there is no target `{target}` in this project; {hint}")))
+    Err(CommandError::Usage(format!("there is no target `{target}` in this project; {hint}")))
 }
 
 /// The project's output folder: below its root, also when links are followed.
-fn own_home(project: &Project) -> Result<Home, Fault> {
+fn own_home(project: &Project) -> Result<OutputDir, CommandError> {
     let out_dir = project.config.project.out_dir.trim_end_matches('/');
     if out_dir == "." {
-        return Ok(Home::new(&project.root, ""));
+        return Ok(OutputDir::new(&project.root, ""));
     }
     if !is_below(out_dir) {
         return Err(outside(out_dir));
     }
     let folder = project.root.join(out_dir);
-    let home = fs::canonicalize(&project.root).map_err(|e| Fault::io("find", &project.root, &e))?;
+    let home =
+        fs::canonicalize(&project.root).map_err(|e| CommandError::io("find", &project.root, &e))?;
     let existing = folder.ancestors().find(|part| part.symlink_metadata().is_ok());
     let existing = existing.unwrap_or(&project.root);
     match fs::canonicalize(existing) {
-        Ok(real) if real.starts_with(home) => Ok(Home::new(&project.root, out_dir)),
-        Ok(_) => Err(Fault::Input(vec![link(existing)])),
-        Err(_) if existing.is_symlink() => Err(Fault::Input(vec![link(existing)])),
-        Err(error) => Err(Fault::io("find", existing, &error)),
+        Ok(real) if real.starts_with(home) => Ok(OutputDir::new(&project.root, out_dir)),
+        Ok(_) => Err(CommandError::Input(vec![link(existing)])),
+        Err(_) if existing.is_symlink() => Err(CommandError::Input(vec![link(existing)])),
+        Err(error) => Err(CommandError::io("find", existing, &error)),
     }
 }
 
 /// Refuses an output folder that leaves its project.
-fn outside(out_dir: &str) -> Fault {
+fn outside(out_dir: &str) -> CommandError {
     let message = format!("the output folder `{out_dir}` is not inside the project");
     let help = "name a folder of the project as `out-dir`, or write elsewhere with `--out`";
-    Fault::Input(vec![Diagnostic::placeless(Code::OutputOutside, message).help(help)])
+    CommandError::Input(vec![Diagnostic::placeless(Code::OutputOutside, message).help(help)])
 }
 
 /// Where a file of the project lies.

@@ -1,14 +1,14 @@
 //! What results depend on, as hashes.
 
-use crate::state::fact::Hash;
+use crate::state::fact::ContentHash;
 
 /// A hash of several parts, each told from the next by its length.
-pub(super) struct Parts(Vec<u8>);
+pub(super) struct KeyHasher(Vec<u8>);
 
 /// As many bytes as the parts of most results have.
 const MOST: usize = 512;
 
-impl Parts {
+impl KeyHasher {
     /// The parts of a result of this kind.
     pub(super) fn of(kind: &str) -> Self {
         let mut parts = Self(Vec::with_capacity(MOST));
@@ -23,28 +23,31 @@ impl Parts {
     }
 
     /// Adds a hash.
-    pub(super) fn hash(&mut self, hash: &Hash) {
+    pub(super) fn hash(&mut self, hash: &ContentHash) {
         self.0.extend(hash.0);
     }
 
     /// The hash of all.
-    pub(super) fn finish(self) -> Hash {
-        Hash::of(&self.0)
+    pub(super) fn finish(self) -> ContentHash {
+        ContentHash::of(&self.0)
     }
 }
 
 /// What all results of a project depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Base {
+pub(crate) struct BaseHashes {
     /// The program itself.
-    pub(super) program: Hash,
+    pub(super) program: ContentHash,
     /// The configuration.
-    pub(super) config: Hash,
+    pub(super) config: ContentHash,
 }
 
 /// The key of a checked manifest: the texts that it depends on, by path.
-pub(super) fn checked<'a>(base: Base, texts: impl Iterator<Item = (&'a str, &'a Hash)>) -> Hash {
-    let mut parts = Parts::of("checked");
+pub(super) fn checked<'a>(
+    base: BaseHashes,
+    texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
+) -> ContentHash {
+    let mut parts = KeyHasher::of("checked");
     parts.hash(&base.program);
     parts.hash(&base.config);
     for (path, hash) in texts {
@@ -55,8 +58,10 @@ pub(super) fn checked<'a>(base: Base, texts: impl Iterator<Item = (&'a str, &'a 
 }
 
 /// The key of the templates: their texts by name.
-pub(super) fn templates<'a>(texts: impl Iterator<Item = (&'a str, &'a Hash)>) -> Hash {
-    let mut parts = Parts::of("templates");
+pub(super) fn templates<'a>(
+    texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
+) -> ContentHash {
+    let mut parts = KeyHasher::of("templates");
     for (name, hash) in texts {
         parts.text(name);
         parts.hash(hash);
@@ -65,8 +70,13 @@ pub(super) fn templates<'a>(texts: impl Iterator<Item = (&'a str, &'a Hash)>) ->
 }
 
 /// The key of the files of a manifest for a target.
-pub(super) fn emitted(checked: &Hash, templates: &Hash, target: &str, manifest: &str) -> Hash {
-    let mut parts = Parts::of("emitted");
+pub(super) fn emitted(
+    checked: &ContentHash,
+    templates: &ContentHash,
+    target: &str,
+    manifest: &str,
+) -> ContentHash {
+    let mut parts = KeyHasher::of("emitted");
     parts.hash(checked);
     parts.hash(templates);
     parts.text(target);
@@ -76,11 +86,11 @@ pub(super) fn emitted(checked: &Hash, templates: &Hash, target: &str, manifest: 
 
 /// The key of the umbrella header: the paths of all other outputs of its target.
 pub(super) fn umbrella<'a>(
-    base: Base,
-    templates: &Hash,
+    base: BaseHashes,
+    templates: &ContentHash,
     outputs: impl Iterator<Item = &'a str>,
-) -> Hash {
-    let mut parts = Parts::of("umbrella");
+) -> ContentHash {
+    let mut parts = KeyHasher::of("umbrella");
     parts.hash(&base.program);
     parts.hash(&base.config);
     parts.hash(templates);

@@ -7,20 +7,20 @@ use std::sync::Arc;
 
 use layoutc_compiler::abi::Abi;
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, Place};
+use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
 use layoutc_compiler::seal;
 
-use crate::args::Select;
+use crate::args::SelectArgs;
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::output::{Status, Strictness, replace_own};
-use crate::project::files::{self, Unread};
-use crate::project::reads::Reads;
+use crate::fault::CommandError;
+use crate::output::{OutputStatus, OverwritePolicy, replace_own};
+use crate::project::files::{self, FileReadError};
+use crate::project::reads::ReadSet;
 use crate::project::{Project, seen};
 use crate::report::Report;
 use crate::session::localized;
 
-use super::part::{self, Part};
+use super::part::{self, ProjectBuild};
 use super::{lines, make};
 
 /// The file beside `layoutc.toml`.
@@ -33,26 +33,28 @@ const HEADER: &str = "\
 
 /// A lock file that was written, or was right already.
 #[derive(Debug)]
-pub(crate) struct Locking {
+pub(crate) struct LockFileUpdate {
     /// The path that people see.
     pub(crate) path: String,
     /// How many tensors it has.
     pub(crate) tensors: usize,
     /// What became of it.
-    pub(crate) status: Status,
+    pub(crate) status: OutputStatus,
 }
 
 /// Writes the lock file of every project that `paths` name, where all is well.
 pub(crate) fn lock_files(
     paths: &[PathBuf],
-    strictness: Strictness,
+    strictness: OverwritePolicy,
     console: &mut Console,
-) -> Result<(Report, Vec<Locking>), Fault> {
-    let select = Select { paths: paths.to_vec(), target: Vec::new(), out: None, root: None };
+) -> Result<(Report, Vec<LockFileUpdate>), CommandError> {
+    let select = SelectArgs { paths: paths.to_vec(), target: Vec::new(), out: None, root: None };
     part::rehearse(&select, console, |parts, desk| {
         if let Some(part) = parts.iter().find(|part| !part.job.project.is_whole) {
             let root = seen(&part.job.project.root);
-            return Err(Fault::Usage(format!("a lock file is of a whole project; name `{root}`")));
+            return Err(CommandError::Usage(format!(
+                "a lock file is of a whole project; name `{root}`"
+            )));
         }
         part::check_all(parts, desk)?;
         let good = parts.iter().filter(|_| !desk.report.has_errors());
@@ -61,21 +63,24 @@ pub(crate) fn lock_files(
 }
 
 /// Writes the lock file of one project; what stands there is kept where it was edited, or is not layoutc's.
-fn lock(part: &Part<'_>, strictness: Strictness) -> Result<Locking, Fault> {
-    let Part { job, scan, memo, made, .. } = part;
+fn lock(
+    part: &ProjectBuild<'_>,
+    strictness: OverwritePolicy,
+) -> Result<LockFileUpdate, CommandError> {
+    let ProjectBuild { job, scan, memo, made, .. } = part;
     let tensors = lines::all_abi(job, scan, made, memo);
     let path = job.project.root.join(NAME);
     let status = replace_own(&path, &text(&tensors), strictness)?;
-    Ok(Locking { path: seen(&path), tensors: tensors.len(), status })
+    Ok(LockFileUpdate { path: seen(&path), tensors: tensors.len(), status })
 }
 
 /// Reports what differs from the lock files, each of which is added to `reads`.
 pub(super) fn hold(
-    parts: &[Part<'_>],
-    reads: &mut Reads,
+    parts: &[ProjectBuild<'_>],
+    reads: &mut ReadSet,
     report: &mut Report,
-) -> Result<(), Fault> {
-    for Part { job, scan, memo, made, .. } in parts {
+) -> Result<(), CommandError> {
+    for ProjectBuild { job, scan, memo, made, .. } in parts {
         let tensors = lines::all_abi(job, scan, made, memo);
         let differences = differences(job.project, &tensors, reads)?;
         for label in differences.found.iter().flat_map(|d| &d.labels) {
@@ -108,18 +113,18 @@ fn quoted(path: &str) -> String {
 
 /// One tensor of a lock file.
 #[derive(Debug, PartialEq, Eq)]
-struct Line {
+struct LockEntry {
     abi: String,
     start: usize,
     end: usize,
 }
 
 /// A tensor: its manifest and its name.
-type Name = (String, String);
+type TensorId = (String, String);
 
 /// What differs from a lock file.
 #[derive(Debug, Default)]
-struct Differences {
+struct LockDifferences {
     /// Each difference.
     found: Vec<Diagnostic>,
     /// The lock file as places call it, and its text; `None`: there is none.
@@ -131,20 +136,23 @@ struct Differences {
 fn differences(
     project: &Project,
     tensors: &[(String, Abi)],
-    reads: &mut Reads,
-) -> Result<Differences, Fault> {
+    reads: &mut ReadSet,
+) -> Result<LockDifferences, CommandError> {
     let path = project.root.join(NAME);
     let read = files::read(&path);
-    let seen_there = read.as_ref().map(|text| text.known).map_err(Unread::reason);
+    let seen_there = read.as_ref().map(|text| text.known).map_err(FileReadError::reason);
     reads.files.insert(path.clone(), seen_there);
     let text = match read {
         Ok(text) => text.text,
-        Err(Unread::Refused(layoutc_compiler::LoadError::NotFound)) => {
-            return Ok(Differences { found: vec![missing(&path)], file: None });
+        Err(FileReadError::Refused(layoutc_compiler::LoadError::NotFound)) => {
+            return Ok(LockDifferences { found: vec![missing(&path)], file: None });
         }
         Err(error) => {
             let message = format!("cannot read `{}`: {}", seen(&path), error.reason());
-            return Err(Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))));
+            return Err(CommandError::Machine(Box::new(Diagnostic::placeless(
+                Code::OutputIo,
+                message,
+            ))));
         }
     };
     let shown: Arc<str> = Arc::from(NAME);
@@ -152,7 +160,7 @@ fn differences(
     for line in parse(&text) {
         match line {
             Ok((name, line)) => drop(locked.insert(name, line)),
-            Err(span) => found.push(unreadable(&Place::new(&shown, span))),
+            Err(span) => found.push(unreadable(&FileSpan::new(&shown, span))),
         }
     }
     for (manifest, abi) in tensors {
@@ -165,13 +173,13 @@ fn differences(
     }
     let is_asked = |manifest: &String| project.is_whole || project.manifests.contains_key(manifest);
     for ((manifest, name), line) in locked.iter().filter(|((manifest, _), _)| is_asked(manifest)) {
-        found.push(removed(manifest, name, &Place::new(&shown, line.start..line.end)));
+        found.push(removed(manifest, name, &FileSpan::new(&shown, line.start..line.end)));
     }
-    Ok(Differences { found, file: Some((project.shown(NAME), text)) })
+    Ok(LockDifferences { found, file: Some((project.shown(NAME), text)) })
 }
 
 /// The lines of a lock file; of one that cannot be read, where it is.
-fn parse(text: &str) -> Vec<Result<(Name, Line), Range<usize>>> {
+fn parse(text: &str) -> Vec<Result<(TensorId, LockEntry), Range<usize>>> {
     let mut lines = Vec::new();
     let mut start = 0;
     for whole in text.split_inclusive('\n') {
@@ -182,13 +190,13 @@ fn parse(text: &str) -> Vec<Result<(Name, Line), Range<usize>>> {
             continue;
         }
         lines.push(parse_line(line).map_or(Err(span.clone()), |(name, abi)| {
-            Ok((name, Line { abi, start: span.start, end: span.end }))
+            Ok((name, LockEntry { abi, start: span.start, end: span.end }))
         }));
     }
     lines
 }
 
-fn parse_line(line: &str) -> Option<(Name, String)> {
+fn parse_line(line: &str) -> Option<(TensorId, String)> {
     let (manifest, rest) = if line.starts_with('"') {
         let mut quoted = serde_json::Deserializer::from_str(line).into_iter::<String>();
         let manifest = quoted.next()?.ok()?;
@@ -206,7 +214,7 @@ fn missing(path: &Path) -> Diagnostic {
         .help("write it with `layoutc lock`, and keep it with the manifests")
 }
 
-fn unreadable(place: &Place) -> Diagnostic {
+fn unreadable(place: &FileSpan) -> Diagnostic {
     let message = format!("a line of `{}` cannot be read", place.file);
     Diagnostic::error(Code::OutputLocked, message, place.clone(), "")
         .help("write the file anew with `layoutc lock`")
@@ -226,7 +234,7 @@ fn added(abi: &Abi) -> Diagnostic {
         .help("add it with `layoutc lock`")
 }
 
-fn removed(manifest: &str, name: &str, place: &Place) -> Diagnostic {
+fn removed(manifest: &str, name: &str, place: &FileSpan) -> Diagnostic {
     let message = format!("`{name}` of `{manifest}` is locked, and there is no such tensor");
     Diagnostic::error(Code::OutputLocked, message, place.clone(), "")
         .help("code that shares its memory must change too; accept it with `layoutc lock`")
@@ -242,7 +250,7 @@ mod tests {
             name: "t".to_owned(),
             text: "f32 n=3 -> [3] strides [1] map \"n\" bytes 12 align 64 global hash 01"
                 .to_owned(),
-            place: Place::new(&Arc::from("a.kdl"), 0..1),
+            place: FileSpan::new(&Arc::from("a.kdl"), 0..1),
         };
         let names = ["a.kdl", "b c/\"d\\.kdl", "#e.kdl", "ü.kdl"];
         let tensors: Vec<_> = names.iter().map(|name| ((*name).to_owned(), abi.clone())).collect();

@@ -8,30 +8,30 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::project::files::{self, glance};
-use crate::project::reads::{Looks, Seen};
-use crate::state::fact::{Checked, Facts, Known, Paths};
+use crate::project::reads::{FileState, FileStates};
+use crate::state::fact::{BuildFacts, CheckRecord, Fingerprint, PathSet};
 
 /// Manifests that one thread looks at in one go.
 pub(super) const AT_ONCE: usize = 64;
 
 /// By manifest.
-pub(crate) type Manifests<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
+pub(crate) type ManifestMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
 /// Manifests that were looked at a moment ago.
 #[derive(Debug, Default)]
-pub(crate) enum Looked<'a> {
+pub(crate) enum ManifestReads<'a> {
     /// None.
     #[default]
     Nothing,
     /// Some, by their paths.
-    ByPath(&'a Looks),
+    ByPath(&'a FileStates),
     /// Those of the project in a folder that its log knows, by their names.
-    ByName(PathBuf, Manifests<'a, Seen>),
+    ByName(PathBuf, ManifestMap<'a, FileState>),
 }
 
-impl<'a> Looked<'a> {
+impl<'a> ManifestReads<'a> {
     /// Looks at every manifest of the project at `root` that was checked before, and at those that it used then.
-    pub(super) fn at(root: PathBuf, facts: &Facts<'a>) -> Self {
+    pub(super) fn at(root: PathBuf, facts: &BuildFacts<'a>) -> Self {
         let names = with_uses(facts.checked.iter().map(|(name, checked)| (*name, checked)));
         let seen = glances(&root, &names, facts);
         Self::ByName(root, seen)
@@ -41,9 +41,9 @@ impl<'a> Looked<'a> {
     pub(super) fn texts<'l>(
         &'l self,
         root: &Path,
-        names: Paths<'a>,
-        facts: &Facts<'_>,
-    ) -> Cow<'l, Manifests<'a, Seen>> {
+        names: PathSet<'a>,
+        facts: &BuildFacts<'_>,
+    ) -> Cow<'l, ManifestMap<'a, FileState>> {
         if let Self::ByPath(looks) = self {
             let look = |name: &'a str| {
                 let path = root.join(name);
@@ -59,7 +59,7 @@ impl<'a> Looked<'a> {
     }
 
     /// What stood in exactly these manifests of a project.
-    fn all(&self, root: &Path, names: &Paths<'_>) -> Option<&Manifests<'a, Seen>> {
+    fn all(&self, root: &Path, names: &PathSet<'_>) -> Option<&ManifestMap<'a, FileState>> {
         let Self::ByName(of, seen) = self else { return None };
         let is_same = of == root && seen.len() == names.len();
         (is_same && names.iter().all(|name| seen.contains_key(name))).then_some(seen)
@@ -68,17 +68,21 @@ impl<'a> Looked<'a> {
 
 /// Checked manifests, and those that they use.
 pub(super) fn with_uses<'a: 'f, 'f>(
-    checked: impl Iterator<Item = (&'a str, &'f Checked<'a>)>,
-) -> Paths<'a> {
+    checked: impl Iterator<Item = (&'a str, &'f CheckRecord<'a>)>,
+) -> PathSet<'a> {
     checked.flat_map(|(name, checked)| checked.uses.iter().copied().chain([name])).collect()
 }
 
 /// What stands in these manifests of the project at `root`.
-fn glances<'a>(root: &Path, names: &Paths<'a>, facts: &Facts<'_>) -> Manifests<'a, Seen> {
+fn glances<'a>(
+    root: &Path,
+    names: &PathSet<'a>,
+    facts: &BuildFacts<'_>,
+) -> ManifestMap<'a, FileState> {
     let folder = files::open_folder(root).ok();
     let glance = |name: &&'a str| {
         let known = facts.inputs.get(*name);
-        let is_unchanged = |known: &&Known| {
+        let is_unchanged = |known: &&Fingerprint| {
             folder.as_ref().is_some_and(|folder| files::is_unchanged(folder, name, known))
         };
         let seen = match known.filter(is_unchanged) {

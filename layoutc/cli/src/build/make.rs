@@ -4,53 +4,53 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use layoutc_compiler::check::{Unit, sort};
+use layoutc_compiler::check::{CompilationUnit, sort};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
 use layoutc_compiler::emit::Templates;
-use layoutc_compiler::host::{Host, Key};
+use layoutc_compiler::host::{CacheKey, CompileEnv};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{
-    LoadError, Output, Work, check_with, emit_each, own_templates, syntax_key, umbrella,
+    EmitJob, GeneratedFile, LoadError, check_with, emit_each, own_templates, syntax_key, umbrella,
 };
 use rayon::prelude::*;
 
 use crate::confine;
-use crate::fault::Fault;
-use crate::project::files::{self, Unread};
-use crate::project::reads::Reads;
+use crate::fault::CommandError;
+use crate::project::files::{self, FileReadError};
+use crate::project::reads::ReadSet;
 use crate::project::{Project, seen};
 use crate::report::Report;
 use crate::session::localized;
-use crate::state::fact::{Checked, Emitted, Fact, Hash, Known};
-use crate::state::memo::Disk;
+use crate::state::fact::{BuildFact, CheckRecord, ContentHash, EmitRecord, Fingerprint};
+use crate::state::memo::DiskMemo;
 
-use super::job::Job;
-use super::part::Desk;
-use super::scan::{Scan, UMBRELLA, has_umbrella, template_files};
+use super::job::BuildJob;
+use super::part::BuildContext;
+use super::scan::{BuildScan, UMBRELLA, has_umbrella, template_files};
 use super::{key, lines};
 
 /// What was made of a job.
 #[derive(Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct BuildProducts {
     /// The manifests that were checked, by path.
     pub(super) manifests: BTreeMap<String, Manifest>,
     /// What was found of each manifest that was checked and is good.
-    pub(super) checked: BTreeMap<String, Good>,
+    pub(super) checked: BTreeMap<String, ManifestCheck>,
     /// The files that were made, by target and manifest.
-    pub(super) emitted: BTreeMap<(String, String), Files>,
+    pub(super) emitted: BTreeMap<(String, String), TargetFiles>,
     /// What was read for it.
-    inputs: Vec<(String, Known)>,
+    inputs: Vec<(String, Fingerprint)>,
     /// The key of the templates that the files were made with.
-    templates: Hash,
+    templates: ContentHash,
 }
 
 /// What was found of a good manifest.
 #[derive(Debug)]
-pub(super) struct Good {
+pub(super) struct ManifestCheck {
     /// Of all that the outcome depends on.
-    pub(super) key: Hash,
+    pub(super) key: ContentHash,
     /// The other manifests that it uses, directly or not.
     pub(super) uses: Vec<String>,
     tensors: u64,
@@ -58,26 +58,26 @@ pub(super) struct Good {
     warnings: Vec<u8>,
 }
 
-impl Good {
-    fn fact(&self) -> Checked<'_> {
+impl ManifestCheck {
+    fn fact(&self) -> CheckRecord<'_> {
         let uses = self.uses.iter().map(String::as_str).collect();
-        Checked { key: self.key, uses, tensors: self.tensors, warnings: &self.warnings }
+        CheckRecord { key: self.key, uses, tensors: self.tensors, warnings: &self.warnings }
     }
 }
 
 /// The files of a manifest for a target.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct TargetFiles {
     /// Of all that they depend on.
-    key: Hash,
+    key: ContentHash,
     /// Each with its hash.
-    pub(super) outputs: Vec<(Output, Hash)>,
+    pub(super) outputs: Vec<(GeneratedFile, ContentHash)>,
 }
 
-impl Files {
-    fn new(key: Hash, outputs: Vec<Output>) -> Self {
-        let hashed = |output: Output| {
-            let hash = Hash::of(output.text.as_bytes());
+impl TargetFiles {
+    fn new(key: ContentHash, outputs: Vec<GeneratedFile>) -> Self {
+        let hashed = |output: GeneratedFile| {
+            let hash = ContentHash::of(output.text.as_bytes());
             (output, hash)
         };
         Self { key, outputs: outputs.into_iter().map(hashed).collect() }
@@ -86,13 +86,13 @@ impl Files {
 
 /// Checks what must be checked; what there is to say goes to the report.
 pub(super) fn check(
-    job: &Job<'_>,
-    scan: &Scan<'_>,
-    memo: &Disk,
-    desk: &mut Desk<'_>,
-) -> Result<Made, Fault> {
-    let mut checking = Checking {
-        made: Made { templates: scan.templates, ..Made::default() },
+    job: &BuildJob<'_>,
+    scan: &BuildScan<'_>,
+    memo: &DiskMemo,
+    desk: &mut BuildContext<'_>,
+) -> Result<BuildProducts, CommandError> {
+    let mut checking = CheckProgress {
+        made: BuildProducts { templates: scan.templates, ..BuildProducts::default() },
         diagnostics: Vec::new(),
         texts: BTreeSet::new(),
     };
@@ -108,7 +108,7 @@ pub(super) fn check(
     checking.diagnostics.extend(silent.flat_map(|(_, fresh)| &fresh.warnings).cloned());
     let again: Vec<String> = again.into_iter().map(str::to_owned).collect();
     checking.check(&again, job, scan, memo, desk)?;
-    let Checking { made, mut diagnostics, mut texts } = checking;
+    let CheckProgress { made, mut diagnostics, mut texts } = checking;
     sort(&mut diagnostics);
     read_texts(job, &diagnostics, desk.shown, &mut texts, &mut desk.report);
     desk.report.add(diagnostics.iter().map(|d| localized(d, job.project)));
@@ -116,28 +116,28 @@ pub(super) fn check(
 }
 
 /// What was found until now.
-struct Checking {
-    made: Made,
+struct CheckProgress {
+    made: BuildProducts,
     diagnostics: Vec<Diagnostic>,
     /// The files whose texts the report has.
     texts: BTreeSet<String>,
 }
 
-impl Checking {
+impl CheckProgress {
     fn check(
         &mut self,
         manifests: &[String],
-        job: &Job<'_>,
-        scan: &Scan<'_>,
-        memo: &Disk,
-        desk: &mut Desk<'_>,
-    ) -> Result<(), Fault> {
+        job: &BuildJob<'_>,
+        scan: &BuildScan<'_>,
+        memo: &DiskMemo,
+        desk: &mut BuildContext<'_>,
+    ) -> Result<(), CommandError> {
         if manifests.is_empty() {
             return Ok(());
         }
         desk.meter.expect(manifests.len() * 2);
-        let sources = files::Files::new(&job.project.root);
-        let host = Host { sources: &sources, memo, observer: desk.meter };
+        let sources = files::ProjectFiles::new(&job.project.root);
+        let host = CompileEnv { sources: &sources, memo, observer: desk.meter };
         let checked = check_with(&host, manifests, &job.project.config);
         sources.note(desk.reads);
         let mut hashes = BTreeMap::new();
@@ -148,7 +148,7 @@ impl Checking {
             self.texts.insert(path);
         }
         self.diagnostics.extend(checked.diagnostics.iter().cloned());
-        let good = |(manifest, unit): (&Manifest, &Unit)| {
+        let good = |(manifest, unit): (&Manifest, &CompilationUnit)| {
             let good =
                 found(scan, manifest, unit, &hashes).filter(|_| !has_errors(&unit.diagnostics));
             Some((manifest.path.clone(), good?))
@@ -168,7 +168,7 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 /// Adds the texts that diagnostics point into and that are not among `known`: of those that are shown, `most` of each
 /// severity.
 fn read_texts(
-    job: &Job<'_>,
+    job: &BuildJob<'_>,
     diagnostics: &[Diagnostic],
     most: usize,
     known: &mut BTreeSet<String>,
@@ -185,7 +185,7 @@ fn read_texts(
 }
 
 /// Adds the text that a label points into.
-pub(super) fn read_text(job: &Job<'_>, label: &Label, report: &mut Report) {
+pub(super) fn read_text(job: &BuildJob<'_>, label: &Label, report: &mut Report) {
     let path = label.place.file.as_ref();
     if let Ok(text) = files::read(&job.project.root.join(path)) {
         report.text(job.project.shown(path), text.text);
@@ -193,11 +193,11 @@ pub(super) fn read_text(job: &Job<'_>, label: &Label, report: &mut Report) {
 }
 
 fn found(
-    scan: &Scan<'_>,
+    scan: &BuildScan<'_>,
     manifest: &Manifest,
-    unit: &Unit,
-    hashes: &BTreeMap<String, Hash>,
-) -> Option<Good> {
+    unit: &CompilationUnit,
+    hashes: &BTreeMap<String, ContentHash>,
+) -> Option<ManifestCheck> {
     let closure: BTreeSet<&String> = unit.uses.iter().chain([&manifest.path]).collect();
     let mut texts = Vec::new();
     for path in closure {
@@ -207,7 +207,7 @@ fn found(
         [] => Vec::new(),
         warnings => postcard::to_allocvec(warnings).ok()?,
     };
-    Some(Good {
+    Some(ManifestCheck {
         key: key::checked(scan.base, texts.into_iter()),
         uses: unit.uses.clone(),
         tensors: manifest.tensors.len() as u64,
@@ -217,12 +217,12 @@ fn found(
 
 /// Makes the files of all work; what is wrong goes to the report.
 pub(super) fn emit(
-    job: &Job<'_>,
-    scan: &Scan<'_>,
-    made: &mut Made,
-    desk: &mut Desk<'_>,
-) -> Result<(), Fault> {
-    let Desk { meter, report, reads, .. } = desk;
+    job: &BuildJob<'_>,
+    scan: &BuildScan<'_>,
+    made: &mut BuildProducts,
+    desk: &mut BuildContext<'_>,
+) -> Result<(), CommandError> {
+    let BuildContext { meter, report, reads, .. } = desk;
     let templates = templates(job, made, reads)?;
     if !templates.user.is_empty() {
         confine::rehearse()?;
@@ -232,8 +232,8 @@ pub(super) fn emit(
         .iter()
         .filter_map(|(target, manifest)| Some((*target, made.manifests.get(*manifest)?)))
         .collect();
-    let units: Vec<Work<'_>> =
-        work.iter().map(|(target, manifest)| Work { target, manifest }).collect();
+    let units: Vec<EmitJob<'_>> =
+        work.iter().map(|(target, manifest)| EmitJob { target, manifest }).collect();
     meter.expect(units.len());
     let emitted = match emit_each(&units, &job.project.config, &templates, *meter) {
         Ok(emitted) => emitted,
@@ -242,11 +242,11 @@ pub(super) fn emit(
             return Ok(());
         }
     };
-    let files = |((target, manifest), outputs): (&(&str, &Manifest), Vec<Output>)| {
+    let files = |((target, manifest), outputs): (&(&str, &Manifest), Vec<GeneratedFile>)| {
         let checked = made.checked.get(&manifest.path)?;
         let key = key::emitted(&checked.key, &made.templates, target, &manifest.path);
         let name = ((*target).to_owned(), manifest.path.clone());
-        Some((name, Files::new(key, outputs)))
+        Some((name, TargetFiles::new(key, outputs)))
     };
     made.emitted = work.par_iter().zip(emitted).filter_map(files).collect();
     if has_umbrella(job)
@@ -260,9 +260,9 @@ pub(super) fn emit(
 /// The header that includes all others, made whenever something else is.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 fn emit_umbrella(
-    job: &Job<'_>,
-    scan: &Scan<'_>,
-    made: &mut Made,
+    job: &BuildJob<'_>,
+    scan: &BuildScan<'_>,
+    made: &mut BuildProducts,
     templates: &Templates,
 ) -> Result<(), Diagnostic> {
     let (target, manifest) = UMBRELLA;
@@ -278,7 +278,7 @@ fn emit_umbrella(
     let key = key::umbrella(scan.base, &made.templates, paths.iter().copied());
     if let Some(header) = umbrella(&job.project.config, &paths, templates)? {
         let name = (target.to_owned(), manifest.to_owned());
-        made.emitted.insert(name, Files::new(key, vec![header]));
+        made.emitted.insert(name, TargetFiles::new(key, vec![header]));
     }
     Ok(())
 }
@@ -299,12 +299,16 @@ pub(crate) fn tell(
 }
 
 /// The user's own templates: by name below the templates folder, and what is known of their files.
-fn templates(job: &Job<'_>, made: &mut Made, reads: &mut Reads) -> Result<Templates, Fault> {
+fn templates(
+    job: &BuildJob<'_>,
+    made: &mut BuildProducts,
+    reads: &mut ReadSet,
+) -> Result<Templates, CommandError> {
     let (mut templates, mut unreadable) = (BTreeMap::new(), BTreeMap::new());
     let mut hashes = BTreeMap::new();
     for (name, path) in template_files(job.project)? {
         let found = template(&path)?;
-        if let Found::Text(text) = found {
+        if let TemplateFile::Text(text) = found {
             hashes.insert(name.clone(), text.known.hash);
             templates.insert(name, unix(&text.text));
             reads.files.insert(path, Ok(text.known));
@@ -313,7 +317,7 @@ fn templates(job: &Job<'_>, made: &mut Made, reads: &mut Reads) -> Result<Templa
         if let Ok(known) = files::glance(&path, None) {
             hashes.insert(name.clone(), known.hash);
         }
-        if let Found::NotUtf8(at) = found {
+        if let TemplateFile::NotUtf8(at) = found {
             unreadable.insert(name, at);
         }
     }
@@ -322,21 +326,21 @@ fn templates(job: &Job<'_>, made: &mut Made, reads: &mut Reads) -> Result<Templa
 }
 
 /// A project's own templates, by name below the templates folder.
-pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, Fault> {
+pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, CommandError> {
     let (mut texts, mut unreadable) = (BTreeMap::new(), BTreeMap::new());
     for (name, path) in template_files(project)? {
         match template(&path)? {
-            Found::Text(text) => drop(texts.insert(name, unix(&text.text))),
-            Found::NotUtf8(at) => drop(unreadable.insert(name, at)),
-            Found::Nothing => {}
+            TemplateFile::Text(text) => drop(texts.insert(name, unix(&text.text))),
+            TemplateFile::NotUtf8(at) => drop(unreadable.insert(name, at)),
+            TemplateFile::Nothing => {}
         }
     }
     Ok(own_templates(config, texts, unreadable))
 }
 
 /// A file below the templates folder.
-enum Found {
-    Text(files::Text),
+enum TemplateFile {
+    Text(files::FileText),
     /// Not UTF-8 at this byte: an error where it is used. It may be a picture, an editor's backup.
     NotUtf8(usize),
     /// A link out of the project, no file.
@@ -344,15 +348,17 @@ enum Found {
 }
 
 /// A file below the templates folder. Links are followed inside the project alone.
-fn template(path: &Path) -> Result<Found, Fault> {
+fn template(path: &Path) -> Result<TemplateFile, CommandError> {
     match files::read(path) {
-        Ok(text) => Ok(Found::Text(text)),
-        Err(Unread::Refused(LoadError::NotUtf8 { valid_up_to })) => Ok(Found::NotUtf8(valid_up_to)),
-        Err(Unread::Refused(_)) => Ok(Found::Nothing),
+        Ok(text) => Ok(TemplateFile::Text(text)),
+        Err(FileReadError::Refused(LoadError::NotUtf8 { valid_up_to })) => {
+            Ok(TemplateFile::NotUtf8(valid_up_to))
+        }
+        Err(FileReadError::Refused(_)) => Ok(TemplateFile::Nothing),
         Err(error) => {
             let (shown, reason) = (seen(path), error.reason());
             let message = format!("cannot read the template `{shown}`: {reason}");
-            Err(Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))))
+            Err(CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))))
         }
     }
 }
@@ -364,25 +370,32 @@ fn unix(text: &str) -> String {
 
 /// Everything that was found of a job's manifests and files, but for the outputs themselves.
 /// Files count only if they were written.
-pub(super) fn facts<'m>(scan: &'m Scan<'_>, made: &'m Made, is_written: bool) -> Vec<Fact<'m>> {
+pub(super) fn facts<'m>(
+    scan: &'m BuildScan<'_>,
+    made: &'m BuildProducts,
+    is_written: bool,
+) -> Vec<BuildFact<'m>> {
     let inputs = scan.hints.iter().chain(&made.inputs);
-    let mut facts: Vec<Fact<'_>> = inputs.map(|(path, known)| Fact::Input(path, *known)).collect();
-    facts.extend(made.checked.iter().map(|(manifest, good)| Fact::Checked(manifest, good.fact())));
+    let mut facts: Vec<BuildFact<'_>> =
+        inputs.map(|(path, known)| BuildFact::Input(path, *known)).collect();
+    facts.extend(
+        made.checked.iter().map(|(manifest, good)| BuildFact::Checked(manifest, good.fact())),
+    );
     for ((target, manifest), files) in made.emitted.iter().filter(|_| is_written) {
-        let known = |hash: &Hash| Known { stat: None, hash: *hash };
+        let known = |hash: &ContentHash| Fingerprint { stat: None, hash: *hash };
         let outputs = files.outputs.iter().map(|(file, hash)| (file.path.as_str(), known(hash)));
-        let emitted = Emitted { key: files.key, outputs: outputs.collect() };
-        facts.push(Fact::Emitted(target, manifest, emitted));
+        let emitted = EmitRecord { key: files.key, outputs: outputs.collect() };
+        facts.push(BuildFact::Emitted(target, manifest, emitted));
     }
     if is_written && !scan.swept.is_empty() {
         let swept = scan.swept.iter().map(|(folder, stat)| (folder.as_str(), *stat));
-        facts.push(Fact::Swept(swept.collect()));
+        facts.push(BuildFact::Swept(swept.collect()));
     }
     facts
 }
 
 /// What of the memory is of use to the next build: of texts as they are now.
-pub(super) fn live(job: &Job<'_>, made: &Made) -> BTreeSet<Key> {
+pub(super) fn live(job: &BuildJob<'_>, made: &BuildProducts) -> BTreeSet<CacheKey> {
     let facts = &job.log.facts;
     let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));
     let texts = known.map(|known| &known.hash);

@@ -9,19 +9,19 @@ use std::time::SystemTime;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::args::Build;
-use crate::fault::Fault;
+use crate::args::BuildArgs;
+use crate::fault::CommandError;
 use crate::interrupt;
 use crate::project::paths::relative;
 use crate::project::seen;
 
-use super::graph::Graph;
+use super::graph::DependencyGraph;
 use super::is_rehearsed;
 use super::rule::{is_rule, rule};
 
 /// The files that `--stamp` and `--depfile` name.
 #[derive(Debug)]
-pub(super) struct Marks {
+pub(super) struct StampFiles {
     start: SystemTime,
     /// Absolute, and as it was given: make knows it by no other name.
     stamp: Option<(PathBuf, PathBuf)>,
@@ -32,23 +32,24 @@ pub(super) struct Marks {
 /// The largest rule that is looked into, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-impl Marks {
+impl StampFiles {
     /// Looks at what stands there when a build begins.
     ///
     /// # Errors
     /// Something that is not layoutc's.
-    pub(super) fn look(args: &Build) -> Result<Self, Fault> {
+    pub(super) fn look(args: &BuildArgs) -> Result<Self, CommandError> {
         let start = SystemTime::now();
         if is_rehearsed(args) {
             return Ok(Self { start, stamp: None, depfile: None });
         }
-        let absolute =
-            |path: &PathBuf| std::path::absolute(path).map_err(|e| Fault::io("find", path, &e));
+        let absolute = |path: &PathBuf| {
+            std::path::absolute(path).map_err(|e| CommandError::io("find", path, &e))
+        };
         let stamp = args.stamp.as_ref().map(absolute).transpose()?;
         let depfile = args.depfile.as_ref().map(absolute).transpose()?;
         if stamp.is_some() && stamp == depfile {
             let line = "`--stamp` and `--depfile` name the same file";
-            return Err(Fault::Usage(line.to_owned()));
+            return Err(CommandError::Usage(line.to_owned()));
         }
         if let Some(stamp) = &stamp {
             standing(stamp, "a stamp", str::is_empty)?;
@@ -60,7 +61,10 @@ impl Marks {
     }
 
     /// The rule for the depfile, if there is to be one: paths as seen from the current folder, the stamp as given.
-    pub(super) fn rule(&self, graph: impl FnOnce() -> Graph) -> Result<Option<String>, Fault> {
+    pub(super) fn rule(
+        &self,
+        graph: impl FnOnce() -> DependencyGraph,
+    ) -> Result<Option<String>, CommandError> {
         let named = [
             ("--depfile", self.depfile.as_ref().map(|(file, _)| file)),
             ("--stamp", self.stamp.as_ref().map(|(file, _)| file)),
@@ -68,7 +72,8 @@ impl Marks {
         if named.iter().all(|(_, file)| file.is_none()) {
             return Ok(None);
         }
-        let here = std::env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
+        let here =
+            std::env::current_dir().map_err(|e| CommandError::io("find", Path::new("."), &e))?;
         let graph = graph();
         for (option, file) in named {
             let Some(file) = file else { continue };
@@ -77,7 +82,7 @@ impl Marks {
                 let line = format!(
                     "`{option}` names `{file}`, which is an output of this build; name another file"
                 );
-                return Err(Fault::Usage(line));
+                return Err(CommandError::Usage(line));
             }
         }
         if self.depfile.is_none() {
@@ -96,20 +101,20 @@ impl Marks {
     /// Writes the rule if it is new; then touches the stamp.
     ///
     /// The stamp gets the time at which the build began: what is edited while it goes on is newer.
-    pub(super) fn leave(&self, rule: Option<&str>) -> Result<(), Fault> {
+    pub(super) fn leave(&self, rule: Option<&str>) -> Result<(), CommandError> {
         if self.depfile.is_none() && self.stamp.is_none() {
             return Ok(());
         }
         interrupt::when_prepared()?;
-        let _writing = interrupt::Writing::begin();
+        let _writing = interrupt::WriteGuard::begin();
         if let (Some((file, old)), Some(rule)) = (&self.depfile, rule)
             && old.as_deref() != Some(rule)
         {
-            replace(file, rule).map_err(|error| Fault::io("write", file, &error))?;
+            replace(file, rule).map_err(|error| CommandError::io("write", file, &error))?;
         }
         match &self.stamp {
             Some((stamp, _)) => {
-                touch(stamp, self.start).map_err(|error| Fault::io("write", stamp, &error))
+                touch(stamp, self.start).map_err(|error| CommandError::io("write", stamp, &error))
             }
             None => Ok(()),
         }
@@ -121,23 +126,25 @@ fn standing(
     file: &Path,
     kind: &str,
     is_ours: impl Fn(&str) -> bool,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<String>, CommandError> {
     let foreign = || {
         let message = format!("`{}` is not {kind}, and is kept", seen(file));
         let help = "move it away, or name another file";
-        Err(Fault::Input(vec![Diagnostic::placeless(Code::OutputForeign, message).help(help)]))
+        Err(CommandError::Input(vec![
+            Diagnostic::placeless(Code::OutputForeign, message).help(help),
+        ]))
     };
     match fs::symlink_metadata(file) {
         Ok(metadata) if !metadata.is_file() || metadata.len() > LARGEST => return foreign(),
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Fault::io("look at", file, &error)),
+        Err(error) => return Err(CommandError::io("look at", file, &error)),
     }
     match fs::read_to_string(file) {
         Ok(text) if is_ours(&text) => Ok(Some(text)),
         Ok(_) => foreign(),
         Err(error) if error.kind() == ErrorKind::InvalidData => foreign(),
-        Err(error) => Err(Fault::io("read", file, &error)),
+        Err(error) => Err(CommandError::io("read", file, &error)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use layoutc_compiler::host::{Observer, Stage};
+use layoutc_compiler::host::{CompileStage, Observer};
 
 thread_local! {
     /// When the pieces began that this thread is at: one that waits for others may do one of them meanwhile.
@@ -14,9 +14,9 @@ thread_local! {
 
 /// A piece of work that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct WorkSpan {
     /// What was done.
-    pub(crate) stage: Stage,
+    pub(crate) stage: CompileStage,
     /// With which manifest.
     pub(crate) item: String,
     /// The thread that did it, from 0.
@@ -29,7 +29,7 @@ pub(crate) struct Span {
 
 /// Whether every piece is noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(crate) enum MeterDetail {
     /// It is.
     Spans,
     /// They are counted.
@@ -38,7 +38,7 @@ pub(crate) enum Detail {
 
 /// Stages that follow each other: when the last one ended, and how long each took.
 #[derive(Debug)]
-struct Stages {
+struct StageTimes {
     last: Instant,
     took: Vec<(&'static str, Duration)>,
 }
@@ -47,20 +47,20 @@ struct Stages {
 #[derive(Debug)]
 pub(crate) struct Meter {
     start: Instant,
-    stages: Mutex<Stages>,
-    spans: Option<Mutex<Vec<Span>>>,
+    stages: Mutex<StageTimes>,
+    spans: Option<Mutex<Vec<WorkSpan>>>,
     done: AtomicUsize,
     all: AtomicUsize,
 }
 
 impl Meter {
     /// Starts measuring.
-    pub(crate) fn start(detail: Detail) -> Self {
+    pub(crate) fn start(detail: MeterDetail) -> Self {
         let now = Instant::now();
         Self {
             start: now,
-            stages: Mutex::new(Stages { last: now, took: Vec::new() }),
-            spans: (detail == Detail::Spans).then(Mutex::default),
+            stages: Mutex::new(StageTimes { last: now, took: Vec::new() }),
+            spans: (detail == MeterDetail::Spans).then(Mutex::default),
             done: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
         }
@@ -87,7 +87,7 @@ impl Meter {
     }
 
     /// All stages, and all pieces in the order of their beginnings.
-    pub(super) fn finish(&self) -> (Vec<(&'static str, Duration)>, Vec<Span>) {
+    pub(super) fn finish(&self) -> (Vec<(&'static str, Duration)>, Vec<WorkSpan>) {
         let mut spans = Vec::new();
         if let Some(noted) = &self.spans {
             spans.append(&mut noted.lock().unwrap_or_else(PoisonError::into_inner));
@@ -105,12 +105,12 @@ impl Observer for Meter {
         }
     }
 
-    fn end(&self, stage: Stage, item: &str) {
+    fn end(&self, stage: CompileStage, item: &str) {
         self.done.fetch_add(1, Ordering::Relaxed);
         let Some(spans) = &self.spans else { return };
         let end = self.start.elapsed();
         let Some(begun) = BEGUN.with_borrow_mut(Vec::pop) else { return };
-        let span = Span {
+        let span = WorkSpan {
             stage,
             item: item.to_owned(),
             thread: rayon::current_thread_index().map_or(0, |index| index + 1),

@@ -24,38 +24,38 @@ use std::time::Duration;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::args::{Build, Format, Select};
+use crate::args::{BuildArgs, ReportFormat, SelectArgs};
 use crate::confine;
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::output::{Status, Strictness};
-use crate::progress::{Progress, Unit, Work};
-use crate::project::reads::Reads;
+use crate::fault::CommandError;
+use crate::output::{OutputStatus, OverwritePolicy};
+use crate::progress::{Progress, ProgressTask, ProgressUnit};
+use crate::project::reads::ReadSet;
 use crate::project::{self, Project, seen};
 use crate::report::Report;
-use crate::report::summary::Row;
-use crate::state::log::Store;
+use crate::report::summary::TensorRow;
+use crate::state::log::LogArena;
 
-pub(crate) use action::{Action, Subject, actions};
-pub(crate) use graph::{Graph, Kind};
+pub(crate) use action::{ActionScope, BuildAction, actions};
+pub(crate) use graph::{DependencyGraph, FileKind};
 pub(crate) use job::guess;
 pub(crate) use job::places;
-pub(crate) use locked::{Locking, lock_files};
-pub(crate) use looked::Looked;
+pub(crate) use locked::{LockFileUpdate, lock_files};
+pub(crate) use looked::ManifestReads;
 pub(crate) use make::{own_of, tell};
-pub(crate) use meter::Span;
-pub(crate) use part::Ahead;
+pub(crate) use meter::WorkSpan;
+pub(crate) use part::BuildPrefetch;
 pub(crate) use rule::{UNTOLD, is_told};
 
-use job::{Job, Patience};
-use marks::Marks;
-use meter::{Detail, Meter};
-use part::{Desk, Part};
-use plan::Plan;
+use job::{BuildJob, LockWait};
+use marks::StampFiles;
+use meter::{Meter, MeterDetail};
+use part::{BuildContext, ProjectBuild};
+use plan::OutputPlan;
 
 /// A build that came to its end; whether a good one, its report says.
 #[derive(Debug)]
-pub(crate) struct Built {
+pub(crate) struct BuildSummary {
     /// All there is to say.
     pub(crate) report: Report,
     /// How many good tensors the manifests asked for have.
@@ -63,44 +63,44 @@ pub(crate) struct Built {
     /// How many manifests were asked for.
     pub(crate) manifests: usize,
     /// The tensors: all if there are few, or if all were asked for; else the first of those that were checked.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<TensorRow>,
     /// How many more were checked.
     pub(crate) more: usize,
     /// What became of the outputs, or would.
-    pub(crate) outputs: Outputs,
+    pub(crate) outputs: OutputSummary,
     /// How long each stage took.
     pub(crate) stages: Vec<(&'static str, Duration)>,
     /// Every piece of work, where that was asked for.
-    pub(crate) spans: Vec<Span>,
+    pub(crate) spans: Vec<WorkSpan>,
     /// The state folder of the first project, if it is there.
     pub(crate) state: Option<PathBuf>,
 }
 
 /// What became of outputs, or would.
 #[derive(Debug, Default)]
-pub(crate) struct Outputs {
+pub(crate) struct OutputSummary {
     /// Each with the path that people see.
-    pub(crate) listed: Vec<(Status, String)>,
+    pub(crate) listed: Vec<(OutputStatus, String)>,
     /// How many more are unchanged.
     pub(crate) more: usize,
 }
 
-impl Outputs {
+impl OutputSummary {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.listed.len() + self.more
     }
 
     /// Of how many this became.
-    pub(crate) fn count(&self, status: Status) -> usize {
+    pub(crate) fn count(&self, status: OutputStatus) -> usize {
         let listed = self.listed.iter().filter(|(of, _)| *of == status).count();
-        if status == Status::Unchanged { listed + self.more } else { listed }
+        if status == OutputStatus::Unchanged { listed + self.more } else { listed }
     }
 }
 
 /// Which tensors a build gives lines of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rows {
+pub(crate) enum RowSelection {
     /// All.
     All,
     /// All if there are few, else the first of those that were checked.
@@ -117,7 +117,7 @@ const STACK: usize = 8 << 20;
 
 /// Makes `build` and `watch` work on as many threads as they were told to, or as there are cores.
 /// `is_alone`: this thread does nothing else meanwhile.
-pub(crate) fn start_threads(args: &Build, is_alone: bool) -> Result<(), Fault> {
+pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), CommandError> {
     let jobs = args.jobs.map_or(0, usize::from);
     let mut pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
     if is_alone && has_room() {
@@ -125,7 +125,7 @@ pub(crate) fn start_threads(args: &Build, is_alone: bool) -> Result<(), Fault> {
     }
     pool.build_global().map_err(|error| {
         let message = format!("cannot start threads: {error}");
-        Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
+        CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
     })?;
     // All are awake before there is work for them.
     rayon::broadcast(|_| ());
@@ -139,78 +139,78 @@ fn has_room() -> bool {
 }
 
 /// Whether a build with these arguments leaves the disk as it is.
-pub(crate) fn is_rehearsed(args: &Build) -> bool {
+pub(crate) fn is_rehearsed(args: &BuildArgs) -> bool {
     args.dry_run || args.check || confine::is_child()
 }
 
 /// What would be replaced is a difference, not a refusal, where nothing is written.
-fn strictness(args: &Build) -> Strictness {
-    if args.force || args.check { Strictness::Force } else { Strictness::Careful }
+fn strictness(args: &BuildArgs) -> OverwritePolicy {
+    if args.force || args.check { OverwritePolicy::Overwrite } else { OverwritePolicy::KeepForeign }
 }
 
 /// Builds once: projects that are known already, or else those that the arguments name. What was read is added to
 /// `reads`, also when there is a fault.
 pub(crate) fn once<'a>(
-    args: &Build,
-    rows: Rows,
-    known: Option<(&'a [Project], Ahead<'a>)>,
-    reads: &mut Reads,
+    args: &BuildArgs,
+    rows: RowSelection,
+    known: Option<(&'a [Project], BuildPrefetch<'a>)>,
+    reads: &mut ReadSet,
     console: &mut Console,
-) -> Result<Built, Fault> {
-    let meter = Meter::start(if args.timings { Detail::Spans } else { Detail::Counts });
-    let marks = Marks::look(args)?;
-    let (store, mut report) = (Store::default(), Report::default());
+) -> Result<BuildSummary, CommandError> {
+    let meter = Meter::start(if args.timings { MeterDetail::Spans } else { MeterDetail::Counts });
+    let marks = StampFiles::look(args)?;
+    let (store, mut report) = (LogArena::default(), Report::default());
     // On a thread of the pool itself: from any other one, each parallel step would wait for one of those to wake.
     rayon::scope(|_| {
         if let Some((projects, ahead)) = known {
-            let desk = Desk::new(&meter, report, reads, console);
+            let desk = BuildContext::new(&meter, report, reads, console);
             return build(args, rows, &marks, projects, ahead, desk);
         }
         let (projects, ahead) = part::discover(&args.select, &store, &mut report, reads)?;
-        let desk = Desk::new(&meter, report, reads, console);
+        let desk = BuildContext::new(&meter, report, reads, console);
         build(args, rows, &marks, &projects, ahead, desk)
     })
 }
 
 fn build<'a>(
-    args: &Build,
-    rows: Rows,
-    marks: &Marks,
+    args: &BuildArgs,
+    rows: RowSelection,
+    marks: &StampFiles,
     projects: &'a [Project],
-    ahead: Ahead<'a>,
-    mut desk: Desk<'_>,
-) -> Result<Built, Fault> {
+    ahead: BuildPrefetch<'a>,
+    mut desk: BuildContext<'_>,
+) -> Result<BuildSummary, CommandError> {
     let locking = match (is_rehearsed(args), args.no_wait) {
         (true, _) => None,
-        (false, true) => Some(Patience::GiveUp),
-        (false, false) => Some(Patience::Wait),
+        (false, true) => Some(LockWait::Fail),
+        (false, false) => Some(LockWait::Wait),
     };
     let (select, how) = (&args.select, strictness(args));
     let mut parts = part::all(select, projects, ahead, how, locking, &mut desk)?;
     let is_done = parts.iter().all(|part| part.scan.is_done());
     let meter = desk.meter;
     let progress = || meter.progress();
-    let shown = Work { doing: "building", unit: Unit::Steps, progress: &progress };
+    let shown = ProgressTask { doing: "building", unit: ProgressUnit::Steps, progress: &progress };
     let lines = std::thread::scope(|scope| {
         let _progress = (!is_done).then(|| Progress::show(scope, shown, desk.console));
         work(args, marks, &mut parts, rows, &mut desk)
     })?;
-    let Desk { meter, report, console, .. } = desk;
-    let is_listed = console.format == Format::Json || console.verbose;
+    let BuildContext { meter, report, console, .. } = desk;
+    let is_listed = console.format == ReportFormat::Json || console.verbose;
     let outputs = outputs(&parts, is_listed);
     Ok(built(&parts, lines, outputs, report, meter))
 }
 
 /// Checks, makes, compares and writes; the lines of the summary.
 fn work(
-    args: &Build,
-    marks: &Marks,
-    parts: &mut [Part<'_>],
-    rows: Rows,
-    desk: &mut Desk<'_>,
-) -> Result<Lines, Fault> {
+    args: &BuildArgs,
+    marks: &StampFiles,
+    parts: &mut [ProjectBuild<'_>],
+    rows: RowSelection,
+    desk: &mut BuildContext<'_>,
+) -> Result<SummaryRows, CommandError> {
     part::make_all(parts, desk)?;
-    let Desk { meter, report, reads, .. } = desk;
+    let BuildContext { meter, report, reads, .. } = desk;
     if args.locked && !report.has_errors() {
         locked::hold(parts, reads, report)?;
     }
@@ -229,7 +229,7 @@ fn work(
         report.add(parts.iter().flat_map(|part| differences(&part.plan, &part.job)));
     }
     let is_written = is_good && !report.has_errors() && !is_rehearsed(args);
-    let rule = if is_written { marks.rule(|| Graph::of(parts, reads))? } else { None };
+    let rule = if is_written { marks.rule(|| DependencyGraph::of(parts, reads))? } else { None };
     for part in parts {
         // What was checked is not asked for any more: it goes while files are written.
         let spent = std::mem::take(&mut part.made.manifests);
@@ -249,27 +249,32 @@ fn work(
 
 /// What depends on what in a build of `select`, and all there is to say; without an error, it is complete. Nothing is
 /// written.
-pub(crate) fn graph(select: &Select, console: &mut Console) -> Result<(Report, Graph), Fault> {
+pub(crate) fn graph(
+    select: &SelectArgs,
+    console: &mut Console,
+) -> Result<(Report, DependencyGraph), CommandError> {
     part::rehearse(select, console, |parts, desk| {
         part::make_all(parts, desk)?;
-        Ok(Graph::of(parts, desk.reads))
+        Ok(DependencyGraph::of(parts, desk.reads))
     })
 }
 
 /// The lines of the summary.
-struct Lines {
-    rows: Vec<Row>,
+struct SummaryRows {
+    rows: Vec<TensorRow>,
     more: usize,
     /// How many good tensors there are.
     tensors: usize,
 }
 
-fn lines(parts: &[Part<'_>], rows: Rows) -> Lines {
-    let of = |part: &Part<'_>| lines::tensors(&part.job, &part.scan, &part.made);
+fn lines(parts: &[ProjectBuild<'_>], rows: RowSelection) -> SummaryRows {
+    let of = |part: &ProjectBuild<'_>| lines::tensors(&part.job, &part.scan, &part.made);
     let tensors = parts.iter().map(of).sum();
-    let is_all = rows == Rows::All || tensors <= FEW;
-    let mut lines = Lines { rows: Vec::new(), more: 0, tensors };
-    for Part { job, scan, memo, made, .. } in parts.iter().filter(|_| rows != Rows::None) {
+    let is_all = rows == RowSelection::All || tensors <= FEW;
+    let mut lines = SummaryRows { rows: Vec::new(), more: 0, tensors };
+    for ProjectBuild { job, scan, memo, made, .. } in
+        parts.iter().filter(|_| rows != RowSelection::None)
+    {
         if is_all {
             lines.rows.extend(lines::all(job, scan, made, memo));
         } else {
@@ -283,8 +288,8 @@ fn lines(parts: &[Part<'_>], rows: Rows) -> Lines {
 }
 
 /// Writes what is to be written, and remembers what was found.
-fn finish(part: &mut Part<'_>, is_written: bool) -> Result<(), Fault> {
-    let Part { job, scan, memo, made, plan } = part;
+fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandError> {
+    let ProjectBuild { job, scan, memo, made, plan } = part;
     let mut facts = make::facts(scan, made, is_written);
     if is_written {
         facts.extend(plan.facts());
@@ -310,31 +315,32 @@ fn finish(part: &mut Part<'_>, is_written: bool) -> Result<(), Fault> {
 }
 
 /// What became of the outputs: all if there are few, or if all are to be listed; else those that a build made anew.
-fn outputs(parts: &[Part<'_>], is_listed: bool) -> Outputs {
+fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
     let kept: usize = parts.iter().map(|part| part.plan.kept).sum();
     let is_listed = is_listed || kept <= FEW;
-    let listed = parts.iter().flat_map(|Part { job, scan, plan, .. }| {
+    let listed = parts.iter().flat_map(|ProjectBuild { job, scan, plan, .. }| {
         let folder = PathBuf::from(seen(&job.home.path()));
         let folder = project::paths::start(&folder).to_owned();
         let made = plan.files.iter().map(|(path, planned)| (path.as_str(), planned.status));
         let kept = scan.kept(job).filter(|_| is_listed && plan.kept > 0);
-        let mut listed: Vec<_> = made.chain(kept.map(|path| (path, Status::Unchanged))).collect();
+        let mut listed: Vec<_> =
+            made.chain(kept.map(|path| (path, OutputStatus::Unchanged))).collect();
         listed.sort_unstable_by_key(|(path, _)| *path);
         let shown = move |path| folder.join(path).to_string_lossy().into_owned();
         listed.into_iter().map(move |(path, status)| (status, shown(path)))
     });
-    Outputs { listed: listed.collect(), more: if is_listed { 0 } else { kept } }
+    OutputSummary { listed: listed.collect(), more: if is_listed { 0 } else { kept } }
 }
 
 fn built(
-    parts: &[Part<'_>],
-    lines: Lines,
-    outputs: Outputs,
+    parts: &[ProjectBuild<'_>],
+    lines: SummaryRows,
+    outputs: OutputSummary,
     report: Report,
     meter: &Meter,
-) -> Built {
+) -> BuildSummary {
     let (stages, spans) = meter.finish();
-    Built {
+    BuildSummary {
         report,
         tensors: lines.tensors,
         manifests: parts.iter().map(|part| part.job.project.manifests.len()).sum(),
@@ -348,18 +354,21 @@ fn built(
 }
 
 /// The outputs on disk that are not what they would be.
-fn differences(plan: &Plan, job: &Job<'_>) -> Vec<Diagnostic> {
-    let differing = plan.files.iter().filter(|(_, planned)| planned.status != Status::Unchanged);
+fn differences(plan: &OutputPlan, job: &BuildJob<'_>) -> Vec<Diagnostic> {
+    let differing =
+        plan.files.iter().filter(|(_, planned)| planned.status != OutputStatus::Unchanged);
     differing
         .map(|(path, planned)| {
             let file = job.home.path().join(path);
             let shown = seen(&file);
             let message = match planned.status {
-                Status::Removed => format!("`{shown}` is left over"),
-                Status::Written | Status::Unchanged if !file.exists() => {
+                OutputStatus::Removed => format!("`{shown}` is left over"),
+                OutputStatus::Written | OutputStatus::Unchanged if !file.exists() => {
                     format!("`{shown}` is missing")
                 }
-                Status::Written | Status::Unchanged => format!("`{shown}` is not up to date"),
+                OutputStatus::Written | OutputStatus::Unchanged => {
+                    format!("`{shown}` is not up to date")
+                }
             };
             Diagnostic::placeless(Code::OutputStale, message).help("run `layoutc build`")
         })

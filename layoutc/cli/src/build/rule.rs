@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
 /// The rule that each target depends on each prerequisite, one path a line; paths are written as they are given.
 ///
@@ -11,7 +11,7 @@ use crate::fault::Fault;
 pub(super) fn rule<'a>(
     targets: impl Iterator<Item = &'a Path>,
     prerequisites: impl Iterator<Item = &'a Path>,
-) -> Result<String, Fault> {
+) -> Result<String, CommandError> {
     let prerequisites: Vec<String> = prerequisites.map(escaped).collect::<Result<_, _>>()?;
     let targets: Vec<String> = targets.map(escaped).collect::<Result<_, _>>()?;
     if targets.is_empty() {
@@ -44,11 +44,11 @@ pub(crate) fn is_told(path: &str) -> bool {
 }
 
 /// A path as make and ninja read it alike.
-fn escaped(path: &Path) -> Result<String, Fault> {
+fn escaped(path: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let Some(known) = path.to_str().filter(|path| is_told(path)) else {
         let shown = path.to_string_lossy();
-        return Err(Fault::Usage(format!(
+        return Err(CommandError::Usage(format!(
             "`--depfile` cannot name `{shown}`: make and ninja take no line breaks and none of {UNTOLD} ; \
              rename it, or build without `--depfile`"
         )));
@@ -68,7 +68,7 @@ fn escaped(path: &Path) -> Result<String, Fault> {
 mod tests {
     use super::*;
 
-    fn of(targets: &[&str], prerequisites: &[&str]) -> Result<String, Fault> {
+    fn of(targets: &[&str], prerequisites: &[&str]) -> Result<String, CommandError> {
         let paths = |paths: &[&str]| paths.iter().map(Path::new).map(Path::to_owned).collect();
         let (targets, prerequisites): (Vec<_>, Vec<_>) = (paths(targets), paths(prerequisites));
         rule(
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn what_cannot_be_written_is_refused() {
         for path in ["a\nb", "a\\b", "a;b", "a|b", "%.kdl", "a=b", "a'b", "a&b"] {
-            assert!(matches!(of(&["x"], &[path]), Err(Fault::Usage(_))), "{path}");
-            assert!(matches!(of(&[path], &["x"]), Err(Fault::Usage(_))), "{path}");
+            assert!(matches!(of(&["x"], &[path]), Err(CommandError::Usage(_))), "{path}");
+            assert!(matches!(of(&[path], &["x"]), Err(CommandError::Usage(_))), "{path}");
         }
     }
 

@@ -7,55 +7,55 @@ use std::path::{Path, PathBuf};
 use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::output::{
-    Listing, Standing, Strictness, Survey, Wanted, is_tidy, known_outputs, left_over, listing,
-    survey,
+    ExistingOutput, ExpectedOutput, OutputListing, OutputSurvey, OverwritePolicy, is_tidy,
+    known_outputs, left_over, listing, survey,
 };
 use crate::project::files::{glance, glance_up_to};
 use crate::project::paths::{normal, slashed};
-use crate::project::reads::{Reads, Seen};
+use crate::project::reads::{FileState, ReadSet};
 use crate::project::{CONFIG, Project, walk};
-use crate::state::fact::{Emitted, Facts, Hash, Known, Paths};
-use crate::state::stat::Stat;
+use crate::state::fact::{BuildFacts, ContentHash, EmitRecord, Fingerprint, PathSet};
+use crate::state::stat::FileStat;
 
-use super::job::{Job, below};
-use super::key::{self, Base};
-use super::looked::{AT_ONCE, Looked, Manifests, with_uses};
+use super::job::{BuildJob, below};
+use super::key::{self, BaseHashes};
+use super::looked::{AT_ONCE, ManifestMap, ManifestReads, with_uses};
 
 /// How the program itself is called among the inputs; no file is called so.
 const PROGRAM: &str = "\0program";
 /// The target that has an umbrella header, and the manifest that it is made of.
-pub(super) const UMBRELLA: Unit<'static> = ("c", "");
+pub(super) const UMBRELLA: EmitUnit<'static> = ("c", "");
 
 /// What is made together: the files of a target for a manifest.
-pub(super) type Unit<'a> = (&'a str, &'a str);
+pub(super) type EmitUnit<'a> = (&'a str, &'a str);
 
 /// What is to be done, and what is not.
 #[derive(Debug)]
-pub(crate) struct Scan<'a> {
+pub(crate) struct BuildScan<'a> {
     /// What all results depend on.
-    pub(super) base: Base,
+    pub(super) base: BaseHashes,
     /// The key of the templates.
-    pub(super) templates: Hash,
+    pub(super) templates: ContentHash,
     /// The manifests whose check still holds.
-    pub(super) fresh: Manifests<'a, Fresh>,
+    pub(super) fresh: ManifestMap<'a, ValidCheck>,
     /// Those that must be checked.
     pub(super) stale: Vec<String>,
     /// The files that must be made.
-    pub(super) work: Vec<Unit<'a>>,
+    pub(super) work: Vec<EmitUnit<'a>>,
     /// Those that need not be.
-    kept: Vec<Unit<'a>>,
+    kept: Vec<EmitUnit<'a>>,
     /// What stands in their place, but for those of which nothing is new.
-    pub(super) standing: Survey,
+    pub(super) standing: OutputSurvey,
     /// What is new of the inputs.
-    pub(super) hints: Vec<(String, Known)>,
+    pub(super) hints: Vec<(String, Fingerprint)>,
     /// The files in the output folder that may be left over.
-    pub(super) found: Candidates,
+    pub(super) found: OrphanCandidates,
     /// Outputs that nothing asks for any more; only known if nothing is to be made.
     pub(super) left_over: Vec<String>,
     /// The folders in which there is no file but what was asked for, where that is new.
-    pub(super) swept: Vec<(String, Stat)>,
+    pub(super) swept: Vec<(String, FileStat)>,
     /// Whether a former build found exactly these files, and nothing else in the output folder.
     pub(super) is_same: bool,
     is_littered: bool,
@@ -63,15 +63,15 @@ pub(crate) struct Scan<'a> {
 
 /// The files in the output folder that may be left over.
 #[derive(Debug)]
-pub(super) enum Candidates {
+pub(super) enum OrphanCandidates {
     /// None but those that are known: a former build found no other, and no folder changed since.
     Known,
     /// Those that were found.
-    Listed(Listing),
+    Listed(OutputListing),
 }
 
-impl Candidates {
-    fn find(job: &Job<'_>) -> Result<Self, Fault> {
+impl OrphanCandidates {
+    fn find(job: &BuildJob<'_>) -> Result<Self, CommandError> {
         let (home, sweep) = (&job.home, &job.sweep);
         if is_tidy(home, sweep, &job.log.facts) {
             return Ok(Self::Known);
@@ -82,9 +82,9 @@ impl Candidates {
     /// Those that nothing asks for any more.
     pub(super) fn left_over(
         &self,
-        job: &Job<'_>,
+        job: &BuildJob<'_>,
         is_asked: &dyn Fn(&str) -> bool,
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<Vec<String>, CommandError> {
         let facts = &job.log.facts;
         match self {
             Self::Known => {
@@ -96,7 +96,7 @@ impl Candidates {
     }
 
     /// The folders in which there is no file but what was asked for, where a change of them would show.
-    fn swept(&self, is_asked: &dyn Fn(&str) -> bool) -> Option<Vec<(String, Stat)>> {
+    fn swept(&self, is_asked: &dyn Fn(&str) -> bool) -> Option<Vec<(String, FileStat)>> {
         let Self::Listed(listing) = self else { return None };
         let folders = listing.folders.iter().map(|(path, stat)| Some((path.clone(), (*stat)?)));
         listing.files.iter().all(|path| is_asked(path)).then(|| folders.collect()).flatten()
@@ -105,35 +105,35 @@ impl Candidates {
 
 /// A check that still holds.
 #[derive(Debug)]
-pub(super) struct Fresh {
+pub(super) struct ValidCheck {
     /// Its key.
-    pub(super) key: Hash,
+    pub(super) key: ContentHash,
     /// What there was to say.
     pub(super) warnings: Vec<Diagnostic>,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> BuildScan<'a> {
     /// Looks at the inputs and outputs of a job; every input is added to `reads`. Manifests that are among `looks` were
     /// looked at a moment ago.
     pub(super) fn take(
-        job: &Job<'a>,
-        strictness: Strictness,
-        looked: &Looked<'_>,
-        reads: &mut Reads,
-    ) -> Result<Self, Fault> {
-        let mut inputs = Inputs { job, hints: Vec::new() };
+        job: &BuildJob<'a>,
+        strictness: OverwritePolicy,
+        looked: &ManifestReads<'_>,
+        reads: &mut ReadSet,
+    ) -> Result<Self, CommandError> {
+        let mut inputs = InputScan { job, hints: Vec::new() };
         let base = inputs.base(reads)?;
         let templates = inputs.templates(reads)?;
         let texts = inputs.manifests(looked);
         let (held, found) = rayon::join(
             || hold(job, base, &templates, &texts, strictness),
-            || Candidates::find(job),
+            || OrphanCandidates::find(job),
         );
         let ((held, standing), found) = (held?, found?);
         let mut scan = Self {
             base,
             templates,
-            fresh: Manifests::default(),
+            fresh: ManifestMap::default(),
             stale: Vec::new(),
             work: Vec::new(),
             kept: Vec::new(),
@@ -161,19 +161,19 @@ impl<'a> Scan<'a> {
     }
 
     /// The program's hash.
-    pub(super) fn program(&self) -> Hash {
+    pub(super) fn program(&self) -> ContentHash {
         self.base.program
     }
 
     /// How many tensors a manifest has whose check still holds.
-    pub(super) fn tensors(&self, job: &Job<'_>, manifest: &str) -> usize {
+    pub(super) fn tensors(&self, job: &BuildJob<'_>, manifest: &str) -> usize {
         let checked = self.fresh.get(manifest).and_then(|_| job.log.facts.checked.get(manifest));
         checked.map_or(0, |checked| usize::try_from(checked.tensors).unwrap_or(usize::MAX))
     }
 
     /// The files that need not be made, by their paths in the output folder.
-    pub(super) fn kept<'j>(&self, job: &'j Job<'_>) -> impl Iterator<Item = &'j str> {
-        self.kept.iter().filter_map(|unit| job.log.facts.emitted(*unit)).flat_map(Emitted::paths)
+    pub(super) fn kept<'j>(&self, job: &'j BuildJob<'_>) -> impl Iterator<Item = &'j str> {
+        self.kept.iter().filter_map(|unit| job.log.facts.emitted(*unit)).flat_map(EmitRecord::paths)
     }
 
     /// Why some outputs must not be written.
@@ -182,7 +182,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Finds out which manifests must be checked and which files must be made.
-    fn outputs(&mut self, job: &Job<'a>, held: Vec<Held>) {
+    fn outputs(&mut self, job: &BuildJob<'a>, held: Vec<ManifestValidity>) {
         for (target, nth) in job.targets.iter().zip(0..) {
             for (manifest, held) in job.manifests().zip(&held) {
                 let is_held = held.targets.get(nth) == Some(&true);
@@ -190,7 +190,7 @@ impl<'a> Scan<'a> {
                 units.push((*target, manifest));
             }
         }
-        for (manifest, Held { fresh, .. }) in job.manifests().zip(held) {
+        for (manifest, ManifestValidity { fresh, .. }) in job.manifests().zip(held) {
             match fresh {
                 Some(fresh) => drop(self.fresh.insert(manifest, fresh)),
                 None => self.stale.push(manifest.to_owned()),
@@ -207,7 +207,7 @@ impl<'a> Scan<'a> {
             let emitted = job.log.facts.emitted(*unit);
             emitted
                 .into_iter()
-                .flat_map(Emitted::paths)
+                .flat_map(EmitRecord::paths)
                 .for_each(|p| drop(self.standing.remove(p)));
         }
         self.work.extend::<Vec<_>>(lacking);
@@ -215,7 +215,11 @@ impl<'a> Scan<'a> {
 
     /// Looks at what comes after all other outputs, where those are as they should be: the umbrella header, and what
     /// nothing asks for any more.
-    fn leavings(&mut self, job: &Job<'a>, strictness: Strictness) -> Result<(), Fault> {
+    fn leavings(
+        &mut self,
+        job: &BuildJob<'a>,
+        strictness: OverwritePolicy,
+    ) -> Result<(), CommandError> {
         if !(self.work.is_empty() && self.stale.is_empty()) {
             return Ok(());
         }
@@ -223,12 +227,12 @@ impl<'a> Scan<'a> {
             self.umbrella(job, strictness)?;
         }
         if self.work.is_empty() {
-            let is_tidy = matches!(self.found, Candidates::Known);
+            let is_tidy = matches!(self.found, OrphanCandidates::Known);
             self.is_same = is_tidy && job.log.facts.are_all(self.kept.len());
             if self.is_same {
                 return Ok(());
             }
-            let asked: Paths<'_> = self.kept(job).collect();
+            let asked: PathSet<'_> = self.kept(job).collect();
             let is_asked = |path: &str| asked.contains(path);
             self.left_over = self.found.left_over(job, &is_asked)?;
             self.swept = self.found.swept(&is_asked).unwrap_or_default();
@@ -236,13 +240,17 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn umbrella(&mut self, job: &Job<'a>, strictness: Strictness) -> Result<(), Fault> {
+    fn umbrella(
+        &mut self,
+        job: &BuildJob<'a>,
+        strictness: OverwritePolicy,
+    ) -> Result<(), CommandError> {
         let facts = &job.log.facts;
         let of_target = self.kept.iter().filter(|(target, _)| *target == UMBRELLA.0);
-        let paths = of_target.filter_map(|unit| facts.emitted(*unit)).flat_map(Emitted::paths);
+        let paths = of_target.filter_map(|unit| facts.emitted(*unit)).flat_map(EmitRecord::paths);
         let key = key::umbrella(self.base, &self.templates, paths);
         let is_held = facts.emitted(UMBRELLA).is_some_and(|emitted| emitted.key == key);
-        let mut standing = Survey::new();
+        let mut standing = OutputSurvey::new();
         if is_held {
             standing = stand(job, &[UMBRELLA], strictness)?;
         }
@@ -257,22 +265,27 @@ impl<'a> Scan<'a> {
 }
 
 /// What is new of what stands in the places of these files.
-fn stand(job: &Job<'_>, units: &[Unit<'_>], strictness: Strictness) -> Result<Survey, Fault> {
+fn stand(
+    job: &BuildJob<'_>,
+    units: &[EmitUnit<'_>],
+    strictness: OverwritePolicy,
+) -> Result<OutputSurvey, CommandError> {
     let files = units.iter().flat_map(|unit| job.log.facts.files(*unit));
-    let wanted = files.map(|(path, hash, known)| Wanted { path, hash, known });
-    let wanted: Vec<Wanted<'_>> = wanted.collect();
+    let wanted = files.map(|(path, hash, known)| ExpectedOutput { path, hash, known });
+    let wanted: Vec<ExpectedOutput<'_>> = wanted.collect();
     survey(&job.home, &wanted, &job.log.facts, strictness)
 }
 
 /// Whether one of the files is not there, or is another's text, so that it must be made again to be written.
-fn lacks(standing: &Survey, facts: &Facts, unit: Unit<'_>) -> bool {
-    let must_be_made =
-        |path: &str| matches!(standing.get(path), Some(Ok(Standing::Nothing | Standing::Other)));
+fn lacks(standing: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
+    let must_be_made = |path: &str| {
+        matches!(standing.get(path), Some(Ok(ExistingOutput::Nothing | ExistingOutput::Other)))
+    };
     facts.emitted(unit).is_some_and(|emitted| emitted.paths().any(must_be_made))
 }
 
 /// Whether this build keeps an umbrella header. Of a part of a project it would lack headers.
-pub(super) fn has_umbrella(job: &Job<'_>) -> bool {
+pub(super) fn has_umbrella(job: &BuildJob<'_>) -> bool {
     let c = job.project.config.target.c.as_ref();
     let is_wanted = c.is_some_and(|c| c.umbrella_header.is_some());
     is_wanted && job.project.is_whole && job.targets.contains(&UMBRELLA.0)
@@ -280,9 +293,9 @@ pub(super) fn has_umbrella(job: &Job<'_>) -> bool {
 
 /// What still holds of a manifest.
 #[derive(Debug)]
-struct Held {
+struct ManifestValidity {
     /// Its check; `None`: it must be checked.
-    fresh: Option<Fresh>,
+    fresh: Option<ValidCheck>,
     /// For each target of the job, whether its files are those that would be made.
     targets: Vec<bool>,
 }
@@ -290,12 +303,12 @@ struct Held {
 /// What still holds of each manifest of a job, in order, and what is new of what stands in the places of files that need
 /// not be made.
 fn hold<'m>(
-    job: &Job<'m>,
-    base: Base,
-    templates: &Hash,
-    texts: &Manifests<'_, Seen>,
-    strictness: Strictness,
-) -> Result<(Vec<Held>, Survey), Fault> {
+    job: &BuildJob<'m>,
+    base: BaseHashes,
+    templates: &ContentHash,
+    texts: &ManifestMap<'_, FileState>,
+    strictness: OverwritePolicy,
+) -> Result<(Vec<ManifestValidity>, OutputSurvey), CommandError> {
     let manifests: Vec<&'m str> = job.manifests().collect();
     let held = |manifest: &&'m str| {
         let fresh = still_holds(job, manifest, base, texts);
@@ -305,22 +318,22 @@ fn hold<'m>(
             job.log.facts.emitted((target, manifest)).is_some_and(|emitted| emitted.key == key)
         };
         let targets = job.targets.iter().map(is_made).collect();
-        Held { fresh, targets }
+        ManifestValidity { fresh, targets }
     };
     let together = |manifests: &[&'m str]| {
-        let held: Vec<Held> = manifests.iter().map(held).collect();
+        let held: Vec<ManifestValidity> = manifests.iter().map(held).collect();
         let of = |(nth, target): (usize, &&'m str)| {
-            let is_kept = move |held: &Held| held.targets.get(nth) == Some(&true);
+            let is_kept = move |held: &ManifestValidity| held.targets.get(nth) == Some(&true);
             let kept = manifests.iter().zip(&held).filter(move |(_, held)| is_kept(held));
             let target = *target;
             kept.map(move |(manifest, _)| (target, *manifest))
         };
-        let kept: Vec<Unit<'_>> = job.targets.iter().enumerate().flat_map(of).collect();
+        let kept: Vec<EmitUnit<'_>> = job.targets.iter().enumerate().flat_map(of).collect();
         Ok((held, stand(job, &kept, strictness)?))
     };
-    let parts: Vec<(Vec<Held>, Survey)> =
-        manifests.par_chunks(AT_ONCE).map(together).collect::<Result<_, Fault>>()?;
-    let (mut all, mut standing) = (Vec::with_capacity(manifests.len()), Survey::new());
+    let parts: Vec<(Vec<ManifestValidity>, OutputSurvey)> =
+        manifests.par_chunks(AT_ONCE).map(together).collect::<Result<_, CommandError>>()?;
+    let (mut all, mut standing) = (Vec::with_capacity(manifests.len()), OutputSurvey::new());
     for (held, mut found) in parts {
         all.extend(held);
         standing.append(&mut found);
@@ -329,11 +342,11 @@ fn hold<'m>(
 }
 
 fn still_holds(
-    job: &Job<'_>,
+    job: &BuildJob<'_>,
     manifest: &str,
-    base: Base,
-    texts: &Manifests<'_, Seen>,
-) -> Option<Fresh> {
+    base: BaseHashes,
+    texts: &ManifestMap<'_, FileState>,
+) -> Option<ValidCheck> {
     let checked = job.log.facts.checked.get(manifest)?;
     let mut closure = checked.uses.clone();
     closure.push(manifest);
@@ -351,24 +364,24 @@ fn still_holds(
         [] => Vec::new(),
         encoded => postcard::from_bytes(encoded).ok()?,
     };
-    Some(Fresh { key, warnings })
+    Some(ValidCheck { key, warnings })
 }
 
 /// The inputs as they stand now.
-struct Inputs<'j, 'a> {
-    job: &'j Job<'a>,
-    hints: Vec<(String, Known)>,
+struct InputScan<'j, 'a> {
+    job: &'j BuildJob<'a>,
+    hints: Vec<(String, Fingerprint)>,
 }
 
-impl<'j> Inputs<'j, '_> {
+impl<'j> InputScan<'j, '_> {
     /// What stands in the input `name` at `path`.
-    fn look(&mut self, name: &str, path: &Path) -> Seen {
+    fn look(&mut self, name: &str, path: &Path) -> FileState {
         let seen = glance(path, self.job.log.facts.inputs.get(name));
         self.note(name, &seen);
         seen
     }
 
-    fn note(&mut self, name: &str, seen: &Seen) {
+    fn note(&mut self, name: &str, seen: &FileState) {
         if let Ok(known) = seen
             && self.job.log.facts.inputs.get(name) != Some(known)
         {
@@ -376,16 +389,17 @@ impl<'j> Inputs<'j, '_> {
         }
     }
 
-    fn base(&mut self, reads: &Reads) -> Result<Base, Fault> {
-        let program = if self.job.project.is_given { Hash::default() } else { self.program()? };
+    fn base(&mut self, reads: &ReadSet) -> Result<BaseHashes, CommandError> {
+        let program =
+            if self.job.project.is_given { ContentHash::default() } else { self.program()? };
         // It was read a moment ago; without one, the program's own holds.
         let config = reads.files.get(&below(self.job.project, CONFIG));
-        Ok(Base { program, config: config.map_or_else(Hash::default, hash) })
+        Ok(BaseHashes { program, config: config.map_or_else(ContentHash::default, hash) })
     }
 
     /// The program's hash. Where nothing is remembered, nothing asks for it.
-    fn program(&mut self) -> Result<Hash, Fault> {
-        let find = |e| Fault::io("find", "layoutc".as_ref(), &e);
+    fn program(&mut self) -> Result<ContentHash, CommandError> {
+        let find = |e| CommandError::io("find", "layoutc".as_ref(), &e);
         let program = std::env::current_exe().map_err(find)?;
         let known = self.job.log.facts.inputs.get(PROGRAM);
         let seen = glance_up_to(u64::MAX, &program, known);
@@ -393,7 +407,7 @@ impl<'j> Inputs<'j, '_> {
         Ok(hash(&seen))
     }
 
-    fn templates(&mut self, reads: &mut Reads) -> Result<Hash, Fault> {
+    fn templates(&mut self, reads: &mut ReadSet) -> Result<ContentHash, CommandError> {
         let mut texts = BTreeMap::new();
         for (name, path) in template_files(self.job.project)? {
             let input = format!("{}/{name}", self.job.project.config.project.templates_dir);
@@ -407,14 +421,14 @@ impl<'j> Inputs<'j, '_> {
     }
 
     /// Every manifest asked for that was checked before, and those that it used then. The others must be read anyway.
-    fn manifests<'l>(&self, looked: &'l Looked<'j>) -> Cow<'l, Manifests<'j, Seen>> {
+    fn manifests<'l>(&self, looked: &'l ManifestReads<'j>) -> Cow<'l, ManifestMap<'j, FileState>> {
         let (job, facts) = (self.job, &self.job.log.facts);
         let asked = job.manifests().filter_map(|manifest| facts.checked.get_key_value(manifest));
         let names = with_uses(asked.map(|(name, checked)| (*name, checked)));
         looked.texts(&job.project.root, names, facts)
     }
 
-    fn learn(&mut self, texts: &Manifests<'_, Seen>, reads: &mut Reads) {
+    fn learn(&mut self, texts: &ManifestMap<'_, FileState>, reads: &mut ReadSet) {
         for (name, seen) in texts {
             self.note(name, seen);
             if reads.is_brief {
@@ -428,15 +442,15 @@ impl<'j> Inputs<'j, '_> {
 }
 
 /// The hash of a content, or of why there is none.
-fn hash(seen: &Seen) -> Hash {
+fn hash(seen: &FileState) -> ContentHash {
     match seen {
         Ok(known) => known.hash,
-        Err(reason) => Hash::of(reason.as_bytes()),
+        Err(reason) => ContentHash::of(reason.as_bytes()),
     }
 }
 
 /// The files that may be templates of the project's own, by name.
-pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>, Fault> {
+pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>, CommandError> {
     let folder = below(project, &project.config.project.templates_dir);
     // A sandbox is made of links out of it.
     let fence = (!project.is_given).then_some(project.root.as_path());

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use layoutc_compiler::algebra::{self, Found, Operation, Rounding, Tuple};
+use layoutc_compiler::algebra::{self, CuteAnswer, CuteOperation, IntTuple, RemainderPolicy};
 use serde_json::{Value, json};
 
-use crate::args::{Algebra, Format, Side, typed};
+use crate::args::{AlgebraCommand, InverseSide, ReportFormat, typed};
 use crate::console::Console;
 use crate::report::Report;
 use crate::report::json::integer;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Does one operation, and prints its answer or its fault.
-pub(crate) fn run(what: &Algebra, console: &mut Console) -> Ending {
+pub(crate) fn run(what: &AlgebraCommand, console: &mut Console) -> CommandOutcome {
     let (name, a, b) = operands(what);
     let operation = operation(what, b.as_deref());
     let found = match algebra::run(operation, &a) {
@@ -24,47 +24,47 @@ pub(crate) fn run(what: &Algebra, console: &mut Console) -> Ending {
             report.text("<a>".to_owned(), Arc::from(a));
             report.text("<b>".to_owned(), Arc::from(b.unwrap_or_default()));
             report.print(console);
-            return Ending::Bad;
+            return CommandOutcome::InputError;
         }
     };
     let text = match console.format {
-        Format::Json => object(name, &a, b.as_deref(), &found).to_string() + "\n",
-        Format::Text => lines(&found),
+        ReportFormat::Json => object(name, &a, b.as_deref(), &found).to_string() + "\n",
+        ReportFormat::Text => lines(&found),
     };
     console.result(&text);
-    Ending::Good
+    CommandOutcome::Success
 }
 
 /// The operation's word, A and B as they were typed.
-fn operands(what: &Algebra) -> (&'static str, String, Option<String>) {
+fn operands(what: &AlgebraCommand) -> (&'static str, String, Option<String>) {
     let (name, a, b) = match what {
-        Algebra::Compose { a, b } => ("compose", a, Some(b)),
-        Algebra::Complement { a, b } => ("complement", a, b.as_ref()),
-        Algebra::Coalesce { a, b } => ("coalesce", a, b.as_ref()),
-        Algebra::Divide(divide) => ("divide", &divide.a, Some(&divide.b)),
-        Algebra::Product(product) => ("product", &product.a, Some(&product.b)),
-        Algebra::Inverse { a, .. } => ("inverse", a, None),
+        AlgebraCommand::Compose { a, b } => ("compose", a, Some(b)),
+        AlgebraCommand::Complement { a, b } => ("complement", a, b.as_ref()),
+        AlgebraCommand::Coalesce { a, b } => ("coalesce", a, b.as_ref()),
+        AlgebraCommand::Divide(divide) => ("divide", &divide.a, Some(&divide.b)),
+        AlgebraCommand::Product(product) => ("product", &product.a, Some(&product.b)),
+        AlgebraCommand::Inverse { a, .. } => ("inverse", a, None),
     };
     (name, typed(a), b.map(|b| typed(b)))
 }
 
-fn operation<'b>(what: &Algebra, b: Option<&'b str>) -> Operation<'b> {
+fn operation<'b>(what: &AlgebraCommand, b: Option<&'b str>) -> CuteOperation<'b> {
     let operand = b.unwrap_or_default();
     match what {
-        Algebra::Compose { .. } => Operation::Compose(operand),
-        Algebra::Complement { .. } => Operation::Complement(b),
-        Algebra::Coalesce { .. } => Operation::Coalesce(b),
-        Algebra::Divide(divide) => {
-            let rounding = if divide.pad { Rounding::Pad } else { Rounding::Refuse };
-            Operation::Divide(operand, divide.kind.into(), rounding)
+        AlgebraCommand::Compose { .. } => CuteOperation::Compose(operand),
+        AlgebraCommand::Complement { .. } => CuteOperation::Complement(b),
+        AlgebraCommand::Coalesce { .. } => CuteOperation::Coalesce(b),
+        AlgebraCommand::Divide(divide) => {
+            let rounding = if divide.pad { RemainderPolicy::Pad } else { RemainderPolicy::Refuse };
+            CuteOperation::Divide(operand, divide.kind.into(), rounding)
         }
-        Algebra::Product(product) => Operation::Product(operand, product.kind.into()),
-        Algebra::Inverse { side: Side::Right, .. } => Operation::RightInverse,
-        Algebra::Inverse { side: Side::Left, .. } => Operation::LeftInverse,
+        AlgebraCommand::Product(product) => CuteOperation::Product(operand, product.kind.into()),
+        AlgebraCommand::Inverse { side: InverseSide::Right, .. } => CuteOperation::RightInverse,
+        AlgebraCommand::Inverse { side: InverseSide::Left, .. } => CuteOperation::LeftInverse,
     }
 }
 
-fn object(name: &str, a: &str, b: Option<&str>, found: &Found) -> Value {
+fn object(name: &str, a: &str, b: Option<&str>, found: &CuteAnswer) -> Value {
     json!({
         "op": name,
         "a": a,
@@ -78,15 +78,15 @@ fn object(name: &str, a: &str, b: Option<&str>, found: &Found) -> Value {
     })
 }
 
-fn nested(tuple: &Tuple) -> Value {
+fn nested(tuple: &IntTuple) -> Value {
     match tuple {
-        Tuple::Integer(value) => integer(*value),
-        Tuple::List(list) => list.iter().map(nested).collect(),
+        IntTuple::Integer(value) => integer(*value),
+        IntTuple::List(list) => list.iter().map(nested).collect(),
     }
 }
 
-fn lines(found: &Found) -> String {
-    let Found { text, layout, notes } = found;
+fn lines(found: &CuteAnswer) -> String {
+    let CuteAnswer { text, layout, notes } = found;
     let mut lines = format!("{text}\nsize {}, cosize {}\n", layout.size(), layout.cosize());
     for note in notes {
         lines.push_str(&format!("note: {note}\n"));

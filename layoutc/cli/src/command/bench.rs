@@ -2,26 +2,26 @@
 
 use std::ops::ControlFlow;
 
-use layoutc_compiler::config::{Config, Emit, Targets};
-use layoutc_compiler::host::Unobserved;
+use layoutc_compiler::config::{Config, EmitKind, TargetsConfig};
+use layoutc_compiler::host::NoObserver;
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{Output, Work, emit_each};
+use layoutc_compiler::{EmitJob, GeneratedFile, emit_each};
 use serde_json::Value;
 
-use crate::args::{Bench, Format};
+use crate::args::{BenchArgs, ReportFormat};
 use crate::build::{own_of, tell};
 use crate::confine;
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::interrupt::{self, Writing};
-use crate::runner::{self, Program};
-use crate::session::Session;
+use crate::fault::CommandError;
+use crate::interrupt::{self, WriteGuard};
+use crate::runner::{self, CompiledProgram};
+use crate::session::CheckSession;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Compiles and times what PATHS hold.
-pub(crate) fn run(args: &Bench, console: &mut Console) -> Result<Ending, Fault> {
-    let mut session = Session::open(&args.paths, console)?;
+pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
+    let mut session = CheckSession::open(&args.paths, console)?;
     let mut programs = Vec::new();
     for (project, checked) in &session.projects {
         let asked = checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path));
@@ -31,8 +31,8 @@ pub(crate) fn run(args: &Bench, console: &mut Console) -> Result<Ending, Fault> 
         if !templates.user.is_empty() {
             confine::rehearse()?;
         }
-        let work = manifests.iter().map(|manifest| Work { target: "c", manifest });
-        match emit_each(&work.collect::<Vec<_>>(), &config, &templates, &Unobserved) {
+        let work = manifests.iter().map(|manifest| EmitJob { target: "c", manifest });
+        match emit_each(&work.collect::<Vec<_>>(), &config, &templates, &NoObserver) {
             Ok(outputs) => {
                 let named = manifests.iter().map(|m| project.shown(&m.path)).zip(outputs);
                 let openmp = config.target.c.as_ref().is_some_and(|c| c.openmp);
@@ -41,16 +41,16 @@ pub(crate) fn run(args: &Bench, console: &mut Console) -> Result<Ending, Fault> 
             Err(faults) => tell(&faults, project, &templates, &mut session.report),
         }
     }
-    let ending = Ending::of(&session.report);
+    let ending = CommandOutcome::of(&session.report);
     session.report.print(console);
-    if ending != Ending::Good || confine::is_child() {
+    if ending != CommandOutcome::Success || confine::is_child() {
         return Ok(ending);
     }
     interrupt::install()?;
-    let _writing = Writing::begin();
+    let _writing = WriteGuard::begin();
     let several = programs.len() > 1;
     for (file, outputs, openmp) in &programs {
-        if several && console.format == Format::Text {
+        if several && console.format == ReportFormat::Text {
             console.result(&format!("{file}\n"));
         }
         one(args, file, outputs, *openmp, console)?;
@@ -64,36 +64,37 @@ pub(crate) fn run(args: &Bench, console: &mut Console) -> Result<Ending, Fault> 
 /// The same project, of which only C is written: with the program that times it, and nothing that it does not need.
 pub(super) fn bench_config(config: &Config) -> Config {
     let mut c = config.target.c.clone().unwrap_or_default();
-    c.emit = vec![Emit::Bench];
+    c.emit = vec![EmitKind::Bench];
     c.umbrella_header = None;
-    let target = Targets { c: Some(c), ..Targets::default() };
+    let target = TargetsConfig { c: Some(c), ..TargetsConfig::default() };
     Config { target, ..config.clone() }
 }
 
 /// Compiles and times the C of one manifest.
 fn one(
-    args: &Bench,
+    args: &BenchArgs,
     file: &str,
-    outputs: &[Output],
+    outputs: &[GeneratedFile],
     openmp: bool,
     console: &mut Console,
-) -> Result<(), Fault> {
+) -> Result<(), CommandError> {
     let openmp = if openmp { " -fopenmp" } else { "" };
-    let built = Program::new(outputs, args.cc.as_deref(), &format!("{}{openmp}", args.cflags))?;
+    let built =
+        CompiledProgram::new(outputs, args.cc.as_deref(), &format!("{}{openmp}", args.cflags))?;
     let mut arguments = vec![args.seconds.to_string()];
-    arguments.extend((console.format == Format::Json).then(|| "json".to_owned()));
+    arguments.extend((console.format == ReportFormat::Json).then(|| "json".to_owned()));
     arguments.extend(args.only.iter().cloned());
     let mut timed = 0_usize;
     runner::run(&built.path(), &arguments, &mut |line| {
         timed = timed.saturating_add(1);
         match console.format {
-            Format::Text => console.result(&format!("{line}\n")),
-            Format::Json => console.result(&format!("{}\n", with_file(line, file))),
+            ReportFormat::Text => console.result(&format!("{line}\n")),
+            ReportFormat::Json => console.result(&format!("{}\n", with_file(line, file))),
         }
         console.flush();
         if console.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    let told = usize::from(console.format == Format::Text);
+    let told = usize::from(console.format == ReportFormat::Text);
     if timed <= told {
         let what = if args.only.is_empty() { "nothing to time" } else { "no such routine" };
         let message = format!("{what} in `{file}`");

@@ -4,37 +4,37 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::args::{Build, Format};
-use crate::build::{Built, Outputs, Rows, is_rehearsed, once, start_threads};
+use crate::args::{BuildArgs, ReportFormat};
+use crate::build::{BuildSummary, OutputSummary, RowSelection, is_rehearsed, once, start_threads};
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::interrupt;
-use crate::output::{self, Status};
-use crate::project::reads::Reads;
+use crate::output::{self, OutputStatus};
+use crate::project::reads::ReadSet;
 use crate::project::seen;
 use crate::report::counted;
-use crate::report::summary::{Row, counts, stages_json, stages_table, table};
+use crate::report::summary::{TensorRow, counts, stages_json, stages_table, table};
 use crate::report::timeline::page;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Builds what the arguments name.
-pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     start_threads(args, true)?;
     if !is_rehearsed(args) {
         interrupt::prepare();
     }
     let start = Instant::now();
     let rows = match (console.format, console.verbose, console.quiet) {
-        (Format::Json, ..) | (_, true, _) => Rows::All,
-        (Format::Text, _, true) => Rows::None,
-        (Format::Text, ..) => Rows::Few,
+        (ReportFormat::Json, ..) | (_, true, _) => RowSelection::All,
+        (ReportFormat::Text, _, true) => RowSelection::None,
+        (ReportFormat::Text, ..) => RowSelection::Few,
     };
-    let built = once(args, rows, None, &mut Reads::brief(), console)?;
-    let ending = Ending::of(&built.report);
+    let built = once(args, rows, None, &mut ReadSet::brief(), console)?;
+    let ending = CommandOutcome::of(&built.report);
     let timeline = timeline(args, &built, start.elapsed())?;
     // After `--check` the differences are the errors, and the list shows them all.
-    if ending == Ending::Good || built.outputs.len() > 0 {
+    if ending == CommandOutcome::Success || built.outputs.len() > 0 {
         show(args, &built, start.elapsed(), timeline.as_deref(), console);
     }
     built.report.print(console);
@@ -42,7 +42,11 @@ pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> 
 }
 
 /// Writes the timeline where one was asked for and files may be written; its path.
-fn timeline(args: &Build, built: &Built, elapsed: Duration) -> Result<Option<String>, Fault> {
+fn timeline(
+    args: &BuildArgs,
+    built: &BuildSummary,
+    elapsed: Duration,
+) -> Result<Option<String>, CommandError> {
     let Some(folder) = built.state.as_ref().filter(|_| args.timings) else {
         return Ok(None);
     };
@@ -50,23 +54,23 @@ fn timeline(args: &Build, built: &Built, elapsed: Duration) -> Result<Option<Str
         return Ok(None);
     }
     interrupt::when_prepared()?;
-    let _writing = interrupt::Writing::begin();
+    let _writing = interrupt::WriteGuard::begin();
     let file = folder.join("timings.html");
     output::replace(&file, &page(&built.stages, &built.spans, elapsed))?;
     Ok(Some(seen(&file)))
 }
 
 fn show(
-    args: &Build,
-    built: &Built,
+    args: &BuildArgs,
+    built: &BuildSummary,
     elapsed: Duration,
     timeline: Option<&str>,
     console: &mut Console,
 ) {
-    let Built { rows, outputs, stages, .. } = built;
+    let BuildSummary { rows, outputs, stages, .. } = built;
     match console.format {
-        Format::Json => {
-            let written = |(status, path): &(Status, String)| -> Value {
+        ReportFormat::Json => {
+            let written = |(status, path): &(OutputStatus, String)| -> Value {
                 json!({ "path": path, "status": status.word() })
             };
             let mut object = json!({
@@ -74,7 +78,7 @@ fn show(
                 "kind": "build",
                 "outputs": outputs.listed.iter().map(written).collect::<Vec<_>>(),
             });
-            Row::add_to(&mut object, rows);
+            TensorRow::add_to(&mut object, rows);
             if is_rehearsed(args) {
                 object["dry_run"] = Value::from(true);
             }
@@ -84,7 +88,7 @@ fn show(
             }
             console.result(&format!("{object}\n"));
         }
-        Format::Text if !console.quiet => {
+        ReportFormat::Text if !console.quiet => {
             console.result(&table(rows));
             if built.more > 0 {
                 console.result(&format!("… and {}\n", counted(built.more, "more tensor")));
@@ -102,7 +106,7 @@ fn show(
                 }
             }
         }
-        Format::Text => {}
+        ReportFormat::Text => {}
     }
 }
 
@@ -111,9 +115,9 @@ const LISTED: usize = 8;
 /// The outputs that are listed without `-v`.
 const MOST: usize = 40;
 
-fn outputs_text(outputs: &Outputs, only_said: bool, verbose: bool) -> String {
-    let list_unchanged = verbose || outputs.count(Status::Unchanged) <= LISTED;
-    let is_listed = |status: &Status| *status != Status::Unchanged || list_unchanged;
+fn outputs_text(outputs: &OutputSummary, only_said: bool, verbose: bool) -> String {
+    let list_unchanged = verbose || outputs.count(OutputStatus::Unchanged) <= LISTED;
+    let is_listed = |status: &OutputStatus| *status != OutputStatus::Unchanged || list_unchanged;
     let listed: Vec<_> = outputs.listed.iter().filter(|(status, _)| is_listed(status)).collect();
     let most = if verbose { listed.len() } else { MOST };
     let mut text = String::new();
@@ -135,11 +139,11 @@ mod tests {
     #[test]
     fn the_outputs_are_listed_and_counted() {
         let listed = vec![
-            (Status::Written, "generated/c/a.h".to_owned()),
-            (Status::Unchanged, "generated/c/b.h".to_owned()),
-            (Status::Removed, "generated/c/c.h".to_owned()),
+            (OutputStatus::Written, "generated/c/a.h".to_owned()),
+            (OutputStatus::Unchanged, "generated/c/b.h".to_owned()),
+            (OutputStatus::Removed, "generated/c/c.h".to_owned()),
         ];
-        let mut outputs = Outputs { listed, more: 0 };
+        let mut outputs = OutputSummary { listed, more: 0 };
         assert_eq!(
             outputs_text(&outputs, false, false),
             "\

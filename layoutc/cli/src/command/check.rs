@@ -5,34 +5,38 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::report::counted;
-use crate::report::summary::{Row, table};
-use crate::session::Session;
+use crate::report::summary::{TensorRow, table};
+use crate::session::CheckSession;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Checks what PATHS name.
-pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(
+    paths: &[PathBuf],
+    console: &mut Console,
+) -> Result<CommandOutcome, CommandError> {
     let start = Instant::now();
-    let mut session = Session::open(paths, console)?;
+    let mut session = CheckSession::open(paths, console)?;
     session.refuse()?;
-    let ending = Ending::of(&session.report);
-    let tensors = session.tensors().map(|(file, tensor)| Row::new(tensor).of(file));
-    let views = session.views().map(|(file, view)| Row::view(view).of(file));
+    let ending = CommandOutcome::of(&session.report);
+    let tensors = session.tensors().map(|(file, tensor)| TensorRow::new(tensor).of(file));
+    let views = session.views().map(|(file, view)| TensorRow::view(view).of(file));
     let (count, view_count) = (session.tensors().count(), session.views().count());
-    let graphs = session.graphs().filter_map(|(file, graph)| Some(Row::graph(graph)?.of(file)));
+    let graphs =
+        session.graphs().filter_map(|(file, graph)| Some(TensorRow::graph(graph)?.of(file)));
     let graph_count = session.graphs().count();
-    let rows: Vec<Row> = tensors.chain(views).chain(graphs).collect();
+    let rows: Vec<TensorRow> = tensors.chain(views).chain(graphs).collect();
     match console.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let mut object = json!({ "version": 1, "kind": "check" });
-            Row::add_to(&mut object, &rows);
+            TensorRow::add_to(&mut object, &rows);
             console.result(&format!("{object}\n"));
         }
-        Format::Text if ending == Ending::Good && !console.quiet => {
+        ReportFormat::Text if ending == CommandOutcome::Success && !console.quiet => {
             if console.verbose {
                 console.result(&table(&rows));
             }
@@ -49,7 +53,7 @@ pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fa
                 start.elapsed().as_millis()
             ));
         }
-        Format::Text => {}
+        ReportFormat::Text => {}
     }
     session.report.print(console);
     Ok(ending)

@@ -5,25 +5,25 @@ use std::collections::BTreeSet;
 use layoutc_compiler::emit::render::BUILT_IN;
 use serde_json::{Value, json};
 
-use crate::args::{Clean, Format};
+use crate::args::{CleanArgs, ReportFormat};
 use crate::build::places;
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::output::{Cleaning, Sweep};
+use crate::fault::CommandError;
+use crate::output::{CleanPlan, SweepScope};
 use crate::project::{self, Project, seen};
 use crate::report::{Report, counted};
-use crate::state::log::{Log, Store};
+use crate::state::log::{BuildLog, LogArena};
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Cleans the output folders of what the arguments name.
-pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut report = Report::default();
     let projects = project::homes(&args.paths, &mut report)?;
     if args.out.is_some() && projects.len() > 1 {
-        return Err(Fault::Usage("`--out` takes one project at a time".to_owned()));
+        return Err(CommandError::Usage("`--out` takes one project at a time".to_owned()));
     }
-    let (mut removed, store) = (Vec::new(), Store::default());
+    let (mut removed, store) = (Vec::new(), LogArena::default());
     for project in &projects {
         let (home, mut state) = places(project, args.out.as_deref())?;
         let root = home.path();
@@ -32,10 +32,11 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
         }
         // Below a folder that holds other things too, only the folders of the targets are looked through.
         let is_shared = args.out.is_some() || root == project.root;
-        let sweep = if is_shared { Sweep::Folders(targets(project)) } else { Sweep::Everything };
+        let sweep =
+            if is_shared { SweepScope::Folders(targets(project)) } else { SweepScope::Everything };
         let cleaning = if args.dry_run {
-            let log = Log::load(&state.path(), state.dir(), &store)?;
-            Cleaning::new(&home, &log.facts, &sweep)?
+            let log = BuildLog::load(&state.path(), state.dir(), &store)?;
+            CleanPlan::new(&home, &log.facts, &sweep)?
         } else {
             let lock = state.lock(|holder| {
                 if !console.quiet {
@@ -44,8 +45,8 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
                 }
                 Ok(())
             })?;
-            let log = Log::load(&state.path(), state.dir(), &store)?;
-            let cleaning = Cleaning::new(&home, &log.facts, &sweep)?;
+            let log = BuildLog::load(&state.path(), state.dir(), &store)?;
+            let cleaning = CleanPlan::new(&home, &log.facts, &sweep)?;
             cleaning.apply(&lock)?;
             state.remove(&lock);
             if !is_shared {
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
     }
     show(args, &removed, console);
     report.print(console);
-    Ok(Ending::of(&report))
+    Ok(CommandOutcome::of(&report))
 }
 
 /// The folders that outputs may be in: one for each target that has templates, built in or the project's own.
@@ -71,9 +72,9 @@ fn targets(project: &Project) -> Vec<String> {
     targets.into_iter().collect()
 }
 
-fn show(args: &Clean, removed: &[String], console: &mut Console) {
+fn show(args: &CleanArgs, removed: &[String], console: &mut Console) {
     match console.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let output = |path: &String| json!({ "path": path, "status": "removed" });
             let outputs: Vec<Value> = removed.iter().map(output).collect();
             let mut object = json!({ "version": 1, "kind": "clean", "outputs": outputs });
@@ -82,7 +83,7 @@ fn show(args: &Clean, removed: &[String], console: &mut Console) {
             }
             console.result(&format!("{object}\n"));
         }
-        Format::Text if !console.quiet => {
+        ReportFormat::Text if !console.quiet => {
             for path in removed {
                 console.result(&format!("removed    {path}\n"));
             }
@@ -90,6 +91,6 @@ fn show(args: &Clean, removed: &[String], console: &mut Console) {
             let touched = if args.dry_run { ", nothing touched" } else { "" };
             console.result(&format!("{total}{touched}: {} removed\n", removed.len()));
         }
-        Format::Text => {}
+        ReportFormat::Text => {}
     }
 }

@@ -3,24 +3,24 @@
 use clap_complete::{Shell, generate};
 use serde_json::json;
 
-use crate::args::{self, Format};
+use crate::args::{self, ReportFormat};
 use crate::console::Console;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Prints the script of a shell.
-pub(crate) fn run(shell: Shell, console: &mut Console) -> Ending {
+pub(crate) fn run(shell: Shell, console: &mut Console) -> CommandOutcome {
     let mut script = Vec::new();
     generate(shell, &mut args::command(), "layoutc", &mut script);
     match console.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let name = shell.to_string();
             let text = String::from_utf8_lossy(&script);
             let object =
                 json!({ "version": 1, "kind": "completions", "shell": name, "text": text });
             console.result(&format!("{object}\n"));
         }
-        Format::Text => console.bytes(&script),
+        ReportFormat::Text => console.bytes(&script),
     }
-    Ending::Good
+    CommandOutcome::Success
 }

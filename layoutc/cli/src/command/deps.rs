@@ -5,24 +5,28 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::args::{Asked, Deps};
-use crate::build::{self, Graph, Kind};
+use crate::args::{DepsArgs, FormatArg};
+use crate::build::{self, DependencyGraph, FileKind};
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::project::seen;
 use crate::report::counted;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Prints what depends on what of all that the arguments name.
-pub(crate) fn run(args: &Deps, asked: Asked, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(
+    args: &DepsArgs,
+    asked: FormatArg,
+    console: &mut Console,
+) -> Result<CommandOutcome, CommandError> {
     let (report, graph) = build::graph(&args.select, console)?;
-    let ending = Ending::of(&report);
-    if ending == Ending::Good {
+    let ending = CommandOutcome::of(&report);
+    if ending == CommandOutcome::Success {
         let text = match asked {
-            Asked::Dot => dot(&graph),
-            Asked::Json => object(&graph).to_string() + "\n",
-            Asked::Text | Asked::Cmake | Asked::Ninja | Asked::Svg => list(&graph),
+            FormatArg::Dot => dot(&graph),
+            FormatArg::Json => object(&graph).to_string() + "\n",
+            FormatArg::Text | FormatArg::Cmake | FormatArg::Ninja | FormatArg::Svg => list(&graph),
         };
         console.result(&text);
     }
@@ -30,7 +34,7 @@ pub(crate) fn run(args: &Deps, asked: Asked, console: &mut Console) -> Result<En
     Ok(ending)
 }
 
-fn object(graph: &Graph) -> Value {
+fn object(graph: &DependencyGraph) -> Value {
     let nodes = graph.nodes.iter();
     let nodes = nodes.map(|(path, kind)| json!({ "path": seen(path), "kind": kind.word() }));
     let edges = graph.edges.iter();
@@ -44,17 +48,17 @@ fn object(graph: &Graph) -> Value {
 }
 
 /// Each input, below it what it uses (`<-`) and what depends on it (`->`); what all outputs depend on only says so.
-fn list(graph: &Graph) -> String {
+fn list(graph: &DependencyGraph) -> String {
     let (mut sources, mut results) = (BTreeMap::new(), BTreeMap::new());
     for (from, to) in &graph.edges {
         sources.entry(to).or_insert_with(Vec::new).push(from);
         results.entry(from).or_insert_with(Vec::new).push(to);
     }
     let mut text = String::new();
-    for (path, kind) in graph.nodes.iter().filter(|(_, kind)| **kind != Kind::Output) {
+    for (path, kind) in graph.nodes.iter().filter(|(_, kind)| **kind != FileKind::Output) {
         text.extend([&seen(path), "\n"]);
         let results = results.get(path).map_or(&[][..], Vec::as_slice);
-        if *kind == Kind::Manifest {
+        if *kind == FileKind::Manifest {
             let sources = sources.get(path).map_or(&[][..], Vec::as_slice);
             text.extend(sources.iter().map(|from| format!("  <- {}\n", seen(from))));
             text.extend(results.iter().map(|to| format!("  -> {}\n", seen(to))));
@@ -65,13 +69,13 @@ fn list(graph: &Graph) -> String {
     text
 }
 
-fn dot(graph: &Graph) -> String {
+fn dot(graph: &DependencyGraph) -> String {
     let mut text = String::from("digraph layoutc {\n  rankdir=LR\n");
     for (path, kind) in &graph.nodes {
         let shape = match kind {
-            Kind::Manifest => "box",
-            Kind::Output => "note",
-            Kind::Config | Kind::Template => "ellipse",
+            FileKind::Manifest => "box",
+            FileKind::Output => "note",
+            FileKind::Config | FileKind::Template => "ellipse",
         };
         text.push_str(&format!("  {} [shape={shape}]\n", quoted(path)));
     }

@@ -6,48 +6,50 @@ use std::slice;
 use std::sync::Arc;
 
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, Place};
+use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::nearest::nearest;
 
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::report::Source;
-use crate::session::Session;
+use crate::fault::CommandError;
+use crate::report::DiagnosticSource;
+use crate::session::CheckSession;
 
 use super::inspect::unknown_tensor;
 
-/// The manifest at `file`, for [`Session::open`].
-pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], Fault> {
+/// The manifest at `file`, for [`CheckSession::open`].
+pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     if file.is_dir() {
         let folder = file.display();
-        return Err(Fault::Usage(format!("`{folder}` is a folder; name one manifest")));
+        return Err(CommandError::Usage(format!("`{folder}` is a folder; name one manifest")));
     }
     Ok(slice::from_ref(file))
 }
 
 /// The tensor called `name`; `None` if it may be one that was refused, and what is wrong was printed.
 pub(crate) fn tensor<'s>(
-    session: &'s Session,
+    session: &'s CheckSession,
     name: &str,
     console: &mut Console,
-) -> Result<Option<&'s Tensor>, Fault> {
+) -> Result<Option<&'s Tensor>, CommandError> {
     if let Some((_, tensor)) = session.tensors().find(|(_, tensor)| tensor.name == name) {
         return Ok(Some(tensor));
     }
     if let Some((_, view)) = session.views().find(|(_, view)| view.tensor.name == name) {
         let of = &view.of_name;
-        return Err(Fault::Usage(format!("`{name}` is a view: name `{of}`, what it looks at")));
+        return Err(CommandError::Usage(format!(
+            "`{name}` is a view: name `{of}`, what it looks at"
+        )));
     }
     missing(session, name, console)
 }
 
 /// The same, or the view called `name` as the tensor that it looks like.
 pub(crate) fn tensor_or_view<'s>(
-    session: &'s Session,
+    session: &'s CheckSession,
     name: &str,
     console: &mut Console,
-) -> Result<Option<&'s Tensor>, Fault> {
+) -> Result<Option<&'s Tensor>, CommandError> {
     match session.views().find(|(_, view)| view.tensor.name == name) {
         Some((_, view)) => Ok(Some(&view.tensor)),
         None => tensor(session, name, console),
@@ -55,10 +57,10 @@ pub(crate) fn tensor_or_view<'s>(
 }
 
 fn missing<'s>(
-    session: &'s Session,
+    session: &'s CheckSession,
     name: &str,
     console: &mut Console,
-) -> Result<Option<&'s Tensor>, Fault> {
+) -> Result<Option<&'s Tensor>, CommandError> {
     if session.report.has_errors() {
         session.report.print(console);
         return Ok(None);
@@ -66,11 +68,14 @@ fn missing<'s>(
     let tensors = session.tensors().map(|(_, tensor)| tensor.name.as_str());
     let views = session.views().map(|(_, view)| view.tensor.name.as_str());
     let names: Vec<&str> = tensors.chain(views).collect();
-    Err(Fault::Usage(unknown_tensor(name, &names)))
+    Err(CommandError::Usage(unknown_tensor(name, &names)))
 }
 
 /// The values of the tensor's symbols, checked against what the manifest promises of them.
-pub(crate) fn symbols(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, Fault> {
+pub(crate) fn symbols(
+    set: &[String],
+    tensor: &Tensor,
+) -> Result<BTreeMap<String, i128>, CommandError> {
     let known = &tensor.layout.symbols;
     let values = given(set, tensor)?;
     let missing: Vec<String> = known
@@ -82,14 +87,14 @@ pub(crate) fn symbols(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String
         return Ok(values);
     }
     let message = format!("`{}` depends on symbols: add {}", tensor.name, missing.join(" "));
-    Err(Fault::Usage(message))
+    Err(CommandError::Usage(message))
 }
 
 /// The same; those that are not given have their least value.
 pub(crate) fn least_symbols(
     set: &[String],
     tensor: &Tensor,
-) -> Result<BTreeMap<String, i128>, Fault> {
+) -> Result<BTreeMap<String, i128>, CommandError> {
     let mut values = given(set, tensor)?;
     for symbol in &tensor.layout.symbols {
         let multiple = symbol.multiple.max(1);
@@ -100,27 +105,29 @@ pub(crate) fn least_symbols(
 }
 
 /// The values that are given.
-fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, Fault> {
+fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, CommandError> {
     let known = &tensor.layout.symbols;
     let mut values = BTreeMap::new();
     for text in set {
         let parsed =
             text.split_once('=').and_then(|(n, v)| Some((n.trim(), v.trim().parse().ok()?)));
         let Some((name, value)) = parsed else {
-            return Err(Fault::Usage(format!("`--set {text}`: write NAME=VALUE, a whole number")));
+            return Err(CommandError::Usage(format!(
+                "`--set {text}`: write NAME=VALUE, a whole number"
+            )));
         };
         let Some(symbol) = known.iter().find(|symbol| symbol.name == name) else {
             let near = nearest(name, known.iter().map(|s| s.name.as_str()));
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let tensor = &tensor.name;
-            return Err(Fault::Usage(format!("`{tensor}` has no symbol `{name}`{hint}")));
+            return Err(CommandError::Usage(format!("`{tensor}` has no symbol `{name}`{hint}")));
         };
         let (min, max, multiple) = (symbol.min, symbol.max, symbol.multiple.max(1));
         if value < min || value > max || value % multiple != 0 {
             let of =
                 if multiple > 1 { format!(", a multiple of {multiple}") } else { String::new() };
             let message = format!("`{name}` is promised to be {min} to {max}{of}, not {value}");
-            return Err(Fault::Usage(message));
+            return Err(CommandError::Usage(message));
         }
         values.insert(name.to_owned(), value);
     }
@@ -134,23 +141,23 @@ pub(crate) fn list(index: &[i128]) -> String {
 }
 
 /// What is wrong with a coordinate, and where in its text.
-pub(crate) struct Wrong {
+pub(crate) struct CoordinateArgError {
     start: usize,
     end: usize,
     message: String,
     help: Option<String>,
 }
 
-impl Wrong {
+impl CoordinateArgError {
     /// The whole of `text` is.
     pub(crate) fn whole(text: &str, message: String) -> Self {
         Self { start: 0, end: text.len(), message, help: None }
     }
 
     /// What is said of it; `source` holds the coordinate, and `name` is what it is called.
-    pub(crate) fn diagnostic(&self, name: &str, source: Source<'_>) -> Diagnostic {
+    pub(crate) fn diagnostic(&self, name: &str, source: DiagnosticSource<'_>) -> Diagnostic {
         let first = source.first_byte;
-        let place = Place::new(&Arc::from(name), first + self.start..first + self.end);
+        let place = FileSpan::new(&Arc::from(name), first + self.start..first + self.end);
         let message = self.message.as_str();
         let mut diagnostic = Diagnostic::error(Code::ShapeCoordinate, message, place, "");
         diagnostic.help.extend(self.help.clone());
@@ -159,7 +166,7 @@ impl Wrong {
 }
 
 /// The integers of `1, -2,3`; none of an empty text.
-pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, Wrong> {
+pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -175,7 +182,7 @@ pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, Wrong> {
                 _ => format!("`{word}` is not an index"),
             };
             let help = apart(text).map(|meant| format!("write `{meant}`"));
-            return Err(Wrong { start: at, end: at + word.len(), message, help });
+            return Err(CoordinateArgError { start: at, end: at + word.len(), message, help });
         };
         index.push(value);
     }

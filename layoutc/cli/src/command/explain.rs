@@ -4,20 +4,23 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::nearest::nearest;
 use serde_json::json;
 
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::pages::page;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Prints the page of a code, or the list of all codes.
-pub(crate) fn run(code: Option<&str>, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(
+    code: Option<&str>,
+    console: &mut Console,
+) -> Result<CommandOutcome, CommandError> {
     match code {
         None => list(console),
         Some(code) => explain(code, console)?,
     }
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
 fn list(console: &mut Console) {
@@ -26,24 +29,26 @@ fn list(console: &mut Console) {
     let width = codes.iter().map(|code| code.id().len()).max().unwrap_or(0);
     for code in codes {
         let line = match console.format {
-            Format::Json => json!({ "code": code.id(), "title": code.title() }).to_string(),
-            Format::Text => format!("{:width$}  {}", code.id(), code.title()),
+            ReportFormat::Json => json!({ "code": code.id(), "title": code.title() }).to_string(),
+            ReportFormat::Text => format!("{:width$}  {}", code.id(), code.title()),
         };
         console.result(&format!("{line}\n"));
     }
 }
 
-fn explain(asked: &str, console: &mut Console) -> Result<(), Fault> {
+fn explain(asked: &str, console: &mut Console) -> Result<(), CommandError> {
     // As it is printed: `error[map::not_injective]`, or the brackets' content alone.
     let id = asked.split_once('[').map_or(asked, |(_, rest)| rest).trim_end_matches(':');
     let id = id.strip_suffix(']').unwrap_or(id);
     let Some(code) = Code::ALL.iter().find(|code| code.id() == id) else {
-        return Err(Fault::Usage(unknown(id)));
+        return Err(CommandError::Usage(unknown(id)));
     };
     let text = page(id).unwrap_or(code.title());
     let text = match console.format {
-        Format::Json => json!({ "code": id, "title": code.title(), "text": text }).to_string(),
-        Format::Text => text.trim_end().to_owned(),
+        ReportFormat::Json => {
+            json!({ "code": id, "title": code.title(), "text": text }).to_string()
+        }
+        ReportFormat::Text => text.trim_end().to_owned(),
     };
     console.result(&format!("{text}\n"));
     Ok(())

@@ -5,20 +5,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, Place};
+use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
 use layoutc_compiler::manifest::{self, format};
 use serde_json::{Value, json};
 
-use crate::args::{Fmt, Format};
+use crate::args::{FmtArgs, ReportFormat};
 use crate::array::file::{self, STANDARD, is_standard};
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::project::files::{Unread, read};
-use crate::project::{discover, reads::Reads};
+use crate::fault::CommandError;
+use crate::project::files::{FileReadError, read};
+use crate::project::{discover, reads::ReadSet};
 use crate::report::{Report, counted};
 use crate::rewrite::rewrite;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// How standard input is called.
 const INPUT: &str = "standard input";
@@ -28,7 +28,7 @@ const SHOWN: usize = 80;
 
 /// What became of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Status {
+enum FormatStatus {
     /// It has a new form.
     Formatted,
     /// It would have one.
@@ -39,67 +39,72 @@ enum Status {
     Refused,
 }
 
-impl Status {
+impl FormatStatus {
     fn word(self) -> &'static str {
         match self {
-            Status::Formatted => "formatted",
-            Status::Differs => "differs",
-            Status::Unchanged => "unchanged",
-            Status::Refused => "refused",
+            FormatStatus::Formatted => "formatted",
+            FormatStatus::Differs => "differs",
+            FormatStatus::Unchanged => "unchanged",
+            FormatStatus::Refused => "refused",
         }
     }
 }
 
 /// Formats what PATHS name.
-pub(crate) fn run(args: &Fmt, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(args: &FmtArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if args.paths.iter().any(|path| is_standard(path)) {
         return match args.paths.as_slice() {
             [_] => standard(args.check, console),
-            _ => Err(Fault::Usage("`-` is standard input, and stands alone".to_owned())),
+            _ => Err(CommandError::Usage("`-` is standard input, and stands alone".to_owned())),
         };
     }
     let mut report = Report::default();
-    let mut files: Vec<(String, Status)> = Vec::new();
+    let mut files: Vec<(String, FormatStatus)> = Vec::new();
     let mut fault = None;
-    for project in discover(&args.paths, None, &mut report, &mut Reads::default())? {
+    for project in discover(&args.paths, None, &mut report, &mut ReadSet::default())? {
         for (path, shown) in &project.manifests {
             let status = one(&project.root.join(path), shown, args.check, &mut report);
             let status = status.unwrap_or_else(|error| {
                 fault.get_or_insert(error);
-                Status::Refused
+                FormatStatus::Refused
             });
             files.push((shown.clone(), status));
         }
     }
     tell(&files, console);
     report.print(console);
-    fault.map_or_else(|| Ok(Ending::of(&report)), Err)
+    fault.map_or_else(|| Ok(CommandOutcome::of(&report)), Err)
 }
 
 /// Formats one manifest.
-fn one(path: &Path, shown: &str, check: bool, report: &mut Report) -> Result<Status, Fault> {
+fn one(
+    path: &Path,
+    shown: &str,
+    check: bool,
+    report: &mut Report,
+) -> Result<FormatStatus, CommandError> {
     let text = match read(path) {
         Ok(read) => read.text,
-        Err(Unread::Machine(error)) => return Err(Fault::io("read", path, &error)),
-        Err(unread @ Unread::Refused(_)) => {
+        Err(FileReadError::Machine(error)) => return Err(CommandError::io("read", path, &error)),
+        Err(unread @ FileReadError::Refused(_)) => {
             report.add([unreadable(shown, &unread.reason())]);
-            return Ok(Status::Refused);
+            return Ok(FormatStatus::Refused);
         }
     };
     let name = Arc::from(shown);
     let status = match format(&name, &text) {
         Err(faults) => {
             report.add(faults);
-            Status::Refused
+            FormatStatus::Refused
         }
-        Ok(new) if *new == *text => return Ok(Status::Unchanged),
+        Ok(new) if *new == *text => return Ok(FormatStatus::Unchanged),
         Ok(new) if check => {
             report.add([difference(&name, &text, &new)]);
-            Status::Differs
+            FormatStatus::Differs
         }
         Ok(new) => {
             rewrite(path, &new)?;
-            return Ok(Status::Formatted);
+            return Ok(FormatStatus::Formatted);
         }
     };
     report.text(shown.to_owned(), text);
@@ -107,7 +112,7 @@ fn one(path: &Path, shown: &str, check: bool, report: &mut Report) -> Result<Sta
 }
 
 /// Formats standard input to standard output.
-fn standard(check: bool, console: &mut Console) -> Result<Ending, Fault> {
+fn standard(check: bool, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut report = Report::default();
     let name = Arc::from(INPUT);
     match String::from_utf8(file::read(Path::new(STANDARD))?) {
@@ -120,7 +125,7 @@ fn standard(check: bool, console: &mut Console) -> Result<Ending, Fault> {
                 Err(faults) => report.add(faults),
                 Ok(new) if check && new != text => report.add([difference(&name, &text, &new)]),
                 Ok(_) if check => {}
-                Ok(new) if console.format == Format::Json => {
+                Ok(new) if console.format == ReportFormat::Json => {
                     let object = json!({ "version": 1, "kind": "fmt", "text": new });
                     console.result(&format!("{object}\n"));
                 }
@@ -130,7 +135,7 @@ fn standard(check: bool, console: &mut Console) -> Result<Ending, Fault> {
         }
     }
     report.print(console);
-    Ok(Ending::of(&report))
+    Ok(CommandOutcome::of(&report))
 }
 
 fn unreadable(shown: &str, reason: &str) -> Diagnostic {
@@ -146,7 +151,7 @@ fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
     };
     let line = first(text, &old).unwrap_or_default();
     let blanks = line.len() - line.trim_start().len();
-    let place = Place::new(name, old.start + blanks..old.start + line.len());
+    let place = FileSpan::new(name, old.start + blanks..old.start + line.len());
     let label = match first(new, &lines).as_deref() {
         None => "`layoutc fmt` removes this".to_owned(),
         Some("") => "`layoutc fmt` writes an empty line here".to_owned(),
@@ -166,22 +171,22 @@ fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
     found.help("run `layoutc fmt`")
 }
 
-fn tell(files: &[(String, Status)], console: &mut Console) {
+fn tell(files: &[(String, FormatStatus)], console: &mut Console) {
     let count = |status| files.iter().filter(|(_, found)| *found == status).count();
     match console.format {
-        Format::Json => {
-            let file = |(path, status): &(String, Status)| json!({ "path": path, "status": status.word() });
+        ReportFormat::Json => {
+            let file = |(path, status): &(String, FormatStatus)| json!({ "path": path, "status": status.word() });
             let files: Vec<Value> = files.iter().map(file).collect();
             console
                 .result(&format!("{}\n", json!({ "version": 1, "kind": "fmt", "files": files })));
         }
-        Format::Text if !console.quiet => {
+        ReportFormat::Text if !console.quiet => {
             for (path, status) in files {
                 let is_told = match status {
-                    Status::Formatted => true,
-                    Status::Unchanged => console.verbose,
+                    FormatStatus::Formatted => true,
+                    FormatStatus::Unchanged => console.verbose,
                     // The diagnostics tell of these.
-                    Status::Differs | Status::Refused => false,
+                    FormatStatus::Differs | FormatStatus::Refused => false,
                 };
                 if is_told {
                     console.result(&format!("{:9}  {path}\n", status.word()));
@@ -191,15 +196,15 @@ fn tell(files: &[(String, Status)], console: &mut Console) {
                 console.result(&summary);
             }
         }
-        Format::Text => {}
+        ReportFormat::Text => {}
     }
 }
 
 /// `formatted 2 manifests, 5 unchanged`; nothing where the diagnostics say all.
-fn summary(count: impl Fn(Status) -> usize) -> Option<String> {
-    let (formatted, unchanged) = (count(Status::Formatted), count(Status::Unchanged));
-    let refused = count(Status::Refused);
-    if count(Status::Differs) > 0 || (formatted == 0 && refused > 0) {
+fn summary(count: impl Fn(FormatStatus) -> usize) -> Option<String> {
+    let (formatted, unchanged) = (count(FormatStatus::Formatted), count(FormatStatus::Unchanged));
+    let refused = count(FormatStatus::Refused);
+    if count(FormatStatus::Differs) > 0 || (formatted == 0 && refused > 0) {
         return None;
     }
     let mut summary = match (formatted, unchanged) {

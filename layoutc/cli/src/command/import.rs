@@ -6,21 +6,24 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use layoutc_compiler::diagnostic::{Diagnostic, Label, Place};
-use layoutc_compiler::import::{Asked, Imported, Refused};
+use layoutc_compiler::diagnostic::{Diagnostic, FileSpan, Label};
+use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph};
 use layoutc_compiler::import_onnx;
 use serde_json::json;
 
-use crate::args::{Format, Import};
+use crate::args::{ImportArgs, ReportFormat};
 use crate::array::file::{STANDARD, called, is_standard, keep, read, write};
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::report::{Report, counted};
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Writes the graph of a model.
-pub(crate) fn run(args: &Import, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(
+    args: &ImportArgs,
+    console: &mut Console,
+) -> Result<CommandOutcome, CommandError> {
     let sizes = args.set.iter().map(|text| size(text)).collect::<Result<Vec<_>, _>>()?;
     let shapes = args.shape.iter().map(|text| shape(text)).collect::<Result<Vec<_>, _>>()?;
     let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
@@ -31,7 +34,7 @@ pub(crate) fn run(args: &Import, console: &mut Console) -> Result<Ending, Fault>
         part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default()
     };
     let (stem, name) = (part(args.model.file_stem()), part(args.model.file_name()));
-    let asked = Asked {
+    let asked = ImportOptions {
         name: args.graph.as_deref().unwrap_or(&stem),
         file: &name,
         backend: &args.backend,
@@ -41,15 +44,15 @@ pub(crate) fn run(args: &Import, console: &mut Console) -> Result<Ending, Fault>
     };
     let imported = match import_onnx(file, &asked) {
         Ok(imported) => imported,
-        Err(Refused::Asked(line)) => return Err(Fault::Usage(line)),
-        Err(Refused::Faulty(error)) => {
+        Err(ImportError::Asked(line)) => return Err(CommandError::Usage(line)),
+        Err(ImportError::Faulty(error)) => {
             let path: Arc<str> = Arc::from(called(&args.model, "standard input"));
             let label =
-                Label { place: Place::new(&path, 0..0), message: String::new(), primary: true };
+                Label { place: FileSpan::new(&path, 0..0), message: String::new(), primary: true };
             let mut report = Report::default();
             report.add([Diagnostic { labels: vec![label], ..*error }]);
             report.print(console);
-            return Ok(Ending::Bad);
+            return Ok(CommandOutcome::InputError);
         }
     };
     if !imported.assumed.is_empty() {
@@ -62,18 +65,18 @@ pub(crate) fn run(args: &Import, console: &mut Console) -> Result<Ending, Fault>
     }
     let status = written(args, output, &imported, console)?;
     told(output, &imported, status, console);
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
 /// Writes the manifest, unless somebody else's would be lost; gives what became of it.
 fn written(
-    args: &Import,
+    args: &ImportArgs,
     output: &Path,
-    imported: &Imported,
+    imported: &ImportedGraph,
     console: &mut Console,
-) -> Result<&'static str, Fault> {
+) -> Result<&'static str, CommandError> {
     if is_standard(output) {
-        if console.format == Format::Text {
+        if console.format == ReportFormat::Text {
             console.result(&imported.text);
         }
         return Ok("printed");
@@ -83,7 +86,7 @@ fn written(
         Ok(there) if !there.is_empty() && !args.force => {
             let path = output.display();
             let line = format!("`{path}` is there already and says something else");
-            return Err(Fault::Usage(format!("{line}; `--force` writes over it")));
+            return Err(CommandError::Usage(format!("{line}; `--force` writes over it")));
         }
         Ok(_) | Err(_) => {}
     }
@@ -91,9 +94,9 @@ fn written(
     Ok("written")
 }
 
-fn told(output: &Path, imported: &Imported, status: &str, console: &mut Console) {
-    let Imported { graph, nodes, tensors, transposes, folded, assumed, map, text } = imported;
-    if console.format == Format::Json {
+fn told(output: &Path, imported: &ImportedGraph, status: &str, console: &mut Console) {
+    let ImportedGraph { graph, nodes, tensors, transposes, folded, assumed, map, text } = imported;
+    if console.format == ReportFormat::Json {
         let mut object = json!({
             "version": 1,
             "kind": "import",
@@ -129,20 +132,20 @@ fn told(output: &Path, imported: &Imported, status: &str, console: &mut Console)
 }
 
 /// `batch=8`
-fn size(text: &str) -> Result<(String, u64), Fault> {
+fn size(text: &str) -> Result<(String, u64), CommandError> {
     let (name, value) = text.rsplit_once('=').unwrap_or((text, ""));
     match extent(value) {
         Some(value) => Ok((name.to_owned(), value)),
         None => {
             let line =
                 format!("`--set {text}`: write a name and a whole number from 1, as batch=8");
-            Err(Fault::Usage(line))
+            Err(CommandError::Usage(line))
         }
     }
 }
 
 /// `input=1,3,224,224`
-fn shape(text: &str) -> Result<(String, Vec<u64>), Fault> {
+fn shape(text: &str) -> Result<(String, Vec<u64>), CommandError> {
     let (name, list) = text.rsplit_once('=').unwrap_or((text, "?"));
     let extents: Option<Vec<u64>> = match list.trim() {
         "" => Some(Vec::new()),
@@ -154,7 +157,7 @@ fn shape(text: &str) -> Result<(String, Vec<u64>), Fault> {
             let line = format!(
                 "`--shape {text}`: write an input and whole numbers from 1, as input=1,3,224,224"
             );
-            Err(Fault::Usage(line))
+            Err(CommandError::Usage(line))
         }
     }
 }

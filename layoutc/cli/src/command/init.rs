@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::project::{CONFIG, seen};
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// The manifest that a new project starts with.
 const EXAMPLE: &str = r#"// Axes, extents, and where each element lives. `layoutc build` proves it and writes C for it.
@@ -38,45 +38,45 @@ const EXAMPLE_PATH: &str = "layouts/example.kdl";
 const LONGEST_PREFIX: usize = 64;
 
 /// Makes a project of the folder `dir`.
-pub(crate) fn init(dir: &Path, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn init(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if dir.exists() && !dir.is_dir() {
-        return Err(Fault::Usage(format!("`{}` is no folder", dir.display())));
+        return Err(CommandError::Usage(format!("`{}` is no folder", dir.display())));
     }
     make(dir, console)
 }
 
 /// Makes the folder `dir`, with a project in it.
-pub(crate) fn new(dir: &Path, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn new(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if dir.symlink_metadata().is_ok() {
         let shown = dir.display();
         let hint =
             if dir.is_dir() { format!("; try `layoutc init {shown}`") } else { String::new() };
-        return Err(Fault::Usage(format!("there is already a `{shown}`{hint}")));
+        return Err(CommandError::Usage(format!("there is already a `{shown}`{hint}")));
     }
     make(dir, console)
 }
 
-fn make(dir: &Path, console: &mut Console) -> Result<Ending, Fault> {
+fn make(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     for path in [CONFIG, EXAMPLE_PATH] {
         let file = dir.join(path);
         if file.symlink_metadata().is_ok() {
             return Err(taken(&file));
         }
     }
-    fs::create_dir_all(dir).map_err(|error| Fault::io("make", dir, &error))?;
-    let real = fs::canonicalize(dir).map_err(|error| Fault::io("find", dir, &error))?;
+    fs::create_dir_all(dir).map_err(|error| CommandError::io("make", dir, &error))?;
+    let real = fs::canonicalize(dir).map_err(|error| CommandError::io("find", dir, &error))?;
     let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let layouts = real.join("layouts");
-    fs::create_dir_all(&layouts).map_err(|error| Fault::io("make", &layouts, &error))?;
+    fs::create_dir_all(&layouts).map_err(|error| CommandError::io("make", &layouts, &error))?;
     write_new(&real.join(CONFIG), &config(&name))?;
     write_new(&real.join(EXAMPLE_PATH), EXAMPLE)?;
     let files = [CONFIG, EXAMPLE_PATH].map(|path| seen(&real.join(path)));
     match console.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let object = json!({ "version": 1, "kind": "init", "files": files });
             console.result(&format!("{object}\n"));
         }
-        Format::Text if !console.quiet => {
+        ReportFormat::Text if !console.quiet => {
             for file in &files {
                 console.result(&format!("made  {file}\n"));
             }
@@ -85,9 +85,9 @@ fn make(dir: &Path, console: &mut Console) -> Result<Ending, Fault> {
                 if folder == "." { String::new() } else { format!("cd {} && ", word(&folder)) };
             console.result(&format!("next: {enter}layoutc build\n"));
         }
-        Format::Text => {}
+        ReportFormat::Text => {}
     }
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
 /// A path as one word of a shell's command line.
@@ -116,17 +116,17 @@ fn prefix(name: &str) -> String {
     prefix + "_"
 }
 
-fn write_new(file: &Path, text: &str) -> Result<(), Fault> {
+fn write_new(file: &Path, text: &str) -> Result<(), CommandError> {
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
     match opened.and_then(|mut file| file.write_all(text.as_bytes())) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(taken(file)),
-        written => written.map_err(|error| Fault::io("write", file, &error)),
+        written => written.map_err(|error| CommandError::io("write", file, &error)),
     }
 }
 
-fn taken(file: &Path) -> Fault {
+fn taken(file: &Path) -> CommandError {
     let shown = if file.is_absolute() { seen(file) } else { file.display().to_string() };
-    Fault::Usage(format!("there is already a `{shown}`; it is left as it is"))
+    CommandError::Usage(format!("there is already a `{shown}`; it is left as it is"))
 }
 
 #[cfg(test)]

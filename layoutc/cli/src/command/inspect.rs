@@ -3,52 +3,52 @@
 use std::path::PathBuf;
 
 use layoutc_compiler::inspect::{
-    Exchange, KernelPlan, Plan, exchanges, kernel_json, kernel_plan, kernel_text, plans,
-    tensor_json, tensor_text, view_json, view_text,
+    KernelReport, RelayoutReport, ReshardReport, exchanges, kernel_json, kernel_plan, kernel_text,
+    plans, tensor_json, tensor_text, view_json, view_text,
 };
-use layoutc_compiler::model::compute::Compute;
+use layoutc_compiler::model::compute::KernelInstance;
 use layoutc_compiler::model::{Manifest, Tensor, View};
 use layoutc_compiler::nearest::nearest;
 use layoutc_compiler::plan::cores::Cores;
 use serde_json::{Value, json};
 
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::session::{Session, localized};
+use crate::fault::CommandError;
+use crate::session::{CheckSession, localized};
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// A tensor with its plans, if they are asked for, a view, or a kernel.
-enum Item<'a> {
-    Tensor(&'a Tensor, Option<(Vec<Plan>, Vec<Exchange>)>),
+enum InspectItem<'a> {
+    Tensor(&'a Tensor, Option<(Vec<RelayoutReport>, Vec<ReshardReport>)>),
     View(&'a View),
-    Kernel(&'a Manifest, &'a Compute, Option<KernelPlan>),
+    Kernel(&'a Manifest, &'a KernelInstance, Option<KernelReport>),
 }
 
-impl Item<'_> {
+impl InspectItem<'_> {
     fn name(&self) -> &str {
         match self {
-            Item::Tensor(tensor, _) => &tensor.name,
-            Item::View(view) => &view.tensor.name,
-            Item::Kernel(_, compute, _) => &compute.name,
+            InspectItem::Tensor(tensor, _) => &tensor.name,
+            InspectItem::View(view) => &view.tensor.name,
+            InspectItem::Kernel(_, compute, _) => &compute.name,
         }
     }
 
     fn json(&self, file: &str) -> Value {
         match self {
-            Item::Tensor(tensor, plans) => {
+            InspectItem::Tensor(tensor, plans) => {
                 let mut object = tensor_json(tensor, file);
                 if let Some((plans, exchanges)) = plans {
-                    object["plans"] = plans.iter().map(Plan::json).collect();
+                    object["plans"] = plans.iter().map(RelayoutReport::json).collect();
                     if !exchanges.is_empty() {
-                        object["exchanges"] = exchanges.iter().map(Exchange::json).collect();
+                        object["exchanges"] = exchanges.iter().map(ReshardReport::json).collect();
                     }
                 }
                 object
             }
-            Item::View(view) => view_json(view, file),
-            Item::Kernel(manifest, compute, plan) => {
+            InspectItem::View(view) => view_json(view, file),
+            InspectItem::Kernel(manifest, compute, plan) => {
                 kernel_json(manifest, compute, plan.as_ref(), file)
             }
         }
@@ -56,18 +56,21 @@ impl Item<'_> {
 
     fn text(&self, file: &str) -> String {
         match self {
-            Item::Tensor(tensor, plans) => {
+            InspectItem::Tensor(tensor, plans) => {
                 let mut text = tensor_text(tensor, file);
                 let Some((plans, exchanges)) = plans else { return text };
-                let told = plans.iter().map(Plan::text).chain(exchanges.iter().map(Exchange::text));
+                let told = plans
+                    .iter()
+                    .map(RelayoutReport::text)
+                    .chain(exchanges.iter().map(ReshardReport::text));
                 for plan in told {
                     text.push('\n');
                     text.push_str(&plan);
                 }
                 text
             }
-            Item::View(view) => view_text(view, file),
-            Item::Kernel(manifest, compute, plan) => {
+            InspectItem::View(view) => view_text(view, file),
+            InspectItem::Kernel(manifest, compute, plan) => {
                 kernel_text(manifest, compute, plan.as_ref(), file)
             }
         }
@@ -81,16 +84,16 @@ pub(crate) fn run(
     names: &[String],
     plan: bool,
     console: &mut Console,
-) -> Result<Ending, Fault> {
-    let mut session = Session::open(paths, console)?;
-    let mut all: Vec<(String, Item<'_>)> = Vec::new();
+) -> Result<CommandOutcome, CommandError> {
+    let mut session = CheckSession::open(paths, console)?;
+    let mut all: Vec<(String, InspectItem<'_>)> = Vec::new();
     let mut faults = Vec::new();
     for (project, checked) in &session.projects {
         let openmp = project.config.target.c.as_ref().is_some_and(|c| c.openmp);
         let cores = if openmp { Cores::All } else { Cores::One };
         for manifest in checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path))
         {
-            let mut items: Vec<Item<'_>> = Vec::new();
+            let mut items: Vec<InspectItem<'_>> = Vec::new();
             for tensor in &manifest.tensors {
                 let plans = plan.then(|| plans(manifest, tensor, cores)).transpose();
                 let plans = plans.unwrap_or_else(|fault| {
@@ -98,34 +101,35 @@ pub(crate) fn run(
                     None
                 });
                 let plans = plans.map(|plans| (plans, exchanges(manifest, tensor)));
-                items.push(Item::Tensor(tensor, plans));
+                items.push(InspectItem::Tensor(tensor, plans));
             }
-            items.extend(manifest.views.iter().map(Item::View));
+            items.extend(manifest.views.iter().map(InspectItem::View));
             for compute in &manifest.computes {
                 let plan = plan.then(|| kernel_plan(manifest, compute, cores)).transpose();
                 let plan = plan.unwrap_or_else(|fault| {
                     faults.push(localized(&fault, project));
                     None
                 });
-                items.push(Item::Kernel(manifest, compute, plan));
+                items.push(InspectItem::Kernel(manifest, compute, plan));
             }
             let file = project.shown(&manifest.path);
             all.extend(items.into_iter().map(|item| (file.clone(), item)));
         }
     }
     session.report.add(faults);
-    let ending = Ending::of(&session.report);
+    let ending = CommandOutcome::of(&session.report);
     // A name may be that of a tensor which was refused: then the diagnostics say so.
-    if ending == Ending::Good {
+    if ending == CommandOutcome::Success {
         names.iter().try_for_each(|name| known(name, &all))?;
     }
-    let asked = |item: &Item<'_>| names.is_empty() || names.iter().any(|name| name == item.name());
+    let asked =
+        |item: &InspectItem<'_>| names.is_empty() || names.iter().any(|name| name == item.name());
     let items = all.iter().filter(|(_, item)| asked(item));
     match console.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let (kernels, tensors): (Vec<_>, Vec<_>) =
-                items.partition(|(_, item)| matches!(item, Item::Kernel(..)));
-            let json = |items: Vec<&(String, Item<'_>)>| -> Vec<Value> {
+                items.partition(|(_, item)| matches!(item, InspectItem::Kernel(..)));
+            let json = |items: Vec<&(String, InspectItem<'_>)>| -> Vec<Value> {
                 items.into_iter().map(|(file, item)| item.json(file)).collect()
             };
             let mut object = json!({ "version": 1, "tensors": json(tensors) });
@@ -134,7 +138,7 @@ pub(crate) fn run(
             }
             console.result(&format!("{object}\n"));
         }
-        Format::Text => {
+        ReportFormat::Text => {
             for (k, (file, item)) in items.enumerate() {
                 let gap = if k > 0 { "\n" } else { "" };
                 console.result(&format!("{gap}{}\n", item.text(file).trim_end()));
@@ -145,12 +149,12 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-fn known(name: &str, all: &[(String, Item<'_>)]) -> Result<(), Fault> {
+fn known(name: &str, all: &[(String, InspectItem<'_>)]) -> Result<(), CommandError> {
     if all.iter().any(|(_, item)| item.name() == name) {
         return Ok(());
     }
     let names: Vec<&str> = all.iter().map(|(_, item)| item.name()).collect();
-    Err(Fault::Usage(unknown_tensor(name, &names)))
+    Err(CommandError::Usage(unknown_tensor(name, &names)))
 }
 
 /// The most tensors that a fault lists.

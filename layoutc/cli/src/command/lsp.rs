@@ -1,14 +1,14 @@
 //! `layoutc lsp`: the language server.
 
-use crate::fault::Fault;
-use crate::lsp::{self, Farewell};
+use crate::fault::CommandError;
+use crate::lsp::{self, SessionEnd};
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Serves an editor until it leaves.
-pub(crate) fn run() -> Result<Ending, Fault> {
+pub(crate) fn run() -> Result<CommandOutcome, CommandError> {
     Ok(match lsp::run()? {
-        Farewell::Polite => Ending::Good,
-        Farewell::Sudden => Ending::Bad,
+        SessionEnd::AfterShutdown => CommandOutcome::Success,
+        SessionEnd::WithoutShutdown => CommandOutcome::InputError,
     })
 }

@@ -6,58 +6,58 @@ use std::path::{Path, PathBuf, absolute};
 use clap::Command;
 use serde_json::{Value, json};
 
-use crate::args::{self, Format, Man};
+use crate::args::{self, ManArgs, ReportFormat};
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::output::{Status, link, replace};
+use crate::fault::CommandError;
+use crate::output::{OutputStatus, link, replace};
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// What every page says at its foot.
 const SOURCE: &str = concat!("layoutc ", env!("CARGO_PKG_VERSION"));
 
 /// A page, and the file that it goes to.
-type Page = (PathBuf, String);
+type ManPage = (PathBuf, String);
 
 /// Prints the page of layoutc, or writes one for it and one for each command.
-pub(crate) fn run(args: &Man, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut command = args::command();
     command.build();
     let Some(folder) = &args.out else {
         let text = rendered(&command)?;
         match console.format {
-            Format::Json => {
+            ReportFormat::Json => {
                 let object = json!({ "version": 1, "kind": "man", "text": text });
                 console.result(&format!("{object}\n"));
             }
-            Format::Text => console.result(&text),
+            ReportFormat::Text => console.result(&text),
         }
-        return Ok(Ending::Good);
+        return Ok(CommandOutcome::Success);
     };
     if folder.exists() && !folder.is_dir() {
-        return Err(Fault::Usage(format!("`{}` is no folder", folder.display())));
+        return Err(CommandError::Usage(format!("`{}` is no folder", folder.display())));
     }
     let mut pages = Vec::new();
     gather(&command, folder, &mut pages)?;
     pages.iter().try_for_each(|page| spare(page, args.force))?;
-    fs::create_dir_all(folder).map_err(|error| Fault::io("make", folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| CommandError::io("make", folder, &error))?;
     let mut written = Vec::new();
     for (path, text) in pages {
         written.push((path.display().to_string(), replace(&path, &text)?));
     }
     tell(&written, console);
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
 /// The page of a command, and those of the commands below it.
-fn gather(command: &Command, folder: &Path, pages: &mut Vec<Page>) -> Result<(), Fault> {
+fn gather(command: &Command, folder: &Path, pages: &mut Vec<ManPage>) -> Result<(), CommandError> {
     let name = clap_mangen::Man::new(command.clone()).get_filename();
     pages.push((folder.join(name), rendered(command)?));
     let mut below = command.get_subcommands().filter(|below| !below.is_hide_set());
     below.try_for_each(|below| gather(below, folder, pages))
 }
 
-fn rendered(command: &Command) -> Result<String, Fault> {
+fn rendered(command: &Command) -> Result<String, CommandError> {
     let mut page = Vec::new();
     let mut command = command.clone();
     // `man` joins lines; an example is a paragraph of its own.
@@ -66,49 +66,49 @@ fn rendered(command: &Command) -> Result<String, Fault> {
     }
     let man = clap_mangen::Man::new(command).source(SOURCE);
     let name = man.get_filename();
-    man.render(&mut page).map_err(|error| Fault::io("write", Path::new(&name), &error))?;
+    man.render(&mut page).map_err(|error| CommandError::io("write", Path::new(&name), &error))?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
 /// Refuses a page where something stands that it must not replace. All are asked before the first is written.
-fn spare((path, text): &Page, force: bool) -> Result<(), Fault> {
+fn spare((path, text): &ManPage, force: bool) -> Result<(), CommandError> {
     if path.is_symlink() {
         // A link is told as it is seen from here, which only an absolute path says.
         let path = absolute(path).unwrap_or_else(|_| path.clone());
-        return Err(Fault::Input(vec![link(&path)]));
+        return Err(CommandError::Input(vec![link(&path)]));
     }
     let shown = path.display();
     match fs::metadata(path) {
         Err(_) => Ok(()),
-        Ok(there) if there.is_dir() => Err(Fault::Usage(format!("`{shown}` is a folder"))),
+        Ok(there) if there.is_dir() => Err(CommandError::Usage(format!("`{shown}` is a folder"))),
         Ok(there) if !there.is_file() => {
-            Err(Fault::Usage(format!("`{shown}` is not a regular file")))
+            Err(CommandError::Usage(format!("`{shown}` is not a regular file")))
         }
         Ok(there) if force || there.len() == 0 => Ok(()),
         Ok(_) => match fs::read(path) {
             Ok(found) if found == text.as_bytes() => Ok(()),
             Ok(_) => {
                 let line = format!("`{shown}` is there already and says something else");
-                Err(Fault::Usage(format!("{line}; `--force` writes over it")))
+                Err(CommandError::Usage(format!("{line}; `--force` writes over it")))
             }
-            Err(error) => Err(Fault::io("read", path, &error)),
+            Err(error) => Err(CommandError::io("read", path, &error)),
         },
     }
 }
 
-fn tell(written: &[(String, Status)], console: &mut Console) {
+fn tell(written: &[(String, OutputStatus)], console: &mut Console) {
     match console.format {
-        Format::Json => {
-            let file = |(path, status): &(String, Status)| json!({ "path": path, "status": status.word() });
+        ReportFormat::Json => {
+            let file = |(path, status): &(String, OutputStatus)| json!({ "path": path, "status": status.word() });
             let files: Vec<Value> = written.iter().map(file).collect();
             let object = json!({ "version": 1, "kind": "man", "files": files });
             console.result(&format!("{object}\n"));
         }
-        Format::Text if !console.quiet => {
+        ReportFormat::Text if !console.quiet => {
             for (path, status) in written {
                 console.result(&format!("{:9}  {path}\n", status.word()));
             }
         }
-        Format::Text => {}
+        ReportFormat::Text => {}
     }
 }

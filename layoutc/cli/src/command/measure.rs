@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::host::Unobserved;
+use layoutc_compiler::host::NoObserver;
 use layoutc_compiler::model::graph::Graph;
-use layoutc_compiler::solve::{Change, bytes_moved, changes};
-use layoutc_compiler::{Work, emit_each, own_templates};
+use layoutc_compiler::solve::{LayoutChange, bytes_moved, changes};
+use layoutc_compiler::{EmitJob, emit_each, own_templates};
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::interrupt::{self, Writing};
-use crate::runner::{self, Program};
+use crate::fault::CommandError;
+use crate::interrupt::{self, WriteGuard};
+use crate::runner::{self, CompiledProgram};
 
 use super::bench::bench_config;
 
@@ -24,19 +24,20 @@ pub(super) fn costs(
     graph: &Graph,
     config: &Config,
     compiler: Option<&str>,
-) -> Result<BTreeMap<Change, u64>, Fault> {
+) -> Result<BTreeMap<LayoutChange, u64>, CommandError> {
     let (manifest, routines) = changes(graph);
     if routines.is_empty() {
         return Ok(BTreeMap::new());
     }
     let config = bench_config(config);
-    let work = [Work { target: "c", manifest: &manifest }];
+    let work = [EmitJob { target: "c", manifest: &manifest }];
     let templates = own_templates(&config, BTreeMap::new(), BTreeMap::new());
-    let outputs = emit_each(&work, &config, &templates, &Unobserved).map_err(Fault::Input)?;
+    let outputs =
+        emit_each(&work, &config, &templates, &NoObserver).map_err(CommandError::Input)?;
     interrupt::install()?;
-    let _writing = Writing::begin();
+    let _writing = WriteGuard::begin();
     let outputs: Vec<_> = outputs.into_iter().flatten().collect();
-    let program = Program::new(&outputs, compiler, "-O2")?;
+    let program = CompiledProgram::new(&outputs, compiler, "-O2")?;
     // Of all that is there only the conversions.
     let arguments = [SECONDS, "json", "_to_"].map(str::to_owned);
     let mut speeds: BTreeMap<String, f64> = BTreeMap::new();
@@ -50,7 +51,7 @@ pub(super) fn costs(
         ControlFlow::Continue(())
     })?;
     let prefix = &config.project.prefix;
-    let cost = |((tensor, from, to), routine): (Change, String)| {
+    let cost = |((tensor, from, to), routine): (LayoutChange, String)| {
         let bytes = graph.tensors.get(tensor).map_or(0, |tensor| bytes_moved(tensor, from, to));
         let speed = speeds.get(&format!("{prefix}{routine}")).copied().filter(|s| *s > 0.0);
         ((tensor, from, to), scaled(bytes, speed.unwrap_or(1.0)))

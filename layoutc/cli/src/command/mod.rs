@@ -32,9 +32,9 @@ mod watch;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::args::{Args, Command};
+use crate::args::{CliArgs, Command};
 use crate::console::{Console, write_plainly};
-use crate::fault::{Fault, plain};
+use crate::fault::{CommandError, plain};
 use crate::interrupt::INTERRUPTED;
 use crate::project::CONFIG;
 use crate::report::{Report, escape};
@@ -43,23 +43,23 @@ pub(crate) use inspect::unknown_tensor;
 
 /// How a command ended that printed all there is to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum CommandOutcome {
     /// All well.
-    Good,
+    Success,
     /// The input is at fault.
-    Bad,
+    InputError,
     /// It went on until it was interrupted.
     Interrupted,
 }
 
-impl Ending {
+impl CommandOutcome {
     fn of(report: &Report) -> Self {
-        if report.has_errors() { Ending::Bad } else { Ending::Good }
+        if report.has_errors() { CommandOutcome::InputError } else { CommandOutcome::Success }
     }
 }
 
 /// Runs the command that was typed; gives its exit code.
-pub(crate) fn run(args: &Args) -> ExitCode {
+pub(crate) fn run(args: &CliArgs) -> ExitCode {
     let mut console = Console::new(&args.common, args.command.name());
     let ended = match &args.command {
         Command::Check { paths } => check::run(paths, &mut console),
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Translate(translate) => translate::run(translate, &mut console),
         Command::Same(same) => same::run(same, &mut console),
         Command::Solve { paths, graph, time_limit, measure, cc } => {
-            let asked = solve::Asked {
+            let asked = solve::SolveRequest {
                 names: graph,
                 format: args.common.format,
                 limit: Duration::from_secs(*time_limit),
@@ -101,12 +101,12 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Completions(args) => Ok(completions::run(args.shell, &mut console)),
         Command::Man(man) => man::run(man, &mut console),
         // `args::parse` gives none of these.
-        Command::Other(_) => Err(Fault::Usage("there is no such command".to_owned())),
+        Command::Other(_) => Err(CommandError::Usage("there is no such command".to_owned())),
     };
     let code = match ended {
-        Ok(Ending::Good) => 0,
-        Ok(Ending::Bad) => 1,
-        Ok(Ending::Interrupted) => INTERRUPTED,
+        Ok(CommandOutcome::Success) => 0,
+        Ok(CommandOutcome::InputError) => 1,
+        Ok(CommandOutcome::Interrupted) => INTERRUPTED,
         Err(fault) => tell(&fault, &mut console),
     };
     match console.finish() {
@@ -128,23 +128,23 @@ fn no_project(command: &str) -> String {
 }
 
 /// Prints a fault; gives its exit code.
-pub(crate) fn tell(fault: &Fault, console: &mut Console) -> u8 {
+pub(crate) fn tell(fault: &CommandError, console: &mut Console) -> u8 {
     let mut report = Report::default();
     let code = match fault {
-        Fault::Usage(line) => {
+        CommandError::Usage(line) => {
             console.remark(&format!("error: {}\n", escape(line)));
             return 2;
         }
-        Fault::NoProject => {
+        CommandError::NoProject => {
             console.remark(&format!("error: {}\n", no_project(console.command)));
             return 2;
         }
-        Fault::Input(diagnostics) => {
+        CommandError::Input(diagnostics) => {
             report.add(diagnostics.iter().cloned());
             1
         }
-        Fault::Interrupted => return INTERRUPTED,
-        Fault::Machine(diagnostic) => {
+        CommandError::Interrupted => return INTERRUPTED,
+        CommandError::Machine(diagnostic) => {
             report.add([diagnostic.as_ref().clone()]);
             3
         }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::args::Select;
-use crate::build::{Action, Subject, UNTOLD, is_told};
-use crate::fault::Fault;
+use crate::args::SelectArgs;
+use crate::build::{ActionScope, BuildAction, UNTOLD, is_told};
+use crate::fault::CommandError;
 use crate::project::seen;
 
 /// What all edges share. Each run works on one thread: ninja runs as many as there are processors, up to the depth.
@@ -39,20 +39,20 @@ rule layoutc_whole
 ///
 /// # Errors
 /// A path that ninja cannot be told.
-pub(super) fn file(actions: &[Action], select: &Select) -> Result<String, Fault> {
-    let program = Program::find()?;
+pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<String, CommandError> {
+    let program = ToolCommand::find()?;
     let mut text = "# One edge a manifest, by `layoutc outputs --format ninja`. Ninja is run in the same folder.\n\
         ninja_required_version = 1.10\n"
         .to_owned();
     text.extend(["layoutc = ", &value(&program.command)?, "\n", HEAD]);
-    if actions.iter().any(|action| matches!(action.subject, Subject::Project(_))) {
+    if actions.iter().any(|action| matches!(action.subject, ActionScope::Project(_))) {
         text.push_str(WHOLE);
     }
     for action in actions {
         text.push('\n');
         text.push_str(&match &action.subject {
-            Subject::Manifest(manifest) => edge(action, manifest, select, &program)?,
-            Subject::Project(settings) => whole(action, settings, actions, select, &program)?,
+            ActionScope::Manifest(manifest) => edge(action, manifest, select, &program)?,
+            ActionScope::Project(settings) => whole(action, settings, actions, select, &program)?,
         });
     }
     let outputs = actions.iter().flat_map(|action| &action.outputs);
@@ -61,17 +61,17 @@ pub(super) fn file(actions: &[Action], select: &Select) -> Result<String, Fault>
 }
 
 /// The program that is run.
-struct Program {
+struct ToolCommand {
     /// As it was called.
     command: String,
     /// The path of its file: another one makes all again.
     file: String,
 }
 
-impl Program {
-    fn find() -> Result<Self, Fault> {
+impl ToolCommand {
+    fn find() -> Result<Self, CommandError> {
         let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
-        let find = |e| Fault::io("find", "layoutc".as_ref(), &e);
+        let find = |e| CommandError::io("find", "layoutc".as_ref(), &e);
         let is_path = called.components().count() > 1;
         let file = if is_path { called.clone() } else { std::env::current_exe().map_err(find)? };
         let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -81,11 +81,11 @@ impl Program {
 
 /// The edge that makes the outputs of a manifest.
 fn edge(
-    action: &Action,
+    action: &BuildAction,
     manifest: &Path,
-    select: &Select,
-    program: &Program,
-) -> Result<String, Fault> {
+    select: &SelectArgs,
+    program: &ToolCommand,
+) -> Result<String, CommandError> {
     let outputs = shown(action.outputs.iter());
     // A name like that of an option is none.
     let mut manifest = seen(manifest);
@@ -106,16 +106,16 @@ fn edge(
 
 /// The edge that makes what only a build of the whole project makes: after all the others.
 fn whole(
-    action: &Action,
+    action: &BuildAction,
     settings: &[PathBuf],
-    all: &[Action],
-    select: &Select,
-    program: &Program,
-) -> Result<String, Fault> {
+    all: &[BuildAction],
+    select: &SelectArgs,
+    program: &ToolCommand,
+) -> Result<String, CommandError> {
     let mut inputs = shown(settings.iter());
     inputs.push(program.file.clone());
     let others = all.iter().filter(|other| other.root == action.root);
-    let others = others.filter(|other| matches!(other.subject, Subject::Manifest(_)));
+    let others = others.filter(|other| matches!(other.subject, ActionScope::Manifest(_)));
     let others = shown(others.flat_map(|other| &other.outputs));
     Ok(format!(
         "build {}: layoutc_whole | {} || {}\n  others = {}\n  flags = {}\n",
@@ -133,7 +133,7 @@ fn shown<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
 }
 
 /// What makes a run hermetic, as words of a shell.
-fn flags(action: &Action, select: &Select) -> String {
+fn flags(action: &BuildAction, select: &SelectArgs) -> String {
     let mut flags =
         format!("--root {} --out {}", word(&seen(&action.root)), word(&seen(&action.out)));
     for target in &select.target {
@@ -152,7 +152,7 @@ fn word(text: &str) -> String {
 }
 
 /// A text as the value of a variable.
-fn value(text: &str) -> Result<String, Fault> {
+fn value(text: &str) -> Result<String, CommandError> {
     if text.contains(|c: char| c.is_control()) {
         return Err(refusal(text));
     }
@@ -160,21 +160,21 @@ fn value(text: &str) -> Result<String, Fault> {
 }
 
 /// Paths with spaces between them.
-fn paths(paths: &[String]) -> Result<String, Fault> {
+fn paths(paths: &[String]) -> Result<String, CommandError> {
     let paths: Vec<String> = paths.iter().map(|file| path(file)).collect::<Result<_, _>>()?;
     Ok(paths.join(" "))
 }
 
 /// A path of an edge.
-fn path(text: &str) -> Result<String, Fault> {
+fn path(text: &str) -> Result<String, CommandError> {
     if !is_told(text) {
         return Err(refusal(text));
     }
     Ok(text.replace('$', "$$").replace(' ', "$ ").replace(':', "$:"))
 }
 
-fn refusal(text: &str) -> Fault {
-    Fault::Usage(format!(
+fn refusal(text: &str) -> CommandError {
+    CommandError::Usage(format!(
         "`--format ninja` cannot name `{}`: ninja takes no line breaks and none of {UNTOLD} ; rename it",
         text.escape_debug()
     ))
@@ -190,8 +190,8 @@ mod tests {
         assert_eq!(value(&word("it's $x")).ok().as_deref(), Some(r"'it'\''s $$x'"));
         assert_eq!(word("a/b-c_1.d"), "a/b-c_1.d");
         for text in ["a\nb", "a|b"] {
-            assert!(matches!(path(text), Err(Fault::Usage(_))), "{text}");
+            assert!(matches!(path(text), Err(CommandError::Usage(_))), "{text}");
         }
-        assert!(matches!(value("a\nb"), Err(Fault::Usage(_))));
+        assert!(matches!(value("a\nb"), Err(CommandError::Usage(_))));
     }
 }

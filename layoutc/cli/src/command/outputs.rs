@@ -4,29 +4,33 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::args::{Asked, Outputs, Select};
+use crate::args::{FormatArg, OutputsArgs, SelectArgs};
 use crate::build;
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::project::seen;
 
-use super::{Ending, ninja};
+use super::{CommandOutcome, ninja};
 
 /// Prints the outputs of what the arguments name.
-pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result<Ending, Fault> {
-    if asked == Asked::Ninja {
+pub(crate) fn run(
+    args: &OutputsArgs,
+    asked: FormatArg,
+    console: &mut Console,
+) -> Result<CommandOutcome, CommandError> {
+    if asked == FormatArg::Ninja {
         return ninja(&args.select, console);
     }
     let (report, graph) = build::graph(&args.select, console)?;
-    let ending = Ending::of(&report);
-    if ending == Ending::Good {
+    let ending = CommandOutcome::of(&report);
+    if ending == CommandOutcome::Success {
         let text = match asked {
-            Asked::Cmake => cmake(graph.outputs()),
-            Asked::Json => {
+            FormatArg::Cmake => cmake(graph.outputs()),
+            FormatArg::Json => {
                 let outputs: Vec<String> = graph.outputs().map(seen).collect();
                 json!({ "version": 1, "kind": "outputs", "outputs": outputs }).to_string() + "\n"
             }
-            Asked::Text | Asked::Ninja | Asked::Dot | Asked::Svg => {
+            FormatArg::Text | FormatArg::Ninja | FormatArg::Dot | FormatArg::Svg => {
                 graph.outputs().map(|file| seen(file) + "\n").collect()
             }
         };
@@ -37,10 +41,10 @@ pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result
 }
 
 /// Prints a build file for ninja. Whether the manifests are good, its edges tell.
-fn ninja(select: &Select, console: &mut Console) -> Result<Ending, Fault> {
+fn ninja(select: &SelectArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let (report, actions) = build::actions(select)?;
-    let ending = Ending::of(&report);
-    if ending == Ending::Good {
+    let ending = CommandOutcome::of(&report);
+    if ending == CommandOutcome::Success {
         console.result(&ninja::file(&actions, select)?);
     }
     report.print(console);

@@ -10,29 +10,33 @@ use layoutc_compiler::run::pieces::{DenseFile, Direction, Order};
 use layoutc_compiler::run::{self, RunError};
 use serde_json::json;
 
-use crate::args::{Format, Moved, Pack, Unpack};
-use crate::array::file::{STANDARD, Source, called, is_placed, is_standard, keep, write};
-use crate::array::held::{Held, Values, dense_packing, descr_of_buffer, unmoved, with_lanes};
-use crate::array::large::{self, Codec, Input, Job, Spread, dense_bits, memory};
-use crate::array::npy::{self, Npy};
+use crate::args::{PackArgs, RelayoutArgs, ReportFormat, UnpackArgs};
+use crate::array::file::{ByteSource, STANDARD, called, is_placed, is_standard, keep, write};
+use crate::array::held::{
+    SymbolValues, TensorFile, dense_packing, descr_of_buffer, unmoved, with_lanes,
+};
+use crate::array::large::{
+    self, ElementCodec, InputFile, RelayoutJob, UnpackedBits, dense_bits, memory,
+};
+use crate::array::npy::{self, NpyHeader};
 use crate::array::{descr, in_order, is_turned, unpacked};
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::report::counted;
-use crate::session::{Session, localized};
+use crate::session::{CheckSession, localized};
 
-use super::Ending;
+use super::CommandOutcome;
 use super::element::{one_manifest, symbols, tensor};
 
 /// Writes the layout of a dense tensor.
-pub(crate) fn pack(args: &Pack, console: &mut Console) -> Result<Ending, Fault> {
-    let Some(tensor) = opened(&args.moved, console)? else { return Ok(Ending::Bad) };
+pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
+    let Some(tensor) = opened(&args.moved, console)? else { return Ok(CommandOutcome::InputError) };
     let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
     keep(&[&args.moved.file, &args.moved.input], output)?;
     let input = &args.moved.input;
-    let source = Source::open(input)?;
+    let source = ByteSource::open(input)?;
     let name = called(input, "standard input");
-    let held = Held { name: &name, tensor: &tensor };
+    let held = TensorFile { name: &name, tensor: &tensor };
     let is_npy = !args.moved.raw && (is_standard(input) || is_npy(input));
     let npy = is_npy.then(|| held.npy(source.first())).transpose()?;
     let values = match &npy {
@@ -51,7 +55,7 @@ pub(crate) fn pack(args: &Pack, console: &mut Console) -> Result<Ending, Fault> 
     } else {
         Vec::new()
     };
-    let errand = Errand {
+    let errand = PackJob {
         args: &args.moved,
         output,
         held,
@@ -63,7 +67,7 @@ pub(crate) fn pack(args: &Pack, console: &mut Console) -> Result<Ending, Fault> 
     if !args.c_array && errand.is_large(&source)? {
         return errand.in_pieces(source, console);
     }
-    let Errand { held, header, .. } = errand;
+    let PackJob { held, header, .. } = errand;
     let file = source.whole(input)?;
     let dense = match &npy {
         Some(npy) => held.elements(npy, file.get(npy.start..).unwrap_or_default())?,
@@ -80,18 +84,21 @@ pub(crate) fn pack(args: &Pack, console: &mut Console) -> Result<Ending, Fault> 
         write(output, &[&header, &physical], console)?;
     }
     told(&args.moved, output, (physical.len() as u64, None), console);
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
 /// Writes a laid out tensor, dense.
-pub(crate) fn unpack(args: &Unpack, console: &mut Console) -> Result<Ending, Fault> {
-    let Some(tensor) = opened(&args.moved, console)? else { return Ok(Ending::Bad) };
+pub(crate) fn unpack(
+    args: &UnpackArgs,
+    console: &mut Console,
+) -> Result<CommandOutcome, CommandError> {
+    let Some(tensor) = opened(&args.moved, console)? else { return Ok(CommandOutcome::InputError) };
     keep(&[&args.moved.file, &args.moved.input], &args.output)?;
     let values = symbols(&args.moved.set, &tensor)?;
     let input = &args.moved.input;
-    let source = Source::open(input)?;
+    let source = ByteSource::open(input)?;
     let name = called(input, "standard input");
-    let held = Held { name: &name, tensor: &tensor };
+    let held = TensorFile { name: &name, tensor: &tensor };
     let is_npy = is_npy(input) && !args.moved.raw;
     let npy = is_npy.then(|| held.npy(source.first())).transpose()?;
     if let Some(npy) = &npy {
@@ -106,7 +113,7 @@ pub(crate) fn unpack(args: &Unpack, console: &mut Console) -> Result<Ending, Fau
     } else {
         Vec::new()
     };
-    let errand = Errand {
+    let errand = PackJob {
         args: &args.moved,
         output: &args.output,
         held,
@@ -118,7 +125,7 @@ pub(crate) fn unpack(args: &Unpack, console: &mut Console) -> Result<Ending, Fau
     if errand.is_large(&source)? {
         return errand.in_pieces(source, console);
     }
-    let Errand { held, header, .. } = errand;
+    let PackJob { held, header, .. } = errand;
     let file = source.whole(input)?;
     let physical = match &npy {
         Some(npy) => in_order(npy, file.get(npy.start..).unwrap_or_default()),
@@ -136,41 +143,41 @@ pub(crate) fn unpack(args: &Unpack, console: &mut Console) -> Result<Ending, Fau
     }
     write(&args.output, &[&header, &dense], console)?;
     told(&args.moved, &args.output, (bytes, None), console);
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
 /// A move that is asked for, of a file that holds what it should.
-struct Errand<'a> {
-    args: &'a Moved,
+struct PackJob<'a> {
+    args: &'a RelayoutArgs,
     output: &'a Path,
-    held: Held<'a>,
-    values: &'a Values,
+    held: TensorFile<'a>,
+    values: &'a SymbolValues,
     /// The header of the input.
-    npy: Option<&'a Npy>,
+    npy: Option<&'a NpyHeader>,
     direction: Direction,
     /// What the output begins with.
     header: Vec<u8>,
 }
 
-impl Errand<'_> {
+impl PackJob<'_> {
     /// How much memory it may take.
     fn memory(&self) -> u64 {
         self.args.memory.unwrap_or_else(memory::share)
     }
 
     /// How the dense file spreads elements that share bytes in memory.
-    fn spread(&self) -> Option<Spread> {
+    fn spread(&self) -> Option<UnpackedBits> {
         let kind = match self.direction {
             Direction::Pack => self.npy.map(|npy| npy.descr.kind),
             Direction::Unpack => (!self.header.is_empty()).then_some('u'),
         };
         let tensor = self.held.tensor;
         let (kind, packing) = kind.zip(dense_packing(tensor))?;
-        Some(Spread { kind, dtype: tensor.logical_dtype(), packing })
+        Some(UnpackedBits { kind, dtype: tensor.logical_dtype(), packing })
     }
 
     /// Bytes of the elements in both files, the input's first.
-    fn bytes(&self) -> Result<[u64; 2], Fault> {
+    fn bytes(&self) -> Result<[u64; 2], CommandError> {
         let unmoved = |error: RunError| self.held.unmoved(&error);
         let (tensor, values) = (self.held.tensor, self.values);
         let (dense, slots) = run::sizes(tensor, values).map_err(unmoved)?;
@@ -185,7 +192,7 @@ impl Errand<'_> {
     }
 
     /// Whether both files together take more than memory may.
-    fn is_large(&self, source: &Source) -> Result<bool, Fault> {
+    fn is_large(&self, source: &ByteSource) -> Result<bool, CommandError> {
         let [from, to] = self.bytes()?;
         let is_file = source.is_file() && is_placed(self.output);
         let all = source.length().saturating_add(to);
@@ -193,7 +200,11 @@ impl Errand<'_> {
     }
 
     /// Moves the tensor in pieces.
-    fn in_pieces(self, source: Source, console: &mut Console) -> Result<Ending, Fault> {
+    fn in_pieces(
+        self,
+        source: ByteSource,
+        console: &mut Console,
+    ) -> Result<CommandOutcome, CommandError> {
         let (tensor, length) = (self.held.tensor, source.length());
         let [from, to] = self.bytes()?;
         let start = self.npy.map_or(0, |npy| npy.start as u64);
@@ -209,22 +220,22 @@ impl Errand<'_> {
         for name in large::names(&place) {
             keep(&[&self.args.file, input], &name)?;
         }
-        let spread = self.spread();
+        let unpacked_bits = self.spread();
         let order = if is_turned { Order::FirstFastest } else { Order::LastFastest };
-        let element_bits = dense_bits(tensor.logical_dtype(), spread);
-        let turned = self.npy.and_then(|npy| Codec::turned_of(&npy.descr));
+        let element_bits = dense_bits(tensor.logical_dtype(), unpacked_bits);
+        let swap_width = self.npy.and_then(|npy| ElementCodec::turned_of(&npy.descr));
         let memory = usize::try_from(self.memory()).unwrap_or(usize::MAX);
-        let job = Job {
+        let job = RelayoutJob {
             tensor,
             values: self.values,
             direction: self.direction,
-            input: Input::new(source.file(input)?, input, start)?,
+            input: InputFile::new(source.file(input)?, input, start)?,
             output: self.output,
             place,
             header: self.header,
             bytes: [from, to],
             file: DenseFile { order, element_bits },
-            codec: Codec { turned, spread, recast: None },
+            codec: ElementCodec { swap_width, unpacked_bits, recast: None },
             padding: None,
             memory,
             is_fresh: self.args.no_resume,
@@ -234,13 +245,13 @@ impl Errand<'_> {
         let (dense, slots) = sizes?;
         let bytes = if is_dense { slots } else { dense };
         told(self.args, self.output, (bytes as u64, Some(moved)), console);
-        Ok(Ending::Good)
+        Ok(CommandOutcome::Success)
     }
 }
 
 /// The tensor of a manifest; `None` if what is wrong was printed.
-fn opened(args: &Moved, console: &mut Console) -> Result<Option<Tensor>, Fault> {
-    let mut session = Session::open(one_manifest(&args.file)?, console)?;
+fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, CommandError> {
+    let mut session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };
     let Some(fault) = fill::fault(&tensor) else { return Ok(Some(tensor)) };
     let project = session.projects.first().map(|(project, _)| project);
@@ -255,15 +266,15 @@ fn is_npy(path: &Path) -> bool {
 }
 
 /// `standard` says whether a .npy goes to standard output.
-fn is_npy_output(path: &Path, args: &Moved, standard: bool) -> bool {
+fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
     !args.raw && if is_standard(path) { standard } else { is_npy(path) }
 }
 
 /// Says what was written: how many bytes of the tensor, and in which pieces.
 fn told(
-    args: &Moved,
+    args: &RelayoutArgs,
     output: &Path,
-    (bytes, moved): (u64, Option<large::Moved>),
+    (bytes, moved): (u64, Option<large::RelayoutStats>),
     console: &mut Console,
 ) {
     // What stands on standard output is the tensor alone.
@@ -272,21 +283,21 @@ fn told(
     }
     let (input, output) = (args.input.display().to_string(), output.display().to_string());
     match console.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let mut told = json!({
                 "version": 1, "kind": console.command, "tensor": args.tensor,
                 "input": input, "output": output, "bytes": bytes,
             });
-            if let Some(large::Moved { pieces, resumed }) = moved {
+            if let Some(large::RelayoutStats { pieces, resumed }) = moved {
                 told["pieces"] = json!(pieces);
                 told["resumed_pieces"] = json!(resumed);
             }
             console.result(&format!("{told}\n"));
         }
-        Format::Text if !console.quiet => {
+        ReportFormat::Text if !console.quiet => {
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             console.result(&format!("written    {output}: {}\n", counted(bytes, "byte")));
         }
-        Format::Text => {}
+        ReportFormat::Text => {}
     }
 }

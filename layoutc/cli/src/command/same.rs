@@ -1,41 +1,41 @@
 //! `layoutc same`: whether two tensors lie in memory alike.
 
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::same::{Answer, Location, same};
+use layoutc_compiler::same::{ElementLocation, TensorComparison, same};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Format, Same};
+use crate::args::{ReportFormat, SameArgs};
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::report::json::{integer, integers};
-use crate::session::{Session, localized};
+use crate::session::{CheckSession, localized};
 
-use super::Ending;
+use super::CommandOutcome;
 use super::inspect::unknown_tensor;
 
 /// Says whether they do, else the first element that does not.
-pub(crate) fn run(args: &Same, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if args.file.is_dir() {
         let folder = args.file.display();
-        return Err(Fault::Usage(format!("`{folder}` is a folder; name one manifest")));
+        return Err(CommandError::Usage(format!("`{folder}` is a folder; name one manifest")));
     }
-    let mut session = Session::open(std::slice::from_ref(&args.file), console)?;
+    let mut session = CheckSession::open(std::slice::from_ref(&args.file), console)?;
     let found = [&args.first, &args.second]
         .map(|name| session.tensors().map(|(_, t)| t).find(|tensor| tensor.name == *name));
     let [Some(first), Some(second)] = found else {
         if session.report.has_errors() {
             session.report.print(console);
-            return Ok(Ending::Bad);
+            return Ok(CommandOutcome::InputError);
         }
         let missing = if found[0].is_none() { &args.first } else { &args.second };
         let names: Vec<&str> = session.tensors().map(|(_, t)| t.name.as_str()).collect();
-        return Err(Fault::Usage(unknown_tensor(missing, &names)));
+        return Err(CommandError::Usage(unknown_tensor(missing, &names)));
     };
     match same(first, second) {
         Ok(found) => {
             let (line, ending) = match console.format {
-                Format::Json => json_line(&found),
-                Format::Text => text_line(&found, first, second),
+                ReportFormat::Json => json_line(&found),
+                ReportFormat::Text => text_line(&found, first, second),
             };
             console.result(&format!("{line}\n"));
             Ok(ending)
@@ -44,18 +44,19 @@ pub(crate) fn run(args: &Same, console: &mut Console) -> Result<Ending, Fault> {
             let error = session.projects.first().map(|(project, _)| localized(&error, project));
             session.report.add(error);
             session.report.print(console);
-            Ok(Ending::Bad)
+            Ok(CommandOutcome::InputError)
         }
     }
 }
 
-fn json_line(found: &Answer) -> (String, Ending) {
-    let place = |place: &Location| json!({ "physical": integers(&place.physical), "offset": integer(place.offset) });
+fn json_line(found: &TensorComparison) -> (String, CommandOutcome) {
+    let place = |place: &ElementLocation| json!({ "physical": integers(&place.physical), "offset": integer(place.offset) });
     match found {
-        Answer::Same { equal_sizes } => {
-            (json!({ "same": true, "equal_sizes": equal_sizes }).to_string(), Ending::Good)
-        }
-        Answer::Differs { logical, symbols, places: [a, b] } => {
+        TensorComparison::Same { equal_sizes } => (
+            json!({ "same": true, "equal_sizes": equal_sizes }).to_string(),
+            CommandOutcome::Success,
+        ),
+        TensorComparison::Differs { logical, symbols, places: [a, b] } => {
             let mut object = json!({
                 "same": false,
                 "index": integers(logical),
@@ -67,29 +68,33 @@ fn json_line(found: &Answer) -> (String, Ending) {
                     symbols.iter().map(|(name, value)| (name.clone(), integer(*value))).collect();
                 object.insert("symbols".to_owned(), Value::Object(values));
             }
-            (object.to_string(), Ending::Bad)
+            (object.to_string(), CommandOutcome::InputError)
         }
-        Answer::Ranks(ranks) => {
+        TensorComparison::Ranks(ranks) => {
             let [a, b] = ranks.map(|rank| json!({ "physical_rank": rank }));
             let object = json!({ "same": false, "index": null, "a": a, "b": b });
-            (object.to_string(), Ending::Bad)
+            (object.to_string(), CommandOutcome::InputError)
         }
     }
 }
 
-fn text_line(found: &Answer, first: &Tensor, second: &Tensor) -> (String, Ending) {
+fn text_line(
+    found: &TensorComparison,
+    first: &Tensor,
+    second: &Tensor,
+) -> (String, CommandOutcome) {
     let (a, b) = (&first.name, &second.name);
     let list = |index: &[i128]| {
         format!("[{}]", index.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
     };
     match found {
-        Answer::Same { equal_sizes } => {
+        TensorComparison::Same { equal_sizes } => {
             let sizes = if *equal_sizes { "" } else { "; their memories differ in size" };
-            (format!("{a} and {b} are the same map{sizes}"), Ending::Good)
+            (format!("{a} and {b} are the same map{sizes}"), CommandOutcome::Success)
         }
-        Answer::Differs { logical, symbols, places } => {
+        TensorComparison::Differs { logical, symbols, places } => {
             let index = list(logical);
-            let place = |name: &str, place: &Location| {
+            let place = |name: &str, place: &ElementLocation| {
                 let physical = list(&place.physical);
                 format!("\n  {name}{index} -> physical {physical}, offset {}", place.offset)
             };
@@ -100,10 +105,14 @@ fn text_line(found: &Answer, first: &Tensor, second: &Tensor) -> (String, Ending
                 values => format!(" for {}", values.join(", ")),
             };
             let places = place(a, &places[0]) + &place(b, &places[1]);
-            (format!("{a} and {b} differ, first at {index}{at}{places}"), Ending::Bad)
+            (
+                format!("{a} and {b} differ, first at {index}{at}{places}"),
+                CommandOutcome::InputError,
+            )
         }
-        Answer::Ranks([own, other]) => {
-            (format!("{a} and {b} differ: {own} and {other} physical axes"), Ending::Bad)
-        }
+        TensorComparison::Ranks([own, other]) => (
+            format!("{a} and {b} differ: {own} and {other} physical axes"),
+            CommandOutcome::InputError,
+        ),
     }
 }

@@ -7,66 +7,68 @@ use std::path::Path;
 use layoutc_compiler::check::Recorder;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::locate::LocateError;
+use layoutc_compiler::locate::NamedLocateError;
 use layoutc_compiler::model::{Tensor, View};
 use layoutc_compiler::picture::{
-    Frame, Picture, Room, Subject, extents, json, page, picture, room, side_by_side, svg, terminal,
+    Picture, PictureLimits, PictureSubject, SliceFrame, extents, json, page, picture, room,
+    side_by_side, svg, terminal,
 };
 
-use crate::args::{Format, Show};
+use crate::args::{ReportFormat, ShowArgs};
 use crate::array::file::{is_standard, keep, write};
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::session::Session;
+use crate::fault::CommandError;
+use crate::session::CheckSession;
 
-use super::Ending;
+use super::CommandOutcome;
 use super::element::{least_symbols, one_manifest, tensor_or_view};
 
 /// The columns of what is no terminal.
 const PLAIN_WIDTH: usize = 100;
 
 /// Prints the picture, or writes it into the files that are named.
-pub(crate) fn run(args: &Show, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let files = || [&args.svg, &args.html].into_iter().filter_map(|file| file.as_deref());
     files().try_for_each(|file| keep(&[&args.file], file))?;
     if files().filter(|file| is_standard(file)).count() > 1 {
         let line = "`--svg -` and `--html -` cannot both be standard output";
-        return Err(Fault::Usage(line.to_owned()));
+        return Err(CommandError::Usage(line.to_owned()));
     }
     let recorder = Recorder::new(&args.tensor);
-    let session = Session::recording(one_manifest(&args.file)?, &recorder, console)?;
+    let session = CheckSession::recording(one_manifest(&args.file)?, &recorder, console)?;
     let Some(tensor) = tensor_or_view(&session, &args.tensor, console)? else {
-        return Ok(Ending::Bad);
+        return Ok(CommandOutcome::InputError);
     };
     let view = session.views().find(|(_, view)| view.tensor.name == args.tensor);
     let at = held("--at ", &args.at)?;
-    let shown = Shown::new(tensor, view.map(|(_, view)| view), &args.set, (&args.axes, &at))?;
+    let shown =
+        PictureInput::new(tensor, view.map(|(_, view)| view), &args.set, (&args.axes, &at))?;
     if files().next().is_none() {
         shown.print(args, console)?;
-        return Ok(Ending::Good);
+        return Ok(CommandOutcome::Success);
     }
     if let Some(file) = &args.svg {
-        written(args, ("svg", file), &svg(&shown.picture(Room::FIGURE)?), console)?;
+        written(args, ("svg", file), &svg(&shown.picture(PictureLimits::FIGURE)?), console)?;
     }
     if let Some(file) = &args.html {
         // The steps are those of a part.
         let steps = if tensor.sharded.is_some() { Vec::new() } else { recorder.into_steps() };
-        let text = page(&shown.picture(Room::PAGE)?, &shown.tensor, &steps)
+        let text = page(&shown.picture(PictureLimits::PAGE)?, &shown.tensor, &steps)
             .map_err(|error| undrawn(tensor, &error))?;
         written(args, ("html", file), &text, console)?;
     }
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
 /// What is drawn of which tensor.
-pub(crate) struct Shown<'a> {
+pub(crate) struct PictureInput<'a> {
     tensor: Cow<'a, Tensor>,
     symbols: BTreeMap<String, i128>,
-    frame: Frame,
-    subject: Subject,
+    frame: SliceFrame,
+    subject: PictureSubject,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> PictureInput<'a> {
     /// The tensor, or the view that looks like it: with values of symbols, the axes that are drawn, and where others are
     /// held.
     pub(crate) fn new(
@@ -74,35 +76,35 @@ impl<'a> Shown<'a> {
         view: Option<&View>,
         set: &[String],
         (axes, at): (&[String], &[(String, i128)]),
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, CommandError> {
         let subject = match view {
-            Some(view) if view.is_shared => Subject::SharedView,
-            Some(_) => Subject::View,
-            None => Subject::Tensor,
+            Some(view) if view.is_shared => PictureSubject::SharedView,
+            Some(_) => PictureSubject::View,
+            None => PictureSubject::Tensor,
         };
         let parts = side_by_side(tensor).map_err(|error| undrawn(tensor, &error))?;
         let (tensor, subject) = match parts {
-            Some((whole, axes)) => (Cow::Owned(whole), Subject::Parts(axes)),
+            Some((whole, axes)) => (Cow::Owned(whole), PictureSubject::Parts(axes)),
             None => (Cow::Borrowed(tensor), subject),
         };
         let symbols = least_symbols(set, &tensor)?;
         let extents = extents(&tensor, &symbols).map_err(|error| undrawn(&tensor, &error))?;
         let axes: Vec<String> = axes.iter().map(|name| name.trim().to_owned()).collect();
-        let frame = Frame::new(&extents, &axes, at)
-            .map_err(|error| Fault::Usage(format!("`{}`: {error}", tensor.name)))?;
+        let frame = SliceFrame::new(&extents, &axes, at)
+            .map_err(|error| CommandError::Usage(format!("`{}`: {error}", tensor.name)))?;
         Ok(Self { tensor, symbols, frame, subject })
     }
 
     /// The picture, as much as there is room for.
-    pub(crate) fn picture(&self, room: Room) -> Result<Picture, Fault> {
+    pub(crate) fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
         picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
             .map_err(|error| undrawn(&self.tensor, &error))
     }
 
-    fn print(&self, args: &Show, console: &mut Console) -> Result<(), Fault> {
+    fn print(&self, args: &ShowArgs, console: &mut Console) -> Result<(), CommandError> {
         let text = match console.format {
-            Format::Json => format!("{}\n", json(&self.picture(Room::FIGURE)?)),
-            Format::Text => {
+            ReportFormat::Json => format!("{}\n", json(&self.picture(PictureLimits::FIGURE)?)),
+            ReportFormat::Text => {
                 let width = args.width.map_or_else(width, usize::from);
                 let depth = console.depth();
                 let room = room(&self.tensor, &self.symbols, &self.frame, depth, width);
@@ -116,45 +118,45 @@ impl<'a> Shown<'a> {
 }
 
 /// Where axes are held, each as `NAME=INDEX`; `option` is what stands before it.
-pub(crate) fn held(option: &str, at: &[String]) -> Result<Vec<(String, i128)>, Fault> {
+pub(crate) fn held(option: &str, at: &[String]) -> Result<Vec<(String, i128)>, CommandError> {
     let held = at.iter().map(|text| {
         let parsed = text.split_once('=');
         let parsed = parsed.and_then(|(n, v)| Some((n.trim().to_owned(), v.trim().parse().ok()?)));
         parsed.ok_or_else(|| {
-            Fault::Usage(format!("`{option}{text}`: write NAME=INDEX, a whole number"))
+            CommandError::Usage(format!("`{option}{text}`: write NAME=INDEX, a whole number"))
         })
     });
     held.collect()
 }
 
 /// Why a tensor cannot be drawn that was found good.
-fn undrawn(tensor: &Tensor, error: &LocateError) -> Fault {
+fn undrawn(tensor: &Tensor, error: &NamedLocateError) -> CommandError {
     let message = format!("`{}` cannot be drawn: {error}", tensor.name);
-    Fault::Input(vec![Diagnostic::placeless(Code::LimitGenerated, message)])
+    CommandError::Input(vec![Diagnostic::placeless(Code::LimitGenerated, message)])
 }
 
 /// Writes a file, and says so unless it is standard output.
 fn written(
-    args: &Show,
+    args: &ShowArgs,
     (kind, file): (&str, &Path),
     text: &str,
     console: &mut Console,
-) -> Result<(), Fault> {
+) -> Result<(), CommandError> {
     write(file, &[text.as_bytes()], console)?;
     if is_standard(file) {
         return Ok(());
     }
     let path = file.display().to_string();
     match console.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let told = serde_json::json!({
                 "version": 1, "kind": "show", "tensor": args.tensor,
                 "picture": kind, "output": path, "bytes": text.len(),
             });
             console.result(&format!("{told}\n"));
         }
-        Format::Text if !console.quiet => console.result(&format!("written    {path}\n")),
-        Format::Text => {}
+        ReportFormat::Text if !console.quiet => console.result(&format!("written    {path}\n")),
+        ReportFormat::Text => {}
     }
     Ok(())
 }

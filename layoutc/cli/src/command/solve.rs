@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::inspect::{dot, solution_json, solution_text, svg};
 use layoutc_compiler::model::graph::Graph;
-use layoutc_compiler::solve::{Change, Plan, Settings, solve, verify};
+use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve, verify};
 use serde_json::json;
 
 use crate::args;
 use crate::console::Console;
-use crate::fault::Fault;
-use crate::session::{Session, localized};
+use crate::fault::CommandError;
+use crate::session::{CheckSession, localized};
 
-use super::{Ending, measure};
+use super::{CommandOutcome, measure};
 
 /// What is asked for.
-pub(crate) struct Asked<'a> {
+pub(crate) struct SolveRequest<'a> {
     /// Only these graphs, if there are any.
     pub(crate) names: &'a [String],
     /// How they are printed.
-    pub(crate) format: args::Asked,
+    pub(crate) format: args::FormatArg,
     /// How long the search for each may take.
     pub(crate) limit: Duration,
     /// Whether conversions are timed.
@@ -34,11 +34,11 @@ pub(crate) struct Asked<'a> {
 /// Solves the graphs that PATHS hold.
 pub(crate) fn run(
     paths: &[PathBuf],
-    asked: &Asked<'_>,
+    asked: &SolveRequest<'_>,
     console: &mut Console,
-) -> Result<Ending, Fault> {
-    let mut session = Session::open(paths, console)?;
-    let mut solved: Vec<(String, &Graph, Plan)> = Vec::new();
+) -> Result<CommandOutcome, CommandError> {
+    let mut session = CheckSession::open(paths, console)?;
+    let mut solved: Vec<(String, &Graph, GraphPlan)> = Vec::new();
     let mut faults = Vec::new();
     let mut known: Vec<&str> = Vec::new();
     for (project, checked) in &session.projects {
@@ -64,10 +64,10 @@ pub(crate) fn run(
         }
     }
     session.report.add(faults);
-    let ending = Ending::of(&session.report);
-    if ending == Ending::Good {
+    let ending = CommandOutcome::of(&session.report);
+    if ending == CommandOutcome::Success {
         if let Some(name) = asked.names.iter().find(|name| !known.contains(&name.as_str())) {
-            return Err(Fault::Usage(unknown(name, &known)));
+            return Err(CommandError::Usage(unknown(name, &known)));
         }
         if solved.is_empty() {
             console.remark("there is no graph here\n");
@@ -82,15 +82,15 @@ pub(crate) fn run(
 fn within(
     graph: &Graph,
     limit: Duration,
-    measured: Option<&BTreeMap<Change, u64>>,
-) -> Result<Plan, Box<Diagnostic>> {
+    measured: Option<&BTreeMap<LayoutChange, u64>>,
+) -> Result<GraphPlan, Box<Diagnostic>> {
     let start = Instant::now();
     let stop = || start.elapsed() >= limit;
     let price = |tensor, from, to| measured?.get(&(tensor, from, to)).copied();
-    let settings = Settings { stop: &stop, ..Settings::default() };
+    let settings = SolverOptions { stop: &stop, ..SolverOptions::default() };
     match measured {
         None => solve(graph, &settings),
-        Some(_) => solve(graph, &Settings { price: Some(&price), ..settings }),
+        Some(_) => solve(graph, &SolverOptions { price: Some(&price), ..settings }),
     }
 }
 
@@ -102,15 +102,20 @@ fn unknown(name: &str, known: &[&str]) -> String {
     format!("there is no graph `{name}`{hint}")
 }
 
-fn printed(format: args::Asked, solved: &[(String, &Graph, Plan)]) -> Result<String, Fault> {
+fn printed(
+    format: args::FormatArg,
+    solved: &[(String, &Graph, GraphPlan)],
+) -> Result<String, CommandError> {
     match format {
-        args::Asked::Json => {
+        args::FormatArg::Json => {
             let graphs: Vec<_> =
                 solved.iter().map(|(_, graph, plan)| solution_json(graph, plan)).collect();
             Ok(format!("{}\n", json!({ "version": 1, "graphs": graphs })))
         }
-        args::Asked::Dot => Ok(solved.iter().map(|(_, graph, plan)| dot(graph, plan)).collect()),
-        args::Asked::Svg => match solved {
+        args::FormatArg::Dot => {
+            Ok(solved.iter().map(|(_, graph, plan)| dot(graph, plan)).collect())
+        }
+        args::FormatArg::Svg => match solved {
             [] => Ok(String::new()),
             [(_, graph, plan)] => Ok(svg(graph, plan)),
             several => {
@@ -119,10 +124,10 @@ fn printed(format: args::Asked, solved: &[(String, &Graph, Plan)]) -> Result<Str
                 let names = names.join("`, `");
                 let line =
                     format!("a picture is of one graph: add `--graph` with one of `{names}`");
-                Err(Fault::Usage(line))
+                Err(CommandError::Usage(line))
             }
         },
-        args::Asked::Text | args::Asked::Cmake | args::Asked::Ninja => {
+        args::FormatArg::Text | args::FormatArg::Cmake | args::FormatArg::Ninja => {
             let texts = solved.iter().map(|(file, graph, plan)| solution_text(graph, plan, file));
             let texts: Vec<String> = texts.map(|text| format!("{}\n", text.trim_end())).collect();
             Ok(texts.join("\n"))

@@ -8,22 +8,25 @@ use layoutc_compiler::emit::render::BUILT_IN;
 use layoutc_compiler::nearest::nearest;
 use serde_json::json;
 
-use crate::args::{Format, Templates};
+use crate::args::{ReportFormat, TemplatesCommand};
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::project::{self, Project, paths, seen};
 use crate::report::Report;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Lists the templates, or puts a copy of one into the project.
-pub(crate) fn run(what: &Templates, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(
+    what: &TemplatesCommand,
+    console: &mut Console,
+) -> Result<CommandOutcome, CommandError> {
     match what {
-        Templates::List => {
+        TemplatesCommand::List => {
             list(console);
-            Ok(Ending::Good)
+            Ok(CommandOutcome::Success)
         }
-        Templates::Eject { name, force } => eject(name, *force, console),
+        TemplatesCommand::Eject { name, force } => eject(name, *force, console),
     }
 }
 
@@ -33,10 +36,10 @@ fn list(console: &mut Console) {
     for (name, _) in BUILT_IN {
         let (target, purpose) = (target(name), purpose(name));
         let line = match console.format {
-            Format::Json => {
+            ReportFormat::Json => {
                 json!({ "name": name, "target": target, "purpose": purpose }).to_string()
             }
-            Format::Text => format!("{name:width$}  {target:targets$}  {purpose}"),
+            ReportFormat::Text => format!("{name:width$}  {target:targets$}  {purpose}"),
         };
         console.result(&format!("{line}\n"));
     }
@@ -110,61 +113,64 @@ fn purpose(name: &str) -> &'static str {
     PURPOSES.iter().find(|(known, _)| *known == name).map_or("", |(_, purpose)| purpose)
 }
 
-fn eject(name: &str, force: bool, console: &mut Console) -> Result<Ending, Fault> {
+fn eject(name: &str, force: bool, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) else {
-        return Err(Fault::Usage(unknown(name)));
+        return Err(CommandError::Usage(unknown(name)));
     };
     let mut report = Report::default();
     let projects = project::homes(&[], &mut report)?;
     let Some(project) = projects.first() else {
         // The configuration is not good.
         report.print(console);
-        return Ok(Ending::Bad);
+        return Ok(CommandOutcome::InputError);
     };
     let file = place(project, name)?;
     let folder = file.parent().unwrap_or(&project.root);
-    fs::create_dir_all(folder).map_err(|error| Fault::io("make", folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| CommandError::io("make", folder, &error))?;
     write(&file, text, force)?;
     match console.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let object = json!({ "version": 1, "kind": "eject", "file": seen(&file) });
             console.result(&format!("{object}\n"));
         }
-        Format::Text if !console.quiet => {
+        ReportFormat::Text if !console.quiet => {
             console.result(&format!("wrote {}; builds use it from now on\n", seen(&file)));
         }
-        Format::Text => {}
+        ReportFormat::Text => {}
     }
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
 /// Where the project's own template of this name stands: inside the project, also when links are followed.
-fn place(project: &Project, name: &str) -> Result<std::path::PathBuf, Fault> {
+fn place(project: &Project, name: &str) -> Result<std::path::PathBuf, CommandError> {
     let templates = project.config.project.templates_dir.trim_end_matches('/');
     let file = project.root.join(templates).join(name);
-    let home = fs::canonicalize(&project.root).map_err(|e| Fault::io("find", &project.root, &e))?;
+    let home =
+        fs::canonicalize(&project.root).map_err(|e| CommandError::io("find", &project.root, &e))?;
     let there = file.ancestors().skip(1).find(|folder| folder.symlink_metadata().is_ok());
     let there = there.unwrap_or(&project.root);
-    let real = fs::canonicalize(there).map_err(|e| Fault::io("find", there, &e))?;
+    let real = fs::canonicalize(there).map_err(|e| CommandError::io("find", there, &e))?;
     if real.starts_with(&home) && (templates == "." || paths::is_below(templates)) {
         Ok(file)
     } else {
         let message = format!("the templates folder `{templates}` leads out of the project");
-        Err(Fault::Usage(message))
+        Err(CommandError::Usage(message))
     }
 }
 
-fn write(file: &Path, text: &str, force: bool) -> Result<(), Fault> {
+fn write(file: &Path, text: &str, force: bool) -> Result<(), CommandError> {
     if force && file.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir()) {
-        fs::remove_file(file).map_err(|error| Fault::io("replace", file, &error))?;
+        fs::remove_file(file).map_err(|error| CommandError::io("replace", file, &error))?;
     }
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
     match opened.and_then(|mut file| file.write_all(text.as_bytes())) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let shown = seen(file);
-            Err(Fault::Usage(format!("there is already a `{shown}`; overwrite it with `--force`")))
+            Err(CommandError::Usage(format!(
+                "there is already a `{shown}`; overwrite it with `--force`"
+            )))
         }
-        written => written.map_err(|error| Fault::io("write", file, &error)),
+        written => written.map_err(|error| CommandError::io("write", file, &error)),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use layoutc_compiler::diagnostic::{Diagnostic, Fix};
-use layoutc_compiler::editor::text::Lines;
+use layoutc_compiler::editor::text::LineIndex;
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse, Range,
     TextEdit, WorkspaceEdit,
@@ -15,11 +15,11 @@ use lsp_types::{
 
 use super::diagnostics::told;
 use super::place;
-use super::projects::Project;
-use super::server::Server;
+use super::projects::LspProject;
+use super::server::LspServer;
 
 /// The fixes of what is wrong in a range.
-pub(super) fn answer(server: &Server, params: &CodeActionParams) -> Option<CodeActionResponse> {
+pub(super) fn answer(server: &LspServer, params: &CodeActionParams) -> Option<CodeActionResponse> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let only = params.context.only.as_ref();
     if only.is_some_and(|only| !only.iter().any(|kind| is_wanted(kind.as_str()))) {
@@ -27,7 +27,7 @@ pub(super) fn answer(server: &Server, params: &CodeActionParams) -> Option<CodeA
     }
     let source = project.source(&path)?;
     let Range { start, end } = params.range;
-    let lines: &Lines = &source.lines;
+    let lines: &LineIndex = &source.lines;
     let at =
         |position| lines.offset(source.text, place::position(position), server.traits.encoding);
     let found = project.diagnostics_at(&path, at(start), at(end));
@@ -48,8 +48,8 @@ fn is_wanted(kind: &str) -> bool {
 
 #[expect(clippy::disallowed_types, reason = "the protocol's own type, of which nothing is read")]
 fn action(
-    server: &Server,
-    project: &Project,
+    server: &LspServer,
+    project: &LspProject,
     diagnostic: &Diagnostic,
     fix: &Fix,
     is_only: bool,

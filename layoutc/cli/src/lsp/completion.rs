@@ -1,22 +1,22 @@
 //! `textDocument/completion`
 
-use layoutc_compiler::editor::completion::{Icon, Proposal, complete};
-use layoutc_compiler::editor::names::Kind;
+use layoutc_compiler::editor::completion::{CompletionIcon, CompletionProposal, complete};
+use layoutc_compiler::editor::names::NameKind;
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionResponse,
     CompletionTextEdit, TextEdit,
 };
 
-use super::server::{Place, Server};
+use super::server::{CursorPosition, LspServer};
 
 /// What may be written there.
-pub(super) fn answer(server: &Server, params: &CompletionParams) -> Option<CompletionResponse> {
+pub(super) fn answer(server: &LspServer, params: &CompletionParams) -> Option<CompletionResponse> {
     let at = &params.text_document_position;
-    let (Place { known, file, offset, .. }, path) =
+    let (CursorPosition { known, file, offset, .. }, path) =
         server.place(&at.text_document.uri, at.position)?;
     let (word, proposals) = complete(known, &path, offset);
     let range = server.range(file, &word);
-    let item = |Proposal { label, text, icon, detail }| CompletionItem {
+    let item = |CompletionProposal { label, text, icon, detail }| CompletionItem {
         label,
         kind: Some(kind(icon)),
         detail: Some(detail).filter(|detail: &String| !detail.is_empty()),
@@ -27,21 +27,25 @@ pub(super) fn answer(server: &Server, params: &CompletionParams) -> Option<Compl
     Some(CompletionResponse::List(CompletionList { is_incomplete: false, items }))
 }
 
-fn kind(icon: Icon) -> CompletionItemKind {
+fn kind(icon: CompletionIcon) -> CompletionItemKind {
     match icon {
-        Icon::Keyword => CompletionItemKind::KEYWORD,
-        Icon::Property => CompletionItemKind::PROPERTY,
-        Icon::Value => CompletionItemKind::ENUM_MEMBER,
-        Icon::Type => CompletionItemKind::TYPE_PARAMETER,
-        Icon::Axis => CompletionItemKind::FIELD,
-        Icon::File => CompletionItemKind::FILE,
-        Icon::Name(kind) => match kind {
-            Kind::Value => CompletionItemKind::CONSTANT,
-            Kind::Parameter | Kind::Operand => CompletionItemKind::VARIABLE,
-            Kind::Transform | Kind::Kernel | Kind::Instance => CompletionItemKind::FUNCTION,
-            Kind::Tensor | Kind::GraphTensor => CompletionItemKind::STRUCT,
-            Kind::Space | Kind::Mesh | Kind::Backend | Kind::Graph => CompletionItemKind::MODULE,
-            Kind::MeshAxis => CompletionItemKind::FIELD,
+        CompletionIcon::Keyword => CompletionItemKind::KEYWORD,
+        CompletionIcon::Property => CompletionItemKind::PROPERTY,
+        CompletionIcon::Value => CompletionItemKind::ENUM_MEMBER,
+        CompletionIcon::Type => CompletionItemKind::TYPE_PARAMETER,
+        CompletionIcon::Axis => CompletionItemKind::FIELD,
+        CompletionIcon::File => CompletionItemKind::FILE,
+        CompletionIcon::Name(kind) => match kind {
+            NameKind::Value => CompletionItemKind::CONSTANT,
+            NameKind::Parameter | NameKind::Operand => CompletionItemKind::VARIABLE,
+            NameKind::Transform | NameKind::Kernel | NameKind::Instance => {
+                CompletionItemKind::FUNCTION
+            }
+            NameKind::Tensor | NameKind::GraphTensor => CompletionItemKind::STRUCT,
+            NameKind::Space | NameKind::Mesh | NameKind::Backend | NameKind::Graph => {
+                CompletionItemKind::MODULE
+            }
+            NameKind::MeshAxis => CompletionItemKind::FIELD,
         },
     }
 }

@@ -7,16 +7,16 @@ use lsp_types::{
     GotoDefinitionParams, GotoDefinitionResponse, Location, Position, Range, ReferenceParams,
 };
 
-use super::server::{Place, Server};
+use super::server::{CursorPosition, LspServer};
 
 /// Where a name is declared; of the path in a `use`, the manifest.
 pub(super) fn answer(
-    server: &Server,
+    server: &LspServer,
     params: &GotoDefinitionParams,
 ) -> Option<GotoDefinitionResponse> {
     let at = &params.text_document_position_params;
     let (place, path) = server.place(&at.text_document.uri, at.position)?;
-    let Place { project, known, offset, .. } = place;
+    let CursorPosition { project, known, offset, .. } = place;
     if let Some(used) = used(&place) {
         let uri = server.uri(&project.file(&used))?;
         let start = Position::new(0, 0);
@@ -32,11 +32,11 @@ pub(super) fn answer(
 }
 
 /// The manifest that the `use` at a place names.
-fn used(place: &Place<'_>) -> Option<String> {
-    let Place { file, offset, known, .. } = *place;
+fn used(place: &CursorPosition<'_>) -> Option<String> {
+    let CursorPosition { file, offset, known, .. } = *place;
     let text = &file.text;
     let uses = file.nodes.iter().filter(|node| node.name(text) == "use");
-    let is_here = |node: &&layoutc_compiler::manifest::draft::Node| {
+    let is_here = |node: &&layoutc_compiler::manifest::draft::LenientNode| {
         node.span.start <= offset && offset <= node.span.end
     };
     let named = slice(text, uses.clone().find(is_here)?.args().next()?);
@@ -45,9 +45,9 @@ fn used(place: &Place<'_>) -> Option<String> {
 }
 
 /// Every place that names the same.
-pub(super) fn references(server: &Server, params: &ReferenceParams) -> Option<Vec<Location>> {
+pub(super) fn references(server: &LspServer, params: &ReferenceParams) -> Option<Vec<Location>> {
     let at = &params.text_document_position;
-    let (Place { project, known, offset, .. }, path) =
+    let (CursorPosition { project, known, offset, .. }, path) =
         server.place(&at.text_document.uri, at.position)?;
     let (_, found) = rename::at(&known.files, &path, offset).ok()?;
     let mut all = Vec::new();

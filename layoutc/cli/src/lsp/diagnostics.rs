@@ -13,15 +13,15 @@ use lsp_types::{
 use crate::project::CONFIG;
 
 use super::place;
-use super::projects::Project;
-use super::server::{Server, Traits};
+use super::projects::LspProject;
+use super::server::{EditorCapabilities, LspServer};
 
 /// What was told of each file.
-pub(super) type Told = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
+pub(super) type PublishedDiagnostics = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
 
 /// Everything that is new, by file; a file of which there is nothing more to say gets an empty list.
-pub(super) fn news(server: &mut Server) -> Vec<PublishDiagnosticsParams> {
-    let mut all: Told = BTreeMap::new();
+pub(super) fn news(server: &mut LspServer) -> Vec<PublishDiagnosticsParams> {
+    let mut all: PublishedDiagnostics = BTreeMap::new();
     for project in server.projects.values() {
         for diagnostic in project.diagnostics() {
             let file = diagnostic.labels.first().map(|label| label.place.file.as_ref());
@@ -54,10 +54,10 @@ pub(super) fn news(server: &mut Server) -> Vec<PublishDiagnosticsParams> {
 /// A diagnostic as the protocol has it.
 pub(super) fn told(
     diagnostic: &Diagnostic,
-    project: &Project,
-    server: &Server,
+    project: &LspProject,
+    server: &LspServer,
 ) -> lsp_types::Diagnostic {
-    let Traits { encoding, has_related, docs, .. } = &server.traits;
+    let EditorCapabilities { encoding, has_related, docs, .. } = &server.traits;
     let place = |label: &Label| {
         let source = project.source(&label.place.file)?;
         let bytes = label.place.start..label.place.end;

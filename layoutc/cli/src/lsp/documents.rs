@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use layoutc_compiler::editor::text::{Encoding, Lines};
-use layoutc_compiler::{LoadError, Sources};
+use layoutc_compiler::editor::text::{LineIndex, PositionEncoding};
+use layoutc_compiler::{LoadError, SourceLoader};
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
-use crate::project::files::{Unread, read};
+use crate::project::files::{FileReadError, read};
 use crate::project::paths::normal;
 
 use super::place::position;
 
 /// A text that is open.
 #[derive(Debug, Clone)]
-pub(super) struct Document {
+pub(super) struct OpenDocument {
     /// Its address, as the editor has it.
     pub(super) uri: Uri,
     /// The editor's count of its changes.
@@ -26,14 +26,18 @@ pub(super) struct Document {
     pub(super) text: Arc<str>,
 }
 
-impl Document {
+impl OpenDocument {
     /// Makes a change. One without a range is the whole text anew.
-    pub(super) fn change(&mut self, change: TextDocumentContentChangeEvent, encoding: Encoding) {
+    pub(super) fn change(
+        &mut self,
+        change: TextDocumentContentChangeEvent,
+        encoding: PositionEncoding,
+    ) {
         let Some(range) = change.range else {
             self.text = Arc::from(change.text);
             return;
         };
-        let lines = Lines::new(&self.text);
+        let lines = LineIndex::new(&self.text);
         let at = |place| lines.offset(&self.text, position(place), encoding);
         let (start, end) = (at(range.start), at(range.end));
         let (start, end) = (start.min(end), start.max(end));
@@ -45,11 +49,11 @@ impl Document {
 
 /// All of them, by their paths.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Documents(pub(super) BTreeMap<PathBuf, Document>);
+pub(super) struct OpenDocuments(pub(super) BTreeMap<PathBuf, OpenDocument>);
 
-impl Documents {
+impl OpenDocuments {
     /// The text of a file: the editor's, else that on disk.
-    pub(super) fn text(&self, path: &Path) -> Result<Arc<str>, Unread> {
+    pub(super) fn text(&self, path: &Path) -> Result<Arc<str>, FileReadError> {
         match self.0.get(path) {
             Some(document) => Ok(Arc::clone(&document.text)),
             None => read(path).map(|text| text.text),
@@ -59,19 +63,19 @@ impl Documents {
 
 /// The texts below a folder.
 #[derive(Debug)]
-pub(super) struct Overlay<'a> {
+pub(super) struct DocumentOverlay<'a> {
     /// The project's root.
     pub(super) root: &'a Path,
     /// What is open.
-    pub(super) documents: &'a Documents,
+    pub(super) documents: &'a OpenDocuments,
 }
 
-impl Sources for Overlay<'_> {
+impl SourceLoader for DocumentOverlay<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         let text = self.documents.text(&normal(&self.root.join(path)));
         text.map(|text| text.as_ref().to_owned()).map_err(|unread| match unread {
-            Unread::Refused(error) => error,
-            Unread::Machine(_) => LoadError::Other(unread.reason()),
+            FileReadError::Refused(error) => error,
+            FileReadError::Machine(_) => LoadError::Other(unread.reason()),
         })
     }
 }

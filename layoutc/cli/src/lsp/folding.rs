@@ -3,10 +3,10 @@
 use layoutc_compiler::editor::outline::blocks;
 use lsp_types::{FoldingRange, FoldingRangeParams};
 
-use super::server::Server;
+use super::server::LspServer;
 
 /// The blocks of more than one line.
-pub(super) fn answer(server: &Server, params: &FoldingRangeParams) -> Option<Vec<FoldingRange>> {
+pub(super) fn answer(server: &LspServer, params: &FoldingRangeParams) -> Option<Vec<FoldingRange>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;
     let range = |block| {

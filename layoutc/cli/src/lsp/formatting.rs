@@ -5,11 +5,14 @@ use std::sync::Arc;
 use layoutc_compiler::manifest::{difference, format};
 use lsp_types::{DocumentFormattingParams, TextEdit};
 
-use super::server::Server;
+use super::server::LspServer;
 
 /// What makes a manifest that of `layoutc fmt`: one change of the lines that differ, or none. A text that is no KDL has no
 /// form.
-pub(super) fn answer(server: &Server, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
+pub(super) fn answer(
+    server: &LspServer,
+    params: &DocumentFormattingParams,
+) -> Option<Vec<TextEdit>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;
     let new = format(&Arc::from(path.as_str()), &file.text).ok()?;

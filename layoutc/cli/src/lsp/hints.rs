@@ -4,10 +4,10 @@ use layoutc_compiler::editor::hints::hints;
 use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams};
 
 use super::place;
-use super::server::Server;
+use super::server::LspServer;
 
 /// The axes after each step in a range.
-pub(super) fn answer(server: &Server, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
+pub(super) fn answer(server: &LspServer, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;
     let at =
@@ -15,7 +15,7 @@ pub(super) fn answer(server: &Server, params: &InlayHintParams) -> Option<Vec<In
     let (start, end) = (at(params.range.start), at(params.range.end));
     let all = hints(&project.known, &path).into_iter();
     let inside = all.filter(|hint| start <= hint.offset && hint.offset <= end);
-    let hint = |hint: layoutc_compiler::editor::hints::Hint| InlayHint {
+    let hint = |hint: layoutc_compiler::editor::hints::AxisHint| InlayHint {
         position: server.range(file, &(hint.offset..hint.offset)).start,
         label: InlayHintLabel::String(hint.text),
         kind: None,

@@ -3,12 +3,12 @@
 use layoutc_compiler::editor::hover::hover;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
-use super::server::{Place, Server};
+use super::server::{CursorPosition, LspServer};
 
 /// What is told of the word under the pointer.
-pub(super) fn answer(server: &Server, params: &HoverParams) -> Option<Hover> {
+pub(super) fn answer(server: &LspServer, params: &HoverParams) -> Option<Hover> {
     let at = &params.text_document_position_params;
-    let (Place { known, file, offset, .. }, path) =
+    let (CursorPosition { known, file, offset, .. }, path) =
         server.place(&at.text_document.uri, at.position)?;
     let found = hover(known, &path, offset)?;
     let contents = MarkupContent { kind: MarkupKind::Markdown, value: found.text };

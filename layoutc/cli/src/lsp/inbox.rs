@@ -9,18 +9,18 @@ use lsp_server::{Message, RequestId};
 use lsp_types::notification::{Cancel, Notification as _};
 use lsp_types::{CancelParams, NumberOrString};
 
-use super::wire::{self, Arrival};
+use super::wire::{self, IncomingMessage};
 
 /// Messages in the order in which they came.
 #[derive(Debug)]
-pub(super) struct Inbox {
-    receiver: Receiver<Arrival>,
-    waiting: VecDeque<Arrival>,
+pub(super) struct MessageQueue {
+    receiver: Receiver<IncomingMessage>,
+    waiting: VecDeque<IncomingMessage>,
     /// Requests that are not to be answered any more.
     cancelled: BTreeSet<String>,
 }
 
-impl Inbox {
+impl MessageQueue {
     /// The messages of standard input.
     pub(super) fn of_stdin() -> Self {
         let (sender, receiver) = channel();
@@ -29,20 +29,20 @@ impl Inbox {
     }
 
     /// The next message, if one has come.
-    pub(super) fn take(&mut self) -> Option<Arrival> {
+    pub(super) fn take(&mut self) -> Option<IncomingMessage> {
         self.gather();
         self.waiting.pop_front()
     }
 
     /// The next message, as soon as one comes.
-    pub(super) fn wait(&mut self) -> Arrival {
+    pub(super) fn wait(&mut self) -> IncomingMessage {
         loop {
             if let Some(arrival) = self.take() {
                 return arrival;
             }
             match self.receiver.recv() {
                 Ok(arrival) => self.put(arrival),
-                Err(_) => return Arrival::End,
+                Err(_) => return IncomingMessage::End,
             }
         }
     }
@@ -59,8 +59,8 @@ impl Inbox {
         }
     }
 
-    fn put(&mut self, arrival: Arrival) {
-        if let Arrival::Message(Message::Notification(message)) = &arrival
+    fn put(&mut self, arrival: IncomingMessage) {
+        if let IncomingMessage::Message(Message::Notification(message)) = &arrival
             && message.method == Cancel::METHOD
         {
             let params = serde_json::from_value::<CancelParams>(message.params.clone());
@@ -71,7 +71,7 @@ impl Inbox {
             // Only what still waits can be taken back.
             let waits = |id: &RequestId| {
                 self.waiting.iter().any(|waiting| match waiting {
-                    Arrival::Message(Message::Request(request)) => request.id == *id,
+                    IncomingMessage::Message(Message::Request(request)) => request.id == *id,
                     _ => false,
                 })
             };
@@ -85,11 +85,11 @@ impl Inbox {
 }
 
 /// Sends on what standard input gives, up to its end.
-fn forward(sender: &Sender<Arrival>) {
+fn forward(sender: &Sender<IncomingMessage>) {
     let mut input = BufReader::new(io::stdin());
     loop {
-        let arrival = wire::read(&mut input).unwrap_or(Arrival::End);
-        let is_end = matches!(arrival, Arrival::End);
+        let arrival = wire::read(&mut input).unwrap_or(IncomingMessage::End);
+        let is_end = matches!(arrival, IncomingMessage::End);
         if sender.send(arrival).is_err() || is_end {
             return;
         }

@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use layoutc_compiler::host::{Key, Memo};
+use layoutc_compiler::host::{CacheKey, ResultCache};
 
 /// How many bytes may be remembered before the old are forgotten.
 const MOST: usize = 64 << 20;
 
 /// What was computed.
 #[derive(Debug, Default)]
-pub(super) struct Memory(Mutex<Generations>);
+pub(super) struct InMemoryMemo(Mutex<MemoGenerations>);
 
 #[derive(Debug, Default)]
-struct Generations {
-    young: BTreeMap<Key, Vec<u8>>,
-    old: BTreeMap<Key, Vec<u8>>,
+struct MemoGenerations {
+    young: BTreeMap<CacheKey, Vec<u8>>,
+    old: BTreeMap<CacheKey, Vec<u8>>,
     /// Of the young.
     bytes: usize,
 }
 
-impl Generations {
-    fn keep(&mut self, key: Key, value: Vec<u8>) {
-        self.bytes += size_of::<Key>() + value.len();
+impl MemoGenerations {
+    fn keep(&mut self, key: CacheKey, value: Vec<u8>) {
+        self.bytes += size_of::<CacheKey>() + value.len();
         self.young.insert(key, value);
         if self.bytes > MOST / 2 {
             self.old = std::mem::take(&mut self.young);
@@ -31,8 +31,8 @@ impl Generations {
     }
 }
 
-impl Memo for Memory {
-    fn recall(&self, key: &Key) -> Option<Vec<u8>> {
+impl ResultCache for InMemoryMemo {
+    fn recall(&self, key: &CacheKey) -> Option<Vec<u8>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = all.young.get(key) {
             return Some(value.clone());
@@ -42,7 +42,7 @@ impl Memo for Memory {
         Some(value)
     }
 
-    fn keep(&self, key: &Key, value: Vec<u8>) {
+    fn keep(&self, key: &CacheKey, value: Vec<u8>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(*key, value);
     }
 }
@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn what_is_of_use_is_not_forgotten() {
-        let memory = Memory::default();
-        let key = |k: usize| Key::new("test", &k.to_le_bytes());
+        let memory = InMemoryMemo::default();
+        let key = |k: usize| CacheKey::new("test", &k.to_le_bytes());
         memory.keep(&key(0), vec![7]);
         for k in 1..200 {
             memory.keep(&key(k), vec![0; 1 << 20]);

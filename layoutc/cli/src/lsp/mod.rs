@@ -27,4 +27,4 @@ mod symbols;
 mod uri;
 mod wire;
 
-pub(crate) use session::{Farewell, run};
+pub(crate) use session::{SessionEnd, run};

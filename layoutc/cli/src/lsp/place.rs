@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use layoutc_compiler::editor::text::{Encoding, Lines, Position};
+use layoutc_compiler::editor::text::{LineIndex, Position, PositionEncoding};
 use lsp_types::Range as Span;
 
 /// A position of the protocol as one of a text.
@@ -11,7 +11,12 @@ pub(super) fn position(position: lsp_types::Position) -> Position {
 }
 
 /// Bytes of a text as a range of the protocol.
-pub(super) fn span(text: &str, lines: &Lines, bytes: &Range<usize>, encoding: Encoding) -> Span {
+pub(super) fn span(
+    text: &str,
+    lines: &LineIndex,
+    bytes: &Range<usize>,
+    encoding: PositionEncoding,
+) -> Span {
     let at = |offset: usize| {
         let Position { line, character } = lines.position(text, offset, encoding);
         lsp_types::Position { line, character }

@@ -5,39 +5,39 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use layoutc_compiler::check::{Aside, Kept, Recorder, sort};
+use layoutc_compiler::check::{CheckOptions, Recorder, TensorCache, sort};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::editor::file::users;
-use layoutc_compiler::editor::text::Lines;
-use layoutc_compiler::editor::{File, Known};
-use layoutc_compiler::host::{Host, Unobserved};
+use layoutc_compiler::editor::text::LineIndex;
+use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};
+use layoutc_compiler::host::{CompileEnv, NoObserver};
 use layoutc_compiler::{check_aside, refused_choices};
 
 use crate::project::CONFIG;
 use crate::project::paths::{normal, relative, slashed};
 
-use super::documents::{Documents, Overlay};
-use super::memo::Memory;
-use super::scan::{Home, Scan, scan};
+use super::documents::{DocumentOverlay, OpenDocuments};
+use super::memo::InMemoryMemo;
+use super::scan::{LspProjectRoot, LspProjectScan, scan};
 
 /// A text with the places of its lines.
 #[derive(Debug, Clone)]
-pub(super) struct Source<'a> {
+pub(super) struct IndexedText<'a> {
     /// The text.
     pub(super) text: &'a str,
     /// Where its lines begin.
-    pub(super) lines: Cow<'a, Lines>,
+    pub(super) lines: Cow<'a, LineIndex>,
 }
 
 /// A project, or a manifest of none.
 #[derive(Debug)]
-pub(super) struct Project {
-    pub(super) home: Home,
-    scan: Scan,
+pub(super) struct LspProject {
+    pub(super) home: LspProjectRoot,
+    scan: LspProjectScan,
     /// What is known of its manifests.
-    pub(super) known: Known,
+    pub(super) known: ProjectSnapshot,
     /// Tensors for the next check, while the configuration stays as it is.
-    kept: Kept,
+    kept: TensorCache,
     /// What there is to say of each manifest and of those that it uses.
     found: BTreeMap<String, Vec<Diagnostic>>,
     /// Whether everything has to be looked at.
@@ -48,14 +48,14 @@ pub(super) struct Project {
     unchecked: BTreeSet<String>,
 }
 
-impl Project {
+impl LspProject {
     /// The project there; nothing is looked at yet.
-    pub(super) fn new(home: Home) -> Self {
+    pub(super) fn new(home: LspProjectRoot) -> Self {
         Self {
             home,
-            scan: Scan::default(),
-            known: Known::default(),
-            kept: Kept::default(),
+            scan: LspProjectScan::default(),
+            known: ProjectSnapshot::default(),
+            kept: TensorCache::default(),
             found: BTreeMap::new(),
             is_stale: true,
             changed: BTreeSet::new(),
@@ -76,7 +76,7 @@ impl Project {
         } else if let Some(path) = slashed(&relative(file, &root)) {
             if self.scan.manifests.contains(&path) {
                 self.changed.insert(path);
-            } else if Home::of(file) == self.home {
+            } else if LspProjectRoot::of(file) == self.home {
                 // It may be one now: the editor has opened it, or it says what it is.
                 self.is_stale = true;
             } else if self.known.files.contains_key(&path) {
@@ -102,12 +102,12 @@ impl Project {
     }
 
     /// Reads the texts that are due, which is quick; what they mean may still be that of before.
-    pub(super) fn reread(&mut self, documents: &Documents) {
+    pub(super) fn reread(&mut self, documents: &OpenDocuments) {
         if std::mem::take(&mut self.is_stale) {
             self.changed.clear();
             let scan = scan(&self.home, documents);
             if scan.config_text != self.scan.config_text {
-                self.kept = Kept::default();
+                self.kept = TensorCache::default();
             }
             self.scan = scan;
             self.known.files.clear();
@@ -134,36 +134,36 @@ impl Project {
     }
 
     /// Looks at all that is due.
-    pub(super) fn refresh(&mut self, documents: &Documents, memory: &Memory) {
+    pub(super) fn refresh(&mut self, documents: &OpenDocuments, memory: &InMemoryMemo) {
         self.reread(documents);
         let unchecked: Vec<String> = std::mem::take(&mut self.unchecked).into_iter().collect();
         self.check(&unchecked, documents, memory);
     }
 
     /// Reads a manifest and those that it uses, as far as they are not known.
-    fn read(&mut self, path: &str, documents: &Documents) {
+    fn read(&mut self, path: &str, documents: &OpenDocuments) {
         let mut open = vec![path.to_owned()];
         while let Some(path) = open.pop() {
             if self.known.files.contains_key(&path) {
                 continue;
             }
             if let Ok(text) = documents.text(&self.file(&path)) {
-                let file = File::new(&path, text);
+                let file = EditorFile::new(&path, text);
                 open.extend(file.uses.iter().cloned());
                 self.known.files.insert(path, Arc::new(file));
             }
         }
     }
 
-    fn check(&mut self, paths: &[String], documents: &Documents, memory: &Memory) {
+    fn check(&mut self, paths: &[String], documents: &OpenDocuments, memory: &InMemoryMemo) {
         if paths.is_empty() {
             return;
         }
         let root = self.home.root();
-        let sources = Overlay { root: &root, documents };
-        let host = Host { sources: &sources, memo: memory, observer: &Unobserved };
+        let sources = DocumentOverlay { root: &root, documents };
+        let host = CompileEnv { sources: &sources, memo: memory, observer: &NoObserver };
         let recorder = Recorder::of_all();
-        let aside = Aside { recorder: Some(&recorder), kept: Some(&self.kept) };
+        let aside = CheckOptions { recorder: Some(&recorder), kept: Some(&self.kept) };
         let checked = check_aside(&host, paths, &self.scan.config, aside);
         let is_affected = |file: &str| paths.iter().any(|path| path == file);
         self.known.steps.retain(|(file, _), _| !is_affected(file));
@@ -200,12 +200,12 @@ impl Project {
     }
 
     /// The text that the places of a file are in.
-    pub(super) fn source(&self, path: &str) -> Option<Source<'_>> {
+    pub(super) fn source(&self, path: &str) -> Option<IndexedText<'_>> {
         if let Some(file) = self.known.files.get(path) {
-            return Some(Source { text: &file.text, lines: Cow::Borrowed(&file.lines) });
+            return Some(IndexedText { text: &file.text, lines: Cow::Borrowed(&file.lines) });
         }
         let text = self.scan.config_text.as_deref().filter(|_| path == CONFIG)?;
-        Some(Source { text, lines: Cow::Owned(Lines::new(text)) })
+        Some(IndexedText { text, lines: Cow::Owned(LineIndex::new(text)) })
     }
 
     /// What is wrong with the manifest at `path` in some bytes of it.

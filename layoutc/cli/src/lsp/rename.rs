@@ -11,14 +11,14 @@ use lsp_types::{
     PrepareRenameResponse, RenameParams, TextDocumentPositionParams, TextEdit, WorkspaceEdit,
 };
 
-use super::server::{Place, Server};
+use super::server::{CursorPosition, LspServer};
 
 /// The name there, if it can be changed.
 pub(super) fn prepare(
-    server: &Server,
+    server: &LspServer,
     params: &TextDocumentPositionParams,
 ) -> Option<PrepareRenameResponse> {
-    let (Place { known, file, offset, .. }, path) =
+    let (CursorPosition { known, file, offset, .. }, path) =
         server.place(&params.text_document.uri, params.position)?;
     let (mention, _) = at(&known.files, &path, offset).ok()?;
     let range = server.range(file, &mention.span);
@@ -35,9 +35,12 @@ pub(super) fn prepare(
     clippy::mutable_key_type,
     reason = "the protocol's own type, of which nothing is read"
 )]
-pub(super) fn answer(server: &Server, params: &RenameParams) -> Result<WorkspaceEdit, RenameError> {
+pub(super) fn answer(
+    server: &LspServer,
+    params: &RenameParams,
+) -> Result<WorkspaceEdit, RenameError> {
     let at = &params.text_document_position;
-    let (Place { project, known, offset, .. }, path) =
+    let (CursorPosition { project, known, offset, .. }, path) =
         server.place(&at.text_document.uri, at.position).ok_or(RenameError::Nothing)?;
     let places = rename(&known.files, &path, offset, &params.new_name)?;
     let mut changes = HashMap::new();

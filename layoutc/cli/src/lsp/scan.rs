@@ -7,23 +7,23 @@ use std::sync::Arc;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::fault::Fault;
-use crate::project::globs::Globs;
+use crate::fault::CommandError;
+use crate::project::globs::SourceGlobs;
 use crate::project::paths::slashed;
 use crate::project::{CONFIG, root_at, walk};
 
-use super::documents::{Document, Documents};
+use super::documents::{OpenDocument, OpenDocuments};
 
 /// Where a project begins.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Home {
+pub(super) enum LspProjectRoot {
     /// The folder of a `layoutc.toml`.
     Project(PathBuf),
     /// A manifest of no project.
     Alone(PathBuf),
 }
 
-impl Home {
+impl LspProjectRoot {
     /// The project that a file belongs to.
     pub(super) fn of(path: &Path) -> Self {
         let root = path.parent().and_then(root_at);
@@ -41,7 +41,7 @@ impl Home {
 
 /// What a project consists of.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(super) struct LspProjectScan {
     /// The configuration; the default where it is not good.
     pub(super) config: Config,
     /// The text of the configuration, if there is one.
@@ -53,12 +53,12 @@ pub(super) struct Scan {
 }
 
 /// Looks at what belongs to a project now.
-pub(super) fn scan(home: &Home, documents: &Documents) -> Scan {
-    let mut scan = Scan::default();
+pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProjectScan {
+    let mut scan = LspProjectScan::default();
     let root = home.root();
     let globs = match home {
-        Home::Project(root) => configure(&mut scan, root, documents),
-        Home::Alone(_) => None,
+        LspProjectRoot::Project(root) => configure(&mut scan, root, documents),
+        LspProjectRoot::Alone(_) => None,
     };
     if let Some(globs) = &globs {
         for start in &globs.folders {
@@ -72,7 +72,7 @@ pub(super) fn scan(home: &Home, documents: &Documents) -> Scan {
         }
     }
     for (file, document) in &documents.0 {
-        if Home::of(file) != *home {
+        if LspProjectRoot::of(file) != *home {
             continue;
         }
         let matches = globs
@@ -86,16 +86,20 @@ pub(super) fn scan(home: &Home, documents: &Documents) -> Scan {
 }
 
 /// Reads the configuration of a project; gives its patterns.
-fn configure(scan: &mut Scan, root: &Path, documents: &Documents) -> Option<Globs> {
+fn configure(
+    scan: &mut LspProjectScan,
+    root: &Path,
+    documents: &OpenDocuments,
+) -> Option<SourceGlobs> {
     let text = documents.text(&root.join(CONFIG)).ok()?;
     scan.config_text = Some(Arc::clone(&text));
     match config::parse(&Arc::from(CONFIG), &text) {
         Ok(config) => scan.config = config,
         Err(faults) => scan.faults = faults,
     }
-    match Globs::new(&scan.config.project.sources) {
+    match SourceGlobs::new(&scan.config.project.sources) {
         Ok(globs) => Some(globs),
-        Err(Fault::Input(faults)) => {
+        Err(CommandError::Input(faults)) => {
             scan.faults.extend(faults);
             None
         }
@@ -110,7 +114,7 @@ pub(super) fn below(file: &Path, root: &Path) -> Option<String> {
 
 /// Whether a text that no project claims is taken for a manifest: the editor says so, or an item that only manifests
 /// have stands in it.
-fn is_manifest(document: &Document) -> bool {
+fn is_manifest(document: &OpenDocument) -> bool {
     const OWN: [&str; 4] = ["tensor", "transform", "kernel", "backend"];
     let begins = |line: &str, word: &&str| {
         line.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t']))

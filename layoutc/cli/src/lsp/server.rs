@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use layoutc_compiler::editor::text::Encoding;
-use layoutc_compiler::editor::{File, Known};
+use layoutc_compiler::editor::text::PositionEncoding;
+use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};
 use lsp_types::{FileChangeType, InitializeParams, Position, PositionEncodingKind, Range, Uri};
 
 use crate::project::CONFIG;
 
-use super::diagnostics::Told;
-use super::documents::{Document, Documents};
-use super::memo::Memory;
-use super::projects::Project;
-use super::scan::Home;
+use super::diagnostics::PublishedDiagnostics;
+use super::documents::{OpenDocument, OpenDocuments};
+use super::memo::InMemoryMemo;
+use super::projects::LspProject;
+use super::scan::LspProjectRoot;
 use super::{place, uri};
 
 /// What the editor can do, and what it asked for.
 #[derive(Debug, Clone)]
-pub(super) struct Traits {
+pub(super) struct EditorCapabilities {
     /// What characters are counted in.
-    pub(super) encoding: Encoding,
+    pub(super) encoding: PositionEncoding,
     /// Whether diagnostics may refer to other places.
     pub(super) has_related: bool,
     /// Whether it tells of changed files when it is asked to.
@@ -29,7 +29,7 @@ pub(super) struct Traits {
     pub(super) docs: Option<String>,
 }
 
-impl Traits {
+impl EditorCapabilities {
     /// Those that an editor says of itself.
     pub(super) fn of(params: &InitializeParams) -> Self {
         let capabilities = &params.capabilities;
@@ -46,7 +46,7 @@ impl Traits {
         let options = params.initialization_options.as_ref();
         let docs = options.and_then(|options| options.get("docs")?.as_str());
         Self {
-            encoding: if is_utf8 { Encoding::Utf8 } else { Encoding::Utf16 },
+            encoding: if is_utf8 { PositionEncoding::Utf8 } else { PositionEncoding::Utf16 },
             has_related: related.unwrap_or(false),
             can_watch: watch.unwrap_or(false),
             docs: docs.map(str::to_owned),
@@ -56,58 +56,58 @@ impl Traits {
 
 /// The server.
 #[derive(Debug)]
-pub(super) struct Server {
-    pub(super) traits: Traits,
-    pub(super) documents: Documents,
-    pub(super) projects: BTreeMap<Home, Project>,
+pub(super) struct LspServer {
+    pub(super) traits: EditorCapabilities,
+    pub(super) documents: OpenDocuments,
+    pub(super) projects: BTreeMap<LspProjectRoot, LspProject>,
     /// What was told of each file.
-    pub(super) told: Told,
+    pub(super) told: PublishedDiagnostics,
     /// Whether something changed since.
     pub(super) is_behind: bool,
-    memory: Memory,
+    memory: InMemoryMemo,
 }
 
 /// A place in a manifest that is known.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
-    pub(super) project: &'a Project,
+pub(super) struct CursorPosition<'a> {
+    pub(super) project: &'a LspProject,
     /// What is known of the project.
-    pub(super) known: &'a Known,
+    pub(super) known: &'a ProjectSnapshot,
     /// The manifest.
-    pub(super) file: &'a File,
+    pub(super) file: &'a EditorFile,
     /// The byte.
     pub(super) offset: usize,
 }
 
-impl Server {
+impl LspServer {
     /// One that knows nothing yet, but for the projects of the folders that are open.
-    pub(super) fn new(traits: Traits, folders: &[Uri]) -> Self {
+    pub(super) fn new(traits: EditorCapabilities, folders: &[Uri]) -> Self {
         let mut server = Self {
             traits,
-            documents: Documents::default(),
+            documents: OpenDocuments::default(),
             projects: BTreeMap::new(),
             told: BTreeMap::new(),
             is_behind: true,
-            memory: Memory::default(),
+            memory: InMemoryMemo::default(),
         };
         for folder in folders.iter().filter_map(uri::path_of) {
-            let home = Home::of(&folder.join(CONFIG));
-            if matches!(home, Home::Project(_)) {
+            let home = LspProjectRoot::of(&folder.join(CONFIG));
+            if matches!(home, LspProjectRoot::Project(_)) {
                 server.project(home);
             }
         }
         server
     }
 
-    fn project(&mut self, home: Home) -> &mut Project {
-        self.projects.entry(home.clone()).or_insert_with(|| Project::new(home))
+    fn project(&mut self, home: LspProjectRoot) -> &mut LspProject {
+        self.projects.entry(home.clone()).or_insert_with(|| LspProject::new(home))
     }
 
     /// Takes a text that was opened.
-    pub(super) fn open(&mut self, document: Document) {
+    pub(super) fn open(&mut self, document: OpenDocument) {
         let Some(path) = uri::path_of(&document.uri) else { return };
         self.documents.0.insert(path.clone(), document);
-        self.project(Home::of(&path));
+        self.project(LspProjectRoot::of(&path));
         self.touch(&path);
     }
 
@@ -115,8 +115,8 @@ impl Server {
     pub(super) fn close(&mut self, uri: &Uri) {
         let Some(path) = uri::path_of(uri) else { return };
         self.documents.0.remove(&path);
-        self.projects.remove(&Home::Alone(path.clone()));
-        if let Some(project) = self.projects.get_mut(&Home::of(&path)) {
+        self.projects.remove(&LspProjectRoot::Alone(path.clone()));
+        if let Some(project) = self.projects.get_mut(&LspProjectRoot::of(&path)) {
             project.forget();
         }
         self.touch(&path);
@@ -160,16 +160,17 @@ impl Server {
 
     /// Looks at everything again.
     fn regroup(&mut self) {
-        let is_there = |home: &Home| match home {
-            Home::Project(root) => root.join(CONFIG).is_file(),
-            Home::Alone(_) => false,
+        let is_there = |home: &LspProjectRoot| match home {
+            LspProjectRoot::Project(root) => root.join(CONFIG).is_file(),
+            LspProjectRoot::Alone(_) => false,
         };
         self.projects.retain(|home, _| is_there(home));
-        let homes: Vec<Home> = self.documents.0.keys().map(|path| Home::of(path)).collect();
+        let homes: Vec<LspProjectRoot> =
+            self.documents.0.keys().map(|path| LspProjectRoot::of(path)).collect();
         for home in homes {
             self.project(home);
         }
-        self.projects.values_mut().for_each(Project::forget);
+        self.projects.values_mut().for_each(LspProject::forget);
         self.is_behind = true;
     }
 
@@ -190,9 +191,9 @@ impl Server {
     }
 
     /// The project that knows the file at an address best, and the file's path in it.
-    pub(super) fn at(&self, uri: &Uri) -> Option<(&Project, String)> {
+    pub(super) fn at(&self, uri: &Uri) -> Option<(&LspProject, String)> {
         let file = uri::path_of(uri)?;
-        let home = Home::of(&file);
+        let home = LspProjectRoot::of(&file);
         let own = self.projects.get(&home).filter(|project| project.path(&file).is_some());
         let project = match own {
             Some(project) => project,
@@ -202,16 +203,20 @@ impl Server {
     }
 
     /// The place at an address.
-    pub(super) fn place(&self, uri: &Uri, position: Position) -> Option<(Place<'_>, String)> {
+    pub(super) fn place(
+        &self,
+        uri: &Uri,
+        position: Position,
+    ) -> Option<(CursorPosition<'_>, String)> {
         let encoding = self.traits.encoding;
         let (project, path) = self.at(uri)?;
         let file = project.known.files.get(&path)?;
         let offset = file.lines.offset(&file.text, place::position(position), encoding);
-        Some((Place { project, known: &project.known, file, offset }, path))
+        Some((CursorPosition { project, known: &project.known, file, offset }, path))
     }
 
     /// Bytes of a manifest as a range.
-    pub(super) fn range(&self, file: &File, bytes: &std::ops::Range<usize>) -> Range {
+    pub(super) fn range(&self, file: &EditorFile, bytes: &std::ops::Range<usize>) -> Range {
         place::span(&file.text, &file.lines, bytes, self.traits.encoding)
     }
 

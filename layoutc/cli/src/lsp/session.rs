@@ -22,15 +22,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use layoutc_compiler::editor::text::Encoding;
+use layoutc_compiler::editor::text::PositionEncoding;
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::project::CONFIG;
 
-use super::documents::Document;
-use super::inbox::Inbox;
-use super::server::{Server, Traits};
-use super::wire::{self, Arrival};
+use super::documents::OpenDocument;
+use super::inbox::MessageQueue;
+use super::server::{EditorCapabilities, LspServer};
+use super::wire::{self, IncomingMessage};
 use super::{
     actions, completion, definition, diagnostics, folding, formatting, hints, hover, rename,
     symbols,
@@ -38,62 +38,63 @@ use super::{
 
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Farewell {
+pub(crate) enum SessionEnd {
     /// After `shutdown`.
-    Polite,
+    AfterShutdown,
     /// Without.
-    Sudden,
+    WithoutShutdown,
 }
 
 /// Serves the client at standard input and output until it leaves.
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub(crate) fn run() -> Result<Farewell, Fault> {
-    let mut session = Session { out: io::stdout(), stage: Stage::Before, next_id: 0 };
+pub(crate) fn run() -> Result<SessionEnd, CommandError> {
+    let mut session =
+        LspSession { out: io::stdout(), stage: SessionState::Uninitialized, next_id: 0 };
     session
-        .serve(&mut Inbox::of_stdin())
-        .map_err(|error| Fault::io("write to", "standard output".as_ref(), &error))
+        .serve(&mut MessageQueue::of_stdin())
+        .map_err(|error| CommandError::io("write to", "standard output".as_ref(), &error))
 }
 
 /// How far a session is.
 #[derive(Debug)]
-enum Stage {
+enum SessionState {
     /// Nothing is known of the client.
-    Before,
+    Uninitialized,
     /// It is served.
-    Open(Box<Server>),
+    Open(Box<LspServer>),
     /// It asked for the end.
     Closed,
 }
 
 #[derive(Debug)]
-struct Session {
+struct LspSession {
     out: Stdout,
-    stage: Stage,
+    stage: SessionState,
     /// Of the requests to the client.
     next_id: i32,
 }
 
-impl Session {
-    fn serve(&mut self, inbox: &mut Inbox) -> io::Result<Farewell> {
+impl LspSession {
+    fn serve(&mut self, inbox: &mut MessageQueue) -> io::Result<SessionEnd> {
         loop {
-            let is_behind = matches!(&self.stage, Stage::Open(server) if server.is_behind);
+            let is_behind = matches!(&self.stage, SessionState::Open(server) if server.is_behind);
             let arrival = if is_behind { inbox.take() } else { Some(inbox.wait()) };
             let Some(arrival) = arrival else {
                 self.catch_up()?;
                 continue;
             };
             match arrival {
-                Arrival::End => return Ok(self.farewell()),
-                Arrival::Garbage(reason) => wire::refuse(&mut self.out, &reason)?,
-                Arrival::Message(Message::Notification(message)) => {
+                IncomingMessage::End => return Ok(self.farewell()),
+                IncomingMessage::Malformed(reason) => wire::refuse(&mut self.out, &reason)?,
+                IncomingMessage::Message(Message::Notification(message)) => {
                     if message.method == Exit::METHOD {
                         return Ok(self.farewell());
                     }
                     self.notified(message)?;
                 }
-                Arrival::Message(Message::Request(request)) => {
+                IncomingMessage::Message(Message::Request(request)) => {
                     let response = if inbox.is_cancelled(&request.id) {
                         failure(request.id, ErrorCode::RequestCanceled, "it was taken back")
                     } else {
@@ -102,13 +103,17 @@ impl Session {
                     self.send(&Message::Response(response))?;
                 }
                 // What the client says to our own requests changes nothing.
-                Arrival::Message(Message::Response(_)) => {}
+                IncomingMessage::Message(Message::Response(_)) => {}
             }
         }
     }
 
-    fn farewell(&self) -> Farewell {
-        if matches!(self.stage, Stage::Closed) { Farewell::Polite } else { Farewell::Sudden }
+    fn farewell(&self) -> SessionEnd {
+        if matches!(self.stage, SessionState::Closed) {
+            SessionEnd::AfterShutdown
+        } else {
+            SessionEnd::WithoutShutdown
+        }
     }
 
     fn send(&mut self, message: &Message) -> io::Result<()> {
@@ -117,7 +122,7 @@ impl Session {
 
     /// Checks what changed, and tells what is wrong with it.
     fn catch_up(&mut self) -> io::Result<()> {
-        let Stage::Open(server) = &mut self.stage else { return Ok(()) };
+        let SessionState::Open(server) = &mut self.stage else { return Ok(()) };
         server.refresh();
         for news in diagnostics::news(server) {
             let news = Notification::new(PublishDiagnostics::METHOD.to_owned(), news);
@@ -130,14 +135,14 @@ impl Session {
         if message.method == lsp_types::notification::Initialized::METHOD {
             return self.initialized();
         }
-        let Stage::Open(server) = &mut self.stage else { return Ok(()) };
+        let SessionState::Open(server) = &mut self.stage else { return Ok(()) };
         notified(server, message);
         Ok(())
     }
 
     /// Asks to be told of files that change on disk.
     fn initialized(&mut self) -> io::Result<()> {
-        let Stage::Open(server) = &self.stage else { return Ok(()) };
+        let SessionState::Open(server) = &self.stage else { return Ok(()) };
         if !server.traits.can_watch {
             return Ok(());
         }
@@ -161,21 +166,21 @@ impl Session {
 
     fn requested(&mut self, request: Request) -> Response {
         match (&mut self.stage, request.method.as_str()) {
-            (Stage::Before, Initialize::METHOD) => self.initialize(request),
-            (Stage::Before, _) => {
+            (SessionState::Uninitialized, Initialize::METHOD) => self.initialize(request),
+            (SessionState::Uninitialized, _) => {
                 failure(request.id, ErrorCode::ServerNotInitialized, "`initialize` comes first")
             }
-            (Stage::Closed, _) => {
+            (SessionState::Closed, _) => {
                 failure(request.id, ErrorCode::InvalidRequest, "nothing follows `shutdown`")
             }
-            (Stage::Open(_), Initialize::METHOD) => {
+            (SessionState::Open(_), Initialize::METHOD) => {
                 failure(request.id, ErrorCode::InvalidRequest, "`initialize` came before")
             }
-            (Stage::Open(_), Shutdown::METHOD) => {
-                self.stage = Stage::Closed;
+            (SessionState::Open(_), Shutdown::METHOD) => {
+                self.stage = SessionState::Closed;
                 Response::new_ok(request.id, Value::Null)
             }
-            (Stage::Open(server), method) => {
+            (SessionState::Open(server), method) => {
                 // Names and blocks can be told from texts alone.
                 match method {
                     HoverRequest::METHOD | InlayHintRequest::METHOD | CodeActionRequest::METHOD => {
@@ -193,13 +198,13 @@ impl Session {
             Ok(params) => params,
             Err(error) => return failure(request.id, ErrorCode::InvalidParams, &error.to_string()),
         };
-        let traits = Traits::of(&params);
+        let traits = EditorCapabilities::of(&params);
         let result = json!({
             "capabilities": capabilities(traits.encoding),
             "serverInfo": { "name": "layoutc", "version": env!("CARGO_PKG_VERSION") },
         });
-        let server = Server::new(traits, &folders(&params));
-        self.stage = Stage::Open(Box::new(server));
+        let server = LspServer::new(traits, &folders(&params));
+        self.stage = SessionState::Open(Box::new(server));
         Response::new_ok(request.id, result)
     }
 }
@@ -214,7 +219,7 @@ fn folders(params: &InitializeParams) -> Vec<Uri> {
 }
 
 /// What the server can do.
-fn capabilities(encoding: Encoding) -> ServerCapabilities {
+fn capabilities(encoding: PositionEncoding) -> ServerCapabilities {
     let words = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
     let actions = CodeActionOptions {
         code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
@@ -226,8 +231,8 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
     };
     ServerCapabilities {
         position_encoding: Some(match encoding {
-            Encoding::Utf8 => PositionEncodingKind::UTF8,
-            Encoding::Utf16 => PositionEncodingKind::UTF16,
+            PositionEncoding::Utf8 => PositionEncodingKind::UTF8,
+            PositionEncoding::Utf16 => PositionEncodingKind::UTF16,
         }),
         text_document_sync: Some(TextDocumentSyncCapability::Kind(
             TextDocumentSyncKind::INCREMENTAL,
@@ -250,14 +255,14 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
 }
 
 /// Takes a notification; one that is not known is passed over.
-fn notified(server: &mut Server, Notification { method, params }: Notification) {
+fn notified(server: &mut LspServer, Notification { method, params }: Notification) {
     match method.as_str() {
         DidOpenTextDocument::METHOD => {
             if let Some(params) = read::<lsp_types::DidOpenTextDocumentParams>(params) {
                 let lsp_types::TextDocumentItem { uri, language_id, version, text } =
                     params.text_document;
                 let language = language_id;
-                server.open(Document { uri, version, language, text: text.into() });
+                server.open(OpenDocument { uri, version, language, text: text.into() });
             }
         }
         DidChangeTextDocument::METHOD => {
@@ -287,7 +292,7 @@ fn read<T: DeserializeOwned>(params: Value) -> Option<T> {
 }
 
 /// Answers a request.
-fn answer(server: &Server, request: Request) -> Response {
+fn answer(server: &LspServer, request: Request) -> Response {
     match request.method.as_str() {
         HoverRequest::METHOD => with(request, |params| hover::answer(server, &params)),
         Completion::METHOD => with(request, |params| completion::answer(server, &params)),

@@ -1,28 +1,28 @@
 //! `textDocument/documentSymbol`
 
-use layoutc_compiler::editor::outline::{Icon, Item, outline};
+use layoutc_compiler::editor::outline::{OutlineIcon, OutlineItem, outline};
 use lsp_types::{DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, SymbolKind};
 
-use super::server::Server;
+use super::server::LspServer;
 
 /// The items of a manifest.
 pub(super) fn answer(
-    server: &Server,
+    server: &LspServer,
     params: &DocumentSymbolParams,
 ) -> Option<DocumentSymbolResponse> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;
     #[expect(deprecated, reason = "the field must be there")]
-    let symbol = |item: Item| DocumentSymbol {
+    let symbol = |item: OutlineItem| DocumentSymbol {
         name: item.name,
         detail: Some(item.detail),
         kind: match item.icon {
-            Icon::Constant => SymbolKind::CONSTANT,
-            Icon::Variable => SymbolKind::VARIABLE,
-            Icon::Function => SymbolKind::FUNCTION,
-            Icon::Object => SymbolKind::OBJECT,
-            Icon::Module => SymbolKind::MODULE,
-            Icon::Event => SymbolKind::EVENT,
+            OutlineIcon::Constant => SymbolKind::CONSTANT,
+            OutlineIcon::Variable => SymbolKind::VARIABLE,
+            OutlineIcon::Function => SymbolKind::FUNCTION,
+            OutlineIcon::Object => SymbolKind::OBJECT,
+            OutlineIcon::Module => SymbolKind::MODULE,
+            OutlineIcon::Event => SymbolKind::EVENT,
         },
         tags: None,
         deprecated: None,

@@ -17,11 +17,11 @@ const LENGTH: &str = "content-length:";
 
 /// What was read.
 #[derive(Debug)]
-pub(super) enum Arrival {
+pub(super) enum IncomingMessage {
     /// A message.
     Message(Message),
     /// Something else, and why it is none.
-    Garbage(String),
+    Malformed(String),
     /// There is no more.
     End,
 }
@@ -30,12 +30,12 @@ pub(super) enum Arrival {
 ///
 /// # Errors
 /// The machine's.
-pub(super) fn read(input: &mut impl BufRead) -> io::Result<Arrival> {
+pub(super) fn read(input: &mut impl BufRead) -> io::Result<IncomingMessage> {
     let mut length = None;
     loop {
         let mut line = Vec::new();
         if input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
-            return Ok(Arrival::End);
+            return Ok(IncomingMessage::End);
         }
         let line = String::from_utf8_lossy(&line).to_ascii_lowercase();
         let line = line.trim();
@@ -52,25 +52,29 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Arrival> {
                 let number = line.get(at + LENGTH.len()..).unwrap_or_default().trim();
                 match number.parse::<u64>() {
                     Ok(number) if number <= LONGEST => length = Some(number),
-                    _ => return Ok(Arrival::Garbage(format!("a message of `{number}` bytes"))),
+                    _ => {
+                        return Ok(IncomingMessage::Malformed(format!(
+                            "a message of `{number}` bytes"
+                        )));
+                    }
                 }
             }
             None if line.starts_with("content-type:") => {}
-            None => return Ok(Arrival::Garbage("a header that is none".to_owned())),
+            None => return Ok(IncomingMessage::Malformed("a header that is none".to_owned())),
         }
     }
 }
 
-fn body(input: &mut impl BufRead, length: u64) -> io::Result<Arrival> {
+fn body(input: &mut impl BufRead, length: u64) -> io::Result<IncomingMessage> {
     // Memory is taken as bytes come, not as they are promised.
     let mut body = Vec::new();
     input.by_ref().take(length).read_to_end(&mut body)?;
     if u64::try_from(body.len()).unwrap_or(u64::MAX) < length {
-        return Ok(Arrival::End);
+        return Ok(IncomingMessage::End);
     }
     Ok(match serde_json::from_slice::<Message>(&body) {
-        Ok(message) => Arrival::Message(message),
-        Err(error) => Arrival::Garbage(error.to_string()),
+        Ok(message) => IncomingMessage::Message(message),
+        Err(error) => IncomingMessage::Malformed(error.to_string()),
     })
 }
 
@@ -103,10 +107,12 @@ mod tests {
         let mut all = Vec::new();
         loop {
             match read(&mut input).expect("bytes") {
-                Arrival::Message(Message::Notification(message)) => all.push(message.method),
-                Arrival::Message(_) => all.push("another".to_owned()),
-                Arrival::Garbage(_) => all.push("garbage".to_owned()),
-                Arrival::End => return all,
+                IncomingMessage::Message(Message::Notification(message)) => {
+                    all.push(message.method)
+                }
+                IncomingMessage::Message(_) => all.push("another".to_owned()),
+                IncomingMessage::Malformed(_) => all.push("garbage".to_owned()),
+                IncomingMessage::End => return all,
             }
         }
     }

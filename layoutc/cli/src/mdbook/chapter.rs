@@ -5,10 +5,10 @@ use std::sync::Arc;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::picture::inline_style;
 
-use crate::report::{Source, escape, human};
+use crate::report::{DiagnosticSource, escape, human};
 
-use super::draw::{Blocks, Undrawn, picture};
-use super::fence::{Fence, asked, fences};
+use super::draw::{ChapterFence, DrawError, picture};
+use super::fence::{CodeFence, asked, fences};
 use super::html;
 
 /// mdBook's dark themes, as a selector.
@@ -23,7 +23,7 @@ pub(super) fn drawn(name: &str, chapter: &str) -> Result<String, String> {
     let (mut out, mut faults) = (String::new(), String::new());
     let (mut behind, mut has_style) = (0, false);
     for k in 0..blocks.len() {
-        let Some((among, fence)) = Blocks::at(&blocks, k) else { continue };
+        let Some((among, fence)) = ChapterFence::at(&blocks, k) else { continue };
         let figure = match asked(&fence.info) {
             Ok(None) => None,
             Ok(Some(asked)) => match picture(among, &asked) {
@@ -34,7 +34,7 @@ pub(super) fn drawn(name: &str, chapter: &str) -> Result<String, String> {
                 }
             },
             Err(line) => {
-                faults.push_str(&told(&Undrawn::Asked(line), name, chapter, among, fence));
+                faults.push_str(&told(&DrawError::Asked(line), name, chapter, among, fence));
                 continue;
             }
         };
@@ -54,12 +54,18 @@ pub(super) fn drawn(name: &str, chapter: &str) -> Result<String, String> {
 }
 
 /// What is printed of a block without a picture.
-fn told(undrawn: &Undrawn, name: &str, chapter: &str, blocks: Blocks<'_>, fence: &Fence) -> String {
+fn told(
+    undrawn: &DrawError,
+    name: &str,
+    chapter: &str,
+    blocks: ChapterFence<'_>,
+    fence: &CodeFence,
+) -> String {
     let line = line(chapter, fence.span.start);
     match undrawn {
-        Undrawn::Asked(what) => format!("error: {}:{line}: {}\n\n", escape(name), escape(what)),
-        Undrawn::Manifest(diagnostics) => {
-            let lookup = |file: &str| (file == name).then(|| Source::whole(chapter));
+        DrawError::Asked(what) => format!("error: {}:{line}: {}\n\n", escape(name), escape(what)),
+        DrawError::Manifest(diagnostics) => {
+            let lookup = |file: &str| (file == name).then(|| DiagnosticSource::whole(chapter));
             let one = |diagnostic: &Diagnostic| {
                 let told = human::render(&moved(diagnostic, name, blocks), &lookup, false);
                 let place = format!("  the block at {}:{line}\n", escape(name));
@@ -76,7 +82,7 @@ fn line(chapter: &str, byte: usize) -> usize {
 }
 
 /// The diagnostic with places in the chapter.
-fn moved(diagnostic: &Diagnostic, name: &str, blocks: Blocks<'_>) -> Diagnostic {
+fn moved(diagnostic: &Diagnostic, name: &str, blocks: ChapterFence<'_>) -> Diagnostic {
     let mut diagnostic = diagnostic.clone();
     for label in &mut diagnostic.labels {
         if let Some(fence) = blocks.file(&label.place.file) {

@@ -2,68 +2,71 @@
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
-use layoutc_compiler::picture::{Room, inline};
-use layoutc_compiler::{LoadError, Sources, check};
+use layoutc_compiler::picture::{PictureLimits, inline};
+use layoutc_compiler::{LoadError, SourceLoader, check};
 
-use crate::command::show::{Shown, held};
+use crate::command::show::{PictureInput, held};
 use crate::command::unknown_tensor;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
-use super::fence::{Asked, Fence};
+use super::fence::{CodeFence, PictureRequest};
 
 /// What a block is called that has no path.
 const NAMELESS: &str = "manifest.kdl";
 
 /// Why there is no picture.
-pub(super) enum Undrawn {
+pub(super) enum DrawError {
     /// What was asked for cannot be: one line.
     Asked(String),
-    /// The manifest is wrong. Places are in blocks, by the names that [`Blocks`] gives them.
+    /// The manifest is wrong. Places are in blocks, by the names that [`ChapterFence`] gives them.
     Manifest(Vec<Diagnostic>),
 }
 
 /// A block among those of its chapter.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Blocks<'a> {
-    all: &'a [Fence],
+pub(super) struct ChapterFence<'a> {
+    all: &'a [CodeFence],
     /// The one that is drawn.
     this: usize,
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> ChapterFence<'a> {
     /// The block at a position; `None` beyond the last.
-    pub(super) fn at(all: &'a [Fence], this: usize) -> Option<(Self, &'a Fence)> {
+    pub(super) fn at(all: &'a [CodeFence], this: usize) -> Option<(Self, &'a CodeFence)> {
         all.get(this).map(|fence| (Self { all, this }, fence))
     }
 
     fn name(&self) -> &'a str {
-        self.all.get(self.this).and_then(Fence::path).unwrap_or(NAMELESS)
+        self.all.get(self.this).and_then(CodeFence::path).unwrap_or(NAMELESS)
     }
 
     /// The block that is the file at `path`: this one, or the last such before it, or else one behind it.
-    pub(super) fn file(&self, path: &str) -> Option<&'a Fence> {
+    pub(super) fn file(&self, path: &str) -> Option<&'a CodeFence> {
         if path == self.name() {
             return self.all.get(self.this);
         }
-        let is_it = |fence: &&Fence| fence.path() == Some(path.trim_start_matches("../"));
+        let is_it = |fence: &&CodeFence| fence.path() == Some(path.trim_start_matches("../"));
         let (before, behind) = self.all.split_at_checked(self.this)?;
         before.iter().rev().find(is_it).or_else(|| behind.iter().find(is_it))
     }
 }
 
-impl Sources for Blocks<'_> {
+impl SourceLoader for ChapterFence<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         self.file(path).map(|fence| fence.text.clone()).ok_or(LoadError::NotFound)
     }
 }
 
 /// The picture, as SVG in one line.
-pub(super) fn picture(blocks: Blocks<'_>, asked: &Asked) -> Result<String, Undrawn> {
+pub(super) fn picture(
+    blocks: ChapterFence<'_>,
+    asked: &PictureRequest,
+) -> Result<String, DrawError> {
     let checked = check(&blocks, &[blocks.name().to_owned()], &Config::default());
     if !checked.is_good() {
         let mut errors = checked.diagnostics;
         errors.retain(|diagnostic| diagnostic.severity == Severity::Error);
-        return Err(Undrawn::Manifest(errors));
+        return Err(DrawError::Manifest(errors));
     }
     let tensors = || checked.manifests.iter().flat_map(|manifest| &manifest.tensors);
     let views = || checked.manifests.iter().flat_map(|manifest| &manifest.views);
@@ -73,20 +76,22 @@ pub(super) fn picture(blocks: Blocks<'_>, asked: &Asked) -> Result<String, Undra
         let tensors = tensors().map(|tensor| tensor.name.as_str());
         let views = views().map(|view| view.tensor.name.as_str());
         let names: Vec<&str> = tensors.chain(views).collect();
-        return Err(Undrawn::Asked(unknown_tensor(&asked.tensor, &names)));
+        return Err(DrawError::Asked(unknown_tensor(&asked.tensor, &names)));
     };
     let picture = held("at=", &asked.at)
-        .and_then(|at| Shown::new(tensor, view, &[], (&asked.axes, &at)))
-        .and_then(|shown| shown.picture(Room::FIGURE));
+        .and_then(|at| PictureInput::new(tensor, view, &[], (&asked.axes, &at)))
+        .and_then(|shown| shown.picture(PictureLimits::FIGURE));
     picture.map(|picture| inline(&picture)).map_err(undrawn)
 }
 
-fn undrawn(fault: Fault) -> Undrawn {
+fn undrawn(fault: CommandError) -> DrawError {
     match fault {
-        Fault::Usage(line) => Undrawn::Asked(line),
-        Fault::Input(diagnostics) => Undrawn::Manifest(diagnostics),
-        Fault::Machine(diagnostic) => Undrawn::Manifest(vec![*diagnostic]),
+        CommandError::Usage(line) => DrawError::Asked(line),
+        CommandError::Input(diagnostics) => DrawError::Manifest(diagnostics),
+        CommandError::Machine(diagnostic) => DrawError::Manifest(vec![*diagnostic]),
         // A picture needs no project, and nobody interrupts it.
-        Fault::NoProject | Fault::Interrupted => Undrawn::Asked("it is not drawn".to_owned()),
+        CommandError::NoProject | CommandError::Interrupted => {
+            DrawError::Asked("it is not drawn".to_owned())
+        }
     }
 }

@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// A block.
 #[derive(Debug)]
-pub(super) struct Fence {
+pub(super) struct CodeFence {
     /// The bytes of the chapter that it takes, fences included.
     pub(super) span: Range<usize>,
     /// What stands behind the fence.
@@ -18,7 +18,7 @@ pub(super) struct Fence {
     pieces: Vec<(usize, usize)>,
 }
 
-impl Fence {
+impl CodeFence {
     /// The byte of the chapter where a byte of the text stands.
     pub(super) fn place(&self, byte: usize) -> usize {
         let piece = self.pieces.iter().rev().find(|piece| piece.0 <= byte);
@@ -34,9 +34,9 @@ impl Fence {
 }
 
 /// The blocks of KDL, in order.
-pub(super) fn fences(chapter: &str) -> Vec<Fence> {
+pub(super) fn fences(chapter: &str) -> Vec<CodeFence> {
     let mut found = Vec::new();
-    let mut open: Option<Fence> = None;
+    let mut open: Option<CodeFence> = None;
     // What mdBook reads that may stand around a block.
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -46,7 +46,7 @@ pub(super) fn fences(chapter: &str) -> Vec<Fence> {
         match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) if is_kdl(&info) => {
                 let info = info.to_string();
-                open = Some(Fence { span, info, text: String::new(), pieces: Vec::new() });
+                open = Some(CodeFence { span, info, text: String::new(), pieces: Vec::new() });
             }
             Event::Text(text) => {
                 if let Some(fence) = &mut open {
@@ -67,7 +67,7 @@ fn is_kdl(info: &str) -> bool {
 
 /// The picture that a block asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct PictureRequest {
     /// The tensor, or the view.
     pub(super) tensor: String,
     /// The axes that go down and across.
@@ -80,12 +80,12 @@ pub(super) struct Asked {
 ///
 /// # Errors
 /// A word that is none of these, in a sentence.
-pub(super) fn asked(info: &str) -> Result<Option<Asked>, String> {
+pub(super) fn asked(info: &str) -> Result<Option<PictureRequest>, String> {
     let words = info.split([',', ' ', '\t']).filter(|word| !word.is_empty()).skip(1);
     if !words.clone().any(|word| word.starts_with("layout=")) {
         return Ok(None);
     }
-    let mut asked = Asked::default();
+    let mut asked = PictureRequest::default();
     let mut key = "";
     for word in words {
         // A word without a key goes on with the list before it.
@@ -118,7 +118,11 @@ mod tests {
     fn words_behind_a_fence_ask_for_a_picture() {
         let strings = |words: &[&str]| words.iter().map(ToString::to_string).collect();
         let one = |tensor: &str, axes: &[&str], at: &[&str]| {
-            Ok(Some(Asked { tensor: tensor.to_owned(), axes: strings(axes), at: strings(at) }))
+            Ok(Some(PictureRequest {
+                tensor: tensor.to_owned(),
+                axes: strings(axes),
+                at: strings(at),
+            }))
         };
         assert_eq!(asked("kdl"), Ok(None));
         assert_eq!(asked("kdl,map::not_injective"), Ok(None));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use layoutc_compiler::manifest::paint::{Paint, paint};
+use layoutc_compiler::manifest::paint::{HighlightKind, paint};
 
 /// A manifest in the colours that mdBook has for code in each of its themes. Its own highlighter, which does not know
 /// KDL, leaves it alone.
@@ -20,14 +20,14 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// highlight.js's name for it.
-fn class(paint: Paint) -> &'static str {
+fn class(paint: HighlightKind) -> &'static str {
     match paint {
-        Paint::Comment => "comment",
-        Paint::Node => "keyword",
-        Paint::Property => "attr",
-        Paint::String => "string",
-        Paint::Number => "number",
-        Paint::Keyword => "literal",
+        HighlightKind::Comment => "comment",
+        HighlightKind::Node => "keyword",
+        HighlightKind::Property => "attr",
+        HighlightKind::String => "string",
+        HighlightKind::Number => "number",
+        HighlightKind::Keyword => "literal",
     }
 }
 

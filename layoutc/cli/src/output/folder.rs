@@ -12,14 +12,14 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::project::paths::slashed;
 
 use super::place::{blocked, link};
 
 /// Where outputs go: a folder that need not be there yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Home {
+pub(crate) struct OutputDir {
     /// The project's folder, or what `--out` says; a link here is followed.
     base: PathBuf,
     /// The output folder below it, with `/`; empty: the base itself.
@@ -27,9 +27,9 @@ pub(crate) struct Home {
 }
 
 /// A folder, or why there is none.
-pub(super) type Opened = Result<Option<OwnedFd>, Box<Diagnostic>>;
+pub(super) type FolderResult = Result<Option<OwnedFd>, Box<Diagnostic>>;
 
-impl Home {
+impl OutputDir {
     /// The folder `below` of `base`.
     pub(crate) fn new(base: &Path, below: &str) -> Self {
         Self { base: base.to_owned(), below: below.to_owned() }
@@ -41,25 +41,29 @@ impl Home {
     }
 
     /// Opens the folder `path` below the output folder; `None` if it is not there.
-    pub(super) fn open(&self, path: &str) -> Result<Opened, Fault> {
-        self.walk(path, Missing::Stop, &mut Vec::new()).map_err(Barrier::fault)
+    pub(super) fn open(&self, path: &str) -> Result<FolderResult, CommandError> {
+        self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
     }
 
     /// Opens it, made where it is missing; what was made is added to `made`.
-    pub(super) fn make(&self, path: &str, made: &mut Vec<PathBuf>) -> Result<OwnedFd, Fault> {
-        match self.walk(path, Missing::Make, made).map_err(Barrier::fault)? {
+    pub(super) fn make(
+        &self,
+        path: &str,
+        made: &mut Vec<PathBuf>,
+    ) -> Result<OwnedFd, CommandError> {
+        match self.walk(path, MissingFolder::Make, made).map_err(PathError::fault)? {
             Ok(Some(folder)) => Ok(folder),
             Ok(None) => {
                 let error = io::Error::from(ErrorKind::NotFound);
-                Err(Fault::io("open", &self.path().join(path), &error))
+                Err(CommandError::io("open", &self.path().join(path), &error))
             }
-            Err(refusal) => Err(Fault::Input(vec![*refusal])),
+            Err(refusal) => Err(CommandError::Input(vec![*refusal])),
         }
     }
 
     /// The same; `None` where nothing may be made, and where something else stands in its place.
-    pub(super) fn make_if_allowed(&self, path: &str) -> Result<Option<OwnedFd>, Fault> {
-        match self.walk(path, Missing::Make, &mut Vec::new()) {
+    pub(super) fn make_if_allowed(&self, path: &str) -> Result<Option<OwnedFd>, CommandError> {
+        match self.walk(path, MissingFolder::Make, &mut Vec::new()) {
             Ok(opened) => Ok(opened.ok().flatten()),
             Err(barrier) if barrier.is_denial() => Ok(None),
             Err(barrier) => Err(barrier.fault()),
@@ -69,24 +73,24 @@ impl Home {
     fn walk(
         &self,
         path: &str,
-        missing: Missing,
+        missing: MissingFolder,
         made: &mut Vec<PathBuf>,
-    ) -> Result<Opened, Barrier> {
+    ) -> Result<FolderResult, PathError> {
         let base = match open_base(&self.base, missing, made) {
             Ok(base) => base,
-            Err(error) if error.kind() == ErrorKind::NotFound && missing == Missing::Stop => {
+            Err(error) if error.kind() == ErrorKind::NotFound && missing == MissingFolder::Stop => {
                 return Ok(Ok(None));
             }
             Err(error) if error.kind() == ErrorKind::NotADirectory => {
                 return Ok(Err(Box::new(blocked(&self.base, "not a folder"))));
             }
             Err(error) => {
-                let verb = if missing == Missing::Make { "make" } else { "open" };
-                return Err(Barrier::new(verb, &self.base, error));
+                let verb = if missing == MissingFolder::Make { "make" } else { "open" };
+                return Err(PathError::new(verb, &self.base, error));
             }
         };
         let parts = self.below.split('/').chain(path.split('/')).filter(|part| !part.is_empty());
-        let mut walk = Walk { base, folder: None, path: self.base.clone(), root: &self.base };
+        let mut walk = FolderWalk { base, folder: None, path: self.base.clone(), root: &self.base };
         for part in parts {
             match walk.enter(part, missing, made)? {
                 Ok(true) => {}
@@ -100,13 +104,13 @@ impl Home {
 
 /// What the machine has against a way.
 #[derive(Debug)]
-struct Barrier {
+struct PathError {
     verb: &'static str,
     path: PathBuf,
     error: io::Error,
 }
 
-impl Barrier {
+impl PathError {
     fn new(verb: &'static str, path: &Path, error: io::Error) -> Self {
         Self { verb, path: path.to_owned(), error }
     }
@@ -117,20 +121,20 @@ impl Barrier {
         matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
     }
 
-    fn fault(self) -> Fault {
-        Fault::io(self.verb, &self.path, &self.error)
+    fn fault(self) -> CommandError {
+        CommandError::io(self.verb, &self.path, &self.error)
     }
 }
 
 /// What becomes of a folder that is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Missing {
+enum MissingFolder {
     Stop,
     Make,
 }
 
 /// A way from the base downwards.
-struct Walk<'a> {
+struct FolderWalk<'a> {
     base: OwnedFd,
     /// Where it has come to; `None`: still the base.
     folder: Option<OwnedFd>,
@@ -138,7 +142,7 @@ struct Walk<'a> {
     root: &'a Path,
 }
 
-impl Walk<'_> {
+impl FolderWalk<'_> {
     fn here(&self) -> BorrowedFd<'_> {
         self.folder.as_ref().unwrap_or(&self.base).as_fd()
     }
@@ -147,17 +151,17 @@ impl Walk<'_> {
     fn enter(
         &mut self,
         part: &str,
-        missing: Missing,
+        missing: MissingFolder,
         made: &mut Vec<PathBuf>,
-    ) -> Result<Result<bool, Box<Diagnostic>>, Barrier> {
+    ) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
         self.path.push(part);
         let mut entered = step(self.here(), part);
         // What is made another may remove before it is opened.
-        while missing == Missing::Make && entered.as_ref().err() == Some(&Errno::NOENT) {
+        while missing == MissingFolder::Make && entered.as_ref().err() == Some(&Errno::NOENT) {
             match retry_on_intr(|| mkdirat(self.here(), part, Mode::from_raw_mode(0o777))) {
                 Ok(()) => made.push(self.path.clone()),
                 Err(Errno::EXIST) => {}
-                Err(error) => return Err(Barrier::new("make", &self.path, error.into())),
+                Err(error) => return Err(PathError::new("make", &self.path, error.into())),
             }
             entered = step(self.here(), part);
         }
@@ -165,13 +169,13 @@ impl Walk<'_> {
             Ok(folder) => self.folder = Some(folder),
             Err(Errno::NOENT) => return Ok(Ok(false)),
             Err(Errno::LOOP | Errno::NOTDIR) => return self.follow(part),
-            Err(error) => return Err(Barrier::new("open", &self.path, error.into())),
+            Err(error) => return Err(PathError::new("open", &self.path, error.into())),
         }
         Ok(Ok(true))
     }
 
     /// Goes where a link leads, if that is below the base; each part of the real way is opened by itself again.
-    fn follow(&mut self, part: &str) -> Result<Result<bool, Box<Diagnostic>>, Barrier> {
+    fn follow(&mut self, part: &str) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
         let stat = statat(self.here(), part, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));
         if kind != Ok(FileType::Symlink) {
@@ -207,8 +211,8 @@ fn step(from: BorrowedFd<'_>, part: &str) -> Result<OwnedFd, Errno> {
     retry_on_intr(|| openat(from, part, flags, Mode::empty()))
 }
 
-fn open_base(base: &Path, missing: Missing, made: &mut Vec<PathBuf>) -> io::Result<OwnedFd> {
-    if missing == Missing::Make {
+fn open_base(base: &Path, missing: MissingFolder, made: &mut Vec<PathBuf>) -> io::Result<OwnedFd> {
+    if missing == MissingFolder::Make {
         let lacking: Vec<&Path> = base.ancestors().take_while(|f| !f.is_dir()).collect();
         for folder in lacking.into_iter().rev() {
             match fs::create_dir(folder) {

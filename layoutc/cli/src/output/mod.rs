@@ -21,25 +21,25 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::interrupt;
 use crate::project::paths::{is_below, is_name};
-use crate::state::fact::{Fact, Facts, Hash};
-use crate::state::lock::Lock;
-use crate::state::stat::Now;
+use crate::state::fact::{BuildFact, BuildFacts, ContentHash};
+use crate::state::lock::StateLock;
+use crate::state::stat::Timestamp;
 
-use place::Looking;
-use stale::Left;
+use place::ProbeContext;
+use stale::StaleOwnership;
 
-pub(crate) use folder::Home;
-pub(crate) use place::{Standing, Wanted, has_seal, link};
-pub(crate) use stale::Listing;
+pub(crate) use folder::OutputDir;
+pub(crate) use place::{ExistingOutput, ExpectedOutput, has_seal, link};
+pub(crate) use stale::OutputListing;
 pub(crate) use state::StateFolder;
 pub(crate) use write::{replace, replace_own};
 
 /// What became of an output, or would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum OutputStatus {
     /// Its text is new.
     Written,
     /// It stands there already, to the byte.
@@ -48,29 +48,29 @@ pub(crate) enum Status {
     Removed,
 }
 
-impl Status {
+impl OutputStatus {
     /// The word in summaries and JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Status::Written => "written",
-            Status::Unchanged => "unchanged",
-            Status::Removed => "removed",
+            OutputStatus::Written => "written",
+            OutputStatus::Unchanged => "unchanged",
+            OutputStatus::Removed => "removed",
         }
     }
 }
 
 /// What may stand in the way of an output without stopping it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Strictness {
+pub(crate) enum OverwritePolicy {
     /// Files of others, and files edited since, are left alone.
-    Careful,
+    KeepForeign,
     /// They are overwritten.
-    Force,
+    Overwrite,
 }
 
 /// Which of layoutc's files are removed when no output of this build is in their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Sweep {
+pub(crate) enum SweepScope {
     /// None: others than this build's manifests may have asked for them.
     Nothing,
     /// Those below these folders of the output folder.
@@ -80,39 +80,40 @@ pub(crate) enum Sweep {
 }
 
 /// What stands in the place of an output, or why it must not be replaced.
-pub(crate) type Found = Result<Standing, Box<Diagnostic>>;
+pub(crate) type ProbeResult = Result<ExistingOutput, Box<Diagnostic>>;
 
 /// The same of each output of which something is new: what is as layoutc left it is not among them.
-pub(crate) type Survey = BTreeMap<String, Found>;
+pub(crate) type OutputSurvey = BTreeMap<String, ProbeResult>;
 
 /// Outputs of one folder that are looked at in one go.
 const AT_ONCE: usize = 192;
 
 /// Looks at the places of outputs; touches nothing. `facts` tells what layoutc wrote before.
 pub(crate) fn survey(
-    home: &Home,
-    wanted: &[Wanted<'_>],
-    facts: &Facts<'_>,
-    strictness: Strictness,
-) -> Result<Survey, Fault> {
+    home: &OutputDir,
+    wanted: &[ExpectedOutput<'_>],
+    facts: &BuildFacts<'_>,
+    strictness: OverwritePolicy,
+) -> Result<OutputSurvey, CommandError> {
     let folders = wanted.chunk_by(|a, b| folder_of(a.path) == folder_of(b.path));
-    let runs: Vec<&[Wanted<'_>]> = folders.flat_map(|files| files.chunks(AT_ONCE)).collect();
+    let runs: Vec<&[ExpectedOutput<'_>]> =
+        folders.flat_map(|files| files.chunks(AT_ONCE)).collect();
     let surveyed: Vec<Vec<_>> = runs
         .par_iter()
         .map(|files| survey_folder(home, files, facts, strictness))
-        .collect::<Result<_, Fault>>()?;
+        .collect::<Result<_, CommandError>>()?;
     Ok(surveyed.into_iter().flatten().collect())
 }
 
 /// The same for outputs of one folder.
 fn survey_folder(
-    home: &Home,
-    files: &[Wanted<'_>],
-    facts: &Facts<'_>,
-    strictness: Strictness,
-) -> Result<Vec<(String, Found)>, Fault> {
+    home: &OutputDir,
+    files: &[ExpectedOutput<'_>],
+    facts: &BuildFacts<'_>,
+    strictness: OverwritePolicy,
+) -> Result<Vec<(String, ProbeResult)>, CommandError> {
     let folder = files.first().map_or("", |file| folder_of(file.path));
-    let (mut survey, now) = (Vec::new(), Now::take());
+    let (mut survey, now) = (Vec::new(), Timestamp::take());
     let outside = |path: &str| {
         let message = format!("the output `{path}` would leave the output folder");
         Box::new(Diagnostic::placeless(Code::OutputOutside, message))
@@ -120,16 +121,16 @@ fn survey_folder(
     let is_inside = folder.is_empty() || is_below(folder);
     let opened = if is_inside { home.open(folder)? } else { Ok(None) };
     let root = home.path();
-    let looking = Looking { root: &root, now, facts, strictness };
+    let looking = ProbeContext { root: &root, now, facts, strictness };
     for wanted in files {
         let path = wanted.path;
         let standing = match &opened {
             _ if !(is_inside && is_name(name_of(path))) => Err(outside(path)),
             Err(refusal) => Err(refusal.clone()),
-            Ok(None) => Ok(Standing::Nothing),
+            Ok(None) => Ok(ExistingOutput::Nothing),
             Ok(Some(folder)) => place::look(folder, *wanted, looking)?,
         };
-        if !matches!(standing, Ok(Standing::AsKnown)) {
+        if !matches!(standing, Ok(ExistingOutput::AsRecorded)) {
             survey.push((path.to_owned(), standing));
         }
     }
@@ -137,40 +138,44 @@ fn survey_folder(
 }
 
 /// The files in the output folder that may be left over.
-pub(crate) fn listing(home: &Home, sweep: &Sweep) -> Result<Listing, Fault> {
+pub(crate) fn listing(home: &OutputDir, sweep: &SweepScope) -> Result<OutputListing, CommandError> {
     stale::list(&home.path(), sweep)
 }
 
 /// Whether there is no file in what is swept but outputs that `facts` knows: it was so, and no folder changed since.
-pub(crate) fn is_tidy(home: &Home, sweep: &Sweep, facts: &Facts<'_>) -> bool {
+pub(crate) fn is_tidy(home: &OutputDir, sweep: &SweepScope, facts: &BuildFacts<'_>) -> bool {
     stale::is_settled(&home.path(), sweep, &facts.swept)
 }
 
 /// The outputs in what is swept of which anything is known.
-pub(crate) fn known_outputs<'a>(sweep: &Sweep, facts: &Facts<'a>) -> Vec<&'a str> {
+pub(crate) fn known_outputs<'a>(sweep: &SweepScope, facts: &BuildFacts<'a>) -> Vec<&'a str> {
     facts.outputs().into_iter().filter(|path| stale::is_swept(sweep, path)).collect()
 }
 
 /// Those files of a listing that layoutc wrote, that nobody changed, and that `is_asked_for` does not know.
 pub(crate) fn left_over(
-    home: &Home,
+    home: &OutputDir,
     listed: impl Iterator<Item = impl AsRef<str>>,
     is_asked_for: &dyn Fn(&str) -> bool,
-    facts: &Facts<'_>,
-) -> Result<Vec<String>, Fault> {
+    facts: &BuildFacts<'_>,
+) -> Result<Vec<String>, CommandError> {
     let listing = listed.filter(|path| !is_asked_for(path.as_ref()));
     let listing = listing.map(|path| path.as_ref().to_owned()).collect();
     let found = stale::sort_out(&home.path(), listing, facts)?;
-    Ok(found.into_iter().filter(|(_, left)| *left == Left::Ours).map(|(path, _)| path).collect())
+    Ok(found
+        .into_iter()
+        .filter(|(_, left)| *left == StaleOwnership::Ours)
+        .map(|(path, _)| path)
+        .collect())
 }
 
 /// A text that is to be written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct New<'a> {
+pub(crate) struct NewOutput<'a> {
     /// The text.
     pub(crate) text: &'a str,
     /// Its hash.
-    pub(crate) hash: &'a Hash,
+    pub(crate) hash: &'a ContentHash,
     /// Whether nothing stands in its place.
     pub(crate) is_first: bool,
 }
@@ -178,53 +183,59 @@ pub(crate) struct New<'a> {
 /// Writes what is new and removes what is left over, both by path; the facts that follow. Where no lock is held, other
 /// builds may be at work in the same folders.
 pub(crate) fn apply<'p>(
-    home: &Home,
+    home: &OutputDir,
     state: &StateFolder,
-    new: &BTreeMap<&'p str, New<'_>>,
+    new: &BTreeMap<&'p str, NewOutput<'_>>,
     left_over: &[&'p str],
-    lock: &Lock,
-) -> Result<Vec<Fact<'p>>, Fault> {
-    let _writing = interrupt::Writing::begin();
+    lock: &StateLock,
+) -> Result<Vec<BuildFact<'p>>, CommandError> {
+    let _writing = interrupt::WriteGuard::begin();
     let known = write::all(home, state, new, lock)?;
-    let mut facts: Vec<Fact<'p>> =
-        new.keys().zip(known).map(|(path, known)| Fact::Output(path, known)).collect();
+    let mut facts: Vec<BuildFact<'p>> =
+        new.keys().zip(known).map(|(path, known)| BuildFact::Output(path, known)).collect();
     for path in left_over {
         write::remove(home, path)?;
-        facts.push(Fact::Removed(path));
+        facts.push(BuildFact::Removed(path));
     }
     Ok(facts)
 }
 
 /// What is removed from an output folder without a build, and what is not.
 #[derive(Debug)]
-pub(crate) struct Cleaning {
-    home: Home,
-    found: Vec<(String, Left)>,
+pub(crate) struct CleanPlan {
+    home: OutputDir,
+    found: Vec<(String, StaleOwnership)>,
 }
 
-impl Cleaning {
+impl CleanPlan {
     /// Looks through the output folder; touches nothing. `facts` tells what layoutc wrote before.
-    pub(crate) fn new(home: &Home, facts: &Facts<'_>, sweep: &Sweep) -> Result<Self, Fault> {
+    pub(crate) fn new(
+        home: &OutputDir,
+        facts: &BuildFacts<'_>,
+        sweep: &SweepScope,
+    ) -> Result<Self, CommandError> {
         let found = stale::sort_out(&home.path(), listing(home, sweep)?.files, facts)?;
         Ok(Self { home: home.clone(), found })
     }
 
-    fn paths(&self, left: Left) -> impl Iterator<Item = &String> {
+    fn paths(&self, left: StaleOwnership) -> impl Iterator<Item = &String> {
         self.found.iter().filter(move |found| found.1 == left).map(|(path, _)| path)
     }
 
     /// The paths in the output folder of what is removed.
     pub(crate) fn own(&self) -> impl Iterator<Item = &String> {
-        self.paths(Left::Ours)
+        self.paths(StaleOwnership::Ours)
     }
 
     /// Names what layoutc wrote and somebody changed since.
     pub(crate) fn kept(&self) -> Vec<Diagnostic> {
-        self.paths(Left::Edited).map(|path| place::kept(&self.home.path().join(path))).collect()
+        self.paths(StaleOwnership::Edited)
+            .map(|path| place::kept(&self.home.path().join(path)))
+            .collect()
     }
 
     /// Removes layoutc's own files, and the folders that are empty without them.
-    pub(crate) fn apply(&self, _lock: &Lock) -> Result<(), Fault> {
+    pub(crate) fn apply(&self, _lock: &StateLock) -> Result<(), CommandError> {
         let folders: BTreeSet<&str> = self.own().map(|path| folder_of(path)).collect();
         for folder in folders {
             write::sweep_beside(&self.home.path().join(folder));

@@ -11,23 +11,23 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::project::seen;
-use crate::state::fact::{Facts, Hash, Known};
-use crate::state::stat::{Now, Stat};
+use crate::state::fact::{BuildFacts, ContentHash, Fingerprint};
+use crate::state::stat::{FileStat, Timestamp};
 
-use super::{Strictness, name_of};
+use super::{OverwritePolicy, name_of};
 
 /// The largest file that is looked into, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
 
 /// What stands where an output goes, as far as it may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum ExistingOutput {
     /// The output, untouched since layoutc looked at it last.
-    AsKnown,
+    AsRecorded,
     /// The output, to the byte.
-    Same(Known),
+    Same(Fingerprint),
     /// Something that may be replaced.
     Other,
     /// Nothing.
@@ -36,46 +36,48 @@ pub(crate) enum Standing {
 
 /// What is to stand somewhere.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct ExpectedOutput<'a> {
     /// Where, below the output folder.
     pub(crate) path: &'a str,
     /// The hash of what is to stand there.
-    pub(crate) hash: &'a Hash,
+    pub(crate) hash: &'a ContentHash,
     /// What is known of what stands there.
-    pub(crate) known: Option<&'a Known>,
+    pub(crate) known: Option<&'a Fingerprint>,
 }
 
 /// What outputs are looked at with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Looking<'a, 'f> {
+pub(super) struct ProbeContext<'a, 'f> {
     /// The output folder.
     pub(super) root: &'a Path,
     /// A moment before anything was looked at.
-    pub(super) now: Now,
+    pub(super) now: Timestamp,
     /// What layoutc knows to have written.
-    pub(super) facts: &'a Facts<'f>,
+    pub(super) facts: &'a BuildFacts<'f>,
     /// What is done with files of others.
-    pub(super) strictness: Strictness,
+    pub(super) strictness: OverwritePolicy,
 }
 
 /// What stands in `folder` where `wanted` goes, or why it must not be replaced.
 pub(super) fn look(
     folder: &OwnedFd,
-    wanted: Wanted<'_>,
-    looking: Looking<'_, '_>,
-) -> Result<Result<Standing, Box<Diagnostic>>, Fault> {
-    let Looking { root, now, facts, strictness } = looking;
+    wanted: ExpectedOutput<'_>,
+    looking: ProbeContext<'_, '_>,
+) -> Result<Result<ExistingOutput, Box<Diagnostic>>, CommandError> {
+    let ProbeContext { root, now, facts, strictness } = looking;
     let name = name_of(wanted.path);
     let raw = match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(raw) => raw,
-        Err(Errno::NOENT) => return Ok(Ok(Standing::Nothing)),
-        Err(error) => return Err(Fault::io("look at", &root.join(wanted.path), &error.into())),
+        Err(Errno::NOENT) => return Ok(Ok(ExistingOutput::Nothing)),
+        Err(error) => {
+            return Err(CommandError::io("look at", &root.join(wanted.path), &error.into()));
+        }
     };
-    let (stat, known) = (Stat::of_raw(&raw), wanted.known);
+    let (stat, known) = (FileStat::of_raw(&raw), wanted.known);
     if let Some(known) = known.filter(|known| known.stat == Some(stat)) {
         // Nobody touched it since layoutc wrote it.
         let is_same = known.hash == *wanted.hash;
-        return Ok(Ok(if is_same { Standing::AsKnown } else { Standing::Other }));
+        return Ok(Ok(if is_same { ExistingOutput::AsRecorded } else { ExistingOutput::Other }));
     }
     let file = &root.join(wanted.path);
     match FileType::from_raw_mode(raw.st_mode) {
@@ -91,20 +93,25 @@ pub(super) fn look(
     let is_small = u64::try_from(raw.st_size).is_ok_and(|bytes| bytes <= LARGEST);
     let found = match is_small.then(|| read(folder, name)).transpose() {
         // A `clean` beside this build has removed it since.
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Ok(Standing::Nothing)),
-        found => found.map_err(|error| Fault::io("read", file, &error))?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Ok(ExistingOutput::Nothing));
+        }
+        found => found.map_err(|error| CommandError::io("read", file, &error))?,
     };
-    let hash = found.as_ref().map(|found| Hash::of(found));
+    let hash = found.as_ref().map(|found| ContentHash::of(found));
     if hash.as_ref() == Some(wanted.hash) {
-        return Ok(Ok(Standing::Same(Known { stat: stat.settled(now), hash: *wanted.hash })));
+        return Ok(Ok(ExistingOutput::Same(Fingerprint {
+            stat: stat.settled(now),
+            hash: *wanted.hash,
+        })));
     }
     let is_lost = known.is_some() && found.as_deref().is_some_and(lost);
     let is_ours = hash.is_some_and(|hash| facts.wrote(wanted.path, &hash));
-    if is_ours || is_lost || strictness == Strictness::Force {
-        return Ok(Ok(Standing::Other));
+    if is_ours || is_lost || strictness == OverwritePolicy::Overwrite {
+        return Ok(Ok(ExistingOutput::Other));
     }
     Ok(match found.as_deref().and_then(|found| str::from_utf8(found).ok()).and_then(seal::holds) {
-        Some(true) => Ok(Standing::Other),
+        Some(true) => Ok(ExistingOutput::Other),
         Some(false) => Err(Box::new(edited(file))),
         None if known.is_some() && !has_seal(name) => Err(Box::new(edited(file))),
         None => Err(Box::new(foreign(file))),
@@ -133,10 +140,10 @@ pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
 }
 
 /// The file `name` in `folder` as it stands, with the hash that it is known to have.
-pub(super) fn known(folder: &OwnedFd, name: &str, hash: Hash) -> Known {
-    let now = Now::take();
+pub(super) fn known(folder: &OwnedFd, name: &str, hash: ContentHash) -> Fingerprint {
+    let now = Timestamp::take();
     let raw = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
-    Known { stat: raw.and_then(|raw| Stat::of_raw(&raw).settled(now)), hash }
+    Fingerprint { stat: raw.and_then(|raw| FileStat::of_raw(&raw).settled(now)), hash }
 }
 
 pub(super) fn foreign(file: &Path) -> Diagnostic {

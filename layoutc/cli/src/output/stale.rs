@@ -9,17 +9,17 @@ use std::path::Path;
 
 use layoutc_compiler::seal;
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::project::walk::entries;
-use crate::state::fact::{Facts, Hash};
-use crate::state::stat::{Now, Stat};
+use crate::state::fact::{BuildFacts, ContentHash};
+use crate::state::stat::{FileStat, Timestamp};
 
-use super::Sweep;
+use super::SweepScope;
 use super::place::{LARGEST, has_seal, lost};
 
 /// What became of a file that nothing asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum StaleOwnership {
     /// It is as layoutc wrote it.
     Ours,
     /// Somebody changed it since.
@@ -30,16 +30,16 @@ pub(super) enum Left {
 
 /// What is in the folders that are swept.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
+pub(crate) struct OutputListing {
     /// The paths below the output folder of all files, in order.
     pub(crate) files: Vec<String>,
     /// Every folder that was looked into, with what it had before; `None`: it may change within the same tick.
-    pub(crate) folders: Vec<(String, Option<Stat>)>,
+    pub(crate) folders: Vec<(String, Option<FileStat>)>,
 }
 
 /// All files below `root` in what is swept.
-pub(super) fn list(root: &Path, sweep: &Sweep) -> Result<Listing, Fault> {
-    let (mut listing, now) = (Listing::default(), Now::take());
+pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, CommandError> {
+    let (mut listing, now) = (OutputListing::default(), Timestamp::take());
     for folder in swept(sweep) {
         listing.add(root, folder, now)?;
     }
@@ -50,17 +50,17 @@ pub(super) fn list(root: &Path, sweep: &Sweep) -> Result<Listing, Fault> {
 
 /// Whether all that is swept lies in `folders` below `root`, each of which still has what it had: then the files in it
 /// are those that were there.
-pub(super) fn is_settled(root: &Path, sweep: &Sweep, folders: &[(&str, Stat)]) -> bool {
+pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, FileStat)]) -> bool {
     let is_among = |start: &String| folders.iter().any(|(folder, _)| folder == start);
-    let stands = |(folder, stat): &(&str, Stat)| {
+    let stands = |(folder, stat): &(&str, FileStat)| {
         let path = if folder.is_empty() { root.to_owned() } else { root.join(folder) };
-        fs::symlink_metadata(path).is_ok_and(|m| m.is_dir() && Stat::of(&m) == *stat)
+        fs::symlink_metadata(path).is_ok_and(|m| m.is_dir() && FileStat::of(&m) == *stat)
     };
     !folders.is_empty() && swept(sweep).iter().all(is_among) && folders.iter().all(stands)
 }
 
 /// Whether a file is in what is swept.
-pub(super) fn is_swept(sweep: &Sweep, path: &str) -> bool {
+pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
     let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
@@ -69,67 +69,67 @@ pub(super) fn is_swept(sweep: &Sweep, path: &str) -> bool {
 pub(super) fn sort_out(
     root: &Path,
     paths: Vec<String>,
-    facts: &Facts<'_>,
-) -> Result<Vec<(String, Left)>, Fault> {
+    facts: &BuildFacts<'_>,
+) -> Result<Vec<(String, StaleOwnership)>, CommandError> {
     let with_kind = |path: String| {
         let file = root.join(&path);
-        let left = left(&file, &path, facts).map_err(|e| Fault::io("read", &file, &e))?;
+        let left = left(&file, &path, facts).map_err(|e| CommandError::io("read", &file, &e))?;
         Ok((path, left))
     };
     paths.into_iter().map(with_kind).collect()
 }
 
 /// The folders that are looked through, below the output folder; empty: itself.
-fn swept(sweep: &Sweep) -> Vec<String> {
+fn swept(sweep: &SweepScope) -> Vec<String> {
     match sweep {
-        Sweep::Nothing => Vec::new(),
-        Sweep::Folders(folders) => folders.clone(),
-        Sweep::Everything => vec![String::new()],
+        SweepScope::Nothing => Vec::new(),
+        SweepScope::Folders(folders) => folders.clone(),
+        SweepScope::Everything => vec![String::new()],
     }
 }
 
-fn left(file: &Path, path: &str, facts: &Facts<'_>) -> io::Result<Left> {
+fn left(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<StaleOwnership> {
     let known = facts.output(path);
     // What others have there need not be open to us.
-    let unseen = |error| if known.is_some() { Err(error) } else { Ok(Left::Foreign) };
+    let unseen = |error| if known.is_some() { Err(error) } else { Ok(StaleOwnership::Foreign) };
     let metadata = match fs::symlink_metadata(file) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Left::Foreign),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(StaleOwnership::Foreign),
         Err(error) => return unseen(error),
     };
-    if known.is_some_and(|known| known.stat == Some(Stat::of(&metadata))) {
-        return Ok(Left::Ours);
+    if known.is_some_and(|known| known.stat == Some(FileStat::of(&metadata))) {
+        return Ok(StaleOwnership::Ours);
     }
     let is_small = metadata.is_file() && metadata.len() <= LARGEST;
     if !is_small {
-        return Ok(Left::Foreign);
+        return Ok(StaleOwnership::Foreign);
     }
     let bytes = match fs::read(file) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Left::Foreign),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(StaleOwnership::Foreign),
         Err(error) => return unseen(error),
     };
-    if facts.wrote(path, &Hash::of(&bytes)) || known.is_some() && lost(&bytes) {
-        return Ok(Left::Ours);
+    if facts.wrote(path, &ContentHash::of(&bytes)) || known.is_some() && lost(&bytes) {
+        return Ok(StaleOwnership::Ours);
     }
     Ok(match str::from_utf8(&bytes).ok().and_then(seal::holds) {
-        Some(true) => Left::Ours,
-        Some(false) => Left::Edited,
-        None if known.is_some() && !has_seal(&file.to_string_lossy()) => Left::Edited,
-        None => Left::Foreign,
+        Some(true) => StaleOwnership::Ours,
+        Some(false) => StaleOwnership::Edited,
+        None if known.is_some() && !has_seal(&file.to_string_lossy()) => StaleOwnership::Edited,
+        None => StaleOwnership::Foreign,
     })
 }
 
-impl Listing {
+impl OutputListing {
     /// Adds every file below `root` in its folder `start`; no link is followed, no name looked at that is hidden or no
     /// Unicode.
-    fn add(&mut self, root: &Path, start: String, now: Now) -> Result<(), Fault> {
+    fn add(&mut self, root: &Path, start: String, now: Timestamp) -> Result<(), CommandError> {
         let mut folders = vec![start];
         while let Some(below) = folders.pop() {
             let folder = if below.is_empty() { root.to_owned() } else { root.join(&below) };
-            let fault = |error| Fault::io("read", &folder, &error);
+            let fault = |error| CommandError::io("read", &folder, &error);
             let stat = match fs::symlink_metadata(&folder) {
-                Ok(metadata) if metadata.is_dir() => Stat::of(&metadata).settled(now),
+                Ok(metadata) if metadata.is_dir() => FileStat::of(&metadata).settled(now),
                 Ok(_) => continue,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(fault(error)),

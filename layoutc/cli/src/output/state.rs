@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, statat, unlinkat};
 
-use crate::fault::Fault;
-use crate::state::lock::{Lock, lock};
+use crate::fault::CommandError;
+use crate::state::lock::{StateLock, lock};
 use crate::state::{FOLDER, log, memo};
 
-use super::folder::Home;
+use super::folder::OutputDir;
 use super::write::{TEMPORARY, sweep, sweep_beside};
 
 /// Keeps version control out of the folder.
@@ -20,7 +20,7 @@ const IGNORE: (&str, &str) = (".gitignore", "*\n");
 /// The folder in which builds into one output folder remember things.
 #[derive(Debug)]
 pub(crate) struct StateFolder {
-    home: Home,
+    home: OutputDir,
     /// `None`: it is not there.
     dir: Option<OwnedFd>,
     /// Whether it is made where it is not there.
@@ -29,15 +29,15 @@ pub(crate) struct StateFolder {
 
 impl StateFolder {
     /// The state folder in `base`. One that cannot be entered is none.
-    pub(crate) fn find(base: &Path) -> Result<Self, Fault> {
-        let home = Home::new(base, FOLDER);
+    pub(crate) fn find(base: &Path) -> Result<Self, CommandError> {
+        let home = OutputDir::new(base, FOLDER);
         let dir = home.open("")?.ok().flatten();
         Ok(Self { home, dir, is_wanted: true })
     }
 
     /// None in `base`, also where there is one: nothing is remembered, and nothing locked.
     pub(crate) fn none(base: &Path) -> Self {
-        Self { home: Home::new(base, FOLDER), dir: None, is_wanted: false }
+        Self { home: OutputDir::new(base, FOLDER), dir: None, is_wanted: false }
     }
 
     /// Its path.
@@ -60,12 +60,12 @@ impl StateFolder {
     /// refuse. Where there is to be none, or nothing may be written, nothing is locked.
     pub(crate) fn lock(
         &mut self,
-        mut wait: impl FnMut(&str) -> Result<(), Fault>,
-    ) -> Result<Lock, Fault> {
+        mut wait: impl FnMut(&str) -> Result<(), CommandError>,
+    ) -> Result<StateLock, CommandError> {
         loop {
             let made = if self.is_wanted { self.home.make_if_allowed("")? } else { None };
             let Some(made) = made else {
-                return Ok(Lock::nothing());
+                return Ok(StateLock::nothing());
             };
             self.ignore();
             // A `clean` that held the lock removes the folder with it: then it is made anew.
@@ -87,7 +87,7 @@ impl StateFolder {
     }
 
     /// Removes all that layoutc put into it, and the folder if nothing else is in it.
-    pub(crate) fn remove(&self, _lock: &Lock) {
+    pub(crate) fn remove(&self, _lock: &StateLock) {
         let Some(dir) = &self.dir else { return };
         sweep(dir, &self.path());
         sweep_beside(&self.path());

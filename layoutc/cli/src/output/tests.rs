@@ -48,28 +48,33 @@ impl Folder {
         names
     }
 
-    fn build(&self, outputs: &[(&str, &str)], how: Strictness) -> Result<Vec<Status>, Vec<Code>> {
-        self.sweep(outputs, how, &Sweep::Everything)
+    fn build(
+        &self,
+        outputs: &[(&str, &str)],
+        how: OverwritePolicy,
+    ) -> Result<Vec<OutputStatus>, Vec<Code>> {
+        self.sweep(outputs, how, &SweepScope::Everything)
     }
 
     fn sweep(
         &self,
         outputs: &[(&str, &str)],
-        how: Strictness,
-        sweep: &Sweep,
-    ) -> Result<Vec<Status>, Vec<Code>> {
+        how: OverwritePolicy,
+        sweep: &SweepScope,
+    ) -> Result<Vec<OutputStatus>, Vec<Code>> {
         let codes = |fault| match fault {
-            Fault::Input(diagnostics) => diagnostics.iter().map(|d| d.code).collect(),
-            Fault::Machine(diagnostic) => vec![diagnostic.code],
-            Fault::Usage(line) => panic!("{line}"),
-            Fault::NoProject | Fault::Interrupted => panic!("{fault:?}"),
+            CommandError::Input(diagnostics) => diagnostics.iter().map(|d| d.code).collect(),
+            CommandError::Machine(diagnostic) => vec![diagnostic.code],
+            CommandError::Usage(line) => panic!("{line}"),
+            CommandError::NoProject | CommandError::Interrupted => panic!("{fault:?}"),
         };
-        let home = Home::new(&self.root(), "");
-        let hashes: Vec<Hash> = outputs.iter().map(|(_, text)| Hash::of(text.as_bytes())).collect();
+        let home = OutputDir::new(&self.root(), "");
+        let hashes: Vec<ContentHash> =
+            outputs.iter().map(|(_, text)| ContentHash::of(text.as_bytes())).collect();
         let wanted = outputs.iter().zip(&hashes);
-        let wanted: Vec<Wanted<'_>> =
-            wanted.map(|((path, _), hash)| Wanted { path, hash, known: None }).collect();
-        let found = survey(&home, &wanted, &Facts::default(), how).map_err(codes)?;
+        let wanted: Vec<ExpectedOutput<'_>> =
+            wanted.map(|((path, _), hash)| ExpectedOutput { path, hash, known: None }).collect();
+        let found = survey(&home, &wanted, &BuildFacts::default(), how).map_err(codes)?;
         let collided = collisions(outputs.iter().map(|(path, _)| *path));
         let refused = found.values().filter_map(|found| Some(found.as_ref().err()?.as_ref()));
         let refusals: Vec<Code> = collided.iter().chain(refused).map(|d| d.code).collect();
@@ -79,40 +84,40 @@ impl Folder {
         let asked = |path: &str| found.contains_key(path);
         let listed = listing(&home, sweep).map_err(codes)?;
         let left =
-            left_over(&home, listed.files.iter(), &asked, &Facts::default()).map_err(codes)?;
+            left_over(&home, listed.files.iter(), &asked, &BuildFacts::default()).map_err(codes)?;
         let mut new = BTreeMap::new();
         for ((path, text), hash) in outputs.iter().zip(&hashes) {
             let is_first = match &found[*path] {
-                Ok(Standing::Same(_)) => continue,
-                standing => matches!(standing, Ok(Standing::Nothing)),
+                Ok(ExistingOutput::Same(_)) => continue,
+                standing => matches!(standing, Ok(ExistingOutput::Nothing)),
             };
-            new.insert(*path, New { text, hash, is_first });
+            new.insert(*path, NewOutput { text, hash, is_first });
         }
         let mut folder = StateFolder::find(self.0.path()).map_err(codes)?;
         let lock = folder.lock(|_| panic!("nobody holds it")).map_err(codes)?;
         let left: Vec<&str> = left.iter().map(String::as_str).collect();
         apply(&home, &folder, &new, &left, &lock).map_err(codes)?;
         let status = |path: &&str| if new.contains_key(path) { Written } else { Unchanged };
-        let mut all: BTreeMap<&str, Status> =
+        let mut all: BTreeMap<&str, OutputStatus> =
             outputs.iter().map(|(path, _)| (*path, status(path))).collect();
         all.extend(left.iter().map(|path| (*path, Removed)));
         Ok(all.into_values().collect())
     }
 }
 
-use Status::{Removed, Unchanged, Written};
-use Strictness::{Careful, Force};
+use OutputStatus::{Removed, Unchanged, Written};
+use OverwritePolicy::{KeepForeign, Overwrite};
 
 #[test]
 fn only_what_changed_is_written() {
     let folder = Folder::new();
     let (one, two) = (sealed("one\n"), sealed("two\n"));
     let both = [("c/a.h", one.as_str()), ("c/x/b.h", two.as_str())];
-    assert_eq!(folder.build(&both, Careful), Ok(vec![Written, Written]));
+    assert_eq!(folder.build(&both, KeepForeign), Ok(vec![Written, Written]));
     let time = |path| fs::metadata(folder.root().join(path)).and_then(|m| m.modified()).expect("");
     let before = time("c/a.h");
     let changed = [("c/a.h", one.as_str()), ("c/x/b.h", one.as_str())];
-    assert_eq!(folder.build(&changed, Careful), Ok(vec![Unchanged, Written]));
+    assert_eq!(folder.build(&changed, KeepForeign), Ok(vec![Unchanged, Written]));
     assert_eq!(time("c/a.h"), before);
     assert_eq!(folder.read("c/x/b.h"), Some(one));
     assert_eq!(folder.names(), ["c", "c/a.h", "c/x", "c/x/b.h"]);
@@ -123,22 +128,22 @@ fn folders_are_tidy_until_one_of_them_changes() {
     let folder = Folder::new();
     folder.write("c/x/a.h", "a\n");
     std::thread::sleep(std::time::Duration::from_millis(50));
-    let home = Home::new(&folder.root(), "");
-    let found = listing(&home, &Sweep::Everything).expect("there");
+    let home = OutputDir::new(&folder.root(), "");
+    let found = listing(&home, &SweepScope::Everything).expect("there");
     assert_eq!(found.files, ["c/x/a.h"]);
     let stats = found.folders.iter().map(|(path, stat)| (path.as_str(), stat.expect("settled")));
-    let mut facts = Facts::default();
-    facts.learn(Fact::Swept(stats.collect()));
+    let mut facts = BuildFacts::default();
+    facts.learn(BuildFact::Swept(stats.collect()));
     let is_tidy_of = is_tidy;
-    let is_tidy = |sweep: &Sweep| is_tidy_of(&home, sweep, &facts);
-    let deep = Sweep::Folders(vec!["c/x".to_owned()]);
-    assert!(is_tidy(&Sweep::Everything) && is_tidy(&deep));
+    let is_tidy = |sweep: &SweepScope| is_tidy_of(&home, sweep, &facts);
+    let deep = SweepScope::Folders(vec!["c/x".to_owned()]);
+    assert!(is_tidy(&SweepScope::Everything) && is_tidy(&deep));
     // What was not looked into is not known.
-    assert!(!is_tidy(&Sweep::Folders(vec!["opencl".to_owned()])));
+    assert!(!is_tidy(&SweepScope::Folders(vec!["opencl".to_owned()])));
     // Where nothing is known, nothing was found to be so.
-    assert!(!is_tidy_of(&home, &Sweep::Nothing, &Facts::default()));
+    assert!(!is_tidy_of(&home, &SweepScope::Nothing, &BuildFacts::default()));
     folder.write("c/x/b.h", "b\n");
-    assert!(!is_tidy(&Sweep::Everything) && !is_tidy(&deep));
+    assert!(!is_tidy(&SweepScope::Everything) && !is_tidy(&deep));
 }
 
 #[test]
@@ -148,11 +153,11 @@ fn a_foreign_and_an_edited_file_are_both_refused_and_nothing_is_written() {
     folder.write("c/b.h", "int mine;\n");
     folder.write("c/c.h", &format!("{}more\n", sealed("old\n")));
     let outputs = [("c/a.h", new.as_str()), ("c/b.h", &new), ("c/c.h", &new)];
-    let refused = folder.build(&outputs, Careful);
+    let refused = folder.build(&outputs, KeepForeign);
     assert_eq!(refused, Err(vec![Code::OutputForeign, Code::OutputEdited]));
     assert_eq!(folder.names(), ["c", "c/b.h", "c/c.h"]);
     assert_eq!(folder.read("c/b.h").as_deref(), Some("int mine;\n"));
-    assert_eq!(folder.build(&outputs, Force), Ok(vec![Written, Written, Written]));
+    assert_eq!(folder.build(&outputs, Overwrite), Ok(vec![Written, Written, Written]));
     assert_eq!(folder.read("c/b.h"), Some(new));
 }
 
@@ -161,7 +166,7 @@ fn a_file_that_is_not_text_is_foreign() {
     let folder = Folder::new();
     let path = folder.write("c/a.h", "");
     fs::write(path, [0xff, 0xfe]).expect("a file");
-    let refused = folder.build(&[("c/a.h", &sealed("x\n"))], Careful);
+    let refused = folder.build(&[("c/a.h", &sealed("x\n"))], KeepForeign);
     assert_eq!(refused, Err(vec![Code::OutputForeign]));
 }
 
@@ -173,10 +178,10 @@ fn a_folder_in_place_of_a_file_and_a_file_in_place_of_a_folder_are_refused_even_
     folder.write("d", "a file\n");
     let outputs = [("c/a.h", new.as_str()), ("d/b.h", new.as_str())];
     let refused = Err(vec![Code::OutputForeign, Code::OutputForeign]);
-    assert_eq!(folder.build(&outputs, Force), refused);
+    assert_eq!(folder.build(&outputs, Overwrite), refused);
     fs::remove_dir_all(folder.root()).expect("gone");
     fs::write(folder.root(), "a file").expect("a file");
-    assert_eq!(folder.build(&outputs[..1], Force), Err(vec![Code::OutputForeign]));
+    assert_eq!(folder.build(&outputs[..1], Overwrite), Err(vec![Code::OutputForeign]));
 }
 
 #[cfg(unix)]
@@ -195,11 +200,11 @@ fn links_are_not_followed() {
     symlink("nowhere", folder.root().join("e")).expect("a link");
     symlink("c", folder.root().join("inside")).expect("a link");
     for path in ["c/a.h", "d/a.h", "d/x/a.h", "e/a.h"] {
-        let refused = folder.build(&[(path, &new)], Force);
+        let refused = folder.build(&[(path, &new)], Overwrite);
         assert_eq!(refused, Err(vec![Code::OutputLink]), "{path}");
     }
     assert_eq!(fs::read_to_string(outside.join("a.h")).ok(), Some(sealed("old\n")));
-    assert_eq!(folder.build(&[("inside/b.h", &new)], Careful), Ok(vec![Written]));
+    assert_eq!(folder.build(&[("inside/b.h", &new)], KeepForeign), Ok(vec![Written]));
     assert_eq!(folder.read("c/b.h"), Some(new));
 }
 
@@ -208,7 +213,7 @@ fn an_output_that_leaves_the_folder_or_meets_another_is_refused() {
     let folder = Folder::new();
     let outputs = [("../a.h", "x"), ("c/A.h", "x"), ("c/a.h", "x"), ("/etc/a.h", "x")];
     let refused = vec![Code::OutputCollision, Code::OutputOutside, Code::OutputOutside];
-    assert_eq!(folder.build(&outputs, Force), Err(refused));
+    assert_eq!(folder.build(&outputs, Overwrite), Err(refused));
     assert!(!folder.root().exists());
 }
 
@@ -221,12 +226,12 @@ fn what_nothing_asks_for_any_more_is_removed_unless_it_is_not_ours() {
     folder.write("c/edited.h", &format!("{text}more\n"));
     folder.write("c/mine.h", "int mine;\n");
     let outputs = [("c/a.h", text.as_str())];
-    let only_c = Sweep::Folders(vec!["c".to_owned()]);
-    assert_eq!(folder.sweep(&outputs, Careful, &Sweep::Nothing), Ok(vec![Written]));
-    assert_eq!(folder.sweep(&outputs, Careful, &only_c), Ok(vec![Unchanged, Removed]));
+    let only_c = SweepScope::Folders(vec!["c".to_owned()]);
+    assert_eq!(folder.sweep(&outputs, KeepForeign, &SweepScope::Nothing), Ok(vec![Written]));
+    assert_eq!(folder.sweep(&outputs, KeepForeign, &only_c), Ok(vec![Unchanged, Removed]));
     let left = ["c", "c/a.h", "c/edited.h", "c/mine.h", "opencl", "opencl/a.cl"];
     assert_eq!(folder.names(), left);
-    assert_eq!(folder.build(&outputs, Careful), Ok(vec![Unchanged, Removed]));
+    assert_eq!(folder.build(&outputs, KeepForeign), Ok(vec![Unchanged, Removed]));
     assert_eq!(folder.names(), left[..4]);
 }
 
@@ -238,7 +243,7 @@ fn a_fault_while_writing_leaves_the_old_and_no_temporary_file() {
     // The name is one byte longer than file systems take.
     let long = format!("z/{}", "n".repeat(256));
     let texts = [("c/a.h", new.as_str()), (&long, "x")];
-    assert_eq!(folder.build(&texts, Careful), Err(vec![Code::OutputIo]));
+    assert_eq!(folder.build(&texts, KeepForeign), Err(vec![Code::OutputIo]));
     assert_eq!(folder.names(), ["c", "c/a.h"]);
     assert_eq!(
         fs::read_dir(folder.root().join(FOLDER).join("tmp")).ok().map(Iterator::count),
@@ -253,11 +258,12 @@ fn what_came_or_went_since_it_was_looked_at_is_replaced_only_if_it_is_a_file() {
     let mut state = StateFolder::find(folder.0.path()).expect("a place");
     let lock = state.lock(|_| panic!("nobody holds it")).expect("a lock");
     let put = |path| {
-        let hash = Hash::of(b"new");
-        let new = BTreeMap::from([(path, New { text: "new", hash: &hash, is_first: false })]);
-        apply(&Home::new(&folder.root(), ""), &state, &new, &[], &lock).map(|facts| facts.len())
+        let hash = ContentHash::of(b"new");
+        let new = BTreeMap::from([(path, NewOutput { text: "new", hash: &hash, is_first: false })]);
+        apply(&OutputDir::new(&folder.root(), ""), &state, &new, &[], &lock)
+            .map(|facts| facts.len())
     };
-    assert!(matches!(put("c/a.h"), Err(Fault::Machine(_))));
+    assert!(matches!(put("c/a.h"), Err(CommandError::Machine(_))));
     assert_eq!(folder.read("c/a.h/mine").as_deref(), Some("mine"));
     assert_eq!(put("c/b.h").ok(), Some(1));
     assert_eq!(folder.read("c/b.h").as_deref(), Some("new"));
@@ -271,7 +277,7 @@ fn temporary_files_of_a_killed_build_are_swept() {
     folder.write("../.layoutc/tmp/17", "half");
     folder.write("c/.mine", "mine");
     let text = sealed("x\n");
-    assert_eq!(folder.build(&[("c/a.h", &text)], Careful), Ok(vec![Written]));
+    assert_eq!(folder.build(&[("c/a.h", &text)], KeepForeign), Ok(vec![Written]));
     assert_eq!(folder.names(), ["c", "c/.mine", "c/a.h"]);
     assert!(!folder.root().join("../.layoutc/tmp").exists());
 }
@@ -283,7 +289,7 @@ fn new_files_have_the_permissions_that_the_umask_leaves() {
 
     let folder = Folder::new();
     let text = sealed("x\n");
-    folder.build(&[("c/a.h", &text)], Careful).expect("written");
+    folder.build(&[("c/a.h", &text)], KeepForeign).expect("written");
     let mode = |path: PathBuf| fs::metadata(path).expect("there").permissions().mode();
     let plain = folder.write("c/plain", "");
     assert_eq!(mode(folder.root().join("c/a.h")), mode(plain));

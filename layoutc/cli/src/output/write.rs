@@ -17,15 +17,15 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::interrupt;
 use crate::project::seen;
-use crate::state::fact::Known;
-use crate::state::lock::Lock;
+use crate::state::fact::Fingerprint;
+use crate::state::lock::StateLock;
 
-use super::folder::Home;
+use super::folder::OutputDir;
 use super::state::StateFolder;
-use super::{New, Status, Strictness, folder_of, name_of, place};
+use super::{NewOutput, OutputStatus, OverwritePolicy, folder_of, name_of, place};
 
 /// Holds temporary files, in the state folder.
 pub(super) const TEMPORARY: &str = "tmp";
@@ -33,13 +33,13 @@ pub(super) const TEMPORARY: &str = "tmp";
 const BESIDE: (&str, &str) = (".layoutc-", ".tmp");
 
 /// Temporary files and new folders: gone again unless everything went well.
-struct Scratch<'a> {
+struct TemporaryFiles<'a> {
     state: &'a StateFolder,
     beside: Vec<PathBuf>,
     made: Vec<PathBuf>,
 }
 
-impl Drop for Scratch<'_> {
+impl Drop for TemporaryFiles<'_> {
     fn drop(&mut self) {
         // What cannot be removed is swept by the next build; a folder that holds something stays.
         if let Some(dir) = self.state.dir() {
@@ -79,9 +79,9 @@ fn device(folder: &OwnedFd) -> Option<u64> {
 }
 
 /// A text on its way to its place.
-struct Errand<'a> {
+struct PendingWrite<'a> {
     path: &'a str,
-    new: New<'a>,
+    new: NewOutput<'a>,
     /// The name of the temporary file.
     name: String,
     /// Whether that is in the state folder; else it is beside its place.
@@ -90,15 +90,15 @@ struct Errand<'a> {
 
 /// Writes every text to its path in the output folder; what stands there then.
 pub(super) fn all(
-    home: &Home,
+    home: &OutputDir,
     state: &StateFolder,
-    texts: &BTreeMap<&str, New<'_>>,
-    lock: &Lock,
-) -> Result<Vec<Known>, Fault> {
-    let mut scratch = Scratch { state, beside: Vec::new(), made: Vec::new() };
+    texts: &BTreeMap<&str, NewOutput<'_>>,
+    lock: &StateLock,
+) -> Result<Vec<Fingerprint>, CommandError> {
+    let mut scratch = TemporaryFiles { state, beside: Vec::new(), made: Vec::new() };
     let temporary = temporary(state)?;
     let apart = temporary.as_ref().and_then(device);
-    let mut errands: Vec<Errand<'_>> = Vec::new();
+    let mut errands: Vec<PendingWrite<'_>> = Vec::new();
     let mut last = None;
     for (k, (path, new)) in texts.iter().enumerate() {
         let parent = folder_of(path);
@@ -118,15 +118,15 @@ pub(super) fn all(
         if !is_apart {
             scratch.beside.push(home.path().join(parent).join(&name));
         }
-        errands.push(Errand { path, new: *new, name, is_apart });
+        errands.push(PendingWrite { path, new: *new, name, is_apart });
     }
     errands.par_iter().try_for_each(|errand| write_temporary(home, temporary.as_ref(), errand))?;
-    let placed = |folder: &OwnedFd, errand: &Errand<'_>| {
+    let placed = |folder: &OwnedFd, errand: &PendingWrite<'_>| {
         interrupt::check()?;
         put(home, temporary.as_ref(), folder, errand)
     };
     in_folders(home, &errands, &mut scratch.made, placed)?;
-    let known = |folder: &OwnedFd, errand: &Errand<'_>| {
+    let known = |folder: &OwnedFd, errand: &PendingWrite<'_>| {
         Ok(place::known(folder, name_of(errand.path), *errand.new.hash))
     };
     let known = in_folders(home, &errands, &mut scratch.made, known)?;
@@ -136,11 +136,11 @@ pub(super) fn all(
 
 /// Does something for each errand in the folder that it leads to.
 fn in_folders<T>(
-    home: &Home,
-    errands: &[Errand<'_>],
+    home: &OutputDir,
+    errands: &[PendingWrite<'_>],
     made: &mut Vec<PathBuf>,
-    action: impl Fn(&OwnedFd, &Errand<'_>) -> Result<T, Fault>,
-) -> Result<Vec<T>, Fault> {
+    action: impl Fn(&OwnedFd, &PendingWrite<'_>) -> Result<T, CommandError>,
+) -> Result<Vec<T>, CommandError> {
     let mut at: Option<(&str, OwnedFd)> = None;
     let mut results = Vec::with_capacity(errands.len());
     for errand in errands {
@@ -156,16 +156,16 @@ fn in_folders<T>(
 }
 
 /// The folder of temporary files, where there is a state folder.
-fn temporary(state: &StateFolder) -> Result<Option<OwnedFd>, Fault> {
+fn temporary(state: &StateFolder) -> Result<Option<OwnedFd>, CommandError> {
     let Some(dir) = state.dir() else { return Ok(None) };
     let path = state.path().join(TEMPORARY);
     match retry_on_intr(|| mkdirat(dir, TEMPORARY, Mode::from_raw_mode(0o777))) {
         Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(Fault::io("make", &path, &error.into())),
+        Err(error) => return Err(CommandError::io("make", &path, &error.into())),
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = retry_on_intr(|| openat(dir, TEMPORARY, flags, Mode::empty()));
-    opened.map(Some).map_err(|error| Fault::io("open", &path, &error.into()))
+    opened.map(Some).map_err(|error| CommandError::io("open", &path, &error.into()))
 }
 
 /// The name of a temporary file beside its place.
@@ -175,10 +175,10 @@ fn beside(number: usize) -> String {
 }
 
 fn write_temporary(
-    home: &Home,
+    home: &OutputDir,
     temporary: Option<&OwnedFd>,
-    errand: &Errand<'_>,
-) -> Result<(), Fault> {
+    errand: &PendingWrite<'_>,
+) -> Result<(), CommandError> {
     interrupt::check()?;
     let text = errand.new.text;
     let written = match temporary.filter(|_| errand.is_apart) {
@@ -188,16 +188,16 @@ fn write_temporary(
             write_new(&folder, &errand.name, text)
         }
     };
-    written.map_err(|error| Fault::io("write", &home.path().join(errand.path), &error))
+    written.map_err(|error| CommandError::io("write", &home.path().join(errand.path), &error))
 }
 
 /// Moves a temporary file to its place.
 fn put(
-    home: &Home,
+    home: &OutputDir,
     temporary: Option<&OwnedFd>,
     folder: &OwnedFd,
-    errand: &Errand<'_>,
-) -> Result<(), Fault> {
+    errand: &PendingWrite<'_>,
+) -> Result<(), CommandError> {
     let from = temporary.filter(|_| errand.is_apart).unwrap_or(folder);
     let file = home.path().join(errand.path);
     let (to, is_first) = (name_of(errand.path), errand.new.is_first);
@@ -219,9 +219,11 @@ fn put(
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let message = format!("`{}` appeared while this build was going on", seen(&file));
             let help = "move it away, or overwrite it with `--force`";
-            Err(Fault::Input(vec![Diagnostic::placeless(Code::OutputForeign, message).help(help)]))
+            Err(CommandError::Input(vec![
+                Diagnostic::placeless(Code::OutputForeign, message).help(help),
+            ]))
         }
-        Err(error) => Err(Fault::io("write", &file, &error)),
+        Err(error) => Err(CommandError::io("write", &file, &error)),
     }
 }
 
@@ -272,12 +274,12 @@ fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
 }
 
 /// Removes the file `path`, and the folders that are empty without it.
-pub(super) fn remove(home: &Home, path: &str) -> Result<(), Fault> {
+pub(super) fn remove(home: &OutputDir, path: &str) -> Result<(), CommandError> {
     let file = home.path().join(path);
     let Ok(Some(folder)) = home.open(folder_of(path))? else { return Ok(()) };
     match retry_on_intr(|| unlinkat(&folder, name_of(path), AtFlags::empty())) {
         Ok(()) | Err(Errno::NOENT) => {}
-        Err(error) => return Err(Fault::io("remove", &file, &error.into())),
+        Err(error) => return Err(CommandError::io("remove", &file, &error.into())),
     }
     let mut empty = folder_of(path);
     while !empty.is_empty() {
@@ -291,35 +293,36 @@ pub(super) fn remove(home: &Home, path: &str) -> Result<(), Fault> {
 }
 
 /// Makes `text` the content of the file at `path`, which is not a link, by a temporary file beside it.
-pub(crate) fn replace(path: &Path, text: &str) -> Result<Status, Fault> {
+pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandError> {
     if fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
-        return Ok(Status::Unchanged);
+        return Ok(OutputStatus::Unchanged);
     }
     if path.is_symlink() {
-        return Err(Fault::Input(vec![place::link(path)]));
+        return Err(CommandError::Input(vec![place::link(path)]));
     }
     let temporary = path.parent().unwrap_or(Path::new(".")).join(beside(0));
     let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         drop(fs::remove_file(&temporary));
     }
-    written.map_err(|error| Fault::io("write", path, &error))?;
-    Ok(Status::Written)
+    written.map_err(|error| CommandError::io("write", path, &error))?;
+    Ok(OutputStatus::Written)
 }
 
-/// [`replace`] of a sealed file. One that was edited, or has no seal, is kept but for [`Strictness::Force`].
+/// [`replace`] of a sealed file. One that was edited, or has no seal, is kept but for [`OverwritePolicy::Force`].
 pub(crate) fn replace_own(
     path: &Path,
     text: &str,
-    strictness: Strictness,
-) -> Result<Status, Fault> {
+    strictness: OverwritePolicy,
+) -> Result<OutputStatus, CommandError> {
     let Ok(found) = fs::read(path) else { return replace(path, text) };
-    if found != text.as_bytes() && strictness != Strictness::Force && !place::lost(&found) {
+    if found != text.as_bytes() && strictness != OverwritePolicy::Overwrite && !place::lost(&found)
+    {
         let is_whole = str::from_utf8(&found).ok().and_then(seal::holds);
         match is_whole {
             Some(true) => {}
-            Some(false) => return Err(Fault::Input(vec![place::edited(path)])),
-            None => return Err(Fault::Input(vec![place::foreign(path)])),
+            Some(false) => return Err(CommandError::Input(vec![place::edited(path)])),
+            None => return Err(CommandError::Input(vec![place::foreign(path)])),
         }
     }
     replace(path, text)

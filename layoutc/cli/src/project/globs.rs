@@ -6,21 +6,21 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
 use super::paths::is_below;
 
 /// What a project's `sources` match.
 #[derive(Debug, Clone)]
-pub(crate) struct Globs {
+pub(crate) struct SourceGlobs {
     set: GlobSet,
     /// For each pattern, the folder below which everything it matches stands; empty: the root.
     pub(crate) folders: Vec<String>,
 }
 
-impl Globs {
+impl SourceGlobs {
     /// The patterns; `*` stays within a folder, `**` does not.
-    pub(crate) fn new(patterns: &[String]) -> Result<Self, Fault> {
+    pub(crate) fn new(patterns: &[String]) -> Result<Self, CommandError> {
         let mut set = GlobSetBuilder::new();
         let mut folders = Vec::new();
         for pattern in patterns {
@@ -41,10 +41,10 @@ impl Globs {
     }
 }
 
-fn refusal(pattern: &str, reason: &str) -> Fault {
+fn refusal(pattern: &str, reason: &str) -> CommandError {
     let message = format!("the pattern `{pattern}` of `sources` cannot be used: {reason}");
     let help = "write it like `layouts/**/*.kdl`: `*` for any name, `**` for any folders";
-    Fault::Input(vec![Diagnostic::placeless(Code::ConfigGlob, message).help(help)])
+    CommandError::Input(vec![Diagnostic::placeless(Code::ConfigGlob, message).help(help)])
 }
 
 /// The leading folders of a pattern that hold no wildcard: `layouts` of `layouts/**/*.kdl`.
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_star_stays_in_its_folder() {
-        let globs = Globs::new(&["layouts/**/*.kdl".into(), "*.kdl".into()]).expect("globs");
+        let globs = SourceGlobs::new(&["layouts/**/*.kdl".into(), "*.kdl".into()]).expect("globs");
         for (path, matches) in [
             ("layouts/a.kdl", true),
             ("layouts/x/y/a.kdl", true),
@@ -77,8 +77,10 @@ mod tests {
     #[test]
     fn patterns_that_leave_the_project_or_do_not_close_are_refused() {
         for pattern in ["../*.kdl", "/x/*.kdl", "layouts/[a.kdl", ""] {
-            let refused = Globs::new(&[pattern.to_owned()]).err();
-            let Some(Fault::Input(diagnostics)) = refused else { panic!("{pattern}: taken") };
+            let refused = SourceGlobs::new(&[pattern.to_owned()]).err();
+            let Some(CommandError::Input(diagnostics)) = refused else {
+                panic!("{pattern}: taken")
+            };
             assert_eq!(diagnostics[0].code, Code::ConfigGlob);
         }
     }

@@ -22,15 +22,15 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::report::Report;
 
-use files::Unread;
-use globs::Globs;
+use files::FileReadError;
+use globs::SourceGlobs;
 use paths::{relative, slashed};
-use reads::Reads;
-use root::Roots;
-use walk::Folder;
+use reads::ReadSet;
+use root::RootSearch;
+use walk::FolderFiles;
 
 pub(crate) use root::root_at;
 
@@ -67,9 +67,9 @@ pub(crate) fn seen(path: &Path) -> String {
 
 /// What was found for some PATHS: by root, the manifests.
 #[derive(Debug, Default)]
-struct Found {
+struct ProjectSearch {
     /// How the folders of projects are found.
-    roots: Roots,
+    roots: RootSearch,
     /// Root, then the manifest relative to it, then the path that people see.
     manifests: BTreeMap<PathBuf, BTreeMap<String, String>>,
     /// Roots with a `layoutc.toml`, read.
@@ -77,9 +77,9 @@ struct Found {
     /// Roots of which every manifest was asked for.
     whole: Vec<PathBuf>,
     /// What is wrong with a place that holds no manifest.
-    lack: Option<Fault>,
+    lack: Option<CommandError>,
     /// The files read on the way.
-    reads: Reads,
+    reads: ReadSet,
 }
 
 /// The projects that PATHS name, each with the manifests asked for; what was read on the way is added to `reads`. What
@@ -89,9 +89,9 @@ pub(crate) fn discover(
     given: &[PathBuf],
     root: Option<&Path>,
     report: &mut Report,
-    reads: &mut Reads,
-) -> Result<Vec<Project>, Fault> {
-    let mut found = Found { roots: Roots::new(root)?, ..Found::default() };
+    reads: &mut ReadSet,
+) -> Result<Vec<Project>, CommandError> {
+    let mut found = ProjectSearch { roots: RootSearch::new(root)?, ..ProjectSearch::default() };
     found.reads.is_brief = reads.is_brief;
     let gathered = found.gather(given, report);
     reads.merge(std::mem::take(&mut found.reads));
@@ -103,8 +103,8 @@ pub(crate) fn discover(
 }
 
 /// The projects that PATHS name, also those without a manifest.
-pub(crate) fn homes(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, Fault> {
-    let mut found = Found::default();
+pub(crate) fn homes(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, CommandError> {
+    let mut found = ProjectSearch::default();
     found.gather(given, report)?;
     for (root, config) in &found.configs {
         if config.is_some() {
@@ -114,17 +114,17 @@ pub(crate) fn homes(given: &[PathBuf], report: &mut Report) -> Result<Vec<Projec
     Ok(found.projects())
 }
 
-impl Found {
-    fn gather(&mut self, given: &[PathBuf], report: &mut Report) -> Result<(), Fault> {
+impl ProjectSearch {
+    fn gather(&mut self, given: &[PathBuf], report: &mut Report) -> Result<(), CommandError> {
         if given.is_empty() {
             self.here(report)?;
         }
         for path in given {
             let metadata = match fs::metadata(path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    return Err(Fault::Usage(format!("there is no `{}`", path.display())));
+                    return Err(CommandError::Usage(format!("there is no `{}`", path.display())));
                 }
-                metadata => metadata.map_err(|error| Fault::io("read", path, &error))?,
+                metadata => metadata.map_err(|error| CommandError::io("read", path, &error))?,
             };
             if metadata.is_dir() {
                 self.folder(path, report)?;
@@ -136,10 +136,10 @@ impl Found {
     }
 
     /// The project that is named, or that of the current folder or of a parent.
-    fn here(&mut self, report: &mut Report) -> Result<(), Fault> {
-        let here = env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
+    fn here(&mut self, report: &mut Report) -> Result<(), CommandError> {
+        let here = env::current_dir().map_err(|e| CommandError::io("find", Path::new("."), &e))?;
         let Some(root) = self.roots.around(&here)? else {
-            return Err(Fault::NoProject);
+            return Err(CommandError::NoProject);
         };
         if self.config(&root, report)? {
             self.sources(&root, &root, Path::new(""))?;
@@ -156,7 +156,7 @@ impl Found {
     }
 
     /// The manifests below a folder: of the project around it, of projects in it, and of none.
-    fn folder(&mut self, given: &Path, report: &mut Report) -> Result<(), Fault> {
+    fn folder(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let folder = self.roots.folder(given)?;
         let shown = paths::start(given);
         if let Some(root) = self.roots.of(&folder)? {
@@ -184,13 +184,13 @@ impl Found {
         }
         if self.manifests.is_empty() && !report.has_errors() {
             let message = format!("there is no manifest (*.kdl) below `{}`", given.display());
-            self.lack.get_or_insert(Fault::Usage(message));
+            self.lack.get_or_insert(CommandError::Usage(message));
         }
         Ok(())
     }
 
     /// One manifest, in its project or alone.
-    fn manifest(&mut self, given: &Path, report: &mut Report) -> Result<(), Fault> {
+    fn manifest(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let name = given.file_name().unwrap_or_default();
         let parent = given.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = self.roots.folder(parent.unwrap_or(Path::new(".")))?;
@@ -204,17 +204,17 @@ impl Found {
     }
 
     /// The manifests of the project at `root` that stand below `folder`, shown as below `given`.
-    fn sources(&mut self, root: &Path, folder: &Path, given: &Path) -> Result<(), Fault> {
+    fn sources(&mut self, root: &Path, folder: &Path, given: &Path) -> Result<(), CommandError> {
         let patterns = match self.configs.get(root) {
             Some(Some(config)) => config.project.sources.clone(),
             Some(None) | None => return Ok(()),
         };
-        let globs = Globs::new(&patterns)?;
+        let globs = SourceGlobs::new(&patterns)?;
         self.reads.sources.insert(root.to_owned(), globs.clone());
         for start in &globs.folders {
             let found = walk::below(&root.join(start))?;
             self.reads.links.extend(found.links);
-            for Folder { path: parent, mut names } in found.folders {
+            for FolderFiles { path: parent, mut names } in found.folders {
                 let (Ok(path), Ok(part)) = (parent.strip_prefix(root), parent.strip_prefix(folder))
                 else {
                     continue;
@@ -232,7 +232,13 @@ impl Found {
     }
 
     /// Adds the manifest `file`, which is `path` below `root`.
-    fn add(&mut self, root: &Path, file: &Path, path: &Path, shown: &Path) -> Result<(), Fault> {
+    fn add(
+        &mut self,
+        root: &Path,
+        file: &Path,
+        path: &Path,
+        shown: &Path,
+    ) -> Result<(), CommandError> {
         let up = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
         let name = path.file_name().unwrap_or_default().to_owned();
         self.add_all(root, &up(file), &up(path), &up(shown), &[name])
@@ -246,7 +252,7 @@ impl Found {
         path: &Path,
         shown: &Path,
         names: &[OsString],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CommandError> {
         if !self.reads.is_brief {
             self.reads.manifests.extend(names.iter().map(|name| parent.join(name)));
         }
@@ -258,7 +264,10 @@ impl Found {
         for name in names {
             let (Some(folder), Some(text)) = (&folder, name.to_str()) else {
                 let file = parent.join(name);
-                return Err(Fault::Usage(format!("the path `{}` is not Unicode", file.display())));
+                return Err(CommandError::Usage(format!(
+                    "the path `{}` is not Unicode",
+                    file.display()
+                )));
             };
             let gap = if folder.is_empty() { "" } else { "/" };
             let shown = shown.join(name).to_string_lossy().into_owned();
@@ -268,7 +277,7 @@ impl Found {
     }
 
     /// Reads the configuration at `root`, once. `false` if it is not good.
-    fn config(&mut self, root: &Path, report: &mut Report) -> Result<bool, Fault> {
+    fn config(&mut self, root: &Path, report: &mut Report) -> Result<bool, CommandError> {
         if let Some(config) = self.configs.get(root) {
             return Ok(config.is_some());
         }
@@ -286,19 +295,23 @@ impl Found {
     }
 
     /// What the configuration at `root` says; `None`: it is not good.
-    fn read_config(&mut self, root: &Path, report: &mut Report) -> Result<Option<Config>, Fault> {
+    fn read_config(
+        &mut self,
+        root: &Path,
+        report: &mut Report,
+    ) -> Result<Option<Config>, CommandError> {
         let path = root.join(CONFIG);
         let shown = seen(&path);
         let text = files::read(&path);
-        let seen = text.as_ref().map(|text| text.known).map_err(Unread::reason);
+        let seen = text.as_ref().map(|text| text.known).map_err(FileReadError::reason);
         self.reads.files.insert(path, seen);
         let text = match text {
-            Err(Unread::Refused(LoadError::NotFound)) if self.roots.is_given() => {
+            Err(FileReadError::Refused(LoadError::NotFound)) if self.roots.is_given() => {
                 return Ok(Some(Config::default()));
             }
             text => text.map_err(|error| {
                 let message = format!("cannot read `{shown}`: {}", error.reason());
-                Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
+                CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
             })?,
         };
         let file: Arc<str> = Arc::from(shown.as_str());
@@ -320,12 +333,12 @@ impl Found {
         }
     }
 
-    fn nothing(&self, root: &Path) -> Fault {
+    fn nothing(&self, root: &Path) -> CommandError {
         let config = self.configs.get(root).and_then(Option::as_ref);
         let sources = config.map(|config| config.project.sources.join("`, `")).unwrap_or_default();
         let message = format!("no manifest matches `{sources}` in `{}`", seen(root));
         let help = "put one there, or say where they are with `sources` in layoutc.toml";
-        Fault::Input(vec![Diagnostic::placeless(Code::ConfigNoSources, message).help(help)])
+        CommandError::Input(vec![Diagnostic::placeless(Code::ConfigNoSources, message).help(help)])
     }
 
     fn projects(self) -> Vec<Project> {

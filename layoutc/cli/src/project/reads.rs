@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
-use crate::state::fact::Known;
+use crate::state::fact::Fingerprint;
 
 use super::files;
-use super::globs::Globs;
+use super::globs::SourceGlobs;
 
 /// What was found at a path: a content, by its hash, or why there is none.
-pub(crate) type Seen = Result<Known, String>;
+pub(crate) type FileState = Result<Fingerprint, String>;
 
 /// What was found, by absolute path.
-pub(crate) type Looks = IndexMap<PathBuf, Seen, FxBuildHasher>;
+pub(crate) type FileStates = IndexMap<PathBuf, FileState, FxBuildHasher>;
 
 /// Files read, and the places where others would have been.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reads {
+pub(crate) struct ReadSet {
     /// Also those that could not be read.
-    pub(crate) files: Looks,
+    pub(crate) files: FileStates,
     /// Those of them that are manifests asked for.
     pub(crate) manifests: IndexSet<PathBuf, FxBuildHasher>,
     /// Folders of projects, and the patterns that choose their manifests.
-    pub(crate) sources: BTreeMap<PathBuf, Globs>,
+    pub(crate) sources: BTreeMap<PathBuf, SourceGlobs>,
     /// Folders in which every `*.kdl` is a manifest and every `layoutc.toml` a project.
     pub(crate) loose: BTreeSet<PathBuf>,
     /// Folders of templates, each with the folder that no link leads out of; `None`: links lead anywhere.
@@ -38,25 +38,25 @@ pub(crate) struct Reads {
     pub(crate) is_brief: bool,
 }
 
-impl Reads {
+impl ReadSet {
     /// Reads without the manifests.
     pub(crate) fn brief() -> Self {
         Self { is_brief: true, ..Self::default() }
     }
 
     /// What stands at `path` now. It is only read if it may have changed since it was noted here.
-    pub(crate) fn glance(&self, path: &Path) -> Seen {
+    pub(crate) fn glance(&self, path: &Path) -> FileState {
         let known = self.files.get(path).and_then(|seen| seen.as_ref().ok());
         files::glance(path, known)
     }
 
     /// Notes what stands at `path` now; `before` spares reading what has not changed since.
-    pub(crate) fn look(&mut self, path: &Path, before: &Reads) {
+    pub(crate) fn look(&mut self, path: &Path, before: &ReadSet) {
         self.files.insert(path.to_owned(), before.glance(path));
     }
 
     /// Takes over what `other` read; of a file that both read, what `other` found.
-    pub(crate) fn merge(&mut self, other: Reads) {
+    pub(crate) fn merge(&mut self, other: ReadSet) {
         self.files.extend(other.files);
         self.manifests.extend(other.manifests);
         self.sources.extend(other.sources);

@@ -4,14 +4,14 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
 use super::CONFIG;
 use super::paths::normal;
 
 /// How the folder of a project is found.
 #[derive(Debug, Default)]
-pub(super) enum Roots {
+pub(super) enum RootSearch {
     /// It is the nearest one at or above what is asked for with a `layoutc.toml`.
     #[default]
     Nearest,
@@ -20,15 +20,15 @@ pub(super) enum Roots {
     Given(PathBuf),
 }
 
-impl Roots {
+impl RootSearch {
     /// What `--root` says.
     ///
     /// # Errors
     /// It names no folder.
-    pub(super) fn new(given: Option<&Path>) -> Result<Self, Fault> {
+    pub(super) fn new(given: Option<&Path>) -> Result<Self, CommandError> {
         let Some(given) = given else { return Ok(Self::Nearest) };
         if !given.is_dir() {
-            return Err(Fault::Usage(format!(
+            return Err(CommandError::Usage(format!(
                 "`--root`: there is no folder `{}`",
                 given.display()
             )));
@@ -42,7 +42,7 @@ impl Roots {
     }
 
     /// The absolute path of a folder.
-    pub(super) fn folder(&self, given: &Path) -> Result<PathBuf, Fault> {
+    pub(super) fn folder(&self, given: &Path) -> Result<PathBuf, CommandError> {
         match self {
             Self::Nearest => canonical(given),
             Self::Given(_) => absolute(given),
@@ -50,7 +50,7 @@ impl Roots {
     }
 
     /// The folder of the project that a command is about which names none, typed in the folder `here`.
-    pub(super) fn around(&self, here: &Path) -> Result<Option<PathBuf>, Fault> {
+    pub(super) fn around(&self, here: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(here),
             Self::Given(root) => Ok(Some(root.clone())),
@@ -61,13 +61,15 @@ impl Roots {
     ///
     /// # Errors
     /// It is not below the folder that was named.
-    pub(super) fn of(&self, path: &Path) -> Result<Option<PathBuf>, Fault> {
+    pub(super) fn of(&self, path: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(path),
             Self::Given(root) if path.starts_with(root) => Ok(Some(root.clone())),
             Self::Given(root) => {
                 let (path, root) = (super::seen(path), super::seen(root));
-                Err(Fault::Usage(format!("`{path}` is not in `{root}`, which `--root` names")))
+                Err(CommandError::Usage(format!(
+                    "`{path}` is not in `{root}`, which `--root` names"
+                )))
             }
         }
     }
@@ -79,24 +81,25 @@ pub(crate) fn root_at(path: &Path) -> Option<PathBuf> {
 }
 
 /// The nearest folder at or above `path` with a `layoutc.toml`.
-fn nearest(path: &Path) -> Result<Option<PathBuf>, Fault> {
+fn nearest(path: &Path) -> Result<Option<PathBuf>, CommandError> {
     use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
     for folder in path.ancestors() {
         match fs::metadata(folder.join(CONFIG)) {
             Ok(metadata) if metadata.is_file() => return Ok(Some(folder.to_owned())),
             Ok(_) => {}
             Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {}
-            Err(error) => return Err(Fault::io("look at", &folder.join(CONFIG), &error)),
+            Err(error) => return Err(CommandError::io("look at", &folder.join(CONFIG), &error)),
         }
     }
     Ok(None)
 }
 
-fn canonical(path: &Path) -> Result<PathBuf, Fault> {
-    fs::canonicalize(path).map_err(|error| Fault::io("find", path, &error))
+fn canonical(path: &Path) -> Result<PathBuf, CommandError> {
+    fs::canonicalize(path).map_err(|error| CommandError::io("find", path, &error))
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, Fault> {
-    let absolute = std::path::absolute(path).map_err(|error| Fault::io("find", path, &error))?;
+fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
+    let absolute =
+        std::path::absolute(path).map_err(|error| CommandError::io("find", path, &error))?;
     Ok(normal(&absolute))
 }

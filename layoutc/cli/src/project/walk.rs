@@ -6,11 +6,11 @@ use std::fs::{self, DirEntry, FileType};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
 /// A folder with files in it.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct FolderFiles {
     /// The folder.
     pub(crate) path: PathBuf,
     /// The names of its files.
@@ -19,17 +19,18 @@ pub(crate) struct Folder {
 
 /// What was found below a folder.
 #[derive(Debug, Default)]
-pub(crate) struct Walk {
+pub(crate) struct FileTree {
     /// The folders with files in them.
-    pub(crate) folders: Vec<Folder>,
+    pub(crate) folders: Vec<FolderFiles>,
     /// The links to folders and to nothing, by the paths by which they were reached.
     pub(crate) links: BTreeSet<PathBuf>,
 }
 
-impl Walk {
+impl FileTree {
     /// The files by their paths, in order.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let paths = |folder: &Folder| folder.names.iter().map(|n| folder.path.join(n)).collect();
+        let paths =
+            |folder: &FolderFiles| folder.names.iter().map(|n| folder.path.join(n)).collect();
         let mut files: Vec<PathBuf> = self.folders.iter().flat_map::<Vec<_>, _>(paths).collect();
         files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         files
@@ -39,20 +40,20 @@ impl Walk {
 /// All files at and below `folder`. Hidden names are left out; linked folders are entered, each real folder once, real
 /// ones first, so that a loop of links ends and no link hides what it points to. A folder that is not there has no
 /// files.
-pub(crate) fn below(folder: &Path) -> Result<Walk, Fault> {
+pub(crate) fn below(folder: &Path) -> Result<FileTree, CommandError> {
     walk(folder, &|_| true)
 }
 
 /// The same without what links lead to outside `root`, if there is one.
-pub(crate) fn within(folder: &Path, root: Option<&Path>) -> Result<Walk, Fault> {
+pub(crate) fn within(folder: &Path, root: Option<&Path>) -> Result<FileTree, CommandError> {
     let Some(root) = root else { return below(folder) };
-    let root = fs::canonicalize(root).map_err(|error| Fault::io("find", root, &error))?;
+    let root = fs::canonicalize(root).map_err(|error| CommandError::io("find", root, &error))?;
     let follows = |path: &Path| fs::canonicalize(path).is_ok_and(|real| real.starts_with(&root));
     walk(folder, &follows)
 }
 
-fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Walk, Fault> {
-    let mut found = Walk::default();
+fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<FileTree, CommandError> {
+    let mut found = FileTree::default();
     let mut seen = BTreeSet::new();
     let mut linked = vec![folder.to_owned()];
     while !linked.is_empty() {
@@ -66,7 +67,7 @@ fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Walk, Fault> {
             found.links.extend(entered.dangling);
             linked.append(&mut entered.linked);
             if !entered.names.is_empty() {
-                found.folders.push(Folder { path: folder, names: entered.names });
+                found.folders.push(FolderFiles { path: folder, names: entered.names });
             }
         }
     }
@@ -75,7 +76,7 @@ fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Walk, Fault> {
 
 /// What is in a folder.
 #[derive(Default)]
-struct Entered {
+struct FolderEntries {
     /// The names of its files.
     names: Vec<OsString>,
     /// The folders in it.
@@ -91,9 +92,9 @@ fn enter(
     folder: &Path,
     follows: &dyn Fn(&Path) -> bool,
     seen: &mut BTreeSet<PathBuf>,
-) -> Result<Entered, Fault> {
-    let mut entered = Entered::default();
-    let fault = |error| Fault::io("read", folder, &error);
+) -> Result<FolderEntries, CommandError> {
+    let mut entered = FolderEntries::default();
+    let fault = |error| CommandError::io("read", folder, &error);
     match fs::canonicalize(folder) {
         Ok(real) => {
             if !seen.insert(real) {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
 
-use super::place::{Position, Source, locate};
-use super::text::{Cell, cells, escape};
+use super::place::{DiagnosticSource, SourceLine, locate};
+use super::text::{TextCell, cells, escape};
 
 /// The widest part of a source line that is shown, in columns.
 const WIDTH: usize = 100;
@@ -13,11 +13,11 @@ const WIDTH: usize = 100;
 const CONTEXT: usize = 30;
 
 /// Gives the text of a file by the name that a place calls it.
-pub(crate) type Lookup<'a> = dyn Fn(&str) -> Option<Source<'a>> + 'a;
+pub(crate) type SourceLookup<'a> = dyn Fn(&str) -> Option<DiagnosticSource<'a>> + 'a;
 
 /// The colours of a report; all empty when there are none.
 #[derive(Debug, Clone, Copy)]
-struct Palette {
+struct ReportPalette {
     severity: &'static str,
     underline: &'static str,
     gutter: &'static str,
@@ -25,7 +25,7 @@ struct Palette {
     reset: &'static str,
 }
 
-impl Palette {
+impl ReportPalette {
     fn new(severity: Severity, color: bool) -> Self {
         if !color {
             return Self { severity: "", underline: "", gutter: "", strong: "", reset: "" };
@@ -39,9 +39,9 @@ impl Palette {
 }
 
 /// A diagnostic as text, without an empty line after it.
-pub(crate) fn render(diagnostic: &Diagnostic, lookup: &Lookup<'_>, color: bool) -> String {
-    let paint = Palette::new(diagnostic.severity, color);
-    let Palette { severity, strong, reset, .. } = paint;
+pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
+    let paint = ReportPalette::new(diagnostic.severity, color);
+    let ReportPalette { severity, strong, reset, .. } = paint;
     let word = severity_word(diagnostic.severity);
     let mut out = format!(
         "{severity}{word}[{}]{reset}{strong}: {}{reset}\n",
@@ -51,7 +51,7 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &Lookup<'_>, color: bool) 
     let position = |label: &Label| {
         lookup(&label.place.file).map(|text| locate(text, label.place.start, label.place.end))
     };
-    let positions: Vec<Option<Position<'_>>> = diagnostic.labels.iter().map(position).collect();
+    let positions: Vec<Option<SourceLine<'_>>> = diagnostic.labels.iter().map(position).collect();
     let last_line = positions.iter().flatten().map(|position| position.line).max().unwrap_or(1);
     let gutter = Gutter { width: last_line.to_string().len(), paint };
     let mut shown: Option<(&str, usize)> = None;
@@ -95,19 +95,19 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
 #[derive(Clone, Copy)]
 struct Gutter {
     width: usize,
-    paint: Palette,
+    paint: ReportPalette,
 }
 
 impl Gutter {
     /// The line that names the location.
     fn head(self, out: &mut String, location: &str) {
-        let Palette { gutter, reset, .. } = self.paint;
+        let ReportPalette { gutter, reset, .. } = self.paint;
         let _ = writeln!(out, "{:1$} {gutter}┌─{reset} {location}", "", self.width);
     }
 
     /// A line of the source.
     fn source(self, out: &mut String, line: usize, text: &str) {
-        let Palette { gutter, reset, .. } = self.paint;
+        let ReportPalette { gutter, reset, .. } = self.paint;
         let width = self.width;
         let row = format!("{gutter}{line:>width$} │{reset} {text}");
         let _ = writeln!(out, "{}", row.trim_end());
@@ -115,7 +115,7 @@ impl Gutter {
 
     /// The label of a file whose text is not known.
     fn message(self, out: &mut String, message: &str) {
-        let Palette { gutter, reset, .. } = self.paint;
+        let ReportPalette { gutter, reset, .. } = self.paint;
         if !message.is_empty() {
             let _ = writeln!(out, "{:1$} {gutter}│{reset} {2}", "", self.width, escape(message));
         }
@@ -123,7 +123,7 @@ impl Gutter {
 
     /// The underline of a label, and its message.
     fn underline(self, out: &mut String, excerpt: &Excerpt, label: &Label) {
-        let Palette { underline, gutter, reset, .. } = self.paint;
+        let ReportPalette { underline, gutter, reset, .. } = self.paint;
         let (mark, color) = if label.primary { ("^", underline) } else { ("-", gutter) };
         let dots = if excerpt.goes_on { "..." } else { "" };
         let gap = if label.message.is_empty() { "" } else { " " };
@@ -140,7 +140,7 @@ impl Gutter {
 
     /// A note behind `= `; further lines of its text are aligned with the first.
     fn note(self, out: &mut String, head: &str, text: &str) {
-        let Palette { gutter, strong, reset, .. } = self.paint;
+        let ReportPalette { gutter, strong, reset, .. } = self.paint;
         for (k, line) in text.lines().enumerate() {
             let (line, width) = (escape(line), self.width);
             let _ = if k == 0 {
@@ -166,9 +166,9 @@ struct Excerpt {
 }
 
 impl Excerpt {
-    fn new(position: &Position<'_>) -> Self {
+    fn new(position: &SourceLine<'_>) -> Self {
         let cells = cells(position.text);
-        let columns = |cells: &[Cell]| cells.iter().map(|cell| cell.width).sum::<usize>();
+        let columns = |cells: &[TextCell]| cells.iter().map(|cell| cell.width).sum::<usize>();
         let first = cells.partition_point(|cell| cell.start < position.start);
         let last = cells.partition_point(|cell| cell.start < position.end).max(first);
         let goes_on = position.end > position.text.len() + 1;
@@ -196,7 +196,7 @@ impl Excerpt {
 }
 
 /// The cells of a long line that are shown: the span with some context, at most [`WIDTH`] columns.
-fn window(cells: &[Cell], first: usize) -> (usize, usize) {
+fn window(cells: &[TextCell], first: usize) -> (usize, usize) {
     let mut from = first;
     let mut room = CONTEXT;
     while from > 0 && cells[from - 1].width <= room {

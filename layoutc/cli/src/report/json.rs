@@ -3,11 +3,11 @@
 use layoutc_compiler::diagnostic::{Diagnostic, Fix, Label};
 use serde_json::{Map, Number, Value, json};
 
-use super::human::{Lookup, severity_word};
+use super::human::{SourceLookup, severity_word};
 use super::place::locate;
 
 /// A diagnostic as one line of JSON, with its line end.
-pub(crate) fn render(diagnostic: &Diagnostic, lookup: &Lookup<'_>) -> String {
+pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>) -> String {
     let labels: Vec<Value> = diagnostic.labels.iter().map(|label| place(label, lookup)).collect();
     let witness: Vec<Value> = diagnostic.witness.iter().map(|index| integers(index)).collect();
     let fixes: Vec<Value> = diagnostic.fixes.iter().filter_map(|fix| change(fix, lookup)).collect();
@@ -29,7 +29,7 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &Lookup<'_>) -> String {
 }
 
 /// A change of a text; `None` where the text is not at hand.
-fn change(fix: &Fix, lookup: &Lookup<'_>) -> Option<Value> {
+fn change(fix: &Fix, lookup: &SourceLookup<'_>) -> Option<Value> {
     let Fix { place, text } = fix;
     let source = lookup(&place.file)?;
     let byte = |byte: usize| byte.checked_sub(source.first_byte);
@@ -43,7 +43,7 @@ fn change(fix: &Fix, lookup: &Lookup<'_>) -> Option<Value> {
     Some(json!({ "label": fix.label(old), "edits": [edit] }))
 }
 
-fn place(label: &Label, lookup: &Lookup<'_>) -> Value {
+fn place(label: &Label, lookup: &SourceLookup<'_>) -> Value {
     let mut value = Map::new();
     value.insert("file".to_owned(), Value::from(label.place.file.as_ref()));
     value.insert("start".to_owned(), Value::from(label.place.start));

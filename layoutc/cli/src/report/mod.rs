@@ -16,10 +16,10 @@ use std::sync::Arc;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 
-pub(crate) use place::Source;
+pub(crate) use place::DiagnosticSource;
 pub(crate) use text::escape;
 
-use crate::args::Format;
+use crate::args::ReportFormat;
 use crate::console::Console;
 
 /// The errors, and the warnings, that one run prints for people.
@@ -59,19 +59,19 @@ impl Report {
         self.diagnostics.iter().filter(|d| d.severity == severity).count()
     }
 
-    fn lookup(&self, file: &str) -> Option<Source<'_>> {
-        self.texts.get(file).map(|text| Source::whole(text))
+    fn lookup(&self, file: &str) -> Option<DiagnosticSource<'_>> {
+        self.texts.get(file).map(|text| DiagnosticSource::whole(text))
     }
 
     /// Prints every diagnostic, then how many there were.
     pub(crate) fn print(&self, console: &mut Console) {
         match console.format {
-            Format::Json => {
+            ReportFormat::Json => {
                 for diagnostic in &self.diagnostics {
                     console.result(&json::render(diagnostic, &|file| self.lookup(file)));
                 }
             }
-            Format::Text => console.remark(&self.text_for_people(console.color)),
+            ReportFormat::Text => console.remark(&self.text_for_people(console.color)),
         }
     }
 

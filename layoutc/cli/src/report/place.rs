@@ -2,7 +2,7 @@
 
 /// A text that places point into, or a part of one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Source<'a> {
+pub(crate) struct DiagnosticSource<'a> {
     /// The text.
     pub(crate) text: &'a str,
     /// The number of its first line, from 1.
@@ -11,7 +11,7 @@ pub(crate) struct Source<'a> {
     pub(crate) first_byte: usize,
 }
 
-impl<'a> Source<'a> {
+impl<'a> DiagnosticSource<'a> {
     /// A whole text.
     pub(crate) fn whole(text: &'a str) -> Self {
         Self { text, first_line: 1, first_byte: 0 }
@@ -20,7 +20,7 @@ impl<'a> Source<'a> {
 
 /// Where a span starts, and the line it starts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Position<'a> {
+pub(crate) struct SourceLine<'a> {
     /// From 1.
     pub(crate) line: usize,
     /// From 1, in characters.
@@ -35,7 +35,7 @@ pub(crate) struct Position<'a> {
 
 /// Where the span `start..end` of a source starts. A span at the very end of a text that ends with a line break
 /// belongs to the last line: there is nothing to show on the one after it.
-pub(crate) fn locate(source: Source<'_>, start: usize, end: usize) -> Position<'_> {
+pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> SourceLine<'_> {
     let text = source.text;
     let mut start = floor_char(text, start.saturating_sub(source.first_byte));
     let end = end.saturating_sub(source.first_byte).min(text.len()).max(start);
@@ -53,7 +53,7 @@ pub(crate) fn locate(source: Source<'_>, start: usize, end: usize) -> Position<'
     };
     let offset = line_start + mark;
     let start = start.saturating_sub(offset);
-    Position {
+    SourceLine {
         line: source.first_line + breaks,
         column: line[..start].chars().count() + 1,
         text: line,
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn at(text: &str, start: usize, end: usize) -> (usize, usize, String) {
-        let position = locate(Source::whole(text), start, end);
+        let position = locate(DiagnosticSource::whole(text), start, end);
         (position.line, position.column, position.text.to_owned())
     }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_part_counts_on_from_where_it_starts() {
-        let source = Source { text: "1,x", first_line: 40, first_byte: 1000 };
+        let source = DiagnosticSource { text: "1,x", first_line: 40, first_byte: 1000 };
         let position = locate(source, 1002, 1003);
         assert_eq!((position.line, position.column, position.start), (40, 3, 2));
     }

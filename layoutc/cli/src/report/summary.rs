@@ -4,23 +4,23 @@
 
 use std::time::Duration;
 
-use layoutc_compiler::host::Stage;
+use layoutc_compiler::host::CompileStage;
 use layoutc_compiler::inspect::{summary_json, view_verdict};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Tensor, View};
-use layoutc_compiler::solve::{Conversion, Settings, solve};
+use layoutc_compiler::solve::{LayoutConversion, SolverOptions, solve};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::build::{Outputs, Span};
-use crate::output::Status;
+use crate::build::{OutputSummary, WorkSpan};
+use crate::output::OutputStatus;
 
 use super::counted;
 use super::text::escape;
 
 /// What a build says of a tensor. Sizes are integers, or expressions as strings where they depend on symbols.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub(crate) struct TensorRow {
     name: String,
     file: String,
     dtype: String,
@@ -28,7 +28,7 @@ pub(crate) struct Row {
     physical: Vec<Value>,
     verdict: String,
     bytes: Value,
-    padding: Padding,
+    padding: PaddingAmount,
     /// What a view is a view of; it has no bytes of its own.
     view_of: Option<String>,
     /// What a graph is, in place of everything but name and file.
@@ -46,7 +46,7 @@ struct GraphRow {
 
 /// How much of a tensor's memory holds no element.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-enum Padding {
+enum PaddingAmount {
     Bytes(u64),
     /// Elements, as an expression over symbols.
     Elements(String),
@@ -57,7 +57,7 @@ enum Padding {
     },
 }
 
-impl Row {
+impl TensorRow {
     /// What a build says of `tensor`.
     pub(crate) fn new(tensor: &Tensor) -> Self {
         Self::from_json(&summary_json(tensor), &tensor.file)
@@ -71,8 +71,8 @@ impl Row {
 
     /// What a build says of a graph; `None` where it has no plan, of which a diagnostic tells.
     pub(crate) fn graph(graph: &Graph) -> Option<Self> {
-        let plan = solve(graph, &Settings::default()).ok()?;
-        let is_paid = |conversion: &&Conversion| conversion.cost > 0;
+        let plan = solve(graph, &SolverOptions::default()).ok()?;
+        let is_paid = |conversion: &&LayoutConversion| conversion.cost > 0;
         let found = GraphRow {
             nodes: graph.nodes.len(),
             conversions: plan.conversions.iter().filter(is_paid).count(),
@@ -139,9 +139,11 @@ impl Row {
             });
         }
         let padding = match &self.padding {
-            Padding::Bytes(bytes) => ("padding_bytes", Value::from(*bytes)),
-            Padding::Elements(elements) => ("padding_elements", Value::from(elements.as_str())),
-            Padding::Slots { empty, .. } => ("padding_elements", Value::from(*empty)),
+            PaddingAmount::Bytes(bytes) => ("padding_bytes", Value::from(*bytes)),
+            PaddingAmount::Elements(elements) => {
+                ("padding_elements", Value::from(elements.as_str()))
+            }
+            PaddingAmount::Slots { empty, .. } => ("padding_elements", Value::from(*empty)),
         };
         let mut object = json!({
             "name": self.name,
@@ -186,14 +188,14 @@ impl Row {
 
     fn padding_text(&self) -> String {
         match &self.padding {
-            Padding::Bytes(0) => "no padding".to_owned(),
-            Padding::Bytes(padding) => {
+            PaddingAmount::Bytes(0) => "no padding".to_owned(),
+            PaddingAmount::Bytes(padding) => {
                 let share = self.bytes.as_u64().map_or(String::new(), |all| percent(*padding, all));
                 format!("{} padding{share}", grouped(*padding))
             }
-            Padding::Elements(elements) if elements == "0" => "no padding".to_owned(),
-            Padding::Elements(elements) => format!("{elements} elements padding"),
-            Padding::Slots { empty, all } => {
+            PaddingAmount::Elements(elements) if elements == "0" => "no padding".to_owned(),
+            PaddingAmount::Elements(elements) => format!("{elements} elements padding"),
+            PaddingAmount::Slots { empty, all } => {
                 format!(
                     "{} of {} elements padding{}",
                     grouped(*empty),
@@ -205,22 +207,22 @@ impl Row {
     }
 }
 
-fn padding(tensor: &Value) -> Padding {
+fn padding(tensor: &Value) -> PaddingAmount {
     let elements = &tensor["padding_elements"];
     let bits = tensor["element_bits"].as_u64();
     let logical = tensor["logical_elements"].as_u64();
     match (elements.as_u64(), tensor["bytes"].as_u64(), logical.zip(bits)) {
-        (Some(0), _, _) => Padding::Bytes(0),
+        (Some(0), _, _) => PaddingAmount::Bytes(0),
         (Some(empty), _, Some((logical, bits))) if bits % 8 != 0 => {
-            Padding::Slots { empty, all: logical.saturating_add(empty) }
+            PaddingAmount::Slots { empty, all: logical.saturating_add(empty) }
         }
         (Some(_), Some(all), Some((logical, bits))) => {
             let used = u128::from(logical) * u128::from(bits);
             let used = u64::try_from(used.div_ceil(8)).unwrap_or(u64::MAX);
-            Padding::Bytes(all.saturating_sub(used))
+            PaddingAmount::Bytes(all.saturating_sub(used))
         }
-        (Some(elements), _, _) => Padding::Elements(elements.to_string()),
-        (None, _, _) => Padding::Elements(elements.as_str().unwrap_or("?").to_owned()),
+        (Some(elements), _, _) => PaddingAmount::Elements(elements.to_string()),
+        (None, _, _) => PaddingAmount::Elements(elements.as_str().unwrap_or("?").to_owned()),
     }
 }
 
@@ -266,8 +268,8 @@ fn grouped(value: u64) -> String {
 }
 
 /// The rows, aligned.
-pub(crate) fn table(rows: &[Row]) -> String {
-    let rows: Vec<[String; 6]> = rows.iter().map(Row::columns).collect();
+pub(crate) fn table(rows: &[TensorRow]) -> String {
+    let rows: Vec<[String; 6]> = rows.iter().map(TensorRow::columns).collect();
     let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
     let widths: [usize; 6] = std::array::from_fn(width);
     let mut out = String::new();
@@ -286,11 +288,11 @@ pub(crate) fn table(rows: &[Row]) -> String {
 }
 
 /// `1 written, 2 unchanged`, of the outputs of a build.
-pub(crate) fn counts(outputs: &Outputs) -> String {
+pub(crate) fn counts(outputs: &OutputSummary) -> String {
     let mut parts = Vec::new();
-    for status in [Status::Written, Status::Unchanged, Status::Removed] {
+    for status in [OutputStatus::Written, OutputStatus::Unchanged, OutputStatus::Removed] {
         let count = outputs.count(status);
-        if count > 0 || (status == Status::Written && outputs.len() == 0) {
+        if count > 0 || (status == OutputStatus::Written && outputs.len() == 0) {
             parts.push(format!("{count} {}", status.word()));
         }
     }
@@ -309,15 +311,19 @@ pub(crate) fn stages_text(stages: &[(&str, Duration)]) -> String {
 }
 
 /// A table of the stages, each with its share of `total`, and of the pieces of work in them.
-pub(crate) fn stages_table(stages: &[(&str, Duration)], spans: &[Span], total: Duration) -> String {
+pub(crate) fn stages_table(
+    stages: &[(&str, Duration)],
+    spans: &[WorkSpan],
+    total: Duration,
+) -> String {
     let all = total.as_secs_f64().max(1e-9);
     let mut out = String::new();
     for (name, took) in stages {
         let share = 100.0 * took.as_secs_f64() / all;
         out.push_str(&format!("{name:9}{:>10.1} ms{share:>7.1} %\n", ms(*took)));
     }
-    for stage in Stage::ALL {
-        let own: Vec<&Span> = spans.iter().filter(|span| span.stage == stage).collect();
+    for stage in CompileStage::ALL {
+        let own: Vec<&WorkSpan> = spans.iter().filter(|span| span.stage == stage).collect();
         if !own.is_empty() {
             let took: Duration = own.iter().map(|span| span.end.saturating_sub(span.start)).sum();
             let pieces = counted(own.len(), "manifest");
@@ -341,14 +347,14 @@ pub(crate) fn stages_json(stages: &[(&str, Duration)]) -> Value {
 mod tests {
     use super::*;
 
-    fn row(name: &str, shapes: [Value; 2], [elements, padding, bytes]: [Value; 3]) -> Row {
+    fn row(name: &str, shapes: [Value; 2], [elements, padding, bytes]: [Value; 3]) -> TensorRow {
         let [extent, physical] = shapes;
         let value = json!({
             "name": name, "dtype": "f32", "element_bits": 32, "axes": [{"name": "n", "extent": extent}],
             "physical_shape": [physical], "verdict": "padded",
             "logical_elements": elements, "padding_elements": padding, "bytes": bytes,
         });
-        Row::from_json(&value, "a.kdl")
+        TensorRow::from_json(&value, "a.kdl")
     }
 
     #[test]
@@ -392,7 +398,7 @@ t        f32  [batch] -> [batch]    padded  batch * 4 bytes  no padding
             "physical_shape": [16], "verdict": "padded",
             "logical_elements": 9, "padding_elements": 7, "bytes": 2,
         });
-        let row = Row::from_json(&value, "a.kdl");
+        let row = TensorRow::from_json(&value, "a.kdl");
         assert_eq!(row.padding_text(), "7 of 16 elements padding (43.7 %)");
         assert_eq!(row.json()["padding_elements"], 7);
     }

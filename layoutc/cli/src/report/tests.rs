@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, Place};
+use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
 
 use super::*;
 
@@ -9,13 +9,13 @@ const MANIFEST: &str = "tensor input dtype=f32 {\n    shape { n 4; c 8 }\n    la
                         map \"(n, c) -> (n, c % 4)\"\n    }\n}\n";
 
 /// The place of the first `what` in `text`.
-fn place(file: &str, text: &str, what: &str) -> Place {
+fn place(file: &str, text: &str, what: &str) -> FileSpan {
     let start = text.find(what).expect("the text holds it");
-    Place::new(&Arc::from(file), start..start + what.len())
+    FileSpan::new(&Arc::from(file), start..start + what.len())
 }
 
 fn rendered(text: &str, diagnostic: &Diagnostic) -> String {
-    human::render(diagnostic, &|_| Some(Source::whole(text)), false)
+    human::render(diagnostic, &|_| Some(DiagnosticSource::whole(text)), false)
 }
 
 fn refusal() -> Diagnostic {
@@ -44,7 +44,7 @@ error[map::not_injective]: two elements of `input` share a slot
 
 #[test]
 fn the_same_as_json_is_one_line_with_bytes_and_characters() {
-    let line = json::render(&refusal(), &|_| Some(Source::whole(MANIFEST)));
+    let line = json::render(&refusal(), &|_| Some(DiagnosticSource::whole(MANIFEST)));
     assert_eq!(
         line,
         concat!(
@@ -63,7 +63,7 @@ fn the_same_as_json_is_one_line_with_bytes_and_characters() {
 #[test]
 fn a_change_of_the_text_is_told_where_the_text_is_at_hand() {
     let fixed = refusal().fix(place("layouts/a.kdl", MANIFEST, "(n, c % 4)"), "(n, c // 4, c % 4)");
-    let line = json::render(&fixed, &|_| Some(Source::whole(MANIFEST)));
+    let line = json::render(&fixed, &|_| Some(DiagnosticSource::whole(MANIFEST)));
     let object: serde_json::Value = serde_json::from_str(&line).expect("one object");
     let fix = serde_json::json!([{
         "label": "replace `(n, c % 4)` by `(n, c // 4, c % 4)`",
@@ -84,11 +84,11 @@ fn other_places_follow_each_under_its_own_line_number() {
     let first = Diagnostic::error(
         Code::NameUnknown,
         "two tensors of one name",
-        Place::new(&file, 26..27),
+        FileSpan::new(&file, 26..27),
         "again",
     )
-    .also(Place::new(&file, 19..25), "a tensor")
-    .also(Place::new(&file, 17..18), "first here");
+    .also(FileSpan::new(&file, 19..25), "a tensor")
+    .also(FileSpan::new(&file, 17..18), "first here");
     assert_eq!(
         rendered(text, &first),
         "\
@@ -106,11 +106,11 @@ error[name::unknown]: two tensors of one name
 
 #[test]
 fn another_file_has_a_line_of_its_own_and_one_that_cannot_be_read_has_no_excerpt() {
-    let lookup = |file: &str| (file == "a.kdl").then(|| Source::whole("use \"b.kdl\"\n"));
+    let lookup = |file: &str| (file == "a.kdl").then(|| DiagnosticSource::whole("use \"b.kdl\"\n"));
     let text = "use \"b.kdl\"\n";
     let diagnostic =
         Diagnostic::error(Code::NameUnknown, "no such file", place("a.kdl", text, "\"b.kdl\""), "")
-            .also(Place::new(&Arc::from("b.kdl"), 7..9), "not UTF-8 here");
+            .also(FileSpan::new(&Arc::from("b.kdl"), 7..9), "not UTF-8 here");
     assert_eq!(
         human::render(&diagnostic, &lookup, false),
         "\
@@ -146,7 +146,7 @@ warning[name::unknown]: hm
 fn a_span_of_several_lines_is_underlined_to_the_end_of_the_first() {
     let text = "layout {\n    tile 8\n}\n";
     let diagnostic =
-        Diagnostic::error(Code::KdlSyntax, "bad", Place::new(&Arc::from("a.kdl"), 7..20), "all");
+        Diagnostic::error(Code::KdlSyntax, "bad", FileSpan::new(&Arc::from("a.kdl"), 7..20), "all");
     assert_eq!(
         rendered(text, &diagnostic),
         "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:8\n1 │ layout {\n  │        ^... all\n"
@@ -157,7 +157,7 @@ fn a_span_of_several_lines_is_underlined_to_the_end_of_the_first() {
 fn an_empty_span_and_the_end_of_the_file_have_one_caret() {
     let text = "layout {\n";
     let at = |span| {
-        let place = Place::new(&Arc::from("a.kdl"), span);
+        let place = FileSpan::new(&Arc::from("a.kdl"), span);
         rendered(text, &Diagnostic::error(Code::KdlSyntax, "bad", place, ""))
     };
     assert_eq!(at(3..3), "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:4\n1 │ layout {\n  │    ^\n");
@@ -169,7 +169,7 @@ fn an_empty_span_and_the_end_of_the_file_have_one_caret() {
 
 #[test]
 fn an_empty_file_has_a_place_too() {
-    let place = Place::new(&Arc::from("a.kdl"), 0..0);
+    let place = FileSpan::new(&Arc::from("a.kdl"), 0..0);
     let diagnostic = Diagnostic::error(Code::KdlSyntax, "nothing here", place, "");
     assert_eq!(
         rendered("", &diagnostic),
@@ -191,7 +191,7 @@ fn a_long_line_is_cut_around_the_span() {
         )
     );
     let all =
-        Diagnostic::error(Code::KdlSyntax, "bad", Place::new(&Arc::from("a.kdl"), 0..1003), "");
+        Diagnostic::error(Code::KdlSyntax, "bad", FileSpan::new(&Arc::from("a.kdl"), 0..1003), "");
     let underline = format!("  │ {}...\n", "^".repeat(100));
     assert!(rendered(&text, &all).ends_with(&underline), "{}", rendered(&text, &all));
 }
@@ -221,7 +221,7 @@ error[kdl::syntax]: no \\u{1b}[31m here
 
 #[test]
 fn colours_are_only_there_when_asked_for() {
-    let lookup = |_: &str| Some(Source::whole(MANIFEST));
+    let lookup = |_: &str| Some(DiagnosticSource::whole(MANIFEST));
     let colored = human::render(&refusal(), &lookup, true);
     assert!(colored.starts_with("\x1b[1;31merror[map::not_injective]\x1b[0m"), "{colored:?}");
     assert!(colored.contains("\x1b[36m┌─\x1b[0m"), "{colored:?}");
@@ -238,7 +238,7 @@ fn a_flood_is_capped_and_counted() {
     report.text("layouts/a.kdl".to_owned(), Arc::from(MANIFEST));
     report.add((0..60).map(|_| refusal()));
     let file: Arc<str> = Arc::from("layouts/a.kdl");
-    report.add([Diagnostic::warning(Code::NameUnknown, "hm", Place::new(&file, 0..1), "")]);
+    report.add([Diagnostic::warning(Code::NameUnknown, "hm", FileSpan::new(&file, 0..1), "")]);
     let text = report.text_for_people(false);
     assert_eq!(text.matches("error[").count(), CAP);
     assert!(text.ends_with("\n\n… and 10 more errors\n\n60 errors, 1 warning\n"), "{text}");

@@ -7,7 +7,7 @@ const TAB: usize = 4;
 
 /// One character of a source line as it is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub(crate) struct TextCell {
     /// The byte of the line where the character starts.
     pub(crate) start: usize,
     /// What is printed.
@@ -17,7 +17,7 @@ pub(crate) struct Cell {
 }
 
 /// The characters of a line, tabs as spaces, dangerous ones escaped.
-pub(crate) fn cells(line: &str) -> Vec<Cell> {
+pub(crate) fn cells(line: &str) -> Vec<TextCell> {
     let mut column = 0;
     let mut cells = Vec::new();
     for (start, c) in line.char_indices() {
@@ -32,7 +32,7 @@ pub(crate) fn cells(line: &str) -> Vec<Cell> {
             (c.to_string(), c.width().unwrap_or(0))
         };
         column += width;
-        cells.push(Cell { start, text, width });
+        cells.push(TextCell { start, text, width });
     }
     cells
 }

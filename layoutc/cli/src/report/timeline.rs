@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use layoutc_compiler::host::Stage;
+use layoutc_compiler::host::CompileStage;
 use serde_json::{Value, json};
 
-use crate::build::Span;
+use crate::build::WorkSpan;
 
 use super::summary::ms;
 
@@ -16,7 +16,7 @@ const PAGE: &str = include_str!("timeline.html");
 const PLACE: &str = "/*DATA*/";
 
 /// The page of a build that took `total`.
-pub(crate) fn page(stages: &[(&str, Duration)], spans: &[Span], total: Duration) -> String {
+pub(crate) fn page(stages: &[(&str, Duration)], spans: &[WorkSpan], total: Duration) -> String {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     for span in spans {
         let next = numbers.len();
@@ -26,8 +26,8 @@ pub(crate) fn page(stages: &[(&str, Duration)], spans: &[Span], total: Duration)
     for (item, number) in &numbers {
         items[*number] = item;
     }
-    let stage = |stage: Stage| Stage::ALL.iter().position(|other| *other == stage);
-    let piece = |span: &Span| -> Value {
+    let stage = |stage: CompileStage| CompileStage::ALL.iter().position(|other| *other == stage);
+    let piece = |span: &WorkSpan| -> Value {
         let item = numbers.get(span.item.as_str());
         json!([stage(span.stage), item, span.thread, ms(span.start), ms(span.end)])
     };
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn a_name_cannot_end_the_script() {
-        let span = Span {
-            stage: Stage::Check,
+        let span = WorkSpan {
+            stage: CompileStage::Check,
             item: "</script><b>.kdl".to_owned(),
             thread: 1,
             start: Duration::from_micros(1500),

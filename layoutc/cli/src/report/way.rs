@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use layoutc_compiler::trace::{Step, Term, Trace};
+use layoutc_compiler::trace::{IndexTrace, TraceStep, TraceTerm};
 use serde_json::{Map, Value, json};
 
 use super::json::{integer, integers};
@@ -10,14 +10,14 @@ use super::text::escape;
 
 /// The colours of a way; all empty when there are none.
 #[derive(Debug, Clone, Copy)]
-struct Palette {
+struct TracePalette {
     name: &'static str,
     strong: &'static str,
     faint: &'static str,
     reset: &'static str,
 }
 
-impl Palette {
+impl TracePalette {
     fn new(is_colored: bool) -> Self {
         if !is_colored {
             return Self { name: "", strong: "", faint: "", reset: "" };
@@ -27,9 +27,9 @@ impl Palette {
 }
 
 /// The way for people; its last number is the offset.
-pub(crate) fn text(trace: &Trace, is_colored: bool) -> String {
-    let paint = Palette::new(is_colored);
-    let Palette { strong, faint, reset, .. } = paint;
+pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
+    let paint = TracePalette::new(is_colored);
+    let TracePalette { strong, faint, reset, .. } = paint;
     let index: Vec<String> = trace.logical.iter().map(ToString::to_string).collect();
     let mut out = format!("{strong}{}[{}]{reset}", trace.tensor, index.join(", "));
     for (k, (name, value)) in trace.symbols.iter().enumerate() {
@@ -58,8 +58,8 @@ const WIDEST: usize = 100;
 
 /// Terms in columns: the name, the expression, its numbers, the value, the extent. Where a row gets too wide, every row
 /// of the block has a line for each.
-fn block(out: &mut String, terms: &[Term], paint: Palette) {
-    let Palette { name, strong, faint, reset } = paint;
+fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
+    let TracePalette { name, strong, faint, reset } = paint;
     let rows: Vec<[String; 4]> = terms.iter().map(cells).collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -89,7 +89,7 @@ fn block(out: &mut String, terms: &[Term], paint: Palette) {
 }
 
 /// The columns of a term but the last; what says nothing new is empty.
-fn cells(term: &Term) -> [String; 4] {
+fn cells(term: &TraceTerm) -> [String; 4] {
     let value = term.value.to_string();
     let is_new = |text: &str| text != term.name && text != value;
     let equal = |text: &str| if is_new(text) { format!(" = {text}") } else { String::new() };
@@ -99,9 +99,9 @@ fn cells(term: &Term) -> [String; 4] {
 }
 
 /// The way for programs: one object, one line.
-pub(crate) fn json(trace: &Trace) -> String {
-    let terms = |terms: &[Term]| terms.iter().map(term).collect::<Vec<_>>();
-    let step = |step: &Step| json!({ "step": step.line, "axes": terms(&step.axes) });
+pub(crate) fn json(trace: &IndexTrace) -> String {
+    let terms = |terms: &[TraceTerm]| terms.iter().map(term).collect::<Vec<_>>();
+    let step = |step: &TraceStep| json!({ "step": step.line, "axes": terms(&step.axes) });
     let symbols: Map<String, Value> =
         trace.symbols.iter().map(|(name, value)| (name.clone(), integer(*value))).collect();
     let (expr, value) = (&trace.offset.expr, integer(trace.offset.value));
@@ -116,7 +116,7 @@ pub(crate) fn json(trace: &Trace) -> String {
     format!("{object}\n")
 }
 
-fn term(term: &Term) -> Value {
+fn term(term: &TraceTerm) -> Value {
     json!({
         "name": term.name,
         "expr": term.expr,

@@ -9,13 +9,13 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use super::stat::Stat;
+use super::stat::FileStat;
 
 /// A hash of a content, or of all that a result depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Hash(#[serde(with = "serde_bytes")] pub(crate) [u8; 32]);
+pub(crate) struct ContentHash(#[serde(with = "serde_bytes")] pub(crate) [u8; 32]);
 
-impl Hash {
+impl ContentHash {
     /// The hash of a content.
     pub(crate) fn of(content: &[u8]) -> Self {
         Self(*blake3::hash(content).as_bytes())
@@ -28,25 +28,25 @@ impl Hash {
 }
 
 /// What is looked up by name. The names come from the user's own files: nobody gains by making them collide.
-type Named<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
+type NameMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
 /// Some paths.
-pub(crate) type Paths<'a> = IndexSet<&'a str, FxBuildHasher>;
+pub(crate) type PathSet<'a> = IndexSet<&'a str, FxBuildHasher>;
 
 /// What stood in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Known {
+pub(crate) struct Fingerprint {
     /// As long as the file has this, its content is the same; `None`: it must be read to know.
-    pub(crate) stat: Option<Stat>,
+    pub(crate) stat: Option<FileStat>,
     /// Of the content.
-    pub(crate) hash: Hash,
+    pub(crate) hash: ContentHash,
 }
 
 /// A manifest that was checked and is good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Checked<'a> {
+pub(crate) struct CheckRecord<'a> {
     /// Of all that the outcome depends on.
-    pub(crate) key: Hash,
+    pub(crate) key: ContentHash,
     /// The other manifests that it uses, directly or not.
     #[serde(borrow)]
     pub(crate) uses: Vec<&'a str>,
@@ -58,15 +58,15 @@ pub(crate) struct Checked<'a> {
 
 /// What was made of a manifest for one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Emitted<'a> {
+pub(crate) struct EmitRecord<'a> {
     /// Of all that the files depend on.
-    pub(crate) key: Hash,
+    pub(crate) key: ContentHash,
     /// The files: paths below the output folder, and what was written there.
     #[serde(borrow)]
-    pub(crate) outputs: Vec<(&'a str, Known)>,
+    pub(crate) outputs: Vec<(&'a str, Fingerprint)>,
 }
 
-impl<'a> Emitted<'a> {
+impl<'a> EmitRecord<'a> {
     /// The paths of the files.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &'a str> {
         self.outputs.iter().map(|(path, _)| *path)
@@ -75,23 +75,23 @@ impl<'a> Emitted<'a> {
 
 /// One fact. Paths of inputs are relative to the project's folder, those of outputs to the output folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Fact<'a> {
+pub(crate) enum BuildFact<'a> {
     /// The machine was started, and this names that start: what was written before it may have been lost.
     Boot(&'a str),
     /// An input was read.
-    Input(&'a str, Known),
+    Input(&'a str, Fingerprint),
     /// An output was written, or found to be as it should be.
-    Output(&'a str, Known),
+    Output(&'a str, Fingerprint),
     /// An output is no longer one.
     Removed(&'a str),
     /// A manifest was checked.
-    Checked(&'a str, #[serde(borrow)] Checked<'a>),
+    Checked(&'a str, #[serde(borrow)] CheckRecord<'a>),
     /// Files were made: target and manifest.
-    Emitted(&'a str, &'a str, #[serde(borrow)] Emitted<'a>),
+    Emitted(&'a str, &'a str, #[serde(borrow)] EmitRecord<'a>),
     /// An output is about to be written: its text may stand there, should the build not come to say so.
-    Coming(&'a str, Hash),
+    Coming(&'a str, ContentHash),
     /// In these folders below the output folder there was no file but outputs of layoutc's.
-    Swept(#[serde(borrow)] Vec<(&'a str, Stat)>),
+    Swept(#[serde(borrow)] Vec<(&'a str, FileStat)>),
 }
 
 /// A log holds at least so many bytes for each manifest that was made into outputs.
@@ -99,76 +99,76 @@ const BYTES_EACH: usize = 384;
 
 /// All facts that still hold.
 #[derive(Debug, Default)]
-pub(crate) struct Facts<'a> {
+pub(crate) struct BuildFacts<'a> {
     /// The start of the machine in which the last build ran.
     pub(crate) boot: &'a str,
     /// By path.
-    pub(crate) inputs: Named<'a, Known>,
+    pub(crate) inputs: NameMap<'a, Fingerprint>,
     /// What was found of outputs since they were made, by path, and what is known of those that nothing makes any more;
     /// `None`: it is no output of ours.
-    found: Named<'a, Option<Known>>,
+    found: NameMap<'a, Option<Fingerprint>>,
     /// What may stand there instead, by path.
-    pub(crate) coming: BTreeMap<&'a str, Hash>,
+    pub(crate) coming: BTreeMap<&'a str, ContentHash>,
     /// The folders in which there is no file but outputs that are known here, as long as they have this; forgotten when
     /// something is emitted.
-    pub(crate) swept: Vec<(&'a str, Stat)>,
+    pub(crate) swept: Vec<(&'a str, FileStat)>,
     /// By manifest.
-    pub(crate) checked: Named<'a, Checked<'a>>,
+    pub(crate) checked: NameMap<'a, CheckRecord<'a>>,
     /// By target, then by manifest; the umbrella header has the manifest "".
-    emitted: BTreeMap<&'a str, Named<'a, Learned<'a>>>,
+    emitted: BTreeMap<&'a str, NameMap<'a, EmitEntry<'a>>>,
     /// How often something was emitted.
     times: usize,
     /// The outputs of what was emitted last, by path, with when that was; made when it is asked for.
-    made: OnceLock<Named<'a, (usize, Known)>>,
+    made: OnceLock<NameMap<'a, (usize, Fingerprint)>>,
 }
 
 /// What was emitted, and when: a manifest that is gone may have been made into the same file before.
 #[derive(Debug)]
-struct Learned<'a> {
+struct EmitEntry<'a> {
     nth: usize,
-    emitted: Emitted<'a>,
+    emitted: EmitRecord<'a>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> BuildFacts<'a> {
     /// None, with room for about as many as a log of so many bytes holds.
     pub(crate) fn with_room(bytes: usize) -> Self {
         let manifests = bytes / BYTES_EACH;
         let hasher = FxBuildHasher;
         Self {
-            inputs: Named::with_capacity_and_hasher(manifests, hasher),
-            checked: Named::with_capacity_and_hasher(manifests, hasher),
+            inputs: NameMap::with_capacity_and_hasher(manifests, hasher),
+            checked: NameMap::with_capacity_and_hasher(manifests, hasher),
             ..Self::default()
         }
     }
 
     /// Takes a fact in.
-    pub(crate) fn learn(&mut self, fact: Fact<'a>) {
+    pub(crate) fn learn(&mut self, fact: BuildFact<'a>) {
         match fact {
-            Fact::Boot(boot) => self.boot = boot,
-            Fact::Input(path, known) => drop(self.inputs.insert(path, known)),
-            Fact::Output(path, known) => {
+            BuildFact::Boot(boot) => self.boot = boot,
+            BuildFact::Input(path, known) => drop(self.inputs.insert(path, known)),
+            BuildFact::Output(path, known) => {
                 self.coming.remove(path);
                 self.found.insert(path, Some(known));
             }
-            Fact::Removed(path) => {
+            BuildFact::Removed(path) => {
                 self.coming.remove(path);
                 self.found.insert(path, None);
             }
-            Fact::Coming(path, hash) => drop(self.coming.insert(path, hash)),
-            Fact::Swept(folders) => self.swept = folders,
-            Fact::Checked(manifest, checked) => drop(self.checked.insert(manifest, checked)),
-            Fact::Emitted(target, manifest, emitted) => self.emit(target, manifest, emitted),
+            BuildFact::Coming(path, hash) => drop(self.coming.insert(path, hash)),
+            BuildFact::Swept(folders) => self.swept = folders,
+            BuildFact::Checked(manifest, checked) => drop(self.checked.insert(manifest, checked)),
+            BuildFact::Emitted(target, manifest, emitted) => self.emit(target, manifest, emitted),
         }
     }
 
-    fn emit(&mut self, target: &'a str, manifest: &'a str, emitted: Emitted<'a>) {
+    fn emit(&mut self, target: &'a str, manifest: &'a str, emitted: EmitRecord<'a>) {
         self.swept.clear();
         self.made = OnceLock::new();
         let is_bare = self.found.is_empty();
         for path in emitted.paths().filter(|_| !is_bare) {
             self.found.swap_remove(path);
         }
-        let room = || Named::with_capacity_and_hasher(self.checked.len(), FxBuildHasher);
+        let room = || NameMap::with_capacity_and_hasher(self.checked.len(), FxBuildHasher);
         let of_target = self.emitted.entry(target).or_insert_with(room);
         let old = of_target.swap_remove(manifest);
         // What it is not made into any more was still written by us.
@@ -178,21 +178,21 @@ impl<'a> Facts<'a> {
             }
         }
         self.times += 1;
-        of_target.insert(manifest, Learned { nth: self.times, emitted });
+        of_target.insert(manifest, EmitEntry { nth: self.times, emitted });
     }
 
     /// What is known of an output.
-    pub(crate) fn output(&self, path: &str) -> Option<&Known> {
+    pub(crate) fn output(&self, path: &str) -> Option<&Fingerprint> {
         match self.found.get(path) {
             Some(found) => found.as_ref(),
             None => self.made().get(path).map(|(_, known)| known),
         }
     }
 
-    fn made(&self) -> &Named<'a, (usize, Known)> {
+    fn made(&self) -> &NameMap<'a, (usize, Fingerprint)> {
         self.made.get_or_init(|| {
-            let mut made = Named::default();
-            for (.., Learned { nth, emitted }) in self.in_order() {
+            let mut made = NameMap::default();
+            for (.., EmitEntry { nth, emitted }) in self.in_order() {
                 made.extend(emitted.outputs.iter().map(|(path, known)| (*path, (*nth, *known))));
             }
             made
@@ -200,7 +200,7 @@ impl<'a> Facts<'a> {
     }
 
     /// What was emitted, with its target and manifest, in the order in which it was.
-    fn in_order(&self) -> Vec<(&'a str, &'a str, &Learned<'a>)> {
+    fn in_order(&self) -> Vec<(&'a str, &'a str, &EmitEntry<'a>)> {
         let of = self.emitted.iter();
         let mut all: Vec<_> =
             of.flat_map(|(target, of)| of.iter().map(move |(m, l)| (*target, *m, l))).collect();
@@ -212,7 +212,7 @@ impl<'a> Facts<'a> {
     pub(crate) fn files(
         &self,
         unit: (&str, &str),
-    ) -> impl Iterator<Item = (&'a str, &Hash, Option<&Known>)> {
+    ) -> impl Iterator<Item = (&'a str, &ContentHash, Option<&Fingerprint>)> {
         let files = self.emitted(unit).map_or(&[][..], |emitted| &emitted.outputs);
         files.iter().map(|(path, known)| {
             let found = self.found.get(path).map(Option::as_ref);
@@ -231,7 +231,7 @@ impl<'a> Facts<'a> {
     }
 
     /// What was made for a target of a manifest.
-    pub(crate) fn emitted(&self, (target, manifest): (&str, &str)) -> Option<&Emitted<'a>> {
+    pub(crate) fn emitted(&self, (target, manifest): (&str, &str)) -> Option<&EmitRecord<'a>> {
         self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
     }
 
@@ -251,7 +251,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether layoutc wrote a file with this hash to the output `path`.
-    pub(crate) fn wrote(&self, path: &str, hash: &Hash) -> bool {
+    pub(crate) fn wrote(&self, path: &str, hash: &ContentHash) -> bool {
         self.output(path).is_some_and(|known| known.hash == *hash)
             || self.coming.get(path) == Some(hash)
     }
@@ -267,13 +267,13 @@ impl<'a> Facts<'a> {
     }
 
     /// The facts one by one.
-    pub(crate) fn all(&self) -> Vec<Fact<'a>> {
-        let mut all = vec![Fact::Boot(self.boot)];
-        all.extend(self.inputs.iter().map(|(path, known)| Fact::Input(path, *known)));
-        all.extend(self.coming.iter().map(|(path, hash)| Fact::Coming(path, *hash)));
-        all.extend(self.checked.iter().map(|(m, checked)| Fact::Checked(m, checked.clone())));
+    pub(crate) fn all(&self) -> Vec<BuildFact<'a>> {
+        let mut all = vec![BuildFact::Boot(self.boot)];
+        all.extend(self.inputs.iter().map(|(path, known)| BuildFact::Input(path, *known)));
+        all.extend(self.coming.iter().map(|(path, hash)| BuildFact::Coming(path, *hash)));
+        all.extend(self.checked.iter().map(|(m, checked)| BuildFact::Checked(m, checked.clone())));
         let (mut rest, made) = (self.found.clone(), self.made());
-        for (target, manifest, Learned { nth, emitted }) in self.in_order() {
+        for (target, manifest, EmitEntry { nth, emitted }) in self.in_order() {
             let mut emitted = emitted.clone();
             for (path, known) in &mut emitted.outputs {
                 let is_last = made.get(path).is_some_and(|(last, _)| last == nth);
@@ -285,14 +285,14 @@ impl<'a> Facts<'a> {
                     rest.swap_remove(path);
                 }
             }
-            all.push(Fact::Emitted(target, manifest, emitted));
+            all.push(BuildFact::Emitted(target, manifest, emitted));
         }
         all.extend(rest.into_iter().map(|(path, found)| match found {
-            Some(known) => Fact::Output(path, known),
-            None => Fact::Removed(path),
+            Some(known) => BuildFact::Output(path, known),
+            None => BuildFact::Removed(path),
         }));
         // Last: where the end of the log is lost, nothing is said of outputs that are not known.
-        all.extend((!self.swept.is_empty()).then(|| Fact::Swept(self.swept.clone())));
+        all.extend((!self.swept.is_empty()).then(|| BuildFact::Swept(self.swept.clone())));
         all
     }
 }
@@ -301,17 +301,17 @@ impl<'a> Facts<'a> {
 mod tests {
     use super::*;
 
-    fn known(text: &str) -> Known {
-        Known { stat: None, hash: Hash::of(text.as_bytes()) }
+    fn known(text: &str) -> Fingerprint {
+        Fingerprint { stat: None, hash: ContentHash::of(text.as_bytes()) }
     }
 
-    fn emitted<'a>(manifest: &'a str, files: &[(&'a str, &str)]) -> Fact<'a> {
+    fn emitted<'a>(manifest: &'a str, files: &[(&'a str, &str)]) -> BuildFact<'a> {
         let outputs = files.iter().map(|(path, text)| (*path, known(text))).collect();
-        Fact::Emitted("c", manifest, Emitted { key: Hash::default(), outputs })
+        BuildFact::Emitted("c", manifest, EmitRecord { key: ContentHash::default(), outputs })
     }
 
-    fn learn<'a>(facts: impl IntoIterator<Item = Fact<'a>>) -> Facts<'a> {
-        let mut all = Facts::default();
+    fn learn<'a>(facts: impl IntoIterator<Item = BuildFact<'a>>) -> BuildFacts<'a> {
+        let mut all = BuildFacts::default();
         facts.into_iter().for_each(|fact| all.learn(fact));
         all
     }
@@ -320,16 +320,19 @@ mod tests {
     fn what_was_written_is_known_until_it_is_removed() {
         let before = emitted("m", &[("a.h", "1"), ("a.json", "1")]);
         let renamed = emitted("m", &[("a.h", "2"), ("b.json", "1")]);
-        let found = Known { stat: None, hash: Hash::of(b"3") };
-        let mut facts = vec![before, Fact::Output("a.h", found)];
+        let found = Fingerprint { stat: None, hash: ContentHash::of(b"3") };
+        let mut facts = vec![before, BuildFact::Output("a.h", found)];
         assert_eq!(learn(facts.clone()).output("a.h"), Some(&found));
         // What is made later counts for more than what was found before.
         facts.push(renamed);
         let now = learn(facts.clone());
         assert_eq!(now.output("a.h"), Some(&known("2")));
         assert_eq!(now.output("a.json"), Some(&known("1")));
-        assert!(now.wrote("b.json", &Hash::of(b"1")) && !now.wrote("c.json", &Hash::of(b"1")));
-        facts.extend([Fact::Removed("a.json"), Fact::Removed("b.json")]);
+        assert!(
+            now.wrote("b.json", &ContentHash::of(b"1"))
+                && !now.wrote("c.json", &ContentHash::of(b"1"))
+        );
+        facts.extend([BuildFact::Removed("a.json"), BuildFact::Removed("b.json")]);
         let now = learn(facts);
         assert_eq!((now.output("a.json"), now.output("b.json")), (None, None));
         assert_eq!(now.files(("c", "m")).filter_map(|(_, _, known)| known).count(), 1);
@@ -343,8 +346,8 @@ mod tests {
     fn of_two_manifests_that_were_made_into_one_file_the_later_one_counts() {
         let old = || emitted("old", &[("m.json", "old")]);
         let new = |text| emitted("new", &[("m.json", text)]);
-        let found = Known { stat: None, hash: Hash::of(b"two") };
-        let facts = [new("one"), old(), new("two"), Fact::Output("m.json", found)];
+        let found = Fingerprint { stat: None, hash: ContentHash::of(b"two") };
+        let facts = [new("one"), old(), new("two"), BuildFact::Output("m.json", found)];
         let now = learn(facts);
         assert_eq!(now.output("m.json"), Some(&found));
         let again = learn(now.all());

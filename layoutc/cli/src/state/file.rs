@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
 /// A file's names: its own, and that of what takes its place when it is written anew.
-pub(crate) type Names = [&'static str; 2];
+pub(crate) type FileNames = [&'static str; 2];
 
 /// Whether what is written is on the disk itself when that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Durability {
 
 /// A file's content, and what it had before it was read. `None` where there is no file, or one that others keep to
 /// themselves, or something else in its place.
-pub(super) fn read(dir: &OwnedFd, [name, _]: Names) -> io::Result<Option<(Vec<u8>, Metadata)>> {
+pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Vec<u8>, Metadata)>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut file = match retry_on_intr(|| openat(dir, name, flags, Mode::empty())) {
         Ok(file) => File::from(file),
@@ -42,7 +42,7 @@ pub(super) fn read(dir: &OwnedFd, [name, _]: Names) -> io::Result<Option<(Vec<u8
 /// Puts `bytes` after the first `good` ones, in place of what follows those. After an error what follows is cut off.
 pub(super) fn append(
     dir: &OwnedFd,
-    [name, _]: Names,
+    [name, _]: FileNames,
     good: u64,
     bytes: &[u8],
     durability: Durability,
@@ -64,7 +64,7 @@ pub(super) fn append(
 /// Makes `bytes` the content, by a new file that takes the old one's place.
 pub(super) fn replace(
     dir: &OwnedFd,
-    [name, new]: Names,
+    [name, new]: FileNames,
     bytes: &[u8],
     durability: Durability,
 ) -> io::Result<()> {

@@ -8,7 +8,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
 /// The file's name.
 const NAME: &str = "lock";
@@ -16,11 +16,11 @@ const NAME: &str = "lock";
 /// The state folder, locked for as long as this lives; the system unlocks it if this process dies. Where nothing can
 /// be locked (some network file systems) nothing is: builds at once then still write the same bytes, each file whole.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct StateLock {
     file: Option<File>,
 }
 
-impl Lock {
+impl StateLock {
     /// Where nothing can be locked.
     pub(crate) fn nothing() -> Self {
         Self { file: None }
@@ -40,9 +40,9 @@ impl Lock {
 pub(crate) fn lock(
     folder: &Path,
     dir: &OwnedFd,
-    wait: &mut dyn FnMut(&str) -> Result<(), Fault>,
-) -> Result<Option<Lock>, Fault> {
-    let fault = |error: io::Error| Fault::io("lock", &folder.join(NAME), &error);
+    wait: &mut dyn FnMut(&str) -> Result<(), CommandError>,
+) -> Result<Option<StateLock>, CommandError> {
+    let fault = |error: io::Error| CommandError::io("lock", &folder.join(NAME), &error);
     loop {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
@@ -61,7 +61,7 @@ pub(crate) fn lock(
                 while file.lock().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
             }
             // Nothing can be locked here.
-            Err(TryLockError::Error(_)) => return Ok(Some(Lock { file: Some(file) })),
+            Err(TryLockError::Error(_)) => return Ok(Some(StateLock { file: Some(file) })),
         }
         // Another may have removed the file that was locked, and a third one made it anew.
         let stands = statat(dir, NAME, AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -69,17 +69,17 @@ pub(crate) fn lock(
         let own = rustix::fs::fstat(&file).map_err(|error| fault(error.into()))?;
         if stands.as_ref().map(inode) == Some(inode(&own)) {
             sign(&mut file);
-            return Ok(Some(Lock { file: Some(file) }));
+            return Ok(Some(StateLock { file: Some(file) }));
         }
     }
 }
 
 /// The same if nobody holds it; else nothing.
-pub(crate) fn try_lock(dir: &OwnedFd) -> Option<Lock> {
+pub(crate) fn try_lock(dir: &OwnedFd) -> Option<StateLock> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(openat(dir, NAME, flags, Mode::empty()).ok()?);
     file.try_lock().ok()?;
-    Some(Lock { file: Some(file) })
+    Some(StateLock { file: Some(file) })
 }
 
 /// Says in the file who holds it. It is for people: nothing goes wrong without it.

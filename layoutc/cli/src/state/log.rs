@@ -11,16 +11,16 @@ use elsa::sync::FrozenVec;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, statat};
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
-use super::fact::{Fact, Facts};
-use super::file::{self, Durability, Names};
+use super::fact::{BuildFact, BuildFacts};
+use super::file::{self, Durability, FileNames};
 use super::record;
-use super::stat::Stat;
+use super::stat::FileStat;
 
 /// The file.
-pub(crate) const FILES: Names = ["log", "log.new"];
-/// The first line, with the version of [`Fact`]: it changes whenever that does.
+pub(crate) const FILES: FileNames = ["log", "log.new"];
+/// The first line, with the version of [`BuildFact`]: it changes whenever that does.
 const HEADER: &[u8] = b"layoutc log 5\n";
 /// Facts in one record.
 const TOGETHER: usize = 256;
@@ -29,9 +29,9 @@ const SPARE: usize = 1024;
 
 /// Holds what logs read: their facts are not copied.
 #[derive(Default)]
-pub(crate) struct Store(FrozenVec<Vec<u8>>);
+pub(crate) struct LogArena(FrozenVec<Vec<u8>>);
 
-impl fmt::Debug for Store {
+impl fmt::Debug for LogArena {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").finish_non_exhaustive()
     }
@@ -39,21 +39,21 @@ impl fmt::Debug for Store {
 
 /// The facts on disk.
 #[derive(Debug)]
-pub(crate) struct Log<'a> {
-    store: &'a Store,
+pub(crate) struct BuildLog<'a> {
+    store: &'a LogArena,
     /// The state folder, for messages.
     folder: PathBuf,
     /// What holds.
-    pub(crate) facts: Facts<'a>,
+    pub(crate) facts: BuildFacts<'a>,
     /// How many facts were written to get there.
     written: usize,
     /// The bytes that hold good records; 0: the file is no log of ours.
     good: u64,
     /// The file as it was read.
-    stat: Option<Stat>,
+    stat: Option<FileStat>,
 }
 
-impl<'a> Log<'a> {
+impl<'a> BuildLog<'a> {
     /// Reads the log in the state folder, which is `dir` if it is there. One that is no log, or that others keep to
     /// themselves, is an empty one.
     ///
@@ -62,12 +62,12 @@ impl<'a> Log<'a> {
     pub(crate) fn load(
         folder: &Path,
         dir: Option<&OwnedFd>,
-        store: &'a Store,
-    ) -> Result<Self, Fault> {
+        store: &'a LogArena,
+    ) -> Result<Self, CommandError> {
         let mut log = Self {
             store,
             folder: folder.to_owned(),
-            facts: Facts::default(),
+            facts: BuildFacts::default(),
             written: 0,
             good: 0,
             stat: None,
@@ -75,9 +75,9 @@ impl<'a> Log<'a> {
         let bytes: &[u8] = match dir.map_or(Ok(None), |dir| log.read(dir)) {
             Ok(Some(bytes)) if bytes.starts_with(HEADER) => store.0.push_get(bytes),
             Ok(_) => return Ok(log),
-            Err(error) => return Err(Fault::io("read", &log.folder.join(FILES[0]), &error)),
+            Err(error) => return Err(CommandError::io("read", &log.folder.join(FILES[0]), &error)),
         };
-        log.facts = Facts::with_room(bytes.len());
+        log.facts = BuildFacts::with_room(bytes.len());
         log.good = log.learn(bytes, HEADER.len()) as u64;
         let boot = boot();
         if log.facts.boot != boot {
@@ -92,7 +92,7 @@ impl<'a> Log<'a> {
         let mut good = start;
         for span in record::spans(bytes, start) {
             let end = span.end;
-            let facts: Option<Vec<Fact<'a>>> =
+            let facts: Option<Vec<BuildFact<'a>>> =
                 record::payload(bytes, span).and_then(|payload| postcard::from_bytes(payload).ok());
             let Some(facts) = facts else { break };
             good = end;
@@ -104,12 +104,12 @@ impl<'a> Log<'a> {
 
     fn read(&mut self, dir: &OwnedFd) -> io::Result<Option<Vec<u8>>> {
         let Some((bytes, metadata)) = file::read(dir, FILES)? else { return Ok(None) };
-        self.stat = Some(Stat::of(&metadata));
+        self.stat = Some(FileStat::of(&metadata));
         Ok(Some(bytes))
     }
 
     /// Reads it again.
-    pub(crate) fn reload(&mut self, dir: &OwnedFd) -> Result<(), Fault> {
+    pub(crate) fn reload(&mut self, dir: &OwnedFd) -> Result<(), CommandError> {
         *self = Self::load(&self.folder, Some(dir), self.store)?;
         Ok(())
     }
@@ -122,7 +122,7 @@ impl<'a> Log<'a> {
     /// Whether another build added to it since it was read.
     pub(crate) fn is_outdated(&self, dir: &OwnedFd) -> bool {
         let now = statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok();
-        now.as_ref().map(Stat::of_raw) != self.stat
+        now.as_ref().map(FileStat::of_raw) != self.stat
     }
 
     /// Adds facts. The lock must be held.
@@ -132,16 +132,17 @@ impl<'a> Log<'a> {
     pub(crate) fn add(
         &mut self,
         dir: &OwnedFd,
-        facts: Vec<Fact<'_>>,
+        facts: Vec<BuildFact<'_>>,
         durability: Durability,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CommandError> {
         let boot = boot();
         let mut news = Vec::new();
         if self.facts.boot != boot {
-            news.push(Fact::Boot(&boot));
+            news.push(BuildFact::Boot(&boot));
         }
         news.extend(facts);
-        let fault = |log: &Self, error| Fault::io("write", &log.folder.join(FILES[0]), &error);
+        let fault =
+            |log: &Self, error| CommandError::io("write", &log.folder.join(FILES[0]), &error);
         let news = self.store.0.push_get(records(&news).map_err(|error| fault(self, error))?);
         self.learn(news, 0);
         let is_bloated = |live: usize| self.written > live + live / 4 + SPARE;
@@ -153,7 +154,7 @@ impl<'a> Log<'a> {
         };
         done.map_err(|error| fault(self, error))?;
         self.stat =
-            statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(Stat::of_raw);
+            statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(FileStat::of_raw);
         Ok(())
     }
 
@@ -175,7 +176,7 @@ impl<'a> Log<'a> {
     }
 }
 
-fn records(facts: &[Fact<'_>]) -> io::Result<Vec<u8>> {
+fn records(facts: &[BuildFact<'_>]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for together in facts.chunks(TOGETHER) {
         record::push(&mut bytes, &postcard::to_allocvec(together).map_err(io::Error::other)?);

@@ -9,16 +9,16 @@ use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
-use layoutc_compiler::host::{Key, Memo};
+use layoutc_compiler::host::{CacheKey, ResultCache};
 use rustc_hash::FxBuildHasher;
 use rustix::fd::OwnedFd;
 
-use super::fact::Hash;
-use super::file::{self, Durability, Names};
+use super::fact::ContentHash;
+use super::file::{self, Durability, FileNames};
 use super::record;
 
 /// The file.
-pub(crate) const FILES: Names = ["memo", "memo.new"];
+pub(crate) const FILES: FileNames = ["memo", "memo.new"];
 /// The first line; the hash of the program follows it.
 const HEADER: &[u8] = b"layoutc memo 1\n";
 /// Bytes before the first record.
@@ -28,41 +28,41 @@ const GROWTH: u64 = 8 << 20;
 
 /// The memory of the builds into one output folder.
 #[derive(Debug)]
-pub(crate) struct Disk {
+pub(crate) struct DiskMemo {
     dir: Option<OwnedFd>,
-    tool: Hash,
-    old: OnceLock<Old>,
-    new: Mutex<BTreeMap<Key, Vec<u8>>>,
+    tool: ContentHash,
+    old: OnceLock<MemoFile>,
+    new: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
 }
 
 /// What stands on disk.
 #[derive(Debug, Default)]
-struct Old {
+struct MemoFile {
     bytes: Vec<u8>,
     /// Where each payload lies, its key included.
-    spans: IndexMap<Key, Range<usize>, FxBuildHasher>,
+    spans: IndexMap<CacheKey, Range<usize>, FxBuildHasher>,
 }
 
-impl Disk {
+impl DiskMemo {
     /// The memory of the program with this hash, in the state folder if that is there.
-    pub(crate) fn new(dir: Option<OwnedFd>, tool: Hash) -> Self {
+    pub(crate) fn new(dir: Option<OwnedFd>, tool: ContentHash) -> Self {
         Self { dir, tool, old: OnceLock::new(), new: Mutex::default() }
     }
 
-    fn old(&self) -> &Old {
+    fn old(&self) -> &MemoFile {
         self.old.get_or_init(|| {
             let read = self.dir.as_ref().and_then(|dir| file::read(dir, FILES).ok().flatten());
             let bytes = read.map(|(bytes, _)| bytes).unwrap_or_default();
             let is_ours =
                 bytes.strip_prefix(HEADER).is_some_and(|rest| rest.starts_with(&self.tool.0));
             if !is_ours {
-                return Old::default();
+                return MemoFile::default();
             }
             let spans = record::spans(&bytes, START).into_iter().filter_map(|span| {
                 let key = bytes.get(span.clone())?.first_chunk()?;
-                Some((Key(*key), span))
+                Some((CacheKey(*key), span))
             });
-            Old { spans: spans.collect(), bytes }
+            MemoFile { spans: spans.collect(), bytes }
         })
     }
 
@@ -71,7 +71,11 @@ impl Disk {
     ///
     /// # Errors
     /// The machine's. What is not kept is computed again.
-    pub(crate) fn flush(&self, dir: &OwnedFd, live: &dyn Fn() -> BTreeSet<Key>) -> io::Result<()> {
+    pub(crate) fn flush(
+        &self,
+        dir: &OwnedFd,
+        live: &dyn Fn() -> BTreeSet<CacheKey>,
+    ) -> io::Result<()> {
         let new = std::mem::take(&mut *self.new.lock().unwrap_or_else(PoisonError::into_inner));
         if new.is_empty() {
             return Ok(());
@@ -98,7 +102,7 @@ impl Disk {
     }
 
     /// Writes what is live and what is new anew.
-    fn replace(&self, dir: &OwnedFd, new: &[u8], live: &BTreeSet<Key>) -> io::Result<()> {
+    fn replace(&self, dir: &OwnedFd, new: &[u8], live: &BTreeSet<CacheKey>) -> io::Result<()> {
         let mut bytes = [HEADER, &self.tool.0].concat();
         let old = self.old();
         for span in old.spans.iter().filter(|(key, _)| live.contains(key)).map(|(_, span)| span) {
@@ -111,8 +115,8 @@ impl Disk {
     }
 }
 
-impl Memo for Disk {
-    fn recall(&self, key: &Key) -> Option<Vec<u8>> {
+impl ResultCache for DiskMemo {
+    fn recall(&self, key: &CacheKey) -> Option<Vec<u8>> {
         let new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = new.get(key) {
             return Some(value.clone());
@@ -123,7 +127,7 @@ impl Memo for Disk {
         payload.get(key.0.len()..).map(<[u8]>::to_vec)
     }
 
-    fn keep(&self, key: &Key, value: Vec<u8>) {
+    fn keep(&self, key: &CacheKey, value: Vec<u8>) {
         self.new.lock().unwrap_or_else(PoisonError::into_inner).insert(*key, value);
     }
 }

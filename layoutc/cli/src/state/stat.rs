@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// What tells one content of a file from another: times in nanoseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Packed", into = "Packed")]
-pub(crate) struct Stat {
+#[serde(from = "StatBytes", into = "StatBytes")]
+pub(crate) struct FileStat {
     bytes: u64,
     modified: i64,
     changed: i64,
@@ -19,10 +19,10 @@ pub(crate) struct Stat {
 
 /// The four numbers, little-endian.
 #[derive(Serialize, Deserialize)]
-struct Packed(#[serde(with = "serde_bytes")] [u8; 32]);
+struct StatBytes(#[serde(with = "serde_bytes")] [u8; 32]);
 
-impl From<Stat> for Packed {
-    fn from(Stat { bytes, modified, changed, inode }: Stat) -> Self {
+impl From<FileStat> for StatBytes {
+    fn from(FileStat { bytes, modified, changed, inode }: FileStat) -> Self {
         let mut packed = [0; 32];
         let numbers = [
             bytes.to_le_bytes(),
@@ -37,8 +37,8 @@ impl From<Stat> for Packed {
     }
 }
 
-impl From<Packed> for Stat {
-    fn from(Packed(packed): Packed) -> Self {
+impl From<StatBytes> for FileStat {
+    fn from(StatBytes(packed): StatBytes) -> Self {
         let number = |nth: usize| packed.as_chunks().0.get(nth).copied().unwrap_or_default();
         Self {
             bytes: u64::from_le_bytes(number(0)),
@@ -54,7 +54,7 @@ const TICK: i64 = 30_000_000;
 /// The same where it counts seconds.
 const SECONDS: i64 = 2_000_000_000;
 
-impl Stat {
+impl FileStat {
     /// Of a file that is there.
     pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Stat {
 
     /// This, if a change after `now` would show: a file that was changed a moment ago can change again within the same
     /// tick of the file system's clock.
-    pub(crate) fn settled(self, now: Now) -> Option<Self> {
+    pub(crate) fn settled(self, now: Timestamp) -> Option<Self> {
         let latest = self.modified.max(self.changed);
         let tick = if latest % 1_000_000_000 == 0 { SECONDS } else { TICK };
         (latest.saturating_add(tick) < now.0).then_some(self)
@@ -88,9 +88,9 @@ impl Stat {
 
 /// A moment, in nanoseconds since 1970.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Now(i64);
+pub(crate) struct Timestamp(i64);
 
-impl Now {
+impl Timestamp {
     /// This moment.
     pub(crate) fn take() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn a_file_changed_a_moment_ago_is_not_settled() {
-        let at = |nanos| Stat { bytes: 1, modified: nanos, changed: nanos, inode: 1 };
-        let now = Now(10_000_000_001);
+        let at = |nanos| FileStat { bytes: 1, modified: nanos, changed: nanos, inode: 1 };
+        let now = Timestamp(10_000_000_001);
         assert_eq!(at(9_999_999_999).settled(now), None);
         assert_eq!(at(9_900_000_001).settled(now), Some(at(9_900_000_001)));
         // The clock of this file system counts seconds.

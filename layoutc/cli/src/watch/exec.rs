@@ -12,24 +12,24 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
 };
 
-use super::Message;
+use super::WatchMessage;
 
 /// How long a command may take to end when it is asked to.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs one command again and again, never twice at once.
 #[derive(Debug)]
-pub(super) struct Runner {
+pub(super) struct ExecRunner {
     command: String,
     /// Where its standard output goes: where ours goes, or to standard error.
-    output: Output,
-    inbox: SyncSender<Message>,
-    running: Mutex<Running>,
+    output: ExecOutput,
+    inbox: SyncSender<WatchMessage>,
+    running: Mutex<ExecChild>,
 }
 
 /// Where a command prints its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Output {
+pub(super) enum ExecOutput {
     /// To our standard output.
     Shared,
     /// To standard error: our standard output is for programs.
@@ -37,19 +37,23 @@ pub(super) enum Output {
 }
 
 #[derive(Debug, Default)]
-struct Running {
+struct ExecChild {
     child: Option<Child>,
     /// How many were started.
     number: u64,
 }
 
-impl Runner {
+impl ExecRunner {
     /// Runs `command`; tells `inbox` when one ended by itself.
-    pub(super) fn new(command: String, output: Output, inbox: SyncSender<Message>) -> Self {
+    pub(super) fn new(
+        command: String,
+        output: ExecOutput,
+        inbox: SyncSender<WatchMessage>,
+    ) -> Self {
         Self { command, output, inbox, running: Mutex::default() }
     }
 
-    fn running(&self) -> MutexGuard<'_, Running> {
+    fn running(&self) -> MutexGuard<'_, ExecChild> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -59,7 +63,7 @@ impl Runner {
         stop(running.child.take());
         let mut command = Command::new("sh");
         command.arg("-c").arg(&self.command).stdin(Stdio::null()).process_group(0);
-        if self.output == Output::Aside {
+        if self.output == ExecOutput::Aside {
             command.stdout(Stdio::from(io::stderr()));
         }
         let child = command.spawn()?;
@@ -71,7 +75,7 @@ impl Runner {
             // It is not reaped here: while it is not, nobody else gets its number.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             let status = waitid(WaitId::Pid(pid), options).ok().flatten();
-            drop(inbox.send(Message::Ended(number, status.as_ref().and_then(failure))));
+            drop(inbox.send(WatchMessage::Ended(number, status.as_ref().and_then(failure))));
         });
         Ok(())
     }

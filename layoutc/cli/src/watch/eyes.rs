@@ -17,70 +17,70 @@ use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Wat
 
 use crate::fault::plain;
 use crate::project::CONFIG;
-use crate::project::globs::Globs;
+use crate::project::globs::SourceGlobs;
 use crate::project::paths::normal;
-use crate::project::reads::Reads;
+use crate::project::reads::ReadSet;
 
-use super::Message;
+use super::WatchMessage;
 
 /// A folder as it is watched: how deep, and which folder it was.
-type Armed = (RecursiveMode, Option<(u64, u64)>);
+type FolderWatch = (RecursiveMode, Option<(u64, u64)>);
 
 /// What is watched, and which of the reports matter.
-pub(super) struct Eyes {
+pub(super) struct FsWatcher {
     watcher: RecommendedWatcher,
-    armed: BTreeMap<PathBuf, Armed>,
-    interest: Interest,
+    armed: BTreeMap<PathBuf, FolderWatch>,
+    interest: WatchSet,
     /// Reports were lost, or a watched folder may be another now.
     is_stale: Arc<AtomicBool>,
 }
 
 /// The files that matter, and the places where a new one would.
 #[derive(Debug, Default)]
-struct Interest {
+struct WatchSet {
     files: BTreeSet<PathBuf>,
-    sources: Vec<(PathBuf, Globs)>,
+    sources: Vec<(PathBuf, SourceGlobs)>,
     loose: Vec<PathBuf>,
     templates: Vec<PathBuf>,
     written: Vec<PathBuf>,
     /// Folders as the system calls them, each with the path by which it was reached.
     linked: Vec<(PathBuf, PathBuf)>,
-    way: InTheWay,
+    blockage: OutputBlockage,
 }
 
 /// Whether something in the output folders keeps the outputs from being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum InTheWay {
+pub(super) enum OutputBlockage {
     /// What happens there does not matter.
     #[default]
-    Nothing,
+    Absent,
     /// The next build is when it is gone.
-    Something,
+    Present,
 }
 
-impl Eyes {
+impl FsWatcher {
     /// Eyes that report to `inbox`; the reason in words where the system reports nothing.
-    pub(super) fn open(inbox: SyncSender<Message>) -> Result<Self, String> {
+    pub(super) fn open(inbox: SyncSender<WatchMessage>) -> Result<Self, String> {
         let is_stale = Arc::new(AtomicBool::new(false));
         let lost = Arc::clone(&is_stale);
         let handler = move |event: notify::Result<Event>| {
             // Reading a file is reported too; the build reads every input.
             let event = match event {
                 Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
-                Ok(event) => Message::Event(event),
+                Ok(event) => WatchMessage::Event(event),
                 Err(_) => {
                     lost.store(true, Ordering::SeqCst);
-                    Message::Event(Event::new(EventKind::Any))
+                    WatchMessage::Event(Event::new(EventKind::Any))
                 }
             };
             if let Err(TrySendError::Full(_)) = inbox.try_send(event) {
                 // Who reads a full inbox sees this afterwards; if it was emptied meanwhile, this wakes the reader.
                 lost.store(true, Ordering::SeqCst);
-                drop(inbox.try_send(Message::Event(Event::new(EventKind::Any))));
+                drop(inbox.try_send(WatchMessage::Event(Event::new(EventKind::Any))));
             }
         };
         let watcher = notify::recommended_watcher(handler).map_err(|error| reason(&error))?;
-        let (armed, interest) = (BTreeMap::new(), Interest::default());
+        let (armed, interest) = (BTreeMap::new(), WatchSet::default());
         Ok(Self { watcher, armed, interest, is_stale })
     }
 
@@ -91,14 +91,15 @@ impl Eyes {
     /// The reason, in words, why the system will not report.
     pub(super) fn arm(
         &mut self,
-        known: &Reads,
+        known: &ReadSet,
         home: &Path,
-        way: InTheWay,
+        way: OutputBlockage,
     ) -> Result<bool, String> {
-        self.interest = Interest::new(known, way);
+        self.interest = WatchSet::new(known, way);
         let wanted = folders(known, &self.interest.files, home, way);
         let is_stale = self.is_stale.swap(false, Ordering::SeqCst);
-        let keeps = |(folder, armed): &(&PathBuf, &Armed)| wanted.get(*folder) == Some(*armed);
+        let keeps =
+            |(folder, armed): &(&PathBuf, &FolderWatch)| wanted.get(*folder) == Some(*armed);
         let gone: Vec<PathBuf> =
             self.armed.iter().filter(|f| is_stale || !keeps(f)).map(|(f, _)| f.clone()).collect();
         for folder in gone {
@@ -136,8 +137,8 @@ impl Eyes {
     }
 }
 
-impl Interest {
-    fn new(known: &Reads, way: InTheWay) -> Self {
+impl WatchSet {
+    fn new(known: &ReadSet, blockage: OutputBlockage) -> Self {
         let reals = |folders: &BTreeSet<PathBuf>| folders.iter().map(|f| real(f)).collect();
         let trees: Vec<(PathBuf, PathBuf)> =
             trees(known).into_iter().map(|tree| (real(&tree), tree)).collect();
@@ -152,7 +153,7 @@ impl Interest {
             templates: known.templates.keys().map(|folder| real(folder)).collect(),
             written,
             linked: trees.into_iter().filter(is_linked).collect(),
-            way,
+            blockage,
         }
     }
 
@@ -173,7 +174,7 @@ impl Interest {
             return true;
         }
         if below(&self.written) {
-            return self.way == InTheWay::Something;
+            return self.blockage == OutputBlockage::Present;
         }
         let is_matched = self
             .sources
@@ -191,18 +192,18 @@ impl Interest {
 
 /// The folders to be watched; `names` is how the system calls the files.
 fn folders(
-    known: &Reads,
+    known: &ReadSet,
     names: &BTreeSet<PathBuf>,
     home: &Path,
-    way: InTheWay,
-) -> BTreeMap<PathBuf, Armed> {
+    way: OutputBlockage,
+) -> BTreeMap<PathBuf, FolderWatch> {
     let mut folders = BTreeMap::new();
     let files = known.files.keys().chain(names).map(PathBuf::as_path);
     let parents: BTreeSet<&Path> = files.filter_map(Path::parent).chain([home]).collect();
     for folder in parents.into_iter().map(nearest) {
         folders.entry(folder).or_insert(RecursiveMode::NonRecursive);
     }
-    let written = known.written.iter().filter(|_| way == InTheWay::Something).cloned();
+    let written = known.written.iter().filter(|_| way == OutputBlockage::Present).cloned();
     for tree in trees(known).into_iter().chain(written) {
         if tree.is_dir() {
             folders.insert(real(&tree), RecursiveMode::Recursive);
@@ -225,7 +226,7 @@ fn folders(
 }
 
 /// The folders in which a new file at any depth may be an input.
-fn trees(known: &Reads) -> Vec<PathBuf> {
+fn trees(known: &ReadSet) -> Vec<PathBuf> {
     let mut trees = Vec::new();
     for (root, globs) in &known.sources {
         trees.extend(globs.folders.iter().map(|start| root.join(start)));
@@ -249,7 +250,7 @@ fn nearest(path: &Path) -> PathBuf {
 
 /// How the system calls the files, also those that are not there; and every link on the way to them, for what becomes
 /// of one becomes of the file.
-fn names(known: &Reads) -> BTreeSet<PathBuf> {
+fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
     let mut names = BTreeSet::new();
     for file in known.files.keys() {

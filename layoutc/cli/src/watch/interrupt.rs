@@ -8,23 +8,23 @@ use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Duration;
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::interrupt::INTERRUPTED;
 
-use super::Message;
-use super::exec::Runner;
+use super::WatchMessage;
+use super::exec::ExecRunner;
 
 /// How long a build may go on before it is cut off. Every output is whole at any moment.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// From here on Ctrl-C sends a message, and ends the process if nobody takes it.
 pub(super) fn install(
-    inbox: SyncSender<Message>,
-    runner: Option<Arc<Runner>>,
-) -> Result<(), Fault> {
+    inbox: SyncSender<WatchMessage>,
+    runner: Option<Arc<ExecRunner>>,
+) -> Result<(), CommandError> {
     let handler = move || {
         // If the inbox is full, its reader is busy.
-        drop(inbox.try_send(Message::Interrupt));
+        drop(inbox.try_send(WatchMessage::Interrupt));
         thread::sleep(PATIENCE);
         if let Some(runner) = &runner {
             runner.stop();
@@ -33,6 +33,6 @@ pub(super) fn install(
         process::exit(i32::from(INTERRUPTED));
     };
     ctrlc::set_handler(handler).map_err(|error| {
-        Fault::io("listen for", Path::new("Ctrl-C"), &io::Error::other(error.to_string()))
+        CommandError::io("listen for", Path::new("Ctrl-C"), &io::Error::other(error.to_string()))
     })
 }

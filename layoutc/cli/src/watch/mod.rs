@@ -18,18 +18,18 @@ use std::time::{Duration, Instant};
 
 use notify::Event;
 
-use crate::args::{Format, Watch};
-use crate::build::{Ahead, Built, Looked, Rows, guess, once};
+use crate::args::{ReportFormat, WatchArgs};
+use crate::build::{BuildPrefetch, BuildSummary, ManifestReads, RowSelection, guess, once};
 use crate::console::Console;
-use crate::fault::{Fault, plain};
+use crate::fault::{CommandError, plain};
 use crate::project::Project;
-use crate::project::reads::Reads;
-use crate::state::log::Store;
+use crate::project::reads::ReadSet;
+use crate::state::log::LogArena;
 
-use exec::{Output, Runner};
-use eyes::{Eyes, InTheWay};
-use look::{Change, Look};
-use status::{Outcome, Status};
+use exec::{ExecOutput, ExecRunner};
+use eyes::{FsWatcher, OutputBlockage};
+use look::{InputChange, InputSnapshot};
+use status::{BuildOutcome, StatusReporter};
 
 /// How long nothing may be reported before a change is looked at.
 const QUIET: Duration = Duration::from_millis(40);
@@ -44,7 +44,7 @@ const BACKLOG: usize = 1024;
 
 /// What wakes a watch.
 #[derive(Debug)]
-enum Message {
+enum WatchMessage {
     /// Something happened in a watched folder.
     Event(Event),
     /// The command with this number ended; how it failed, if it did.
@@ -55,28 +55,28 @@ enum Message {
 
 /// Why the inputs are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
+enum WakeReason {
     /// A folder is watched only now: something may have happened there before.
-    Armed,
+    WatchAdded,
     /// Something was reported, or it is time to look.
-    Woken,
+    Reported,
 }
 
 /// A watch that goes on.
-struct Watching<'a> {
-    args: &'a Watch,
+struct WatchLoop<'a> {
+    args: &'a WatchArgs,
     console: &'a mut Console,
     /// The folder in which it was started.
     home: PathBuf,
-    inbox: Receiver<Message>,
+    inbox: Receiver<WatchMessage>,
     /// `None`: nothing is reported.
-    eyes: Option<Eyes>,
-    runner: Option<Arc<Runner>>,
+    eyes: Option<FsWatcher>,
+    runner: Option<Arc<ExecRunner>>,
     /// What the last build read.
-    known: Reads,
-    status: Status,
+    known: ReadSet,
+    status: StatusReporter,
     /// How it went.
-    outcome: Outcome,
+    outcome: BuildOutcome,
     is_over: bool,
 }
 
@@ -84,31 +84,32 @@ struct Watching<'a> {
 ///
 /// # Errors
 /// Faults of the first build that no edit mends: of the command line or of the machine.
-pub(crate) fn run(args: &Watch, console: &mut Console) -> Result<(), Fault> {
-    let home = std::env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
+pub(crate) fn run(args: &WatchArgs, console: &mut Console) -> Result<(), CommandError> {
+    let home = std::env::current_dir().map_err(|e| CommandError::io("find", Path::new("."), &e))?;
     let (sender, inbox) = sync_channel(BACKLOG);
-    let output = if console.format == Format::Json { Output::Aside } else { Output::Shared };
+    let output =
+        if console.format == ReportFormat::Json { ExecOutput::Aside } else { ExecOutput::Shared };
     let runner = args
         .exec
         .as_ref()
-        .map(|command| Arc::new(Runner::new(command.clone(), output, sender.clone())));
+        .map(|command| Arc::new(ExecRunner::new(command.clone(), output, sender.clone())));
     interrupt::install(sender.clone(), runner.clone())?;
-    let mut watching = Watching {
+    let mut watching = WatchLoop {
         args,
         console,
         home,
         inbox,
         eyes: None,
         runner: runner.clone(),
-        known: Reads::default(),
-        status: Status::default(),
-        outcome: Outcome::Good,
+        known: ReadSet::default(),
+        status: StatusReporter::default(),
+        outcome: BuildOutcome::Success,
         is_over: false,
     };
     if args.poll {
         watching.poll(None);
     } else {
-        match Eyes::open(sender) {
+        match FsWatcher::open(sender) {
             Ok(eyes) => watching.eyes = Some(eyes),
             Err(reason) => watching.poll(Some(&reason)),
         }
@@ -120,20 +121,20 @@ pub(crate) fn run(args: &Watch, console: &mut Console) -> Result<(), Fault> {
     ended
 }
 
-impl Watching<'_> {
-    fn go(&mut self) -> Result<(), Fault> {
+impl WatchLoop<'_> {
+    fn go(&mut self) -> Result<(), CommandError> {
         let look = self.take();
         // Watched before it is built: what changes from here on is reported.
-        self.known = look.clone().into_known(&self.known, Reads::default());
+        self.known = look.clone().into_known(&self.known, ReadSet::default());
         self.arm();
-        let mut reads = Reads::default();
+        let mut reads = ReadSet::default();
         match self.build(None, &mut reads) {
             (
                 Err(
-                    fault @ (Fault::Usage(_)
-                    | Fault::NoProject
-                    | Fault::Machine(_)
-                    | Fault::Interrupted),
+                    fault @ (CommandError::Usage(_)
+                    | CommandError::NoProject
+                    | CommandError::Machine(_)
+                    | CommandError::Interrupted),
                 ),
                 _,
             ) => {
@@ -145,10 +146,10 @@ impl Watching<'_> {
         while !self.is_over {
             let why = if self.arm() {
                 self.settle();
-                Why::Armed
+                WakeReason::WatchAdded
             } else {
                 self.wait();
-                Why::Woken
+                WakeReason::Reported
             };
             if !self.is_over {
                 self.rebuild(why);
@@ -158,8 +159,8 @@ impl Watching<'_> {
     }
 
     /// Builds again if an input changed.
-    fn rebuild(&mut self, why: Why) {
-        let store = Store::default();
+    fn rebuild(&mut self, why: WakeReason) {
+        let store = LogArena::default();
         let paths = &self.args.build.select;
         let (look, log) = std::thread::scope(|scope| {
             let log = scope.spawn(|| guess(paths, &store));
@@ -168,40 +169,43 @@ impl Watching<'_> {
         let changes = look.changes(&self.known);
         // What is wrong outside of the inputs may be mended without a change of one.
         let may_be_mended = match self.outcome {
-            Outcome::Blocked => true,
-            Outcome::Failed => self.home.is_dir(),
-            Outcome::Good | Outcome::Bad => false,
+            BuildOutcome::Blocked => true,
+            BuildOutcome::Failed => self.home.is_dir(),
+            BuildOutcome::Success | BuildOutcome::InputError => false,
         };
         let may_be_mended = may_be_mended && self.eyes.is_some();
         if self.is_over || changes.is_empty() && !may_be_mended {
             return;
         }
-        let mut reads = Reads::default();
+        let mut reads = ReadSet::default();
         let ahead = look.found().map(|(projects, looks)| {
             reads.files.clone_from(looks);
             (
                 projects,
-                Ahead {
+                BuildPrefetch {
                     log: log.map(|(_, log)| log),
-                    looked: Looked::ByPath(looks),
+                    looked: ManifestReads::ByPath(looks),
                     store: &store,
                 },
             )
         });
         let (built, took) = self.build(ahead, &mut reads);
-        if why == Why::Armed && changes.is_empty() && Outcome::of(&built) != Outcome::Good {
+        if why == WakeReason::WatchAdded
+            && changes.is_empty()
+            && BuildOutcome::of(&built) != BuildOutcome::Success
+        {
             return;
         }
         self.tell(&changes, &built, took);
         self.known = look.into_known(&self.known, reads);
     }
 
-    fn take(&self) -> Look {
-        Look::take(&self.args.build.select, &self.home, &self.known)
+    fn take(&self) -> InputSnapshot {
+        InputSnapshot::take(&self.args.build.select, &self.home, &self.known)
     }
 
     /// The inputs, once they do not look like half of a save.
-    fn look(&mut self) -> Look {
+    fn look(&mut self) -> InputSnapshot {
         let deadline = Instant::now() + HALFWAY;
         let mut look = self.take();
         while !self.is_over && Instant::now() < deadline {
@@ -224,22 +228,28 @@ impl Watching<'_> {
     /// Builds; the projects are found first if they are not known.
     fn build<'p>(
         &mut self,
-        known: Option<(&'p [Project], Ahead<'p>)>,
-        reads: &mut Reads,
-    ) -> (Result<Built, Fault>, Duration) {
+        known: Option<(&'p [Project], BuildPrefetch<'p>)>,
+        reads: &mut ReadSet,
+    ) -> (Result<BuildSummary, CommandError>, Duration) {
         let start = Instant::now();
         let (args, home) = (&self.args.build, &self.home);
         let entered =
-            std::env::set_current_dir(home).map_err(|error| Fault::io("find", home, &error));
-        let built = entered.and_then(|()| once(args, Rows::None, known, reads, self.console));
+            std::env::set_current_dir(home).map_err(|error| CommandError::io("find", home, &error));
+        let built =
+            entered.and_then(|()| once(args, RowSelection::None, known, reads, self.console));
         (built, start.elapsed())
     }
 
     /// Tells of a build; after a good one, the command is run.
-    fn tell(&mut self, changes: &[Change], built: &Result<Built, Fault>, took: Duration) {
+    fn tell(
+        &mut self,
+        changes: &[InputChange],
+        built: &Result<BuildSummary, CommandError>,
+        took: Duration,
+    ) {
         self.outcome = self.status.tell(self.args, changes, built, took, self.console);
         if let Some(runner) = &self.runner
-            && self.outcome == Outcome::Good
+            && self.outcome == BuildOutcome::Success
             && let Err(error) = runner.restart()
         {
             self.console.remark(&format!("error: cannot start `sh`: {}\n", plain(&error)));
@@ -250,8 +260,10 @@ impl Watching<'_> {
     /// Watches what the last build read. Whether there is something new to be watched.
     fn arm(&mut self) -> bool {
         let way = match self.outcome {
-            Outcome::Blocked => InTheWay::Something,
-            Outcome::Good | Outcome::Bad | Outcome::Failed => InTheWay::Nothing,
+            BuildOutcome::Blocked => OutputBlockage::Present,
+            BuildOutcome::Success | BuildOutcome::InputError | BuildOutcome::Failed => {
+                OutputBlockage::Absent
+            }
         };
         match self.eyes.as_mut().map(|eyes| eyes.arm(&self.known, &self.home, way)) {
             None => false,

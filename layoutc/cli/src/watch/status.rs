@@ -5,85 +5,92 @@ use std::time::Duration;
 use layoutc_compiler::diagnostic::Severity;
 use serde_json::{Value, json};
 
-use crate::args::{Format, Watch};
-use crate::build::Built;
+use crate::args::{ReportFormat, WatchArgs};
+use crate::build::BuildSummary;
 use crate::command::tell;
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::report::counted;
 use crate::report::summary::{counts, stages_json, stages_text};
 
-use super::look::Change;
+use super::look::InputChange;
 
 /// The changes that a line names.
 const NAMED: usize = 3;
 
 /// How the last build went.
 #[derive(Debug, Default)]
-pub(super) struct Status {
-    last: Option<Last>,
+pub(super) struct StatusReporter {
+    last: Option<LastBuild>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
-    Good,
-    Bad,
+enum LastBuild {
+    Success,
+    Failure,
 }
 
 /// How a build went, for what comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum BuildOutcome {
     /// All well.
-    Good,
+    Success,
     /// An input is at fault.
-    Bad,
+    InputError,
     /// Something in an output folder is.
     Blocked,
     /// The machine is.
     Failed,
 }
 
-impl Outcome {
+impl BuildOutcome {
     /// How a build went.
-    pub(super) fn of(built: &Result<Built, Fault>) -> Self {
+    pub(super) fn of(built: &Result<BuildSummary, CommandError>) -> Self {
         let report = match built {
             Ok(built) => &built.report,
-            Err(Fault::Machine(_) | Fault::Interrupted) => return Outcome::Failed,
-            Err(Fault::Input(_) | Fault::Usage(_) | Fault::NoProject) => return Outcome::Bad,
+            Err(CommandError::Machine(_) | CommandError::Interrupted) => {
+                return BuildOutcome::Failed;
+            }
+            Err(CommandError::Input(_) | CommandError::Usage(_) | CommandError::NoProject) => {
+                return BuildOutcome::InputError;
+            }
         };
         if !report.has_errors() {
-            Outcome::Good
+            BuildOutcome::Success
         } else if report.errors().all(|code| code.id().starts_with("output::")) {
-            Outcome::Blocked
+            BuildOutcome::Blocked
         } else {
-            Outcome::Bad
+            BuildOutcome::InputError
         }
     }
 }
 
-impl Status {
+impl StatusReporter {
     /// Tells of a build and what caused it; gives how it went.
     pub(super) fn tell(
         &mut self,
-        args: &Watch,
-        changes: &[Change],
-        built: &Result<Built, Fault>,
+        args: &WatchArgs,
+        changes: &[InputChange],
+        built: &Result<BuildSummary, CommandError>,
         took: Duration,
         console: &mut Console,
-    ) -> Outcome {
+    ) -> BuildOutcome {
         let (errors, warnings) = match built {
             Ok(built) => {
                 let report = &built.report;
                 (report.count(Severity::Error), report.count(Severity::Warning))
             }
-            Err(Fault::Input(diagnostics)) => (diagnostics.len(), 0),
-            Err(Fault::Usage(_) | Fault::NoProject | Fault::Machine(_) | Fault::Interrupted) => {
-                (1, 0)
-            }
+            Err(CommandError::Input(diagnostics)) => (diagnostics.len(), 0),
+            Err(
+                CommandError::Usage(_)
+                | CommandError::NoProject
+                | CommandError::Machine(_)
+                | CommandError::Interrupted,
+            ) => (1, 0),
         };
         let stages = built.as_ref().ok().filter(|_| args.build.timings).map(|b| &b.stages);
         match console.format {
-            Format::Json => {
+            ReportFormat::Json => {
                 let mut object = object(changes, built.as_ref().ok(), took);
                 object["errors"] = errors.into();
                 object["warnings"] = warnings.into();
@@ -93,7 +100,7 @@ impl Status {
                 console.result(&format!("{object}\n"));
                 diagnostics(built, console);
             }
-            Format::Text => {
+            ReportFormat::Text => {
                 diagnostics(built, console);
                 if !console.quiet {
                     let line = self.line(changes, built.as_ref().ok(), errors, took);
@@ -103,18 +110,18 @@ impl Status {
             }
         }
         console.flush();
-        if self.last.is_none() && console.format == Format::Text && !console.quiet {
+        if self.last.is_none() && console.format == ReportFormat::Text && !console.quiet {
             console.remark("watching for changes; Ctrl-C ends it\n");
         }
-        self.last = Some(if errors == 0 { Last::Good } else { Last::Bad });
-        Outcome::of(built)
+        self.last = Some(if errors == 0 { LastBuild::Success } else { LastBuild::Failure });
+        BuildOutcome::of(built)
     }
 
     /// `layouts/a.kdl changed: rebuilt in 8 ms: 2 tensors; 3 outputs: 1 written, 2 unchanged`.
     fn line(
         &self,
-        changes: &[Change],
-        built: Option<&Built>,
+        changes: &[InputChange],
+        built: Option<&BuildSummary>,
         errors: usize,
         took: Duration,
     ) -> String {
@@ -125,8 +132,8 @@ impl Status {
         };
         let verb = match self.last {
             None => "built",
-            Some(Last::Good) => "rebuilt",
-            Some(Last::Bad) => "good again",
+            Some(LastBuild::Success) => "rebuilt",
+            Some(LastBuild::Failure) => "good again",
         };
         let tensors = counted(built.tensors, "tensor");
         let outputs = counted(built.outputs.len(), "output");
@@ -135,7 +142,7 @@ impl Status {
     }
 }
 
-fn diagnostics(built: &Result<Built, Fault>, console: &mut Console) {
+fn diagnostics(built: &Result<BuildSummary, CommandError>, console: &mut Console) {
     match built {
         Ok(built) => built.report.print(console),
         Err(fault) => drop(tell(fault, console)),
@@ -143,8 +150,8 @@ fn diagnostics(built: &Result<Built, Fault>, console: &mut Console) {
 }
 
 /// `a.kdl changed, b.kdl added and 2 more: `; nothing without changes.
-fn causes(changes: &[Change]) -> String {
-    let named: Vec<String> = changes.iter().take(NAMED).map(Change::text).collect();
+fn causes(changes: &[InputChange]) -> String {
+    let named: Vec<String> = changes.iter().take(NAMED).map(InputChange::text).collect();
     match changes.len() {
         0 => String::new(),
         len if len > NAMED => format!("{} and {} more: ", named.join(", "), len - NAMED),
@@ -152,13 +159,13 @@ fn causes(changes: &[Change]) -> String {
     }
 }
 
-fn object(changes: &[Change], built: Option<&Built>, took: Duration) -> Value {
+fn object(changes: &[InputChange], built: Option<&BuildSummary>, took: Duration) -> Value {
     let outputs = built.map(|built| built.outputs.listed.as_slice()).unwrap_or_default();
-    let output = |(status, path): &(crate::output::Status, String)| json!({ "path": path, "status": status.word() });
+    let output = |(status, path): &(crate::output::OutputStatus, String)| json!({ "path": path, "status": status.word() });
     json!({
         "version": 1,
         "kind": "rebuild",
-        "changed": changes.iter().map(Change::json).collect::<Vec<_>>(),
+        "changed": changes.iter().map(InputChange::json).collect::<Vec<_>>(),
         "ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "tensors": built.map_or(0, |built| built.tensors),
         "outputs": outputs.iter().map(output).collect::<Vec<_>>(),

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Instant;
 
-use super::exec::Runner;
-use super::{Message, POLL, QUIET, RESTLESS, Watching};
+use super::exec::ExecRunner;
+use super::{POLL, QUIET, RESTLESS, WatchLoop, WatchMessage};
 
-impl Watching<'_> {
+impl WatchLoop<'_> {
     /// Until it is time to look.
     pub(super) fn wait(&mut self) {
         loop {
@@ -49,17 +49,19 @@ impl Watching<'_> {
     }
 
     /// Whether a message calls for a look.
-    fn matters(&mut self, message: Message) -> bool {
+    fn matters(&mut self, message: WatchMessage) -> bool {
         match message {
-            Message::Event(event) => self.eyes.as_ref().is_some_and(|eyes| eyes.matters(&event)),
-            Message::Ended(number, failure) => {
-                let ended = |runner: &Arc<Runner>| runner.ended(number, failure.as_deref());
+            WatchMessage::Event(event) => {
+                self.eyes.as_ref().is_some_and(|eyes| eyes.matters(&event))
+            }
+            WatchMessage::Ended(number, failure) => {
+                let ended = |runner: &Arc<ExecRunner>| runner.ended(number, failure.as_deref());
                 if let Some(remark) = self.runner.as_ref().and_then(ended) {
                     self.console.remark(&remark);
                 }
                 false
             }
-            Message::Interrupt => {
+            WatchMessage::Interrupt => {
                 self.is_over = true;
                 false
             }

@@ -1,35 +1,35 @@
 //! One element, by its bits. Exact: the arithmetic is that of integers.
 
-use super::{Cast, Mode, range};
+use super::{Cast, CastMode, range};
 use crate::dtype::{Dtype, Scalar};
-use crate::fill::{self, Format};
+use crate::fill::{self, FloatFormat};
 
 /// A conversion, ready to be done.
 #[derive(Debug, Clone, Copy)]
-pub struct Converter {
-    from: Side,
-    to: Side,
-    mode: Mode,
+pub struct CastEvaluator {
+    from: CastEndpoint,
+    to: CastEndpoint,
+    mode: CastMode,
 }
 
 /// The type of one side.
 #[derive(Debug, Clone, Copy)]
-struct Side {
+struct CastEndpoint {
     /// All bits of an element.
     mask: u64,
-    kind: Kind,
+    kind: ScalarFormat,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Kind {
-    Float(Format),
+enum ScalarFormat {
+    Float(FloatFormat),
     /// The least and the greatest.
     Integer(i128, i128),
 }
 
 /// What the bits of an element stand for.
 #[derive(Debug, Clone, Copy)]
-enum Number {
+enum UnpackedNumber {
     /// With its sign and its payload, whose leading bit is the one that quiets.
     Nan {
         negative: bool,
@@ -49,19 +49,20 @@ enum Number {
 /// The leading bit of a payload.
 const QUIET: u64 = 1 << 63;
 
-impl Side {
+impl CastEndpoint {
     fn new(scalar: Scalar) -> Self {
         let bits = Dtype { scalar, lanes: 1 }.element_bits();
         let (low, high) = range(scalar);
-        let kind = fill::format(scalar).map_or(Kind::Integer(low, high), Kind::Float);
+        let kind =
+            fill::format(scalar).map_or(ScalarFormat::Integer(low, high), ScalarFormat::Float);
         Self { mask: u64::MAX >> 64_u32.saturating_sub(bits).min(63), kind }
     }
 }
 
-impl Converter {
+impl CastEvaluator {
     /// The conversion `cast`.
     pub fn new(cast: Cast) -> Self {
-        Self { from: Side::new(cast.from), to: Side::new(cast.to), mode: cast.mode }
+        Self { from: CastEndpoint::new(cast.from), to: CastEndpoint::new(cast.to), mode: cast.mode }
     }
 
     /// The bits of `value` in the type that the conversion leads to. Bits above those of an element are ignored, and 0 in
@@ -69,67 +70,70 @@ impl Converter {
     pub fn convert(&self, value: u64) -> u64 {
         let value = value & self.from.mask;
         let number = match self.from.kind {
-            Kind::Float(format) => of_float(&format, value),
-            Kind::Integer(low, high) => {
+            ScalarFormat::Float(format) => of_float(&format, value),
+            ScalarFormat::Integer(low, high) => {
                 // Of a number below 0 the bits above are those of its sign.
                 let is_negative = i128::from(value) > high && low < 0;
                 let value = if is_negative { value | !self.from.mask } else { value };
-                if let (Kind::Integer(..), Mode::Round) = (self.to.kind, self.mode) {
+                if let (ScalarFormat::Integer(..), CastMode::Round) = (self.to.kind, self.mode) {
                     return value & self.to.mask;
                 }
                 let mantissa = if is_negative { value.wrapping_neg() } else { value };
-                Number::Finite { negative: is_negative, mantissa, exponent: 0 }
+                UnpackedNumber::Finite { negative: is_negative, mantissa, exponent: 0 }
             }
         };
         match self.to.kind {
-            Kind::Float(format) => to_float(&format, self.mode, number),
-            Kind::Integer(low, high) => to_integer([low, high], number) & self.to.mask,
+            ScalarFormat::Float(format) => to_float(&format, self.mode, number),
+            ScalarFormat::Integer(low, high) => to_integer([low, high], number) & self.to.mask,
         }
     }
 }
 
-fn of_float(format: &Format, bits: u64) -> Number {
+fn of_float(format: &FloatFormat, bits: u64) -> UnpackedNumber {
     let magnitude = bits & ((1 << (format.exponent_bits + format.mantissa_bits)) - 1);
     let negative = bits != magnitude;
     let fraction = magnitude & ((1 << format.mantissa_bits) - 1);
     if format.infinity == Some(magnitude) {
-        return Number::Infinite { negative };
+        return UnpackedNumber::Infinite { negative };
     }
     if format.unsigned_zero && negative && magnitude == 0 {
-        return Number::Nan { negative, payload: QUIET };
+        return UnpackedNumber::Nan { negative, payload: QUIET };
     }
     if magnitude > format.greatest {
         // Without infinities there is one NaN, and nothing in it.
         let own = if format.infinity.is_some() { fraction } else { 0 };
-        return Number::Nan { negative, payload: own << (64 - format.mantissa_bits) | QUIET };
+        return UnpackedNumber::Nan {
+            negative,
+            payload: own << (64 - format.mantissa_bits) | QUIET,
+        };
     }
     let field = magnitude >> format.mantissa_bits;
     let mantissa = if field == 0 { fraction } else { fraction | 1 << format.mantissa_bits };
     let field = i32::try_from(field.max(1)).unwrap_or(i32::MAX);
     let point = i32::try_from(format.mantissa_bits).unwrap_or(0);
-    Number::Finite { negative, mantissa, exponent: field - format.bias - point }
+    UnpackedNumber::Finite { negative, mantissa, exponent: field - format.bias - point }
 }
 
 /// What is taken for what lies beyond the finite floats of a type.
-pub(crate) fn beyond(format: &Format, mode: Mode) -> u64 {
+pub(crate) fn beyond(format: &FloatFormat, mode: CastMode) -> u64 {
     match mode {
-        Mode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
-        Mode::Saturate => format.greatest,
+        CastMode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
+        CastMode::Saturate => format.greatest,
     }
 }
 
-fn to_float(format: &Format, mode: Mode, number: Number) -> u64 {
+fn to_float(format: &FloatFormat, mode: CastMode, number: UnpackedNumber) -> u64 {
     let beyond = beyond(format, mode);
     let (negative, magnitude) = match number {
-        Number::Nan { negative, payload } => {
+        UnpackedNumber::Nan { negative, payload } => {
             let nan = match format.infinity {
                 Some(infinity) => infinity | payload >> (64 - format.mantissa_bits),
                 None => format.nan.unwrap_or(format.greatest),
             };
             (negative, nan)
         }
-        Number::Infinite { negative } => (negative, beyond),
-        Number::Finite { negative, mantissa, exponent } => {
+        UnpackedNumber::Infinite { negative } => (negative, beyond),
+        UnpackedNumber::Finite { negative, mantissa, exponent } => {
             let magnitude = rounded(format, mantissa, exponent);
             (negative, if magnitude > format.greatest { beyond } else { magnitude })
         }
@@ -141,7 +145,7 @@ fn to_float(format: &Format, mode: Mode, number: Number) -> u64 {
 }
 
 /// The pattern nearest to `mantissa * 2^exponent`, ties to even; more than the greatest finite one where that is beyond.
-fn rounded(format: &Format, mantissa: u64, exponent: i32) -> u64 {
+fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
     if mantissa == 0 {
         return 0;
     }
@@ -163,17 +167,17 @@ fn units(mantissa: u64, shift: u32) -> u64 {
     kept + u64::from(rest > half || rest == half && kept & 1 == 1)
 }
 
-fn to_integer([low, high]: [i128; 2], number: Number) -> u64 {
+fn to_integer([low, high]: [i128; 2], number: UnpackedNumber) -> u64 {
     let value = match number {
-        Number::Nan { .. } => 0,
-        Number::Infinite { negative } => {
+        UnpackedNumber::Nan { .. } => 0,
+        UnpackedNumber::Infinite { negative } => {
             if negative {
                 low
             } else {
                 high
             }
         }
-        Number::Finite { negative, mantissa, exponent } => {
+        UnpackedNumber::Finite { negative, mantissa, exponent } => {
             let magnitude = match u32::try_from(exponent) {
                 // 64 bits further up is beyond every integer; of at most 64 bits nothing leaves 128.
                 Ok(up) => i128::from(mantissa).checked_shl(up.min(63)).unwrap_or(i128::MAX),

@@ -14,21 +14,22 @@ use serde::{Deserialize, Serialize};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 
-pub use self::bits::Converter;
+pub use self::bits::CastEvaluator;
 pub(crate) use self::bits::beyond;
 
 /// What becomes of a value that the destination does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Mode {
+pub enum CastMode {
     /// A float becomes infinite, an integer wraps.
     Round,
     /// The nearest finite value is taken.
     Saturate,
 }
 
-impl Mode {
+impl CastMode {
     /// Both, with their words in manifests.
-    pub const ALL: &[(&str, Mode)] = &[("round", Mode::Round), ("saturate", Mode::Saturate)];
+    pub const ALL: &[(&str, CastMode)] =
+        &[("round", CastMode::Round), ("saturate", CastMode::Saturate)];
 
     /// Its word in manifests.
     pub fn word(self) -> &'static str {
@@ -44,28 +45,28 @@ impl Mode {
 pub struct Cast {
     from: Scalar,
     to: Scalar,
-    mode: Mode,
+    mode: CastMode,
 }
 
 /// Why there is no conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoCast {
+pub struct CastError {
     /// The type that has none.
     pub dtype: Dtype,
 }
 
 impl Cast {
     /// The conversion from one type into another; `None` where both are the same. Where the two modes give the same, it
-    /// is that of [`Mode::Round`].
+    /// is that of [`CastMode::Round`].
     ///
     /// # Errors
-    /// [`NoCast`]: vectors, complex numbers, `bool` and `f8e8m0fnu` are not converted.
-    pub fn new(from: Dtype, to: Dtype, mode: Mode) -> Result<Option<Self>, NoCast> {
+    /// [`CastError`]: vectors, complex numbers, `bool` and `f8e8m0fnu` are not converted.
+    pub fn new(from: Dtype, to: Dtype, mode: CastMode) -> Result<Option<Self>, CastError> {
         if from == to {
             return Ok(None);
         }
         if let Some(dtype) = [from, to].into_iter().find(|dtype| !is_cast(*dtype)) {
-            return Err(NoCast { dtype });
+            return Err(CastError { dtype });
         }
         let (from, to) = (from.scalar, to.scalar);
         let all_finite = fill::format(to).is_some_and(|f| f.infinity.is_none() && f.nan.is_none());
@@ -73,7 +74,7 @@ impl Cast {
             || is_float(from) && !is_float(to)
             || Self { from, to, mode }.never_overflows()
             || all_finite;
-        Ok(Some(Self { from, to, mode: if same { Mode::Round } else { mode } }))
+        Ok(Some(Self { from, to, mode: if same { CastMode::Round } else { mode } }))
     }
 
     /// The type of what is converted.
@@ -87,7 +88,7 @@ impl Cast {
     }
 
     /// What becomes of a value that the destination does not hold.
-    pub fn mode(self) -> Mode {
+    pub fn mode(self) -> CastMode {
         self.mode
     }
 
@@ -96,7 +97,7 @@ impl Cast {
         match (fill::format(self.from), fill::format(self.to)) {
             (Some(from), Some(to)) => {
                 // The least subnormal of both: 2^(1 - bias - mantissa bits).
-                let least = |f: &fill::Format| 1 - f.bias - mantissa_bits(f);
+                let least = |f: &fill::FloatFormat| 1 - f.bias - mantissa_bits(f);
                 mantissa_bits(&from) <= mantissa_bits(&to)
                     && from.bias <= to.bias
                     && least(&from) >= least(&to)
@@ -130,15 +131,15 @@ impl Cast {
 
     /// Its name behind a prefix: `f32_to_f16`, `f32_to_f16_saturate`.
     pub fn name(self) -> String {
-        let saturate = if self.mode == Mode::Saturate { "_saturate" } else { "" };
+        let saturate = if self.mode == CastMode::Saturate { "_saturate" } else { "" };
         format!("{}_to_{}{saturate}", self.from(), self.to())
     }
 
     /// The conversion of that name.
     pub fn parse(name: &str) -> Option<Self> {
         let (name, mode) = match name.strip_suffix("_saturate") {
-            Some(name) => (name, Mode::Saturate),
-            None => (name, Mode::Round),
+            Some(name) => (name, CastMode::Saturate),
+            None => (name, CastMode::Round),
         };
         let (from, to) = name.split_once("_to_")?;
         Self::new(Dtype::parse(from)?, Dtype::parse(to)?, mode).ok().flatten()
@@ -149,7 +150,7 @@ impl Cast {
     pub fn parts(self) -> Option<[Self; 2]> {
         let is_small = |scalar| is_float(scalar) && !matches!(scalar, Scalar::F32 | Scalar::F64);
         let single = Dtype { scalar: Scalar::F32, lanes: 1 };
-        let narrows = |from: &fill::Format, to: &fill::Format| {
+        let narrows = |from: &fill::FloatFormat, to: &fill::FloatFormat| {
             let are_signed = !from.unsigned_zero && !to.unsigned_zero;
             // What is narrowed loses at least a bit.
             from.mantissa_bits > to.mantissa_bits && from.bias >= to.bias && are_signed
@@ -174,16 +175,16 @@ impl Cast {
             return format!("Every {from} is a value of {to}.");
         }
         match (is_float(self.from), fill::format(self.to), self.mode) {
-            (_, Some(format), Mode::Round) if format.infinity.is_some() => {
+            (_, Some(format), CastMode::Round) if format.infinity.is_some() => {
                 format!("The nearest {to}, ties to even; infinite beyond the finite ones.")
             }
-            (_, Some(format), Mode::Round) if format.nan.is_some() => {
+            (_, Some(format), CastMode::Round) if format.nan.is_some() => {
                 format!("The nearest {to}, ties to even; NaN beyond the finite ones.")
             }
             (_, Some(_), _) => format!("The nearest finite {to}, ties to even."),
             (true, None, _) => format!("The nearest {to}, ties to even; 0 of a NaN."),
-            (false, None, Mode::Round) => format!("The low bits: what {to} cannot hold wraps."),
-            (false, None, Mode::Saturate) => format!("The nearest {to}."),
+            (false, None, CastMode::Round) => format!("The low bits: what {to} cannot hold wraps."),
+            (false, None, CastMode::Saturate) => format!("The nearest {to}."),
         }
     }
 }
@@ -204,7 +205,7 @@ fn is_float(scalar: Scalar) -> bool {
     fill::format(scalar).is_some()
 }
 
-fn mantissa_bits(format: &fill::Format) -> i32 {
+fn mantissa_bits(format: &fill::FloatFormat) -> i32 {
     i32::try_from(format.mantissa_bits).unwrap_or(0)
 }
 

@@ -1,12 +1,12 @@
 //! Which order of a tensor's axes, before the same steps, would need least memory.
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::layout::{Axis, Layout};
 use layoutc_algebra::map::IndexMap;
 use layoutc_algebra::step;
 
-use super::recipe::{Recipe, Trial};
-use super::steps::Applier;
+use super::recipe::{LayoutSource, ReplayOutcome};
+use super::steps::StepLowering;
 
 /// The most orders that are tried: all of six axes.
 const MOST_ORDERS: usize = 720;
@@ -15,7 +15,7 @@ const MOST_ORDERS: usize = 720;
 const MOST_AXES: usize = 6;
 
 /// `put `order c n` first: …`, where another order of the axes needs fewer slots than the layout has.
-pub(super) fn order(recipe: Recipe<'_>, axes: &[Axis], layout: &Layout) -> Option<String> {
+pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) -> Option<String> {
     let (elements, slots) =
         (layout.logical_elements.as_const()?, layout.physical_elements.as_const()?);
     if axes.len() < 2 || !layout.symbols.is_empty() {
@@ -23,8 +23,8 @@ pub(super) fn order(recipe: Recipe<'_>, axes: &[Axis], layout: &Layout) -> Optio
     }
     let counted = |order: &[usize]| {
         let applied = recipe.applied(axes, &[], Some(&first(axes, order)?)).ok()?;
-        let Applier { builder, .. } = applied;
-        Builder::slots(&builder).ok()?.as_const()
+        let StepLowering { builder, .. } = applied;
+        LayoutBuilder::slots(&builder).ok()?.as_const()
     };
     let found = if axes.len() <= MOST_AXES {
         best_of_all(axes.len(), &counted)
@@ -33,7 +33,7 @@ pub(super) fn order(recipe: Recipe<'_>, axes: &[Axis], layout: &Layout) -> Optio
     };
     // The least that is proven one-to-one too: steps may lose elements of another order.
     for (needed, order) in found.into_iter().filter(|(needed, _)| *needed < slots).take(4) {
-        if let Trial::Good(_) = recipe.again(axes, &[], Some(&first(axes, &order)?)) {
+        if let ReplayOutcome::Proven(_) = recipe.again(axes, &[], Some(&first(axes, &order)?)) {
             let names: Vec<&str> =
                 order.iter().filter_map(|k| axes.get(*k)).map(|axis| axis.name.as_str()).collect();
             let share = (needed - elements).checked_mul(100)?.checked_div(needed)?;
@@ -46,10 +46,10 @@ pub(super) fn order(recipe: Recipe<'_>, axes: &[Axis], layout: &Layout) -> Optio
 
 /// The permutation as a map.
 fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
-    let places: Vec<step::Place> = order
+    let places: Vec<step::OrderEntry> = order
         .iter()
         .filter_map(|k| axes.get(*k))
-        .map(|axis| step::Place::Axis(axis.name.clone()))
+        .map(|axis| step::OrderEntry::Axis(axis.name.clone()))
         .collect();
     step::order(axes, &places).ok()
 }

@@ -1,8 +1,8 @@
 //! Element types that change on the way: `pack-from=` of a tensor, `cast=` of a conversion.
 
-use crate::cast::{Cast, Mode, NoCast};
+use crate::cast::{Cast, CastError, CastMode};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::manifest::syntax::ConvertItem;
@@ -12,8 +12,8 @@ use crate::model::{PackFrom, Tensor};
 pub(super) fn pack_from(
     tensor: (&str, Dtype),
     logical: Dtype,
-    mode: Mode,
-    place: &Place,
+    mode: CastMode,
+    place: &FileSpan,
 ) -> Result<Option<PackFrom>, Diagnostic> {
     let (name, own) = tensor;
     if logical.element_bits() < 8 {
@@ -42,13 +42,13 @@ pub(super) fn pack_from(
 pub(super) fn between(
     item: &ConvertItem,
     [source, destination]: [&Tensor; 2],
-    place: &Place,
+    place: &FileSpan,
 ) -> Result<Option<Cast>, Diagnostic> {
     let (from, to) = (source.dtype, destination.dtype);
     let told = |middle| {
         format!("`{}` holds {from} and `{}` holds {to}{middle}", source.name, destination.name)
     };
-    match (Cast::new(from, to, item.cast.unwrap_or(Mode::Round)), item.cast) {
+    match (Cast::new(from, to, item.cast.unwrap_or(CastMode::Round)), item.cast) {
         (Ok(None), _) => Ok(None),
         (Ok(cast), Some(_)) => Ok(cast),
         (Ok(Some(_)), None) => {
@@ -65,7 +65,7 @@ pub(super) fn between(
     }
 }
 
-fn fault(message: String, NoCast { dtype }: NoCast, place: &Place) -> Diagnostic {
+fn fault(message: String, CastError { dtype }: CastError, place: &FileSpan) -> Diagnostic {
     let error = Diagnostic::error(Code::DtypeCast, message, place.clone(), "");
     let error = error.note(format!("elements of {dtype} are moved as they are"));
     let scalar = Dtype { lanes: 1, ..dtype };

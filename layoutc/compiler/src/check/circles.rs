@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What each manifest uses, in the order of its text.
-pub(super) type Uses = BTreeMap<String, Vec<String>>;
+pub(super) type UseGraph = BTreeMap<String, Vec<String>>;
 
 /// The uses that lead back, by the manifest and what it uses: the way round, from the one that is led back to.
-pub(super) type Cuts = BTreeMap<(String, String), Vec<String>>;
+pub(super) type CycleCuts = BTreeMap<(String, String), Vec<String>>;
 
 /// The uses to be left out so that none goes round. A circle is gone through from its first manifest by name.
-pub(super) fn cuts(uses: &Uses) -> Cuts {
-    let mut cuts = Cuts::new();
+pub(super) fn cuts(uses: &UseGraph) -> CycleCuts {
+    let mut cuts = CycleCuts::new();
     let mut open = in_circles(uses);
     while let Some(first) = open.first().copied() {
         let circle = circle(uses, first, &open);
@@ -21,13 +21,13 @@ pub(super) fn cuts(uses: &Uses) -> Cuts {
 }
 
 /// What a manifest uses.
-fn of<'a>(uses: &'a Uses, path: &str) -> impl Iterator<Item = &'a str> {
+fn of<'a>(uses: &'a UseGraph, path: &str) -> impl Iterator<Item = &'a str> {
     uses.get(path).into_iter().flatten().map(String::as_str)
 }
 
 /// The manifests that use one another in circles, and those between such circles: what is left when those go, again and
 /// again, that use none of the others or that none uses.
-fn in_circles(uses: &Uses) -> BTreeSet<&str> {
+fn in_circles(uses: &UseGraph) -> BTreeSet<&str> {
     let mut left: BTreeSet<&str> = uses.keys().map(String::as_str).collect();
     loop {
         let used: BTreeSet<&str> = left.iter().flat_map(|path| of(uses, path)).collect();
@@ -41,7 +41,7 @@ fn in_circles(uses: &Uses) -> BTreeSet<&str> {
 }
 
 /// The manifests that lead to `first` and that it leads to, of those `among`.
-fn circle<'a>(uses: &'a Uses, first: &'a str, among: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+fn circle<'a>(uses: &'a UseGraph, first: &'a str, among: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
     let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in among {
         of(uses, path).for_each(|used| users.entry(used).or_default().push(path));
@@ -68,7 +68,7 @@ fn reached<'a>(
 }
 
 /// Goes through a circle from `first`, and cuts where it leads back to what is open.
-fn through(uses: &Uses, first: &str, circle: &BTreeSet<&str>, cuts: &mut Cuts) {
+fn through(uses: &UseGraph, first: &str, circle: &BTreeSet<&str>, cuts: &mut CycleCuts) {
     let mut seen: BTreeSet<&str> = BTreeSet::from([first]);
     // The manifests that are open, each with its uses that are not gone through yet.
     let mut open: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -97,7 +97,7 @@ fn through(uses: &Uses, first: &str, circle: &BTreeSet<&str>, cuts: &mut Cuts) {
 mod tests {
     use super::*;
 
-    fn uses(rows: &[(&str, &[&str])]) -> Uses {
+    fn uses(rows: &[(&str, &[&str])]) -> UseGraph {
         let row = |(path, used): &(&str, &[&str])| {
             ((*path).to_owned(), used.iter().map(|path| (*path).to_owned()).collect())
         };

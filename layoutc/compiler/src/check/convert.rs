@@ -3,25 +3,29 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::scope::{Scope, nearest_or_all};
+use super::scope::{ManifestScope, nearest_or_all};
 use super::{cast, reshard, ring};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{ChoiceItem, ChoiceKind, ConvertItem, Kind, Manifest, Name};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{
+    ConvertItem, ConvertScheduleItem, ConvertScheduleKind, Identifier, ItemKind, ManifestSyntax,
+};
 use crate::model::reshard::Reshard;
-use crate::model::{Choices, Chosen, Convert, FillTime, Inside, Stores, Tensor};
+use crate::model::{
+    Convert, ConvertSchedule, FillStrategy, InnerKernel, Spanned, StorePolicy, Tensor,
+};
 use crate::wording;
 
 /// A conversion on one device, or between devices.
-enum Either {
+enum CheckedConversion {
     Convert(Box<Convert>),
     Reshard(Reshard),
 }
 
 /// The conversions whose two tensors are good and fit together: those on one device, and those between devices.
 pub(super) fn check(
-    syntax: &Manifest,
-    scope: Option<&Scope>,
+    syntax: &ManifestSyntax,
+    scope: Option<&ManifestScope>,
     tensors: &[Tensor],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Vec<Convert>, Vec<Reshard>) {
@@ -36,8 +40,12 @@ pub(super) fn check(
             }
         };
         let Some((from, to, place)) = found.as_ref().map(|found| match found {
-            Either::Convert(convert) => (convert.from, convert.to, convert.place.clone()),
-            Either::Reshard(reshard) => (reshard.from, reshard.to, reshard.place.clone()),
+            CheckedConversion::Convert(convert) => {
+                (convert.from, convert.to, convert.place.clone())
+            }
+            CheckedConversion::Reshard(reshard) => {
+                (reshard.from, reshard.to, reshard.place.clone())
+            }
         }) else {
             continue;
         };
@@ -48,8 +56,8 @@ pub(super) fn check(
             continue;
         }
         match found {
-            Some(Either::Convert(convert)) => converts.push(*convert),
-            Some(Either::Reshard(reshard)) => reshards.push(reshard),
+            Some(CheckedConversion::Convert(convert)) => converts.push(*convert),
+            Some(CheckedConversion::Reshard(reshard)) => reshards.push(reshard),
             None => {}
         }
     }
@@ -59,24 +67,24 @@ pub(super) fn check(
 /// `None` where an earlier diagnostic says enough.
 fn one(
     item: &ConvertItem,
-    syntax: &Manifest,
-    scope: Option<&Scope>,
+    syntax: &ManifestSyntax,
+    scope: Option<&ManifestScope>,
     tensors: &[Tensor],
-) -> Result<Option<Either>, Vec<Diagnostic>> {
+) -> Result<Option<CheckedConversion>, Vec<Diagnostic>> {
     let file = &syntax.file;
-    let find = |name: &Name| {
+    let find = |name: &Identifier| {
         if syntax.views.iter().any(|view| view.name.value == name.value) {
             let message = "conversions of views are not built yet";
-            let place = Place::new(file, name.span.clone());
+            let place = FileSpan::new(file, name.span.clone());
             let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
             let help = "a window has `pack` and `unpack` of its own, from and to a dense array";
             return Err(vec![error.help(help)]);
         }
         let declared = syntax.tensors.iter().any(|tensor| tensor.name.value == name.value);
-        let broken = syntax.torn || syntax.broken.contains(&(Kind::Tensor, name.value.clone()));
+        let broken = syntax.torn || syntax.broken.contains(&(ItemKind::Tensor, name.value.clone()));
         if !declared && !broken {
             let message = format!("there is no tensor `{}`", name.value);
-            let place = Place::new(file, name.span.clone());
+            let place = FileSpan::new(file, name.span.clone());
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             let known: Vec<&str> =
                 syntax.tensors.iter().map(|tensor| tensor.name.value.as_str()).collect();
@@ -89,7 +97,7 @@ fn one(
     let (Some(source), Some(destination)) = (tensors.get(from), tensors.get(to)) else {
         return Ok(None);
     };
-    let place = Place::new(file, item.span.clone());
+    let place = FileSpan::new(file, item.span.clone());
     if from == to {
         let message = format!("`{}` is converted to itself", source.name);
         let error = Diagnostic::error(Code::ShapeConvert, message, place, "");
@@ -102,42 +110,62 @@ fn one(
     }
     if reshard::is_between([source, destination], &axes, item, file).map_err(one)? {
         let max_staging = reshard::staging([source, destination], item, scope, file)?;
-        return Ok(Some(Either::Reshard(Reshard { from, to, axes, max_staging, place })));
+        return Ok(Some(CheckedConversion::Reshard(Reshard {
+            from,
+            to,
+            axes,
+            max_staging,
+            place,
+        })));
     }
     let cast = cast::between(item, [source, destination], &place).map_err(one)?;
     let choices = choices(&item.choices, file);
     let convert = Convert { from, to, axes, cast, choices, place };
-    Ok(Some(Either::Convert(Box::new(convert))))
+    Ok(Some(CheckedConversion::Convert(Box::new(convert))))
 }
 
 /// How the conversion is to be done; whether it can be, its plan says.
-fn choices(items: &[ChoiceItem], file: &Arc<str>) -> Choices {
-    let mut choices = Choices::default();
-    for ChoiceItem { kind, span } in items {
-        let place = Place::new(file, span.clone());
+fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
+    let mut choices = ConvertSchedule::default();
+    for ConvertScheduleItem { kind, span } in items {
+        let place = FileSpan::new(file, span.clone());
         match kind {
-            ChoiceKind::Order(names) => {
-                let named = |name: &Name| Chosen {
+            ConvertScheduleKind::Order(names) => {
+                let named = |name: &Identifier| Spanned {
                     value: name.value.clone(),
-                    place: Place::new(file, name.span.clone()),
+                    place: FileSpan::new(file, name.span.clone()),
                 };
                 choices.order = names.iter().map(named).collect();
             }
-            ChoiceKind::Block(value) => choices.block = Some(chosen(*value, place)),
-            ChoiceKind::InsideBlocks => choices.inside = Some(chosen(Inside::Blocks, place)),
-            ChoiceKind::InsideRuns => choices.inside = Some(chosen(Inside::Runs, place)),
-            ChoiceKind::InsideElements => choices.inside = Some(chosen(Inside::Elements, place)),
-            ChoiceKind::StoresStreaming => choices.stores = Some(chosen(Stores::Streaming, place)),
-            ChoiceKind::StoresCached => choices.stores = Some(chosen(Stores::Cached, place)),
-            ChoiceKind::FillFirst => choices.fill = Some(chosen(FillTime::First, place)),
-            ChoiceKind::FillBorders => choices.fill = Some(chosen(FillTime::Borders, place)),
+            ConvertScheduleKind::Block(value) => choices.block = Some(chosen(*value, place)),
+            ConvertScheduleKind::InsideBlocks => {
+                choices.inside = Some(chosen(InnerKernel::Transpose, place))
+            }
+            ConvertScheduleKind::InsideRuns => {
+                choices.inside = Some(chosen(InnerKernel::CopyRuns, place))
+            }
+            ConvertScheduleKind::InsideElements => {
+                choices.inside = Some(chosen(InnerKernel::Elementwise, place))
+            }
+            ConvertScheduleKind::StoresStreaming => {
+                choices.stores = Some(chosen(StorePolicy::Streaming, place))
+            }
+            ConvertScheduleKind::StoresCached => {
+                choices.stores = Some(chosen(StorePolicy::Cached, place))
+            }
+            ConvertScheduleKind::FillFirst => {
+                choices.fill = Some(chosen(FillStrategy::WholeFirst, place))
+            }
+            ConvertScheduleKind::FillBorders => {
+                choices.fill = Some(chosen(FillStrategy::PaddingOnly, place))
+            }
         }
     }
     choices
 }
 
-fn chosen<T>(value: T, place: Place) -> Chosen<T> {
-    Chosen { value, place }
+fn chosen<T>(value: T, place: FileSpan) -> Spanned<T> {
+    Spanned { value, place }
 }
 
 /// For each axis of the source, the axis of the destination with its name and extent.
@@ -157,7 +185,7 @@ fn matching(
         format!("{} {{ {} }}", tensor.name, axes.map(one).collect::<Vec<_>>().join("; "))
     };
     let fault = |message: String, help: String| {
-        let place = Place::new(file, item.span.clone());
+        let place = FileSpan::new(file, item.span.clone());
         Diagnostic::error(Code::ShapeConvert, message, place, "")
             .note(shape(source))
             .note(shape(destination))

@@ -2,40 +2,40 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, Builder};
+use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::conditions::{ConditionError, conditions};
-use layoutc_algebra::expr::{BinOp, Expr, Node, Predicate, Var};
+use layoutc_algebra::expr::{BinOp, Expr, ExprNode, Predicate, Var};
 use layoutc_algebra::layout::Symbol;
-use layoutc_algebra::map::Scope as Names;
+use layoutc_algebra::map::MapScope as Names;
 
 use super::expr::{map_fault, parse_fault, place_in};
-use super::recipe::{Recipe, Trial, symbol_value};
-use super::refusal::Told;
-use super::scope::Scope;
+use super::recipe::{LayoutSource, ReplayOutcome, symbol_value};
+use super::refusal::RefusalContext;
+use super::scope::ManifestScope;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::Text;
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
 /// The form of a condition.
 const FORM: &str = "write sums of axes, each times a whole number, and `<`, `<=`, `==`, `>=` or `>` between them: `i - 2 <= j <= i`";
 
 /// Where the names of conditions are known.
-pub(super) struct Named<'a> {
-    pub(super) scope: &'a Scope,
+pub(super) struct ConditionNames<'a> {
+    pub(super) scope: &'a ManifestScope,
     pub(super) file: &'a Arc<str>,
     pub(super) symbols: &'a [Symbol],
 }
 
-impl Named<'_> {
+impl ConditionNames<'_> {
     /// Makes elements of those indices alone at which the conditions hold.
     ///
     /// # Errors
     /// `domain::condition`, `domain::uncounted`, and faults of expressions.
     pub(super) fn restrict(
         &self,
-        builder: &mut Builder,
-        texts: &[Text],
+        builder: &mut LayoutBuilder,
+        texts: &[SpannedText],
     ) -> Result<(), Vec<Diagnostic>> {
         let Some(first) = texts.first() else { return Ok(()) };
         let axes = builder.logical().to_vec();
@@ -59,12 +59,17 @@ impl Named<'_> {
             return Err(errors);
         }
         let predicate = Predicate { all };
-        let place = Place::new(self.file, first.span.clone());
+        let place = FileSpan::new(self.file, first.span.clone());
         builder.restrict(predicate).map_err(|error| vec![unfit(&error, place)])
     }
 
     /// The fault of a condition; `None` where an earlier diagnostic reports it.
-    fn fault(&self, error: &ConditionError, text: &Text, known: &[&str]) -> Option<Diagnostic> {
+    fn fault(
+        &self,
+        error: &ConditionError,
+        text: &SpannedText,
+        known: &[&str],
+    ) -> Option<Diagnostic> {
         let plain = |span| {
             let place = place_in(text, span, self.file);
             Diagnostic::error(Code::DomainCondition, error.to_string(), place, "")
@@ -100,7 +105,7 @@ impl Named<'_> {
 }
 
 /// A fault of all conditions together.
-pub(super) fn unfit(error: &BuildError, place: Place) -> Diagnostic {
+pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     match error {
         BuildError::NoElement => {
             Diagnostic::error(Code::DomainCondition, "no index satisfies the conditions", place, "")
@@ -125,7 +130,7 @@ const MOST_INDICES: i128 = 1 << 26;
 
 /// A condition between two axes under which a layout that is refused is proven: that of a triangle, where an index
 /// multiplies axes.
-pub(super) fn missing(told: &Told<'_>) -> Option<String> {
+pub(super) fn missing(told: &RefusalContext<'_>) -> Option<String> {
     let (site, recipe) = (told.site?, told.recipe?);
     let indices = told.logical.iter().map(|axis| axis.extent.as_const());
     let indices = indices.product::<Option<i128>>();
@@ -138,11 +143,11 @@ pub(super) fn missing(told: &Told<'_>) -> Option<String> {
     pairs.find_map(|(less, more)| {
         let value = format!("{less} <= {more}");
         let span = 0..value.len();
-        let conditions = [Text { value, span, quoted: true }];
-        let recipe = Recipe { conditions: &conditions, ..recipe };
+        let conditions = [SpannedText { value, span, quoted: true }];
+        let recipe = LayoutSource { conditions: &conditions, ..recipe };
         let trial = recipe.again(told.logical, told.symbols, None);
         let [condition] = conditions;
-        matches!(trial, Trial::Good(_)).then_some(condition.value)
+        matches!(trial, ReplayOutcome::Proven(_)).then_some(condition.value)
     })
 }
 
@@ -150,22 +155,22 @@ pub(super) fn missing(told: &Told<'_>) -> Option<String> {
 fn multiplies(index: &Expr) -> bool {
     let has_axes = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Storage(_)));
     match index.node() {
-        Node::Const(_) | Node::Var(_) => false,
-        Node::Neg(a) => multiplies(a),
-        Node::Bin(BinOp::Mul, a, b) if has_axes(a) && has_axes(b) => true,
-        Node::Bin(_, a, b) => multiplies(a) || multiplies(b),
+        ExprNode::Const(_) | ExprNode::Var(_) => false,
+        ExprNode::Neg(a) => multiplies(a),
+        ExprNode::Bin(BinOp::Mul, a, b) if has_axes(a) && has_axes(b) => true,
+        ExprNode::Bin(_, a, b) => multiplies(a) || multiplies(b),
     }
 }
 
 /// The fault of a domain beside `parted`, which makes parts of a whole tensor.
-pub(super) fn parted(parted: &str, place: Place) -> Diagnostic {
+pub(super) fn parted(parted: &str, place: FileSpan) -> Diagnostic {
     let message = format!("{parted} has all indices of its shape");
     Diagnostic::error(Code::DomainWhole, message, place, "")
         .help("take the condition out, or declare what is held as a tensor of its own")
 }
 
 /// The fault of what takes a tensor with a domain for a whole one; `takes` says so: `a kernel computes on`.
-pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: Place) -> Diagnostic {
+pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Diagnostic {
     let name = &tensor.name;
     let message = format!(
         "{takes} whole tensors, and `{name}` has only the elements that its `where` leaves"

@@ -9,23 +9,23 @@ use layoutc_algebra::parse::{self, ParseError, ParseErrorKind};
 use layoutc_algebra::simplify::Facts;
 
 use super::habits;
-use super::scope::Scope;
+use super::scope::ManifestScope;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{Bound, Kind, Text};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
 use crate::nearest::{nearest, written_out};
 
 /// An expression free of axes.
 pub(super) fn constant(
-    bound: &Bound,
+    bound: &IntegerExpr,
     values: &dyn Fn(&str) -> Option<Expr>,
-    scope: &Scope,
+    scope: &ManifestScope,
     facts: &Facts,
     file: &Arc<str>,
 ) -> Result<Expr, Vec<Diagnostic>> {
     let text = match bound {
-        Bound::Integer(number) => return Ok(Expr::constant(number.value)),
-        Bound::Text(text) => text,
+        IntegerExpr::Integer(number) => return Ok(Expr::constant(number.value)),
+        IntegerExpr::Text(text) => text,
     };
     let ast = parse::expression(&text.value).map_err(|e| vec![parse_fault(&e, text, file)])?;
     let known: Vec<&str> = scope.known().collect();
@@ -67,12 +67,12 @@ pub(super) fn no_axes<'a>(
 }
 
 /// The place of bytes of a text.
-pub(super) fn place_in(text: &Text, span: &parse::Span, file: &Arc<str>) -> Place {
-    Place::new(file, text.span.start + span.start..text.span.start + span.end)
+pub(super) fn place_in(text: &SpannedText, span: &parse::Span, file: &Arc<str>) -> FileSpan {
+    FileSpan::new(file, text.span.start + span.start..text.span.start + span.end)
 }
 
 /// A text that is no expression or map.
-pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> Diagnostic {
+pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str>) -> Diagnostic {
     let place = place_in(text, &error.span, file);
     let message = error.kind.to_string();
     match &error.kind {
@@ -100,7 +100,7 @@ pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> D
             match habits::meant(&text.value) {
                 Some(map) => fault
                     .help(format!("write `{map}`"))
-                    .fix(Place::new(file, text.span.clone()), map),
+                    .fix(FileSpan::new(file, text.span.clone()), map),
                 None => fault.help(
                     conditional(&error.kind)
                         .map_or_else(|| own.unwrap_or_else(|| FORM.to_owned()), str::to_owned),
@@ -168,7 +168,11 @@ fn spelled(word: &str) -> Option<i64> {
 }
 
 /// An expression that is too large, or whose values are.
-pub(super) fn overflow(error: &ExprError, message: impl Into<String>, place: Place) -> Diagnostic {
+pub(super) fn overflow(
+    error: &ExprError,
+    message: impl Into<String>,
+    place: FileSpan,
+) -> Diagnostic {
     let help = match error {
         ExprError::TooLarge => "write shorter indices: what a step before writes stands in each",
         _ => "make a factor or an extent smaller, or state a smaller `max` of a symbol",
@@ -179,8 +183,8 @@ pub(super) fn overflow(error: &ExprError, message: impl Into<String>, place: Pla
 /// A map or expression that breaks a rule; `None` where an earlier diagnostic says enough.
 pub(super) fn map_fault(
     error: &MapError,
-    text: &Text,
-    scope: &Scope,
+    text: &SpannedText,
+    scope: &ManifestScope,
     known: &[&str],
     file: &Arc<str>,
 ) -> Option<Diagnostic> {
@@ -189,7 +193,7 @@ pub(super) fn map_fault(
     let plain = |code: Code| Diagnostic::error(code, message.clone(), place.clone(), "");
     Some(match &error.kind {
         MapErrorKind::UnknownName(name) => {
-            if [Kind::Const, Kind::Symbol].iter().any(|kind| scope.is_broken(*kind, name)) {
+            if [ItemKind::Const, ItemKind::Symbol].iter().any(|kind| scope.is_broken(*kind, name)) {
                 return None;
             }
             let error = plain(Code::NameUnknown);
@@ -228,7 +232,7 @@ pub(super) fn map_fault(
                 // The place is that of the whole call.
                 Some(near) => error
                     .help(format!("did you mean `{near}`?"))
-                    .fix(Place { end: place.start + name.len(), ..place }, near),
+                    .fix(FileSpan { end: place.start + name.len(), ..place }, near),
                 None => match habits::operator(text.value.get(error_span.clone()).unwrap_or_default()) {
                     Some(own) => error.help(format!("write `{own}`")).fix(place, own),
                     None => error.help("functions are `morton`, `bitrev` and `hilbert`; a product has a `*`"),

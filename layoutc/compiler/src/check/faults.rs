@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, Builder};
+use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
-use layoutc_algebra::notation::Fault;
+use layoutc_algebra::notation::NotationFault;
 use layoutc_algebra::print;
 use layoutc_algebra::step::{MAX_AXES, StepError};
 
@@ -13,8 +13,8 @@ use super::domain;
 use super::expr::{overflow, place_in};
 use super::scope::suggest;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::Text;
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::SpannedText;
 
 /// An expression in the manifest's own words.
 pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String {
@@ -37,7 +37,7 @@ pub(super) fn item_of(error: &BuildError) -> Option<usize> {
 }
 
 /// A step that names axes that are not there, or too many, or too few.
-pub(super) fn step_fault(error: &StepError, axes: &[String], place: Place) -> Diagnostic {
+pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) -> Diagnostic {
     let message = error.to_string();
     match error {
         StepError::UnknownAxis { name, .. } => {
@@ -75,7 +75,11 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: Place) -> Di
 }
 
 /// A text in a foreign notation that is at fault.
-pub(super) fn notation_fault(fault: &Fault, text: &Text, file: &Arc<str>) -> Diagnostic {
+pub(super) fn notation_fault(
+    fault: &NotationFault,
+    text: &SpannedText,
+    file: &Arc<str>,
+) -> Diagnostic {
     let place = place_in(text, &fault.span, file);
     let mut error = Diagnostic::error(fault.kind.into(), &fault.message, place, "");
     error.help.extend(fault.help.clone());
@@ -86,8 +90,8 @@ pub(super) fn notation_fault(fault: &Fault, text: &Text, file: &Arc<str>) -> Dia
 pub(crate) fn build_fault(
     error: &BuildError,
     tensor: &str,
-    builder: &Builder,
-    place: &Place,
+    builder: &LayoutBuilder,
+    place: &FileSpan,
 ) -> Diagnostic {
     let logical = builder.logical();
     let symbols = builder.facts().symbols();
@@ -151,7 +155,12 @@ pub(crate) fn build_fault(
 }
 
 /// A tensor beyond 64 bits, with the factors.
-pub(super) fn size(tensor: &str, logical: &[Axis], symbols: &[Symbol], place: Place) -> Diagnostic {
+pub(super) fn size(
+    tensor: &str,
+    logical: &[Axis],
+    symbols: &[Symbol],
+    place: FileSpan,
+) -> Diagnostic {
     let message = format!("`{tensor}` does not fit 64 bits");
     let factors: Vec<String> =
         logical.iter().map(|axis| text(&axis.extent, logical, symbols)).collect();

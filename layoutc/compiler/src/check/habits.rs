@@ -5,12 +5,12 @@ use std::sync::Arc;
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::{MapError, MapErrorKind};
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::parse::{self, AstKind, ItemText, MapText};
+use layoutc_algebra::parse::{self, IndexAstKind, MapItemText, MapText};
 
 use super::expr::place_in;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::manifest::syntax::Text;
+use crate::manifest::syntax::SpannedText;
 
 /// The longest map that is written anew.
 const LONGEST: usize = 400;
@@ -249,15 +249,17 @@ pub(super) fn operator(call: &str) -> Option<String> {
 pub(super) fn named_by_colons(
     map: &MapText,
     errors: &[MapError],
-    text: &Text,
+    text: &SpannedText,
     file: &Arc<str>,
 ) -> Option<Diagnostic> {
     let has = |kind: &dyn Fn(&MapErrorKind) -> bool, span: &parse::Span| {
         errors.iter().any(|error| error.span == *span && kind(&error.kind))
     };
     map.items.iter().find_map(|item| {
-        let ItemText::Expr { name: None, expr, extent: Some(extent) } = item else { return None };
-        let AstKind::Name(name) = &expr.kind else { return None };
+        let MapItemText::Expr { name: None, expr, extent: Some(extent) } = item else {
+            return None;
+        };
+        let IndexAstKind::Name(name) = &expr.kind else { return None };
         let is_unknown = has(&|kind| matches!(kind, MapErrorKind::UnknownName(_)), &expr.span);
         let has_axes = has(&|kind| matches!(kind, MapErrorKind::ExtentHasAxes), &extent.span);
         if !is_unknown || !has_axes {
@@ -287,7 +289,7 @@ pub(super) fn layout(word: &str, axes: &[Axis]) -> Option<String> {
         }
         _ => {}
     }
-    let is_text = |notation| notation::stated(notation, word, &[]).is_ok();
+    let is_text = |notation| notation::notation_axes(notation, word, &[]).is_ok();
     if word.starts_with(|c: char| c.is_ascii_uppercase()) && is_text(Notation::Tvm) {
         return Some(format!("letters are a notation of TVM's: `layout tvm=\"{word}\"`"));
     }

@@ -6,37 +6,37 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::load::Files;
-use super::recorder::{Recorded, Recorder};
-use super::scope::{Scope, Scopes};
-use super::tensor::Good;
-use crate::diagnostic::{Diagnostic, Place};
+use super::load::ManifestSet;
+use super::recorder::{Recorder, StepRecord};
+use super::scope::{ManifestScope, ManifestScopes};
+use super::tensor::CheckedTensor;
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::draft::slice;
-use crate::manifest::syntax::{Manifest, TensorItem};
-use crate::model::{Places, Tensor};
+use crate::manifest::syntax::{ManifestSyntax, TensorItem};
+use crate::model::{Tensor, TensorSpans};
 
 /// Good tensors by the manifest that they stand in, as it was checked last. It is for one configuration.
 #[derive(Debug, Default)]
-pub struct Kept(Mutex<BTreeMap<Arc<str>, Arc<Before>>>);
+pub struct TensorCache(Mutex<BTreeMap<Arc<str>, Arc<CachedManifest>>>);
 
 /// A hash of texts.
-type Hash = [u8; 32];
+type TextHash = [u8; 32];
 
 /// A tensor's text, and what is asked for besides: its layout in the making, its steps.
-type Key = (Hash, bool, bool);
+type TensorCacheKey = (TextHash, bool, bool);
 
 /// The tensors of a manifest.
 #[derive(Debug)]
-struct Before {
+struct CachedManifest {
     /// Of what stands around them.
-    around: Hash,
-    tensors: BTreeMap<Key, Arc<One>>,
+    around: TextHash,
+    tensors: BTreeMap<TensorCacheKey, Arc<CachedTensor>>,
 }
 
 /// A tensor as it was checked.
 #[derive(Debug)]
-struct One {
-    good: Good,
+struct CachedTensor {
+    good: CheckedTensor,
     /// Its node.
     node: Range<usize>,
     /// What it may name, at that time.
@@ -44,25 +44,25 @@ struct One {
 }
 
 /// A manifest that is checked, with what is kept of it.
-pub(super) struct Now<'a> {
-    kept: &'a Kept,
-    syntax: &'a Manifest,
+pub(super) struct CacheLookup<'a> {
+    kept: &'a TensorCache,
+    syntax: &'a ManifestSyntax,
     text: &'a str,
-    around: Hash,
+    around: TextHash,
     named: Arc<[Range<usize>]>,
-    before: Option<Arc<Before>>,
+    before: Option<Arc<CachedManifest>>,
 }
 
-impl Kept {
+impl TensorCache {
     /// What is kept of a manifest; `None` where it cannot be read.
     pub(super) fn now<'a>(
         &'a self,
         file: usize,
-        files: &'a Files,
-        scopes: &Scopes,
-    ) -> Option<Now<'a>> {
+        files: &'a ManifestSet,
+        scopes: &ManifestScopes,
+    ) -> Option<CacheLookup<'a>> {
         let syntax = files.syntax(file)?;
-        let Scope { broken, torn, .. } = scopes.get(file)?;
+        let ManifestScope { broken, torn, .. } = scopes.get(file)?;
         let text = files.text(file);
         let mut hasher = blake3::Hasher::new();
         let mut add = |text: &str| {
@@ -78,13 +78,13 @@ impl Kept {
         let around = *hasher.finalize().as_bytes();
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.get(&syntax.file).filter(|before| before.around == around).cloned();
-        Some(Now { kept: self, syntax, text, around, named: named.into(), before })
+        Some(CacheLookup { kept: self, syntax, text, around, named: named.into(), before })
     }
 }
 
 /// All that a tensor may name in its own manifest but tensors, in order.
-fn named(syntax: &Manifest) -> Vec<Range<usize>> {
-    let Manifest { uses, consts, symbols, memory_spaces, meshes, transforms, .. } = syntax;
+fn named(syntax: &ManifestSyntax) -> Vec<Range<usize>> {
+    let ManifestSyntax { uses, consts, symbols, memory_spaces, meshes, transforms, .. } = syntax;
     let uses = uses.iter().map(|item| item.span.clone());
     let consts = consts.iter().map(|item| item.name.span.start..item.value.span().end);
     let symbols = symbols.iter().map(|item| item.span.clone());
@@ -94,8 +94,8 @@ fn named(syntax: &Manifest) -> Vec<Range<usize>> {
     uses.chain(consts).chain(symbols).chain(spaces).chain(meshes).chain(transforms).collect()
 }
 
-impl Now<'_> {
-    fn key(&self, item: &TensorItem, is_viewed: bool, is_recorded: bool) -> Key {
+impl CacheLookup<'_> {
+    fn key(&self, item: &TensorItem, is_viewed: bool, is_recorded: bool) -> TensorCacheKey {
         let hash = blake3::hash(slice(self.text, &item.span).as_bytes());
         (*hash.as_bytes(), is_viewed, is_recorded)
     }
@@ -106,15 +106,15 @@ impl Now<'_> {
         item: &TensorItem,
         is_viewed: bool,
         recorder: Option<&Recorder>,
-    ) -> Option<Good> {
+    ) -> Option<CheckedTensor> {
         let is_recorded = recorder.is_some_and(|recorder| recorder.wants(&item.name.value));
         let one = self.before.as_ref()?.tensors.get(&self.key(item, is_viewed, is_recorded))?;
-        let way = Way { file: &self.syntax.file, one, node: &item.span, named: &self.named };
+        let way = SpanRemap { file: &self.syntax.file, one, node: &item.span, named: &self.named };
         way.good()
     }
 
     /// Keeps the good ones of the manifest's tensors for the next time.
-    pub(super) fn keep(&self, checked: &[Result<Good, Vec<Diagnostic>>]) {
+    pub(super) fn keep(&self, checked: &[Result<CheckedTensor, Vec<Diagnostic>>]) {
         let mut tensors = BTreeMap::new();
         for (item, good) in self.syntax.tensors.iter().zip(checked) {
             // What it is like may have changed.
@@ -123,33 +123,33 @@ impl Now<'_> {
             let known = self.before.as_ref().and_then(|before| before.tensors.get(&key));
             let one = known.cloned().unwrap_or_else(|| {
                 let (node, named) = (item.span.clone(), Arc::clone(&self.named));
-                Arc::new(One { good: good.clone(), node, named })
+                Arc::new(CachedTensor { good: good.clone(), node, named })
             });
             tensors.insert(key, one);
         }
-        let before = Arc::new(Before { around: self.around, tensors });
+        let before = Arc::new(CachedManifest { around: self.around, tensors });
         let mut all = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(Arc::clone(&self.syntax.file), before);
     }
 }
 
 /// From where a tensor and all that it names stood to where they stand.
-struct Way<'a> {
+struct SpanRemap<'a> {
     file: &'a Arc<str>,
-    one: &'a One,
+    one: &'a CachedTensor,
     node: &'a Range<usize>,
     named: &'a [Range<usize>],
 }
 
-impl Way<'_> {
+impl SpanRemap<'_> {
     /// The tensor there; `None` where it tells of places that are on no way.
-    fn good(&self) -> Option<Good> {
-        let Good { tensor, builder, warnings, recorded } = &self.one.good;
+    fn good(&self) -> Option<CheckedTensor> {
+        let CheckedTensor { tensor, builder, warnings, recorded } = &self.one.good;
         let recorded = match recorded {
             Some(steps) => Some(steps.iter().map(|step| self.step(step)).collect::<Option<_>>()?),
             None => None,
         };
-        Some(Good {
+        Some(CheckedTensor {
             tensor: Tensor { places: self.places(&tensor.places)?, ..tensor.clone() },
             builder: builder.clone(),
             warnings: warnings.iter().map(|told| self.told(told)).collect::<Option<_>>()?,
@@ -157,22 +157,22 @@ impl Way<'_> {
         })
     }
 
-    fn place(&self, place: &Place) -> Option<Place> {
+    fn place(&self, place: &FileSpan) -> Option<FileSpan> {
         if place.file != *self.file {
             return Some(place.clone());
         }
-        let One { node, named, .. } = self.one;
+        let CachedTensor { node, named, .. } = self.one;
         let own = std::iter::once((node, self.node));
         let mut all = own.chain(named.iter().zip(self.named));
         let (before, now) =
             all.find(|(before, _)| before.start <= place.start && place.end <= before.end)?;
         let moved = |offset: usize| Some(offset.checked_sub(before.start)? + now.start);
-        Some(Place::new(self.file, moved(place.start)?..moved(place.end)?))
+        Some(FileSpan::new(self.file, moved(place.start)?..moved(place.end)?))
     }
 
-    fn places(&self, places: &Places) -> Option<Places> {
-        let Places { layout, fill, separators, dtype, memory, shard } = places;
-        Some(Places {
+    fn places(&self, places: &TensorSpans) -> Option<TensorSpans> {
+        let TensorSpans { layout, fill, separators, dtype, memory, shard } = places;
+        Some(TensorSpans {
             layout: self.place(layout)?,
             fill: self.place(fill)?,
             separators: self.place(separators)?,
@@ -191,7 +191,7 @@ impl Way<'_> {
         Some(told)
     }
 
-    fn step(&self, step: &Recorded) -> Option<Recorded> {
+    fn step(&self, step: &StepRecord) -> Option<StepRecord> {
         let mut step = step.clone();
         step.place = self.place(&step.place)?;
         if let Some(within) = &mut step.within {

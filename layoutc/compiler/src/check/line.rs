@@ -1,19 +1,19 @@
 //! A step as one line of text, for comments and reports.
 
 use crate::manifest::syntax::{
-    Bound, FillWord, Name, Number, PaddingRule, SeparatorItem, Step, StepKind, SwizzleUnit,
-    TileEntry,
+    FillLiteral, Identifier, IntegerExpr, IntegerLiteral, PaddingRule, SeparatorItem, StepItem,
+    StepKind, SwizzleUnit, TileEntry,
 };
 
 /// The step as one line of text.
-pub(super) fn line(step: &Step) -> String {
-    let bound = |bound: &Bound| match bound {
-        Bound::Integer(number) => number.value.to_string(),
-        Bound::Text(text) => text.value.clone(),
+pub(super) fn line(step: &StepItem) -> String {
+    let bound = |bound: &IntegerExpr| match bound {
+        IntegerExpr::Integer(number) => number.value.to_string(),
+        IntegerExpr::Text(text) => text.value.clone(),
     };
     let names =
-        |names: &[Name]| names.iter().map(|n| n.value.as_str()).collect::<Vec<_>>().join(" ");
-    let bounds = |all: &[Bound]| all.iter().map(bound).collect::<Vec<_>>().join(" ");
+        |names: &[Identifier]| names.iter().map(|n| n.value.as_str()).collect::<Vec<_>>().join(" ");
+    let bounds = |all: &[IntegerExpr]| all.iter().map(bound).collect::<Vec<_>>().join(" ");
     match &step.kind {
         StepKind::Map(text) => format!("map \"{}\"", text.value),
         StepKind::Apply { name, .. } => format!("apply {}", name.value),
@@ -36,13 +36,15 @@ pub(super) fn line(step: &Step) -> String {
             format!("pad {} multiple={}", axis.value, bound(multiple))
         }
         StepKind::PadBeforeAfter { axis, before, after } => {
-            let side = |name: &str, side: &Option<Bound>| {
+            let side = |name: &str, side: &Option<IntegerExpr>| {
                 side.as_ref().map_or(String::new(), |side| format!(" {name}={}", bound(side)))
             };
             format!("pad {}{}{}", axis.value, side("before", before), side("after", after))
         }
         StepKind::Foreign { notation, text, sizes } => {
-            let size = |(name, size): &(Name, Number)| format!(" {}={}", name.value, size.value);
+            let size = |(name, size): &(Identifier, IntegerLiteral)| {
+                format!(" {}={}", name.value, size.value)
+            };
             let sizes: String = sizes.iter().map(size).collect();
             format!("notation {notation}=\"{}\"{sizes}", text.value)
         }
@@ -60,10 +62,10 @@ pub(super) fn line(step: &Step) -> String {
         StepKind::AlignAxis { axis, bytes } => format!("align {} {}", axis.value, bound(bytes)),
         StepKind::AlignOrigin(bytes) => format!("align {} at=origin", bound(bytes)),
         StepKind::Fill(item) => match item.value {
-            FillWord::Integer(value) => format!("fill {value}"),
-            FillWord::Float(value) => format!("fill {value:?}"),
-            FillWord::Bool(value) => format!("fill #{value}"),
-            FillWord::Nothing => "fill none".to_string(),
+            FillLiteral::Integer(value) => format!("fill {value}"),
+            FillLiteral::Float(value) => format!("fill {value:?}"),
+            FillLiteral::Bool(value) => format!("fill #{value}"),
+            FillLiteral::Nothing => "fill none".to_string(),
         },
         StepKind::Padding(PaddingRule::Forbid) => "padding forbid".to_string(),
         StepKind::Padding(PaddingRule::Allow) => "padding allow".to_string(),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::circles::{self, Cuts, Uses};
+use super::circles::{self, CycleCuts, UseGraph};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::host::{Host, Key, Stage};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::host::{CacheKey, CompileEnv, CompileStage};
 use crate::manifest::{
     self,
-    syntax::{Manifest, Use},
+    syntax::{ManifestSyntax, UseItem},
 };
 use crate::sources::LoadError;
 
@@ -20,24 +20,24 @@ const MAX_BYTES: u64 = 4 << 20;
 
 /// Parsed manifests; a manifest stands after those that it uses.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct ManifestSet {
     by_path: BTreeMap<String, usize>,
-    all: Vec<Loaded>,
+    all: Vec<ManifestFile>,
 }
 
 #[derive(Debug)]
-struct Loaded {
-    syntax: Manifest,
+struct ManifestFile {
+    syntax: ManifestSyntax,
     text: String,
     uses: Vec<usize>,
 }
 
-impl Files {
+impl ManifestSet {
     pub(super) fn position(&self, path: &str) -> Option<usize> {
         self.by_path.get(&normal(path)).copied()
     }
 
-    pub(super) fn syntax(&self, file: usize) -> Option<&Manifest> {
+    pub(super) fn syntax(&self, file: usize) -> Option<&ManifestSyntax> {
         self.all.get(file).map(|loaded| &loaded.syntax)
     }
 
@@ -68,12 +68,12 @@ impl Files {
 }
 
 /// Reads the manifests at `paths` and all that they use.
-pub(super) fn load(host: &Host<'_>, paths: &[String]) -> (Files, Vec<Diagnostic>) {
+pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec<Diagnostic>) {
     let parsed = parse_all(host, paths);
-    let mut loader = Loader {
+    let mut loader = ManifestLoader {
         cuts: circles::cuts(&uses(&parsed)),
         parsed,
-        files: Files::default(),
+        files: ManifestSet::default(),
         open: Vec::new(),
         diagnostics: Vec::new(),
     };
@@ -82,7 +82,7 @@ pub(super) fn load(host: &Host<'_>, paths: &[String]) -> (Files, Vec<Diagnostic>
             loader.diagnostics.push(fault);
         } else if let Err(error) = loader.file(normal(path)) {
             let message = format!("cannot read the manifest `{path}`: {}", told(&error));
-            let place = Place::new(&Arc::from(path.as_str()), 0..0);
+            let place = FileSpan::new(&Arc::from(path.as_str()), 0..0);
             let mut fault = Diagnostic::error(Code::NameFile, message, place, "");
             fault.help.extend(way_out(&error, path));
             loader.diagnostics.push(fault);
@@ -96,36 +96,36 @@ fn unquotable(path: &str) -> Option<Diagnostic> {
     let bad = path.chars().find(|c| c.is_control() || matches!(c, '"' | '\\'))?;
     let (shown, bad) = (path.escape_debug(), bad.escape_debug());
     let message = format!("the path of the manifest `{shown}` holds the character `{bad}`");
-    let place = Place::new(&Arc::from(path), 0..0);
+    let place = FileSpan::new(&Arc::from(path), 0..0);
     let fault = Diagnostic::error(Code::NameFile, message, place, "");
     Some(fault.help("rename it: files generated from it include one another by its name"))
 }
 
 /// A manifest on its own.
-struct Read {
-    syntax: Manifest,
+struct ParsedManifest {
+    syntax: ManifestSyntax,
     text: String,
     /// What is wrong with it.
     diagnostics: Vec<Diagnostic>,
 }
 
 /// A manifest, or why there is none.
-type Parsed = Result<Read, LoadError>;
+type ParseOutcome = Result<ParsedManifest, LoadError>;
 
 /// Every manifest that `paths` lead to, each parsed once, many at a time: those asked for, those that they use, and so
 /// on.
-fn parse_all(host: &Host<'_>, paths: &[String]) -> BTreeMap<String, Parsed> {
+fn parse_all(host: &CompileEnv<'_>, paths: &[String]) -> BTreeMap<String, ParseOutcome> {
     let mut all = BTreeMap::new();
     let mut wanted: BTreeMap<String, String> = BTreeMap::new();
     for path in paths {
         wanted.entry(normal(path)).or_insert_with(|| path.clone());
     }
     for _ in 0..=MAX_USES {
-        let new: Vec<(String, Parsed)> =
+        let new: Vec<(String, ParseOutcome)> =
             wanted.par_iter().map(|(key, path)| (key.clone(), parse(host, path))).collect();
         wanted = BTreeMap::new();
         for (_, parsed) in &new {
-            let Ok(Read { syntax, .. }) = parsed else { continue };
+            let Ok(ParsedManifest { syntax, .. }) = parsed else { continue };
             let used = syntax.uses.iter().filter(|used| !is_outside(&used.path.value));
             wanted.extend(used.map(|used| {
                 let path = beside(&syntax.file, &used.path.value);
@@ -142,8 +142,8 @@ fn parse_all(host: &Host<'_>, paths: &[String]) -> BTreeMap<String, Parsed> {
 }
 
 /// What each manifest uses.
-fn uses(parsed: &BTreeMap<String, Parsed>) -> Uses {
-    let row = |(key, parsed): (&String, &Parsed)| {
+fn uses(parsed: &BTreeMap<String, ParseOutcome>) -> UseGraph {
+    let row = |(key, parsed): (&String, &ParseOutcome)| {
         let syntax = parsed.as_ref().ok().map(|read| &read.syntax);
         let used = syntax.into_iter().flat_map(|syntax| {
             let paths = syntax.uses.iter().map(|used| used.path.value.as_str());
@@ -155,12 +155,12 @@ fn uses(parsed: &BTreeMap<String, Parsed>) -> Uses {
 }
 
 /// What the syntax of a manifest is remembered by; `hash` is blake3's, of its text.
-pub fn syntax_key(hash: &[u8; 32]) -> Key {
-    Key::new("syntax", hash)
+pub fn syntax_key(hash: &[u8; 32]) -> CacheKey {
+    CacheKey::new("syntax", hash)
 }
 
 /// The syntax of one manifest: recalled where the same text was parsed before and nothing was wrong with it.
-fn parse(host: &Host<'_>, path: &str) -> Parsed {
+fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
     let text = host.sources.load(path)?;
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
     if bytes > MAX_BYTES {
@@ -170,10 +170,12 @@ fn parse(host: &Host<'_>, path: &str) -> Parsed {
     let name: Arc<str> = Arc::from(path);
     let key = syntax_key(blake3::hash(text.as_bytes()).as_bytes());
     let known = host.memo.recall(&key);
-    if let Some(manifest) = known.and_then(|bytes| postcard::from_bytes::<Manifest>(&bytes).ok()) {
-        host.observer.end(Stage::Recall, path);
-        let syntax = Manifest { file: name, ..manifest };
-        return Ok(Read { syntax, text, diagnostics: Vec::new() });
+    if let Some(manifest) =
+        known.and_then(|bytes| postcard::from_bytes::<ManifestSyntax>(&bytes).ok())
+    {
+        host.observer.end(CompileStage::Recall, path);
+        let syntax = ManifestSyntax { file: name, ..manifest };
+        return Ok(ParsedManifest { syntax, text, diagnostics: Vec::new() });
     }
     let (syntax, diagnostics) = manifest::parse(&name, &text);
     if diagnostics.is_empty()
@@ -181,15 +183,15 @@ fn parse(host: &Host<'_>, path: &str) -> Parsed {
     {
         host.memo.keep(&key, bytes);
     }
-    host.observer.end(Stage::Parse, path);
-    Ok(Read { syntax, text, diagnostics })
+    host.observer.end(CompileStage::Parse, path);
+    Ok(ParsedManifest { syntax, text, diagnostics })
 }
 
-struct Loader {
-    parsed: BTreeMap<String, Parsed>,
-    files: Files,
+struct ManifestLoader {
+    parsed: BTreeMap<String, ParseOutcome>,
+    files: ManifestSet,
     /// The uses that lead back.
-    cuts: Cuts,
+    cuts: CycleCuts,
     /// The files that are being read, from the one asked for to the innermost.
     open: Vec<String>,
     diagnostics: Vec<Diagnostic>,
@@ -198,12 +200,12 @@ struct Loader {
 /// How deep `use` may go.
 const MAX_USES: usize = 128;
 
-impl Loader {
+impl ManifestLoader {
     fn file(&mut self, key: String) -> Result<usize, LoadError> {
         if let Some(known) = self.files.by_path.get(&key) {
             return Ok(*known);
         }
-        let Read { syntax, text, diagnostics } = match self.parsed.remove(&key) {
+        let ParsedManifest { syntax, text, diagnostics } = match self.parsed.remove(&key) {
             Some(Ok(parsed)) => parsed,
             Some(Err(error)) => {
                 // Whoever asks again is told the same.
@@ -221,13 +223,13 @@ impl Loader {
         }
         self.open.pop();
         let position = self.files.all.len();
-        self.files.all.push(Loaded { syntax, text, uses });
+        self.files.all.push(ManifestFile { syntax, text, uses });
         self.files.by_path.insert(key, position);
         Ok(position)
     }
 
-    fn used(&mut self, file: &Arc<str>, used: &Use) -> Option<usize> {
-        let place = Place::new(file, used.path.span.clone());
+    fn used(&mut self, file: &Arc<str>, used: &UseItem) -> Option<usize> {
+        let place = FileSpan::new(file, used.path.span.clone());
         let wanted = &used.path.value;
         if is_outside(wanted) {
             let message = format!("`{}` is no relative path", wanted.escape_debug());

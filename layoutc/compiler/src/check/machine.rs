@@ -2,20 +2,20 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use layoutc_algebra::proof::Machine;
+use layoutc_algebra::proof::Executor;
 use rayon::prelude::*;
 
-use crate::host::{Key, Memo};
+use crate::host::{CacheKey, ResultCache};
 
 /// Threads and a memory.
-pub(crate) struct Threads<'a>(pub(crate) &'a dyn Memo);
+pub(crate) struct RayonExecutor<'a>(pub(crate) &'a dyn ResultCache);
 
 /// The key of a question of the prover's.
-fn key(question: &str) -> Key {
-    Key::new("proof", question.as_bytes())
+fn key(question: &str) -> CacheKey {
+    CacheKey::new("proof", question.as_bytes())
 }
 
-impl Machine for Threads<'_> {
+impl Executor for RayonExecutor<'_> {
     fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync)) {
         (0..pieces).into_par_iter().for_each(work);
     }
@@ -30,14 +30,14 @@ impl Machine for Threads<'_> {
 }
 
 /// The same, and it tells whether many points were visited.
-pub(super) struct Watched<'a> {
-    threads: Threads<'a>,
+pub(super) struct CostTrackingExecutor<'a> {
+    threads: RayonExecutor<'a>,
     has_asked: AtomicBool,
 }
 
-impl<'a> Watched<'a> {
-    pub(super) fn new(memo: &'a dyn Memo) -> Self {
-        Self { threads: Threads(memo), has_asked: AtomicBool::new(false) }
+impl<'a> CostTrackingExecutor<'a> {
+    pub(super) fn new(memo: &'a dyn ResultCache) -> Self {
+        Self { threads: RayonExecutor(memo), has_asked: AtomicBool::new(false) }
     }
 
     /// Whether a proof visited so many points that the answer is worth remembering, now or in an earlier run.
@@ -46,7 +46,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-impl Machine for Watched<'_> {
+impl Executor for CostTrackingExecutor<'_> {
     fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync)) {
         self.threads.for_each(pieces, work);
     }

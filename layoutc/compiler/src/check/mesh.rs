@@ -3,43 +3,49 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, Builder, FinishError};
+use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Proof, Verdict};
+use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
 use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, part_extent};
 use layoutc_algebra::step;
 
-use super::machine::Watched;
-use super::scope::{Scope, nearest_or_all, number};
+use super::machine::CostTrackingExecutor;
+use super::scope::{ManifestScope, nearest_or_all, number};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::host::Memo;
-use crate::manifest::syntax::{Kind, Manifest, MeshItem, Name, ShardItem, Text};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::host::ResultCache;
+use crate::manifest::syntax::{
+    Identifier, ItemKind, ManifestSyntax, MeshItem, ShardItem, SpannedText,
+};
 use crate::model::Tensor;
-use crate::model::reshard::Sharded;
+use crate::model::reshard::DeviceSharding;
 use crate::wording;
 
 /// The most devices of a mesh: MPI counts ranks by an `int`.
 const MAX_DEVICES: i64 = i32::MAX as i64;
 
 /// Adds the meshes of a manifest to its scope.
-pub(super) fn declare(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn declare(
+    scope: &mut ManifestScope,
+    syntax: &ManifestSyntax,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     for item in &syntax.meshes {
         match mesh(item, scope, &syntax.file) {
             Ok(mesh) => {
-                let place = Place::new(&syntax.file, item.name.span.clone());
+                let place = FileSpan::new(&syntax.file, item.name.span.clone());
                 scope.meshes.insert(item.name.value.clone(), (mesh, place));
             }
             Err(found) => {
                 diagnostics.extend(found);
-                scope.broken.insert((Kind::Mesh, item.name.value.clone()));
+                scope.broken.insert((ItemKind::Mesh, item.name.value.clone()));
             }
         }
     }
 }
 
-fn mesh(item: &MeshItem, scope: &Scope, file: &Arc<str>) -> Result<Mesh, Vec<Diagnostic>> {
-    let at = |span: &std::ops::Range<usize>| Place::new(file, span.clone());
+fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> Result<Mesh, Vec<Diagnostic>> {
+    let at = |span: &std::ops::Range<usize>| FileSpan::new(file, span.clone());
     let name = &item.name.value;
     if let Some((_, first)) = scope.meshes.get(name) {
         let message = format!("the mesh `{name}` is declared twice");
@@ -71,16 +77,16 @@ fn mesh(item: &MeshItem, scope: &Scope, file: &Arc<str>) -> Result<Mesh, Vec<Dia
 }
 
 /// A tensor that is to be cut.
-pub(super) struct Cut<'a> {
+pub(super) struct ShardContext<'a> {
     pub(super) item: &'a ShardItem,
-    pub(super) scope: &'a Scope,
+    pub(super) scope: &'a ManifestScope,
     pub(super) file: &'a Arc<str>,
-    pub(super) memo: &'a dyn Memo,
+    pub(super) memo: &'a dyn ResultCache,
 }
 
-impl Cut<'_> {
-    fn at(&self, span: &std::ops::Range<usize>) -> Place {
-        Place::new(self.file, span.clone())
+impl ShardContext<'_> {
+    fn at(&self, span: &std::ops::Range<usize>) -> FileSpan {
+        FileSpan::new(self.file, span.clone())
     }
 
     /// The axes of a part of the tensor with these axes and labels, and what each device holds.
@@ -91,7 +97,7 @@ impl Cut<'_> {
         &self,
         whole: Vec<Axis>,
         labels: &[Vec<String>],
-    ) -> Result<(Vec<Axis>, Sharded), Vec<Diagnostic>> {
+    ) -> Result<(Vec<Axis>, DeviceSharding), Vec<Diagnostic>> {
         let (mesh_name, mesh) = self.mesh()?;
         let mut over: Vec<Vec<usize>> = vec![Vec::new(); whole.len()];
         let mut used: BTreeSet<usize> = BTreeSet::new();
@@ -136,7 +142,7 @@ impl Cut<'_> {
         let (verdict, proof) =
             self.proven(&whole, &axes, &parts).map_err(|error| vec![self.fault(&error)])?;
         let (mesh_name, mesh) = (mesh_name.to_owned(), mesh.clone());
-        Ok((axes, Sharded { mesh_name, mesh, sharding, whole, verdict, proof }))
+        Ok((axes, DeviceSharding { mesh_name, mesh, sharding, whole, verdict, proof }))
     }
 
     fn fault(&self, error: &dyn std::fmt::Display) -> Diagnostic {
@@ -153,7 +159,7 @@ impl Cut<'_> {
             if let Some((key, (mesh, _))) = meshes.get_key_value(&name.value) {
                 return Ok((key, mesh));
             }
-            if self.scope.is_broken(Kind::Mesh, &name.value) {
+            if self.scope.is_broken(ItemKind::Mesh, &name.value) {
                 return Err(Vec::new());
             }
             let message = format!("there is no mesh `{}`", name.value);
@@ -178,7 +184,7 @@ impl Cut<'_> {
                 Err(vec![error.help(format!("name the mesh: `shard {one} …`"))])
             }
             (None, _, _)
-                if self.scope.torn || self.scope.broken.iter().any(|b| b.0 == Kind::Mesh) =>
+                if self.scope.torn || self.scope.broken.iter().any(|b| b.0 == ItemKind::Mesh) =>
             {
                 Err(Vec::new())
             }
@@ -202,7 +208,7 @@ impl Cut<'_> {
         }
     }
 
-    fn axis(&self, name: &Name, whole: &[Axis]) -> Result<usize, Vec<Diagnostic>> {
+    fn axis(&self, name: &Identifier, whole: &[Axis]) -> Result<usize, Vec<Diagnostic>> {
         whole.iter().position(|axis| axis.name == name.value).ok_or_else(|| {
             let message = format!("the tensor has no axis `{}`", name.value);
             let place = self.at(&name.span);
@@ -216,10 +222,10 @@ impl Cut<'_> {
     /// The axes of the mesh that a text names, with their places.
     fn mesh_axes(
         &self,
-        text: &Text,
+        text: &SpannedText,
         mesh_name: &str,
         mesh: &Mesh,
-    ) -> Result<Vec<(usize, Place)>, Vec<Diagnostic>> {
+    ) -> Result<Vec<(usize, FileSpan)>, Vec<Diagnostic>> {
         let mut found = Vec::new();
         let known: Vec<&str> = mesh.axes.iter().map(|axis| axis.name.as_str()).collect();
         let mut from = 0;
@@ -258,11 +264,11 @@ impl Cut<'_> {
         whole: &[Axis],
         part: &[Axis],
         parts: &[i64],
-    ) -> Result<(Verdict, Proof), FinishError> {
+    ) -> Result<(Verdict, ProofMethod), FinishError> {
         let constant = |axis: &Axis| axis.extent.as_const();
         let fixed: Vec<Axis> =
             whole.iter().filter(|axis| constant(axis).is_some()).cloned().collect();
-        let mut builder = Builder::new(&[], &fixed, 8)?;
+        let mut builder = LayoutBuilder::new(&[], &fixed, 8)?;
         for (axis, part) in whole.iter().zip(part).filter(|(axis, part)| axis.extent != part.extent)
         {
             let by = Expr::constant(constant(part).unwrap_or(1).max(1));
@@ -270,7 +276,7 @@ impl Cut<'_> {
                 step::split(builder.axes(), &axis.name, &[], &[by]).map_err(BuildError::from)?;
             builder.apply(&split)?;
         }
-        let layout = builder.finish(1, &Watched::new(self.memo))?;
+        let layout = builder.finish(1, &CostTrackingExecutor::new(self.memo))?;
         // The last parts may hold nothing at all.
         let even = |((axis, part), parts): ((&Axis, &Axis), &i64)| {
             let filled = constant(part).and_then(|part| part.checked_mul(i128::from(*parts)));
@@ -283,7 +289,7 @@ impl Cut<'_> {
 }
 
 /// The fault of what takes a tensor that is cut, or of which memory holds a ring, for a whole one; `takes` says so: `a kernel computes on`.
-pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: Place) -> Option<Diagnostic> {
+pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     if tensor.ring.is_some() {
         return super::ring::whole_fault(tensor, takes, place);
     }

@@ -37,44 +37,44 @@ mod tensor;
 mod view;
 
 pub(crate) use faults::build_fault;
-pub(crate) use machine::Threads;
+pub(crate) use machine::RayonExecutor;
 pub(crate) use refusal::bare_fault;
 
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-pub use kept::Kept;
+pub use kept::TensorCache;
 pub use load::{syntax_key, used_path};
-pub use recorder::{Recorded, Recorder, Steps};
+pub use recorder::{Recorder, StepRecord, StepRecords};
 
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::host::{Host, Memo, Stage};
+use crate::host::{CompileEnv, CompileStage, ResultCache};
 use crate::manifest::syntax::TensorItem;
 use crate::model::Manifest;
 
 /// What a project means, as far as it means anything.
 #[derive(Debug, Clone)]
-pub struct Checked {
+pub struct CheckedProject {
     /// The manifests asked for, in order, with their good tensors and conversions.
     pub manifests: Vec<Manifest>,
     /// What each of them depends on, and what there is to say of it: one entry per manifest.
-    pub units: Vec<Unit>,
+    pub units: Vec<CompilationUnit>,
     /// All that is wrong or worth a look, by file and place.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// A manifest as a unit of work: it means the same as long as the texts do that it needs.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct CompilationUnit {
     /// The paths of the other manifests that it uses, directly or not, in order.
     pub uses: Vec<String>,
     /// What there is to say of it and of those.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Checked {
+impl CheckedProject {
     /// Whether nothing is wrong.
     pub fn is_good(&self) -> bool {
         self.diagnostics.iter().all(|d| d.severity != Severity::Error)
@@ -83,32 +83,32 @@ impl Checked {
 
 /// What a check is asked for besides.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Aside<'a> {
+pub struct CheckOptions<'a> {
     /// Takes down the steps of the tensors that it wants.
     pub recorder: Option<&'a Recorder>,
     /// Keeps tensors from one check to the next, of the same configuration.
-    pub kept: Option<&'a Kept>,
+    pub kept: Option<&'a TensorCache>,
 }
 
 /// Checks and proves the manifests at `paths`, and those that they use.
 pub(crate) fn check(
-    host: &Host<'_>,
+    host: &CompileEnv<'_>,
     paths: &[String],
     config: &Config,
-    aside: Aside<'_>,
-) -> Checked {
+    aside: CheckOptions<'_>,
+) -> CheckedProject {
     let (files, mut diagnostics) = load::load(host, paths);
     let scopes = scope::gather(&files, &mut diagnostics);
     let asked: Vec<usize> = paths.iter().filter_map(|path| files.position(path)).collect();
     let general = diagnostics.clone();
-    let results: Vec<(Manifest, Unit, Vec<Diagnostic>)> = asked
+    let results: Vec<(Manifest, CompilationUnit, Vec<Diagnostic>)> = asked
         .into_par_iter()
         .filter_map(|file| {
             host.observer.begin();
-            let around = Around { files: &files, scopes: &scopes, config, aside };
+            let around = ProjectContext { files: &files, scopes: &scopes, config, aside };
             let (manifest, found) = check_manifest(file, around, host.memo)?;
             let unit = unit(file, &files, &general, &found);
-            host.observer.end(Stage::Check, &manifest.path);
+            host.observer.end(CompileStage::Check, &manifest.path);
             Some((manifest, unit, found))
         })
         .collect();
@@ -119,10 +119,15 @@ pub(crate) fn check(
         diagnostics.extend(found);
     }
     sort(&mut diagnostics);
-    Checked { manifests, units, diagnostics }
+    CheckedProject { manifests, units, diagnostics }
 }
 
-fn unit(file: usize, files: &load::Files, general: &[Diagnostic], found: &[Diagnostic]) -> Unit {
+fn unit(
+    file: usize,
+    files: &load::ManifestSet,
+    general: &[Diagnostic],
+    found: &[Diagnostic],
+) -> CompilationUnit {
     let path = |file: &usize| files.syntax(*file).map(|syntax| syntax.file.to_string());
     let closure = files.closure(file);
     let needed: BTreeSet<String> = closure.iter().filter_map(path).collect();
@@ -133,24 +138,24 @@ fn unit(file: usize, files: &load::Files, general: &[Diagnostic], found: &[Diagn
     sort(&mut diagnostics);
     let own = path(&file);
     let uses = needed.into_iter().filter(|path| Some(path) != own.as_ref()).collect();
-    Unit { uses, diagnostics }
+    CompilationUnit { uses, diagnostics }
 }
 
 /// What all manifests of a check share.
 #[derive(Clone, Copy)]
-struct Around<'a> {
-    files: &'a load::Files,
-    scopes: &'a scope::Scopes,
+struct ProjectContext<'a> {
+    files: &'a load::ManifestSet,
+    scopes: &'a scope::ManifestScopes,
     config: &'a Config,
-    aside: Aside<'a>,
+    aside: CheckOptions<'a>,
 }
 
 fn check_manifest(
     file: usize,
-    around: Around<'_>,
-    memo: &dyn Memo,
+    around: ProjectContext<'_>,
+    memo: &dyn ResultCache,
 ) -> Option<(Manifest, Vec<Diagnostic>)> {
-    let Around { files, scopes, config, aside: Aside { recorder, kept } } = around;
+    let ProjectContext { files, scopes, config, aside: CheckOptions { recorder, kept } } = around;
     let syntax = files.syntax(file)?;
     let mut diagnostics = names::check(syntax, config);
     // The first of a name counts.
@@ -158,12 +163,13 @@ fn check_manifest(
     let named = named.collect();
     let viewed = syntax.views.iter().map(|view| view.of.value.as_str()).collect();
     let (named, viewed) = (&named, &viewed);
-    let place = tensor::Place { file, files, scopes, config, memo, recorder, named, viewed };
+    let place =
+        tensor::ManifestContext { file, files, scopes, config, memo, recorder, named, viewed };
     let now = kept.and_then(|kept| kept.now(file, files, scopes));
     let again = |item: &TensorItem| {
         now.as_ref()?.again(item, viewed.contains(item.name.value.as_str()), recorder)
     };
-    let checked: Vec<Result<tensor::Good, Vec<Diagnostic>>> = syntax
+    let checked: Vec<Result<tensor::CheckedTensor, Vec<Diagnostic>>> = syntax
         .tensors
         .par_iter()
         .map(|item| again(item).map_or_else(|| tensor::check(item, place), Ok))

@@ -6,17 +6,19 @@ use std::sync::Arc;
 use super::record;
 use crate::codes::Code;
 use crate::config::Config;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::emit::dialect::{C, Dialect};
 use crate::emit::language::Language;
-use crate::manifest::syntax::{FIELD, GraphItem, Manifest, Name, Record, Shape, Text};
+use crate::manifest::syntax::{
+    FIELD, GraphItem, Identifier, ManifestSyntax, RecordItem, ShapeItem, SpannedText,
+};
 
 /// Every name of a manifest that a target cannot take, or takes for another.
-pub(super) fn check(manifest: &Manifest, config: &Config) -> Vec<Diagnostic> {
+pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnostic> {
     let file = &manifest.file;
     let mut diagnostics = Vec::new();
     let views = manifest.views.iter().map(|view| &view.name);
-    let tensors: Vec<&Name> =
+    let tensors: Vec<&Identifier> =
         manifest.tensors.iter().map(|tensor| &tensor.name).chain(views).collect();
     distinct(&tensors, "tensors", file, &mut diagnostics);
     let all = dialects(config, None);
@@ -61,12 +63,12 @@ fn graph_names(
         reserved(&graph.name, "graph", dialects, file, diagnostics);
     }
     let results = graph.nodes.iter().flat_map(|node| &node.outputs);
-    let tensors: Vec<&Name> =
+    let tensors: Vec<&Identifier> =
         graph.tensors.iter().chain(results).map(|tensor| &tensor.name).collect();
-    let nodes: Vec<&Name> = graph.nodes.iter().map(|node| &node.name).collect();
+    let nodes: Vec<&Identifier> = graph.nodes.iter().map(|node| &node.name).collect();
     distinct(&tensors, "tensors of the graph", file, diagnostics);
     // Members of structures may be called as functions of a library are, but not by words of the language.
-    let is_word = |name: &&&Name| {
+    let is_word = |name: &&&Identifier| {
         let mut languages = dialects.iter().filter_map(|dialect| dialect.reserved(&name.value));
         languages.any(|language| !language.ends_with("library"))
     };
@@ -78,7 +80,7 @@ fn graph_names(
 }
 
 /// The axis of a statement, if a target that is asked for cannot take its name.
-pub(super) fn reserved_axis(name: &str, config: &Config, place: Place) -> Option<Diagnostic> {
+pub(super) fn reserved_axis(name: &str, config: &Config, place: FileSpan) -> Option<Diagnostic> {
     let dialects = dialects(config, None);
     let language = dialects.iter().find_map(|dialect| dialect.reserved(name))?;
     let message = format!("`{name}` is reserved in {language}, so no axis can have this name");
@@ -88,7 +90,7 @@ pub(super) fn reserved_axis(name: &str, config: &Config, place: Place) -> Option
 
 /// The languages of the targets that are asked for: a name need not be free in any other. C's words are kept in all,
 /// as every language here grew out of it.
-fn dialects(config: &Config, targets: Option<&[Text]>) -> Vec<&'static Dialect> {
+fn dialects(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Dialect> {
     let asked = |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
     let names = config.target.names();
     let languages = names.iter().filter(|name| asked(name)).filter_map(|name| Language::find(name));
@@ -97,7 +99,7 @@ fn dialects(config: &Config, targets: Option<&[Text]>) -> Vec<&'static Dialect> 
 
 /// The functions of kernels: each name once, also among tensors and views.
 fn functions(
-    manifest: &Manifest,
+    manifest: &ManifestSyntax,
     config: &Config,
     dialects: &[&Dialect],
     diagnostics: &mut Vec<Diagnostic>,
@@ -109,7 +111,7 @@ fn functions(
     let kernels = kernels.map(|kernel| ("kernel", &kernel.name));
     let instances = manifest.instances.iter().map(|instance| ("instance", &instance.name));
     let functions: Vec<_> = kernels.chain(instances).collect();
-    let mut seen: BTreeMap<String, (&str, &Name)> = BTreeMap::new();
+    let mut seen: BTreeMap<String, (&str, &Identifier)> = BTreeMap::new();
     for (what, name) in tensors.chain(views).chain(functions.iter().copied()) {
         let upper = name.value.to_ascii_uppercase();
         let Some((other, earlier)) = seen.get(&upper).copied() else {
@@ -132,9 +134,9 @@ fn functions(
             );
             (Code::NameCase, message)
         };
-        let place = Place::new(file, name.span.clone());
+        let place = FileSpan::new(file, name.span.clone());
         let error = Diagnostic::error(code, message, place, "");
-        let error = error.also(Place::new(file, earlier.span.clone()), "the other one");
+        let error = error.also(FileSpan::new(file, earlier.span.clone()), "the other one");
         diagnostics.push(error.help(format!("give the {what} another name")));
     }
     for (what, name) in functions.iter().filter(|_| config.project.prefix.is_empty()) {
@@ -142,21 +144,21 @@ fn functions(
         let Some(language) = kept else { continue };
         let message =
             format!("`{}` is reserved in {language}, so no {what} can have this name", name.value);
-        let place = Place::new(file, name.span.clone());
+        let place = FileSpan::new(file, name.span.clone());
         let help = format!("call it `{}_kernel`, say", name.value.trim_start_matches('_'));
         diagnostics.push(Diagnostic::error(Code::NameReserved, message, place, "").help(help));
     }
 }
 
 fn axes(
-    shape: Option<&Shape>,
-    record: Option<&Record>,
+    shape: Option<&ShapeItem>,
+    record: Option<&RecordItem>,
     dialects: &[&Dialect],
     file: &Arc<str>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let Some(shape) = shape else { return };
-    let mut names: Vec<&Name> = shape.axes.iter().map(|axis| &axis.name).collect();
+    let mut names: Vec<&Identifier> = shape.axes.iter().map(|axis| &axis.name).collect();
     let field = record.filter(|record| record.is_axis()).map(record::axis_name);
     // The fields of an element are members of a structure, those of an axis only constants.
     let members = record.filter(|record| !record.is_axis());
@@ -172,7 +174,7 @@ fn axes(
 }
 
 fn reserved(
-    name: &Name,
+    name: &Identifier,
     what: &str,
     dialects: &[&Dialect],
     file: &Arc<str>,
@@ -182,7 +184,7 @@ fn reserved(
     let Some(language) = kept else { return };
     let message =
         format!("`{}` is reserved in {language}, so no {what} can have this name", name.value);
-    let place = Place::new(file, name.span.clone());
+    let place = FileSpan::new(file, name.span.clone());
     let suffix = match what {
         "axis" => "axis",
         "symbol" => "extent",
@@ -193,8 +195,8 @@ fn reserved(
 }
 
 /// Names that are equal, or equal but for case: files and macros would collide.
-fn distinct(names: &[&Name], what: &str, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen: BTreeMap<String, &Name> = BTreeMap::new();
+fn distinct(names: &[&Identifier], what: &str, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen: BTreeMap<String, &Identifier> = BTreeMap::new();
     for name in names {
         let Some(earlier) = seen.insert(name.value.to_ascii_uppercase(), name) else { continue };
         let (code, message) = if earlier.value == name.value {
@@ -204,9 +206,9 @@ fn distinct(names: &[&Name], what: &str, file: &Arc<str>, diagnostics: &mut Vec<
                 format!("the {what} `{}` and `{}` differ in case only", earlier.value, name.value);
             (Code::NameCase, message)
         };
-        let place = Place::new(file, name.span.clone());
+        let place = FileSpan::new(file, name.span.clone());
         let error = Diagnostic::error(code, message, place, "");
-        let error = error.also(Place::new(file, earlier.span.clone()), "the other one");
+        let error = error.also(FileSpan::new(file, earlier.span.clone()), "the other one");
         diagnostics.push(error.help("give one of them another name"));
     }
 }

@@ -2,28 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use layoutc_algebra::digits::{self, Bits, Digits, Form};
-use layoutc_algebra::expr::{BinOp, Expr, Node, Var};
+use layoutc_algebra::digits::{self, BitSplit, Digits, LinearForm};
+use layoutc_algebra::expr::{BinOp, Expr, ExprNode, Var};
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::simplify::Facts;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
 use crate::wording;
 
 /// How a layout's padding comes about.
 #[derive(Debug)]
-pub(super) struct Padding {
+pub(super) struct PaddingOrigin {
     /// Whether steps explain it: they are there for padding, or round up.
     pub(super) is_explained: bool,
     /// The last step that made slots.
-    pub(super) grown: Option<Place>,
+    pub(super) grown: Option<FileSpan>,
 }
 
 /// Ways out, found only where they are wanted.
-pub(super) struct Advice<'a> {
+pub(super) struct PaddingAdvice<'a> {
     /// The order of the axes that would need least.
     pub(super) order: &'a dyn Fn() -> Option<String>,
     /// The facts of symbols under which there is no padding.
@@ -33,10 +33,10 @@ pub(super) struct Advice<'a> {
 /// A warning about a tensor's padding, or the error that it has any.
 pub(super) fn check(
     tensor: &Tensor,
-    rule: Option<&(PaddingRule, Place)>,
-    padding: &Padding,
+    rule: Option<&(PaddingRule, FileSpan)>,
+    padding: &PaddingOrigin,
     warn_above: f64,
-    advice: &Advice<'_>,
+    advice: &PaddingAdvice<'_>,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let layout = &tensor.layout;
     if layout.verdict == Verdict::Bijective {
@@ -44,7 +44,7 @@ pub(super) fn check(
     }
     // A step of a transform says nothing about this layout alone.
     let whole = &tensor.places.layout;
-    let inside = |place: &&Place| {
+    let inside = |place: &&FileSpan| {
         place.file == whole.file && whole.start <= place.start && place.end <= whole.end
     };
     let place = padding.grown.as_ref().filter(inside).unwrap_or(whole).clone();
@@ -153,7 +153,7 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     let mut ways: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
     for (index, axis) in layout.storage_map.iter().zip(&layout.storage) {
         let (own, extents) = match index.node() {
-            Node::Bin(BinOp::Hilbert(grid), row, column)
+            ExprNode::Bin(BinOp::Hilbert(grid), row, column)
                 if axis.extent.as_const() == Some(grid.cells().into()) =>
             {
                 let sides = [grid.rows(), grid.columns()];
@@ -183,8 +183,9 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     let axes: Vec<usize> = (0..logical.len()).collect();
     let told = |(targets, extents): (Vec<Expr>, Vec<Expr>)| {
         let targets: Result<Vec<Expr>, _> = targets.iter().map(|t| facts.simplify(t)).collect();
-        let digits = digits::read(&axes, &logical, &targets.ok()?, &facts, Bits::Cut).ok()??;
-        digits.made.is_empty().then_some((digits, extents))
+        let digits =
+            digits::read(&axes, &logical, &targets.ok()?, &facts, BitSplit::AtDivisors).ok()??;
+        digits.derived.is_empty().then_some((digits, extents))
     };
     ways.into_iter().filter_map(told).collect()
 }
@@ -193,10 +194,10 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
 fn straight(index: &Expr) -> Vec<Expr> {
     let one = |expr: &Expr| vec![expr.clone()];
     let mut ways = match index.node() {
-        Node::Const(_) | Node::Var(_) => one(index),
-        Node::Neg(a) => straight(a).iter().filter_map(|a| Expr::negate(a).ok()).collect(),
-        Node::Bin(BinOp::Xor, a, b) => [straight(a), straight(b)].concat(),
-        Node::Bin(BinOp::Mod, sum, by) => {
+        ExprNode::Const(_) | ExprNode::Var(_) => one(index),
+        ExprNode::Neg(a) => straight(a).iter().filter_map(|a| Expr::negate(a).ok()).collect(),
+        ExprNode::Bin(BinOp::Xor, a, b) => [straight(a), straight(b)].concat(),
+        ExprNode::Bin(BinOp::Mod, sum, by) => {
             let mut terms = Vec::new();
             put_terms(sum, &mut terms);
             let terms = terms.into_iter().filter(|term| !term.vars().is_empty());
@@ -207,7 +208,7 @@ fn straight(index: &Expr) -> Vec<Expr> {
             let whole = one(index).into_iter();
             whole.chain(terms.flat_map(of)).collect()
         }
-        Node::Bin(op, a, b) => {
+        ExprNode::Bin(op, a, b) => {
             let (left, right) = (straight(a), straight(b));
             let with = |a: &Expr| {
                 let each = |b: &Expr| Expr::binary(*op, a, b).ok();
@@ -223,18 +224,18 @@ fn straight(index: &Expr) -> Vec<Expr> {
 /// The terms of a sum, without their signs.
 fn put_terms(sum: &Expr, terms: &mut Vec<Expr>) {
     match sum.node() {
-        Node::Bin(BinOp::Add | BinOp::Sub, a, b) => {
+        ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => {
             put_terms(a, terms);
             put_terms(b, terms);
         }
-        Node::Neg(a) => put_terms(a, terms),
+        ExprNode::Neg(a) => put_terms(a, terms),
         _ => terms.push(sum.clone()),
     }
 }
 
 /// Whether a sum of digits takes every value from 0 to its greatest once: each weight is the count of what the
 /// smaller ones reach.
-fn is_number(form: &Form, digits: &Digits) -> bool {
+fn is_number(form: &LinearForm, digits: &Digits) -> bool {
     let mut terms: Vec<_> = form
         .terms
         .iter()

@@ -3,31 +3,31 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, Builder};
+use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::map::IndexMap;
 
-use super::machine::Watched;
-use super::scope::{Scope, Scopes};
-use super::steps::{Applier, Ground, Said};
+use super::machine::CostTrackingExecutor;
+use super::scope::{ManifestScope, ManifestScopes};
+use super::steps::{LayoutAttributes, StepLowering, StepScope};
 use super::{domain, faults};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::host::Memo;
-use crate::manifest::syntax::{Bound, Step, StepKind, TensorItem, Text};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::host::ResultCache;
+use crate::manifest::syntax::{IntegerExpr, SpannedText, StepItem, StepKind, TensorItem};
 
 /// The steps of a tensor's layout with all that they refer to.
 #[derive(Clone, Copy)]
-pub(super) struct Recipe<'a> {
+pub(super) struct LayoutSource<'a> {
     pub(super) item: &'a TensorItem,
     pub(super) file: &'a Arc<str>,
-    pub(super) scope: &'a Scope,
-    pub(super) scopes: &'a Scopes,
-    pub(super) memo: &'a dyn Memo,
+    pub(super) scope: &'a ManifestScope,
+    pub(super) scopes: &'a ManifestScopes,
+    pub(super) memo: &'a dyn ResultCache,
     pub(super) element_bits: u32,
     /// Which indices are elements, over the axes' names.
-    pub(super) conditions: &'a [Text],
+    pub(super) conditions: &'a [SpannedText],
     /// What the base address is aligned to where no step says it, in bytes.
     pub(super) default_alignment: u64,
     /// What it is aligned to in any case: the memory space's own.
@@ -35,24 +35,24 @@ pub(super) struct Recipe<'a> {
 }
 
 /// How another try ended.
-pub(super) enum Trial {
+pub(super) enum ReplayOutcome {
     /// With a proven layout.
-    Good(Box<Layout>),
+    Proven(Box<Layout>),
     /// Refused.
     Refused,
     /// Refused, and many elements were visited for it: too dear to be tried with other facts.
     Costly,
 }
 
-impl<'a> Recipe<'a> {
+impl<'a> LayoutSource<'a> {
     /// What the base address is aligned to after steps that say so much, in bytes.
-    pub(super) fn alignment(&self, said: &Said) -> u64 {
+    pub(super) fn alignment(&self, said: &LayoutAttributes) -> u64 {
         let own = said.alignment.unwrap_or(self.default_alignment);
         own.max(self.least_alignment).max(said.swizzle_alignment)
     }
 
     /// The steps as written; none for a row-major layout.
-    fn steps(&self) -> &'a [Step] {
+    fn steps(&self) -> &'a [StepItem] {
         self.item.layout.as_ref().map_or(&[], |layout| &layout.steps)
     }
 
@@ -65,34 +65,34 @@ impl<'a> Recipe<'a> {
         axes: &[Axis],
         symbols: &[Symbol],
         first: Option<&IndexMap>,
-    ) -> Result<Applier<'a>, Vec<Diagnostic>> {
+    ) -> Result<StepLowering<'a>, Vec<Diagnostic>> {
         let mut builder = self.builder(axes, symbols)?;
         if let Some(first) = first {
             builder.apply(first).map_err(|error| self.fault(error, axes, symbols))?;
         }
-        self.applied_to(Applier::new(builder, &self.item.name.value), symbols)
+        self.applied_to(StepLowering::new(builder, &self.item.name.value), symbols)
     }
 
     /// The same, each step taken down.
     ///
     /// # Errors
-    /// As [`Recipe::applied`].
+    /// As [`LayoutSource::applied`].
     pub(super) fn recorded(
         &self,
         axes: &[Axis],
         symbols: &[Symbol],
-    ) -> Result<Applier<'a>, Vec<Diagnostic>> {
-        let applier = Applier::recording(self.builder(axes, symbols)?, &self.item.name.value);
+    ) -> Result<StepLowering<'a>, Vec<Diagnostic>> {
+        let applier = StepLowering::recording(self.builder(axes, symbols)?, &self.item.name.value);
         self.applied_to(applier, symbols)
     }
 
     fn applied_to(
         &self,
-        mut applier: Applier<'a>,
+        mut applier: StepLowering<'a>,
         symbols: &[Symbol],
-    ) -> Result<Applier<'a>, Vec<Diagnostic>> {
+    ) -> Result<StepLowering<'a>, Vec<Diagnostic>> {
         let find = |name: &str| symbol_value(name, symbols);
-        let ground = Ground {
+        let ground = StepScope {
             file: self.file,
             scope: self.scope,
             scopes: self.scopes,
@@ -103,17 +103,17 @@ impl<'a> Recipe<'a> {
         Ok(applier)
     }
 
-    fn builder(&self, axes: &[Axis], symbols: &[Symbol]) -> Result<Builder, Vec<Diagnostic>> {
-        let builder = Builder::new(symbols, axes, self.element_bits);
+    fn builder(&self, axes: &[Axis], symbols: &[Symbol]) -> Result<LayoutBuilder, Vec<Diagnostic>> {
+        let builder = LayoutBuilder::new(symbols, axes, self.element_bits);
         let mut builder = builder.map_err(|error| self.fault(error, axes, symbols))?;
-        let named = domain::Named { scope: self.scope, file: self.file, symbols };
+        let named = domain::ConditionNames { scope: self.scope, file: self.file, symbols };
         named.restrict(&mut builder, self.conditions)?;
         Ok(builder)
     }
 
     fn fault(&self, error: BuildError, axes: &[Axis], symbols: &[Symbol]) -> Vec<Diagnostic> {
         let name = &self.item.name;
-        let place = Place::new(self.file, name.span.clone());
+        let place = FileSpan::new(self.file, name.span.clone());
         vec![match error {
             BuildError::Size => faults::size(&name.value, axes, symbols, place),
             BuildError::Step(error) => faults::step_fault(&error, &[], place),
@@ -127,20 +127,20 @@ impl<'a> Recipe<'a> {
         axes: &[Axis],
         symbols: &[Symbol],
         first: Option<&IndexMap>,
-    ) -> Trial {
-        let Ok(Applier { builder, said, .. }) = self.applied(axes, symbols, first) else {
-            return Trial::Refused;
+    ) -> ReplayOutcome {
+        let Ok(StepLowering { builder, said, .. }) = self.applied(axes, symbols, first) else {
+            return ReplayOutcome::Refused;
         };
-        let machine = Watched::new(self.memo);
+        let machine = CostTrackingExecutor::new(self.memo);
         match builder.finish(self.alignment(&said), &machine) {
-            Ok(layout) => Trial::Good(Box::new(layout)),
-            Err(_) if machine.has_visited_many() => Trial::Costly,
-            Err(_) => Trial::Refused,
+            Ok(layout) => ReplayOutcome::Proven(Box::new(layout)),
+            Err(_) if machine.has_visited_many() => ReplayOutcome::Costly,
+            Err(_) => ReplayOutcome::Refused,
         }
     }
 
     /// The steps and those of the transforms that they apply, each transform once, with the scope of their names.
-    pub(super) fn all_steps(&self) -> Vec<(&'a Step, &'a Scope)> {
+    pub(super) fn all_steps(&self) -> Vec<(&'a StepItem, &'a ManifestScope)> {
         let mut all = Vec::new();
         let mut seen = BTreeSet::new();
         let mut open = vec![(self.steps(), self.scope)];
@@ -167,8 +167,12 @@ impl<'a> Recipe<'a> {
             if let StepKind::Apply { name, arguments } = &step.kind {
                 for (_, argument) in arguments {
                     match argument {
-                        Bound::Integer(number) => text.push_str(&format!(" {}", number.value)),
-                        Bound::Text(argument) => text.push_str(&format!(" {}", argument.value)),
+                        IntegerExpr::Integer(number) => {
+                            text.push_str(&format!(" {}", number.value))
+                        }
+                        IntegerExpr::Text(argument) => {
+                            text.push_str(&format!(" {}", argument.value))
+                        }
                     }
                 }
                 let def = scope.transforms.get(&name.value);

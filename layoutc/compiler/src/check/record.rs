@@ -5,21 +5,23 @@ use std::sync::Arc;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 
-use super::scope::{Scope, number};
+use super::scope::{ManifestScope, number};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::Dtype;
-use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Field, Name, Record, Shape, Text};
+use crate::manifest::syntax::{
+    AxisItem, Extent, FIELD, FieldItem, Identifier, IntegerExpr, RecordItem, ShapeItem, SpannedText,
+};
 use crate::nearest::near_powers_of_two;
-use crate::record::{self, MAX_ALIGNMENT, MAX_BYTES, RecordError, Wanted};
+use crate::record::{self, FieldSpec, MAX_ALIGNMENT, MAX_BYTES, RecordError};
 
 /// The name of the axis that a record adds to the shape.
-pub(super) fn axis_name(record: &Record) -> Name {
-    Name { value: FIELD.to_owned(), span: record.span.clone() }
+pub(super) fn axis_name(record: &RecordItem) -> Identifier {
+    Identifier { value: FIELD.to_owned(), span: record.span.clone() }
 }
 
 /// The axes of a tensor: those of the shape, then that of the record if it is one, unless the shape places it.
-pub(super) fn axes(shape: &Shape, record: Option<&Record>) -> Vec<AxisItem> {
+pub(super) fn axes(shape: &ShapeItem, record: Option<&RecordItem>) -> Vec<AxisItem> {
     let mut axes = shape.axes.clone();
     let Some(record) = record.filter(|record| record.is_axis()) else { return axes };
     if axes.iter().all(|axis| axis.name.value != FIELD) {
@@ -29,23 +31,23 @@ pub(super) fn axes(shape: &Shape, record: Option<&Record>) -> Vec<AxisItem> {
 }
 
 /// How many fields there are, and their names.
-pub(super) fn fields(record: &Record) -> (Expr, Vec<String>) {
+pub(super) fn fields(record: &RecordItem) -> (Expr, Vec<String>) {
     let names: Vec<String> = record.fields.iter().map(|field| field.name.value.clone()).collect();
     (Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)), names)
 }
 
 /// The axis `field` of a tensor without a record has nothing that says its extent.
-pub(super) fn no_record(place: Place) -> Diagnostic {
+pub(super) fn no_record(place: FileSpan) -> Diagnostic {
     let message = format!("axis `{FIELD}` has no extent");
     let error = Diagnostic::error(Code::ShapeExtent, message, place, "");
     error.help(format!("write `{FIELD} 64`, or a record: `dtype {{ x f32; y f32 }}`"))
 }
 
 /// The fields of a record are no axis, so that the shape cannot place it.
-pub(super) fn no_axis(place: Place, (file, record): (&Arc<str>, &Record)) -> Diagnostic {
+pub(super) fn no_axis(place: FileSpan, (file, record): (&Arc<str>, &RecordItem)) -> Diagnostic {
     let message = format!("the fields of this record are no axis `{FIELD}`");
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
-    let error = error.also(Place::new(file, record.span.clone()), "the record");
+    let error = error.also(FileSpan::new(file, record.span.clone()), "the record");
     let note = "fields of several types, counts or alignments are one element together: no stride leads from one to the next";
     error
         .note(note)
@@ -56,33 +58,33 @@ pub(super) fn no_axis(place: Place, (file, record): (&Arc<str>, &Record)) -> Dia
 pub(super) fn fits(
     axis: &Axis,
     labels: &[String],
-    record: &Record,
-    (file, name): (&Arc<str>, &Name),
+    record: &RecordItem,
+    (file, name): (&Arc<str>, &Identifier),
 ) -> Result<(), Diagnostic> {
     let (extent, fields) = fields(record);
     if axis.extent == extent && (labels.is_empty() || labels == fields) {
         return Ok(());
     }
     let message = format!("the axis `{FIELD}` is not that of the record");
-    let place = Place::new(file, name.span.clone());
+    let place = FileSpan::new(file, name.span.clone());
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
-    let error = error.also(Place::new(file, record.span.clone()), "has these fields");
+    let error = error.also(FileSpan::new(file, record.span.clone()), "has these fields");
     Err(error.help(format!("write `{FIELD}` alone: its indices are {}", fields.join(", "))))
 }
 
 /// Where a record stands: its file, its scope, and the order of packed elements in its tensor.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct RecordContext<'a> {
     pub(super) file: &'a Arc<str>,
-    pub(super) scope: &'a Scope,
+    pub(super) scope: &'a ManifestScope,
     pub(super) high_first: bool,
 }
 
 /// The element type: that of all fields where they are an axis, else the record. `parsed` reads one.
 pub(super) fn dtype(
-    item: &Record,
-    ground: Ground<'_>,
-    parsed: &dyn Fn(&Text) -> Result<Dtype, Diagnostic>,
+    item: &RecordItem,
+    ground: RecordContext<'_>,
+    parsed: &dyn Fn(&SpannedText) -> Result<Dtype, Diagnostic>,
 ) -> Result<Dtype, Vec<Diagnostic>> {
     let (mut wanted, mut errors) = (Vec::new(), Vec::new());
     for field in &item.fields {
@@ -110,23 +112,23 @@ pub(super) fn dtype(
 }
 
 fn of_field(
-    field: &Field,
-    ground: Ground<'_>,
-    parsed: &dyn Fn(&Text) -> Result<Dtype, Diagnostic>,
-) -> Result<Wanted, Vec<Diagnostic>> {
+    field: &FieldItem,
+    ground: RecordContext<'_>,
+    parsed: &dyn Fn(&SpannedText) -> Result<Dtype, Diagnostic>,
+) -> Result<FieldSpec, Vec<Diagnostic>> {
     let dtype = parsed(&field.dtype).map_err(|error| vec![error])?;
     let counts = field.counts.iter().map(|count| ground.count(field, count));
     let counts = counts.collect::<Result<Vec<u32>, _>>()?;
     let align = ground.alignment(field.align.as_ref())?;
-    Ok(Wanted { name: field.name.value.clone(), dtype, counts, align })
+    Ok(FieldSpec { name: field.name.value.clone(), dtype, counts, align })
 }
 
-impl Ground<'_> {
-    fn at(&self, span: std::ops::Range<usize>) -> Place {
-        Place::new(self.file, span)
+impl RecordContext<'_> {
+    fn at(&self, span: std::ops::Range<usize>) -> FileSpan {
+        FileSpan::new(self.file, span)
     }
 
-    fn count(&self, field: &Field, count: &Bound) -> Result<u32, Vec<Diagnostic>> {
+    fn count(&self, field: &FieldItem, count: &IntegerExpr) -> Result<u32, Vec<Diagnostic>> {
         let value = number(count, self.scope, self.file)?;
         if let Some(count) = u32::try_from(value).ok().filter(|count| *count > 0) {
             return Ok(count);
@@ -143,7 +145,7 @@ impl Ground<'_> {
         Err(vec![error.help(help)])
     }
 
-    fn alignment(&self, align: Option<&Bound>) -> Result<Option<u32>, Vec<Diagnostic>> {
+    fn alignment(&self, align: Option<&IntegerExpr>) -> Result<Option<u32>, Vec<Diagnostic>> {
         let Some(bound) = align else { return Ok(None) };
         let value = number(bound, self.scope, self.file)?;
         let fits = |align: &u32| align.is_power_of_two() && *align <= MAX_ALIGNMENT;
@@ -163,7 +165,12 @@ fn bits(count: u64) -> String {
     if count == 1 { "1 bit".to_owned() } else { format!("{count} bits") }
 }
 
-fn fault(error: RecordError, item: &Record, wanted: &[Wanted], ground: Ground<'_>) -> Diagnostic {
+fn fault(
+    error: RecordError,
+    item: &RecordItem,
+    wanted: &[FieldSpec],
+    ground: RecordContext<'_>,
+) -> Diagnostic {
     let refused =
         |message: String, span| Diagnostic::error(Code::DtypeRecord, message, ground.at(span), "");
     match error {
@@ -196,12 +203,12 @@ fn fault(error: RecordError, item: &Record, wanted: &[Wanted], ground: Ground<'_
 }
 
 /// The way to whole bytes, at the last field that has none: more elements of it.
-fn whole(fields: &[Wanted]) -> String {
+fn whole(fields: &[FieldSpec]) -> String {
     let odd = fields.iter().rev().find(|field| {
         let elements = field.counts.iter().fold(1_u64, |all, n| all.saturating_mul((*n).into()));
         elements.saturating_mul(field.dtype.element_bits().into()) % 8 != 0
     });
-    let Some(Wanted { name, dtype, counts, .. }) = odd else {
+    let Some(FieldSpec { name, dtype, counts, .. }) = odd else {
         return "give the packed fields whole bytes".to_owned();
     };
     let (several, _) = dtype.fewest_whole();

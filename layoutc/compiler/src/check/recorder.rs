@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::IndexMap;
 
-use crate::diagnostic::Place;
-use crate::manifest::syntax::{Bound, Step, StepKind};
+use crate::diagnostic::FileSpan;
+use crate::manifest::syntax::{IntegerExpr, StepItem, StepKind};
 
 /// One step of a layout, transforms unfolded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
+pub struct StepRecord {
     /// The step as text.
     pub line: String,
     /// The maps that it is, one after another: none where it changes no axis, several for most foreign notations. The
@@ -24,19 +24,19 @@ pub struct Recorded {
     /// After which of them a separator stands.
     pub separators: Vec<usize>,
     /// Where it stands.
-    pub place: Place,
+    pub place: FileSpan,
     /// The step of the tensor's own layout that applies the transform it stands in, if it stands in one.
-    pub within: Option<Place>,
+    pub within: Option<FileSpan>,
 }
 
 /// The steps of tensors, each by its file and its name.
-pub type Steps = BTreeMap<(Arc<str>, String), Vec<Recorded>>;
+pub type StepRecords = BTreeMap<(Arc<str>, String), Vec<StepRecord>>;
 
 /// Takes down the steps of one tensor, or of all.
 #[derive(Debug)]
 pub struct Recorder {
     tensor: Option<String>,
-    steps: Mutex<Steps>,
+    steps: Mutex<StepRecords>,
 }
 
 impl Recorder {
@@ -51,12 +51,12 @@ impl Recorder {
     }
 
     /// The steps of the tensor, from its logical axes on; none if there is no good tensor of the name.
-    pub fn into_steps(self) -> Vec<Recorded> {
+    pub fn into_steps(self) -> Vec<StepRecord> {
         self.into_all().into_values().next().unwrap_or_default()
     }
 
     /// The steps of every good tensor, from its logical axes on.
-    pub fn into_all(self) -> Steps {
+    pub fn into_all(self) -> StepRecords {
         self.steps.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -65,22 +65,23 @@ impl Recorder {
     }
 
     /// The first of a name counts.
-    pub(super) fn take(&self, file: &str, tensor: &str, steps: Vec<Recorded>) {
+    pub(super) fn take(&self, file: &str, tensor: &str, steps: Vec<StepRecord>) {
         let mut all = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry((Arc::from(file), tensor.to_owned())).or_insert(steps);
     }
 }
 
 /// What a step does besides making axes; `separators` are those that stand after it.
-pub(super) fn note(step: &Step, axes: &[Axis], separators: &[usize]) -> Option<String> {
-    let written = |bound: &Bound| match bound {
-        Bound::Integer(number) => number.value.to_string(),
-        Bound::Text(text) => text.value.clone(),
+pub(super) fn note(step: &StepItem, axes: &[Axis], separators: &[usize]) -> Option<String> {
+    let written = |bound: &IntegerExpr| match bound {
+        IntegerExpr::Integer(number) => number.value.to_string(),
+        IntegerExpr::Text(text) => text.value.clone(),
     };
     match &step.kind {
         StepKind::Strides(strides) => {
-            let one =
-                |(axis, stride): (&Axis, &Bound)| format!("{} {}", axis.name, written(stride));
+            let one = |(axis, stride): (&Axis, &IntegerExpr)| {
+                format!("{} {}", axis.name, written(stride))
+            };
             let all: Vec<String> = axes.iter().zip(strides).map(one).collect();
             Some(format!("elements between neighbours: {}", all.join(", ")))
         }

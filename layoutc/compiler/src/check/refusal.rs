@@ -1,45 +1,45 @@
 //! A layout that is not proven: the elements at fault, the characters that lose them, the change that keeps them.
 
 use layoutc_algebra::build::{BuildError, FinishError};
-use layoutc_algebra::expr::{BinOp, ExprError, Node, Var};
+use layoutc_algebra::expr::{BinOp, ExprError, ExprNode, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
-use layoutc_algebra::map::Item;
+use layoutc_algebra::map::MapItem;
 use layoutc_algebra::notation::Notation;
-use layoutc_algebra::parse::{Ast, AstKind, ItemText, Span};
-use layoutc_algebra::proof::{Lost, MAX_POINTS, MAX_SLOTS, Refusal};
+use layoutc_algebra::parse::{IndexAst, IndexAstKind, MapItemText, Span};
+use layoutc_algebra::proof::{InjectivityError, MAX_POINTS, MAX_SLOTS, UndeterminedDigit};
 
 use super::domain;
 use super::expr::{overflow, place_in};
 use super::faults::{index, size};
-use super::recipe::Recipe;
-use super::steps::{Foreign, Site};
-use super::strides::Strided;
+use super::recipe::LayoutSource;
+use super::steps::{AppliedMap, ForeignText};
+use super::strides::StrideSource;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Fix, Place};
+use crate::diagnostic::{Diagnostic, FileSpan, Fix};
 
 /// What a refusal is told with.
-pub(super) struct Told<'a> {
+pub(super) struct RefusalContext<'a> {
     pub(super) tensor: &'a str,
     pub(super) logical: &'a [Axis],
     pub(super) symbols: &'a [Symbol],
     /// The last map of the layout, if it has one.
-    pub(super) site: Option<&'a Site>,
+    pub(super) site: Option<&'a AppliedMap>,
     /// What lays the axes out by strides, if anything does.
-    pub(super) strides: Option<&'a Strided>,
+    pub(super) strides: Option<&'a StrideSource>,
     /// The last text in a foreign notation, if the layout has one.
-    pub(super) foreign: Option<&'a Foreign>,
+    pub(super) foreign: Option<&'a ForeignText>,
     /// The steps of the layout, where it can be tried again.
-    pub(super) recipe: Option<Recipe<'a>>,
+    pub(super) recipe: Option<LayoutSource<'a>>,
     /// The layout's node, or the tensor's name when it has none.
-    pub(super) place: Place,
+    pub(super) place: FileSpan,
 }
 
 /// The diagnostic of a layout that could not be finished.
-pub(super) fn fault(error: &FinishError, told: &Told<'_>) -> Diagnostic {
+pub(super) fn fault(error: &FinishError, told: &RefusalContext<'_>) -> Diagnostic {
     let plain =
         |code: Code, message: String| Diagnostic::error(code, message, told.place.clone(), "");
     match error {
-        FinishError::Refusal(Refusal::NotInjective {
+        FinishError::Injectivity(InjectivityError::NotInjective {
             first,
             second,
             target,
@@ -48,10 +48,10 @@ pub(super) fn fault(error: &FinishError, told: &Told<'_>) -> Diagnostic {
             targets,
             ..
         }) => collision(told, [first, second], target, symbols, lost, targets),
-        FinishError::Refusal(Refusal::Unproven { axes, points, slots, .. }) => {
+        FinishError::Injectivity(InjectivityError::Unproven { axes, points, slots, .. }) => {
             unproven(told, axes, *points, *slots)
         }
-        FinishError::Refusal(Refusal::Certificate(inner)) => {
+        FinishError::Injectivity(InjectivityError::Certificate(inner)) => {
             let message =
                 format!("the proof of `{}` does not hold when checked again", told.tensor);
             plain(Code::MapUnproven, message)
@@ -67,7 +67,7 @@ pub(super) fn fault(error: &FinishError, told: &Told<'_>) -> Diagnostic {
         FinishError::Build(inner) => {
             overflow(&ExprError::Overflow, inner.to_string(), told.place.clone())
         }
-        FinishError::Expr(inner) | FinishError::Refusal(Refusal::Expr(inner)) => {
+        FinishError::Expr(inner) | FinishError::Injectivity(InjectivityError::Expr(inner)) => {
             let message = format!("the layout of `{}` is too large: {inner}", told.tensor);
             overflow(inner, message, told.place.clone())
         }
@@ -80,9 +80,9 @@ pub(crate) fn bare_fault(
     tensor: &str,
     logical: &[Axis],
     symbols: &[Symbol],
-    place: Place,
+    place: FileSpan,
 ) -> Diagnostic {
-    let told = Told {
+    let told = RefusalContext {
         tensor,
         logical,
         symbols,
@@ -96,11 +96,11 @@ pub(crate) fn bare_fault(
 }
 
 fn collision(
-    told: &Told<'_>,
+    told: &RefusalContext<'_>,
     [first, second]: [&[i128]; 2],
     target: &[i128],
     symbols: &[i128],
-    lost: &[Lost],
+    lost: &[UndeterminedDigit],
     targets: &[usize],
 ) -> Diagnostic {
     let tensor = told.tensor;
@@ -117,7 +117,7 @@ fn collision(
             .collect();
         note = format!("{note} for {}", values.join(", "));
     }
-    let Blamed { place, label, mended } = blame(told, lost, targets, first, second);
+    let Culprit { place, label, mended } = blame(told, lost, targets, first, second);
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
     if let Some(condition) = domain::missing(told) {
         error.helped(format!(
@@ -125,7 +125,7 @@ fn collision(
         ));
         return error.witness(vec![first.to_vec(), second.to_vec()]);
     }
-    if let Some(Mended { help, fix }) = mended {
+    if let Some(Suggestion { help, fix }) = mended {
         error.helped(help);
         let is_own = told.site.is_none_or(|site| site.is_own);
         error.fixes.extend(fix.filter(|_| is_own));
@@ -139,11 +139,11 @@ fn collision(
 }
 
 /// The axis that a map keeps the remainder of alone, as a ring of a few neighbours has it, and how many.
-fn ringed<'a>(told: &Told<'a>, lost: &[Lost]) -> Option<(&'a str, i128)> {
+fn ringed<'a>(told: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(&'a str, i128)> {
     let site = told.site.filter(|site| site.direct && told.strides.is_none())?;
     let [digit] = lost else { return None };
     let item = site.map.items.iter().find(|item| reads(item, digit.axis))?;
-    let Node::Bin(BinOp::Mod, of, by) = item.index.node() else { return None };
+    let ExprNode::Bin(BinOp::Mod, of, by) = item.index.node() else { return None };
     let is_axis =
         matches!(of.as_var(), Some(Var::Storage(k)) if usize::try_from(k) == Ok(digit.axis));
     let is_whole = digit.plain && digit.top && by.as_const() == Some(digit.weight);
@@ -152,26 +152,26 @@ fn ringed<'a>(told: &Told<'a>, lost: &[Lost]) -> Option<(&'a str, i128)> {
 }
 
 /// The characters at fault, what they do, and the change that mends it.
-struct Blamed {
-    place: Place,
+struct Culprit {
+    place: FileSpan,
     label: String,
-    mended: Option<Mended>,
+    mended: Option<Suggestion>,
 }
 
 /// A way out, and the change of the text that it is.
-struct Mended {
+struct Suggestion {
     help: String,
     fix: Option<Fix>,
 }
 
 fn blame(
-    told: &Told<'_>,
-    lost: &[Lost],
+    told: &RefusalContext<'_>,
+    lost: &[UndeterminedDigit],
     targets: &[usize],
     first: &[i128],
     second: &[i128],
-) -> Blamed {
-    let blamed = |place, label, mended| Blamed { place, label, mended };
+) -> Culprit {
+    let blamed = |place, label, mended| Culprit { place, label, mended };
     let site = match told.site {
         Some(site) if site.direct && told.strides.is_none_or(|s| s.apart.is_none()) => site,
         Some(site) if site.only && told.strides.is_none() && told.foreign.is_none() => {
@@ -190,7 +190,7 @@ fn blame(
             [only] => format!("keep {} too: `{items}`", only.kind),
             _ => format!("keep what is dropped: `{items}`"),
         };
-        Some(Mended { help, fix: Some(Fix { place: items_place(site), text: items }) })
+        Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
     };
     if let Some(axis) = unread.into_iter().find(|k| first.get(*k) != second.get(*k)) {
         let name = axis_name(site, axis, told.logical);
@@ -204,11 +204,11 @@ fn blame(
         return blamed(place, format!("drops {part}"), mended());
     }
     if let Some(strides) = told.strides {
-        let mended = Some(Mended { help: OVERLAP.to_owned(), fix: None });
+        let mended = Some(Suggestion { help: OVERLAP.to_owned(), fix: None });
         return blamed(strides.place.clone(), "does not tell them apart".to_string(), mended);
     }
     // All the items that read the axes at fault.
-    let items: Vec<&Item> = targets.iter().filter_map(|k| site.map.items.get(*k)).collect();
+    let items: Vec<&MapItem> = targets.iter().filter_map(|k| site.map.items.get(*k)).collect();
     let start = items.iter().map(|item| item.span.start).min();
     let end = items.iter().map(|item| item.span.end).max();
     match (start, end) {
@@ -216,7 +216,7 @@ fn blame(
             let overlap = items.len() == 1 && site.text.value.get(start..end).is_some_and(is_sum);
             let heavier = "give each term a weight above all that the smaller terms add up to";
             let mended = if overlap {
-                Some(Mended { help: heavier.to_owned(), fix: None })
+                Some(Suggestion { help: heavier.to_owned(), fix: None })
             } else {
                 divided_apart(site, &items).or_else(|| beside_xor(site, &items))
             };
@@ -231,17 +231,19 @@ fn blame(
 const OVERLAP: &str = "give each stride more than all that the smaller ones reach";
 
 /// The blame where no map of the layout's own is at fault: that of strides, or of a foreign text.
-fn elsewhere(told: &Told<'_>, lost: &[Lost]) -> Blamed {
+fn elsewhere(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
     let label = drops(told, lost);
-    if let Some(Strided { place, apart }) = told.strides {
+    if let Some(StrideSource { place, apart }) = told.strides {
         let mended = match apart {
-            Some((text, fix)) => Mended { help: format!("{OVERLAP}: `{text}`"), fix: fix.clone() },
-            None => Mended { help: OVERLAP.to_owned(), fix: None },
+            Some((text, fix)) => {
+                Suggestion { help: format!("{OVERLAP}: `{text}`"), fix: fix.clone() }
+            }
+            None => Suggestion { help: OVERLAP.to_owned(), fix: None },
         };
-        return Blamed { place: place.clone(), label, mended: Some(mended) };
+        return Culprit { place: place.clone(), label, mended: Some(mended) };
     }
-    let Some(Foreign { notation, place, names }) = told.foreign else {
-        return Blamed { place: told.place.clone(), label, mended: None };
+    let Some(ForeignText { notation, place, names }) = told.foreign else {
+        return Culprit { place: told.place.clone(), label, mended: None };
     };
     let digit = lost.iter().find(|digit| digit.plain);
     let help = match (notation, digit) {
@@ -257,49 +259,48 @@ fn elsewhere(told: &Told<'_>, lost: &[Lost]) -> Blamed {
         }
         _ => "let the text keep every part of each axis".to_owned(),
     };
-    Blamed { place: place.clone(), label, mended: Some(Mended { help, fix: None }) }
+    Culprit { place: place.clone(), label, mended: Some(Suggestion { help, fix: None }) }
 }
 
 /// What to write where `n ^ c` stands alone: one of its sides beside it tells which the other is.
-fn beside_xor(site: &Site, items: &[&Item]) -> Option<Mended> {
+fn beside_xor(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let [item] = items else { return None };
-    let k =
-        site.parsed.items.iter().position(
-            |text| matches!(text, ItemText::Expr { expr, .. } if expr.span == item.span),
-        )?;
-    let ItemText::Expr { expr, .. } = site.parsed.items.get(k)? else { return None };
-    let AstKind::Bin(BinOp::Xor, _, left, right) = &expr.kind else { return None };
-    let is_name = |side: &&Ast| matches!(side.kind, AstKind::Name(_));
+    let k = site.parsed.items.iter().position(
+        |text| matches!(text, MapItemText::Expr { expr, .. } if expr.span == item.span),
+    )?;
+    let MapItemText::Expr { expr, .. } = site.parsed.items.get(k)? else { return None };
+    let IndexAstKind::Bin(BinOp::Xor, _, left, right) = &expr.kind else { return None };
+    let is_name = |side: &&IndexAst| matches!(side.kind, IndexAstKind::Name(_));
     let side = [right.as_ref(), left.as_ref()].into_iter().find(is_name)?;
     let text = site.text.value.get(side.span.clone())?.to_owned();
-    let items = with_items(site, &[Part { text, kind: "it", at: At::After(k) }]);
+    let items = with_items(site, &[MapInsertion { text, kind: "it", at: InsertPoint::After(k) }]);
     let help = format!("`^` is exclusive or, not a power: keep one of its sides too: `{items}`");
-    Some(Mended { help, fix: Some(Fix { place: items_place(site), text: items }) })
+    Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
 }
 
 /// What to write where the quotient and the remainder of one thing have different divisors: `c // 4, c % 3`.
-fn divided_apart(site: &Site, items: &[&Item]) -> Option<Mended> {
-    let asts: Vec<&Ast> = site
+fn divided_apart(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
+    let asts: Vec<&IndexAst> = site
         .parsed
         .items
         .iter()
         .filter_map(|item| match item {
-            ItemText::Expr { expr, .. } => Some(expr),
-            ItemText::Star(..) => None,
+            MapItemText::Expr { expr, .. } => Some(expr),
+            MapItemText::Star(..) => None,
         })
         .filter(|ast| items.iter().any(|item| item.span == ast.span))
         .collect();
     let written = |span: &Span| site.text.value.get(span.clone()).unwrap_or_default();
     let parts = |wanted: BinOp| {
         asts.iter().filter_map(move |ast| match &ast.kind {
-            AstKind::Bin(op, _, what, by) if *op == wanted => {
+            IndexAstKind::Bin(op, _, what, by) if *op == wanted => {
                 Some((*ast, written(&what.span), written(&by.span)))
             }
             _ => None,
         })
     };
     parts(BinOp::FloorDiv).find_map(|(_, what, by)| {
-        let apart = |part: &(&Ast, &str, &str)| part.1 == what && part.2 != by;
+        let apart = |part: &(&IndexAst, &str, &str)| part.1 == what && part.2 != by;
         let (remainder, _, _) = parts(BinOp::Mod).find(apart)?;
         let text = format!("{what} % {by}");
         let help = format!(
@@ -307,12 +308,12 @@ fn divided_apart(site: &Site, items: &[&Item]) -> Option<Mended> {
             written(&remainder.span)
         );
         let place = place_in(&site.text, &remainder.span, &site.file);
-        Some(Mended { help, fix: Some(Fix { place, text }) })
+        Some(Suggestion { help, fix: Some(Fix { place, text }) })
     })
 }
 
 /// Where the items of a map stand, with the parentheses around them.
-fn items_place(site: &Site) -> Place {
+fn items_place(site: &AppliedMap) -> FileSpan {
     let text = &site.text.value;
     let arrow = text.find("->").filter(|_| site.parsed.params.is_some());
     let after = arrow.map_or(0, |at| at + "->".len());
@@ -320,7 +321,7 @@ fn items_place(site: &Site) -> Place {
     place_in(&site.text, &(after + blanks..text.len()), &site.file)
 }
 
-fn whole(site: &Site) -> Place {
+fn whole(site: &AppliedMap) -> FileSpan {
     place_in(&site.text, &(0..site.text.value.len()), &site.file)
 }
 
@@ -329,7 +330,7 @@ fn is_sum(text: &str) -> bool {
 }
 
 /// `drops c // 4`, in the words of the tensor's own axes; empty when no digit of an axis is at fault.
-fn drops(told: &Told<'_>, lost: &[Lost]) -> String {
+fn drops(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     let digit = lost.iter().find(|digit| digit.plain);
     let name = digit.and_then(|digit| told.logical.get(digit.axis));
     match (digit, name) {
@@ -339,56 +340,61 @@ fn drops(told: &Told<'_>, lost: &[Lost]) -> String {
 }
 
 /// Something to add to a map.
-struct Part {
+struct MapInsertion {
     /// As it is to be written.
     text: String,
     /// What to call it.
     kind: &'static str,
-    at: At,
+    at: InsertPoint,
 }
 
 /// Where something is added to a map's written items.
 #[derive(PartialEq, Eq)]
-enum At {
+enum InsertPoint {
     Before(usize),
     After(usize),
     End,
 }
 
 /// All that a map drops: the axes that no item reads, and digits of those that are read.
-fn missing(site: &Site, logical: &[Axis], lost: &[Lost], unread: &[usize]) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn missing(
+    site: &AppliedMap,
+    logical: &[Axis],
+    lost: &[UndeterminedDigit],
+    unread: &[usize],
+) -> Vec<MapInsertion> {
+    let mut parts: Vec<MapInsertion> = Vec::new();
     for digit in lost.iter().filter(|digit| digit.plain && !unread.contains(&digit.axis)) {
         let Some(item) = site.map.items.iter().find(|item| reads(item, digit.axis)) else {
             continue;
         };
-        let written = |text: &ItemText| match text {
-            ItemText::Star(_, span) => *span == item.span,
-            ItemText::Expr { expr, .. } => expr.span == item.span,
+        let written = |text: &MapItemText| match text {
+            MapItemText::Star(_, span) => *span == item.span,
+            MapItemText::Expr { expr, .. } => expr.span == item.span,
         };
         let at = match site.parsed.items.iter().position(written) {
-            Some(k) if digit.weight == 1 => At::After(k),
-            Some(k) => At::Before(k),
-            None => At::End,
+            Some(k) if digit.weight == 1 => InsertPoint::After(k),
+            Some(k) => InsertPoint::Before(k),
+            None => InsertPoint::End,
         };
         let (text, kind) = digit_text(&axis_name(site, digit.axis, logical), digit);
-        parts.push(Part { text, kind, at });
+        parts.push(MapInsertion { text, kind, at });
     }
     for axis in unread {
         let text = axis_name(site, *axis, logical);
         if parts.iter().all(|part| part.text != text) {
-            parts.push(Part { text, kind: "it", at: At::End });
+            parts.push(MapInsertion { text, kind: "it", at: InsertPoint::End });
         }
     }
     parts
 }
 
-fn reads(item: &Item, axis: usize) -> bool {
+fn reads(item: &MapItem, axis: usize) -> bool {
     item.index.mentions(&|var| matches!(var, Var::Storage(k) if usize::try_from(k) == Ok(axis)))
 }
 
 /// `c // 4`, `c % 4` or `c // 4 % 8`, and what to call it.
-fn digit_text(name: &str, digit: &Lost) -> (String, &'static str) {
+fn digit_text(name: &str, digit: &UndeterminedDigit) -> (String, &'static str) {
     match (digit.weight, digit.count, digit.top) {
         (1, Some(count), false) => (format!("{name} % {count}"), "the remainder"),
         (1, _, _) => (name.to_string(), "the index"),
@@ -399,7 +405,7 @@ fn digit_text(name: &str, digit: &Lost) -> (String, &'static str) {
 
 /// The name that the map's text has for a logical axis: that of the parameter which takes it, `*outer` for one that
 /// takes several.
-fn axis_name(site: &Site, axis: usize, logical: &[Axis]) -> String {
+fn axis_name(site: &AppliedMap, axis: usize, logical: &[Axis]) -> String {
     let Some(params) = &site.parsed.params else {
         return logical.get(axis).map(|a| a.name.clone()).unwrap_or_default();
     };
@@ -416,7 +422,7 @@ fn axis_name(site: &Site, axis: usize, logical: &[Axis]) -> String {
 }
 
 /// The map's items as written, with the parts that are missing.
-fn with_items(site: &Site, parts: &[Part]) -> String {
+fn with_items(site: &AppliedMap, parts: &[MapInsertion]) -> String {
     let mut out = String::from("(");
     let mut first = true;
     let mut push = |text: &str, separator: &str| {
@@ -429,16 +435,16 @@ fn with_items(site: &Site, parts: &[Part]) -> String {
     for (k, item) in site.parsed.items.iter().enumerate() {
         let separated = site.parsed.separators.iter().any(|(after, _)| *after == k);
         let mut separator = if separated { " | " } else { ", " };
-        for part in parts.iter().filter(|part| part.at == At::Before(k)) {
+        for part in parts.iter().filter(|part| part.at == InsertPoint::Before(k)) {
             push(&part.text, separator);
             separator = ", ";
         }
         push(site.text.value.get(item_span(item)).unwrap_or_default(), separator);
-        for part in parts.iter().filter(|part| part.at == At::After(k)) {
+        for part in parts.iter().filter(|part| part.at == InsertPoint::After(k)) {
             push(&part.text, ", ");
         }
     }
-    for part in parts.iter().filter(|part| part.at == At::End) {
+    for part in parts.iter().filter(|part| part.at == InsertPoint::End) {
         push(&part.text, ", ");
     }
     out.push(')');
@@ -446,10 +452,10 @@ fn with_items(site: &Site, parts: &[Part]) -> String {
 }
 
 /// The bytes of an item with its name and its extent.
-fn item_span(item: &ItemText) -> Span {
+fn item_span(item: &MapItemText) -> Span {
     match item {
-        ItemText::Star(_, span) => span.clone(),
-        ItemText::Expr { name, expr, extent } => {
+        MapItemText::Star(_, span) => span.clone(),
+        MapItemText::Expr { name, expr, extent } => {
             let start = name.as_ref().map_or(expr.span.start, |(_, span)| span.start);
             start..extent.as_ref().map_or(expr.span.end, |extent| extent.span.end)
         }
@@ -457,7 +463,7 @@ fn item_span(item: &ItemText) -> Span {
 }
 
 fn unproven(
-    told: &Told<'_>,
+    told: &RefusalContext<'_>,
     axes: &[usize],
     points: Option<i128>,
     slots: Option<i128>,

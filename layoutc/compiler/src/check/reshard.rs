@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::scope::{Scope, number};
+use super::scope::{ManifestScope, number};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::ConvertItem;
 use crate::model::Tensor;
-use crate::model::reshard::Sharded;
+use crate::model::reshard::DeviceSharding;
 use crate::plan::reshard::is_sum_of_axes;
 
 /// The most devices that exchange parts.
@@ -26,7 +26,7 @@ pub(super) fn is_between(
     file: &Arc<str>,
 ) -> Result<bool, Diagnostic> {
     let fault = |span: &Range<usize>, message: String, help: String| {
-        let place = Place::new(file, span.clone());
+        let place = FileSpan::new(file, span.clone());
         Diagnostic::error(Code::MeshConvert, message, place, "").help(help)
     };
     let (from, to) = match (&source.sharded, &destination.sharded) {
@@ -85,7 +85,7 @@ pub(super) fn is_between(
 }
 
 /// Whether every device holds the same part of both, and no part reaches beyond the tensor.
-fn are_alike([from, to]: [&Sharded; 2], axes: &[usize]) -> bool {
+fn are_alike([from, to]: [&DeviceSharding; 2], axes: &[usize]) -> bool {
     let own = from.sharding.over();
     let other = axes.iter().map(|axis| to.sharding.over().get(*axis));
     from.mesh == to.mesh && !from.is_uneven() && own.iter().map(Some).eq(other)
@@ -98,15 +98,15 @@ fn are_alike([from, to]: [&Sharded; 2], axes: &[usize]) -> bool {
 pub(super) fn staging(
     [source, destination]: [&Tensor; 2],
     item: &ConvertItem,
-    scope: Option<&Scope>,
+    scope: Option<&ManifestScope>,
     file: &Arc<str>,
 ) -> Result<Option<i64>, Vec<Diagnostic>> {
     let (Some(bound), Some(scope)) = (&item.max_staging, scope) else { return Ok(None) };
     let bytes = number(bound, scope, file)?;
-    let place = Place::new(file, bound.span());
+    let place = FileSpan::new(file, bound.span());
     let fault = |message: String| Diagnostic::error(Code::MeshConvert, message, place, "");
     let devices = [source, destination].into_iter().filter_map(|tensor| tensor.sharded.as_ref());
-    let devices = devices.map(Sharded::devices).max().unwrap_or(1);
+    let devices = devices.map(DeviceSharding::devices).max().unwrap_or(1);
     let element = i64::from(source.dtype.element_bits().div_ceil(8));
     // One element to each device and one from each, where elements are copied into messages at all.
     let is_copied = !is_sum_of_axes(&source.layout) || !is_sum_of_axes(&destination.layout);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 
-use super::scope::{Scope, nearest_or_all, number};
+use super::scope::{ManifestScope, nearest_or_all, number};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::RingItem;
 use crate::model::Tensor;
 use crate::model::ring::Ring;
@@ -17,14 +17,14 @@ use crate::wording;
 /// the proof of the layout: their remainders by `held` are all different.
 pub(super) fn ring(
     item: &RingItem,
-    (scope, file): (&Scope, &Arc<str>),
+    (scope, file): (&ManifestScope, &Arc<str>),
     whole: Vec<Axis>,
     labels: &[Vec<String>],
 ) -> Result<(Vec<Axis>, Ring), Vec<Diagnostic>> {
     let name = &item.axis.value;
-    let at = |span: &std::ops::Range<usize>| Place::new(file, span.clone());
+    let at = |span: &std::ops::Range<usize>| FileSpan::new(file, span.clone());
     let fault =
-        |place: Place, message: String| Diagnostic::error(Code::RingAxis, message, place, "");
+        |place: FileSpan, message: String| Diagnostic::error(Code::RingAxis, message, place, "");
     let Some(axis) = whole.iter().position(|axis| axis.name == *name) else {
         let mut error = fault(at(&item.axis.span), format!("the tensor has no axis `{name}`"));
         let known: Vec<&str> = whole.iter().map(|axis| axis.name.as_str()).collect();
@@ -55,13 +55,13 @@ pub(super) fn ring(
 /// The fault of a tensor that is cut over a mesh and a ring.
 pub(super) fn cut_too(file: &Arc<str>, item: &RingItem) -> Diagnostic {
     let message = "a tensor that is cut over a mesh is no ring";
-    let place = Place::new(file, item.span.clone());
+    let place = FileSpan::new(file, item.span.clone());
     let error = Diagnostic::error(Code::RingAxis, message, place, "");
     error.help("declare what a device holds as a tensor of its own, without `shard`")
 }
 
 /// The fault of what takes a tensor of which memory holds a ring for a whole one; `takes` says so: `a kernel computes on`.
-pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: Place) -> Option<Diagnostic> {
+pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     let ring = tensor.ring.as_ref()?;
     let (name, axis, held) = (&tensor.name, ring.name(), ring.held);
     let message =
@@ -82,7 +82,7 @@ pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: Place) -> Option<
 pub(super) fn unlike(
     [source, destination]: [&Tensor; 2],
     axes: &[usize],
-    place: &Place,
+    place: &FileSpan,
 ) -> Option<Diagnostic> {
     if let (Some(from), Some(to)) = (&source.ring, &destination.ring)
         && from.held == to.held

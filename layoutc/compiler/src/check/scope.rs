@@ -11,11 +11,13 @@ use layoutc_algebra::simplify::Facts;
 use super::compute::KernelDef;
 use super::expr::{constant, overflow};
 use super::graph::BackendDef;
-use super::load::Files;
+use super::load::ManifestSet;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{Bound, Kind, Manifest, Name, SymbolItem, Transform};
-use crate::model::Space;
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{
+    Identifier, IntegerExpr, ItemKind, ManifestSyntax, SymbolItem, TransformItem,
+};
+use crate::model::MemorySpace;
 use crate::nearest::nearest;
 
 /// The greatest value of a symbol that states none: 2^31 - 1.
@@ -25,20 +27,20 @@ pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;
 const RENAME: &str = "give one of the two another name";
 
 /// The scope of every file, by position.
-pub(super) type Scopes = Vec<Scope>;
+pub(super) type ManifestScopes = Vec<ManifestScope>;
 
 /// What names mean in one manifest.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scope {
-    pub(super) consts: BTreeMap<String, (i128, Place)>,
-    pub(super) symbols: BTreeMap<String, (Symbol, Place)>,
+pub(super) struct ManifestScope {
+    pub(super) consts: BTreeMap<String, (i128, FileSpan)>,
+    pub(super) symbols: BTreeMap<String, (Symbol, FileSpan)>,
     pub(super) transforms: BTreeMap<String, Arc<TransformDef>>,
     pub(super) kernels: BTreeMap<String, Arc<KernelDef>>,
     pub(super) backends: BTreeMap<String, Arc<BackendDef>>,
-    pub(super) spaces: BTreeMap<String, (Space, Place)>,
-    pub(super) meshes: BTreeMap<String, (Mesh, Place)>,
+    pub(super) spaces: BTreeMap<String, (MemorySpace, FileSpan)>,
+    pub(super) meshes: BTreeMap<String, (Mesh, FileSpan)>,
     /// Names whose items have errors of their own: a reference to one needs no further diagnostic.
-    pub(super) broken: BTreeSet<(Kind, String)>,
+    pub(super) broken: BTreeSet<(ItemKind, String)>,
     /// Whether part of a file could not be read: unknown names may stand there.
     pub(super) torn: bool,
 }
@@ -46,14 +48,14 @@ pub(super) struct Scope {
 /// A transform with the manifest that it stands in.
 #[derive(Debug)]
 pub(super) struct TransformDef {
-    pub(super) item: Transform,
+    pub(super) item: TransformItem,
     pub(super) file: Arc<str>,
     /// The position of its file, whose scope its steps are read in.
     pub(super) home: usize,
 }
 
-impl Scope {
-    pub(super) fn is_broken(&self, kind: Kind, name: &str) -> bool {
+impl ManifestScope {
+    pub(super) fn is_broken(&self, kind: ItemKind, name: &str) -> bool {
         self.torn || self.broken.contains(&(kind, name.to_string()))
     }
 
@@ -62,7 +64,7 @@ impl Scope {
         self.consts.keys().chain(self.symbols.keys()).map(String::as_str)
     }
 
-    fn take_over(&mut self, other: &Scope) {
+    fn take_over(&mut self, other: &ManifestScope) {
         self.consts.extend(other.consts.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.symbols.extend(other.symbols.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.transforms.extend(other.transforms.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
@@ -76,10 +78,10 @@ impl Scope {
 }
 
 /// The scopes of all files; a file stands after those that it uses.
-pub(super) fn gather(files: &Files, diagnostics: &mut Vec<Diagnostic>) -> Scopes {
-    let mut scopes: Scopes = Vec::new();
+pub(super) fn gather(files: &ManifestSet, diagnostics: &mut Vec<Diagnostic>) -> ManifestScopes {
+    let mut scopes: ManifestScopes = Vec::new();
     for file in 0..files.len() {
-        let mut scope = Scope::default();
+        let mut scope = ManifestScope::default();
         for used in files.uses(file) {
             if let Some(other) = scopes.get(*used) {
                 scope.take_over(other);
@@ -96,7 +98,12 @@ pub(super) fn gather(files: &Files, diagnostics: &mut Vec<Diagnostic>) -> Scopes
     scopes
 }
 
-fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<Diagnostic>) {
+fn own(
+    scope: &mut ManifestScope,
+    syntax: &ManifestSyntax,
+    home: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     scope.broken.extend(syntax.broken.iter().cloned());
     scope.torn |= syntax.torn;
     let file = &syntax.file;
@@ -106,12 +113,12 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
         }
         match number(&item.value, scope, file) {
             Ok(value) => {
-                let place = Place::new(file, item.name.span.clone());
+                let place = FileSpan::new(file, item.name.span.clone());
                 scope.consts.insert(item.name.value.clone(), (value, place));
             }
             Err(found) => {
                 diagnostics.extend(found);
-                scope.broken.insert((Kind::Const, item.name.value.clone()));
+                scope.broken.insert((ItemKind::Const, item.name.value.clone()));
             }
         }
     }
@@ -121,12 +128,12 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
         }
         match symbol(item, scope, file) {
             Ok(symbol) => {
-                let place = Place::new(file, item.name.span.clone());
+                let place = FileSpan::new(file, item.name.span.clone());
                 scope.symbols.insert(item.name.value.clone(), (symbol, place));
             }
             Err(found) => {
                 diagnostics.extend(found);
-                scope.broken.insert((Kind::Symbol, item.name.value.clone()));
+                scope.broken.insert((ItemKind::Symbol, item.name.value.clone()));
             }
         }
     }
@@ -138,9 +145,9 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
         if let Some(earlier) = scope.transforms.insert(name.clone(), Arc::new(def))
             && !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item)
         {
-            let place = Place::new(file, item.name.span.clone());
+            let place = FileSpan::new(file, item.name.span.clone());
             let message = format!("the transform `{name}` is declared twice");
-            let other = Place::new(&earlier.file, earlier.item.name.span.clone());
+            let other = FileSpan::new(&earlier.file, earlier.item.name.span.clone());
             let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
             diagnostics.push(error.also(other, "first here").help(RENAME));
         }
@@ -149,7 +156,7 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
     backends(scope, syntax, diagnostics);
 }
 
-fn backends(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnostic>) {
+fn backends(scope: &mut ManifestScope, syntax: &ManifestSyntax, diagnostics: &mut Vec<Diagnostic>) {
     let file = &syntax.file;
     for item in &syntax.backends {
         let def = BackendDef { item: item.clone(), file: Arc::clone(file) };
@@ -157,24 +164,29 @@ fn backends(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnost
         if let Some(earlier) = scope.backends.insert(name.clone(), Arc::new(def))
             && !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item)
         {
-            let place = Place::new(file, item.name.span.clone());
+            let place = FileSpan::new(file, item.name.span.clone());
             let message = format!("the backend `{name}` is declared twice");
-            let other = Place::new(&earlier.file, earlier.item.name.span.clone());
+            let other = FileSpan::new(&earlier.file, earlier.item.name.span.clone());
             let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
             diagnostics.push(error.also(other, "first here").help(RENAME));
         }
     }
 }
 
-fn kernels(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<Diagnostic>) {
+fn kernels(
+    scope: &mut ManifestScope,
+    syntax: &ManifestSyntax,
+    home: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let file = &syntax.file;
     for item in &syntax.kernels {
         let name = &item.name.value;
         if let Some(earlier) = scope.kernels.get(name) {
             if !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item) {
-                let place = Place::new(file, item.name.span.clone());
+                let place = FileSpan::new(file, item.name.span.clone());
                 let message = format!("the kernel `{name}` is declared twice");
-                let other = Place::new(&earlier.file, earlier.item.name.span.clone());
+                let other = FileSpan::new(&earlier.file, earlier.item.name.span.clone());
                 let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
                 diagnostics.push(error.also(other, "first here").help(RENAME));
             }
@@ -186,18 +198,23 @@ fn kernels(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut 
             }
             Err(found) => {
                 diagnostics.extend(found);
-                scope.broken.insert((Kind::Kernel, name.clone()));
+                scope.broken.insert((ItemKind::Kernel, name.clone()));
             }
         }
     }
 }
 
 /// Whether no const or symbol has this name yet; says so otherwise.
-fn is_new(scope: &Scope, name: &Name, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>) -> bool {
+fn is_new(
+    scope: &ManifestScope,
+    name: &Identifier,
+    file: &Arc<str>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> bool {
     let consts = scope.consts.get(&name.value).map(|(_, place)| place);
     let symbols = scope.symbols.get(&name.value).map(|(_, place)| place);
     let Some(earlier) = consts.or(symbols) else { return true };
-    let place = Place::new(file, name.span.clone());
+    let place = FileSpan::new(file, name.span.clone());
     let message = format!("`{}` is declared twice", name.value);
     let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
     diagnostics.push(error.also(earlier.clone(), "first here").help(RENAME));
@@ -206,14 +223,16 @@ fn is_new(scope: &Scope, name: &Name, file: &Arc<str>, diagnostics: &mut Vec<Dia
 
 /// A number: an integer, or an expression of consts.
 pub(super) fn number(
-    bound: &Bound,
-    scope: &Scope,
+    bound: &IntegerExpr,
+    scope: &ManifestScope,
     file: &Arc<str>,
 ) -> Result<i128, Vec<Diagnostic>> {
     let values = |name: &str| scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
     let symbol = match bound {
-        Bound::Text(text) => scope.symbols.get_key_value(text.value.trim()).map(|(name, _)| name),
-        Bound::Integer(_) => None,
+        IntegerExpr::Text(text) => {
+            scope.symbols.get_key_value(text.value.trim()).map(|(name, _)| name)
+        }
+        IntegerExpr::Integer(_) => None,
     };
     let expr = constant(bound, &values, scope, &Facts::default(), file).map_err(|mut faults| {
         if let (Some(name), [fault]) = (symbol, faults.as_mut_slice()) {
@@ -227,7 +246,7 @@ pub(super) fn number(
         }
         faults
     })?;
-    let place = || Place::new(file, bound.span());
+    let place = || FileSpan::new(file, bound.span());
     let value = expr
         .evaluate(&|_| None)
         .map_err(|error| vec![overflow(&error, error.to_string(), place())])?;
@@ -239,13 +258,17 @@ pub(super) fn number(
     Ok(value)
 }
 
-fn symbol(item: &SymbolItem, scope: &Scope, file: &Arc<str>) -> Result<Symbol, Vec<Diagnostic>> {
+fn symbol(
+    item: &SymbolItem,
+    scope: &ManifestScope,
+    file: &Arc<str>,
+) -> Result<Symbol, Vec<Diagnostic>> {
     let mut found = Vec::new();
-    let mut fact = |bound: &Option<Bound>, default: i128| match bound {
+    let mut fact = |bound: &Option<IntegerExpr>, default: i128| match bound {
         None => default,
-        Some(Bound::Text(text)) if scope.symbols.contains_key(&text.value) => {
+        Some(IntegerExpr::Text(text)) if scope.symbols.contains_key(&text.value) => {
             let message = "facts that name other symbols are not built yet";
-            let place = Place::new(file, text.span.clone());
+            let place = FileSpan::new(file, text.span.clone());
             let error = Diagnostic::error(Code::NameNotYet, message, place, "");
             found.push(
                 error.help("state a number, and check the relation where the sizes are known"),
@@ -292,7 +315,7 @@ fn symbol(item: &SymbolItem, scope: &Scope, file: &Arc<str>) -> Result<Symbol, V
     match wrong {
         None => Ok(Symbol { name: name.clone(), min, max, multiple }),
         Some((message, help)) => {
-            let place = Place::new(file, item.span.clone());
+            let place = FileSpan::new(file, item.span.clone());
             Err(vec![Diagnostic::error(Code::ShapeSymbol, message, place, "").help(help)])
         }
     }

@@ -1,24 +1,30 @@
 //! Memories: those that a project names, and the one that a tensor lives in.
 
-use super::scope::{Scope, nearest_or_all, number};
+use super::scope::{ManifestScope, nearest_or_all, number};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::MEMORIES;
-use crate::manifest::syntax::{Bound, Kind, Manifest, MemoryItem, MemoryKind, MemorySpaceItem};
-use crate::model::{Memory, Space};
+use crate::manifest::syntax::{
+    IntegerExpr, ItemKind, ManifestSyntax, MemoryItem, MemoryKind, MemorySpaceItem,
+};
+use crate::model::{Memory, MemorySpace};
 use crate::nearest::near_powers_of_two;
 
 /// Adds the memory spaces of a manifest to its scope.
-pub(super) fn declare(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn declare(
+    scope: &mut ManifestScope,
+    syntax: &ManifestSyntax,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     for item in &syntax.memory_spaces {
         match space(item, scope, syntax) {
             Ok(space) => {
-                let place = Place::new(&syntax.file, item.name.span.clone());
+                let place = FileSpan::new(&syntax.file, item.name.span.clone());
                 scope.spaces.insert(item.name.value.clone(), (space, place));
             }
             Err(found) => {
                 diagnostics.extend(found);
-                scope.broken.insert((Kind::MemorySpace, item.name.value.clone()));
+                scope.broken.insert((ItemKind::MemorySpace, item.name.value.clone()));
             }
         }
     }
@@ -26,12 +32,12 @@ pub(super) fn declare(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Ve
 
 fn space(
     item: &MemorySpaceItem,
-    scope: &Scope,
-    syntax: &Manifest,
-) -> Result<Space, Vec<Diagnostic>> {
+    scope: &ManifestScope,
+    syntax: &ManifestSyntax,
+) -> Result<MemorySpace, Vec<Diagnostic>> {
     let name = &item.name.value;
-    let at = |span: &std::ops::Range<usize>| Place::new(&syntax.file, span.clone());
-    let twice = |message: String, span, first: &Place, what: &str| {
+    let at = |span: &std::ops::Range<usize>| FileSpan::new(&syntax.file, span.clone());
+    let twice = |message: String, span, first: &FileSpan, what: &str| {
         let error = Diagnostic::error(Code::NameDuplicate, message, at(span), "again here");
         let help = format!("give one of the two another {what}");
         vec![error.also(first.clone(), "first here").help(help)]
@@ -41,13 +47,13 @@ fn space(
         return Err(twice(message, &item.name.span, first, "name"));
     }
     let xla = item.xla.as_ref().map(|number| number.value);
-    let same = |space: &&(Space, Place)| xla.is_some() && space.0.xla == xla;
+    let same = |space: &&(MemorySpace, FileSpan)| xla.is_some() && space.0.xla == xla;
     if let (Some(n), Some((other, first))) = (&item.xla, scope.spaces.values().find(same)) {
         let message =
             format!("`S({})` of XLA is the memory space `{}` already", n.value, other.name);
         return Err(twice(message, &n.span, first, "number"));
     }
-    let value = |bound: &Bound| number(bound, scope, &syntax.file);
+    let value = |bound: &IntegerExpr| number(bound, scope, &syntax.file);
     let bytes = item.bytes.as_ref().map(value).transpose()?;
     if let (Some(bytes), Some(bound)) = (bytes, &item.bytes)
         && bytes < 1
@@ -61,11 +67,11 @@ fn space(
         u64::try_from(align).ok().filter(|n| n.is_power_of_two() && *n <= 1 << 30);
     let Some(alignment_bytes) = alignment_bytes else {
         let message = "an alignment is a power of two from 1 to 2^30, in bytes";
-        let span = item.align.as_ref().map_or(item.span.clone(), Bound::span);
+        let span = item.align.as_ref().map_or(item.span.clone(), IntegerExpr::span);
         let error = Diagnostic::error(Code::StepValue, message, at(&span), "");
         return Err(vec![error.help(near_powers_of_two(align, 1 << 30))]);
     };
-    Ok(Space { name: name.clone(), bytes, alignment_bytes, xla })
+    Ok(MemorySpace { name: name.clone(), bytes, alignment_bytes, xla })
 }
 
 /// The memory that a tensor names, with the project's space where it names one.
@@ -74,9 +80,9 @@ fn space(
 /// `name::unknown`; empty where an earlier diagnostic says enough.
 pub(super) fn memory(
     item: Option<&MemoryItem>,
-    scope: &Scope,
-    syntax: &Manifest,
-) -> Result<(Memory, Option<Space>), Vec<Diagnostic>> {
+    scope: &ManifestScope,
+    syntax: &ManifestSyntax,
+) -> Result<(Memory, Option<MemorySpace>), Vec<Diagnostic>> {
     let memory = match item.map(|item| &item.kind) {
         None | Some(MemoryKind::Global) => Memory::Global,
         Some(MemoryKind::Constant) => Memory::Constant,
@@ -89,11 +95,11 @@ pub(super) fn memory(
             if let Some((space, _)) = scope.spaces.get(&name.value) {
                 return Ok((Memory::Global, Some(space.clone())));
             }
-            if scope.is_broken(Kind::MemorySpace, &name.value) {
+            if scope.is_broken(ItemKind::MemorySpace, &name.value) {
                 return Err(Vec::new());
             }
             let message = format!("there is no memory `{}`", name.value);
-            let place = Place::new(&syntax.file, name.span.clone());
+            let place = FileSpan::new(&syntax.file, name.span.clone());
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             let known = MEMORIES.iter().map(|row| row.0);
             let known: Vec<&str> = known.chain(scope.spaces.keys().map(String::as_str)).collect();
@@ -128,6 +134,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 /// The memory space that stands for XLA's `S(n)`.
-pub(super) fn of_xla(n: i128, scope: &Scope) -> Option<&Space> {
+pub(super) fn of_xla(n: i128, scope: &ManifestScope) -> Option<&MemorySpace> {
     scope.spaces.values().map(|(space, _)| space).find(|space| space.xla == Some(n))
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, Builder};
+use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, ExprError};
 use layoutc_algebra::layout::Axis;
-use layoutc_algebra::map::{IndexMap, Scope as MapScope, resolve};
+use layoutc_algebra::map::{IndexMap, MapScope, resolve};
 use layoutc_algebra::notation::{self, Notation, NotationError, Remark};
-use layoutc_algebra::parse::{self, ItemText, MapText, Span};
+use layoutc_algebra::parse::{self, MapItemText, MapText, Span};
 use layoutc_algebra::simplify::Facts;
-use layoutc_algebra::step::{self, Place as OrderPlace, TileExtent};
+use layoutc_algebra::step::{self, OrderEntry as OrderPlace, TileExtent};
 
 use super::expr::{
     constant, declare_first, map_fault, no_axes, overflow, parse_fault, place_in, raised,
@@ -17,16 +17,16 @@ use super::expr::{
 use super::faults::{build_fault, notation_fault, step_fault};
 use super::habits;
 use super::line::line;
-use super::padding::{Padding, product};
-use super::recorder::{self, Recorded};
-use super::scope::{Scope, Scopes, nearest_or_all};
-use super::strides::{Strided, apart};
-use super::swizzle::{Mode, swizzle};
+use super::padding::{PaddingOrigin, product};
+use super::recorder::{self, StepRecord};
+use super::scope::{ManifestScope, ManifestScopes, nearest_or_all};
+use super::strides::{StrideSource, apart};
+use super::swizzle::{TmaSwizzleMode, swizzle};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{
-    Bound, FillItem, Kind, Name, Number, PaddingRule, SeparatorItem, Step, StepKind, Text,
-    TileEntry,
+    FillItem, Identifier, IntegerExpr, IntegerLiteral, ItemKind, PaddingRule, SeparatorItem,
+    SpannedText, StepItem, StepKind, TileEntry,
 };
 use crate::nearest::{near_powers_of_two, nearest};
 
@@ -41,9 +41,9 @@ const MAX_OPEN: usize = 64;
 
 /// A map as it was applied, for diagnostics that point into it.
 #[derive(Debug, Clone)]
-pub(super) struct Site {
+pub(super) struct AppliedMap {
     pub(super) file: Arc<str>,
-    pub(super) text: Text,
+    pub(super) text: SpannedText,
     pub(super) parsed: MapText,
     pub(super) map: IndexMap,
     /// Whether its axes are the logical ones.
@@ -56,51 +56,51 @@ pub(super) struct Site {
 
 /// A text in a foreign notation, for diagnostics that point into it.
 #[derive(Debug, Clone)]
-pub(super) struct Foreign {
+pub(super) struct ForeignText {
     pub(super) notation: Notation,
     /// The text without its quotes.
-    pub(super) place: Place,
+    pub(super) place: FileSpan,
     /// What the text calls the axes; empty where it has no names.
     pub(super) names: Vec<String>,
 }
 
 /// What the steps say besides the map.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct LayoutAttributes {
     pub(super) alignment: Option<u64>,
     /// What a swizzle asks of the base address, in bytes; 0 where none does.
     pub(super) swizzle_alignment: u64,
     pub(super) fill: Option<(FillItem, Arc<str>)>,
-    pub(super) padding: Option<(PaddingRule, Place)>,
+    pub(super) padding: Option<(PaddingRule, FileSpan)>,
     /// Where the tool of a foreign notation goes another way.
-    pub(super) remarks: Vec<(Place, Remark)>,
+    pub(super) remarks: Vec<(FileSpan, Remark)>,
     /// The number of XLA's memory space.
-    pub(super) memory_space: Option<(Place, i128)>,
+    pub(super) memory_space: Option<(FileSpan, i128)>,
     /// The last map.
-    pub(super) map: Option<Site>,
+    pub(super) map: Option<AppliedMap>,
     /// What lays the axes out by strides.
-    pub(super) strides: Option<Strided>,
+    pub(super) strides: Option<StrideSource>,
     /// The last text in a foreign notation.
-    pub(super) foreign: Option<Foreign>,
+    pub(super) foreign: Option<ForeignText>,
     /// The last separator: the node, or the bar of a map.
-    pub(super) separators: Option<Place>,
+    pub(super) separators: Option<FileSpan>,
     /// The steps as text, one each, transforms unfolded.
     pub(super) lines: Vec<String>,
 }
 
 /// Where names of steps come from.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct StepScope<'a> {
     pub(super) file: &'a Arc<str>,
-    pub(super) scope: &'a Scope,
-    pub(super) scopes: &'a Scopes,
+    pub(super) scope: &'a ManifestScope,
+    pub(super) scopes: &'a ManifestScopes,
     /// The value of a symbol of the tensor, by name.
     pub(super) symbol: &'a dyn Fn(&str) -> Option<Expr>,
     /// Layout parameters with their values.
     pub(super) parameters: &'a [(String, Expr)],
 }
 
-impl Ground<'_> {
+impl StepScope<'_> {
     fn value(&self, name: &str) -> Option<Expr> {
         if let Some((_, value)) = self.parameters.iter().find(|(parameter, _)| parameter == name) {
             return Some(value.clone());
@@ -111,15 +111,15 @@ impl Ground<'_> {
         (self.symbol)(name)
     }
 
-    fn place(&self, span: &std::ops::Range<usize>) -> Place {
-        Place::new(self.file, span.clone())
+    fn place(&self, span: &std::ops::Range<usize>) -> FileSpan {
+        FileSpan::new(self.file, span.clone())
     }
 }
 
 /// Applies steps; stops at the first fault, for what follows stands on it.
-pub(super) struct Applier<'a> {
-    pub(super) builder: Builder,
-    pub(super) said: Said,
+pub(super) struct StepLowering<'a> {
+    pub(super) builder: LayoutBuilder,
+    pub(super) said: LayoutAttributes,
     /// The transforms being unfolded, from the outermost.
     pub(super) open: Vec<String>,
     /// How many transforms were applied so far.
@@ -128,25 +128,25 @@ pub(super) struct Applier<'a> {
     /// The most slots that steps other than maps explain by rounding up; `None` when they are beyond counting.
     filled: Option<Expr>,
     /// The last step that made slots.
-    grown: Option<Place>,
+    grown: Option<FileSpan>,
     /// What each step did; `None`: nobody asks.
-    pub(super) recorded: Option<Vec<Recorded>>,
+    pub(super) recorded: Option<Vec<StepRecord>>,
     /// The step of the tensor's own layout that applies what is being unfolded.
-    within: Option<Place>,
+    within: Option<FileSpan>,
 }
 
-impl<'a> Applier<'a> {
+impl<'a> StepLowering<'a> {
     /// Nothing applied yet, and each step recorded.
-    pub(super) fn recording(builder: Builder, tensor: &'a str) -> Self {
+    pub(super) fn recording(builder: LayoutBuilder, tensor: &'a str) -> Self {
         Self { recorded: Some(Vec::new()), ..Self::new(builder.recording(), tensor) }
     }
 
     /// Nothing applied yet.
-    pub(super) fn new(builder: Builder, tensor: &'a str) -> Self {
+    pub(super) fn new(builder: LayoutBuilder, tensor: &'a str) -> Self {
         let filled = product(builder.axes().iter().map(|axis| &axis.extent));
         Self {
             builder,
-            said: Said::default(),
+            said: LayoutAttributes::default(),
             open: Vec::new(),
             applied: 0,
             tensor,
@@ -158,13 +158,13 @@ impl<'a> Applier<'a> {
     }
 
     /// How the padding comes about.
-    pub(super) fn padding(&self) -> Padding {
+    pub(super) fn padding(&self) -> PaddingOrigin {
         let slots = product(self.builder.axes().iter().map(|axis| &axis.extent));
         let is_filled = match (&self.filled, &slots) {
             (Some(filled), Some(slots)) => self.covers(filled, slots),
             _ => false,
         };
-        Padding {
+        PaddingOrigin {
             is_explained: is_filled || self.builder.explains_padding(),
             grown: self.grown.clone(),
         }
@@ -176,7 +176,7 @@ impl<'a> Applier<'a> {
 
     /// Notes the slots that a step made of `before` many, and whether they are explained: those of a step that is no
     /// map are, when all before were.
-    fn slots_made(&mut self, before: Option<Expr>, place: &Place, is_map: bool) {
+    fn slots_made(&mut self, before: Option<Expr>, place: &FileSpan, is_map: bool) {
         let after = product(self.builder.axes().iter().map(|axis| &axis.extent));
         let (Some(before), Some(after), Some(filled)) = (before, after, self.filled.take()) else {
             self.grown = Some(place.clone());
@@ -191,11 +191,11 @@ impl<'a> Applier<'a> {
     }
 }
 
-impl Applier<'_> {
+impl StepLowering<'_> {
     pub(super) fn steps(
         &mut self,
-        steps: &[Step],
-        ground: Ground<'_>,
+        steps: &[StepItem],
+        ground: StepScope<'_>,
     ) -> Result<(), Vec<Diagnostic>> {
         for step in steps {
             let place = ground.place(&step.span);
@@ -212,17 +212,17 @@ impl Applier<'_> {
     }
 
     /// Records what the last step did, for whoever asks.
-    fn record(&mut self, step: &Step, place: Place) {
+    fn record(&mut self, step: &StepItem, place: FileSpan) {
         let Some(recorded) = &mut self.recorded else { return };
         let maps = self.builder.take_recorded();
         let line = self.said.lines.last().cloned().unwrap_or_default();
         let axes = self.builder.axes().to_vec();
         let note = recorder::note(step, &axes, self.builder.separators());
         let (separators, within) = (self.builder.separators().to_vec(), self.within.clone());
-        recorded.push(Recorded { line, maps, note, axes, separators, place, within });
+        recorded.push(StepRecord { line, maps, note, axes, separators, place, within });
     }
 
-    fn step(&mut self, step: &Step, ground: Ground<'_>) -> Result<(), Vec<Diagnostic>> {
+    fn step(&mut self, step: &StepItem, ground: StepScope<'_>) -> Result<(), Vec<Diagnostic>> {
         let place = ground.place(&step.span);
         if self.said.lines.len() >= MAX_STEPS {
             let message = format!("the layout has more than {MAX_STEPS} steps");
@@ -248,20 +248,20 @@ impl Applier<'_> {
                 let apart = apart(self.builder.axes(), &strides);
                 let strided = self.builder.strides(&strides);
                 let own = if self.open.is_empty() { bounds.as_slice() } else { &[] };
-                self.said.strides = Some(Strided::step(place.clone(), own, apart));
+                self.said.strides = Some(StrideSource::step(place.clone(), own, apart));
                 self.grown = Some(place.clone());
                 strided.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
             StepKind::Swizzle { bits, base, shift, unit } => {
                 let numbers = [bits, base, shift];
-                let at = |number: &Number| ground.place(&number.span);
+                let at = |number: &IntegerLiteral| ground.place(&number.span);
                 let swizzle = swizzle(numbers, *unit, self.builder.element_bits(), &at);
                 let swizzled = self.builder.swizzle(swizzle.map_err(|fault| vec![fault])?);
                 self.grown = Some(place.clone());
                 swizzled.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
             StepKind::SwizzleMode(row) => {
-                let mode = Mode { row, place: ground.place(&row.span) };
+                let mode = TmaSwizzleMode { row, place: ground.place(&row.span) };
                 let swizzle =
                     mode.swizzle(&self.builder, self.tensor).map_err(|fault| vec![fault])?;
                 let swizzled = self.builder.swizzle(swizzle);
@@ -314,18 +314,19 @@ impl Applier<'_> {
     /// The steps that are maps of the current axes.
     fn axis_step(
         &mut self,
-        step: &Step,
-        ground: Ground<'_>,
-        place: &Place,
+        step: &StepItem,
+        ground: StepScope<'_>,
+        place: &FileSpan,
     ) -> Result<(), Vec<Diagnostic>> {
         let builder = &self.builder;
         let axes = builder.axes();
-        let bound = |bound: &Bound| at_least(bound, 1, ground, builder);
-        let from_zero = |bound: &Option<Bound>| match bound {
+        let bound = |bound: &IntegerExpr| at_least(bound, 1, ground, builder);
+        let from_zero = |bound: &Option<IntegerExpr>| match bound {
             None => Ok(Expr::constant(0)),
             Some(bound) => at_least(bound, 0, ground, builder),
         };
-        let names = |names: &[Name]| names.iter().map(|n| n.value.clone()).collect::<Vec<_>>();
+        let names =
+            |names: &[Identifier]| names.iter().map(|n| n.value.clone()).collect::<Vec<_>>();
         let map = match &step.kind {
             StepKind::Order(words) => {
                 step::order(axes, &words.iter().map(order_place).collect::<Vec<_>>())
@@ -362,7 +363,7 @@ impl Applier<'_> {
         applied.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, place)])
     }
 
-    fn map(&mut self, text: &Text, ground: Ground<'_>) -> Result<(), Vec<Diagnostic>> {
+    fn map(&mut self, text: &SpannedText, ground: StepScope<'_>) -> Result<(), Vec<Diagnostic>> {
         let file = ground.file;
         let axes = self.builder.axes().to_vec();
         let (parsed, map) = resolved(text, &axes, self.builder.facts(), ground)?;
@@ -397,7 +398,7 @@ impl Applier<'_> {
         if let Some((_, bar)) = parsed.separators.last() {
             self.said.separators = Some(place_in(text, bar, file));
         }
-        self.said.map = Some(Site {
+        self.said.map = Some(AppliedMap {
             file: Arc::clone(file),
             text: text.clone(),
             parsed,
@@ -412,9 +413,9 @@ impl Applier<'_> {
     fn foreign(
         &mut self,
         notation: &str,
-        text: &Text,
-        sizes: &[(Name, Number)],
-        ground: Ground<'_>,
+        text: &SpannedText,
+        sizes: &[(Identifier, IntegerLiteral)],
+        ground: StepScope<'_>,
     ) -> Result<(), Vec<Diagnostic>> {
         let Some(notation) = Notation::of(notation) else { return Ok(()) };
         let sizes: Vec<(String, i128)> =
@@ -435,11 +436,12 @@ impl Applier<'_> {
             if let Some(strides) = self.builder.element_strides() {
                 let bits = self.builder.element_bits();
                 let apart = apart(self.builder.axes(), strides);
-                self.said.strides = Some(Strided::foreign(notation, place.clone(), apart, bits));
+                self.said.strides =
+                    Some(StrideSource::foreign(notation, place.clone(), apart, bits));
             }
-            let stated = notation::stated(notation, &text.value, &sizes);
+            let stated = notation::notation_axes(notation, &text.value, &sizes);
             let names = stated.map(|stated| stated.names).unwrap_or_default();
-            self.said.foreign = Some(Foreign { notation, place, names });
+            self.said.foreign = Some(ForeignText { notation, place, names });
         }
         for remark in said.remarks {
             self.said.remarks.push((place_in(text, &remark.span, ground.file), remark));
@@ -453,8 +455,8 @@ impl Applier<'_> {
     fn separators(
         &mut self,
         items: &[SeparatorItem],
-        ground: Ground<'_>,
-        place: &Place,
+        ground: StepScope<'_>,
+        place: &FileSpan,
     ) -> Result<(), Vec<Diagnostic>> {
         let mut after = Vec::new();
         for item in items {
@@ -477,13 +479,13 @@ impl Applier<'_> {
 
     fn apply(
         &mut self,
-        name: &Name,
-        arguments: &[(Name, Bound)],
-        ground: Ground<'_>,
+        name: &Identifier,
+        arguments: &[(Identifier, IntegerExpr)],
+        ground: StepScope<'_>,
     ) -> Result<(), Vec<Diagnostic>> {
         let place = ground.place(&name.span);
         let Some(def) = ground.scope.transforms.get(&name.value).cloned() else {
-            if ground.scope.is_broken(Kind::Transform, &name.value) {
+            if ground.scope.is_broken(ItemKind::Transform, &name.value) {
                 return Err(Vec::new());
             }
             let message = format!("there is no transform `{}`", name.value);
@@ -535,7 +537,7 @@ impl Applier<'_> {
             }
         }
         let Some(home) = ground.scopes.get(def.home) else { return Err(Vec::new()) };
-        let inner = Ground { file: &def.file, scope: home, parameters: &parameters, ..ground };
+        let inner = StepScope { file: &def.file, scope: home, parameters: &parameters, ..ground };
         self.open.push(name.value.clone());
         let applied = self.steps(&def.item.steps, inner);
         self.open.pop();
@@ -552,10 +554,10 @@ impl Applier<'_> {
 
 /// The map that a text means on `axes`.
 pub(super) fn resolved(
-    text: &Text,
+    text: &SpannedText,
     axes: &[Axis],
     facts: &Facts,
-    ground: Ground<'_>,
+    ground: StepScope<'_>,
 ) -> Result<(MapText, IndexMap), Vec<Diagnostic>> {
     let file = ground.file;
     let parsed = parse::map(&text.value).map_err(|e| vec![parse_fault(&e, text, file)])?;
@@ -582,7 +584,7 @@ pub(super) fn resolved(
 /// The bytes of the extent that is stated for the index at `index`.
 fn stated(map: &MapText, index: &Span) -> Option<Span> {
     map.items.iter().find_map(|item| match item {
-        ItemText::Expr { expr, extent: Some(extent), .. } if expr.span == *index => {
+        MapItemText::Expr { expr, extent: Some(extent), .. } if expr.span == *index => {
             Some(extent.span.clone())
         }
         _ => None,
@@ -590,7 +592,7 @@ fn stated(map: &MapText, index: &Span) -> Option<Span> {
 }
 
 /// Names that the user chose for a step's axes may clash with those of the others.
-fn unique_names(map: &IndexMap, place: &Place) -> Result<(), Vec<Diagnostic>> {
+fn unique_names(map: &IndexMap, place: &FileSpan) -> Result<(), Vec<Diagnostic>> {
     for (k, item) in map.items.iter().enumerate() {
         if map.items.iter().take(k).any(|other| other.name == item.name) {
             let message = format!("two storage axes are called `{}`", item.name);
@@ -601,12 +603,12 @@ fn unique_names(map: &IndexMap, place: &Place) -> Result<(), Vec<Diagnostic>> {
     Ok(())
 }
 
-fn order_place(word: &Text) -> OrderPlace {
+fn order_place(word: &SpannedText) -> OrderPlace {
     if word.value == "..." { OrderPlace::Others } else { OrderPlace::Axis(word.value.clone()) }
 }
 
 /// The words of a step that a fault is about: the axis that it names, else the whole step.
-fn step_place(step: &Step, error: &step::StepError, ground: Ground<'_>) -> Place {
+fn step_place(step: &StepItem, error: &step::StepError, ground: StepScope<'_>) -> FileSpan {
     let wanted = match error {
         step::StepError::UnknownAxis { name, .. } | step::StepError::RepeatedAxis(name) => name,
         step::StepError::NotAdjacent { second, .. } => second,
@@ -629,10 +631,10 @@ fn step_place(step: &Step, error: &step::StepError, ground: Ground<'_>) -> Place
 
 /// A value that is at least `least` for all values of the symbols.
 fn at_least(
-    bound: &Bound,
+    bound: &IntegerExpr,
     least: i128,
-    ground: Ground<'_>,
-    builder: &Builder,
+    ground: StepScope<'_>,
+    builder: &LayoutBuilder,
 ) -> Result<Expr, Vec<Diagnostic>> {
     let axes = builder.axes().iter().map(|axis| (axis.name.as_str(), axis.extent.as_const()));
     let value =
@@ -657,17 +659,17 @@ fn at_least(
 }
 
 fn values(
-    bounds: &[Bound],
-    ground: Ground<'_>,
-    builder: &Builder,
+    bounds: &[IntegerExpr],
+    ground: StepScope<'_>,
+    builder: &LayoutBuilder,
 ) -> Result<Vec<Expr>, Vec<Diagnostic>> {
     bounds.iter().map(|bound| at_least(bound, 0, ground, builder)).collect()
 }
 
 fn power_of_two(
-    bytes: &Bound,
-    ground: Ground<'_>,
-    builder: &Builder,
+    bytes: &IntegerExpr,
+    ground: StepScope<'_>,
+    builder: &LayoutBuilder,
 ) -> Result<i128, Vec<Diagnostic>> {
     let value = at_least(bytes, 1, ground, builder)?;
     match value.as_const().filter(|bytes| bytes.count_ones() == 1 && *bytes <= 1 << 30) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use layoutc_algebra::layout::Symbol;
 
-use super::recipe::Trial;
+use super::recipe::ReplayOutcome;
 
 /// The most facts that are tried.
 const MOST_TRIALS: usize = 64;
@@ -17,7 +17,7 @@ const LEAST_VALUES: i128 = 4;
 
 /// A fact that a symbol may have besides those that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fact {
+pub(super) enum SymbolFact {
     /// Every value is a multiple of this.
     Multiple(i128),
     /// Every value is at least this.
@@ -31,26 +31,27 @@ pub(super) enum Fact {
 pub(super) fn advice(
     symbols: &[Symbol],
     numbers: &BTreeSet<i128>,
-    hints: &[(usize, Fact)],
-    trial: &mut dyn FnMut(&[Symbol]) -> Trial,
+    hints: &[(usize, SymbolFact)],
+    trial: &mut dyn FnMut(&[Symbol]) -> ReplayOutcome,
 ) -> Option<String> {
-    let mut candidates: Vec<Vec<(usize, Fact)>> = hints.iter().map(|hint| vec![*hint]).collect();
+    let mut candidates: Vec<Vec<(usize, SymbolFact)>> =
+        hints.iter().map(|hint| vec![*hint]).collect();
     candidates.extend(suggested(symbols, numbers));
     let mut left = MOST_TRIALS;
     for facts in candidates {
         let Some(stronger) = with(symbols, &facts) else { continue };
         left = left.checked_sub(1)?;
         match trial(&stronger) {
-            Trial::Good(_) => return Some(told(symbols, &stronger, &facts)),
-            Trial::Refused => {}
-            Trial::Costly => return None,
+            ReplayOutcome::Proven(_) => return Some(told(symbols, &stronger, &facts)),
+            ReplayOutcome::Refused => {}
+            ReplayOutcome::Costly => return None,
         }
     }
     None
 }
 
 /// The facts that numbers suggest: multiples of one symbol or of all, then the least value, then the greatest.
-fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, Fact)>> {
+fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, SymbolFact)>> {
     let numbers: Vec<i128> = numbers.iter().copied().take(MOST_NUMBERS).collect();
     let pairs = |of: &dyn Fn(i128, i128) -> Option<i128>| -> BTreeSet<i128> {
         let all = numbers.iter().flat_map(|a| numbers.iter().map(move |b| (*a, *b)));
@@ -58,31 +59,31 @@ fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, Fa
     };
     let mut all = Vec::new();
     for multiple in pairs(&lcm).into_iter().take(16) {
-        let fact = |k: usize| (k, Fact::Multiple(multiple));
+        let fact = |k: usize| (k, SymbolFact::Multiple(multiple));
         all.extend((0..symbols.len()).map(|k| vec![fact(k)]));
         if symbols.len() > 1 {
             all.push((0..symbols.len()).map(fact).collect());
         }
     }
-    let each = |fact: Fact| (0..symbols.len()).map(move |k| vec![(k, fact)]);
-    all.extend(numbers.iter().take(4).flat_map(|least| each(Fact::Min(*least))));
+    let each = |fact: SymbolFact| (0..symbols.len()).map(move |k| vec![(k, fact)]);
+    all.extend(numbers.iter().take(4).flat_map(|least| each(SymbolFact::Min(*least))));
     let most = pairs(&i128::checked_mul);
-    all.extend(most.into_iter().rev().take(16).flat_map(|most| each(Fact::Max(most))));
+    all.extend(most.into_iter().rev().take(16).flat_map(|most| each(SymbolFact::Max(most))));
     all
 }
 
 /// The symbols with these facts besides; `None` where they say nothing new or leave too few values.
-fn with(symbols: &[Symbol], facts: &[(usize, Fact)]) -> Option<Vec<Symbol>> {
+fn with(symbols: &[Symbol], facts: &[(usize, SymbolFact)]) -> Option<Vec<Symbol>> {
     let mut stronger = symbols.to_vec();
     for (k, fact) in facts {
         let symbol = stronger.get_mut(*k)?;
         match fact {
-            Fact::Multiple(n) => symbol.multiple = lcm(symbol.multiple, *n)?,
-            Fact::Min(n) => symbol.min = symbol.min.max(*n),
-            Fact::Max(n) => symbol.max = symbol.max.min(*n),
+            SymbolFact::Multiple(n) => symbol.multiple = lcm(symbol.multiple, *n)?,
+            SymbolFact::Min(n) => symbol.min = symbol.min.max(*n),
+            SymbolFact::Max(n) => symbol.max = symbol.max.min(*n),
         }
         let values = |n: i128| n.checked_div_euclid(symbol.multiple);
-        let least = if matches!(fact, Fact::Max(_)) { LEAST_VALUES } else { 2 };
+        let least = if matches!(fact, SymbolFact::Max(_)) { LEAST_VALUES } else { 2 };
         if values(symbol.max)? - values(symbol.min - 1)? < least {
             return None;
         }
@@ -91,17 +92,17 @@ fn with(symbols: &[Symbol], facts: &[(usize, Fact)]) -> Option<Vec<Symbol>> {
 }
 
 /// `holds when `c` is a multiple of 4: add `multiple=4` to its symbol`.
-fn told(symbols: &[Symbol], stronger: &[Symbol], facts: &[(usize, Fact)]) -> String {
-    let one = |(k, fact): &(usize, Fact)| {
+fn told(symbols: &[Symbol], stronger: &[Symbol], facts: &[(usize, SymbolFact)]) -> String {
+    let one = |(k, fact): &(usize, SymbolFact)| {
         let (before, after) = (symbols.get(*k)?, stronger.get(*k)?);
         let name = &after.name;
         let (what, fact, is_new) = match fact {
-            Fact::Multiple(_) => {
+            SymbolFact::Multiple(_) => {
                 let n = after.multiple;
                 (format!("a multiple of {n}"), format!("multiple={n}"), before.multiple == 1)
             }
-            Fact::Min(n) => (format!("at least {n}"), format!("min={n}"), before.min == 1),
-            Fact::Max(n) => {
+            SymbolFact::Min(n) => (format!("at least {n}"), format!("min={n}"), before.min == 1),
+            SymbolFact::Max(n) => {
                 let is_new = before.max == super::scope::DEFAULT_MAX;
                 (format!("at most {n}"), format!("max={n}"), is_new)
             }

@@ -4,30 +4,34 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::notation::Notation;
 
-use crate::diagnostic::{Fix, Place};
-use crate::manifest::syntax::Bound;
+use crate::diagnostic::{FileSpan, Fix};
+use crate::manifest::syntax::IntegerExpr;
 
 /// What lays the axes out by strides.
 #[derive(Debug, Clone)]
-pub(super) struct Strided {
+pub(super) struct StrideSource {
     /// Where they stand.
-    pub(super) place: Place,
+    pub(super) place: FileSpan,
     /// Strides that keep elements apart, as they are written there, where these may not; with the change of the text.
     pub(super) apart: Option<(String, Option<Fix>)>,
 }
 
-impl Strided {
+impl StrideSource {
     /// The step `strides`, with strides that keep elements apart.
-    pub(super) fn step(place: Place, bounds: &[Bound], strides: Option<Vec<i128>>) -> Self {
+    pub(super) fn step(
+        place: FileSpan,
+        bounds: &[IntegerExpr],
+        strides: Option<Vec<i128>>,
+    ) -> Self {
         let apart = strides.map(|strides| {
             let written = joined(&strides, " ");
-            let spans: Vec<_> = bounds.iter().map(Bound::span).collect();
+            let spans: Vec<_> = bounds.iter().map(IntegerExpr::span).collect();
             // A comment between two of them has no place in the change.
             let is_plain = spans.windows(2).all(|pair| pair[0].end + 1 == pair[1].start)
-                && bounds.iter().all(|bound| matches!(bound, Bound::Integer(_)));
+                && bounds.iter().all(|bound| matches!(bound, IntegerExpr::Integer(_)));
             let ends = spans.first().zip(spans.last()).filter(|_| is_plain);
             let fix = ends.map(|(first, last)| Fix {
-                place: Place::new(&place.file, first.start..last.end),
+                place: FileSpan::new(&place.file, first.start..last.end),
                 text: written.clone(),
             });
             (format!("strides {written}"), fix)
@@ -38,7 +42,7 @@ impl Strided {
     /// A text in a foreign notation; `place` is that of the text.
     pub(super) fn foreign(
         notation: Notation,
-        place: Place,
+        place: FileSpan,
         strides: Option<Vec<i128>>,
         element_bits: u32,
     ) -> Self {

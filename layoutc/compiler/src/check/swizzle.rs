@@ -1,20 +1,20 @@
 //! The step `swizzle`: its numbers in elements.
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::swizzle::{Swizzle, SwizzleError};
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{Number, SwizzleUnit};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{IntegerLiteral, SwizzleUnit};
 
 /// The swizzle of three numbers, for elements of so many bits.
 pub(super) fn swizzle(
-    [bits, base, shift]: [&Number; 3],
+    [bits, base, shift]: [&IntegerLiteral; 3],
     unit: SwizzleUnit,
     element_bits: u32,
-    place: &dyn Fn(&Number) -> Place,
+    place: &dyn Fn(&IntegerLiteral) -> FileSpan,
 ) -> Result<Swizzle, Diagnostic> {
     let (b, m, s) = (bits.value, base.value, shift.value);
     let made = match unit {
@@ -41,13 +41,13 @@ pub(super) fn swizzle(
 }
 
 /// A mode of the tensor memory accelerator: 16-byte pieces of rows of at most so many bytes.
-pub(super) struct Mode<'a> {
+pub(super) struct TmaSwizzleMode<'a> {
     /// The bytes of the widest row, 32, 64 or 128, where the manifest says the mode.
-    pub(super) row: &'a Number,
-    pub(super) place: Place,
+    pub(super) row: &'a IntegerLiteral,
+    pub(super) place: FileSpan,
 }
 
-impl Mode<'_> {
+impl TmaSwizzleMode<'_> {
     /// What the base address is a multiple of, in bytes: the pattern repeats after 8 rows, and begins where the address'
     /// bits do.
     pub(super) fn alignment(&self) -> u64 {
@@ -58,7 +58,11 @@ impl Mode<'_> {
     ///
     /// # Errors
     /// `step::value` where the elements do not fit 16 bytes, or a row is wider than the mode.
-    pub(super) fn swizzle(&self, builder: &Builder, tensor: &str) -> Result<Swizzle, Diagnostic> {
+    pub(super) fn swizzle(
+        &self,
+        builder: &LayoutBuilder,
+        tensor: &str,
+    ) -> Result<Swizzle, Diagnostic> {
         let element_bits = builder.element_bits();
         let bits = i128::from(self.row.value.trailing_zeros()) - 4;
         let made = Swizzle::of_bytes(bits, 4, 3, element_bits);
@@ -93,7 +97,7 @@ impl Mode<'_> {
 }
 
 /// The axis along which neighbours are neighbours in memory: the last one, or with strides the one with stride 1.
-fn row(builder: &Builder) -> Option<&Axis> {
+fn row(builder: &LayoutBuilder) -> Option<&Axis> {
     let axes = builder.axes();
     let Some(strides) = builder.element_strides() else { return axes.last() };
     let along = |(axis, stride): (&Axis, &Expr)| {

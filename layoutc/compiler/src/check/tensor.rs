@@ -5,40 +5,42 @@ mod declared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::layout::{Axis, Layout, Symbol, Verdict};
 
-pub(super) use declared::Declared;
+pub(super) use declared::TensorDeclaration;
 
-use super::gate::{self, Gated};
-use super::load::Files;
-use super::machine::Watched;
-use super::recipe::{Recipe, Trial};
-use super::recorder::{Recorded, Recorder};
-use super::refusal::{self, Told};
-use super::scope::{Scope, Scopes};
-use super::steps::{Applier, Said};
+use super::gate::{self, GateContext};
+use super::load::ManifestSet;
+use super::machine::CostTrackingExecutor;
+use super::recipe::{LayoutSource, ReplayOutcome};
+use super::recorder::{Recorder, StepRecord};
+use super::refusal::{self, RefusalContext};
+use super::scope::{ManifestScope, ManifestScopes};
+use super::steps::{LayoutAttributes, StepLowering};
 use super::{advice, cast, domain, mesh, padding, ring, space, strengthen};
-use crate::cast::Mode;
+use crate::cast::CastMode;
 use crate::codes::Code;
 use crate::config::{Config, DefaultFill};
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Dtype;
-use crate::host::Memo;
-use crate::manifest::syntax::{FillWord, Manifest, Nibbles, PackFromItem, TensorItem, Text};
-use crate::model::reshard::Sharded;
+use crate::host::ResultCache;
+use crate::manifest::syntax::{
+    FillLiteral, ManifestSyntax, NibbleOrder, PackFromItem, SpannedText, TensorItem,
+};
+use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
-use crate::model::{Fill, FillValue, Memory, PackFrom, Places, Space, Tensor};
+use crate::model::{Fill, FillValue, Memory, MemorySpace, PackFrom, Tensor, TensorSpans};
 use crate::nearest::nearest;
 
 /// Where a tensor stands.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct ManifestContext<'a> {
     pub(super) file: usize,
-    pub(super) files: &'a Files,
-    pub(super) scopes: &'a Scopes,
+    pub(super) files: &'a ManifestSet,
+    pub(super) scopes: &'a ManifestScopes,
     pub(super) config: &'a Config,
-    pub(super) memo: &'a dyn Memo,
+    pub(super) memo: &'a dyn ResultCache,
     /// Who asks what the steps of a tensor do.
     pub(super) recorder: Option<&'a Recorder>,
     /// The manifest's tensors by name.
@@ -49,16 +51,16 @@ pub(super) struct Place<'a> {
 
 /// A good tensor.
 #[derive(Debug, Clone)]
-pub(super) struct Good {
+pub(super) struct CheckedTensor {
     pub(super) tensor: Tensor,
     /// Its layout in the making, where there are views of it.
-    pub(super) builder: Option<Builder>,
+    pub(super) builder: Option<LayoutBuilder>,
     pub(super) warnings: Vec<Diagnostic>,
     /// Its steps, where they are asked for.
-    pub(super) recorded: Option<Vec<Recorded>>,
+    pub(super) recorded: Option<Vec<StepRecord>>,
 }
 
-impl Good {
+impl CheckedTensor {
     /// Gives its steps to who asks for them.
     pub(super) fn tell(&mut self, recorder: Option<&Recorder>) {
         if let (Some(recorder), Some(steps)) = (recorder, self.recorded.take()) {
@@ -68,34 +70,37 @@ impl Good {
 }
 
 /// The tensor, or all that is wrong with it.
-pub(super) fn check(item: &TensorItem, place: Place<'_>) -> Result<Good, Vec<Diagnostic>> {
-    Checker::new(item, place).ok_or_else(Vec::new)?.tensor()
+pub(super) fn check(
+    item: &TensorItem,
+    place: ManifestContext<'_>,
+) -> Result<CheckedTensor, Vec<Diagnostic>> {
+    TensorChecker::new(item, place).ok_or_else(Vec::new)?.tensor()
 }
 
 /// Checks one tensor, or a view as if it were one.
-pub(super) struct Checker<'a> {
+pub(super) struct TensorChecker<'a> {
     item: &'a TensorItem,
-    syntax: &'a Manifest,
-    pub(super) scope: &'a Scope,
-    pub(super) place: Place<'a>,
+    syntax: &'a ManifestSyntax,
+    pub(super) scope: &'a ManifestScope,
+    pub(super) place: ManifestContext<'a>,
     pub(super) file: &'a Arc<str>,
 }
 
-impl<'a> Checker<'a> {
+impl<'a> TensorChecker<'a> {
     /// `None` where the place is in no file.
-    pub(super) fn new(item: &'a TensorItem, place: Place<'a>) -> Option<Self> {
+    pub(super) fn new(item: &'a TensorItem, place: ManifestContext<'a>) -> Option<Self> {
         let syntax = place.files.syntax(place.file)?;
         let scope = place.scopes.get(place.file)?;
         Some(Self { item, syntax, scope, place, file: &syntax.file })
     }
 }
 
-impl Checker<'_> {
-    pub(super) fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::Place {
-        diagnostic::Place::new(self.file, span.clone())
+impl TensorChecker<'_> {
+    pub(super) fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::FileSpan {
+        diagnostic::FileSpan::new(self.file, span.clone())
     }
 
-    fn tensor(&self) -> Result<Good, Vec<Diagnostic>> {
+    fn tensor(&self) -> Result<CheckedTensor, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let declared = self.declared()?;
         let dtype = self.element_type(&declared).map_err(|found| errors.extend(found)).ok();
@@ -117,23 +122,23 @@ impl Checker<'_> {
         };
         let applier = applied.map_err(|errors| advised(errors, recipe, &logical, &symbols))?;
         let padding = applier.padding();
-        let Applier { builder, said, recorded, .. } = applier;
+        let StepLowering { builder, said, recorded, .. } = applier;
         let is_viewed = self.place.viewed.contains(self.item.name.value.as_str());
         let kept = is_viewed.then(|| builder.clone());
         let (memory, space) = self.memory(&said)?;
         let own = space.as_ref().map_or(1, |space| space.alignment_bytes);
         let own = own.max(dtype.record().map_or(1, |record| record.alignment_bytes().into()));
-        let recipe = Recipe { least_alignment: own, ..recipe };
+        let recipe = LayoutSource { least_alignment: own, ..recipe };
         let layout = self.finish(builder, &said, recipe, &logical, &symbols)?;
         let tensor = self.model(dtype, layout, labels, &said, (memory, space))?;
         let tensor = Tensor { sharded, ring, ..tensor };
-        let gated = Gated { tensor: &tensor, recipe, axes: &logical };
+        let gated = GateContext { tensor: &tensor, recipe, axes: &logical };
         let broken = gate::check(gated);
         if !broken.is_empty() {
             return Err(broken);
         }
         let warnings = self.warnings(gated, &said, &padding)?;
-        Ok(Good { tensor, builder: kept, warnings, recorded })
+        Ok(CheckedTensor { tensor, builder: kept, warnings, recorded })
     }
 
     /// The axes of a part, and what each device holds; the axes alone where the tensor is not cut.
@@ -141,15 +146,16 @@ impl Checker<'_> {
         &self,
         whole: Vec<Axis>,
         labels: &[Vec<String>],
-    ) -> Result<(Vec<Axis>, Option<Sharded>), Vec<Diagnostic>> {
+    ) -> Result<(Vec<Axis>, Option<DeviceSharding>), Vec<Diagnostic>> {
         let Some(item) = &self.item.shard else { return Ok((whole, None)) };
-        let cut = mesh::Cut { item, scope: self.scope, file: self.file, memo: self.place.memo };
+        let cut =
+            mesh::ShardContext { item, scope: self.scope, file: self.file, memo: self.place.memo };
         let (axes, sharded) = cut.sharded(whole, labels)?;
         Ok((axes, Some(sharded)))
     }
 
     /// Refuses a domain beside what makes parts of a whole tensor.
-    fn is_alone(&self, conditions: &[Text]) -> Result<(), Vec<Diagnostic>> {
+    fn is_alone(&self, conditions: &[SpannedText]) -> Result<(), Vec<Diagnostic>> {
         let Some(condition) = conditions.first() else { return Ok(()) };
         let parted = match (&self.item.shard, &self.item.ring) {
             (Some(_), _) => "a tensor that is cut over a mesh",
@@ -173,8 +179,8 @@ impl Checker<'_> {
         Ok((axes, Some(ring)))
     }
 
-    fn recipe<'s>(&'s self, element_bits: u32, conditions: &'s [Text]) -> Recipe<'s> {
-        Recipe {
+    fn recipe<'s>(&'s self, element_bits: u32, conditions: &'s [SpannedText]) -> LayoutSource<'s> {
+        LayoutSource {
             item: self.item,
             file: self.file,
             scope: self.scope,
@@ -189,16 +195,16 @@ impl Checker<'_> {
 
     fn finish(
         &self,
-        builder: Builder,
-        said: &Said,
-        recipe: Recipe<'_>,
+        builder: LayoutBuilder,
+        said: &LayoutAttributes,
+        recipe: LayoutSource<'_>,
         logical: &[Axis],
         symbols: &[Symbol],
     ) -> Result<Layout, Vec<Diagnostic>> {
         let span = self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
-        let machine = Watched::new(self.place.memo);
+        let machine = CostTrackingExecutor::new(self.place.memo);
         builder.finish(recipe.alignment(said), &machine).map_err(|error| {
-            let told = Told {
+            let told = RefusalContext {
                 tensor: &self.item.name.value,
                 logical,
                 symbols,
@@ -217,7 +223,10 @@ impl Checker<'_> {
     }
 
     /// The memory that the tensor names; else the space that stands for XLA's.
-    fn memory(&self, said: &Said) -> Result<(Memory, Option<Space>), Vec<Diagnostic>> {
+    fn memory(
+        &self,
+        said: &LayoutAttributes,
+    ) -> Result<(Memory, Option<MemorySpace>), Vec<Diagnostic>> {
         let (memory, space) = space::memory(self.item.memory.as_ref(), self.scope, self.syntax)?;
         if self.item.memory.is_some() {
             return Ok((memory, space));
@@ -231,8 +240,8 @@ impl Checker<'_> {
         dtype: Dtype,
         layout: Layout,
         labels: Vec<Vec<String>>,
-        said: &Said,
-        (memory, space): (Memory, Option<Space>),
+        said: &LayoutAttributes,
+        (memory, space): (Memory, Option<MemorySpace>),
     ) -> Result<Tensor, Vec<Diagnostic>> {
         let tensor = Tensor {
             file: self.file.to_string(),
@@ -247,7 +256,7 @@ impl Checker<'_> {
             space,
             targets: self.targets()?,
             labels,
-            high_first: self.item.nibbles == Some(Nibbles::HighFirst),
+            high_first: self.item.nibbles == Some(NibbleOrder::HighFirst),
             steps: said.lines.clone(),
             places: self.places(said)?,
         };
@@ -269,16 +278,16 @@ impl Checker<'_> {
             let error = Diagnostic::error(Code::DtypeCast, message, place, "");
             return Err(vec![error.help("drop `pack-from=`, or `memory none`")]);
         }
-        cast::pack_from((name, dtype), logical, mode.unwrap_or(Mode::Round), &place)
+        cast::pack_from((name, dtype), logical, mode.unwrap_or(CastMode::Round), &place)
             .map_err(|error| vec![error])
     }
 
-    fn fill(&self, said: &Said, dtype: Dtype) -> Fill {
+    fn fill(&self, said: &LayoutAttributes, dtype: Dtype) -> Fill {
         match said.fill.as_ref().map(|(item, _)| item.value) {
-            Some(FillWord::Integer(value)) => Fill::Value(FillValue::Integer(value)),
-            Some(FillWord::Float(value)) => Fill::Value(FillValue::Float(value)),
-            Some(FillWord::Bool(value)) => Fill::Value(FillValue::Integer(i128::from(value))),
-            Some(FillWord::Nothing) => Fill::Nothing,
+            Some(FillLiteral::Integer(value)) => Fill::Value(FillValue::Integer(value)),
+            Some(FillLiteral::Float(value)) => Fill::Value(FillValue::Float(value)),
+            Some(FillLiteral::Bool(value)) => Fill::Value(FillValue::Integer(i128::from(value))),
+            Some(FillLiteral::Nothing) => Fill::Nothing,
             None => {
                 let value = match self.place.config.defaults.fill {
                     DefaultFill::Integer(value) => FillValue::Integer(i128::from(value)),
@@ -289,16 +298,18 @@ impl Checker<'_> {
         }
     }
 
-    fn places(&self, said: &Said) -> Result<Places, Vec<Diagnostic>> {
+    fn places(&self, said: &LayoutAttributes) -> Result<TensorSpans, Vec<Diagnostic>> {
         let layout_span =
             self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
         let layout_place = self.at(layout_span);
-        let fill_place =
-            said.fill.as_ref().map(|(item, file)| diagnostic::Place::new(file, item.span.clone()));
+        let fill_place = said
+            .fill
+            .as_ref()
+            .map(|(item, file)| diagnostic::FileSpan::new(file, item.span.clone()));
         let memory_span =
             self.item.memory.as_ref().map_or(&self.item.name.span, |memory| &memory.span);
         let dtype_span = self.declared()?.dtype_span();
-        Ok(Places {
+        Ok(TensorSpans {
             fill: fill_place.unwrap_or_else(|| layout_place.clone()),
             separators: said.separators.clone().unwrap_or_else(|| layout_place.clone()),
             layout: layout_place,
@@ -311,12 +322,12 @@ impl Checker<'_> {
     /// What is worth a look: remarks of foreign notations, and padding.
     fn warnings(
         &self,
-        gated: Gated<'_>,
-        said: &Said,
-        padding: &padding::Padding,
+        gated: GateContext<'_>,
+        said: &LayoutAttributes,
+        padding: &padding::PaddingOrigin,
     ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let tensor = gated.tensor;
-        let warning = |place: &diagnostic::Place, text: String, help: String| {
+        let warning = |place: &diagnostic::FileSpan, text: String, help: String| {
             Diagnostic::warning(Code::NotationRemark, text, place.clone(), "").help(help)
         };
         let space = said.memory_space.as_ref().and_then(|(place, n)| {
@@ -326,7 +337,7 @@ impl Checker<'_> {
                     format!("declare it at the top: `memory-space NAME xla={n}`"),
                 ),
                 Some(space) if tensor.space.as_ref() == Some(space) => return None,
-                Some(Space { name, .. }) => (
+                Some(MemorySpace { name, .. }) => (
                     format!(
                         "`S({n})` is the memory space `{name}`, and the tensor says `memory {}`, which counts",
                         tensor.memory_word()
@@ -346,12 +357,14 @@ impl Checker<'_> {
             strengthen::advice(symbols, &gated.recipe.numbers(), &[], &mut |symbols| {
                 let trial = gated.recipe.again(gated.axes, symbols, None);
                 match &trial {
-                    Trial::Good(layout) if layout.verdict == Verdict::Padded => Trial::Refused,
+                    ReplayOutcome::Proven(layout) if layout.verdict == Verdict::Padded => {
+                        ReplayOutcome::Refused
+                    }
                     _ => trial,
                 }
             })
         };
-        let advice = padding::Advice { order: &order, facts: &facts };
+        let advice = padding::PaddingAdvice { order: &order, facts: &facts };
         warnings.extend(padding::check(tensor, said.padding.as_ref(), padding, above, &advice)?);
         Ok(warnings)
     }
@@ -383,7 +396,7 @@ impl Checker<'_> {
 /// The same faults of a layout, with the facts of its symbols under which there would be none.
 fn advised(
     mut errors: Vec<Diagnostic>,
-    recipe: Recipe<'_>,
+    recipe: LayoutSource<'_>,
     logical: &[Axis],
     symbols: &[Symbol],
 ) -> Vec<Diagnostic> {

@@ -20,18 +20,18 @@ pub use read::parse;
 #[schemars(default, deny_unknown_fields)]
 pub struct Config {
     /// What belongs to the project, and where its outputs go.
-    pub project: Project,
+    pub project: ProjectConfig,
     /// What holds for every tensor that does not say otherwise.
     pub defaults: Defaults,
     /// One table for each output language; without any, the language is C.
-    pub target: Targets,
+    pub target: TargetsConfig,
 }
 
 /// What belongs to the project, and where its outputs go. Paths count from the folder of layoutc.toml and stay inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
-pub struct Project {
+pub struct ProjectConfig {
     /// The name of the project; the folder's name if none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -45,7 +45,7 @@ pub struct Project {
     pub prefix: String,
 }
 
-impl Default for Project {
+impl Default for ProjectConfig {
     fn default() -> Self {
         Self {
             name: None,
@@ -91,7 +91,7 @@ pub enum DefaultFill {
 /// One table for each target: an output language, or a template of the project's own.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(default)]
-pub struct Targets {
+pub struct TargetsConfig {
     /// C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub c: Option<TargetC>,
@@ -103,17 +103,17 @@ pub struct Targets {
     pub cuda: Option<TargetCuda>,
     /// Targets of the project's own, by name.
     #[serde(flatten)]
-    pub own: BTreeMap<String, TargetOwn>,
+    pub own: BTreeMap<String, TargetCustom>,
 }
 
-impl Default for Targets {
+impl Default for TargetsConfig {
     fn default() -> Self {
         let c = Some(TargetC::default());
         Self { c, opencl: None, cuda: None, own: BTreeMap::new() }
     }
 }
 
-impl Targets {
+impl TargetsConfig {
     /// The names of all targets, which are those of their folders: the built-in languages first.
     pub fn names(&self) -> Vec<&str> {
         let built_in = [
@@ -134,7 +134,7 @@ pub struct TargetC {
     /// later ones take too.
     pub standard: CStandard,
     /// What is written for each manifest.
-    pub emit: Vec<Emit>,
+    pub emit: Vec<EmitKind>,
     /// Whether the index functions come as macros too, which initialisers of static data may use.
     pub macros: bool,
     /// Whether pack, unpack and convert run on all cores where the compiler knows OpenMP.
@@ -153,7 +153,7 @@ impl Default for TargetC {
     fn default() -> Self {
         Self {
             standard: CStandard::C99,
-            emit: vec![Emit::Constants, Emit::Index, Emit::Pack, Emit::Test],
+            emit: vec![EmitKind::Constants, EmitKind::Index, EmitKind::Pack, EmitKind::Test],
             macros: false,
             openmp: false,
             index_type: IndexType::Int64,
@@ -237,7 +237,7 @@ pub enum CudaIndex {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(deny_unknown_fields)]
-pub struct TargetOwn {
+pub struct TargetCustom {
     /// The template, a path below the templates folder: `python/index.py.j2`.
     pub template: String,
     /// The extension of the files, without the dot; without it, what the template's name has before `.j2`.
@@ -273,7 +273,7 @@ impl CStandard {
 /// A part of the output for one manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Emit {
+pub enum EmitKind {
     /// Extents, strides and sizes, usable in `#if`.
     Constants,
     /// The functions from logical to physical indices and back.

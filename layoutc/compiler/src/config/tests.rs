@@ -33,7 +33,7 @@ fn every_key_is_read() {
     assert_eq!(config.defaults, Defaults { alignment: 128, fill, padding_warning: 0.25 });
     let c = config.target.c.unwrap();
     assert_eq!(c.standard, CStandard::C11);
-    assert_eq!(c.emit, [Emit::Constants, Emit::Pack, Emit::Bench]);
+    assert_eq!(c.emit, [EmitKind::Constants, EmitKind::Pack, EmitKind::Bench]);
     assert!(c.macros && c.openmp);
     assert_eq!(c.umbrella_header.as_deref(), Some("include/all.h"));
     assert_eq!(&FULL[c.umbrella_span], "\"include/all.h\"");

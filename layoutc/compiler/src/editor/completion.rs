@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::Known;
-use super::file::{File, visible};
-use super::names::Kind;
+use super::ProjectSnapshot;
+use super::file::{EditorFile, visible};
+use super::names::NameKind;
 use super::words;
 use crate::dtype::{LANES, SCALARS};
-use crate::manifest::draft::{self, Node, Typing, slice};
+use crate::manifest::draft::{self, CursorContext, LenientNode, slice};
 use crate::manifest::read::FOREIGN;
 
 /// What a proposal is, in the words that editors have icons for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Icon {
+pub enum CompletionIcon {
     /// A word of the language.
     Keyword,
     /// A property.
@@ -25,79 +25,89 @@ pub enum Icon {
     /// An axis.
     Axis,
     /// A name that a manifest declares.
-    Name(Kind),
+    Name(NameKind),
     /// A manifest.
     File,
 }
 
 /// A proposal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Proposal {
+pub struct CompletionProposal {
     /// What is shown, and written but for what follows it.
     pub label: String,
     /// What is written.
     pub text: String,
     /// What it is.
-    pub icon: Icon,
+    pub icon: CompletionIcon,
     /// A few words beside it.
     pub detail: String,
 }
 
 /// The proposals at a byte of the manifest at `path`, and the bytes that they replace.
-pub fn complete(known: &Known, path: &str, offset: usize) -> (Range<usize>, Vec<Proposal>) {
+pub fn complete(
+    known: &ProjectSnapshot,
+    path: &str,
+    offset: usize,
+) -> (Range<usize>, Vec<CompletionProposal>) {
     let none = (offset..offset, Vec::new());
     let Some(file) = known.files.get(path) else { return none };
     let Some(before) = file.text.get(..offset) else { return none };
     let Some(typing) = draft::typing(before) else { return none };
-    let mut list =
-        List { known, path, file, text: before, typing: &typing, found: BTreeSet::new() };
+    let mut list = CompletionBuilder {
+        known,
+        path,
+        file,
+        text: before,
+        typing: &typing,
+        found: BTreeSet::new(),
+    };
     list.fill();
     (typing.word.clone(), list.found.into_iter().collect())
 }
 
-struct List<'a> {
-    known: &'a Known,
+struct CompletionBuilder<'a> {
+    known: &'a ProjectSnapshot,
     path: &'a str,
-    file: &'a File,
+    file: &'a EditorFile,
     /// The text before the place.
     text: &'a str,
-    typing: &'a Typing,
-    found: BTreeSet<Proposal>,
+    typing: &'a CursorContext,
+    found: BTreeSet<CompletionProposal>,
 }
 
-impl List<'_> {
-    fn push(&mut self, label: &str, text: String, icon: Icon, detail: &str) {
+impl CompletionBuilder<'_> {
+    fn push(&mut self, label: &str, text: String, icon: CompletionIcon, detail: &str) {
         let (label, detail) = (label.to_owned(), detail.to_owned());
-        self.found.insert(Proposal { label, text, icon, detail });
+        self.found.insert(CompletionProposal { label, text, icon, detail });
     }
 
-    fn plain(&mut self, label: &str, icon: Icon, detail: &str) {
+    fn plain(&mut self, label: &str, icon: CompletionIcon, detail: &str) {
         self.push(label, label.to_owned(), icon, detail);
     }
 
-    fn names(&mut self, kind: Kind, owner: &str) {
+    fn names(&mut self, kind: NameKind, owner: &str) {
         for declared in visible(&self.known.files, self.path, kind) {
             if declared.mention.owner == owner {
                 let from = if declared.path == self.path { "" } else { declared.path };
-                self.plain(&declared.mention.name, Icon::Name(kind), from);
+                self.plain(&declared.mention.name, CompletionIcon::Name(kind), from);
             }
         }
     }
 
     fn values(&mut self, words: &[&'static str]) {
         for word in words {
-            self.plain(word, Icon::Value, "");
+            self.plain(word, CompletionIcon::Value, "");
         }
     }
 
     fn dtypes(&mut self) {
         for (_, name, bits) in SCALARS {
-            self.plain(name, Icon::Type, &format!("{bits} bits"));
+            self.plain(name, CompletionIcon::Type, &format!("{bits} bits"));
             if *bits >= 8
                 && self.text.get(self.typing.word.clone()).is_some_and(|w| w.contains('x'))
             {
                 for lanes in LANES {
-                    self.plain(&format!("{name}x{lanes}"), Icon::Type, "");
+                    self.plain(&format!("{name}x{lanes}"), CompletionIcon::Type, "");
                 }
             }
         }
@@ -137,28 +147,28 @@ impl List<'_> {
         let above = self.above().map(str::to_owned);
         for word in words::nodes_in(parent.as_deref(), above.as_deref()) {
             let told = words::node(word, parent.as_deref());
-            self.plain(word, Icon::Keyword, told.map_or("", |told| told.says));
+            self.plain(word, CompletionIcon::Keyword, told.map_or("", |told| told.summary));
         }
     }
 
-    fn properties(&mut self, node: &Node, name: &str) {
+    fn properties(&mut self, node: &LenientNode, name: &str) {
         let parent = self.parent().map(str::to_owned);
         for key in words::properties_of(name, parent.as_deref()) {
             if node.prop(self.text, key).is_none() {
-                let says = words::property(key).map_or("", |told| told.says);
-                self.push(key, format!("{key}="), Icon::Property, says);
+                let says = words::property(key).map_or("", |told| told.summary);
+                self.push(key, format!("{key}="), CompletionIcon::Property, says);
             }
         }
         if matches!(name, "shard" | "ring") {
             for axis in self.shape().map(|shape| shape.1).unwrap_or_default() {
                 if node.prop(self.text, &axis).is_none() {
-                    self.push(&axis, format!("{axis}="), Icon::Axis, "");
+                    self.push(&axis, format!("{axis}="), CompletionIcon::Axis, "");
                 }
             }
         }
         let owner = match (name, node.args().next()) {
-            ("layout" | "apply", Some(transform)) => Some((Kind::Parameter, transform)),
-            ("instance", _) => node.prop(self.text, "of").map(|of| (Kind::Operand, of)),
+            ("layout" | "apply", Some(transform)) => Some((NameKind::Parameter, transform)),
+            ("instance", _) => node.prop(self.text, "of").map(|of| (NameKind::Operand, of)),
             _ => None,
         };
         let Some((kind, owner)) = owner else { return };
@@ -166,17 +176,17 @@ impl List<'_> {
         for declared in visible(&self.known.files, self.path, kind) {
             let name = &declared.mention.name;
             if declared.mention.owner == owner && node.prop(self.text, name).is_none() {
-                self.push(name, format!("{name}="), Icon::Name(kind), "");
+                self.push(name, format!("{name}="), CompletionIcon::Name(kind), "");
             }
         }
     }
 
-    fn argument(&mut self, node: &Node, name: &str) {
+    fn argument(&mut self, node: &LenientNode, name: &str) {
         let count = node.args().count();
         let parent = self.parent().map(str::to_owned);
         self.values(&words::values_of(name, None));
         match (name, parent.as_deref()) {
-            ("layout" | "apply", _) if count == 0 => self.names(Kind::Transform, ""),
+            ("layout" | "apply", _) if count == 0 => self.names(NameKind::Transform, ""),
             (
                 "order" | "split" | "fuse" | "pad" | "axis-separators",
                 Some("layout" | "transform"),
@@ -188,36 +198,36 @@ impl List<'_> {
             {
                 self.axes();
             }
-            ("convert", _) if count == 0 => self.names(Kind::Tensor, ""),
-            ("memory", _) => self.names(Kind::Space, ""),
-            ("shard", _) if count == 0 => self.names(Kind::Mesh, ""),
+            ("convert", _) if count == 0 => self.names(NameKind::Tensor, ""),
+            ("memory", _) => self.names(NameKind::Space, ""),
+            ("shard", _) if count == 0 => self.names(NameKind::Mesh, ""),
             ("acc", _) => self.dtypes(),
             ("in" | "output" | "keep" | "forbid", _) => {
                 let graph = self.typing.around.iter().find(|n| n.name(self.text) == "graph");
                 let graph = graph.and_then(|node| node.args().next());
                 let owner = graph.map(|span| slice(self.text, span).to_owned());
-                self.names(Kind::GraphTensor, &owner.unwrap_or_default());
+                self.names(NameKind::GraphTensor, &owner.unwrap_or_default());
             }
-            ("const", None) if count == 1 => self.names(Kind::Value, ""),
-            (_, Some("shape" | "mesh")) => self.names(Kind::Value, ""),
+            ("const", None) if count == 1 => self.names(NameKind::Value, ""),
+            (_, Some("shape" | "mesh")) => self.names(NameKind::Value, ""),
             (_, Some("dtype")) => self.dtypes(),
             _ => {}
         }
     }
 
-    fn value(&mut self, node: &Node, name: &str, key: &str) {
+    fn value(&mut self, node: &LenientNode, name: &str, key: &str) {
         let parent = self.parent().map(str::to_owned);
         self.values(&words::values_of(name, Some(key)));
         match (name, key) {
             (_, "dtype" | "pack-from") => self.dtypes(),
             ("view", "of") | ("convert", "to") | ("tensor", "like") | ("require", "same-as") => {
-                self.names(Kind::Tensor, "");
+                self.names(NameKind::Tensor, "");
             }
-            ("instance", "of") => self.names(Kind::Kernel, ""),
-            ("instance", _) => self.names(Kind::Tensor, ""),
-            ("shard", _) => self.names(Kind::MeshAxis, ""),
+            ("instance", "of") => self.names(NameKind::Kernel, ""),
+            ("instance", _) => self.names(NameKind::Tensor, ""),
+            ("shard", _) => self.names(NameKind::MeshAxis, ""),
             ("ring", _) => self.expression(),
-            ("graph", "backend") | ("backend", "like") => self.names(Kind::Backend, ""),
+            ("graph", "backend") | ("backend", "like") => self.names(NameKind::Backend, ""),
             ("cache", "at") => self.axes(),
             (_, "by" | "multiple" | "before" | "after" | "min" | "max" | "vector") => {
                 self.expression();
@@ -225,13 +235,15 @@ impl List<'_> {
             ("layout" | "apply", key) if !FOREIGN.contains(&key) && parent.is_some() => {
                 self.expression();
             }
-            ("const", _) => self.names(Kind::Value, ""),
+            ("const", _) => self.names(NameKind::Value, ""),
             _ => {}
         }
         // A tensor is not like itself.
         if let Some(own) = node.args().next().filter(|_| matches!(name, "tensor" | "view")) {
             let own = slice(self.text, own);
-            self.found.retain(|found| found.label != own || found.icon != Icon::Name(Kind::Tensor));
+            self.found.retain(|found| {
+                found.label != own || found.icon != CompletionIcon::Name(NameKind::Tensor)
+            });
         }
     }
 
@@ -243,11 +255,11 @@ impl List<'_> {
                 self.axes();
                 self.expression();
                 for function in ["morton", "hilbert", "bitrev"] {
-                    self.push(function, format!("{function}("), Icon::Keyword, "");
+                    self.push(function, format!("{function}("), CompletionIcon::Keyword, "");
                 }
             }
             ("compute", _) => {
-                self.names(Kind::Tensor, "");
+                self.names(NameKind::Tensor, "");
                 self.expression();
             }
             ("tile" | "strides" | "const" | "range", _) | (_, Some("shape")) => self.expression(),
@@ -257,12 +269,12 @@ impl List<'_> {
 
     /// What an expression may name besides axes: values, and the parameters or operands of the item around.
     fn expression(&mut self) {
-        self.names(Kind::Value, "");
+        self.names(NameKind::Value, "");
         let Some(item) = self.typing.around.first() else { return };
         let owner = item.args().next().map(|span| slice(self.text, span).to_owned());
         let (kind, owner) = match (item.name(self.text), owner) {
-            ("transform", Some(owner)) => (Kind::Parameter, owner),
-            ("kernel", Some(owner)) => (Kind::Operand, owner),
+            ("transform", Some(owner)) => (NameKind::Parameter, owner),
+            ("kernel", Some(owner)) => (NameKind::Operand, owner),
             _ => return,
         };
         self.names(kind, &owner);
@@ -276,7 +288,7 @@ impl List<'_> {
             let ups = folder.matches('/').count();
             let written =
                 below.map_or_else(|| format!("{}{other}", "../".repeat(ups)), str::to_owned);
-            self.plain(&written, Icon::File, "");
+            self.plain(&written, CompletionIcon::File, "");
         }
     }
 
@@ -284,7 +296,7 @@ impl List<'_> {
     fn shape(&self) -> Option<(String, BTreeSet<String>)> {
         let item = self.typing.around.first()?;
         let name = slice(self.text, item.args().next()?).to_owned();
-        let is_it = |node: &&Node| {
+        let is_it = |node: &&LenientNode| {
             let first = node.args().next().map(|span| slice(&self.file.text, span));
             first == Some(name.as_str()) && node.name(&self.file.text) == item.name(self.text)
         };
@@ -307,7 +319,7 @@ impl List<'_> {
             axes.extend(made.chain(&tensor.layout.logical).map(|axis| axis.name.clone()));
         }
         for axis in axes {
-            self.plain(&axis, Icon::Axis, "");
+            self.plain(&axis, CompletionIcon::Axis, "");
         }
     }
 }

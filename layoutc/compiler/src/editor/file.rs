@@ -3,34 +3,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::names::{Kind, Mention, mentions};
-use super::text::Lines;
+use super::names::{NameKind, NameOccurrence, mentions};
+use super::text::LineIndex;
 use crate::check::used_path;
-use crate::manifest::draft::{self, Node, slice};
+use crate::manifest::draft::{self, LenientNode, slice};
 
 /// A manifest as it stands.
 #[derive(Debug, Clone)]
-pub struct File {
+pub struct EditorFile {
     /// Its text.
     pub text: Arc<str>,
     /// Where its lines begin.
-    pub lines: Lines,
+    pub lines: LineIndex,
     /// Its nodes, as far as they can be told.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<LenientNode>,
     /// The names in it.
-    pub mentions: Vec<Mention>,
+    pub mentions: Vec<NameOccurrence>,
     /// The paths of the manifests that it uses, each relative to the project.
     pub uses: Vec<String>,
 }
 
-impl File {
+impl EditorFile {
     /// The manifest with this text; `path` is its own.
     pub fn new(path: &str, text: Arc<str>) -> Self {
         let nodes = draft::nodes(&text);
         let used = nodes.iter().filter(|node| node.name(&text) == "use");
         let used = used.filter_map(|node| used_path(path, slice(&text, node.args().next()?)));
         Self {
-            lines: Lines::new(&text),
+            lines: LineIndex::new(&text),
             uses: used.collect(),
             mentions: mentions(&text, &nodes),
             nodes,
@@ -39,14 +39,14 @@ impl File {
     }
 
     /// The name at a byte, or just before it.
-    pub fn mention_at(&self, offset: usize) -> Option<&Mention> {
+    pub fn mention_at(&self, offset: usize) -> Option<&NameOccurrence> {
         self.mentions
             .iter()
             .find(|mention| mention.span.start <= offset && offset <= mention.span.end)
     }
 
     /// The nodes around a byte, from the outermost to the innermost.
-    pub fn nodes_at(&self, offset: usize) -> Vec<&Node> {
+    pub fn nodes_at(&self, offset: usize) -> Vec<&LenientNode> {
         let mut around = Vec::new();
         let mut nodes = &self.nodes;
         while let Some(node) =
@@ -59,7 +59,7 @@ impl File {
     }
 
     /// The item at the top that declares a name.
-    pub fn item(&self, mention: &Mention) -> Option<&Node> {
+    pub fn item(&self, mention: &NameOccurrence) -> Option<&LenientNode> {
         self.nodes
             .iter()
             .find(|node| node.span.start <= mention.span.start && mention.span.end <= node.span.end)
@@ -67,7 +67,7 @@ impl File {
 }
 
 /// The manifests of a project and those that they use, by their paths relative to it.
-pub type Files = BTreeMap<String, Arc<File>>;
+pub type EditorFiles = BTreeMap<String, Arc<EditorFile>>;
 
 /// Where a name is declared.
 #[derive(Debug, Clone, Copy)]
@@ -75,13 +75,13 @@ pub struct Declaration<'f> {
     /// The path of the manifest.
     pub path: &'f str,
     /// The manifest.
-    pub file: &'f File,
+    pub file: &'f EditorFile,
     /// The name there.
-    pub mention: &'f Mention,
+    pub mention: &'f NameOccurrence,
 }
 
 /// A manifest and all that it uses, directly or not.
-pub fn closure<'f>(files: &'f Files, path: &str) -> BTreeMap<&'f str, &'f File> {
+pub fn closure<'f>(files: &'f EditorFiles, path: &str) -> BTreeMap<&'f str, &'f EditorFile> {
     let mut seen = BTreeMap::new();
     let mut open = vec![path];
     while let Some(path) = open.pop() {
@@ -95,7 +95,7 @@ pub fn closure<'f>(files: &'f Files, path: &str) -> BTreeMap<&'f str, &'f File> 
 }
 
 /// All names of a kind that the manifest at `path` sees.
-pub fn visible<'f>(files: &'f Files, path: &str, kind: Kind) -> Vec<Declaration<'f>> {
+pub fn visible<'f>(files: &'f EditorFiles, path: &str, kind: NameKind) -> Vec<Declaration<'f>> {
     let mut found = Vec::new();
     for (from, file) in closure(files, path) {
         if from != path && !kind.is_shared() {
@@ -108,7 +108,11 @@ pub fn visible<'f>(files: &'f Files, path: &str, kind: Kind) -> Vec<Declaration<
 }
 
 /// What a name in the manifest at `path` refers to: the manifest's own before those that it uses.
-pub fn declaration<'f>(files: &'f Files, path: &str, mention: &Mention) -> Option<Declaration<'f>> {
+pub fn declaration<'f>(
+    files: &'f EditorFiles,
+    path: &str,
+    mention: &NameOccurrence,
+) -> Option<Declaration<'f>> {
     let is_it =
         |d: &Declaration<'_>| d.mention.name == mention.name && d.mention.owner == mention.owner;
     let found: Vec<Declaration<'f>> =
@@ -118,19 +122,19 @@ pub fn declaration<'f>(files: &'f Files, path: &str, mention: &Mention) -> Optio
 
 /// Every place that names what is declared there, the declaration among them, by manifest.
 pub fn mentions_of<'f>(
-    files: &'f Files,
+    files: &'f EditorFiles,
     declaration: Declaration<'_>,
-) -> BTreeMap<&'f str, Vec<&'f Mention>> {
+) -> BTreeMap<&'f str, Vec<&'f NameOccurrence>> {
     let wanted = declaration.mention;
-    let mut found: BTreeMap<&str, Vec<&Mention>> = BTreeMap::new();
+    let mut found: BTreeMap<&str, Vec<&NameOccurrence>> = BTreeMap::new();
     for (path, file) in files {
         if path != declaration.path && !wanted.kind.is_shared() {
             continue;
         }
-        let same = |m: &&Mention| {
+        let same = |m: &&NameOccurrence| {
             m.kind == wanted.kind && m.name == wanted.name && m.owner == wanted.owner
         };
-        let named: Vec<&Mention> = file.mentions.iter().filter(same).collect();
+        let named: Vec<&NameOccurrence> = file.mentions.iter().filter(same).collect();
         let is_seen = || {
             self::declaration(files, path, wanted).is_some_and(|seen| seen.path == declaration.path)
         };
@@ -142,6 +146,6 @@ pub fn mentions_of<'f>(
 }
 
 /// The paths of all manifests that see the one at `path`, itself among them.
-pub fn users(files: &Files, path: &str) -> BTreeSet<String> {
+pub fn users(files: &EditorFiles, path: &str) -> BTreeSet<String> {
     files.keys().filter(|user| closure(files, user).contains_key(path)).cloned().collect()
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Known, describe};
+use super::{ProjectSnapshot, describe};
 
 /// A text that is shown behind a byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hint {
+pub struct AxisHint {
     /// The byte.
     pub offset: usize,
     /// `n 16, c_outer 32, c_inner 4`.
@@ -15,7 +15,7 @@ pub struct Hint {
 
 /// The hints of the manifest at `path`, in its order. A transform has none: what its axes are depends on who applies
 /// it.
-pub fn hints(known: &Known, path: &str) -> Vec<Hint> {
+pub fn hints(known: &ProjectSnapshot, path: &str) -> Vec<AxisHint> {
     let Some(model) = known.models.get(path) else { return Vec::new() };
     let mut found = BTreeMap::new();
     for tensor in &model.tensors {
@@ -30,5 +30,5 @@ pub fn hints(known: &Known, path: &str) -> Vec<Hint> {
             }
         }
     }
-    found.into_iter().map(|(offset, text)| Hint { offset, text }).collect()
+    found.into_iter().map(|(offset, text)| AxisHint { offset, text }).collect()
 }

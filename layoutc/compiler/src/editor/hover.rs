@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::file::{Declaration, File, declaration};
-use super::names::{Kind, Mention};
-use super::words::{self, Word};
-use super::{Known, describe};
-use crate::manifest::draft::{Node, slice};
+use super::file::{Declaration, EditorFile, declaration};
+use super::names::{NameKind, NameOccurrence};
+use super::words::{self, KeywordDoc};
+use super::{ProjectSnapshot, describe};
+use crate::manifest::draft::{LenientNode, slice};
 
 /// What is told, in Markdown, of some bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Hover {
 }
 
 /// What is told of the word at a byte of the manifest at `path`.
-pub fn hover(known: &Known, path: &str, offset: usize) -> Option<Hover> {
+pub fn hover(known: &ProjectSnapshot, path: &str, offset: usize) -> Option<Hover> {
     let file = known.files.get(path)?;
     let mentions = file.mentions.iter();
     let mut here = mentions.filter(|m| m.span.start <= offset && offset <= m.span.end);
@@ -29,10 +29,10 @@ pub fn hover(known: &Known, path: &str, offset: usize) -> Option<Hover> {
     named.or_else(|| word(file, offset))
 }
 
-fn of_declaration(known: &Known, found: Declaration<'_>, path: &str) -> String {
+fn of_declaration(known: &ProjectSnapshot, found: Declaration<'_>, path: &str) -> String {
     let Declaration { path: from, file, mention } = found;
     let mut text = match mention.kind {
-        Kind::Tensor => of_tensor(known, found),
+        NameKind::Tensor => of_tensor(known, found),
         _ => code("kdl", &source(file, mention)),
     };
     if from != path {
@@ -42,7 +42,7 @@ fn of_declaration(known: &Known, found: Declaration<'_>, path: &str) -> String {
 }
 
 /// The facts of a good tensor or view; the source of one that is not good.
-fn of_tensor(known: &Known, found: Declaration<'_>) -> String {
+fn of_tensor(known: &ProjectSnapshot, found: Declaration<'_>) -> String {
     let name = &found.mention.name;
     let model = known.models.get(found.path);
     let tensor = model.and_then(|model| model.tensors.iter().find(|t| t.name == *name));
@@ -58,7 +58,7 @@ fn of_tensor(known: &Known, found: Declaration<'_>) -> String {
 const LINES: usize = 24;
 
 /// The item that declares a name, as it is written.
-fn source(file: &File, mention: &Mention) -> String {
+fn source(file: &EditorFile, mention: &NameOccurrence) -> String {
     let item = file.item(mention).map(|node| slice(&file.text, &node.span)).unwrap_or_default();
     let mut lines: Vec<&str> = item.lines().take(LINES).collect();
     if item.lines().nth(LINES).is_some() {
@@ -72,11 +72,11 @@ fn code(language: &str, text: &str) -> String {
 }
 
 /// What a node or a property of the language is.
-fn word(file: &File, offset: usize) -> Option<Hover> {
+fn word(file: &EditorFile, offset: usize) -> Option<Hover> {
     let text = file.text.as_ref();
     let around = file.nodes_at(offset);
     let (node, rest) = around.split_last()?;
-    let parent: Option<&Node> = rest.last().copied();
+    let parent: Option<&LenientNode> = rest.last().copied();
     let inside = |span: &Range<usize>| span.start <= offset && offset <= span.end;
     if inside(&node.name) {
         let found = words::node(node.name(text), parent.map(|parent| parent.name(text)))?;
@@ -87,6 +87,6 @@ fn word(file: &File, offset: usize) -> Option<Hover> {
     Some(Hover { text: told(found), span: key.clone() })
 }
 
-fn told(word: &Word) -> String {
-    format!("{}\n{}\n", code("kdl", word.usage), word.says)
+fn told(word: &KeywordDoc) -> String {
+    format!("{}\n{}\n", code("kdl", word.usage), word.summary)
 }

@@ -20,18 +20,18 @@ mod query;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use file::{File, Files};
+pub use file::{EditorFile, EditorFiles};
 
-use crate::check::Steps;
+use crate::check::StepRecords;
 use crate::model::Manifest;
 
 /// What is known of a project: its texts as they stand, and what they meant when they were checked last.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct ProjectSnapshot {
     /// Its manifests and those that they use.
-    pub files: Files,
+    pub files: EditorFiles,
     /// The good items of its manifests.
     pub models: BTreeMap<String, Arc<Manifest>>,
     /// What the steps of their tensors did.
-    pub steps: Steps,
+    pub steps: StepRecords,
 }

@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use crate::manifest::draft::{Node, slice};
+use crate::manifest::draft::{LenientNode, slice};
 use crate::manifest::read::FOREIGN;
 
 /// What a name is the name of. Names of one kind are one list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum NameKind {
     /// A const or a symbol.
     Value,
     /// A transform: `layout NAME` and `apply NAME`.
@@ -37,7 +37,7 @@ pub enum Kind {
     GraphTensor,
 }
 
-impl Kind {
+impl NameKind {
     /// Whether manifests that use another see its names of this kind.
     pub fn is_shared(self) -> bool {
         match self {
@@ -57,9 +57,9 @@ impl Kind {
 
 /// A name where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mention {
+pub struct NameOccurrence {
     /// What it is the name of.
-    pub kind: Kind,
+    pub kind: NameKind,
     /// The name.
     pub name: String,
     /// What it is a part of; empty for most kinds.
@@ -71,10 +71,10 @@ pub struct Mention {
 }
 
 /// The names in a text, in its order.
-pub fn mentions(text: &str, nodes: &[Node]) -> Vec<Mention> {
-    let mut finder = Finder { text, found: Vec::new(), scope: Scope::default() };
+pub fn mentions(text: &str, nodes: &[LenientNode]) -> Vec<NameOccurrence> {
+    let mut finder = NameCollector { text, found: Vec::new(), scope: NameScope::default() };
     for node in nodes {
-        finder.scope = Scope::default();
+        finder.scope = NameScope::default();
         finder.item(node);
     }
     let mut found = finder.found;
@@ -100,9 +100,9 @@ pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
 
 /// What words mean inside an item.
 #[derive(Default)]
-struct Scope {
+struct NameScope {
     /// The kind of its own names.
-    own: Option<Kind>,
+    own: Option<NameKind>,
     /// The item's name.
     owner: String,
     /// Its parameters or operands.
@@ -111,28 +111,28 @@ struct Scope {
     reads: bool,
 }
 
-struct Finder<'t> {
+struct NameCollector<'t> {
     text: &'t str,
-    found: Vec<Mention>,
-    scope: Scope,
+    found: Vec<NameOccurrence>,
+    scope: NameScope,
 }
 
-impl Finder<'_> {
-    fn push(&mut self, kind: Kind, owner: &str, span: &Range<usize>, is_declared: bool) {
+impl NameCollector<'_> {
+    fn push(&mut self, kind: NameKind, owner: &str, span: &Range<usize>, is_declared: bool) {
         let name = slice(self.text, span).to_owned();
         let (owner, span) = (owner.to_owned(), span.clone());
         if !name.is_empty() {
-            self.found.push(Mention { kind, name, owner, span, is_declared });
+            self.found.push(NameOccurrence { kind, name, owner, span, is_declared });
         }
     }
 
-    fn declare(&mut self, kind: Kind, span: Option<&Range<usize>>) {
+    fn declare(&mut self, kind: NameKind, span: Option<&Range<usize>>) {
         if let Some(span) = span {
             self.push(kind, "", span, true);
         }
     }
 
-    fn refer(&mut self, kind: Kind, span: Option<&Range<usize>>) {
+    fn refer(&mut self, kind: NameKind, span: Option<&Range<usize>>) {
         if let Some(span) = span {
             self.push(kind, "", span, false);
         }
@@ -150,95 +150,96 @@ impl Finder<'_> {
                     self.push(kind, &owner, &word, false);
                 }
                 None if self.scope.reads && rest.trim_start().starts_with('[') => {
-                    self.push(Kind::Tensor, "", &word, false);
+                    self.push(NameKind::Tensor, "", &word, false);
                 }
-                None => self.push(Kind::Value, "", &word, false),
+                None => self.push(NameKind::Value, "", &word, false),
             }
         }
     }
 
-    fn item(&mut self, node: &Node) {
+    fn item(&mut self, node: &LenientNode) {
         let mut args = node.args();
         let first = args.next();
         let owner = first.map(|name| slice(self.text, name).to_owned()).unwrap_or_default();
         match node.name(self.text) {
             "const" => {
-                self.declare(Kind::Value, first);
+                self.declare(NameKind::Value, first);
                 args.for_each(|value| self.expression(value));
             }
             "symbol" => {
-                self.declare(Kind::Value, first);
+                self.declare(NameKind::Value, first);
                 node.props().for_each(|(_, value)| self.expression(value));
             }
             "memory-space" => {
-                self.declare(Kind::Space, first);
+                self.declare(NameKind::Space, first);
                 node.props().for_each(|(_, value)| self.expression(value));
             }
             "mesh" => {
-                self.declare(Kind::Mesh, first);
+                self.declare(NameKind::Mesh, first);
                 for axis in &node.children {
-                    self.declare(Kind::MeshAxis, Some(&axis.name));
+                    self.declare(NameKind::MeshAxis, Some(&axis.name));
                     axis.args().for_each(|size| self.expression(size));
                 }
             }
             "transform" => {
-                self.declare(Kind::Transform, first);
+                self.declare(NameKind::Transform, first);
                 let keys: Vec<Range<usize>> = node.props().map(|(key, _)| key.clone()).collect();
                 for key in &keys {
-                    self.push(Kind::Parameter, &owner, key, true);
+                    self.push(NameKind::Parameter, &owner, key, true);
                 }
                 let names = keys.iter().map(|key| slice(self.text, key).to_owned()).collect();
-                self.scope = Scope { own: Some(Kind::Parameter), owner, names, reads: false };
+                self.scope =
+                    NameScope { own: Some(NameKind::Parameter), owner, names, reads: false };
                 self.steps(node);
             }
             "tensor" | "view" => {
-                self.declare(Kind::Tensor, first);
-                self.refer(Kind::Tensor, node.prop(self.text, "like"));
-                self.refer(Kind::Tensor, node.prop(self.text, "of"));
+                self.declare(NameKind::Tensor, first);
+                self.refer(NameKind::Tensor, node.prop(self.text, "like"));
+                self.refer(NameKind::Tensor, node.prop(self.text, "of"));
                 node.children.iter().for_each(|child| self.tensor(child));
             }
             "convert" => {
-                self.refer(Kind::Tensor, first);
-                self.refer(Kind::Tensor, node.prop(self.text, "to"));
+                self.refer(NameKind::Tensor, first);
+                self.refer(NameKind::Tensor, node.prop(self.text, "to"));
                 if let Some(bytes) = node.prop(self.text, "max-staging") {
                     self.expression(bytes);
                 }
             }
             "kernel" => {
-                self.declare(Kind::Kernel, first);
+                self.declare(NameKind::Kernel, first);
                 self.kernel(node, owner);
             }
             "instance" => self.instance(node, first),
             "backend" => {
-                self.declare(Kind::Backend, first);
-                self.refer(Kind::Backend, node.prop(self.text, "like"));
+                self.declare(NameKind::Backend, first);
+                self.refer(NameKind::Backend, node.prop(self.text, "like"));
             }
             "graph" => {
-                self.declare(Kind::Graph, first);
-                self.refer(Kind::Backend, node.prop(self.text, "backend"));
+                self.declare(NameKind::Graph, first);
+                self.refer(NameKind::Backend, node.prop(self.text, "backend"));
                 node.children.iter().for_each(|child| self.graph(child, &owner));
             }
             _ => {}
         }
     }
 
-    fn tensor(&mut self, node: &Node) {
+    fn tensor(&mut self, node: &LenientNode) {
         match node.name(self.text) {
             "shape" => self.shape(node),
             "layout" => self.layout(node),
             "map" => node.args().for_each(|text| self.expression(text)),
-            "memory" => self.refer(Kind::Space, node.args().next()),
+            "memory" => self.refer(NameKind::Space, node.args().next()),
             "shard" => {
-                self.refer(Kind::Mesh, node.args().next());
+                self.refer(NameKind::Mesh, node.args().next());
                 for (_, cuts) in node.props() {
                     for axis in words(self.text, cuts) {
-                        self.refer(Kind::MeshAxis, Some(&axis));
+                        self.refer(NameKind::MeshAxis, Some(&axis));
                     }
                 }
             }
             "ring" => node.props().for_each(|(_, held)| self.expression(held)),
             "require" => {
-                self.refer(Kind::Tensor, node.prop(self.text, "same-as"));
+                self.refer(NameKind::Tensor, node.prop(self.text, "same-as"));
                 for key in ["bytes-below", "vector"] {
                     if let Some(value) = node.prop(self.text, key) {
                         self.expression(value);
@@ -249,7 +250,7 @@ impl Finder<'_> {
         }
     }
 
-    fn shape(&mut self, node: &Node) {
+    fn shape(&mut self, node: &LenientNode) {
         for axis in &node.children {
             if let Some(extent) = axis.args().next() {
                 self.expression(extent);
@@ -258,26 +259,26 @@ impl Finder<'_> {
     }
 
     /// `layout NAME block=8`, or a block of steps.
-    fn layout(&mut self, node: &Node) {
+    fn layout(&mut self, node: &LenientNode) {
         self.apply(node);
         self.steps(node);
     }
 
-    fn apply(&mut self, node: &Node) {
+    fn apply(&mut self, node: &LenientNode) {
         let name = node.args().next();
-        self.refer(Kind::Transform, name);
+        self.refer(NameKind::Transform, name);
         let owner = name.map(|name| slice(self.text, name).to_owned()).unwrap_or_default();
         let is_notation = |key: &Range<usize>| FOREIGN.contains(&slice(self.text, key));
         if owner.is_empty() || node.props().any(|(key, _)| is_notation(key)) {
             return;
         }
         for (key, value) in node.props() {
-            self.push(Kind::Parameter, &owner, key, false);
+            self.push(NameKind::Parameter, &owner, key, false);
             self.expression(value);
         }
     }
 
-    fn steps(&mut self, node: &Node) {
+    fn steps(&mut self, node: &LenientNode) {
         for step in &node.children {
             match step.name(self.text) {
                 "apply" => self.apply(step),
@@ -299,16 +300,16 @@ impl Finder<'_> {
         }
     }
 
-    fn kernel(&mut self, node: &Node, owner: String) {
+    fn kernel(&mut self, node: &LenientNode, owner: String) {
         let operands = node.children.iter().find(|child| child.name(self.text) == "operands");
         let spans: Vec<Range<usize>> =
             operands.map(|node| node.args().cloned().collect()).unwrap_or_default();
         for span in &spans {
-            self.push(Kind::Operand, &owner, span, true);
+            self.push(NameKind::Operand, &owner, span, true);
         }
         let names = spans.iter().map(|span| slice(self.text, span).to_owned()).collect();
         let reads = operands.is_none();
-        self.scope = Scope { own: Some(Kind::Operand), owner, names, reads };
+        self.scope = NameScope { own: Some(NameKind::Operand), owner, names, reads };
         for child in &node.children {
             match child.name(self.text) {
                 "compute" => child.args().for_each(|text| self.expression(text)),
@@ -324,7 +325,7 @@ impl Finder<'_> {
     }
 
     /// The words about loops, of a kernel or an instance.
-    fn schedule(&mut self, node: &Node) {
+    fn schedule(&mut self, node: &LenientNode) {
         match node.name(self.text) {
             "split" | "tile" => {
                 if let Some(by) = node.prop(self.text, "by") {
@@ -340,7 +341,7 @@ impl Finder<'_> {
                         let owner = self.scope.owner.clone();
                         self.push(kind, &owner, span, false);
                     }
-                    (tensor, _) if self.scope.reads => self.refer(Kind::Tensor, tensor),
+                    (tensor, _) if self.scope.reads => self.refer(NameKind::Tensor, tensor),
                     _ => {}
                 }
                 for inner in &node.children {
@@ -353,23 +354,23 @@ impl Finder<'_> {
         }
     }
 
-    fn instance(&mut self, node: &Node, name: Option<&Range<usize>>) {
-        self.declare(Kind::Instance, name);
+    fn instance(&mut self, node: &LenientNode, name: Option<&Range<usize>>) {
+        self.declare(NameKind::Instance, name);
         let of = node.prop(self.text, "of");
-        self.refer(Kind::Kernel, of);
+        self.refer(NameKind::Kernel, of);
         let owner = of.map(|of| slice(self.text, of).to_owned()).unwrap_or_default();
         let mut names = Vec::new();
         for (key, value) in node.props().filter(|(key, _)| slice(self.text, key) != "of") {
-            self.push(Kind::Operand, &owner, key, false);
-            self.refer(Kind::Tensor, Some(value));
+            self.push(NameKind::Operand, &owner, key, false);
+            self.refer(NameKind::Tensor, Some(value));
             names.push(slice(self.text, key).to_owned());
         }
-        self.scope = Scope { own: Some(Kind::Operand), owner, names, reads: false };
+        self.scope = NameScope { own: Some(NameKind::Operand), owner, names, reads: false };
         node.children.iter().for_each(|child| self.schedule(child));
     }
 
-    fn graph(&mut self, node: &Node, owner: &str) {
-        let tensor = Kind::GraphTensor;
+    fn graph(&mut self, node: &LenientNode, owner: &str) {
+        let tensor = NameKind::GraphTensor;
         match node.name(self.text) {
             "input" | "constant" => {
                 if let Some(name) = node.args().next() {

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::file::File;
-use crate::manifest::draft::{Node, slice};
+use super::file::EditorFile;
+use crate::manifest::draft::{LenientNode, slice};
 
 /// What an item is, in the words that editors have icons for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Icon {
+pub enum OutlineIcon {
     /// A const.
     Constant,
     /// A symbol.
@@ -24,13 +24,13 @@ pub enum Icon {
 
 /// An item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub struct OutlineItem {
     /// Its name.
     pub name: String,
     /// What it is, with what tells it from others: `tensor f32`.
     pub detail: String,
     /// What it looks like.
-    pub icon: Icon,
+    pub icon: OutlineIcon,
     /// All its bytes.
     pub span: Range<usize>,
     /// The bytes of its name.
@@ -38,19 +38,19 @@ pub struct Item {
 }
 
 /// The items of a manifest, in its order.
-pub fn outline(file: &File) -> Vec<Item> {
+pub fn outline(file: &EditorFile) -> Vec<OutlineItem> {
     file.nodes.iter().filter_map(|node| item(&file.text, node)).collect()
 }
 
-fn item(text: &str, node: &Node) -> Option<Item> {
+fn item(text: &str, node: &LenientNode) -> Option<OutlineItem> {
     let word = node.name(text);
     let icon = match word {
-        "const" => Icon::Constant,
-        "symbol" => Icon::Variable,
-        "transform" | "kernel" | "instance" => Icon::Function,
-        "tensor" | "view" => Icon::Object,
-        "backend" | "graph" | "memory-space" | "mesh" => Icon::Module,
-        "convert" => Icon::Event,
+        "const" => OutlineIcon::Constant,
+        "symbol" => OutlineIcon::Variable,
+        "transform" | "kernel" | "instance" => OutlineIcon::Function,
+        "tensor" | "view" => OutlineIcon::Object,
+        "backend" | "graph" | "memory-space" | "mesh" => OutlineIcon::Module,
+        "convert" => OutlineIcon::Event,
         _ => return None,
     };
     let name_span = node.args().next()?.clone();
@@ -64,7 +64,7 @@ fn item(text: &str, node: &Node) -> Option<Item> {
     };
     let detail = tells.map_or(String::new(), |span| format!(" {}", slice(text, span)));
     let span = node.span.clone();
-    (!name.is_empty()).then(|| Item {
+    (!name.is_empty()).then(|| OutlineItem {
         name,
         detail: format!("{word}{detail}"),
         icon,
@@ -74,9 +74,9 @@ fn item(text: &str, node: &Node) -> Option<Item> {
 }
 
 /// The blocks of a manifest, braces included: those that begin before what they hold.
-pub fn blocks(file: &File) -> Vec<Range<usize>> {
+pub fn blocks(file: &EditorFile) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let mut open: Vec<&Node> = file.nodes.iter().rev().collect();
+    let mut open: Vec<&LenientNode> = file.nodes.iter().rev().collect();
     while let Some(node) = open.pop() {
         found.extend(node.block.clone());
         open.extend(node.children.iter().rev());

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::words::{CONVERT, GRAPH, KERNEL, STEPS, TENSOR, TOP, Word, node, nodes_in, property};
+use super::words::{
+    CONVERT, GRAPH, KERNEL, KeywordDoc, STEPS, TENSOR, TOP, node, nodes_in, property,
+};
 
 const QUERY: &str = include_str!("../../../../editors/tree-sitter/highlights.scm");
 
 /// The words of nodes as the query lists them, each list with its colour.
-const LISTS: [(&str, &[Word]); 6] = [
+const LISTS: [(&str, &[KeywordDoc]); 6] = [
     ("keyword", TOP),
     ("keyword", TENSOR),
     ("function", STEPS),
@@ -38,7 +40,7 @@ fn coloured(pattern: &'static str) -> Option<(&'static str, Vec<&'static str>)> 
 #[test]
 fn the_query_colours_exactly_the_words_of_the_language() {
     let lists: Vec<_> = patterns().filter_map(coloured).collect();
-    let names = |list: &[Word]| list.iter().map(|word| word.name).collect::<Vec<_>>();
+    let names = |list: &[KeywordDoc]| list.iter().map(|word| word.name).collect::<Vec<_>>();
     assert_eq!(lists, LISTS.map(|(colour, list)| (colour, names(list))));
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::file::{Declaration, Files, declaration, mentions_of, visible};
-use super::names::Mention;
+use super::file::{Declaration, EditorFiles, declaration, mentions_of, visible};
+use super::names::NameOccurrence;
 
 /// Why a name cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -31,10 +31,10 @@ pub enum RenameError {
 
 /// The name at a byte that can be changed: what it refers to is declared somewhere.
 pub fn at<'f>(
-    files: &'f Files,
+    files: &'f EditorFiles,
     path: &str,
     offset: usize,
-) -> Result<(&'f Mention, Declaration<'f>), RenameError> {
+) -> Result<(&'f NameOccurrence, Declaration<'f>), RenameError> {
     let file = files.get(path).ok_or(RenameError::Nothing)?;
     let mut here = file.mentions.iter().filter(|m| m.span.start <= offset && offset <= m.span.end);
     here.find_map(|mention| Some((mention, declaration(files, path, mention)?)))
@@ -46,7 +46,7 @@ pub fn at<'f>(
 /// # Errors
 /// [`RenameError`].
 pub fn rename(
-    files: &Files,
+    files: &EditorFiles,
     path: &str,
     offset: usize,
     new: &str,
@@ -70,6 +70,6 @@ pub fn rename(
             }
         }
     }
-    let spans = |mentions: Vec<&Mention>| mentions.iter().map(|m| m.span.clone()).collect();
+    let spans = |mentions: Vec<&NameOccurrence>| mentions.iter().map(|m| m.span.clone()).collect();
     Ok(places.into_iter().map(|(path, found)| (path.to_owned(), spans(found))).collect())
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// What the characters of a line are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
+pub enum PositionEncoding {
     /// Bytes.
     Utf8,
     /// UTF-16 units: 2 for what lies beyond the first 65 536 characters.
@@ -22,11 +22,11 @@ pub struct Position {
 
 /// Where the lines of a text begin, in bytes. A line ends with `\n`, `\r\n` or `\r`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineIndex {
     starts: Vec<usize>,
 }
 
-impl Lines {
+impl LineIndex {
     /// The lines of `text`.
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -47,7 +47,7 @@ impl Lines {
 
     /// The byte at a position. What lies behind the end of a line is its end, what lies behind the last line the end of
     /// the text, and what lies inside a character its start.
-    pub fn offset(&self, text: &str, position: Position, encoding: Encoding) -> usize {
+    pub fn offset(&self, text: &str, position: Position, encoding: PositionEncoding) -> usize {
         let line = usize::try_from(position.line).unwrap_or(usize::MAX);
         if line >= self.starts.len() {
             return text.len();
@@ -65,7 +65,7 @@ impl Lines {
     }
 
     /// The position of a byte; of the text's end for one behind it.
-    pub fn position(&self, text: &str, offset: usize, encoding: Encoding) -> Position {
+    pub fn position(&self, text: &str, offset: usize, encoding: PositionEncoding) -> Position {
         let offset = offset.min(text.len());
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.starts.get(line).copied().unwrap_or(0);
@@ -76,10 +76,10 @@ impl Lines {
     }
 }
 
-fn width(c: char, encoding: Encoding) -> usize {
+fn width(c: char, encoding: PositionEncoding) -> usize {
     match encoding {
-        Encoding::Utf8 => c.len_utf8(),
-        Encoding::Utf16 => c.len_utf16(),
+        PositionEncoding::Utf8 => c.len_utf8(),
+        PositionEncoding::Utf16 => c.len_utf16(),
     }
 }
 
@@ -90,8 +90,8 @@ mod tests {
     #[test]
     fn places_go_there_and_back() {
         let text = "a\r\nü😀b\rc\n";
-        let lines = Lines::new(text);
-        for encoding in [Encoding::Utf8, Encoding::Utf16] {
+        let lines = LineIndex::new(text);
+        for encoding in [PositionEncoding::Utf8, PositionEncoding::Utf16] {
             for (offset, _) in text.char_indices().chain([(text.len(), ' ')]) {
                 if text[..offset].ends_with('\r') && text[offset..].starts_with('\n') {
                     continue; // Between the two there is no place.
@@ -100,16 +100,17 @@ mod tests {
                 assert_eq!(lines.offset(text, position, encoding), offset, "{position:?}");
             }
         }
-        let smile = lines.position(text, text.find('b').expect("there"), Encoding::Utf16);
+        let smile = lines.position(text, text.find('b').expect("there"), PositionEncoding::Utf16);
         assert_eq!(smile, Position { line: 1, character: 3 });
     }
 
     #[test]
     fn what_lies_outside_is_the_nearest_end() {
         let text = "ab\n😀\n";
-        let lines = Lines::new(text);
-        let at =
-            |line, character| lines.offset(text, Position { line, character }, Encoding::Utf16);
+        let lines = LineIndex::new(text);
+        let at = |line, character| {
+            lines.offset(text, Position { line, character }, PositionEncoding::Utf16)
+        };
         assert_eq!(at(0, 99), 2);
         assert_eq!(at(1, 1), 3);
         assert_eq!(at(9, 9), text.len());

@@ -1,23 +1,23 @@
 //! The words of the language as an editor tells of them: what stands where, what each is, and how it is written.
 
-use crate::manifest::read::{FOREIGN, ITEMS, MEMORIES, Scope};
+use crate::manifest::read::{FOREIGN, ITEMS, MEMORIES, NodeScope};
 use crate::manifest::syntax::{ShapeRule, TypeRule};
 
 /// A word with how it is written and what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct KeywordDoc {
     pub(super) name: &'static str,
     pub(super) usage: &'static str,
-    pub(super) says: &'static str,
+    pub(super) summary: &'static str,
 }
 
 macro_rules! words {
     ($($word:literal $usage:literal $says:literal)*) => {
-        &[$(Word { name: $word, usage: $usage, says: $says }),*]
+        &[$(KeywordDoc { name: $word, usage: $usage, summary: $says }),*]
     };
 }
 
-pub(super) const TOP: &[Word] = words! {
+pub(super) const TOP: &[KeywordDoc] = words! {
     "use" "use \"common.kdl\"" "transforms, kernels, consts, symbols, memory spaces and backends of another manifest"
     "const" "const LANES 4" "an integer, usable in every expression of the file"
     "symbol" "symbol batch min=1 max=4096 multiple=4" "an extent known only at run time; the facts feed the proofs"
@@ -33,7 +33,7 @@ pub(super) const TOP: &[Word] = words! {
     "graph" "graph block backend=opencl { … }" "operators and the tensors between them"
 };
 
-pub(super) const TENSOR: &[Word] = words! {
+pub(super) const TENSOR: &[KeywordDoc] = words! {
     "shape" "shape { n 16; c 4 }" "the logical axes with their extents, outermost first"
     "layout" "layout nchw4c, layout { … }" "the steps from logical axes to storage axes; without one it is row-major"
     "memory" "memory texture" "the memory that it lives in; global where nothing is said"
@@ -45,7 +45,7 @@ pub(super) const TENSOR: &[Word] = words! {
     "map" "map \"(h, w) -> (0, h, w)\"" "the window of a view: one index for each axis of what it sees"
 };
 
-pub(super) const STEPS: &[Word] = words! {
+pub(super) const STEPS: &[KeywordDoc] = words! {
     "map" "map \"(n, c) -> (n, c // 4, c % 4)\"" "an index map from the current axes to the next"
     "apply" "apply nchw4c block=8" "the steps of a transform"
     "order" "order a b ..." "a permutation of the axes by name, major to minor"
@@ -62,7 +62,7 @@ pub(super) const STEPS: &[Word] = words! {
     "notation" "notation tvm=\"NCHW16c\"" "a layout in the notation of another tool"
 };
 
-pub(super) const KERNEL: &[Word] = words! {
+pub(super) const KERNEL: &[KeywordDoc] = words! {
     "operands" "operands A W B" "the names of its tensors; without them it names the file's own"
     "compute" "compute \"b[i] += a[i, k]\"" "a statement; axes only on the right are reduced"
     "range" "range r 3" "how far an axis counts that no tensor is indexed by alone"
@@ -78,7 +78,7 @@ pub(super) const KERNEL: &[Word] = words! {
     "cache" "cache A at=k_outer { layout { … }; memory shared }" "a block of a tensor copied near the compute"
 };
 
-pub(super) const CONVERT: &[Word] = words! {
+pub(super) const CONVERT: &[KeywordDoc] = words! {
     "order" "order h n" "its loops, outermost first"
     "block" "block 32 64" "the block that is transposed"
     "inside" "inside blocks" "what is inside all loops: blocks, runs or elements"
@@ -86,7 +86,7 @@ pub(super) const CONVERT: &[Word] = words! {
     "fill" "fill first" "when padding is written: first or borders"
 };
 
-pub(super) const GRAPH: &[Word] = words! {
+pub(super) const GRAPH: &[KeywordDoc] = words! {
     "input" "input x dtype=f32 layout=NHWC { shape { … } }" "a tensor that the graph is given"
     "constant" "constant w dtype=f32 { shape { … } }" "a tensor that is converted once at load"
     "node" "node c1 op=conv { in x w; out y dtype=f32 { shape { … } } }" "an operator"
@@ -101,7 +101,7 @@ pub(super) const GRAPH: &[Word] = words! {
     "others" "others default=#true" "what operators accept that are not named"
 };
 
-const PROPERTIES: &[Word] = words! {
+const PROPERTIES: &[KeywordDoc] = words! {
     "dtype" "dtype=f32" "the element type"
     "like" "like=input" "the tensor, or the backend, that what is not said is taken from"
     "cast" "cast=saturate" "what becomes of values that the element type does not hold: round or saturate"
@@ -163,22 +163,22 @@ pub(super) fn nodes_in(node: Option<&str>, around: Option<&str>) -> &'static [&'
     scope(node, around).map_or(&[], |scope| scope.words().0)
 }
 
-fn scope(node: &str, around: Option<&str>) -> Option<&'static Scope> {
+fn scope(node: &str, around: Option<&str>) -> Option<&'static NodeScope> {
     Some(match (node, around) {
-        ("tensor", _) => &Scope::TENSOR,
-        ("view", _) => &Scope::VIEW,
-        ("convert", _) => &Scope::CONVERT,
-        ("kernel", _) => &Scope::KERNEL,
-        ("instance", _) => &Scope::INSTANCE,
-        ("backend", _) => &Scope::BACKEND,
-        ("graph", _) => &Scope::GRAPH,
-        ("transform" | "layout", _) => &Scope::STEPS,
-        ("op" | "others", _) => &Scope::OPERATOR,
-        ("accepts", _) => &Scope::ACCEPTS,
-        ("node", _) => &Scope::NODE,
-        ("input" | "constant", _) | ("out", Some("node")) => &Scope::GRAPH_TENSOR,
-        ("cache", _) => &Scope::CACHE,
-        ("local", _) => &Scope::LOCAL,
+        ("tensor", _) => &NodeScope::TENSOR,
+        ("view", _) => &NodeScope::VIEW,
+        ("convert", _) => &NodeScope::CONVERT,
+        ("kernel", _) => &NodeScope::KERNEL,
+        ("instance", _) => &NodeScope::INSTANCE,
+        ("backend", _) => &NodeScope::BACKEND,
+        ("graph", _) => &NodeScope::GRAPH,
+        ("transform" | "layout", _) => &NodeScope::STEPS,
+        ("op" | "others", _) => &NodeScope::OPERATOR,
+        ("accepts", _) => &NodeScope::ACCEPTS,
+        ("node", _) => &NodeScope::NODE,
+        ("input" | "constant", _) | ("out", Some("node")) => &NodeScope::GRAPH_TENSOR,
+        ("cache", _) => &NodeScope::CACHE,
+        ("local", _) => &NodeScope::LOCAL,
         _ => return None,
     })
 }
@@ -189,7 +189,7 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
         ("symbol", _) => &["min", "max", "multiple"],
         ("memory-space", _) => &["bytes", "align", "xla"],
         ("tensor", None) => {
-            let own = Scope::TENSOR.words().1.iter().chain(&["xla"]);
+            let own = NodeScope::TENSOR.words().1.iter().chain(&["xla"]);
             return own.copied().collect();
         }
         ("convert", _) => &["to", "cast", "max-staging"],
@@ -237,7 +237,7 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
 }
 
 /// What a node of this name inside a node `around` is.
-pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static Word> {
+pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static KeywordDoc> {
     let table = match around {
         None => TOP,
         Some("tensor" | "view" | "input" | "constant" | "out" | "local" | "cache")
@@ -255,7 +255,7 @@ pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static Word> {
 }
 
 /// What a property is.
-pub(super) fn property(name: &str) -> Option<&'static Word> {
+pub(super) fn property(name: &str) -> Option<&'static KeywordDoc> {
     PROPERTIES.iter().find(|word| word.name == name)
 }
 

@@ -7,7 +7,7 @@ use super::dialect::Dialect;
 use super::element;
 use super::float_bits;
 use super::model::{CastFloat, CastSide, CastUnit, ComputeUnit, RunCast, RunTranspose, Unit};
-use crate::cast::{Cast, Mode, beyond, range};
+use crate::cast::{Cast, CastMode, beyond, range};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::plan::tree::{Function, Number, Operand, Spelling, Stmt};
@@ -97,7 +97,7 @@ fn run_cast(cast: Cast) -> RunCast {
         to_type,
         from_bytes,
         to_bytes,
-        saturates: cast.mode() == Mode::Saturate,
+        saturates: cast.mode() == CastMode::Saturate,
         runs: false,
         transposes: Vec::new(),
     }
@@ -148,7 +148,7 @@ fn form(cast: Cast) -> &'static str {
         (Some(_), Some(_)) if cast.is_whole() => "widen",
         (Some(_), Some(_)) => "narrow",
         (None, None) if cast.is_whole() => "exact",
-        (None, None) if cast.mode() == Mode::Saturate => "clamp",
+        (None, None) if cast.mode() == CastMode::Saturate => "clamp",
         (None, None) => "wrap",
     }
 }
@@ -259,7 +259,7 @@ fn choice(cast: Cast, form: &str) -> Choice {
     Choice { rebias, unit: 2.0_f32.powi(1 - format.bias - mantissa_bits(&format) + places) }
 }
 
-fn mantissa_bits(format: &fill::Format) -> i32 {
+fn mantissa_bits(format: &fill::FloatFormat) -> i32 {
     i32::try_from(format.mantissa_bits).unwrap_or(0)
 }
 

@@ -9,7 +9,9 @@ use super::dialect::Dialect;
 use super::element;
 use super::model::{ComputeBenchUnit, ComputeMemoryUnit};
 use crate::fill;
-use crate::model::compute::{Arithmetic, Buffer, Compute, Reduction, Statement, ValueKind};
+use crate::model::compute::{
+    Arithmetic, BufferRef, KernelInstance, Reduction, Statement, TypedExprKind,
+};
 use crate::model::{Fill, FillValue, Manifest, Tensor};
 use crate::plan::index::buffer_bytes;
 use crate::plan::lower::PlanError;
@@ -22,7 +24,7 @@ const MOST_OPERATIONS: i128 = 1 << 28;
 /// The size of one kernel.
 pub(super) fn compute(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
     dialect: &Dialect,
 ) -> Result<ComputeBenchUnit, PlanError> {
@@ -52,7 +54,7 @@ pub(super) fn compute(
     }
     let mut elements = 0_i128;
     for statement in &compute.statements {
-        if let Buffer::Operand(_) = statement.target {
+        if let BufferRef::Operand(_) = statement.target {
             let written = Statement { axes: axes_written(statement), ..statement.clone() };
             elements = elements.saturating_add(rounds(&written, 0, &values)?);
         }
@@ -92,7 +94,7 @@ fn memory_of(
 }
 
 /// Operations on elements, those outside tensors too.
-fn operations(compute: &Compute, values: &[i64]) -> Result<i128, PlanError> {
+fn operations(compute: &KernelInstance, values: &[i64]) -> Result<i128, PlanError> {
     let mut all = 0_i128;
     for statement in &compute.statements {
         let rounds = rounds(statement, 0, values)?;
@@ -108,8 +110,8 @@ fn operations_of(statement: &Statement) -> i128 {
     let mut count = i128::from(puts_together);
     statement.value.walk(&mut |value| {
         let is_one = match &value.kind {
-            ValueKind::Binary(op, ..) => !matches!(op, Arithmetic::And | Arithmetic::Or),
-            ValueKind::Negate(_) | ValueKind::Call(..) => true,
+            TypedExprKind::Binary(op, ..) => !matches!(op, Arithmetic::And | Arithmetic::Or),
+            TypedExprKind::Negate(_) | TypedExprKind::Call(..) => true,
             _ => false,
         };
         count = count.saturating_add(i128::from(is_one));

@@ -10,7 +10,8 @@ use super::compute_test::epsilon;
 use crate::dtype::Scalar;
 use crate::fill;
 use crate::model::compute::{
-    Buffer, Compute, Function, Index, Operand, Reduction, Statement, ValueKind,
+    BufferRef, DataIndex, KernelInstance, KernelOperand, MathFunction, Reduction, Statement,
+    TypedExprKind,
 };
 use crate::model::{Fill, FillValue, Manifest};
 
@@ -29,9 +30,9 @@ pub(super) enum Numbers {
 }
 
 /// The values that an operand of a kernel is given.
-pub(super) fn numbers_for(compute: &Compute, buffer: Buffer) -> Numbers {
+pub(super) fn numbers_for(compute: &KernelInstance, buffer: BufferRef) -> Numbers {
     if indexes(compute, buffer) {
-        let Buffer::Operand(k) = buffer else { return Numbers::Indices };
+        let BufferRef::Operand(k) = buffer else { return Numbers::Indices };
         let range = compute.operands.get(k).and_then(|operand| operand.range.as_ref());
         return range.map_or(Numbers::Indices, |range| Numbers::Below(least(range, compute)));
     }
@@ -44,8 +45,8 @@ pub(super) fn numbers_for(compute: &Compute, buffer: Buffer) -> Numbers {
     let mut found = Numbers::All;
     for statement in &compute.statements {
         statement.value.walk(&mut |value| {
-            if let ValueKind::Call(
-                Function::Log | Function::Sqrt | Function::Rsqrt | Function::Pow,
+            if let TypedExprKind::Call(
+                MathFunction::Log | MathFunction::Sqrt | MathFunction::Rsqrt | MathFunction::Pow,
                 _,
             ) = value.kind
             {
@@ -57,17 +58,17 @@ pub(super) fn numbers_for(compute: &Compute, buffer: Buffer) -> Numbers {
 }
 
 /// Whether elements of a buffer are indices, or part of one.
-fn indexes(compute: &Compute, buffer: Buffer) -> bool {
+fn indexes(compute: &KernelInstance, buffer: BufferRef) -> bool {
     accesses(compute).iter().any(|(_, index)| index.iter().any(|index| index.value.uses(buffer)))
 }
 
 /// The accesses at indices that are read, each with what is accessed.
-fn accesses(compute: &Compute) -> Vec<(Buffer, &[Index])> {
-    let mut all: Vec<(Buffer, &[Index])> = Vec::new();
+fn accesses(compute: &KernelInstance) -> Vec<(BufferRef, &[DataIndex])> {
+    let mut all: Vec<(BufferRef, &[DataIndex])> = Vec::new();
     for statement in &compute.statements {
         all.extend(statement.scatter.as_deref().map(|index| (statement.target, index)));
         statement.walk(&mut |value| {
-            if let ValueKind::Gather(gather) = &value.kind {
+            if let TypedExprKind::Gather(gather) = &value.kind {
                 all.push((gather.buffer, &gather.index));
             }
         });
@@ -76,7 +77,7 @@ fn accesses(compute: &Compute) -> Vec<(Buffer, &[Index])> {
 }
 
 /// The least value of an extent.
-fn least(extent: &Expr, compute: &Compute) -> i128 {
+fn least(extent: &Expr, compute: &KernelInstance) -> i128 {
     Facts::new(&compute.symbols).bounds(extent).map_or(0, |(least, _)| least)
 }
 
@@ -111,7 +112,7 @@ fn ends(manifest: &Manifest, tensor: usize) -> BTreeSet<i32> {
     let mut ends = BTreeSet::new();
     for compute in &manifest.computes {
         for (k, operand) in compute.operands.iter().enumerate() {
-            let own = Buffer::Operand(k);
+            let own = BufferRef::Operand(k);
             if operand.tensor != tensor || !indexes(compute, own) {
                 continue;
             }
@@ -131,18 +132,22 @@ fn ends(manifest: &Manifest, tensor: usize) -> BTreeSet<i32> {
     ends
 }
 
-fn axes<'m>(manifest: &'m Manifest, compute: &'m Compute, buffer: Buffer) -> &'m [Axis] {
+fn axes<'m>(manifest: &'m Manifest, compute: &'m KernelInstance, buffer: BufferRef) -> &'m [Axis] {
     let tensor = match buffer {
-        Buffer::Operand(k) => {
+        BufferRef::Operand(k) => {
             compute.operands.get(k).and_then(|operand| manifest.tensors.get(operand.tensor))
         }
-        Buffer::Local(k) => compute.locals.get(k),
+        BufferRef::Local(k) => compute.locals.get(k),
     };
     tensor.map(|tensor| tensor.layout.logical.as_slice()).unwrap_or_default()
 }
 
 /// The first of the numbers of a tensor that are picked, and how many there are.
-pub(super) fn picked(manifest: &Manifest, operand: &Operand, wanted: Numbers) -> (usize, usize) {
+pub(super) fn picked(
+    manifest: &Manifest,
+    operand: &KernelOperand,
+    wanted: Numbers,
+) -> (usize, usize) {
     let all = numbers(manifest, operand.tensor);
     let few = INTEGERS
         .first()

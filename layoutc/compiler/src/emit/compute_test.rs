@@ -12,7 +12,7 @@ use super::test_unit::{cases, is_taken};
 use super::widen::widened;
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
-use crate::model::compute::{Buffer, Compute, Operand, Statement};
+use crate::model::compute::{BufferRef, KernelInstance, KernelOperand, Statement};
 use crate::model::{Manifest, Tensor};
 use crate::plan::index::buffer_bytes;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
@@ -26,7 +26,7 @@ const MOST_ROUNDS: i128 = 1 << 24;
 /// The test values of one kernel.
 pub(super) fn compute(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
     dialect: &Dialect,
 ) -> Result<ComputeTestUnit, PlanError> {
@@ -70,15 +70,16 @@ pub(super) fn compute(
 /// The tensors that the operands of a kernel are.
 pub(super) fn operands<'m>(
     manifest: &'m Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
 ) -> Result<Vec<&'m Tensor>, PlanError> {
-    let tensor = |operand: &Operand| manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope);
+    let tensor =
+        |operand: &KernelOperand| manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope);
     compute.operands.iter().map(tensor).collect()
 }
 
 /// An operand, with the names of symbols; the definition computes all of its elements.
 fn operand(
-    (manifest, compute): (&Manifest, &Compute),
+    (manifest, compute): (&Manifest, &KernelInstance),
     (k, context): (usize, &Context<'_>),
     relative: f64,
     named: &[(&str, &String)],
@@ -86,7 +87,7 @@ fn operand(
     let operand = compute.operands.get(k)?;
     let dtype = context.tensor.dtype;
     let [absolute, relative] = allowed(dtype, relative);
-    let (first, count) = picked(manifest, operand, numbers_for(compute, Buffer::Operand(k)));
+    let (first, count) = picked(manifest, operand, numbers_for(compute, BufferRef::Operand(k)));
     let symbols = context.symbols.iter().map(|symbol| {
         let known = named.iter().find(|(name, _)| *name == symbol.facts.name);
         known.map(|(_, name)| (*name).clone())
@@ -95,11 +96,11 @@ fn operand(
         name: operand.name.clone(),
         tensor: operand.tensor,
         symbols: symbols.collect::<Option<_>>()?,
-        is_filled: is_read(compute, Buffer::Operand(k)),
+        is_filled: is_read(compute, BufferRef::Operand(k)),
         first,
         count,
         is_written: operand.is_written,
-        pads: context.fills() && is_overwritten(compute, Buffer::Operand(k)),
+        pads: context.fills() && is_overwritten(compute, BufferRef::Operand(k)),
         is_sampled: false,
         absolute,
         relative,
@@ -108,7 +109,7 @@ fn operand(
 
 /// The memory for intermediates that the caller gives: the last parameters.
 fn locals(
-    compute: &Compute,
+    compute: &KernelInstance,
     dialect: &Dialect,
     naming: &Naming<'_>,
     symbols: &[String],
@@ -151,7 +152,7 @@ pub(super) fn rounds(
 }
 
 /// Whether what a buffer held before is read.
-fn is_read(compute: &Compute, buffer: Buffer) -> bool {
+fn is_read(compute: &KernelInstance, buffer: BufferRef) -> bool {
     compute.statements.iter().any(|statement| {
         let accumulates = statement.keeps() && statement.target == buffer;
         accumulates || statement.reads(buffer)
@@ -159,21 +160,21 @@ fn is_read(compute: &Compute, buffer: Buffer) -> bool {
 }
 
 /// Whether a buffer is written without regard to what it held.
-fn is_overwritten(compute: &Compute, buffer: Buffer) -> bool {
+fn is_overwritten(compute: &KernelInstance, buffer: BufferRef) -> bool {
     let mut statements = compute.statements.iter();
     let first = statements.find(|statement| statement.target == buffer);
     first.is_some_and(|statement| !statement.keeps())
 }
 
 /// How much of a number each of its float operations may be wrong: half of it at the most, and the other order of sums.
-fn tolerance(compute: &Compute, values: &[i64]) -> Result<f64, PlanError> {
+fn tolerance(compute: &KernelInstance, values: &[i64]) -> Result<f64, PlanError> {
     let mut all = 0.0_f64;
     for statement in &compute.statements {
         let mut computed = 0.0_f64;
         statement.value.walk(&mut |value| computed = computed.max(epsilon(value.ty)));
         let target = match statement.target {
-            Buffer::Operand(_) => 0.0,
-            Buffer::Local(k) => {
+            BufferRef::Operand(_) => 0.0,
+            BufferRef::Local(k) => {
                 compute.locals.get(k).map_or(0.0, |local| epsilon(local.dtype.scalar))
             }
         };

@@ -1,6 +1,6 @@
 //! Whether a tensor's indices, counts and bytes fit the index type of the target.
 
-use layoutc_algebra::expr::{Expr, Node, Var};
+use layoutc_algebra::expr::{Expr, ExprNode, Var};
 
 use super::Settings;
 use crate::codes::Code;
@@ -104,8 +104,8 @@ fn reach(expr: &Expr, scope: &Scope<'_>) -> i128 {
     let magnitude = |bound: Option<i128>| bound.map_or(i128::MAX, i128::saturating_abs);
     let own = magnitude(own.low).max(magnitude(own.high));
     match expr.node() {
-        Node::Const(_) | Node::Var(_) => own,
-        Node::Neg(a) => own.max(reach(a, scope)),
-        Node::Bin(_, a, b) => own.max(reach(a, scope)).max(reach(b, scope)),
+        ExprNode::Const(_) | ExprNode::Var(_) => own,
+        ExprNode::Neg(a) => own.max(reach(a, scope)),
+        ExprNode::Bin(_, a, b) => own.max(reach(a, scope)).max(reach(b, scope)),
     }
 }

@@ -8,9 +8,9 @@ use super::dialect::{Name, Names};
 use super::model::Files;
 use super::{Part, Settings};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::model::compute::Compute;
-use crate::model::schedule::Schedule;
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::model::compute::KernelInstance;
+use crate::model::schedule::GraphSchedule;
 use crate::model::{Manifest, Memory, Tensor, View};
 
 /// The beginning of the guard macro and the files' names. A folder in the stem would let two guards collide: a hash tells them apart.
@@ -93,7 +93,7 @@ struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    fn claim(&mut self, name: String, what: What<'a>, subject: Subject<'a>, at: &Place) {
+    fn claim(&mut self, name: String, what: What<'a>, subject: Subject<'a>, at: &FileSpan) {
         let owner = Owner { what, subject };
         match self.owners.entry(Name::from(name)) {
             Entry::Occupied(entry) => {
@@ -174,7 +174,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    fn convert(&mut self, [from, to]: [&'a Tensor; 2], at: &Place) {
+    fn convert(&mut self, [from, to]: [&'a Tensor; 2], at: &FileSpan) {
         let settings = self.settings;
         let subject = Subject::Convert([&from.name, &to.name]);
         let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
@@ -193,7 +193,7 @@ impl<'a> Claims<'a> {
 
 impl<'a> Claims<'a> {
     /// A kernel: with those of its statements before the last on a target that has kernels.
-    fn compute(&mut self, compute: &'a Compute, name: &str) {
+    fn compute(&mut self, compute: &'a KernelInstance, name: &str) {
         let kernels = self.settings.language.kernels;
         let statements = if kernels { compute.statements.len() } else { 1 };
         let numbered = (1..statements).map(|k| format!("{name}_{k}")).chain([name.to_owned()]);
@@ -214,7 +214,7 @@ impl<'a> Claims<'a> {
 
 impl<'a> Claims<'a> {
     /// What a graph has besides its tensors and conversions.
-    fn schedule(&mut self, schedule: &'a Schedule) {
+    fn schedule(&mut self, schedule: &'a GraphSchedule) {
         let ident = format!("{}{}", self.settings.prefix, schedule.name);
         let upper = ident.to_ascii_uppercase();
         let words = ["buffers", "operators", "load", "run"].map(|word| joined(&ident, word));

@@ -5,7 +5,7 @@ use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, Unal
 use super::whole::Whole;
 use super::widen::widened;
 use crate::dtype::Scalar;
-use crate::model::compute::Compute;
+use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest, Tensor};
 use crate::plan::kernel::{Items, Unaligned};
 use crate::plan::lower::PlanError;
@@ -64,7 +64,7 @@ pub(super) fn convert(
 /// A kernel of the manifest's, on the tensors of one instance.
 pub(super) fn compute(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
     dialect: &Dialect,
 ) -> Result<Option<KernelsUnit>, PlanError> {

@@ -61,7 +61,7 @@ use self::language::{C_FILES, Language};
 use self::render::Frames;
 use self::seen::Seen;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::model::Manifest;
 use crate::nearest::nearest;
 use crate::plan::cores::Cores;
@@ -100,7 +100,7 @@ pub struct OwnFile {
     /// The extension of what it writes, without the dot.
     pub extension: String,
     /// Where the configuration says so.
-    pub place: Place,
+    pub place: FileSpan,
 }
 
 impl Settings {
@@ -252,7 +252,7 @@ impl<'a> Target<'a> {
         let (unit, frames) = rayon::join(|| self.unit(manifest, out_stem), || self.frames());
         let mut unit = unit?;
         unit.stamp = stamp(&unit, texts).map_err(|error| {
-            let place = Place::new(&Arc::from(manifest.path.as_str()), 0..0);
+            let place = FileSpan::new(&Arc::from(manifest.path.as_str()), 0..0);
             vec![limit(place, &manifest.path, &error.to_string()).help(OUR_FAULT)]
         })?;
         let model = unit.seen();
@@ -388,13 +388,13 @@ fn tidy(text: &str) -> String {
     tidied
 }
 
-fn limit(at: Place, name: &str, what: &str) -> Diagnostic {
+fn limit(at: FileSpan, name: &str, what: &str) -> Diagnostic {
     let message = format!("`{name}` cannot be generated: {what}");
     Diagnostic::error(Code::LimitGenerated, message, at, "")
 }
 
 /// What is said of a plan that cannot be made.
-pub(crate) fn plan_fault(at: Place, name: &str, error: &PlanError) -> Diagnostic {
+pub(crate) fn plan_fault(at: FileSpan, name: &str, error: &PlanError) -> Diagnostic {
     if let PlanError::Choice { message, help, place } = error {
         return Diagnostic::error(Code::LimitChoice, message, place.clone(), "").help(help);
     }

@@ -15,7 +15,7 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use super::filters::{self, Dialects, text_of, too_long};
 use super::once;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 
 /// The most that one template may write, in bytes.
 pub const MAX_OUTPUT: usize = 64 << 20;
@@ -117,7 +117,7 @@ impl Templates {
     pub(super) fn unreadable(&self, name: &str) -> Option<Diagnostic> {
         let at = self.unreadable.get(name)?;
         let message = format!("template `{}`: {}", name.escape_debug(), not_utf8(*at));
-        let place = Place::new(&self.file(name), 0..0);
+        let place = FileSpan::new(&self.file(name), 0..0);
         let fault = Diagnostic::error(Code::TemplateSyntax, message, place, "");
         Some(fault.help("save it as UTF-8"))
     }
@@ -192,7 +192,7 @@ impl<'t> Frames<'t> {
         let mut out = Capped { text: Vec::with_capacity(USUAL_OUTPUT) };
         template.render_captured_to(model, &mut out).map_err(|error| told(&error))?;
         String::from_utf8(out.text).map_err(|_| {
-            let place = Place::new(&self.templates.file(name), 0..0);
+            let place = FileSpan::new(&self.templates.file(name), 0..0);
             Diagnostic::error(
                 Code::TemplateOutput,
                 "the template writes bytes that are not UTF-8",
@@ -252,7 +252,7 @@ fn diagnostic(templates: &Templates, name: &str, error: &Error, fuel: u64) -> Di
         .range()
         .filter(|range| range.end <= source.len() && range.start <= range.end)
         .unwrap_or(start..start.saturating_add(text.len()));
-    let place = Place::new(&templates.file(file), span);
+    let place = FileSpan::new(&templates.file(file), span);
     let mut diagnostic = Diagnostic::error(code, format!("template `{file}`: {what}"), place, "");
     let help = match code {
         Code::TemplateUndefined => "the values are listed in `schemas/template-model.json`",

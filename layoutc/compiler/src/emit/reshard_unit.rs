@@ -5,7 +5,7 @@ use layoutc_algebra::layout::Verdict;
 use super::Settings;
 use super::model::{AxisUnit, MeshAxisUnit, ReshardUnit, RingUnit, ShardingUnit};
 use super::test_unit::fill_stmt;
-use crate::model::reshard::{Reshard, Sharded};
+use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::ring::Ring;
 use crate::model::{Fill, Manifest, Memory, Tensor};
 use crate::plan::lower::{PlanError, lower};
@@ -16,7 +16,7 @@ use crate::plan::{Context, Naming};
 
 /// The sharding of a tensor.
 pub(super) fn sharding(
-    sharded: &Sharded,
+    sharded: &DeviceSharding,
     plan: ShardingPlan,
     context: &Context<'_>,
 ) -> Result<ShardingUnit, PlanError> {
@@ -63,7 +63,7 @@ pub(super) fn ring(
 }
 
 /// The axes of a mesh, major to minor.
-fn mesh_axes(sharded: &Sharded) -> Vec<MeshAxisUnit> {
+fn mesh_axes(sharded: &DeviceSharding) -> Vec<MeshAxisUnit> {
     let mut stride = 1;
     let mut axes: Vec<MeshAxisUnit> = Vec::new();
     for axis in sharded.mesh.axes.iter().rev() {
@@ -113,7 +113,7 @@ pub(super) fn reshard(
 }
 
 /// Whether parts of the tensor have padding that is filled.
-fn fills(tensor: &Tensor, sharded: &Sharded) -> bool {
+fn fills(tensor: &Tensor, sharded: &DeviceSharding) -> bool {
     let is_padded = tensor.layout.verdict == Verdict::Padded || sharded.is_uneven();
     is_padded && tensor.fill != Fill::Nothing
 }

@@ -8,7 +8,9 @@ use super::model::{
 use super::{Settings, plan_fault};
 use crate::diagnostic::Diagnostic;
 use crate::model::Manifest;
-use crate::model::schedule::{Buffer, Call, Held, Operator, Schedule, Use};
+use crate::model::schedule::{
+    BufferAlias, BufferRole, GraphBuffer, GraphSchedule, ScheduleCall, ScheduleOperator,
+};
 use crate::plan::lower::PlanError;
 
 /// The schedule; `converts` are those of the manifest, in its order.
@@ -18,28 +20,28 @@ use crate::plan::lower::PlanError;
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub(super) fn build(
     manifest: &Manifest,
-    schedule: &Schedule,
+    schedule: &GraphSchedule,
     converts: &[ConvertUnit],
     settings: &Settings,
 ) -> Result<ScheduleUnit, Diagnostic> {
     let ident = format!("{}{}", settings.prefix, schedule.name);
     let upper = ident.to_ascii_uppercase();
     let buffers = schedule.buffers.iter().map(|buffer| buffer_unit(buffer, &upper, settings));
-    let call = |call: &Call| match *call {
-        Call::Operator(k) => {
+    let call = |call: &ScheduleCall| match *call {
+        ScheduleCall::Operator(k) => {
             let operator = schedule.operators.get(k)?;
             let all = operator.reads.iter().chain(&operator.writes);
             let buffers = all.map(|seen| seen.buffer).collect();
             Some(CallUnit { name: operator.name.clone(), is_operator: true, buffers })
         }
-        Call::Convert { convert, from, to } => {
+        ScheduleCall::Convert { convert, from, to } => {
             let convert = manifest.converts.get(convert)?;
             let same = |unit: &&ConvertUnit| (unit.from, unit.to) == (convert.from, convert.to);
             let name = converts.iter().find(same)?.function.name.clone();
             Some(CallUnit { name, is_operator: false, buffers: vec![from, to] })
         }
     };
-    let calls = |calls: &[Call]| calls.iter().map(call).collect::<Option<Vec<_>>>();
+    let calls = |calls: &[ScheduleCall]| calls.iter().map(call).collect::<Option<Vec<_>>>();
     let (Some(load), Some(run)) = (calls(&schedule.load), calls(&schedule.run)) else {
         return Err(plan_fault(schedule.place.clone(), &schedule.name, &PlanError::Scope));
     };
@@ -63,7 +65,7 @@ pub(super) fn build(
 
 /// What an operator is handed, each by its name in the layout that is asked for; with a number behind it where that comes
 /// again.
-fn params(operator: &Operator) -> Vec<ParamUnit> {
+fn params(operator: &ScheduleOperator) -> Vec<ParamUnit> {
     let reads = operator.reads.iter().map(|seen| (seen, false));
     let writes = operator.writes.iter().map(|seen| (seen, true));
     let mut params: Vec<ParamUnit> = Vec::new();
@@ -77,13 +79,13 @@ fn params(operator: &Operator) -> Vec<ParamUnit> {
     params
 }
 
-fn buffer_unit(buffer: &Buffer, upper: &str, settings: &Settings) -> BufferUnit {
+fn buffer_unit(buffer: &GraphBuffer, upper: &str, settings: &Settings) -> BufferUnit {
     let role = match buffer.use_of {
-        Use::Input => "input",
-        Use::Constant => "constant",
-        Use::Loaded => "loaded",
-        Use::Between => "between",
-        Use::Output => "output",
+        BufferRole::Input => "input",
+        BufferRole::Constant => "constant",
+        BufferRole::Loaded => "loaded",
+        BufferRole::Intermediate => "between",
+        BufferRole::Output => "output",
     };
     BufferUnit {
         name: buffer.name.clone(),
@@ -96,7 +98,7 @@ fn buffer_unit(buffer: &Buffer, upper: &str, settings: &Settings) -> BufferUnit 
     }
 }
 
-fn held_unit(held: &Held) -> HeldUnit {
-    let Held { name, layout, is_output } = held.clone();
+fn held_unit(held: &BufferAlias) -> HeldUnit {
+    let BufferAlias { name, layout, is_output } = held.clone();
     HeldUnit { name, layout, is_output }
 }

@@ -214,11 +214,11 @@ mod tests {
     use crate::config::Config;
     use crate::emit::language::LANGUAGES;
     use crate::emit::{Part, Settings, unit};
-    use crate::{LoadError, Sources, check};
+    use crate::{LoadError, SourceLoader, check};
 
     struct Only(&'static str);
 
-    impl Sources for Only {
+    impl SourceLoader for Only {
         fn load(&self, _path: &str) -> Result<String, LoadError> {
             Ok(self.0.to_owned())
         }

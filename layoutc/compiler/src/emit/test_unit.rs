@@ -6,7 +6,7 @@ use layoutc_algebra::layout::{Layout, Symbol};
 use super::model::{AxisUnit, TestUnit, ViewTestUnit};
 use super::whole::Whole;
 use crate::fill;
-use crate::model::{Manifest, Seeing, Tensor, View};
+use crate::model::{Manifest, Tensor, View, ViewKind};
 use crate::plan::index::{
     buffer_bytes, count, dense_offset, logical_bytes, physical_offset, plain_offset,
 };
@@ -134,7 +134,7 @@ fn searches(layout: &Layout) -> Result<Option<i64>, PlanError> {
         return Ok(None);
     }
     let mut visited = 1_i128;
-    for part in layout.parts()?.all.iter().filter(|part| part.inverse.is_none()) {
+    for part in layout.decompose()?.components.iter().filter(|part| part.inverse.is_none()) {
         let extents = part.axes.iter().filter_map(|axis| layout.logical.get(*axis));
         let points = extents.map(|axis| axis.extent.as_const().unwrap_or(i128::MAX));
         visited = visited.saturating_add(points.fold(1, i128::saturating_mul));
@@ -176,8 +176,8 @@ pub(super) fn view(
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     let (plain, plain_lane) = plain(manifest, view, &context)?;
     let joined = match view.seeing {
-        Seeing::Lanes { joined, .. } => joined,
-        Seeing::Own | Seeing::Window(_) => 1,
+        ViewKind::Lanes { joined, .. } => joined,
+        ViewKind::Reinterpret | ViewKind::Window(_) => 1,
     };
     Ok(ViewTestUnit {
         plain: plain.into(),

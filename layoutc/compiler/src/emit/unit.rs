@@ -17,7 +17,7 @@ use super::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::fill;
-use crate::model::compute::Compute;
+use crate::model::compute::KernelInstance;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::tree::{Expr, Function, Returns, Stmt};
@@ -394,7 +394,7 @@ pub(super) fn packed(tensor: &Tensor, ident: &str) -> Option<Packed> {
 
 fn compute_unit(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
     settings: &Settings,
 ) -> Result<ComputeUnit, PlanError> {

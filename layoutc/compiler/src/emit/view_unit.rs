@@ -8,7 +8,7 @@ use super::whole::Whole;
 use super::{Settings, element, fits, kernels, plan_fault, test_unit};
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Dtype;
-use crate::model::{Manifest, Memory, Seeing, Tensor, View};
+use crate::model::{Manifest, Memory, Tensor, View, ViewKind};
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::view::in_memory;
 use crate::plan::{self, Naming, image};
@@ -82,8 +82,8 @@ fn unit(
         axes: axes(&layout.logical)?,
         physical: physical.map(|extent| extent.map(Whole::from)).collect::<Result<_, _>>()?,
         map: match &view.seeing {
-            Seeing::Window(map) => index_text(layout, map, &[])?,
-            Seeing::Lanes { .. } | Seeing::Own => map_text(tensor)?,
+            ViewKind::Window(map) => index_text(layout, map, &[])?,
+            ViewKind::Lanes { .. } | ViewKind::Reinterpret => map_text(tensor)?,
         },
         counts_guard: counts_guard(&upper, tensor),
         constants: constants.into(),

@@ -1,11 +1,11 @@
 //! The axes that operators go along: those that they reduce, cut, join, normalize, take out or put in.
 
-use super::call::Call;
-use super::fault::Shaping;
+use super::call::OnnxCall;
+use super::fault::ShapeResult;
 
 /// How a property says the axes of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum AxisAttribute {
     /// One axis: `axis=C`.
     Axis,
     /// Several: `axes="H,W"`.
@@ -16,25 +16,29 @@ pub(super) enum Form {
 
 /// The axes of an operator that goes along any, in the order in which its parameters have them, and how they are said.
 /// They are those of its first operand; of `Unsqueeze` and `Concat` those of the result. `None` where they are not known.
-pub(super) fn along(call: &Call<'_>) -> Option<(Form, Vec<usize>)> {
+pub(super) fn along(call: &OnnxCall<'_>) -> Option<(AxisAttribute, Vec<usize>)> {
     let op = call.node.op_type.as_str();
     let rank = call.shape(0).ok()?.len();
     let one = |default: i64| {
         let axis = call.integer("axis").unwrap_or(default);
-        Call::axis(axis, rank).ok().map(|axis| (Form::Axis, vec![axis]))
+        OnnxCall::axis(axis, rank).ok().map(|axis| (AxisAttribute::Axis, vec![axis]))
     };
     let from = |start: usize| (start..rank).collect::<Vec<_>>();
     let rest = |default: i64| {
         let start = call.integer("axis").unwrap_or(default);
         // One behind the last axis is none.
-        let start =
-            if usize::try_from(start) == Ok(rank) { rank } else { Call::axis(start, rank).ok()? };
-        Some((Form::Axes, from(start)))
+        let start = if usize::try_from(start) == Ok(rank) {
+            rank
+        } else {
+            OnnxCall::axis(start, rank).ok()?
+        };
+        Some((AxisAttribute::Axes, from(start)))
     };
-    let several = |axes: Shaping<Option<Vec<i64>>>, rank: usize, all: Vec<usize>| match axes.ok()? {
-        Some(axes) => Some((Form::Axes, Call::axes(&axes, rank).ok()?)),
-        None => Some((Form::Axes, all)),
-    };
+    let several =
+        |axes: ShapeResult<Option<Vec<i64>>>, rank: usize, all: Vec<usize>| match axes.ok()? {
+            Some(axes) => Some((AxisAttribute::Axes, OnnxCall::axes(&axes, rank).ok()?)),
+            None => Some((AxisAttribute::Axes, all)),
+        };
     match op {
         "Softmax" | "LogSoftmax" if call.opset < 13 => rest(1),
         "Softmax" | "LogSoftmax" => one(-1),
@@ -45,17 +49,19 @@ pub(super) fn along(call: &Call<'_>) -> Option<(Form, Vec<usize>)> {
         "ArgMax" | "ArgMin" | "GatherElements" | "Scatter" | "ScatterElements" | "Split" => one(0),
         "Concat" => one(1),
         "QuantizeLinear" | "DequantizeLinear" => one(1),
-        "BatchNormalization" | "LRN" => (rank > 1).then(|| (Form::Axis, vec![1])),
-        "InstanceNormalization" | "GroupNormalization" => (rank > 1).then(|| (Form::Both, from(2))),
+        "BatchNormalization" | "LRN" => (rank > 1).then(|| (AxisAttribute::Axis, vec![1])),
+        "InstanceNormalization" | "GroupNormalization" => {
+            (rank > 1).then(|| (AxisAttribute::Both, from(2)))
+        }
         "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => {
-            (rank > 1).then(|| (Form::Axes, from(2)))
+            (rank > 1).then(|| (AxisAttribute::Axes, from(2)))
         }
         "MeanVarianceNormalization" => {
             let axes = call.integers("axes").unwrap_or(&[0, 2, 3]);
-            Some((Form::Axes, Call::axes(axes, rank).ok()?))
+            Some((AxisAttribute::Axes, OnnxCall::axes(axes, rank).ok()?))
         }
         "CumSum" | "CumProd" => match call.parameter("", 1).ok()?.as_deref() {
-            Some([axis]) => Some((Form::Axis, vec![Call::axis(*axis, rank).ok()?])),
+            Some([axis]) => Some((AxisAttribute::Axis, vec![OnnxCall::axis(*axis, rank).ok()?])),
             _ => None,
         },
         "Squeeze" => {
@@ -75,7 +81,7 @@ pub(super) fn along(call: &Call<'_>) -> Option<(Form, Vec<usize>)> {
                     let starts = call.optional(1)?;
                     usize::try_from(*starts.shape.first()?).ok()
                 })?;
-                (starts <= rank).then(|| (Form::Axes, (0..starts).collect()))
+                (starts <= rank).then(|| (AxisAttribute::Axes, (0..starts).collect()))
             }
         },
         "Pad" => several(call.parameter("axes", 3), rank, from(0)),
@@ -84,10 +90,10 @@ pub(super) fn along(call: &Call<'_>) -> Option<(Form, Vec<usize>)> {
             several(Ok(axes.map(<[i64]>::to_vec)), rank, from(0))
         }
         "Tile" if call.opset < 6 => None,
-        "Upsample" | "Tile" => Some((Form::Axes, from(0))),
+        "Upsample" | "Tile" => Some((AxisAttribute::Axes, from(0))),
         "Expand" => {
             call.parameter("shape", 1).ok()?;
-            Some((Form::Axes, Vec::new()))
+            Some((AxisAttribute::Axes, Vec::new()))
         }
         op if op.starts_with("Reduce") => {
             let none = call.integer("noop_with_empty_axes") == Some(1);

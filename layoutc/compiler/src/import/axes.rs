@@ -1,7 +1,7 @@
 //! The axes of all tensors in classes that have one letter each. Whatever is tried can be taken back.
 
 /// Classes of axes. No tensor has two axes of one class, or two classes of one letter.
-pub(super) struct Axes {
+pub(super) struct LetterClasses {
     /// Where the axes of each tensor begin, and where the last end.
     starts: Vec<usize>,
     parent: Vec<usize>,
@@ -9,16 +9,16 @@ pub(super) struct Axes {
     letter: Vec<Option<char>>,
     /// For the first axis of a class: the tensors that have an axis of it.
     tensors: Vec<Vec<usize>>,
-    done: Vec<Done>,
+    done: Vec<UndoEntry>,
 }
 
 /// What was done, to be taken back.
-enum Done {
-    Joined { inner: usize, outer: usize, tensors: usize, letter: Option<char> },
-    Named { class: usize },
+enum UndoEntry {
+    Union { inner: usize, outer: usize, tensors: usize, letter: Option<char> },
+    Letter { class: usize },
 }
 
-impl Axes {
+impl LetterClasses {
     /// Every axis is a class of its own; `ranks`: how many axes each tensor has.
     pub(super) fn new(ranks: impl Iterator<Item = usize>) -> Self {
         let (mut starts, mut tensors) = (vec![0], Vec::new());
@@ -80,7 +80,7 @@ impl Axes {
         }
         let moved = self.tensors.get(inner).cloned().unwrap_or_default();
         let tensors = self.members(outer);
-        self.done.push(Done::Joined { inner, outer, tensors, letter: self.letter_of(outer) });
+        self.done.push(UndoEntry::Union { inner, outer, tensors, letter: self.letter_of(outer) });
         self.tensors.get_mut(outer).into_iter().for_each(|list| list.extend(moved.iter()));
         self.parent.get_mut(inner).into_iter().for_each(|slot| *slot = outer);
         self.letter.get_mut(outer).into_iter().for_each(|slot| *slot = letter);
@@ -99,7 +99,7 @@ impl Axes {
         if self.tensors.get(class).is_some_and(|list| list.iter().any(has)) {
             return false;
         }
-        self.done.push(Done::Named { class });
+        self.done.push(UndoEntry::Letter { class });
         self.letter.get_mut(class).into_iter().for_each(|slot| *slot = Some(letter));
         true
     }
@@ -111,12 +111,12 @@ impl Axes {
 
     fn undo(&mut self) {
         match self.done.pop() {
-            Some(Done::Joined { inner, outer, tensors, letter }) => {
+            Some(UndoEntry::Union { inner, outer, tensors, letter }) => {
                 self.tensors.get_mut(outer).into_iter().for_each(|list| list.truncate(tensors));
                 self.parent.get_mut(inner).into_iter().for_each(|slot| *slot = inner);
                 self.letter.get_mut(outer).into_iter().for_each(|slot| *slot = letter);
             }
-            Some(Done::Named { class }) => {
+            Some(UndoEntry::Letter { class }) => {
                 self.letter.get_mut(class).into_iter().for_each(|slot| *slot = None);
             }
             None => {}

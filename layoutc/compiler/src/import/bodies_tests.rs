@@ -4,35 +4,35 @@ use super::proto;
 use super::tests::{along, constant, imported, ints, model, node, refused, with_constants};
 use crate::codes::Code;
 
-fn result(name: &str) -> proto::ValueInfo {
-    proto::ValueInfo { name: name.to_owned(), r#type: None }
+fn result(name: &str) -> proto::OnnxValueInfo {
+    proto::OnnxValueInfo { name: name.to_owned(), r#type: None }
 }
 
 /// A graph that takes some tensors and gives others.
-fn graph(inputs: &[&str], nodes: Vec<proto::Node>, outputs: &[&str]) -> proto::Graph {
-    proto::Graph {
+fn graph(inputs: &[&str], nodes: Vec<proto::OnnxNode>, outputs: &[&str]) -> proto::OnnxGraph {
+    proto::OnnxGraph {
         node: nodes,
         input: inputs.iter().map(|name| result(name)).collect(),
         output: outputs.iter().map(|name| result(name)).collect(),
-        ..proto::Graph::default()
+        ..proto::OnnxGraph::default()
     }
 }
 
-fn with(mut node: proto::Node, bodies: Vec<(&str, proto::Graph)>) -> proto::Node {
+fn with(mut node: proto::OnnxNode, bodies: Vec<(&str, proto::OnnxGraph)>) -> proto::OnnxNode {
     for (name, body) in bodies {
         let (name, g) = (name.to_owned(), Some(Box::new(body)));
-        node.attribute.push(proto::Attribute { name, g, ..proto::Attribute::default() });
+        node.attribute.push(proto::OnnxAttribute { name, g, ..proto::OnnxAttribute::default() });
     }
     node
 }
 
-fn integer(name: &str, value: i64) -> proto::Attribute {
+fn integer(name: &str, value: i64) -> proto::OnnxAttribute {
     let name = name.to_owned();
-    proto::Attribute { name, i: Some(value), ..proto::Attribute::default() }
+    proto::OnnxAttribute { name, i: Some(value), ..proto::OnnxAttribute::default() }
 }
 
 /// `If` between a transposition of `x` and `x` itself, or what is given.
-fn branches(condition: &str, yes: proto::Node, no: proto::Node) -> proto::Node {
+fn branches(condition: &str, yes: proto::OnnxNode, no: proto::OnnxNode) -> proto::OnnxNode {
     let bodies = vec![
         ("then_branch", graph(&[], vec![yes], &["inner"])),
         ("else_branch", graph(&[], vec![no], &["inner"])),
@@ -40,9 +40,9 @@ fn branches(condition: &str, yes: proto::Node, no: proto::Node) -> proto::Node {
     with(node("If", &[condition], &["y"]), bodies)
 }
 
-fn truth(name: &str, value: i64) -> proto::Tensor {
+fn truth(name: &str, value: i64) -> proto::OnnxTensor {
     let (name, int32_data) = (name.to_owned(), vec![i32::try_from(value).unwrap()]);
-    proto::Tensor { name, data_type: 9, int32_data, ..proto::Tensor::default() }
+    proto::OnnxTensor { name, data_type: 9, int32_data, ..proto::OnnxTensor::default() }
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_branch_that_is_known_stands_in_place_of_the_operator() {
 #[test]
 fn a_branch_that_is_not_known_is_a_part_of_one_operator() {
     let compare = || vec![node("ReduceMax", &["x"], &["most"]), node("Cast", &["most"], &["c"])];
-    let cast = |mut nodes: Vec<proto::Node>| {
+    let cast = |mut nodes: Vec<proto::OnnxNode>| {
         nodes[0].attribute.push(integer("keepdims", 0));
         nodes[1].attribute.push(integer("to", 9));
         nodes
@@ -84,7 +84,7 @@ fn a_branch_that_is_not_known_is_a_part_of_one_operator() {
 }
 
 /// A loop that counts from 0: `limit` turns, each of which gives `x`.
-fn counted(condition: &str) -> Vec<proto::Node> {
+fn counted(condition: &str) -> Vec<proto::OnnxNode> {
     let body = vec![
         node("Add", &["count", "one"], &["next"]),
         node("Less", &["next", condition], &["goes_on"]),
@@ -97,8 +97,10 @@ fn counted(condition: &str) -> Vec<proto::Node> {
 #[test]
 fn the_turns_of_a_loop_are_counted() {
     let constants = || {
-        let number =
-            |name: &str, value: i64| proto::Tensor { dims: Vec::new(), ..constant(name, &[value]) };
+        let number = |name: &str, value: i64| proto::OnnxTensor {
+            dims: Vec::new(),
+            ..constant(name, &[value])
+        };
         vec![number("zero", 0), number("one", 1), number("limit", 7), truth("begins", 1)]
     };
     let found = imported(&with_constants(model(counted("limit")), constants())).unwrap();
@@ -139,27 +141,27 @@ fn what_a_loop_carries_keeps_its_shape() {
     assert_eq!(refused(&open).0, Code::ImportShape);
 }
 
-fn function(name: &str, nodes: Vec<proto::Node>) -> proto::Function {
-    proto::Function {
+fn function(name: &str, nodes: Vec<proto::OnnxNode>) -> proto::OnnxFunction {
+    proto::OnnxFunction {
         name: name.to_owned(),
         input: vec!["a".to_owned()],
         output: vec!["b".to_owned()],
         node: nodes,
         domain: "own".to_owned(),
-        ..proto::Function::default()
+        ..proto::OnnxFunction::default()
     }
 }
 
-fn call(name: &str, input: &str, output: &str) -> proto::Node {
-    proto::Node { domain: "own".to_owned(), ..node(name, &[input], &[output]) }
+fn call(name: &str, input: &str, output: &str) -> proto::OnnxNode {
+    proto::OnnxNode { domain: "own".to_owned(), ..node(name, &[input], &[output]) }
 }
 
 #[test]
 fn a_function_is_its_operators() {
-    let refers = |name: &str| proto::Attribute {
+    let refers = |name: &str| proto::OnnxAttribute {
         name: name.to_owned(),
         ref_attr_name: "order".to_owned(),
-        ..proto::Attribute::default()
+        ..proto::OnnxAttribute::default()
     };
     let mut turn = node("Transpose", &["inner"], &["b"]);
     turn.attribute.push(refers("perm"));

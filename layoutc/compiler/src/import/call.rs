@@ -1,53 +1,53 @@
 //! An operator with its operands, as the rules of shapes see it.
 
-use super::elements::{Values, scalar};
-use super::fault::{Shaping, Unshaped, wrong};
+use super::elements::{ConstantElements, scalar};
+use super::fault::{ShapeError, ShapeResult, wrong};
 use super::proto;
 use crate::dtype::Scalar;
 
 /// A tensor whose shape is known.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Shaped {
+pub(super) struct ShapedTensor {
     pub(super) dtype: Scalar,
     pub(super) shape: Vec<u64>,
     /// Its elements, where they are few and known before the model runs.
-    pub(super) known: Option<Values>,
+    pub(super) known: Option<ConstantElements>,
 }
 
-impl Shaped {
+impl ShapedTensor {
     pub(super) fn new(dtype: Scalar, shape: Vec<u64>) -> Self {
         Self { dtype, shape, known: None }
     }
 }
 
 /// An operator with its operands; one that is left out is `None`.
-pub(super) struct Call<'a> {
-    pub(super) node: &'a proto::Node,
+pub(super) struct OnnxCall<'a> {
+    pub(super) node: &'a proto::OnnxNode,
     /// The version of ONNX's own operators.
     pub(super) opset: i64,
-    pub(super) inputs: Vec<Option<&'a Shaped>>,
+    pub(super) inputs: Vec<Option<&'a ShapedTensor>>,
     /// How many results are asked for, those left out between others included.
     pub(super) outputs: usize,
 }
 
-impl<'a> Call<'a> {
+impl<'a> OnnxCall<'a> {
     /// An operand that there must be.
-    pub(super) fn input(&self, k: usize) -> Shaping<&'a Shaped> {
+    pub(super) fn input(&self, k: usize) -> ShapeResult<&'a ShapedTensor> {
         match self.optional(k) {
             Some(input) => Ok(input),
             None => wrong(format!("operand {k} is missing")),
         }
     }
 
-    pub(super) fn optional(&self, k: usize) -> Option<&'a Shaped> {
+    pub(super) fn optional(&self, k: usize) -> Option<&'a ShapedTensor> {
         self.inputs.get(k).copied().flatten()
     }
 
-    pub(super) fn shape(&self, k: usize) -> Shaping<&'a [u64]> {
+    pub(super) fn shape(&self, k: usize) -> ShapeResult<&'a [u64]> {
         self.input(k).map(|input| input.shape.as_slice())
     }
 
-    pub(super) fn attribute(&self, name: &str) -> Option<&'a proto::Attribute> {
+    pub(super) fn attribute(&self, name: &str) -> Option<&'a proto::OnnxAttribute> {
         self.node.attribute.iter().find(|attribute| attribute.name == name)
     }
 
@@ -60,13 +60,13 @@ impl<'a> Call<'a> {
     }
 
     /// The element type that an attribute names by its number; `None` where it is not there, or 0.
-    pub(super) fn dtype(&self, name: &str) -> Shaping<Option<Scalar>> {
+    pub(super) fn dtype(&self, name: &str) -> ShapeResult<Option<Scalar>> {
         let Some(number) = self.integer(name).filter(|number| *number != 0) else {
             return Ok(None);
         };
         match i32::try_from(number).ok().and_then(scalar) {
             Some(dtype) => Ok(Some(dtype)),
-            None => Err(Unshaped::Elements(number)),
+            None => Err(ShapeError::ElementType(number)),
         }
     }
 
@@ -75,20 +75,22 @@ impl<'a> Call<'a> {
     }
 
     /// Integers that older operators have as an attribute and newer ones as an operand; `None` where neither is there.
-    pub(super) fn parameter(&self, name: &str, k: usize) -> Shaping<Option<Vec<i64>>> {
+    pub(super) fn parameter(&self, name: &str, k: usize) -> ShapeResult<Option<Vec<i64>>> {
         if let Some(own) = self.integers(name) {
             return Ok(Some(own.to_vec()));
         }
         let Some(input) = self.optional(k) else { return Ok(None) };
-        let known = input.known.as_ref().and_then(Values::integers);
+        let known = input.known.as_ref().and_then(ConstantElements::integers);
         match known {
             Some(values) => Ok(Some(values.to_vec())),
-            None => Err(Unshaped::Open(format!("operand {k}, `{name}`, is not a constant"))),
+            None => {
+                Err(ShapeError::DataDependent(format!("operand {k}, `{name}`, is not a constant")))
+            }
         }
     }
 
     /// An axis as it is counted from 0; ONNX counts from the end below 0.
-    pub(super) fn axis(axis: i64, rank: usize) -> Shaping<usize> {
+    pub(super) fn axis(axis: i64, rank: usize) -> ShapeResult<usize> {
         let counted =
             i64::try_from(rank).ok().map(|rank| if axis < 0 { axis + rank } else { axis });
         match counted.and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank) {
@@ -98,7 +100,7 @@ impl<'a> Call<'a> {
     }
 
     /// The same for several, in the order given and each once.
-    pub(super) fn axes(axes: &[i64], rank: usize) -> Shaping<Vec<usize>> {
+    pub(super) fn axes(axes: &[i64], rank: usize) -> ShapeResult<Vec<usize>> {
         let mut found = Vec::new();
         for axis in axes {
             let axis = Self::axis(*axis, rank)?;
@@ -112,7 +114,7 @@ impl<'a> Call<'a> {
 }
 
 /// The product of extents, if 63 bits hold it.
-pub(super) fn count(shape: &[u64]) -> Shaping<u64> {
+pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
     let product = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
     match product.filter(|count| i64::try_from(*count).is_ok()) {
         Some(count) => Ok(count),
@@ -123,7 +125,7 @@ pub(super) fn count(shape: &[u64]) -> Shaping<u64> {
 }
 
 /// An extent from a number that must not be negative.
-pub(super) fn extent(value: i64) -> Shaping<u64> {
+pub(super) fn extent(value: i64) -> ShapeResult<u64> {
     match u64::try_from(value) {
         Ok(extent) => Ok(extent),
         Err(_) => wrong(format!("an extent is {value}")),
@@ -131,7 +133,7 @@ pub(super) fn extent(value: i64) -> Shaping<u64> {
 }
 
 /// A signed number for arithmetic on an extent.
-pub(super) fn signed(extent: u64) -> Shaping<i64> {
+pub(super) fn signed(extent: u64) -> ShapeResult<i64> {
     match i64::try_from(extent) {
         Ok(value) => Ok(value),
         Err(_) => wrong(format!("an extent is {extent}")),
@@ -139,7 +141,7 @@ pub(super) fn signed(extent: u64) -> Shaping<i64> {
 }
 
 /// Arithmetic that left 64 bits.
-pub(super) fn large<T>(value: Option<T>) -> Shaping<T> {
+pub(super) fn large<T>(value: Option<T>) -> ShapeResult<T> {
     match value {
         Some(value) => Ok(value),
         None => wrong("an extent does not fit 64 bits"),

@@ -4,13 +4,13 @@
 //! `Conv 1 auto_pad=NOTSET group=1`. It is made of the schemas of the Python package `onnx` by `models.py --defaults` of the
 //! tests. What ONNX tells in words alone (strides are 1) stands here.
 
-use super::call::Call;
+use super::call::OnnxCall;
 
 const TABLE: &str = include_str!("defaults.txt");
 
 /// An attribute.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(super) enum OnnxValue {
     Integers(Vec<i64>),
     Integer(i64),
     Floats(Vec<f32>),
@@ -19,7 +19,7 @@ pub(super) enum Value {
 }
 
 /// The attributes of an operator that have a default, by name.
-pub(super) fn defaults(call: &Call<'_>) -> Vec<(&'static str, Value)> {
+pub(super) fn defaults(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let mut found = "";
     for line in TABLE.lines() {
         let mut words = line.splitn(3, ' ');
@@ -32,19 +32,19 @@ pub(super) fn defaults(call: &Call<'_>) -> Vec<(&'static str, Value)> {
     pairs.map(|(name, text)| (name, value(text))).chain(windows(call)).collect()
 }
 
-fn value(text: &str) -> Value {
+fn value(text: &str) -> OnnxValue {
     if let Ok(number) = text.parse() {
-        return Value::Integer(number);
+        return OnnxValue::Integer(number);
     }
     if let Ok(number) = text.parse() {
-        return Value::Float(number);
+        return OnnxValue::Float(number);
     }
     let list: Result<Vec<i64>, _> = text.split(',').map(str::parse).collect();
-    list.map_or_else(|_| Value::Word(text.to_owned()), Value::Integers)
+    list.map_or_else(|_| OnnxValue::Word(text.to_owned()), OnnxValue::Integers)
 }
 
 /// How a window moves where the model does not say it: by 1, without gaps and without pads.
-fn windows(call: &Call<'_>) -> Vec<(&'static str, Value)> {
+fn windows(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let op = call.node.op_type.as_str();
     let has_filter = match op {
         "Conv" | "ConvTranspose" | "ConvInteger" | "QLinearConv" => true,
@@ -52,7 +52,7 @@ fn windows(call: &Call<'_>) -> Vec<(&'static str, Value)> {
         _ => return Vec::new(),
     };
     let space = call.shape(0).map_or(0, |shape| shape.len().saturating_sub(2));
-    let all = |value: i64, times: usize| Value::Integers(vec![value; times * space]);
+    let all = |value: i64, times: usize| OnnxValue::Integers(vec![value; times * space]);
     let has_dilations = has_filter
         || match op {
             "MaxPool" => call.opset >= 10,
@@ -71,8 +71,8 @@ fn windows(call: &Call<'_>) -> Vec<(&'static str, Value)> {
     let filter = if op == "QLinearConv" { 3 } else { 1 };
     if has_filter && let Ok([_, _, kernel @ ..]) = call.shape(filter) {
         let kernel: Result<Vec<i64>, _> = kernel.iter().map(|size| i64::try_from(*size)).collect();
-        found.extend(kernel.ok().map(|kernel| ("kernel_shape", Value::Integers(kernel))));
+        found.extend(kernel.ok().map(|kernel| ("kernel_shape", OnnxValue::Integers(kernel))));
     }
-    found.retain(|(_, value)| *value != Value::Integers(Vec::new()));
+    found.retain(|(_, value)| *value != OnnxValue::Integers(Vec::new()));
     found
 }

@@ -8,12 +8,12 @@ pub(super) const MAX_KNOWN: usize = 4096;
 
 /// Elements that are known, row-major.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Values {
+pub(super) enum ConstantElements {
     Integers(Vec<i64>),
     Floats(Vec<f64>),
 }
 
-impl Values {
+impl ConstantElements {
     pub(super) fn integers(&self) -> Option<&[i64]> {
         match self {
             Self::Integers(values) => Some(values),
@@ -151,7 +151,11 @@ pub(super) fn called(number: i64) -> String {
 }
 
 /// The elements of a tensor of so many, where they are few, of a type that shapes and scales have, and in the file.
-pub(super) fn values(tensor: &proto::Tensor, dtype: Scalar, count: u64) -> Option<Values> {
+pub(super) fn values(
+    tensor: &proto::OnnxTensor,
+    dtype: Scalar,
+    count: u64,
+) -> Option<ConstantElements> {
     let count = usize::try_from(count).ok().filter(|count| *count <= MAX_KNOWN)?;
     let raw = tensor.raw_data.as_ref();
     let known = if raw.is_empty() { listed(tensor, dtype)? } else { packed(raw, dtype)? };
@@ -160,38 +164,52 @@ pub(super) fn values(tensor: &proto::Tensor, dtype: Scalar, count: u64) -> Optio
 }
 
 /// Elements in the fields for numbers.
-fn listed(tensor: &proto::Tensor, dtype: Scalar) -> Option<Values> {
+fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements> {
     Some(match dtype {
-        Scalar::I64 => Values::Integers(tensor.int64_data.clone()),
+        Scalar::I64 => ConstantElements::Integers(tensor.int64_data.clone()),
         Scalar::U32 | Scalar::U64 => {
             let all = tensor.uint64_data.iter().map(|value| i64::try_from(*value).ok());
-            Values::Integers(all.collect::<Option<_>>()?)
+            ConstantElements::Integers(all.collect::<Option<_>>()?)
         }
         Scalar::I32 | Scalar::I16 | Scalar::I8 | Scalar::U16 | Scalar::U8 | Scalar::Bool => {
-            Values::Integers(tensor.int32_data.iter().copied().map(i64::from).collect())
+            ConstantElements::Integers(tensor.int32_data.iter().copied().map(i64::from).collect())
         }
-        Scalar::F32 => Values::Floats(tensor.float_data.iter().copied().map(f64::from).collect()),
-        Scalar::F64 => Values::Floats(tensor.double_data.clone()),
+        Scalar::F32 => {
+            ConstantElements::Floats(tensor.float_data.iter().copied().map(f64::from).collect())
+        }
+        Scalar::F64 => ConstantElements::Floats(tensor.double_data.clone()),
         _ => return None,
     })
 }
 
 /// Elements as bytes, the lowest first.
-fn packed(raw: &[u8], dtype: Scalar) -> Option<Values> {
+fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
     Some(match dtype {
-        Scalar::I64 => Values::Integers(parts(raw, i64::from_le_bytes)),
-        Scalar::I32 => Values::Integers(parts(raw, |part| i32::from_le_bytes(part).into())),
-        Scalar::I16 => Values::Integers(parts(raw, |part| i16::from_le_bytes(part).into())),
-        Scalar::I8 => Values::Integers(parts(raw, |part| i8::from_le_bytes(part).into())),
+        Scalar::I64 => ConstantElements::Integers(parts(raw, i64::from_le_bytes)),
+        Scalar::I32 => {
+            ConstantElements::Integers(parts(raw, |part| i32::from_le_bytes(part).into()))
+        }
+        Scalar::I16 => {
+            ConstantElements::Integers(parts(raw, |part| i16::from_le_bytes(part).into()))
+        }
+        Scalar::I8 => ConstantElements::Integers(parts(raw, |part| i8::from_le_bytes(part).into())),
         Scalar::U64 => {
             let all = parts(raw, u64::from_le_bytes).into_iter();
-            Values::Integers(all.map(|value| i64::try_from(value).ok()).collect::<Option<_>>()?)
+            ConstantElements::Integers(
+                all.map(|value| i64::try_from(value).ok()).collect::<Option<_>>()?,
+            )
         }
-        Scalar::U32 => Values::Integers(parts(raw, |part| u32::from_le_bytes(part).into())),
-        Scalar::U16 => Values::Integers(parts(raw, |part| u16::from_le_bytes(part).into())),
-        Scalar::U8 | Scalar::Bool => Values::Integers(raw.iter().copied().map(i64::from).collect()),
-        Scalar::F32 => Values::Floats(parts(raw, |part| f32::from_le_bytes(part).into())),
-        Scalar::F64 => Values::Floats(parts(raw, f64::from_le_bytes)),
+        Scalar::U32 => {
+            ConstantElements::Integers(parts(raw, |part| u32::from_le_bytes(part).into()))
+        }
+        Scalar::U16 => {
+            ConstantElements::Integers(parts(raw, |part| u16::from_le_bytes(part).into()))
+        }
+        Scalar::U8 | Scalar::Bool => {
+            ConstantElements::Integers(raw.iter().copied().map(i64::from).collect())
+        }
+        Scalar::F32 => ConstantElements::Floats(parts(raw, |part| f32::from_le_bytes(part).into())),
+        Scalar::F64 => ConstantElements::Floats(parts(raw, f64::from_le_bytes)),
         _ => return None,
     })
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::call::Shaped;
+use super::call::ShapedTensor;
 use super::elements::scalar;
-use super::fault::{Refused, listed, shown};
-use super::{Asked, proto};
+use super::fault::{ImportError, listed, shown};
+use super::{ImportOptions, proto};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
@@ -13,7 +13,10 @@ use crate::diagnostic::Diagnostic;
 const MAX_OPEN: usize = 1000;
 
 /// Whether the model has the names that were given.
-pub(super) fn are_asked_for(graph: &proto::Graph, asked: &Asked<'_>) -> Result<(), Refused> {
+pub(super) fn are_asked_for(
+    graph: &proto::OnnxGraph,
+    asked: &ImportOptions<'_>,
+) -> Result<(), ImportError> {
     let dims = graph.input.iter().flat_map(dims);
     let names: BTreeSet<&str> = dims.filter_map(|dim| dim.dim_param.as_deref()).collect();
     let inputs: BTreeSet<&str> = graph.input.iter().map(|input| input.name.as_str()).collect();
@@ -27,24 +30,24 @@ pub(super) fn are_asked_for(graph: &proto::Graph, asked: &Asked<'_>) -> Result<(
     for (name, _) in asked.sizes {
         if !names.contains(name.as_str()) {
             let line = format!("`--set {name}=…`: no input has an extent of that name");
-            return Err(Refused::Asked(format!("{line}; {}", there(&names))));
+            return Err(ImportError::Asked(format!("{line}; {}", there(&names))));
         }
     }
     for (name, _) in asked.shapes {
         if !inputs.contains(name.as_str()) {
             let line = format!("`--shape {name}=…`: the model has no input of that name");
-            return Err(Refused::Asked(format!("{line}; {}", there(&inputs))));
+            return Err(ImportError::Asked(format!("{line}; {}", there(&inputs))));
         }
     }
     Ok(())
 }
 
-pub(super) fn tensor_type(value: &proto::ValueInfo) -> Option<&proto::TensorType> {
+pub(super) fn tensor_type(value: &proto::OnnxValueInfo) -> Option<&proto::OnnxTensorType> {
     value.r#type.as_ref()?.tensor.as_ref()
 }
 
 /// What an input is that is no tensor.
-pub(super) fn no_tensor(value: &proto::ValueInfo) -> &'static str {
+pub(super) fn no_tensor(value: &proto::OnnxValueInfo) -> &'static str {
     match &value.r#type {
         Some(own) if own.sequence.is_some() => "is a sequence",
         Some(own) if own.optional.is_some() => "may be left out when the model runs",
@@ -55,13 +58,13 @@ pub(super) fn no_tensor(value: &proto::ValueInfo) -> &'static str {
 }
 
 /// The extents of an input or a result; none where the model has no shape for it.
-pub(super) fn dims(value: &proto::ValueInfo) -> &[proto::Dimension] {
+pub(super) fn dims(value: &proto::OnnxValueInfo) -> &[proto::OnnxDimension] {
     let shape = tensor_type(value).and_then(|of| of.shape.as_ref());
     shape.map_or(&[], |shape| &shape.dim)
 }
 
 /// An extent, where the model or the user says it. ONNX leaves one open with a name, and models also with 0 or -1.
-pub(super) fn size(dim: &proto::Dimension, asked: &Asked<'_>) -> Option<u64> {
+pub(super) fn size(dim: &proto::OnnxDimension, asked: &ImportOptions<'_>) -> Option<u64> {
     if let Some(name) = dim.dim_param.as_ref().filter(|name| !name.is_empty()) {
         return asked.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
     }
@@ -69,20 +72,20 @@ pub(super) fn size(dim: &proto::Dimension, asked: &Asked<'_>) -> Option<u64> {
 }
 
 /// Whether neither the model nor the user says an extent.
-pub(super) fn is_open(dim: &proto::Dimension, asked: &Asked<'_>) -> bool {
+pub(super) fn is_open(dim: &proto::OnnxDimension, asked: &ImportOptions<'_>) -> bool {
     size(dim, asked).is_none()
 }
 
 /// The shapes that the model itself says of results.
 pub(super) fn declared<'a>(
-    graph: &'a proto::Graph,
-    asked: &Asked<'_>,
-) -> BTreeMap<&'a str, Shaped> {
-    let one = |value: &'a proto::ValueInfo| {
+    graph: &'a proto::OnnxGraph,
+    asked: &ImportOptions<'_>,
+) -> BTreeMap<&'a str, ShapedTensor> {
+    let one = |value: &'a proto::OnnxValueInfo| {
         let own = tensor_type(value)?;
         let shape = own.shape.as_ref()?.dim.iter().map(|dim| size(dim, asked));
         let shape = shape.collect::<Option<Vec<_>>>()?;
-        Some((value.name.as_str(), Shaped::new(scalar(own.elem_type)?, shape)))
+        Some((value.name.as_str(), ShapedTensor::new(scalar(own.elem_type)?, shape)))
     };
     graph.value_info.iter().chain(&graph.output).filter_map(one).collect()
 }
@@ -92,10 +95,10 @@ pub(super) fn declared<'a>(
 /// # Errors
 /// The shape that was asked for has another number of axes.
 pub(super) fn given(
-    input: &proto::ValueInfo,
-    asked: &Asked<'_>,
+    input: &proto::OnnxValueInfo,
+    asked: &ImportOptions<'_>,
     open: &mut Vec<String>,
-) -> Result<Vec<u64>, Refused> {
+) -> Result<Vec<u64>, ImportError> {
     let name = shown(&input.name);
     let mut leave = |what: String| {
         if open.len() < MAX_OPEN && !open.contains(&what) {
@@ -107,7 +110,7 @@ pub(super) fn given(
     if let Some((_, shape)) = asked_for {
         if let Some(rank) = own.map(|own| own.dim.len()).filter(|rank| *rank != shape.len()) {
             let line = format!("`--shape {name}=…`: {} for {rank} axes", listed(shape));
-            return Err(Refused::Asked(line));
+            return Err(ImportError::Asked(line));
         }
         return Ok(shape.clone());
     }
@@ -127,7 +130,7 @@ pub(super) fn given(
 }
 
 /// What was left open, if anything was.
-pub(super) fn told_open(open: &[String], graph: &proto::Graph) -> Option<Diagnostic> {
+pub(super) fn told_open(open: &[String], graph: &proto::OnnxGraph) -> Option<Diagnostic> {
     if open.is_empty() {
         return None;
     }

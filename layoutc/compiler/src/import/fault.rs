@@ -4,14 +4,14 @@ use crate::diagnostic::Diagnostic;
 
 /// Why there is no manifest.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Refused {
+pub enum ImportError {
     /// What was asked for is at fault: one line.
     Asked(String),
     /// The model is.
     Faulty(Box<Diagnostic>),
 }
 
-impl From<Box<Diagnostic>> for Refused {
+impl From<Box<Diagnostic>> for ImportError {
     fn from(diagnostic: Box<Diagnostic>) -> Self {
         Self::Faulty(diagnostic)
     }
@@ -19,25 +19,25 @@ impl From<Box<Diagnostic>> for Refused {
 
 /// Why the shapes of an operator's results are not known.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Unshaped {
+pub(super) enum ShapeError {
     /// The operator is none that is known here.
     Operator,
     /// They depend on what is only known when the model runs.
-    Open(String),
+    DataDependent(String),
     /// The operands do not go together.
-    Wrong(String),
+    Mismatch(String),
     /// They are no tensors: what they are.
-    Kind(&'static str),
+    NotTensor(&'static str),
     /// The elements are of a type that there is none of here, by its number in ONNX.
-    Elements(i64),
+    ElementType(i64),
 }
 
 /// Shapes, or why there are none.
-pub(super) type Shaping<T> = Result<T, Unshaped>;
+pub(super) type ShapeResult<T> = Result<T, ShapeError>;
 
 /// Operands that do not go together.
-pub(super) fn wrong<T>(message: impl Into<String>) -> Shaping<T> {
-    Err(Unshaped::Wrong(message.into()))
+pub(super) fn wrong<T>(message: impl Into<String>) -> ShapeResult<T> {
+    Err(ShapeError::Mismatch(message.into()))
 }
 
 /// A name of the model as it is shown: no control character, and not too long.

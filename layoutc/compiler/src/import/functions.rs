@@ -6,54 +6,54 @@ use prost::Message;
 
 use super::fault::shown;
 use super::limits::{MAX_DEPTH, MAX_PARTS};
-use super::proto::{Attribute, Function, Graph, Model, Node};
+use super::proto::{OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
 /// The most bytes of functions that are written in place of calls, as they are in the file.
 const MAX_BYTES: usize = 1 << 30;
 
-type Step<T> = Result<T, Box<Diagnostic>>;
+type InlineResult<T> = Result<T, Box<Diagnostic>>;
 
 /// Domain, name and overload of an operator.
-type Key = (String, String, String);
+type FunctionKey = (String, String, String);
 
 /// Replaces all calls, also those in functions and in graphs of operators.
 ///
 /// # Errors
 /// Functions call each other too deep, or what they stand for is too large: `limit::graph`.
-pub(super) fn inline(model: &mut Model) -> Step<()> {
+pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
     if model.functions.is_empty() {
         return Ok(());
     }
     let functions = std::mem::take(&mut model.functions);
-    let is_own = |set: &super::proto::OperatorSet| ["", "ai.onnx"].contains(&set.domain.as_str());
+    let is_own = |set: &super::proto::OnnxOpset| ["", "ai.onnx"].contains(&set.domain.as_str());
     if !model.opset_import.iter().any(is_own) {
         // What a model says nothing of, its functions do.
         let sets = functions.iter().flat_map(|function| &function.opset_import);
         model.opset_import.extend(sets.filter(|set| is_own(set)).take(1).cloned());
     }
-    let key = |function: &Function| {
+    let key = |function: &OnnxFunction| {
         (function.domain.clone(), function.name.clone(), function.overload.clone())
     };
     let functions = functions.into_iter().map(|function| (key(&function), function)).collect();
-    let mut inliner = Inliner { functions, calls: 0, parts: 0, bytes: 0 };
+    let mut inliner = FunctionInliner { functions, calls: 0, parts: 0, bytes: 0 };
     if let Some(graph) = &mut model.graph {
         inliner.graph(graph, 0)?;
     }
     Ok(())
 }
 
-struct Inliner {
-    functions: BTreeMap<Key, Function>,
+struct FunctionInliner {
+    functions: BTreeMap<FunctionKey, OnnxFunction>,
     calls: usize,
     /// What was written in place of calls, so far.
     parts: usize,
     bytes: usize,
 }
 
-impl Inliner {
-    fn graph(&mut self, graph: &mut Graph, depth: usize) -> Step<()> {
+impl FunctionInliner {
+    fn graph(&mut self, graph: &mut OnnxGraph, depth: usize) -> InlineResult<()> {
         if depth > MAX_DEPTH {
             return Err(excess(format!("functions lie in each other, more than {MAX_DEPTH} deep")));
         }
@@ -76,7 +76,7 @@ impl Inliner {
             }
             self.calls += 1;
             let written = called(function, &node, self.calls);
-            let mut body = Graph { node: written, ..Graph::default() };
+            let mut body = OnnxGraph { node: written, ..OnnxGraph::default() };
             self.graph(&mut body, depth + 1)?;
             nodes.append(&mut body.node);
         }
@@ -90,9 +90,9 @@ fn excess(message: String) -> Box<Diagnostic> {
 }
 
 /// How many names and attributes operators have, those of their graphs included.
-fn parts(nodes: &[Node]) -> usize {
-    let own = |node: &Node| {
-        let bodies = node.attribute.iter().flat_map(Attribute::bodies);
+fn parts(nodes: &[OnnxNode]) -> usize {
+    let own = |node: &OnnxNode| {
+        let bodies = node.attribute.iter().flat_map(OnnxAttribute::bodies);
         let inner: usize = bodies.map(|body| parts(&body.node) + body.initializer.len()).sum();
         1 + node.input.len() + node.output.len() + node.attribute.len() + inner
     };
@@ -100,7 +100,7 @@ fn parts(nodes: &[Node]) -> usize {
 }
 
 /// The operators of a function in place of a call.
-fn called(function: &Function, call: &Node, number: usize) -> Vec<Node> {
+fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNode> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for (k, name) in function.input.iter().enumerate() {
         names.insert(name, call.input.get(k).map_or("", String::as_str));
@@ -111,11 +111,11 @@ fn called(function: &Function, call: &Node, number: usize) -> Vec<Node> {
             continue;
         }
         if let Some(same) = names.get(name.as_str()) {
-            written.push(Node {
+            written.push(OnnxNode {
                 input: vec![(*same).to_owned()],
                 output: vec![given.clone()],
                 op_type: "Identity".to_owned(),
-                ..Node::default()
+                ..OnnxNode::default()
             });
         } else {
             names.insert(name, given);
@@ -125,23 +125,23 @@ fn called(function: &Function, call: &Node, number: usize) -> Vec<Node> {
     let prefix = format!("{place}.{number}/");
     let given = function.attribute_proto.iter().chain(&call.attribute);
     let given = given.map(|attribute| (attribute.name.as_str(), attribute)).collect();
-    let mut renamer = Renamer { names, prefix, given };
+    let mut renamer = CallRenamer { names, prefix, given };
     let mut nodes = function.node.clone();
     nodes.iter_mut().for_each(|node| renamer.node(node));
     nodes.append(&mut written);
     nodes
 }
 
-struct Renamer<'a> {
+struct CallRenamer<'a> {
     /// The names that the call gives.
     names: BTreeMap<&'a str, &'a str>,
     /// What stands in front of all other names.
     prefix: String,
     /// The attributes of the call, and those that the function has where the call has none.
-    given: BTreeMap<&'a str, &'a Attribute>,
+    given: BTreeMap<&'a str, &'a OnnxAttribute>,
 }
 
-impl Renamer<'_> {
+impl CallRenamer<'_> {
     fn rename(&self, name: &mut String) {
         match self.names.get(name.as_str()) {
             Some(given) => (*given).clone_into(name),
@@ -150,7 +150,7 @@ impl Renamer<'_> {
         }
     }
 
-    fn node(&mut self, node: &mut Node) {
+    fn node(&mut self, node: &mut OnnxNode) {
         node.input.iter_mut().chain(&mut node.output).for_each(|name| self.rename(name));
         let attributes = std::mem::take(&mut node.attribute);
         for attribute in attributes {
@@ -163,15 +163,15 @@ impl Renamer<'_> {
     }
 
     /// The attribute that the call gives where one is named, else what the function says it is then.
-    fn attribute(&self, attribute: Attribute) -> Option<Attribute> {
+    fn attribute(&self, attribute: OnnxAttribute) -> Option<OnnxAttribute> {
         if attribute.ref_attr_name.is_empty() {
             return Some(attribute);
         }
         let given = *self.given.get(attribute.ref_attr_name.as_str())?;
-        Some(Attribute { name: attribute.name, ..given.clone() })
+        Some(OnnxAttribute { name: attribute.name, ..given.clone() })
     }
 
-    fn graph(&mut self, graph: &mut Graph) {
+    fn graph(&mut self, graph: &mut OnnxGraph) {
         graph.node.iter_mut().for_each(|node| self.node(node));
         graph.initializer.iter_mut().for_each(|tensor| self.rename(&mut tensor.name));
         let values = graph.input.iter_mut().chain(&mut graph.output).chain(&mut graph.value_info);

@@ -1,17 +1,17 @@
 //! A letter for every axis, such that what operators mean by axes can be said by letters alone, and transpositions need not
 //! be said at all.
 
-use super::axes::Axes;
+use super::axes::LetterClasses;
 use super::infer::permutation;
-use super::network::{Network, Operator, Tensor};
-use super::operator::{Kind, Window};
-use super::relation::{Related, Relations, relations};
+use super::network::{NetworkOperator, NetworkTensor, OnnxNetwork};
+use super::operator::{OnnxOperatorKind, WindowKind};
+use super::relation::{AxisRelation, AxisRelations, relations};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
 /// The letters of a network.
 #[derive(Debug)]
-pub(super) struct Letters {
+pub(super) struct LetterAssignment {
     /// Of each tensor, in ONNX's order of its axes.
     pub(super) of: Vec<String>,
     /// For each tensor the one that it is: itself, or what was transposed.
@@ -32,19 +32,19 @@ pub(super) const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
 ///
 /// # Errors
 /// There are too few letters.
-pub(super) fn letters(network: &mut Network<'_>) -> Result<Letters, Box<Diagnostic>> {
-    let ranks: Vec<usize> = network.tensors.iter().map(Tensor::rank).collect();
-    let mut axes = Axes::new(ranks.iter().copied());
+pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment, Box<Diagnostic>> {
+    let ranks: Vec<usize> = network.tensors.iter().map(NetworkTensor::rank).collect();
+    let mut axes = LetterClasses::new(ranks.iter().copied());
     let mut is_named = vec![true; network.operators.len()];
     for (operator, slot) in network.operators.iter().zip(&mut is_named) {
-        if let Kind::Window(window) = operator.kind {
+        if let OnnxOperatorKind::Window(window) = operator.kind {
             *slot = axes.attempt(|axes| windowed(axes, window, operator, &ranks));
         }
     }
-    let related: Vec<Option<Relations>> =
+    let related: Vec<Option<AxisRelations>> =
         network.operators.iter().map(|operator| relations(network, operator)).collect();
     for ((operator, related), slot) in network.operators.iter().zip(&related).zip(&mut is_named) {
-        if matches!(operator.kind, Kind::Elementwise | Kind::ByLetter) {
+        if matches!(operator.kind, OnnxOperatorKind::Elementwise | OnnxOperatorKind::ByLetter) {
             *slot = related
                 .as_ref()
                 .is_some_and(|related| axes.attempt(|axes| aligned(axes, network, related)));
@@ -52,14 +52,14 @@ pub(super) fn letters(network: &mut Network<'_>) -> Result<Letters, Box<Diagnost
             *slot = *slot && axes.attempt(|axes| aligned(axes, network, related));
         }
     }
-    let Aliases { same, order } = untransposed(&mut axes, network);
+    let TransposeAliases { same, order } = untransposed(&mut axes, network);
     for (k, related) in related.iter().enumerate() {
         if let (Some(related), Some(true)) = (related, is_named.get(k)) {
             constants(&mut axes, network, k, related);
         }
     }
-    let is_gone = |operator: &Operator<'_>| {
-        operator.kind == Kind::Transpose
+    let is_gone = |operator: &NetworkOperator<'_>| {
+        operator.kind == OnnxOperatorKind::Transpose
             && operator.outputs.first().is_some_and(|out| same.get(*out) != Some(out))
     };
     let mut kept = Vec::new();
@@ -74,17 +74,22 @@ pub(super) fn letters(network: &mut Network<'_>) -> Result<Letters, Box<Diagnost
     let of = usual(&mut axes, network)?;
     // Copies of constants are what they are.
     let same = (0..of.len()).map(|k| same.get(k).copied().unwrap_or(k)).collect();
-    Ok(Letters { of, same, order, is_named: named })
+    Ok(LetterAssignment { of, same, order, is_named: named })
 }
 
 /// Names axes as an operator does.
-fn windowed(axes: &mut Axes, window: Window, operator: &Operator<'_>, ranks: &[usize]) -> bool {
+fn windowed(
+    axes: &mut LetterClasses,
+    window: WindowKind,
+    operator: &NetworkOperator<'_>,
+    ranks: &[usize],
+) -> bool {
     let rank = |tensor: &usize| ranks.get(*tensor).copied().unwrap_or(0);
     let operands = operator.inputs.iter().filter_map(|operand| {
         Some((operand.tensor, window.operand(operand.slot, rank(&operand.tensor))?))
     });
     let results = operator.outputs.iter();
-    let results = results.filter_map(|result| Some((*result, Window::result(rank(result))?)));
+    let results = results.filter_map(|result| Some((*result, WindowKind::result(rank(result))?)));
     let has_data = operator.read(0).is_some_and(|data| window.operand(0, rank(&data)).is_some());
     let mut all = operands.chain(results);
     has_data
@@ -94,19 +99,24 @@ fn windowed(axes: &mut Axes, window: Window, operator: &Operator<'_>, ranks: &[u
 }
 
 /// Makes the axes of operands and results one where they go together; constants come later.
-fn aligned(axes: &mut Axes, network: &Network<'_>, related: &Relations) -> bool {
+fn aligned(axes: &mut LetterClasses, network: &OnnxNetwork<'_>, related: &AxisRelations) -> bool {
     let mut others = related.others.iter();
     others.all(|other| network.is_constant(other.tensor) || joined(axes, other, related.whole))
 }
 
-fn joined(axes: &mut Axes, other: &Related, whole: usize) -> bool {
+fn joined(axes: &mut LetterClasses, other: &AxisRelation, whole: usize) -> bool {
     let mut pairs = other.axes.iter().enumerate().filter_map(|(k, axis)| Some((k, (*axis)?)));
     pairs.all(|(k, axis)| axes.join((other.tensor, k), (whole, axis)))
 }
 
 /// Does the same for the constants of an operator. One whose letters are those of another reader is read as a copy, which
 /// has letters of its own: so it never keeps anything from any layout.
-fn constants(axes: &mut Axes, network: &mut Network<'_>, operator: usize, related: &Relations) {
+fn constants(
+    axes: &mut LetterClasses,
+    network: &mut OnnxNetwork<'_>,
+    operator: usize,
+    related: &AxisRelations,
+) {
     for other in &related.others {
         let (tensor, whole) = (other.tensor, related.whole);
         if !network.is_constant(tensor) || axes.attempt(|axes| joined(axes, other, whole)) {
@@ -118,7 +128,7 @@ fn constants(axes: &mut Axes, network: &mut Network<'_>, operator: usize, relate
         let copy = network.tensors.len();
         axes.add(own.rank());
         network.tensors.push(own);
-        joined(axes, &Related { tensor: copy, ..other.clone() }, whole);
+        joined(axes, &AxisRelation { tensor: copy, ..other.clone() }, whole);
         let operands = network.operators.get_mut(operator).map(|operator| &mut operator.inputs);
         let operand = operands.into_iter().flatten().find(|operand| operand.slot == slot);
         operand.into_iter().for_each(|operand| operand.tensor = copy);
@@ -126,7 +136,7 @@ fn constants(axes: &mut Axes, network: &mut Network<'_>, operator: usize, relate
 }
 
 /// What tensors are that only have their axes in another order.
-struct Aliases {
+struct TransposeAliases {
     /// The tensor that each is.
     same: Vec<usize>,
     /// For each axis of each that of the tensor that it is.
@@ -134,13 +144,15 @@ struct Aliases {
 }
 
 /// Takes transpositions for what they are where letters allow it.
-fn untransposed(axes: &mut Axes, network: &Network<'_>) -> Aliases {
+fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> TransposeAliases {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
     let mut orders: Vec<Vec<usize>> =
         network.tensors.iter().map(|tensor| (0..tensor.rank()).collect()).collect();
     // What the model gives is given once, and by its own name.
     let mut asked_for: Vec<usize> = Vec::new();
-    for operator in network.operators.iter().filter(|operator| operator.kind == Kind::Transpose) {
+    for operator in
+        network.operators.iter().filter(|operator| operator.kind == OnnxOperatorKind::Transpose)
+    {
         let (Some(from), [to]) = (operator.read(0), operator.outputs.as_slice()) else {
             continue;
         };
@@ -152,7 +164,7 @@ fn untransposed(axes: &mut Axes, network: &Network<'_>) -> Aliases {
             continue;
         }
         let Ok(order) = permutation(&network.call(operator)) else { continue };
-        let join = |axes: &mut Axes| {
+        let join = |axes: &mut LetterClasses| {
             order.iter().enumerate().all(|(k, axis)| axes.join((*to, k), (from, *axis)))
         };
         if axes.attempt(join) {
@@ -164,7 +176,7 @@ fn untransposed(axes: &mut Axes, network: &Network<'_>) -> Aliases {
             asked_for.extend(is_output.then_some(root));
         }
     }
-    Aliases { same, order: orders }
+    TransposeAliases { same, order: orders }
 }
 
 /// A permutation of what is itself permuted: axis k is axis `own[order[k]]`.
@@ -173,7 +185,10 @@ pub(super) fn through(order: &[usize], own: &[usize]) -> Vec<usize> {
 }
 
 /// Letters for all other axes, the usual ones first; what is computed comes before constants.
-fn usual(axes: &mut Axes, network: &Network<'_>) -> Result<Vec<String>, Box<Diagnostic>> {
+fn usual(
+    axes: &mut LetterClasses,
+    network: &OnnxNetwork<'_>,
+) -> Result<Vec<String>, Box<Diagnostic>> {
     let all = || network.tensors.iter().enumerate();
     let computed = all().filter(|(_, tensor)| !tensor.is_constant);
     for (tensor, found) in computed.chain(all()) {

@@ -12,7 +12,7 @@ pub(super) const MAX_DEPTH: usize = 24;
 
 /// A message whose fields are counted.
 #[derive(Clone, Copy)]
-enum Kind {
+enum MessageKind {
     Model,
     Graph,
     Function,
@@ -24,7 +24,7 @@ enum Kind {
     Tensor,
 }
 
-impl Kind {
+impl MessageKind {
     /// What the field of a number holds, if that is counted too.
     fn below(self, number: u32) -> Option<Self> {
         match (self, number) {
@@ -47,30 +47,30 @@ impl Kind {
 
 /// What a file has too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Excess {
+pub(super) enum LimitExcess {
     Parts,
     Depth,
 }
 
 /// Whether a file has more parts than [`MAX_PARTS`], or graphs deeper than [`MAX_DEPTH`]; of what is not well-formed the parts
 /// before the fault count.
-pub(super) fn excess(file: &Bytes) -> Option<Excess> {
-    let mut stack = vec![(file.clone(), Kind::Model, 0)];
+pub(super) fn excess(file: &Bytes) -> Option<LimitExcess> {
+    let mut stack = vec![(file.clone(), MessageKind::Model, 0)];
     let mut parts = 0;
     while let Some((mut message, kind, depth)) = stack.pop() {
         while message.has_remaining() {
             parts += 1;
             if parts > MAX_PARTS {
-                return Some(Excess::Parts);
+                return Some(LimitExcess::Parts);
             }
             let Ok((number, wire)) = decode_key(&mut message) else { break };
             let inner = kind.below(number).filter(|_| wire == WireType::LengthDelimited);
             if let Some(inner) = inner {
                 let length = decode_varint(&mut message).ok().and_then(|n| usize::try_from(n).ok());
                 let Some(length) = length.filter(|n| *n <= message.remaining()) else { break };
-                let depth = depth + usize::from(matches!(inner, Kind::Graph));
+                let depth = depth + usize::from(matches!(inner, MessageKind::Graph));
                 if depth > MAX_DEPTH {
-                    return Some(Excess::Depth);
+                    return Some(LimitExcess::Depth);
                 }
                 stack.push((message.split_to(length), inner, depth));
             } else if skip_field(wire, number, &mut message, DecodeContext::default()).is_err() {

@@ -2,38 +2,38 @@
 
 use std::collections::BTreeSet;
 
-use super::bodies::Body;
-use super::call::{Call, Shaped, extent, large};
-use super::elements::Values;
-use super::fault::{Shaping, Unshaped, listed};
+use super::bodies::SubgraphSummary;
+use super::call::{OnnxCall, ShapedTensor, extent, large};
+use super::elements::ConstantElements;
+use super::fault::{ShapeError, ShapeResult, listed};
 use super::proto;
-use super::trace::{Step, Tracer};
+use super::trace::{InferResult, ShapeInference};
 use crate::dtype::Scalar;
 
 /// The most turns that are followed one by one.
 const MAX_TURNS: i64 = 4096;
 
 /// Shapes of results, and the tensors around the graph that it reads.
-type Found = (Shaping<Vec<Shaped>>, Vec<usize>);
+type LoopShapes = (ShapeResult<Vec<ShapedTensor>>, Vec<usize>);
 
 /// How a loop begins.
-struct Start {
+struct LoopStart {
     /// The most turns, where that is known; no number at all where there is no limit.
     most: Option<i64>,
     /// Whether there is a first turn, where that is known.
     is_begun: Option<bool>,
-    carried: Vec<Shaped>,
+    carried: Vec<ShapedTensor>,
 }
 
-impl<'a> Tracer<'a> {
+impl<'a> ShapeInference<'a> {
     /// Operands: (most turns, whether there is a first one, what is carried); the graph's: (turn, condition, what is carried).
     pub(super) fn looped(
         &mut self,
         inputs: &[Option<usize>],
-        body: &'a proto::Graph,
-    ) -> Step<Found> {
+        body: &'a proto::OnnxGraph,
+    ) -> InferResult<LoopShapes> {
         let Some(start) = self.start(inputs) else {
-            return Ok((Err(Unshaped::Wrong("an operand is missing".to_owned())), Vec::new()));
+            return Ok((Err(ShapeError::Mismatch("an operand is missing".to_owned())), Vec::new()));
         };
         match self.any_turn(&start, body) {
             Ok((Ok(shapes), read)) => Ok((Ok(shapes), read)),
@@ -42,7 +42,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn start(&self, inputs: &[Option<usize>]) -> Option<Start> {
+    fn start(&self, inputs: &[Option<usize>]) -> Option<LoopStart> {
         let shaped = |k: usize| inputs.get(k).copied().flatten().and_then(|k| self.shaped(k));
         let number = |k: usize| match shaped(k)?.known.as_ref()?.integers()? {
             [number] => Some(*number),
@@ -52,19 +52,23 @@ impl<'a> Tracer<'a> {
         let carried = (2..inputs.len()).map(|k| shaped(k).cloned()).collect::<Option<_>>()?;
         let is_begun = if is_left_out(1) { Some(true) } else { number(1).map(|truth| truth != 0) };
         let most = if is_left_out(0) { Some(i64::MAX) } else { number(0).map(|most| most.max(0)) };
-        Some(Start { most, is_begun, carried })
+        Some(LoopStart { most, is_begun, carried })
     }
 
     /// The shapes of a turn of which no number is known: those of all turns, where what is carried keeps its shape.
-    fn any_turn(&mut self, start: &Start, body: &'a proto::Graph) -> Step<Found> {
-        let unknown = |shaped: &Shaped| Shaped { known: None, ..shaped.clone() };
-        let carried: Vec<Shaped> = start.carried.iter().map(unknown).collect();
-        let scalar = |dtype| Shaped::new(dtype, Vec::new());
+    fn any_turn(
+        &mut self,
+        start: &LoopStart,
+        body: &'a proto::OnnxGraph,
+    ) -> InferResult<LoopShapes> {
+        let unknown = |shaped: &ShapedTensor| ShapedTensor { known: None, ..shaped.clone() };
+        let carried: Vec<ShapedTensor> = start.carried.iter().map(unknown).collect();
+        let scalar = |dtype| ShapedTensor::new(dtype, Vec::new());
         let mut operands = vec![scalar(Scalar::I64), scalar(Scalar::Bool)];
         operands.extend(carried.iter().cloned());
         let found = self.body(body, operands)?;
         let [condition, results @ ..] = found.results.as_slice() else {
-            return Ok((Err(Unshaped::Wrong("`Loop` gives nothing".to_owned())), found.read));
+            return Ok((Err(ShapeError::Mismatch("`Loop` gives nothing".to_owned())), found.read));
         };
         // It runs to the end where the condition is its own operand, or always true.
         let runs_on = truth(condition) == Some(true) || found.same.first() == Some(&Some(1));
@@ -73,8 +77,12 @@ impl<'a> Tracer<'a> {
     }
 
     /// The shapes at the end, each turn followed with what is known of its number and of what was carried so far.
-    fn turn_by_turn(&mut self, start: Start, body: &'a proto::Graph) -> Step<Found> {
-        let mut turns = Turns { carried: start.carried, scanned: None, ends: Vec::new() };
+    fn turn_by_turn(
+        &mut self,
+        start: LoopStart,
+        body: &'a proto::OnnxGraph,
+    ) -> InferResult<LoopShapes> {
+        let mut turns = UnrolledLoop { carried: start.carried, scanned: None, ends: Vec::new() };
         let mut read = BTreeSet::new();
         let mut goes_on = start.is_begun;
         let mut turn = 0;
@@ -87,12 +95,12 @@ impl<'a> Tracer<'a> {
             }
             if turn >= MAX_TURNS {
                 let message = format!("there may be more than {MAX_TURNS} turns");
-                return Ok((Err(Unshaped::Open(message)), read.into_iter().collect()));
+                return Ok((Err(ShapeError::DataDependent(message)), read.into_iter().collect()));
             }
-            let number = |dtype, value| Shaped {
+            let number = |dtype, value| ShapedTensor {
                 dtype,
                 shape: Vec::new(),
-                known: Some(Values::Integers(vec![value])),
+                known: Some(ConstantElements::Integers(vec![value])),
             };
             let mut operands = vec![number(Scalar::I64, turn), number(Scalar::Bool, 1)];
             operands.extend(turns.carried.iter().cloned());
@@ -110,30 +118,32 @@ impl<'a> Tracer<'a> {
     /// Operands: (states, what is scanned); the graph's: (states, one element of each).
     pub(super) fn scanned(
         &mut self,
-        node: &proto::Node,
+        node: &proto::OnnxNode,
         inputs: &[Option<usize>],
-        body: &'a proto::Graph,
-    ) -> Step<Found> {
-        let call = Call { node, opset: self.opset(), inputs: Vec::new(), outputs: 0 };
+        body: &'a proto::OnnxGraph,
+    ) -> InferResult<LoopShapes> {
+        let call = OnnxCall { node, opset: self.opset(), inputs: Vec::new(), outputs: 0 };
         let scanned = call.integer("num_scan_inputs").unwrap_or(0);
         let states =
             usize::try_from(scanned).ok().and_then(|count| inputs.len().checked_sub(count));
-        let all: Option<Vec<Shaped>> = inputs
+        let all: Option<Vec<ShapedTensor>> = inputs
             .iter()
-            .map(|k| self.shaped((*k)?).map(|shaped| Shaped { known: None, ..shaped.clone() }))
+            .map(|k| {
+                self.shaped((*k)?).map(|shaped| ShapedTensor { known: None, ..shaped.clone() })
+            })
             .collect();
         let (Some(states), Some(mut operands)) = (states, all) else {
-            return Ok((Err(Unshaped::Wrong("an operand is missing".to_owned())), Vec::new()));
+            return Ok((Err(ShapeError::Mismatch("an operand is missing".to_owned())), Vec::new()));
         };
         let axes = call.integers("scan_input_axes").unwrap_or_default();
         let mut turns = None;
         for (k, operand) in operands.iter_mut().skip(states).enumerate() {
-            match Call::axis(axes.get(k).copied().unwrap_or(0), operand.shape.len()) {
+            match OnnxCall::axis(axes.get(k).copied().unwrap_or(0), operand.shape.len()) {
                 Ok(axis) => turns = Some(operand.shape.remove(axis)),
                 Err(why) => return Ok((Err(why), Vec::new())),
             }
         }
-        let carried: Vec<Shaped> = operands.iter().take(states).cloned().collect();
+        let carried: Vec<ShapedTensor> = operands.iter().take(states).cloned().collect();
         let found = self.body(body, operands)?;
         let axes = call.integers("scan_output_axes").unwrap_or_default();
         let turns = turns.and_then(|turns| i64::try_from(turns).ok());
@@ -142,22 +152,23 @@ impl<'a> Tracer<'a> {
 }
 
 /// Turns that are followed.
-struct Turns {
+struct UnrolledLoop {
     /// What is carried now.
-    carried: Vec<Shaped>,
+    carried: Vec<ShapedTensor>,
     /// What each turn gives besides.
-    scanned: Option<Vec<Shaped>>,
+    scanned: Option<Vec<ShapedTensor>>,
     /// After how many turns it may end, and what is carried then.
-    ends: Vec<(i64, Vec<Shaped>)>,
+    ends: Vec<(i64, Vec<ShapedTensor>)>,
 }
 
-impl Turns {
-    fn take(&mut self, found: Body) -> Shaping<()> {
+impl UnrolledLoop {
+    fn take(&mut self, found: SubgraphSummary) -> ShapeResult<()> {
         let mut results = found.results.into_iter().skip(1);
         self.carried = results.by_ref().take(self.carried.len()).collect();
-        let scanned: Vec<Shaped> = results.map(|one| Shaped { known: None, ..one }).collect();
+        let scanned: Vec<ShapedTensor> =
+            results.map(|one| ShapedTensor { known: None, ..one }).collect();
         match &self.scanned {
-            Some(before) if *before != scanned => Err(Unshaped::Open(
+            Some(before) if *before != scanned => Err(ShapeError::DataDependent(
                 "what one turn gives has another shape than what the next one does".to_owned(),
             )),
             _ => {
@@ -168,15 +179,16 @@ impl Turns {
     }
 
     /// What is carried in the end, the same wherever it ends, then what all turns give.
-    fn results(self) -> Shaping<Vec<Shaped>> {
+    fn results(self) -> ShapeResult<Vec<ShapedTensor>> {
         let Some(((turns, carried), others)) = self.ends.split_first() else {
-            return Err(Unshaped::Open("it does not end".to_owned()));
+            return Err(ShapeError::DataDependent("it does not end".to_owned()));
         };
         for (_, other) in others {
-            let is_alike = |(a, b): &(&Shaped, &Shaped)| a.shape == b.shape && a.dtype == b.dtype;
+            let is_alike =
+                |(a, b): &(&ShapedTensor, &ShapedTensor)| a.shape == b.shape && a.dtype == b.dtype;
             if let Some((a, b)) = carried.iter().zip(other).find(|pair| !is_alike(pair)) {
                 let (a, b) = (listed(&a.shape), listed(&b.shape));
-                return Err(Unshaped::Open(format!(
+                return Err(ShapeError::DataDependent(format!(
                     "what is carried may be {a} or {b} in the end"
                 )));
             }
@@ -189,7 +201,7 @@ impl Turns {
 }
 
 /// Whether a condition is true, where that is known.
-fn truth(condition: &Shaped) -> Option<bool> {
+fn truth(condition: &ShapedTensor) -> Option<bool> {
     match condition.known.as_ref()?.integers()? {
         [truth] => Some(*truth != 0),
         _ => None,
@@ -198,11 +210,11 @@ fn truth(condition: &Shaped) -> Option<bool> {
 
 /// The results of a loop: what is carried, which must keep its shape, then what each turn gives, along an axis of turns.
 fn after(
-    carried: &[Shaped],
-    results: &[Shaped],
+    carried: &[ShapedTensor],
+    results: &[ShapedTensor],
     turns: Option<i64>,
     axes: &[i64],
-) -> Shaping<Vec<Shaped>> {
+) -> ShapeResult<Vec<ShapedTensor>> {
     let mut all = Vec::new();
     for (k, result) in results.iter().enumerate() {
         let mut shape = result.shape.clone();
@@ -211,20 +223,20 @@ fn after(
                 let (before, after) = (listed(&before.shape), listed(&shape));
                 let message =
                     format!("what is carried is {before} before a turn, {after} after it");
-                return Err(Unshaped::Open(message));
+                return Err(ShapeError::DataDependent(message));
             }
             (Some(_), _) => {}
             (None, Some(turns)) => {
                 let axis = axes.get(k - carried.len()).copied().unwrap_or(0);
-                let axis = Call::axis(axis, large(shape.len().checked_add(1))?)?;
+                let axis = OnnxCall::axis(axis, large(shape.len().checked_add(1))?)?;
                 shape.insert(axis, extent(turns)?);
             }
             (None, None) => {
                 let message = "how many turns there are is known only when the model runs";
-                return Err(Unshaped::Open(message.to_owned()));
+                return Err(ShapeError::DataDependent(message.to_owned()));
             }
         }
-        all.push(Shaped::new(result.dtype, shape));
+        all.push(ShapedTensor::new(result.dtype, shape));
     }
     Ok(all)
 }

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::elements::Values;
-use super::letters::Letters;
-use super::network::{Network, Tensor};
+use super::elements::ConstantElements;
+use super::letters::LetterAssignment;
+use super::network::{NetworkTensor, OnnxNetwork};
 use crate::dtype::Scalar;
 
 /// The object of `import --format json`: `nodes` (`name`, `model`, `op`); `tensors` (`model`, the tensor `name` that it is,
@@ -14,8 +14,8 @@ use crate::dtype::Scalar;
 /// `names` has the name of each tensor, `nodes` the one of each operator, `is_written` says whether a tensor is in the
 /// manifest.
 pub(super) fn map(
-    network: &Network<'_>,
-    letters: &Letters,
+    network: &OnnxNetwork<'_>,
+    letters: &LetterAssignment,
     names: &[String],
     nodes: &[String],
     is_written: &dyn Fn(usize) -> bool,
@@ -40,7 +40,7 @@ pub(super) fn map(
     })
 }
 
-fn constant(tensor: &Tensor<'_>, name: &str) -> Value {
+fn constant(tensor: &NetworkTensor<'_>, name: &str) -> Value {
     let known = tensor.shaped.known.as_ref().filter(|_| !tensor.is_stored);
     let source = match (tensor.is_stored, known) {
         (true, _) => "file",
@@ -50,8 +50,8 @@ fn constant(tensor: &Tensor<'_>, name: &str) -> Value {
     let mut object = json!({ "name": name, "model": tensor.name, "source": source });
     if let Some(known) = known {
         object["elements"] = match known {
-            Values::Integers(values) => values.clone().into(),
-            Values::Floats(values) => {
+            ConstantElements::Integers(values) => values.clone().into(),
+            ConstantElements::Floats(values) => {
                 values.iter().map(|value| float(*value, tensor.shaped.dtype)).collect()
             }
         };

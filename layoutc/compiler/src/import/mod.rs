@@ -37,14 +37,14 @@ use prost::bytes::Bytes;
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use limits::{Excess, MAX_DEPTH, MAX_PARTS, excess};
+use limits::{LimitExcess, MAX_DEPTH, MAX_PARTS, excess};
 
-pub use fault::Refused;
-pub(crate) use names::Reserved;
+pub use fault::ImportError;
+pub(crate) use names::ReservedPredicate;
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
-pub struct Asked<'a> {
+pub struct ImportOptions<'a> {
     /// The graph's name, before it is made one of a manifest; empty: the model's own.
     pub name: &'a str,
     /// The name of the file, for the first line.
@@ -61,7 +61,7 @@ pub struct Asked<'a> {
 
 /// A graph as a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportedGraph {
     /// The manifest.
     pub text: String,
     /// The graph's name.
@@ -86,9 +86,9 @@ pub struct Imported {
 /// What was asked for is not there, or the file is no model that a graph can say: codes `import::…`.
 pub(crate) fn import(
     file: Bytes,
-    asked: &Asked<'_>,
-    is_reserved: &Reserved<'_>,
-) -> Result<Imported, Refused> {
+    asked: &ImportOptions<'_>,
+    is_reserved: &ReservedPredicate<'_>,
+) -> Result<ImportedGraph, ImportError> {
     let mut model = decode(file)?;
     functions::inline(&mut model)?;
     let (mut network, assumed) = open::traced(&model, asked)?;
@@ -105,16 +105,18 @@ pub(crate) fn import(
 }
 
 /// The messages of a file.
-fn decode(file: Bytes) -> Result<proto::Model, Box<Diagnostic>> {
+fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
     let too_much = excess(&file).map(|excess| match excess {
-        Excess::Parts => format!("the model has more than {MAX_PARTS} parts"),
-        Excess::Depth => format!("the model has graphs within graphs, more than {MAX_DEPTH} deep"),
+        LimitExcess::Parts => format!("the model has more than {MAX_PARTS} parts"),
+        LimitExcess::Depth => {
+            format!("the model has graphs within graphs, more than {MAX_DEPTH} deep")
+        }
     });
     if let Some(message) = too_much {
         return Err(Box::new(Diagnostic::placeless(Code::LimitGraph, message)));
     }
     let bytes = file.len();
-    let model = proto::Model::decode(file).map_err(|fault| {
+    let model = proto::OnnxModel::decode(file).map_err(|fault| {
         let message = "the file is not an ONNX model";
         let found = Diagnostic::placeless(Code::ImportMalformed, message);
         Box::new(found.note(fault.to_string()).note(format!("it has {bytes} bytes")))

@@ -3,27 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a target language keeps a word for itself.
-pub(crate) type Reserved<'a> = dyn Fn(&str) -> bool + 'a;
+pub(crate) type ReservedPredicate<'a> = dyn Fn(&str) -> bool + 'a;
 
 /// The longest name.
 const MAX_LENGTH: usize = 96;
 
 /// Names that are given out.
-pub(super) struct Names<'a> {
+pub(super) struct ManifestNamer<'a> {
     /// In capitals.
     taken: BTreeSet<String>,
     /// How often each name was asked for.
     counts: BTreeMap<String, usize>,
-    is_reserved: &'a Reserved<'a>,
+    is_reserved: &'a ReservedPredicate<'a>,
     /// What a name begins with that would begin with a digit.
     before_digit: char,
     /// What a name is called that has no letter.
     fallback: &'static str,
 }
 
-impl<'a> Names<'a> {
+impl<'a> ManifestNamer<'a> {
     pub(super) fn new(
-        is_reserved: &'a Reserved<'a>,
+        is_reserved: &'a ReservedPredicate<'a>,
         before_digit: char,
         fallback: &'static str,
     ) -> Self {

@@ -1,17 +1,17 @@
 //! A model with the shape of every tensor: what is left of it after everything known beforehand is worked out.
 
-use super::call::{Call, Shaped};
-use super::operator::Kind;
+use super::call::{OnnxCall, ShapedTensor};
+use super::operator::OnnxOperatorKind;
 use super::proto;
 
 /// Operators and the tensors between them, by position; every tensor is given before it is read.
 #[derive(Debug)]
-pub(super) struct Network<'a> {
+pub(super) struct OnnxNetwork<'a> {
     pub(super) name: &'a str,
     /// The version of ONNX's own operators.
     pub(super) opset: i64,
-    pub(super) tensors: Vec<Tensor<'a>>,
-    pub(super) operators: Vec<Operator<'a>>,
+    pub(super) tensors: Vec<NetworkTensor<'a>>,
+    pub(super) operators: Vec<NetworkOperator<'a>>,
     /// What the model takes, in its order.
     pub(super) inputs: Vec<usize>,
     /// What it gives, in its order.
@@ -21,42 +21,42 @@ pub(super) struct Network<'a> {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Tensor<'a> {
+pub(super) struct NetworkTensor<'a> {
     /// The model's name of it.
     pub(super) name: &'a str,
-    pub(super) shaped: Shaped,
+    pub(super) shaped: ShapedTensor,
     /// Whether it is there before the model runs.
     pub(super) is_constant: bool,
     /// Whether its elements stand in the file.
     pub(super) is_stored: bool,
 }
 
-impl Tensor<'_> {
+impl NetworkTensor<'_> {
     pub(super) fn rank(&self) -> usize {
         self.shaped.shape.len()
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Operator<'a> {
-    pub(super) node: &'a proto::Node,
-    pub(super) kind: Kind,
+pub(super) struct NetworkOperator<'a> {
+    pub(super) node: &'a proto::OnnxNode,
+    pub(super) kind: OnnxOperatorKind,
     /// The operands with data, in order; parameters that are worked out are left out.
-    pub(super) inputs: Vec<Operand>,
+    pub(super) inputs: Vec<NetworkOperand>,
     /// Those parameters.
-    pub(super) parameters: Vec<Operand>,
+    pub(super) parameters: Vec<NetworkOperand>,
     pub(super) outputs: Vec<usize>,
 }
 
 /// An operand of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Operand {
+pub(super) struct NetworkOperand {
     /// Which one it is, counted from 0; those that are left out count.
     pub(super) slot: usize,
     pub(super) tensor: usize,
 }
 
-impl Operator<'_> {
+impl NetworkOperator<'_> {
     /// The tensors that it reads as data.
     pub(super) fn reads(&self) -> impl Iterator<Item = usize> + '_ {
         self.inputs.iter().map(|operand| operand.tensor)
@@ -68,9 +68,9 @@ impl Operator<'_> {
     }
 }
 
-impl Network<'_> {
+impl OnnxNetwork<'_> {
     /// An operator with its operands, as the rules of shapes see it.
-    pub(super) fn call<'n>(&'n self, operator: &Operator<'n>) -> Call<'n> {
+    pub(super) fn call<'n>(&'n self, operator: &NetworkOperator<'n>) -> OnnxCall<'n> {
         let operands = || operator.inputs.iter().chain(&operator.parameters);
         let slots = operands().map(|operand| operand.slot + 1).max().unwrap_or(0);
         let mut inputs = vec![None; slots];
@@ -78,11 +78,11 @@ impl Network<'_> {
             let shaped = self.tensors.get(operand.tensor).map(|tensor| &tensor.shaped);
             inputs.get_mut(operand.slot).into_iter().for_each(|slot| *slot = shaped);
         }
-        Call { node: operator.node, opset: self.opset, inputs, outputs: operator.outputs.len() }
+        OnnxCall { node: operator.node, opset: self.opset, inputs, outputs: operator.outputs.len() }
     }
 
     pub(super) fn rank(&self, tensor: usize) -> usize {
-        self.tensors.get(tensor).map_or(0, Tensor::rank)
+        self.tensors.get(tensor).map_or(0, NetworkTensor::rank)
     }
 
     pub(super) fn is_constant(&self, tensor: usize) -> bool {

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::extents::{dims, is_open, tensor_type, told_open};
-use super::fault::{Refused, shown};
-use super::network::Network;
+use super::fault::{ImportError, shown};
+use super::network::OnnxNetwork;
 use super::trace::trace;
-use super::{Asked, proto};
+use super::{ImportOptions, proto};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
@@ -21,14 +21,14 @@ const MAX_SLOTS: usize = 64;
 
 /// An extent that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Slot<'a> {
+enum OpenExtent<'a> {
     /// All extents of a name.
     Named(&'a str),
     /// Axis of an input, without a name.
     Axis(&'a str, usize),
 }
 
-impl Slot<'_> {
+impl OpenExtent<'_> {
     /// `height`; `` x[1] `` without a name.
     fn shown(&self) -> String {
         match self {
@@ -43,23 +43,24 @@ impl Slot<'_> {
 /// # Errors
 /// The model is at fault, or what was asked for, or there are no sizes with which its shapes go together.
 pub(super) fn traced<'a>(
-    model: &'a proto::Model,
-    asked: &Asked<'_>,
-) -> Result<(Network<'a>, Vec<(String, u64)>), Refused> {
+    model: &'a proto::OnnxModel,
+    asked: &ImportOptions<'_>,
+) -> Result<(OnnxNetwork<'a>, Vec<(String, u64)>), ImportError> {
     let slots = model.graph.as_ref().and_then(|graph| slots(graph, asked)).unwrap_or_default();
     let Some(graph) = model.graph.as_ref().filter(|_| !slots.is_empty()) else {
         return trace(model, asked).map(|network| (network, Vec::new()));
     };
     let mut first: Option<Box<Diagnostic>> = None;
     for sizes in tries(&slots) {
-        let chosen: Vec<(&Slot<'_>, u64)> = slots.iter().map(|(slot, _)| slot).zip(sizes).collect();
+        let chosen: Vec<(&OpenExtent<'_>, u64)> =
+            slots.iter().map(|(slot, _)| slot).zip(sizes).collect();
         match trace(model, &with(graph, asked, &chosen).asked(asked)) {
             Ok(network) => {
                 let assumed = chosen.iter().map(|(slot, size)| (slot.shown(), *size));
                 return Ok((network, assumed.collect()));
             }
-            Err(Refused::Asked(line)) => return Err(Refused::Asked(line)),
-            Err(Refused::Faulty(fault)) => match fault.code {
+            Err(ImportError::Asked(line)) => return Err(ImportError::Asked(line)),
+            Err(ImportError::Faulty(fault)) => match fault.code {
                 Code::ImportOperands | Code::ImportShape => first = first.or(Some(fault)),
                 _ => return Err(fault.into()),
             },
@@ -71,8 +72,8 @@ pub(super) fn traced<'a>(
 /// What is said where no sizes fit: what is open, and what was at fault first.
 fn fitting_none(
     first: Option<Box<Diagnostic>>,
-    slots: &[(Slot<'_>, Traits)],
-    graph: &proto::Graph,
+    slots: &[(OpenExtent<'_>, OpenExtentInfo)],
+    graph: &proto::OnnxGraph,
 ) -> Box<Diagnostic> {
     let open: Vec<String> = slots.iter().map(|(slot, _)| format!("`{}`", slot.shown())).collect();
     let Some(first) = first else {
@@ -90,15 +91,18 @@ fn fitting_none(
 
 /// What is known of an open extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Traits {
+struct OpenExtentInfo {
     is_batch: bool,
     /// The model says 0: that may be meant, or stand for any size.
     is_zero: bool,
 }
 
 /// The open extents. `None` where an input's shape is open altogether, or there are too many.
-fn slots<'a>(graph: &'a proto::Graph, asked: &Asked<'_>) -> Option<Vec<(Slot<'a>, Traits)>> {
-    let mut slots: Vec<(Slot<'a>, Traits)> = Vec::new();
+fn slots<'a>(
+    graph: &'a proto::OnnxGraph,
+    asked: &ImportOptions<'_>,
+) -> Option<Vec<(OpenExtent<'a>, OpenExtentInfo)>> {
+    let mut slots: Vec<(OpenExtent<'a>, OpenExtentInfo)> = Vec::new();
     let constants: BTreeSet<&str> =
         graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
     for input in graph.input.iter().filter(|input| !constants.contains(input.name.as_str())) {
@@ -110,7 +114,7 @@ fn slots<'a>(graph: &'a proto::Graph, asked: &Asked<'_>) -> Option<Vec<(Slot<'a>
         for (axis, dim) in dims.iter().enumerate().filter(|(_, dim)| is_open(dim, asked)) {
             // Some exporters call all of them `?`.
             let name = dim.dim_param.as_deref().filter(|name| !["", "?"].contains(name));
-            let slot = name.map_or(Slot::Axis(&input.name, axis), Slot::Named);
+            let slot = name.map_or(OpenExtent::Axis(&input.name, axis), OpenExtent::Named);
             let says_so = name.is_some_and(|name| name.to_ascii_lowercase().contains("batch"));
             let is_batch = says_so || (axis == 0 && dims.len() > 1);
             if let Some((_, known)) = slots.iter_mut().find(|(known, _)| *known == slot) {
@@ -121,15 +125,15 @@ fn slots<'a>(graph: &'a proto::Graph, asked: &Asked<'_>) -> Option<Vec<(Slot<'a>
                 return None;
             }
             let is_zero = dim.dim_value == Some(0);
-            slots.push((slot, Traits { is_batch, is_zero }));
+            slots.push((slot, OpenExtentInfo { is_batch, is_zero }));
         }
     }
     Some(slots)
 }
 
 /// Sizes to try, one for each open extent: all of one size first, then some of them 1. Zeros are tried as they are before.
-fn tries(slots: &[(Slot<'_>, Traits)]) -> Vec<Vec<u64>> {
-    let is_free = |(_, traits): &&(Slot<'_>, Traits)| !traits.is_batch;
+fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
+    let is_free = |(_, traits): &&(OpenExtent<'_>, OpenExtentInfo)| !traits.is_batch;
     let others = slots.iter().filter(is_free).count();
     let some_ones = if others > 1 { 1_u64 << others.min(16) } else { 1 };
     let mut tries: Vec<Vec<u64>> = Vec::new();
@@ -147,7 +151,12 @@ fn tries(slots: &[(Slot<'_>, Traits)]) -> Vec<Vec<u64>> {
 }
 
 /// A size for each open extent; `ones` has a bit for each that is no batch: those that are 1.
-fn sizes(slots: &[(Slot<'_>, Traits)], size: u64, ones: u64, keeps_zeros: bool) -> Vec<u64> {
+fn sizes(
+    slots: &[(OpenExtent<'_>, OpenExtentInfo)],
+    size: u64,
+    ones: u64,
+    keeps_zeros: bool,
+) -> Vec<u64> {
     let mut rest = ones;
     let mut sizes = Vec::new();
     for (_, traits) in slots {
@@ -163,32 +172,36 @@ fn sizes(slots: &[(Slot<'_>, Traits)], size: u64, ones: u64, keeps_zeros: bool) 
 }
 
 /// What is asked for, with sizes of what is open.
-struct With {
+struct ExtentAssignment {
     sizes: Vec<(String, u64)>,
     shapes: Vec<(String, Vec<u64>)>,
 }
 
-impl With {
-    fn asked<'a>(&'a self, asked: &Asked<'a>) -> Asked<'a> {
-        Asked { sizes: &self.sizes, shapes: &self.shapes, ..asked.clone() }
+impl ExtentAssignment {
+    fn asked<'a>(&'a self, asked: &ImportOptions<'a>) -> ImportOptions<'a> {
+        ImportOptions { sizes: &self.sizes, shapes: &self.shapes, ..asked.clone() }
     }
 }
 
-fn with(graph: &proto::Graph, asked: &Asked<'_>, chosen: &[(&Slot<'_>, u64)]) -> With {
-    let mut with = With { sizes: asked.sizes.to_vec(), shapes: asked.shapes.to_vec() };
+fn with(
+    graph: &proto::OnnxGraph,
+    asked: &ImportOptions<'_>,
+    chosen: &[(&OpenExtent<'_>, u64)],
+) -> ExtentAssignment {
+    let mut with = ExtentAssignment { sizes: asked.sizes.to_vec(), shapes: asked.shapes.to_vec() };
     for (slot, size) in chosen {
-        if let Slot::Named(name) = slot {
+        if let OpenExtent::Named(name) = slot {
             with.sizes.push(((*name).to_owned(), *size));
         }
     }
     for input in &graph.input {
-        let is_here = |slot: &Slot<'_>| matches!(slot, Slot::Axis(name, _) if *name == input.name);
+        let is_here = |slot: &OpenExtent<'_>| matches!(slot, OpenExtent::Axis(name, _) if *name == input.name);
         if !chosen.iter().any(|(slot, _)| is_here(slot)) {
             continue;
         }
-        let known = Asked { sizes: &with.sizes, ..asked.clone() };
-        let size = |(axis, dim): (usize, &proto::Dimension)| {
-            let own = Slot::Axis(&input.name, axis);
+        let known = ImportOptions { sizes: &with.sizes, ..asked.clone() };
+        let size = |(axis, dim): (usize, &proto::OnnxDimension)| {
+            let own = OpenExtent::Axis(&input.name, axis);
             let chosen = chosen.iter().find(|(slot, _)| **slot == own).map(|(_, size)| *size);
             chosen.or_else(|| super::extents::size(dim, &known)).unwrap_or(1)
         };

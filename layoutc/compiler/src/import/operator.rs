@@ -5,13 +5,13 @@ use super::proto;
 
 /// What an operator means by the axes of its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum OnnxOperatorKind {
     /// It sees elements alone: any layout, the same one for all.
     Elementwise,
     /// It goes along axes that can be told by letter: any layout, the same one for all, each the part for its axes.
     ByLetter,
     /// It names its axes: batch, channels, space.
-    Window(Window),
+    Window(WindowKind),
     /// Its result has the elements of its operand, in another order of axes.
     Transpose,
     /// Axes by number: row-major, as ONNX has it.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 
 /// An operator whose axes have names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Window {
+pub(super) enum WindowKind {
     /// The filter has output channels first.
     Conv,
     /// The filter has input channels first.
@@ -121,7 +121,7 @@ const RANDOM: &[&str] = &[
 /// The letters behind batch and channels, by how many there are.
 const SPACE: [&str; 4] = ["", "W", "HW", "DHW"];
 
-impl Window {
+impl WindowKind {
     /// The letters of operand `k` of `rank` axes, as ONNX orders them. `None`: one that has no names here.
     pub(super) fn operand(self, k: usize, rank: usize) -> Option<String> {
         let axes = match (self, k) {
@@ -144,44 +144,48 @@ impl Window {
 }
 
 /// What an operator means by axes.
-pub(super) fn kind(node: &proto::Node) -> Kind {
+pub(super) fn kind(node: &proto::OnnxNode) -> OnnxOperatorKind {
     if !is_standard(node) {
-        return Kind::RowMajor;
+        return OnnxOperatorKind::RowMajor;
     }
     match node.op_type.as_str() {
-        "Conv" => Kind::Window(Window::Conv),
-        "ConvTranspose" => Kind::Window(Window::ConvTranspose),
+        "Conv" => OnnxOperatorKind::Window(WindowKind::Conv),
+        "ConvTranspose" => OnnxOperatorKind::Window(WindowKind::ConvTranspose),
         "MaxPool" | "AveragePool" | "LpPool" | "GlobalAveragePool" | "GlobalMaxPool"
-        | "GlobalLpPool" => Kind::Window(Window::Pool),
-        "Transpose" => Kind::Transpose,
-        op if is_elementwise(op) => Kind::Elementwise,
-        op if BY_LETTER.contains(&op) => Kind::ByLetter,
-        _ => Kind::RowMajor,
+        | "GlobalLpPool" => OnnxOperatorKind::Window(WindowKind::Pool),
+        "Transpose" => OnnxOperatorKind::Transpose,
+        op if is_elementwise(op) => OnnxOperatorKind::Elementwise,
+        op if BY_LETTER.contains(&op) => OnnxOperatorKind::ByLetter,
+        _ => OnnxOperatorKind::RowMajor,
     }
 }
 
 /// Whether it is one of ONNX's own operators.
-pub(super) fn is_standard(node: &proto::Node) -> bool {
+pub(super) fn is_standard(node: &proto::OnnxNode) -> bool {
     ["", "ai.onnx"].contains(&node.domain.as_str())
 }
 
 /// Whether operand `k` is a parameter where it is worked out.
-pub(super) fn is_parameter(node: &proto::Node, k: usize) -> bool {
+pub(super) fn is_parameter(node: &proto::OnnxNode, k: usize) -> bool {
     is_standard(node) && k > 0 && PARAMETERS.contains(&node.op_type.as_str())
 }
 
 /// Whether of operand `k` the element type alone is read.
-pub(super) fn is_unread(node: &proto::Node, k: usize) -> bool {
+pub(super) fn is_unread(node: &proto::OnnxNode, k: usize) -> bool {
     is_standard(node) && k == 1 && node.op_type == "CastLike"
 }
 
 /// Whether its results are known where its operands are.
-pub(super) fn is_pure(node: &proto::Node) -> bool {
+pub(super) fn is_pure(node: &proto::OnnxNode) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
 }
 
 /// What a parameter is called as a property; an operator of an older version has an attribute of that name.
-pub(super) fn parameter_name(node: &proto::Node, slot: usize, opset: i64) -> Option<&'static str> {
+pub(super) fn parameter_name(
+    node: &proto::OnnxNode,
+    slot: usize,
+    opset: i64,
+) -> Option<&'static str> {
     let names: &[&str] = match node.op_type.as_str() {
         "Clip" => &["min", "max"],
         "CenterCropPad" | "Expand" | "Reshape" => &["shape"],
@@ -203,7 +207,7 @@ pub(super) fn parameter_name(node: &proto::Node, slot: usize, opset: i64) -> Opt
 }
 
 /// Whether its first result is its first operand.
-pub(super) fn is_identity(node: &proto::Node) -> bool {
+pub(super) fn is_identity(node: &proto::OnnxNode) -> bool {
     let is_used = |k: usize| node.output.get(k).is_some_and(|name| !name.is_empty());
     let is_named = ["Identity", "Dropout"].contains(&node.op_type.as_str());
     is_standard(node) && is_named && !is_used(1)

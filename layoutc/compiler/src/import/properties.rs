@@ -1,13 +1,13 @@
 //! The properties of nodes: attributes, those at ONNX's default too, and parameters that are worked out.
 
-use super::along::{Form, along};
-use super::call::Call;
-use super::defaults::{Value, defaults};
-use super::elements::Values;
+use super::along::{AxisAttribute, along};
+use super::call::OnnxCall;
+use super::defaults::{OnnxValue, defaults};
+use super::elements::ConstantElements;
 use super::infer::permutation;
-use super::letters::{Letters, through};
-use super::network::{Network, Operator};
-use super::operator::{GLOBAL_POOLS, Kind, is_standard, parameter_name};
+use super::letters::{LetterAssignment, through};
+use super::network::{NetworkOperator, OnnxNetwork};
+use super::operator::{GLOBAL_POOLS, OnnxOperatorKind, is_standard, parameter_name};
 use super::proto;
 use super::text::word;
 use crate::dtype::Scalar;
@@ -20,38 +20,38 @@ const MAX_WORD: usize = 4096;
 
 /// The properties of an operator, each with its value as the manifest has it.
 pub(super) fn properties(
-    network: &Network<'_>,
-    letters: &Letters,
-    operator: &Operator<'_>,
+    network: &OnnxNetwork<'_>,
+    letters: &LetterAssignment,
+    operator: &NetworkOperator<'_>,
 ) -> Vec<(String, String)> {
     let call = network.call(operator);
     let mut all = attributes(network, operator, &call);
     by_letter(&mut all, network, letters, operator);
-    if operator.kind == Kind::Transpose
+    if operator.kind == OnnxOperatorKind::Transpose
         && let (Ok(order), Some(from)) = (permutation(&call), operator.read(0))
     {
         // What is read may be there with its axes in another order.
         let own = letters.order.get(from);
         let order = own.map_or_else(|| order.clone(), |own| through(&order, own));
         let order = order.into_iter().filter_map(|axis| i64::try_from(axis).ok()).collect();
-        replace(&mut all, "perm", Some(Value::Integers(order)));
+        replace(&mut all, "perm", Some(OnnxValue::Integers(order)));
     }
     let slots = operator.inputs.iter().map(|operand| operand.slot);
     if operator.inputs.iter().enumerate().any(|(k, operand)| k != operand.slot) {
         let slots = slots.filter_map(|slot| i64::try_from(slot).ok()).collect();
-        replace(&mut all, "operands", Some(Value::Integers(slots)));
+        replace(&mut all, "operands", Some(OnnxValue::Integers(slots)));
     }
     all.into_iter().filter_map(|(key, value)| Some((key, text(&value)?))).collect()
 }
 
 /// Its attributes and parameters, as ONNX has them.
 fn attributes(
-    network: &Network<'_>,
-    operator: &Operator<'_>,
-    call: &Call<'_>,
-) -> Vec<(String, Value)> {
-    let mut all: Vec<(String, Value)> = Vec::new();
-    let mut add = |key: &str, value: Value| {
+    network: &OnnxNetwork<'_>,
+    operator: &NetworkOperator<'_>,
+    call: &OnnxCall<'_>,
+) -> Vec<(String, OnnxValue)> {
+    let mut all: Vec<(String, OnnxValue)> = Vec::new();
+    let mut add = |key: &str, value: OnnxValue| {
         if is_key(key) && all.iter().all(|(known, _)| known != key) {
             all.push((key.to_owned(), value));
         }
@@ -81,14 +81,15 @@ fn attributes(
 
 /// Axes by letter, where an operator takes any layout.
 fn by_letter(
-    all: &mut Vec<(String, Value)>,
-    network: &Network<'_>,
-    letters: &Letters,
-    operator: &Operator<'_>,
+    all: &mut Vec<(String, OnnxValue)>,
+    network: &OnnxNetwork<'_>,
+    letters: &LetterAssignment,
+    operator: &NetworkOperator<'_>,
 ) {
     let op = operator.node.op_type.as_str();
-    let is_letters = matches!(operator.kind, Kind::Elementwise | Kind::ByLetter)
-        || (is_standard(operator.node) && GLOBAL_POOLS.contains(&op));
+    let is_letters =
+        matches!(operator.kind, OnnxOperatorKind::Elementwise | OnnxOperatorKind::ByLetter)
+            || (is_standard(operator.node) && GLOBAL_POOLS.contains(&op));
     if !is_letters || !is_standard(operator.node) {
         return;
     }
@@ -99,16 +100,16 @@ fn by_letter(
     let letter = |axis: usize| own.and_then(|own| own.chars().nth(axis)).map(String::from);
     let listed = axes.iter().filter_map(|axis| letter(*axis)).collect::<Vec<_>>().join(",");
     let (axis, axes) = match form {
-        Form::Axis => (Some(listed), None),
-        Form::Axes => (None, Some(listed)),
-        Form::Both => (letter(1), Some(listed)),
+        AxisAttribute::Axis => (Some(listed), None),
+        AxisAttribute::Axes => (None, Some(listed)),
+        AxisAttribute::Both => (letter(1), Some(listed)),
     };
-    replace(all, "axis", axis.map(Value::Word));
-    replace(all, "axes", axes.filter(|_| op != "Expand").map(Value::Word));
+    replace(all, "axis", axis.map(OnnxValue::Word));
+    replace(all, "axes", axes.filter(|_| op != "Expand").map(OnnxValue::Word));
 }
 
 /// Gives a property another value, in its place; with `None` it goes.
-fn replace(all: &mut Vec<(String, Value)>, key: &str, value: Option<Value>) {
+fn replace(all: &mut Vec<(String, OnnxValue)>, key: &str, value: Option<OnnxValue>) {
     let at = all.iter().position(|(known, _)| known == key);
     match (at, value) {
         (Some(at), Some(value)) => {
@@ -129,55 +130,57 @@ fn is_key(key: &str) -> bool {
 }
 
 /// The value of an attribute; none for tensors and graphs, and for lists without an element.
-fn own(attribute: &proto::Attribute) -> Option<Value> {
+fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
     let word = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
     if let Some(value) = attribute.i {
-        return Some(Value::Integer(value));
+        return Some(OnnxValue::Integer(value));
     }
     if let Some(value) = attribute.f {
-        return Some(Value::Float(value));
+        return Some(OnnxValue::Float(value));
     }
     if let Some(text) = &attribute.s {
-        return Some(Value::Word(word(text)?));
+        return Some(OnnxValue::Word(word(text)?));
     }
     if !attribute.ints.is_empty() {
-        return Some(Value::Integers(attribute.ints.clone()));
+        return Some(OnnxValue::Integers(attribute.ints.clone()));
     }
     if !attribute.floats.is_empty() {
-        return Some(Value::Floats(attribute.floats.clone()));
+        return Some(OnnxValue::Floats(attribute.floats.clone()));
     }
     let words = attribute.strings.iter().map(|text| word(text)).collect::<Option<Vec<_>>>()?;
-    (!words.is_empty()).then(|| Value::Word(words.join(",")))
+    (!words.is_empty()).then(|| OnnxValue::Word(words.join(",")))
 }
 
 /// Elements that are worked out, as a property has them.
-fn worked_out(known: &Values, dtype: Scalar, is_scalar: bool) -> Option<Value> {
+fn worked_out(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Option<OnnxValue> {
     match known {
-        Values::Integers(values) if is_scalar => values.first().copied().map(Value::Integer),
-        Values::Integers(values) => Some(Value::Integers(values.clone())),
-        Values::Floats(values) if dtype == Scalar::F64 => {
-            let all: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
-            Some(Value::Word(all.join(",")))
+        ConstantElements::Integers(values) if is_scalar => {
+            values.first().copied().map(OnnxValue::Integer)
         }
-        Values::Floats(values) => {
+        ConstantElements::Integers(values) => Some(OnnxValue::Integers(values.clone())),
+        ConstantElements::Floats(values) if dtype == Scalar::F64 => {
+            let all: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+            Some(OnnxValue::Word(all.join(",")))
+        }
+        ConstantElements::Floats(values) => {
             #[expect(clippy::cast_possible_truncation, reason = "they are no wider")]
             let values: Vec<f32> = values.iter().map(|value| *value as f32).collect();
             match values.as_slice() {
-                [value] if is_scalar => Some(Value::Float(*value)),
-                _ => Some(Value::Floats(values)),
+                [value] if is_scalar => Some(OnnxValue::Float(*value)),
+                _ => Some(OnnxValue::Floats(values)),
             }
         }
     }
 }
 
 /// As the manifest has it. A list of one number all over is that number.
-fn text(value: &Value) -> Option<String> {
+fn text(value: &OnnxValue) -> Option<String> {
     match value {
-        Value::Integer(value) => Some(value.to_string()),
-        Value::Float(value) => Some(float(*value)),
-        Value::Integers(values) => list(values, i64::to_string),
-        Value::Floats(values) => list(values, |value| float(*value)),
-        Value::Word(text) => (text.len() <= MAX_WORD).then(|| word(text)),
+        OnnxValue::Integer(value) => Some(value.to_string()),
+        OnnxValue::Float(value) => Some(float(*value)),
+        OnnxValue::Integers(values) => list(values, i64::to_string),
+        OnnxValue::Floats(values) => list(values, |value| float(*value)),
+        OnnxValue::Word(text) => (text.len() <= MAX_WORD).then(|| word(text)),
     }
 }
 

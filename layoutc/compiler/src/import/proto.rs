@@ -7,18 +7,18 @@ use prost::bytes::Bytes;
 
 /// A file.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Model {
+pub(super) struct OnnxModel {
     #[prost(message, optional, tag = "7")]
-    pub(super) graph: Option<Graph>,
+    pub(super) graph: Option<OnnxGraph>,
     #[prost(message, repeated, tag = "8")]
-    pub(super) opset_import: Vec<OperatorSet>,
+    pub(super) opset_import: Vec<OnnxOpset>,
     #[prost(message, repeated, tag = "25")]
-    pub(super) functions: Vec<Function>,
+    pub(super) functions: Vec<OnnxFunction>,
 }
 
 /// An operator of the model's own, made of others.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Function {
+pub(super) struct OnnxFunction {
     #[prost(string, tag = "1")]
     pub(super) name: String,
     #[prost(string, repeated, tag = "4")]
@@ -26,21 +26,21 @@ pub(super) struct Function {
     #[prost(string, repeated, tag = "5")]
     pub(super) output: Vec<String>,
     #[prost(message, repeated, tag = "7")]
-    pub(super) node: Vec<Node>,
+    pub(super) node: Vec<OnnxNode>,
     #[prost(message, repeated, tag = "9")]
-    pub(super) opset_import: Vec<OperatorSet>,
+    pub(super) opset_import: Vec<OnnxOpset>,
     #[prost(string, tag = "10")]
     pub(super) domain: String,
     /// Attributes that a call may leave out, with what they are then.
     #[prost(message, repeated, tag = "11")]
-    pub(super) attribute_proto: Vec<Attribute>,
+    pub(super) attribute_proto: Vec<OnnxAttribute>,
     #[prost(string, tag = "13")]
     pub(super) overload: String,
 }
 
 /// A set of operators, and its version.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct OperatorSet {
+pub(super) struct OnnxOpset {
     #[prost(string, tag = "1")]
     pub(super) domain: String,
     #[prost(int64, tag = "2")]
@@ -49,24 +49,24 @@ pub(super) struct OperatorSet {
 
 /// A graph.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Graph {
+pub(super) struct OnnxGraph {
     #[prost(message, repeated, tag = "1")]
-    pub(super) node: Vec<Node>,
+    pub(super) node: Vec<OnnxNode>,
     #[prost(string, tag = "2")]
     pub(super) name: String,
     #[prost(message, repeated, tag = "5")]
-    pub(super) initializer: Vec<Tensor>,
+    pub(super) initializer: Vec<OnnxTensor>,
     #[prost(message, repeated, tag = "11")]
-    pub(super) input: Vec<ValueInfo>,
+    pub(super) input: Vec<OnnxValueInfo>,
     #[prost(message, repeated, tag = "12")]
-    pub(super) output: Vec<ValueInfo>,
+    pub(super) output: Vec<OnnxValueInfo>,
     #[prost(message, repeated, tag = "13")]
-    pub(super) value_info: Vec<ValueInfo>,
+    pub(super) value_info: Vec<OnnxValueInfo>,
 }
 
 /// An operator at its place.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Node {
+pub(super) struct OnnxNode {
     #[prost(string, repeated, tag = "1")]
     pub(super) input: Vec<String>,
     #[prost(string, repeated, tag = "2")]
@@ -76,7 +76,7 @@ pub(super) struct Node {
     #[prost(string, tag = "4")]
     pub(super) op_type: String,
     #[prost(message, repeated, tag = "5")]
-    pub(super) attribute: Vec<Attribute>,
+    pub(super) attribute: Vec<OnnxAttribute>,
     #[prost(string, tag = "7")]
     pub(super) domain: String,
     #[prost(string, tag = "8")]
@@ -85,7 +85,7 @@ pub(super) struct Node {
 
 /// An attribute of an operator.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Attribute {
+pub(super) struct OnnxAttribute {
     #[prost(string, tag = "1")]
     pub(super) name: String,
     #[prost(float, optional, tag = "2")]
@@ -95,9 +95,9 @@ pub(super) struct Attribute {
     #[prost(bytes = "bytes", optional, tag = "4")]
     pub(super) s: Option<Bytes>,
     #[prost(message, optional, tag = "5")]
-    pub(super) t: Option<Tensor>,
+    pub(super) t: Option<OnnxTensor>,
     #[prost(message, optional, boxed, tag = "6")]
-    pub(super) g: Option<Box<Graph>>,
+    pub(super) g: Option<Box<OnnxGraph>>,
     #[prost(float, repeated, tag = "7")]
     pub(super) floats: Vec<f32>,
     #[prost(int64, repeated, tag = "8")]
@@ -105,22 +105,22 @@ pub(super) struct Attribute {
     #[prost(bytes = "bytes", repeated, tag = "9")]
     pub(super) strings: Vec<Bytes>,
     #[prost(message, repeated, tag = "11")]
-    pub(super) graphs: Vec<Graph>,
+    pub(super) graphs: Vec<OnnxGraph>,
     /// Within a function: the attribute of the call that this one is.
     #[prost(string, tag = "21")]
     pub(super) ref_attr_name: String,
 }
 
-impl Attribute {
+impl OnnxAttribute {
     /// The graphs that it holds.
-    pub(super) fn bodies(&self) -> impl Iterator<Item = &Graph> {
+    pub(super) fn bodies(&self) -> impl Iterator<Item = &OnnxGraph> {
         self.g.as_deref().into_iter().chain(&self.graphs)
     }
 }
 
 /// A tensor with its elements.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Tensor {
+pub(super) struct OnnxTensor {
     #[prost(int64, repeated, tag = "1")]
     pub(super) dims: Vec<i64>,
     #[prost(int32, tag = "2")]
@@ -143,18 +143,18 @@ pub(super) struct Tensor {
 
 /// A tensor's name and type.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct ValueInfo {
+pub(super) struct OnnxValueInfo {
     #[prost(string, tag = "1")]
     pub(super) name: String,
     #[prost(message, optional, tag = "2")]
-    pub(super) r#type: Option<Type>,
+    pub(super) r#type: Option<OnnxType>,
 }
 
 /// A type: that of tensors is read, of others which kind it is.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Type {
+pub(super) struct OnnxType {
     #[prost(message, optional, tag = "1")]
-    pub(super) tensor: Option<TensorType>,
+    pub(super) tensor: Option<OnnxTensorType>,
     #[prost(bytes = "bytes", optional, tag = "4")]
     pub(super) sequence: Option<Bytes>,
     #[prost(bytes = "bytes", optional, tag = "5")]
@@ -167,23 +167,23 @@ pub(super) struct Type {
 
 /// Element type and shape.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct TensorType {
+pub(super) struct OnnxTensorType {
     #[prost(int32, tag = "1")]
     pub(super) elem_type: i32,
     #[prost(message, optional, tag = "2")]
-    pub(super) shape: Option<Shape>,
+    pub(super) shape: Option<OnnxShape>,
 }
 
 /// The extents of all axes.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Shape {
+pub(super) struct OnnxShape {
     #[prost(message, repeated, tag = "1")]
-    pub(super) dim: Vec<Dimension>,
+    pub(super) dim: Vec<OnnxDimension>,
 }
 
 /// An extent: a number, a name, or neither.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Dimension {
+pub(super) struct OnnxDimension {
     #[prost(int64, optional, tag = "1")]
     pub(super) dim_value: Option<i64>,
     #[prost(string, optional, tag = "2")]

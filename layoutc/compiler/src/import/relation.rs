@@ -1,14 +1,14 @@
 //! The axes of an operator's operands and results that are one: those that broadcasting aligns, and those that are kept.
 
 use super::along::along;
-use super::call::Call;
+use super::call::OnnxCall;
 use super::infer::is_broadcast;
-use super::network::{Network, Operator};
-use super::operator::{GLOBAL_POOLS, Kind};
+use super::network::{NetworkOperator, OnnxNetwork};
+use super::operator::{GLOBAL_POOLS, OnnxOperatorKind};
 
 /// The axes of one tensor of an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Related {
+pub(super) struct AxisRelation {
     pub(super) tensor: usize,
     /// The operand that it is; `None` for a result.
     pub(super) slot: Option<usize>,
@@ -18,29 +18,34 @@ pub(super) struct Related {
 
 /// The tensors of an operator that takes any layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Relations {
+pub(super) struct AxisRelations {
     /// The tensor that has all axes.
     pub(super) whole: usize,
-    pub(super) others: Vec<Related>,
+    pub(super) others: Vec<AxisRelation>,
 }
 
 /// How the axes of an operator's tensors go together. `None` where it goes by their order.
-pub(super) fn relations(network: &Network<'_>, operator: &Operator<'_>) -> Option<Relations> {
+pub(super) fn relations(
+    network: &OnnxNetwork<'_>,
+    operator: &NetworkOperator<'_>,
+) -> Option<AxisRelations> {
     let call = network.call(operator);
     let is_global = GLOBAL_POOLS.contains(&operator.node.op_type.as_str());
-    let site = Site { network, operator, call: &call };
+    let site = RelationBuilder { network, operator, call: &call };
     match operator.kind {
-        Kind::Elementwise => site.elementwise(),
-        Kind::ByLetter => site.by_letter(),
-        Kind::Window(_) if is_global => site.by_letter(),
-        Kind::Window(_) | Kind::Transpose | Kind::RowMajor => None,
+        OnnxOperatorKind::Elementwise => site.elementwise(),
+        OnnxOperatorKind::ByLetter => site.by_letter(),
+        OnnxOperatorKind::Window(_) if is_global => site.by_letter(),
+        OnnxOperatorKind::Window(_) | OnnxOperatorKind::Transpose | OnnxOperatorKind::RowMajor => {
+            None
+        }
     }
 }
 
-struct Site<'s> {
-    network: &'s Network<'s>,
-    operator: &'s Operator<'s>,
-    call: &'s Call<'s>,
+struct RelationBuilder<'s> {
+    network: &'s OnnxNetwork<'s>,
+    operator: &'s NetworkOperator<'s>,
+    call: &'s OnnxCall<'s>,
 }
 
 /// The last axes of a whole.
@@ -49,13 +54,13 @@ fn last(own: usize, whole: usize) -> Option<Vec<Option<usize>>> {
     Some((skipped..whole).map(Some).collect())
 }
 
-impl Site<'_> {
+impl RelationBuilder<'_> {
     fn op(&self) -> &str {
         &self.operator.node.op_type
     }
 
     /// Operands behind the first are broadcast, or scalars, or vectors along an axis.
-    fn elementwise(&self) -> Option<Relations> {
+    fn elementwise(&self) -> Option<AxisRelations> {
         let whole = *self.operator.outputs.first()?;
         let rank = self.network.rank(whole);
         let mut others = Vec::new();
@@ -68,13 +73,13 @@ impl Site<'_> {
             } else {
                 self.beside(own, rank)?
             };
-            others.push(Related { tensor: operand.tensor, slot: Some(operand.slot), axes });
+            others.push(AxisRelation { tensor: operand.tensor, slot: Some(operand.slot), axes });
         }
         for result in self.operator.outputs.iter().skip(1) {
             let axes = last(self.network.rank(*result), rank)?;
-            others.push(Related { tensor: *result, slot: None, axes });
+            others.push(AxisRelation { tensor: *result, slot: None, axes });
         }
-        Some(Relations { whole, others })
+        Some(AxisRelations { whole, others })
     }
 
     /// Until version 7 of ONNX's operators the second operand lies along the first from `axis` on.
@@ -82,7 +87,7 @@ impl Site<'_> {
         let is_old = self.call.opset < 7 && self.call.integer("broadcast") == Some(1);
         match self.call.integer("axis").filter(|_| is_old && slot == 1) {
             Some(axis) => {
-                let start = Call::axis(axis, rank.max(1)).ok()?;
+                let start = OnnxCall::axis(axis, rank.max(1)).ok()?;
                 (start + own <= rank).then(|| (start..start + own).map(Some).collect())
             }
             None => last(own, rank),
@@ -102,7 +107,7 @@ impl Site<'_> {
         }
     }
 
-    fn by_letter(&self) -> Option<Relations> {
+    fn by_letter(&self) -> Option<AxisRelations> {
         let (_, axes) = along(self.call)?;
         let is_of_result = ["Concat", "Expand", "Unsqueeze"].contains(&self.op());
         let first = *self.operator.outputs.first()?;
@@ -129,7 +134,7 @@ impl Site<'_> {
             if axes.len() != own {
                 return None;
             }
-            let related = Related { tensor: operand.tensor, slot: Some(operand.slot), axes };
+            let related = AxisRelation { tensor: operand.tensor, slot: Some(operand.slot), axes };
             others.extend((operand.tensor != whole || operand.slot > 0).then_some(related));
         }
         for (k, result) in self.operator.outputs.iter().enumerate().filter(|one| *one.1 != whole) {
@@ -143,9 +148,9 @@ impl Site<'_> {
             if axes.len() != own {
                 return None;
             }
-            others.push(Related { tensor: *result, slot: None, axes });
+            others.push(AxisRelation { tensor: *result, slot: None, axes });
         }
-        Some(Relations { whole, others })
+        Some(AxisRelations { whole, others })
     }
 
     /// Whether a vector has an element for each channel of a tensor.

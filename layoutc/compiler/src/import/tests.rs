@@ -4,81 +4,91 @@ use prost::bytes::Bytes;
 use super::infer::elementwise;
 use super::letters::USUAL;
 use super::operator::{BY_LETTER, GLOBAL_POOLS};
-use super::{Asked, Imported, Refused, import, proto};
+use super::{ImportError, ImportOptions, ImportedGraph, import, proto};
 use crate::codes::Code;
 
-pub(super) fn value(name: &str, extents: &[Option<i64>]) -> proto::ValueInfo {
-    let dim = |extent: &Option<i64>| proto::Dimension {
+pub(super) fn value(name: &str, extents: &[Option<i64>]) -> proto::OnnxValueInfo {
+    let dim = |extent: &Option<i64>| proto::OnnxDimension {
         dim_value: *extent,
         dim_param: extent.is_none().then(|| "batch".to_owned()),
     };
-    let shape = proto::Shape { dim: extents.iter().map(dim).collect() };
-    let tensor = Some(proto::TensorType { elem_type: 1, shape: Some(shape) });
-    let r#type = Some(proto::Type { tensor, ..proto::Type::default() });
-    proto::ValueInfo { name: name.to_owned(), r#type }
+    let shape = proto::OnnxShape { dim: extents.iter().map(dim).collect() };
+    let tensor = Some(proto::OnnxTensorType { elem_type: 1, shape: Some(shape) });
+    let r#type = Some(proto::OnnxType { tensor, ..proto::OnnxType::default() });
+    proto::OnnxValueInfo { name: name.to_owned(), r#type }
 }
 
-pub(super) fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> proto::Node {
+pub(super) fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> proto::OnnxNode {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let (input, output) = (owned(inputs), owned(outputs));
-    proto::Node { op_type: op.to_owned(), input, output, ..proto::Node::default() }
+    proto::OnnxNode { op_type: op.to_owned(), input, output, ..proto::OnnxNode::default() }
 }
 
-pub(super) fn ints(name: &str, ints: &[i64]) -> proto::Attribute {
-    proto::Attribute { name: name.to_owned(), ints: ints.to_vec(), ..proto::Attribute::default() }
+pub(super) fn ints(name: &str, ints: &[i64]) -> proto::OnnxAttribute {
+    proto::OnnxAttribute {
+        name: name.to_owned(),
+        ints: ints.to_vec(),
+        ..proto::OnnxAttribute::default()
+    }
 }
 
-pub(super) fn along(node: proto::Node, axis: i64) -> proto::Node {
+pub(super) fn along(node: proto::OnnxNode, axis: i64) -> proto::OnnxNode {
     let name = "axis".to_owned();
-    let axis = proto::Attribute { name, i: Some(axis), ..proto::Attribute::default() };
-    proto::Node { attribute: vec![axis], ..node }
+    let axis = proto::OnnxAttribute { name, i: Some(axis), ..proto::OnnxAttribute::default() };
+    proto::OnnxNode { attribute: vec![axis], ..node }
 }
 
-pub(super) fn constant(name: &str, values: &[i64]) -> proto::Tensor {
+pub(super) fn constant(name: &str, values: &[i64]) -> proto::OnnxTensor {
     let dims = vec![i64::try_from(values.len()).unwrap()];
     let int64_data = values.to_vec();
-    proto::Tensor { name: name.to_owned(), dims, data_type: 7, int64_data, ..Default::default() }
+    proto::OnnxTensor {
+        name: name.to_owned(),
+        dims,
+        data_type: 7,
+        int64_data,
+        ..Default::default()
+    }
 }
 
 /// `x` [2, 3, 4, 5] through some nodes to `y`.
-pub(super) fn model(nodes: Vec<proto::Node>) -> proto::Model {
-    let graph = proto::Graph {
+pub(super) fn model(nodes: Vec<proto::OnnxNode>) -> proto::OnnxModel {
+    let graph = proto::OnnxGraph {
         node: nodes,
         name: "m".to_owned(),
         input: vec![value("x", &[Some(2), Some(3), Some(4), Some(5)])],
-        output: vec![proto::ValueInfo { name: "y".to_owned(), r#type: None }],
-        ..proto::Graph::default()
+        output: vec![proto::OnnxValueInfo { name: "y".to_owned(), r#type: None }],
+        ..proto::OnnxGraph::default()
     };
-    let opset_import = vec![proto::OperatorSet { domain: String::new(), version: 17 }];
-    proto::Model { graph: Some(graph), opset_import, functions: Vec::new() }
+    let opset_import = vec![proto::OnnxOpset { domain: String::new(), version: 17 }];
+    proto::OnnxModel { graph: Some(graph), opset_import, functions: Vec::new() }
 }
 
 pub(super) fn with_constants(
-    mut model: proto::Model,
-    constants: Vec<proto::Tensor>,
-) -> proto::Model {
+    mut model: proto::OnnxModel,
+    constants: Vec<proto::OnnxTensor>,
+) -> proto::OnnxModel {
     model.graph.as_mut().unwrap().initializer = constants;
     model
 }
 
-pub(super) fn asked<'a>() -> Asked<'a> {
-    Asked { name: "g", backend: "onnx", ..Asked::default() }
+pub(super) fn asked<'a>() -> ImportOptions<'a> {
+    ImportOptions { name: "g", backend: "onnx", ..ImportOptions::default() }
 }
 
-pub(super) fn imported(model: &proto::Model) -> Result<Imported, Refused> {
+pub(super) fn imported(model: &proto::OnnxModel) -> Result<ImportedGraph, ImportError> {
     import(model.encode_to_vec().into(), &asked(), &|name| name == "int")
 }
 
 /// What `y` is declared as.
-fn result(nodes: Vec<proto::Node>, constants: Vec<proto::Tensor>) -> String {
+fn result(nodes: Vec<proto::OnnxNode>, constants: Vec<proto::OnnxTensor>) -> String {
     let text = imported(&with_constants(model(nodes), constants)).unwrap().text;
     let line = text.lines().find(|line| line.trim_start().starts_with("out y "));
     line.unwrap_or_else(|| panic!("{text}")).trim().to_owned()
 }
 
-pub(super) fn refused(model: &proto::Model) -> (Code, String) {
+pub(super) fn refused(model: &proto::OnnxModel) -> (Code, String) {
     match imported(model) {
-        Err(Refused::Faulty(fault)) => (fault.code, fault.message),
+        Err(ImportError::Faulty(fault)) => (fault.code, fault.message),
         other => panic!("{other:?}"),
     }
 }
@@ -89,8 +99,8 @@ fn shape(extents: &str) -> String {
 
 #[test]
 fn shapes_are_those_of_onnx() {
-    let y = |op: &str, attributes: Vec<proto::Attribute>| {
-        vec![proto::Node { attribute: attributes, ..node(op, &["x"], &["y"]) }]
+    let y = |op: &str, attributes: Vec<proto::OnnxAttribute>| {
+        vec![proto::OnnxNode { attribute: attributes, ..node(op, &["x"], &["y"]) }]
     };
     let kernel = || ints("kernel_shape", &[2, 2]);
     let cases = [
@@ -126,7 +136,7 @@ fn a_shape_is_worked_out_from_what_is_known() {
 
 #[test]
 fn a_transposition_is_a_change_of_layout() {
-    let turn = |from: &str, to: &str, perm: &[i64]| proto::Node {
+    let turn = |from: &str, to: &str, perm: &[i64]| proto::OnnxNode {
         attribute: vec![ints("perm", perm)],
         ..node("Transpose", &[from], &[to])
     };
@@ -148,7 +158,7 @@ fn a_transposition_is_a_change_of_layout() {
         turn("a", "b", &[1, 0, 2, 3]),
         node("Add", &["a", "b"], &["y"]),
     ];
-    let square = |mut model: proto::Model| {
+    let square = |mut model: proto::OnnxModel| {
         model.graph.as_mut().unwrap().input =
             vec![value("x", &[Some(3), Some(3), Some(4), Some(5)])];
         model
@@ -159,7 +169,7 @@ fn a_transposition_is_a_change_of_layout() {
 
 #[test]
 fn the_axis_of_what_takes_any_layout_is_a_letter() {
-    let turn = proto::Node {
+    let turn = proto::OnnxNode {
         attribute: vec![ints("perm", &[0, 3, 1, 2])],
         ..node("Transpose", &["x"], &["a"])
     };
@@ -176,17 +186,17 @@ fn the_axis_of_what_takes_any_layout_is_a_letter() {
     assert!(text.contains("op=Concat axis=H {"), "{text}");
 }
 
-fn turn(from: &str, to: &str, perm: &[i64]) -> proto::Node {
+fn turn(from: &str, to: &str, perm: &[i64]) -> proto::OnnxNode {
     let attribute = vec![ints("perm", perm)];
-    proto::Node { attribute, ..node("Transpose", &[from], &[to]) }
+    proto::OnnxNode { attribute, ..node("Transpose", &[from], &[to]) }
 }
 
 /// `x` [2, 3, 4] through some nodes to outputs.
-fn of_three(nodes: Vec<proto::Node>, outputs: &[&str]) -> proto::Model {
+fn of_three(nodes: Vec<proto::OnnxNode>, outputs: &[&str]) -> proto::OnnxModel {
     let mut model = model(nodes);
     let graph = model.graph.as_mut().unwrap();
     graph.input = vec![value("x", &[Some(2), Some(3), Some(4)])];
-    let output = |name: &&str| proto::ValueInfo { name: (*name).to_owned(), r#type: None };
+    let output = |name: &&str| proto::OnnxValueInfo { name: (*name).to_owned(), r#type: None };
     graph.output = outputs.iter().map(output).collect();
     model
 }
@@ -228,13 +238,13 @@ fn a_kept_transposition_of_what_is_transposed_has_the_order_of_both() {
 
 #[test]
 fn attributes_at_their_default_are_properties_as_the_version_has_them() {
-    let line = |version: i64, node: proto::Node| {
+    let line = |version: i64, node: proto::OnnxNode| {
         let mut model = model(vec![node]);
         model.opset_import[0].version = version;
         model.graph.as_mut().unwrap().initializer = vec![
-            proto::Tensor { dims: vec![6, 3, 2, 2], data_type: 1, ..constant("w", &[]) },
+            proto::OnnxTensor { dims: vec![6, 3, 2, 2], data_type: 1, ..constant("w", &[]) },
             constant("axes", &[1, -1]),
-            proto::Tensor {
+            proto::OnnxTensor {
                 dims: vec![],
                 data_type: 1,
                 float_data: vec![-1.5],
@@ -248,12 +258,12 @@ fn attributes_at_their_default_are_properties_as_the_version_has_them() {
     let conv = node("Conv", &["x", "w"], &["y"]);
     let same = "Conv auto_pad=NOTSET group=1 strides=1 dilations=1 pads=0 kernel_shape=2";
     assert_eq!(line(17, conv.clone()), same);
-    let upper = proto::Attribute {
+    let upper = proto::OnnxAttribute {
         name: "auto_pad".to_owned(),
         s: Some(Bytes::from_static(b"SAME_UPPER")),
-        ..proto::Attribute::default()
+        ..proto::OnnxAttribute::default()
     };
-    let upper = proto::Node { attribute: vec![upper], ..conv };
+    let upper = proto::OnnxNode { attribute: vec![upper], ..conv };
     let same = "Conv auto_pad=SAME_UPPER group=1 strides=1 dilations=1 kernel_shape=2";
     assert_eq!(line(17, upper), same);
     let softmax = node("Softmax", &["x"], &["y"]);
@@ -291,11 +301,13 @@ fn a_constant_that_is_read_along_several_axes_has_letters_for_each() {
     let graph = square.graph.as_mut().unwrap();
     graph.node[3] = along(graph.node[3].clone(), 3);
     graph.input = vec![value("x", &[Some(3), Some(3), Some(4), Some(5)])];
-    graph.initializer = vec![proto::Tensor { dims: vec![3, 1, 1], ..constant("w", &[1, 2, 3]) }];
+    graph.initializer =
+        vec![proto::OnnxTensor { dims: vec![3, 1, 1], ..constant("w", &[1, 2, 3]) }];
     graph.initializer[0].data_type = 1;
     graph.node.remove(3);
-    graph.output =
-        ["a", "b"].map(|name| proto::ValueInfo { name: name.to_owned(), r#type: None }).to_vec();
+    graph.output = ["a", "b"]
+        .map(|name| proto::OnnxValueInfo { name: name.to_owned(), r#type: None })
+        .to_vec();
     let found = imported(&square).unwrap();
     assert_eq!((found.nodes, found.transposes), (2, 1), "{}", found.text);
     assert!(found.text.contains("constant w dtype=f32 layout=CHW"), "{}", found.text);
@@ -321,7 +333,7 @@ fn the_map_has_the_names_of_the_model_and_what_is_worked_out() {
         node("Add", &["half", "h"], &["one"]),
         node("Mul", &["t", "one"], &["y"]),
     ];
-    let half = proto::Tensor {
+    let half = proto::OnnxTensor {
         dims: vec![1],
         data_type: 1,
         float_data: vec![0.1],
@@ -412,20 +424,20 @@ fn names_become_names_of_a_manifest() {
 
 #[test]
 fn what_cannot_be_imported_is_told() {
-    let with = |node: proto::Node, attribute: proto::Attribute| proto::Node {
+    let with = |node: proto::OnnxNode, attribute: proto::OnnxAttribute| proto::OnnxNode {
         attribute: vec![attribute],
         ..node
     };
-    let body = proto::Attribute {
+    let body = proto::OnnxAttribute {
         name: "body".to_owned(),
         g: Some(Box::default()),
-        ..proto::Attribute::default()
+        ..proto::OnnxAttribute::default()
     };
-    let text = proto::Tensor {
+    let text = proto::OnnxTensor {
         name: "w".to_owned(),
         dims: vec![1],
         data_type: 8,
-        ..proto::Tensor::default()
+        ..proto::OnnxTensor::default()
     };
     let cases = [
         (model(vec![node("Relu", &["z"], &["y"])]), Code::ImportOperands, "`z`"),
@@ -464,17 +476,17 @@ fn open_extents_are_assumed_or_given() {
     let found = imported(&open).unwrap();
     assert_eq!(found.assumed, [("batch".to_owned(), 1)]);
     assert!(found.text.starts_with("// The model leaves extents open; assumed: batch=1\n"));
-    let import = |asked: &Asked<'_>| import(open.encode_to_vec().into(), asked, &|_| false);
+    let import = |asked: &ImportOptions<'_>| import(open.encode_to_vec().into(), asked, &|_| false);
     let sizes = [("batch".to_owned(), 7)];
-    let found = import(&Asked { sizes: &sizes, ..asked() }).unwrap();
+    let found = import(&ImportOptions { sizes: &sizes, ..asked() }).unwrap();
     assert!(found.text.contains("input x dtype=f32 layout=NC { shape { N 7; C 3 } }"));
     assert_eq!(found.assumed, []);
     let shapes = [("x".to_owned(), vec![5, 6])];
-    let found = import(&Asked { shapes: &shapes, ..asked() }).unwrap();
+    let found = import(&ImportOptions { shapes: &shapes, ..asked() }).unwrap();
     assert!(found.text.contains("shape { N 5; C 6 }"));
     let sizes = [("bath".to_owned(), 7)];
-    let wrong = import(&Asked { sizes: &sizes, ..asked() });
-    assert!(matches!(wrong, Err(Refused::Asked(line)) if line.contains("there is `batch`")));
+    let wrong = import(&ImportOptions { sizes: &sizes, ..asked() });
+    assert!(matches!(wrong, Err(ImportError::Asked(line)) if line.contains("there is `batch`")));
 }
 
 #[test]
@@ -482,7 +494,7 @@ fn no_damage_to_a_file_does_any_harm() {
     let nodes = vec![
         node("Shape", &["x"], &["s"]),
         node("Reshape", &["x", "s"], &["r"]),
-        proto::Node {
+        proto::OnnxNode {
             attribute: vec![ints("perm", &[0, 2, 3, 1])],
             ..node("Transpose", &["r"], &["t"])
         },
@@ -521,5 +533,5 @@ fn a_file_of_very_many_parts_is_refused_before_it_is_decoded() {
     prost::encoding::encode_varint(graph.len().try_into().unwrap(), &mut file);
     file.extend(graph);
     let found = import(file.into(), &asked(), &|_| false);
-    assert!(matches!(found, Err(Refused::Faulty(fault)) if fault.code == Code::LimitGraph));
+    assert!(matches!(found, Err(ImportError::Faulty(fault)) if fault.code == Code::LimitGraph));
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Asked;
-use super::call::{Call, Shaped, extent};
-use super::elements::{Values, called, scalar, values};
+use super::ImportOptions;
+use super::call::{OnnxCall, ShapedTensor, extent};
+use super::elements::{ConstantElements, called, scalar, values};
 use super::extents::{are_asked_for, declared, given, no_tensor, tensor_type, told_open};
-use super::fault::{Refused, Shaping, Unshaped, shown};
+use super::fault::{ImportError, ShapeError, ShapeResult, shown};
 use super::infer::infer;
-use super::network::{Network, Operand, Operator, Tensor};
+use super::network::{NetworkOperand, NetworkOperator, NetworkTensor, OnnxNetwork};
 use super::operator::{is_identity, is_parameter, is_pure, is_unread, kind};
 use super::proto;
 use crate::codes::Code;
@@ -24,13 +24,13 @@ const MAX_ALL_KNOWN: usize = 1 << 22;
 const MAX_STEPS: usize = 8_000_000;
 
 /// A step that ends with a diagnostic.
-pub(super) type Step<T> = Result<T, Box<Diagnostic>>;
+pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
 
 /// The network of a model.
 pub(super) fn trace<'a>(
-    model: &'a proto::Model,
-    asked: &Asked<'_>,
-) -> Result<Network<'a>, Refused> {
+    model: &'a proto::OnnxModel,
+    asked: &ImportOptions<'_>,
+) -> Result<OnnxNetwork<'a>, ImportError> {
     let Some(graph) = &model.graph else {
         return Err(Box::new(Diagnostic::placeless(
             Code::ImportMalformed,
@@ -39,14 +39,14 @@ pub(super) fn trace<'a>(
         .into());
     };
     are_asked_for(graph, asked)?;
-    let mut tracer = Tracer {
+    let mut tracer = ShapeInference {
         opset: opset(model),
         declared: declared(graph, asked),
         outputs: graph.output.iter().map(|output| output.name.as_str()).collect(),
-        scopes: vec![Scope::default()],
+        scopes: vec![OnnxScope::default()],
         known: 0,
         steps: 0,
-        network: Network {
+        network: OnnxNetwork {
             name: &graph.name,
             opset: opset(model),
             tensors: Vec::new(),
@@ -66,55 +66,55 @@ pub(super) fn trace<'a>(
 }
 
 /// The version of ONNX's own operators; 1 where a model does not say.
-fn opset(model: &proto::Model) -> i64 {
-    let own = |set: &&proto::OperatorSet| ["", "ai.onnx"].contains(&set.domain.as_str());
+fn opset(model: &proto::OnnxModel) -> i64 {
+    let own = |set: &&proto::OnnxOpset| ["", "ai.onnx"].contains(&set.domain.as_str());
     model.opset_import.iter().find(own).map_or(1, |set| set.version)
 }
 
 /// The names of a graph. One within another sees the names of that, too.
 #[derive(Default)]
-pub(super) struct Scope<'a> {
+pub(super) struct OnnxScope<'a> {
     by_name: BTreeMap<&'a str, usize>,
     /// What is no tensor here, with the reason.
     untyped: BTreeMap<&'a str, String>,
 }
 
-pub(super) struct Tracer<'a> {
+pub(super) struct ShapeInference<'a> {
     opset: i64,
-    pub(super) declared: BTreeMap<&'a str, Shaped>,
+    pub(super) declared: BTreeMap<&'a str, ShapedTensor>,
     outputs: BTreeSet<&'a str>,
-    pub(super) scopes: Vec<Scope<'a>>,
+    pub(super) scopes: Vec<OnnxScope<'a>>,
     /// How many elements are known.
     pub(super) known: usize,
     /// How many operators and operands were looked at.
     steps: usize,
-    pub(super) network: Network<'a>,
+    pub(super) network: OnnxNetwork<'a>,
 }
 
-impl<'a> Tracer<'a> {
+impl<'a> ShapeInference<'a> {
     pub(super) fn add(
         &mut self,
         name: &'a str,
-        mut shaped: Shaped,
+        mut shaped: ShapedTensor,
         is_constant: bool,
-    ) -> Step<usize> {
+    ) -> InferResult<usize> {
         if shaped.shape.len() > MAX_RANK {
             let message = format!("`{}` has {} axes", shown(name), shaped.shape.len());
             let found = Diagnostic::placeless(Code::ImportUnsupported, message);
             return Err(Box::new(found.note(format!("the most are {MAX_RANK}"))));
         }
-        self.known += shaped.known.as_ref().map_or(0, Values::len);
+        self.known += shaped.known.as_ref().map_or(0, ConstantElements::len);
         if self.known > MAX_ALL_KNOWN {
             shaped.known = None;
         }
         let position = self.network.tensors.len();
         self.call(name, position)?;
-        self.network.tensors.push(Tensor { name, shaped, is_constant, is_stored: false });
+        self.network.tensors.push(NetworkTensor { name, shaped, is_constant, is_stored: false });
         Ok(position)
     }
 
     /// Gives a tensor a name in the innermost graph.
-    pub(super) fn call(&mut self, name: &'a str, position: usize) -> Step<()> {
+    pub(super) fn call(&mut self, name: &'a str, position: usize) -> InferResult<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if !name.is_empty() && scope.by_name.insert(name, position).is_some() {
             let message = format!("two tensors are called `{}`", shown(name));
@@ -134,7 +134,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    pub(super) fn constants(&mut self, graph: &'a proto::Graph) -> Step<()> {
+    pub(super) fn constants(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
         for tensor in &graph.initializer {
             let Some(dtype) = scalar(tensor.data_type) else {
                 self.refuse(&tensor.name, called(tensor.data_type.into()));
@@ -148,14 +148,18 @@ impl<'a> Tracer<'a> {
             };
             let count = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
             let known = count.and_then(|count| values(tensor, dtype, count));
-            let position = self.add(&tensor.name, Shaped { dtype, shape, known }, true)?;
+            let position = self.add(&tensor.name, ShapedTensor { dtype, shape, known }, true)?;
             let stored = self.network.tensors.get_mut(position).into_iter();
             stored.for_each(|tensor| tensor.is_stored = true);
         }
         Ok(())
     }
 
-    fn inputs(&mut self, graph: &'a proto::Graph, asked: &Asked<'_>) -> Result<(), Refused> {
+    fn inputs(
+        &mut self,
+        graph: &'a proto::OnnxGraph,
+        asked: &ImportOptions<'_>,
+    ) -> Result<(), ImportError> {
         let mut open = Vec::new();
         for input in &graph.input {
             // Until version 4 of the format constants are inputs too.
@@ -173,7 +177,7 @@ impl<'a> Tracer<'a> {
                 continue;
             };
             let shape = given(input, asked, &mut open)?;
-            let position = self.add(&input.name, Shaped::new(dtype, shape), false)?;
+            let position = self.add(&input.name, ShapedTensor::new(dtype, shape), false)?;
             self.network.inputs.push(position);
         }
         match told_open(&open, graph) {
@@ -182,7 +186,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    pub(super) fn operator(&mut self, node: &'a proto::Node) -> Step<()> {
+    pub(super) fn operator(&mut self, node: &'a proto::OnnxNode) -> InferResult<()> {
         self.steps += 1 + node.input.len();
         if self.steps > MAX_STEPS {
             let message =
@@ -213,7 +217,8 @@ impl<'a> Tracer<'a> {
             let tensor = self.network.tensors.get(operand);
             tensor.is_some_and(|tensor| tensor.is_constant && tensor.shaped.known.is_some())
         };
-        let operands = read.iter().map(|(slot, tensor)| Operand { slot: *slot, tensor: *tensor });
+        let operands =
+            read.iter().map(|(slot, tensor)| NetworkOperand { slot: *slot, tensor: *tensor });
         let (parameters, inputs): (Vec<_>, Vec<_>) =
             operands.partition(|one| is_parameter(node, one.slot) && is_known(one.tensor));
         let mut written = Vec::new();
@@ -224,18 +229,18 @@ impl<'a> Tracer<'a> {
             self.network.folded += usize::from(node.op_type != "Constant");
         } else {
             let outputs = written;
-            let operator = Operator { node, kind: kind(node), inputs, parameters, outputs };
+            let operator = NetworkOperator { node, kind: kind(node), inputs, parameters, outputs };
             self.network.operators.push(operator);
         }
         Ok(())
     }
 
     /// The operands of an operator; `None` for one that is left out.
-    pub(super) fn operands(&self, node: &proto::Node) -> Step<Vec<Option<usize>>> {
+    pub(super) fn operands(&self, node: &proto::OnnxNode) -> InferResult<Vec<Option<usize>>> {
         node.input.iter().map(|name| self.operand(node, name)).collect()
     }
 
-    fn operand(&self, node: &proto::Node, name: &str) -> Step<Option<usize>> {
+    fn operand(&self, node: &proto::OnnxNode, name: &str) -> InferResult<Option<usize>> {
         if name.is_empty() {
             return Ok(None);
         }
@@ -258,49 +263,49 @@ impl<'a> Tracer<'a> {
         self.scopes.iter().rev().find_map(|scope| scope.by_name.get(name).copied())
     }
 
-    pub(super) fn shaped(&self, position: usize) -> Option<&Shaped> {
+    pub(super) fn shaped(&self, position: usize) -> Option<&ShapedTensor> {
         self.network.tensors.get(position).map(|tensor| &tensor.shaped)
     }
 
     /// The shapes of an operator's results: by its own rules, else as the model says.
     fn results(
         &self,
-        node: &proto::Node,
+        node: &proto::OnnxNode,
         inputs: &[Option<usize>],
         outputs: usize,
-    ) -> Step<Vec<Shaped>> {
-        let inputs: Vec<Option<&Shaped>> =
+    ) -> InferResult<Vec<ShapedTensor>> {
+        let inputs: Vec<Option<&ShapedTensor>> =
             inputs.iter().map(|position| self.shaped((*position)?)).collect();
-        let call = Call { node, opset: self.opset, inputs, outputs };
+        let call = OnnxCall { node, opset: self.opset, inputs, outputs };
         self.or_declared(node, infer(&call))
     }
 
     /// The results of an operator where they were found, else those that the model says.
     pub(super) fn or_declared(
         &self,
-        node: &proto::Node,
-        found: Shaping<Vec<Shaped>>,
-    ) -> Step<Vec<Shaped>> {
+        node: &proto::OnnxNode,
+        found: ShapeResult<Vec<ShapedTensor>>,
+    ) -> InferResult<Vec<ShapedTensor>> {
         let op = shown(&node.op_type);
         let (message, reason) = match found {
             Ok(results) => return Ok(results),
-            Err(Unshaped::Wrong(message)) => {
+            Err(ShapeError::Mismatch(message)) => {
                 let found = Diagnostic::placeless(Code::ImportOperands, message).note(place(node));
                 return Err(Box::new(found));
             }
-            Err(Unshaped::Elements(number)) => {
+            Err(ShapeError::ElementType(number)) => {
                 let found = untyped(&format!("`{op}` gives"), &called(number));
                 return Err(Box::new(found.note(place(node))));
             }
-            Err(Unshaped::Kind(kind)) => {
+            Err(ShapeError::NotTensor(kind)) => {
                 let message = format!("`{op}` works on {kind}, and a graph here has tensors alone");
                 let found = Diagnostic::placeless(Code::ImportUnsupported, message);
                 return Err(Box::new(found.note(place(node))));
             }
-            Err(Unshaped::Open(reason)) => {
+            Err(ShapeError::DataDependent(reason)) => {
                 (format!("what `{op}` gives has no size before the model runs"), Some(reason))
             }
-            Err(Unshaped::Operator) => {
+            Err(ShapeError::Operator) => {
                 let message = format!(
                     "`{op}` is no operator that layoutc knows, and the model does not say what it gives"
                 );
@@ -319,7 +324,7 @@ impl<'a> Tracer<'a> {
         Err(Box::new(found.help(help)))
     }
 
-    fn outputs(&mut self, graph: &'a proto::Graph) -> Step<()> {
+    fn outputs(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
         let mut known = BTreeSet::new();
         for output in &graph.output {
             let position = self.output(output)?;
@@ -331,7 +336,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The tensor that a graph gives.
-    pub(super) fn output(&self, output: &proto::ValueInfo) -> Step<usize> {
+    pub(super) fn output(&self, output: &proto::OnnxValueInfo) -> InferResult<usize> {
         self.position(&output.name).ok_or_else(|| {
             let name = shown(&output.name);
             let reason = self
@@ -351,7 +356,7 @@ impl<'a> Tracer<'a> {
 }
 
 /// How many results are asked for, those left out between others included.
-pub(super) fn outputs(node: &proto::Node) -> usize {
+pub(super) fn outputs(node: &proto::OnnxNode) -> usize {
     node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |k| k + 1)
 }
 
@@ -362,7 +367,7 @@ fn untyped(what: &str, elements: &str) -> Diagnostic {
 }
 
 /// ``in `conv1` (Conv), which gives `y` ``
-pub(super) fn place(node: &proto::Node) -> String {
+pub(super) fn place(node: &proto::OnnxNode) -> String {
     let op = shown(&node.op_type);
     let gives = node.output.first().map(|name| shown(name)).unwrap_or_default();
     if node.name.is_empty() {

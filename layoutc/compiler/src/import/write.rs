@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::letters::{Letters, MAX_LETTERS, USUAL};
+use super::letters::{LetterAssignment, MAX_LETTERS, USUAL};
 use super::map::map;
-use super::names::{Names, Reserved};
-use super::network::{Network, Operator};
-use super::operator::{Kind, is_standard};
+use super::names::{ManifestNamer, ReservedPredicate};
+use super::network::{NetworkOperator, OnnxNetwork};
+use super::operator::{OnnxOperatorKind, is_standard};
 use super::properties::properties;
 use super::text::{quoted, word};
-use super::{Asked, Imported};
+use super::{ImportOptions, ImportedGraph};
 use crate::dtype::Dtype;
 
 /// What a layout is called that has no letter, or too many.
@@ -18,18 +18,18 @@ const ROW_MAJOR: &str = "row-major";
 
 /// The manifest of a network.
 pub(super) fn write(
-    network: &Network<'_>,
-    letters: &Letters,
-    asked: &Asked<'_>,
-    is_reserved: &Reserved<'_>,
-) -> Imported {
-    let mut graphs = Names::new(is_reserved, 'g', "model");
+    network: &OnnxNetwork<'_>,
+    letters: &LetterAssignment,
+    asked: &ImportOptions<'_>,
+    is_reserved: &ReservedPredicate<'_>,
+) -> ImportedGraph {
+    let mut graphs = ManifestNamer::new(is_reserved, 'g', "model");
     let graph = graphs.give(asked.name, network.name);
-    let mut writer = Writer {
+    let mut writer = ManifestWriter {
         network,
         letters,
         names: tensor_names(network, letters, is_reserved),
-        nodes: Names::new(is_reserved, 'n', "node"),
+        nodes: ManifestNamer::new(is_reserved, 'n', "node"),
         aliases: aliases(letters),
         node_names: Vec::new(),
         written: BTreeSet::new(),
@@ -37,7 +37,7 @@ pub(super) fn write(
     };
     writer.all(&graph, asked);
     let is_transposed = |(k, same): (usize, &usize)| k != *same;
-    Imported {
+    ImportedGraph {
         graph,
         nodes: network.operators.len(),
         tensors: writer.written.len(),
@@ -52,7 +52,7 @@ pub(super) fn write(
 }
 
 /// For each tensor those that it is, too.
-fn aliases(letters: &Letters) -> BTreeMap<usize, Vec<usize>> {
+fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     let mut aliases: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, root) in letters.same.iter().enumerate().filter(|(k, root)| k != *root) {
         aliases.entry(*root).or_default().push(k);
@@ -62,9 +62,9 @@ fn aliases(letters: &Letters) -> BTreeMap<usize, Vec<usize>> {
 
 /// The names of tensors. One that is several by transposition has the name that the model's user knows.
 fn tensor_names(
-    network: &Network<'_>,
-    letters: &Letters,
-    is_reserved: &Reserved<'_>,
+    network: &OnnxNetwork<'_>,
+    letters: &LetterAssignment,
+    is_reserved: &ReservedPredicate<'_>,
 ) -> Vec<String> {
     let mut own: Vec<&str> = network.tensors.iter().map(|tensor| tensor.name).collect();
     for output in &network.outputs {
@@ -76,7 +76,7 @@ fn tensor_names(
             *slot = name;
         }
     }
-    let mut names = Names::new(is_reserved, 't', "tensor");
+    let mut names = ManifestNamer::new(is_reserved, 't', "tensor");
     let mut all = vec![String::new(); own.len()];
     let is_root = |k: &usize| letters.same.get(*k) == Some(k);
     // What the user knows comes first, so that it keeps its name.
@@ -92,11 +92,11 @@ fn tensor_names(
     all
 }
 
-struct Writer<'a> {
-    network: &'a Network<'a>,
-    letters: &'a Letters,
+struct ManifestWriter<'a> {
+    network: &'a OnnxNetwork<'a>,
+    letters: &'a LetterAssignment,
     names: Vec<String>,
-    nodes: Names<'a>,
+    nodes: ManifestNamer<'a>,
     /// The tensors that each one is with its axes in another order.
     aliases: BTreeMap<usize, Vec<usize>>,
     /// The names that were given to operators.
@@ -106,8 +106,8 @@ struct Writer<'a> {
     text: String,
 }
 
-impl Writer<'_> {
-    fn all(&mut self, graph: &str, asked: &Asked<'_>) {
+impl ManifestWriter<'_> {
+    fn all(&mut self, graph: &str, asked: &ImportOptions<'_>) {
         if !asked.file.is_empty() {
             let file: String = asked.file.chars().filter(|c| !c.is_control()).collect();
             self.text.push_str(&format!("// Imported from {file}.\n"));
@@ -167,7 +167,7 @@ impl Writer<'_> {
         self.text.push_str(&format!("{head} {name} dtype={dtype}{layout} {{ {shape} }}\n"));
     }
 
-    fn operator(&mut self, k: usize, operator: &Operator<'_>) {
+    fn operator(&mut self, k: usize, operator: &NetworkOperator<'_>) {
         let node = operator.node;
         let hint = operator.outputs.first().map_or("", |out| self.name(*out)).to_owned();
         let name = self.nodes.give(&node.name, &format!("{}_{hint}", node.op_type));
@@ -204,17 +204,17 @@ impl Writer<'_> {
     }
 
     /// Whether the profile says what an operator accepts.
-    fn is_usual(&self, k: usize, operator: &Operator<'_>) -> bool {
+    fn is_usual(&self, k: usize, operator: &NetworkOperator<'_>) -> bool {
         let is_default = |tensor: usize| {
             let letters = self.letters.of.get(tensor).map_or("", String::as_str);
             letters.len() < 2 || USUAL.contains(&letters)
         };
         match operator.kind {
-            Kind::Transpose => true,
-            Kind::Elementwise | Kind::ByLetter | Kind::Window(_) => {
-                self.letters.is_named.get(k).copied().unwrap_or(false)
-            }
-            Kind::RowMajor => {
+            OnnxOperatorKind::Transpose => true,
+            OnnxOperatorKind::Elementwise
+            | OnnxOperatorKind::ByLetter
+            | OnnxOperatorKind::Window(_) => self.letters.is_named.get(k).copied().unwrap_or(false),
+            OnnxOperatorKind::RowMajor => {
                 operator.reads().chain(operator.outputs.iter().copied()).all(is_default)
             }
         }

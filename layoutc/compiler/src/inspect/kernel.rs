@@ -7,7 +7,7 @@ use super::{code, lines_text, number};
 use crate::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
 use crate::model::Manifest;
-use crate::model::compute::Compute;
+use crate::model::compute::KernelInstance;
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 use crate::plan::{self, LoopFacts, Naming, Registers};
@@ -15,7 +15,7 @@ use crate::wording;
 
 /// The loops of a kernel, and the whole as pseudo-code.
 #[derive(Debug)]
-pub struct KernelPlan {
+pub struct KernelReport {
     loops: Vec<Vec<LoopFacts>>,
     code: Vec<String>,
 }
@@ -27,26 +27,26 @@ pub struct KernelPlan {
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub fn kernel_plan(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     cores: Cores,
-) -> Result<KernelPlan, Diagnostic> {
+) -> Result<KernelReport, Diagnostic> {
     let avoid = |_: &str| false;
     let ways = Ways { cores, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
     let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
     let loops = plan::compute_loops(manifest, compute, &naming, Registers::Long).map_err(fault)?;
     let function = plan::compute(manifest, compute, &naming, Registers::Long).map_err(fault)?;
-    Ok(KernelPlan { loops, code: code::lines(&function.body) })
+    Ok(KernelReport { loops, code: code::lines(&function.body) })
 }
 
 /// The object of `inspect --format json`, of a kernel in `file`, with its plan if there is one.
 pub fn kernel_json(
     manifest: &Manifest,
-    compute: &Compute,
-    plan: Option<&KernelPlan>,
+    compute: &KernelInstance,
+    plan: Option<&KernelReport>,
     file: &str,
 ) -> Value {
-    let operand = |operand: &crate::model::compute::Operand| {
+    let operand = |operand: &crate::model::compute::KernelOperand| {
         let tensor = manifest.tensors.get(operand.tensor).map(|tensor| &tensor.name);
         json!({ "name": operand.name, "tensor": tensor, "written": operand.is_written })
     };
@@ -75,7 +75,7 @@ pub fn kernel_json(
     object
 }
 
-fn loop_json(found: &LoopFacts, compute: &Compute) -> Value {
+fn loop_json(found: &LoopFacts, compute: &KernelInstance) -> Value {
     let text = |expr: &Expr| wording::over(expr, &compute.symbols);
     let block = |(name, extents): &(String, Vec<i128>)| {
         let extents: Vec<Value> =
@@ -95,8 +95,8 @@ fn loop_json(found: &LoopFacts, compute: &Compute) -> Value {
 /// The same for people: one fact a line.
 pub fn kernel_text(
     manifest: &Manifest,
-    compute: &Compute,
-    plan: Option<&KernelPlan>,
+    compute: &KernelInstance,
+    plan: Option<&KernelReport>,
     file: &str,
 ) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -135,7 +135,7 @@ pub fn kernel_text(
 }
 
 /// `k 64 (reduced)`
-fn loop_text(found: &LoopFacts, compute: &Compute) -> String {
+fn loop_text(found: &LoopFacts, compute: &KernelInstance) -> String {
     let mut facts = Vec::new();
     if found.is_reduced {
         facts.push("reduced");

@@ -7,14 +7,14 @@ mod plan;
 mod sharding;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Proof, Verdict};
+use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
 use layoutc_algebra::print;
 use serde_json::{Value, json};
 
 pub use self::graph::{dot, solution_json, solution_text, svg};
-pub use self::kernel::{KernelPlan, kernel_json, kernel_plan, kernel_text};
-pub use self::plan::{Plan, plans};
-pub use self::sharding::{Exchange, exchanges};
+pub use self::kernel::{KernelReport, kernel_json, kernel_plan, kernel_text};
+pub use self::plan::{RelayoutReport, plans};
+pub use self::sharding::{ReshardReport, exchanges};
 
 use crate::model::{Tensor, View};
 use crate::notations;
@@ -159,9 +159,9 @@ pub fn verdict(tensor: &Tensor) -> &'static str {
 /// `digits`, `gf2` or `enumeration`.
 pub fn proof(tensor: &Tensor) -> &'static str {
     match tensor.layout.proof {
-        Proof::Digits => "digits",
-        Proof::Gf2 => "gf2",
-        Proof::Enumeration => "enumeration",
+        ProofMethod::Digits => "digits",
+        ProofMethod::Gf2 => "gf2",
+        ProofMethod::Enumeration => "enumeration",
     }
 }
 

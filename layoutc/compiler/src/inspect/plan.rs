@@ -17,7 +17,7 @@ use crate::wording;
 
 /// What can be said of how a tensor is moved.
 #[derive(Debug)]
-pub struct Plan {
+pub struct RelayoutReport {
     moved: Move,
 }
 
@@ -27,7 +27,11 @@ pub struct Plan {
 /// # Errors
 /// The diagnostic of a build, where a plan cannot be made.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
-pub fn plans(manifest: &Manifest, tensor: &Tensor, cores: Cores) -> Result<Vec<Plan>, Diagnostic> {
+pub fn plans(
+    manifest: &Manifest,
+    tensor: &Tensor,
+    cores: Cores,
+) -> Result<Vec<RelayoutReport>, Diagnostic> {
     let avoid = |_: &str| false;
     let ways = Ways { cores, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
@@ -35,8 +39,8 @@ pub fn plans(manifest: &Manifest, tensor: &Tensor, cores: Cores) -> Result<Vec<P
     let moves = plan::moves(tensor, &naming)
         .map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
     if let Some([pack, unpack]) = moves {
-        plans.push(Plan { moved: pack });
-        plans.push(Plan { moved: unpack });
+        plans.push(RelayoutReport { moved: pack });
+        plans.push(RelayoutReport { moved: unpack });
     }
     for convert in &manifest.converts {
         let ends = (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to));
@@ -46,12 +50,12 @@ pub fn plans(manifest: &Manifest, tensor: &Tensor, cores: Cores) -> Result<Vec<P
         }
         let moved = plan::convert(manifest, convert, &naming)
             .map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
-        plans.extend(moved.map(|moved| Plan { moved }));
+        plans.extend(moved.map(|moved| RelayoutReport { moved }));
     }
     Ok(plans)
 }
 
-impl Plan {
+impl RelayoutReport {
     /// For tools: strides in elements, blocks in values of their digit.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| wording::over(expr, &self.moved.symbols);

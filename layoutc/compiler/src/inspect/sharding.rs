@@ -1,17 +1,17 @@
 //! Tensors on many devices: what each holds, and what conversions between them send.
 
-use layoutc_algebra::layout::{Axis, Proof, Verdict};
+use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::number;
-use crate::model::reshard::{Reshard, Sharded};
+use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
 use crate::notations::sharding::texts;
 use crate::plan::reshard::{Traffic, is_sum_of_axes, tensors, traffic};
 use crate::wording;
 
 /// What is held of a tensor by each device, for tools.
-pub(super) fn json(tensor: &Tensor, sharded: &Sharded) -> Value {
+pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     let text = |expr: &_| wording::expr(expr, &tensor.layout);
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
     let cuts = sharded.sharding.over().iter().map(|list| names(sharded, list));
@@ -42,7 +42,7 @@ pub(super) fn json(tensor: &Tensor, sharded: &Sharded) -> Value {
 }
 
 /// The same for people.
-pub(super) fn lines(tensor: &Tensor, sharded: &Sharded) -> Vec<(&'static str, String)> {
+pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static str, String)> {
     let text = |expr: &_| wording::expr(expr, &tensor.layout);
     let whole = sharded.whole.iter();
     let whole: Vec<String> =
@@ -78,29 +78,29 @@ pub(super) fn lines(tensor: &Tensor, sharded: &Sharded) -> Vec<(&'static str, St
 }
 
 /// The names of axes of the mesh.
-fn names<'a>(sharded: &'a Sharded, positions: &[usize]) -> Vec<&'a str> {
+fn names<'a>(sharded: &'a DeviceSharding, positions: &[usize]) -> Vec<&'a str> {
     let name = |position: &usize| sharded.mesh.axes.get(*position).map(|axis| axis.name.as_str());
     positions.iter().filter_map(name).collect()
 }
 
-fn verdict(sharded: &Sharded) -> &'static str {
+fn verdict(sharded: &DeviceSharding) -> &'static str {
     match sharded.verdict {
         Verdict::Bijective => "bijective",
         Verdict::Padded => "padded",
     }
 }
 
-fn proof(sharded: &Sharded) -> &'static str {
+fn proof(sharded: &DeviceSharding) -> &'static str {
     match sharded.proof {
-        Proof::Digits => "digits",
-        Proof::Gf2 => "gf2",
-        Proof::Enumeration => "enumeration",
+        ProofMethod::Digits => "digits",
+        ProofMethod::Gf2 => "gf2",
+        ProofMethod::Enumeration => "enumeration",
     }
 }
 
 /// What a conversion between devices sends.
 #[derive(Debug)]
-pub struct Exchange {
+pub struct ReshardReport {
     name: String,
     to: String,
     traffic: Traffic,
@@ -109,11 +109,11 @@ pub struct Exchange {
 }
 
 /// The conversions between devices that read a tensor.
-pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<Exchange> {
+pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
     let exchange = |reshard: &Reshard| {
         let [from, to] = tensors(manifest, reshard)?;
         (from.name == tensor.name).then_some(())?;
-        Some(Exchange {
+        Some(ReshardReport {
             name: format!("{}_to_{}", from.name, to.name),
             to: to.name.clone(),
             traffic: traffic(manifest, reshard)?,
@@ -124,7 +124,7 @@ pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<Exchange> {
     manifest.reshards.iter().filter_map(exchange).collect()
 }
 
-impl Exchange {
+impl ReshardReport {
     /// For tools.
     pub fn json(&self) -> Value {
         let Traffic { ranks, least_bytes, sent } = &self.traffic;

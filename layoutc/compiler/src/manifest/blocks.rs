@@ -1,18 +1,18 @@
 //! Tokens into a tree: which arguments belong to which node, and which node stands in which. It walks the tokens once,
 //! with its own stack, so that no text can exhaust the thread's.
 
-use super::fault::Faults;
+use super::fault::DiagnosticSink;
 use super::kdl;
-use super::lex::{self, Kind, NESTING_LIMIT, Token};
-use super::tree::{Node, Tree};
+use super::lex::{self, KdlToken, KdlTokenKind, NESTING_LIMIT};
+use super::tree::{ManifestNode, ManifestTree};
 use crate::codes::Code;
 
 /// The nodes of a text. What is malformed is reported once and left out, or marked as broken.
-pub(super) fn tree(text: &str, faults: &mut Faults) -> Tree {
+pub(super) fn tree(text: &str, faults: &mut DiagnosticSink) -> ManifestTree {
     let Some(tokens) = lex::lex(text, faults) else {
-        return Tree { nodes: Vec::new(), torn: true };
+        return ManifestTree { nodes: Vec::new(), torn: true };
     };
-    let mut blocks = Blocks {
+    let mut blocks = TreeBuilder {
         text,
         tokens: &tokens,
         at: 0,
@@ -30,55 +30,55 @@ pub(super) fn tree(text: &str, faults: &mut Faults) -> Tree {
     if !balanced && faults.tail_lost {
         nodes.clear(); // The braces that the line lost would have put these elsewhere.
     }
-    Tree { nodes, torn: !balanced || faults.tail_lost }
+    ManifestTree { nodes, torn: !balanced || faults.tail_lost }
 }
 
 /// A block that is open.
-struct Frame<'t> {
+struct OpenBlock<'t> {
     /// The node that it belongs to; `None` where that is commented out or missing.
-    owner: Option<Node>,
+    owner: Option<ManifestNode>,
     /// The token of its `{`.
-    brace: &'t Token,
+    brace: &'t KdlToken,
     /// The nodes before the owner, where the owner stands.
-    nodes: Vec<Node>,
+    nodes: Vec<ManifestNode>,
     /// Whether what stands in it is commented out, or has no owner: it is not looked at.
     discard: bool,
 }
 
-struct Blocks<'t, 'f> {
+struct TreeBuilder<'t, 'f> {
     text: &'t str,
-    tokens: &'t [Token],
+    tokens: &'t [KdlToken],
     at: usize,
     /// The tokens of the node that is being read, without those that `/-` takes out.
-    head: Vec<Token>,
+    head: Vec<KdlToken>,
     /// Whether `/-` takes out the whole node.
     slashed: bool,
     /// Whether the node's block has just closed.
     after_block: bool,
-    frames: Vec<Frame<'t>>,
+    frames: Vec<OpenBlock<'t>>,
     /// The nodes of the innermost open block, or of the file.
-    nodes: Vec<Node>,
+    nodes: Vec<ManifestNode>,
     /// How many nodes there were at the top when a block closed there last.
     closed: usize,
     /// Whether a `}` closed nothing.
     stray: bool,
-    faults: &'f mut Faults,
+    faults: &'f mut DiagnosticSink,
 }
 
-impl<'t> Blocks<'t, '_> {
+impl<'t> TreeBuilder<'t, '_> {
     fn run(&mut self) -> Option<()> {
         while let Some(token) = self.next() {
             match token.kind {
-                Kind::End => self.finish(),
-                Kind::Close => self.close(token),
-                Kind::Open => self.open(token)?,
-                Kind::SlashDash => self.slash_dash(token)?,
-                Kind::Bare
-                | Kind::Quoted { .. }
-                | Kind::MultiLine
-                | Kind::Bad
-                | Kind::Equals
-                | Kind::Stray => self.part(token),
+                KdlTokenKind::End => self.finish(),
+                KdlTokenKind::Close => self.close(token),
+                KdlTokenKind::Open => self.open(token)?,
+                KdlTokenKind::SlashDash => self.slash_dash(token)?,
+                KdlTokenKind::Bare
+                | KdlTokenKind::Quoted { .. }
+                | KdlTokenKind::MultiLine
+                | KdlTokenKind::Bad
+                | KdlTokenKind::Equals
+                | KdlTokenKind::Stray => self.part(token),
             }
         }
         self.finish();
@@ -94,30 +94,30 @@ impl<'t> Blocks<'t, '_> {
         None
     }
 
-    fn next(&mut self) -> Option<&'t Token> {
+    fn next(&mut self) -> Option<&'t KdlToken> {
         let token = self.tokens.get(self.at)?;
         self.at += 1;
         Some(token)
     }
 
-    fn peek(&self) -> Option<Kind> {
+    fn peek(&self) -> Option<KdlTokenKind> {
         self.tokens.get(self.at).map(|token| token.kind)
     }
 
     /// An argument, a property's name, or `=`.
-    fn part(&mut self, token: &Token) {
+    fn part(&mut self, token: &KdlToken) {
         if self.after_block {
             self.after_block = false;
             // A name begins a node that lacks its `;`; anything else was meant for the one before.
-            let names = matches!(token.kind, Kind::Bare | Kind::Quoted { .. });
+            let names = matches!(token.kind, KdlTokenKind::Bare | KdlTokenKind::Quoted { .. });
             let is_mark =
                 self.text.get(token.span.clone()).is_some_and(|word| word.starts_with('#'));
-            if token.kind == Kind::Bare && is_mark {
+            if token.kind == KdlTokenKind::Bare && is_mark {
                 // A comment of another language, which is told of as such.
                 self.head.push(token.clone());
                 return;
             }
-            self.slashed = !names || self.peek() == Some(Kind::Equals);
+            self.slashed = !names || self.peek() == Some(KdlTokenKind::Equals);
             let message = "a node ends with its block";
             let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
             fault.helped(if self.slashed {
@@ -139,7 +139,7 @@ impl<'t> Blocks<'t, '_> {
     }
 
     /// The node that the tokens so far make.
-    fn take_head(&mut self) -> Option<Node> {
+    fn take_head(&mut self) -> Option<ManifestNode> {
         let head = std::mem::take(&mut self.head);
         let discard = self.frames.last().is_some_and(|frame| frame.discard);
         if head.is_empty() || self.slashed || discard {
@@ -150,7 +150,7 @@ impl<'t> Blocks<'t, '_> {
         Some(kdl::node(self.text, &head, parent, self.faults))
     }
 
-    fn open(&mut self, brace: &'t Token) -> Option<()> {
+    fn open(&mut self, brace: &'t KdlToken) -> Option<()> {
         if self.frames.len() >= NESTING_LIMIT {
             self.faults.nesting("blocks", brace.span.clone());
             return None;
@@ -171,13 +171,13 @@ impl<'t> Blocks<'t, '_> {
         };
         let nodes = std::mem::take(&mut self.nodes);
         let discard = owner.is_none();
-        self.frames.push(Frame { owner, brace, nodes, discard });
+        self.frames.push(OpenBlock { owner, brace, nodes, discard });
         self.slashed = false;
         self.after_block = false;
         Some(())
     }
 
-    fn close(&mut self, token: &Token) {
+    fn close(&mut self, token: &KdlToken) {
         self.finish();
         let Some(frame) = self.frames.pop() else {
             // What stands before it was to be part of the node whose block closed too early.
@@ -203,16 +203,16 @@ impl<'t> Blocks<'t, '_> {
     }
 
     /// `/-`: takes out the node, the argument, the property or the block that follows.
-    fn slash_dash(&mut self, token: &Token) -> Option<()> {
-        while self.peek() == Some(Kind::End) {
+    fn slash_dash(&mut self, token: &KdlToken) -> Option<()> {
+        while self.peek() == Some(KdlTokenKind::End) {
             self.at += 1;
         }
         match self.peek() {
-            Some(Kind::Open) => {
+            Some(KdlTokenKind::Open) => {
                 let brace = self.next()?;
                 self.comment_out_block(brace)
             }
-            Some(Kind::Close) | None => {
+            Some(KdlTokenKind::Close) | None => {
                 let message = "`/-` takes out what follows it, and nothing does";
                 let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
                 fault.helped("take it out, or write it before a node");
@@ -230,20 +230,20 @@ impl<'t> Blocks<'t, '_> {
     }
 
     /// Skips a block that `/-` takes out, with the blocks inside it.
-    fn comment_out_block(&mut self, brace: &Token) -> Option<()> {
+    fn comment_out_block(&mut self, brace: &KdlToken) -> Option<()> {
         let mut depth = 1_usize;
         while let Some(token) = self.next() {
             match token.kind {
-                Kind::Open => depth += 1,
-                Kind::Close => depth -= 1,
-                Kind::Bare
-                | Kind::Quoted { .. }
-                | Kind::MultiLine
-                | Kind::Bad
-                | Kind::Equals
-                | Kind::End
-                | Kind::SlashDash
-                | Kind::Stray => {}
+                KdlTokenKind::Open => depth += 1,
+                KdlTokenKind::Close => depth -= 1,
+                KdlTokenKind::Bare
+                | KdlTokenKind::Quoted { .. }
+                | KdlTokenKind::MultiLine
+                | KdlTokenKind::Bad
+                | KdlTokenKind::Equals
+                | KdlTokenKind::End
+                | KdlTokenKind::SlashDash
+                | KdlTokenKind::Stray => {}
             }
             if depth == 0 {
                 return Some(());
@@ -264,9 +264,12 @@ impl<'t> Blocks<'t, '_> {
     /// Skips an argument or a property that `/-` takes out.
     fn skip_entry(&mut self) {
         self.at += 1;
-        if self.peek() == Some(Kind::Equals) {
+        if self.peek() == Some(KdlTokenKind::Equals) {
             self.at += 1;
-            if !matches!(self.peek(), Some(Kind::End | Kind::Close | Kind::Open) | None) {
+            if !matches!(
+                self.peek(),
+                Some(KdlTokenKind::End | KdlTokenKind::Close | KdlTokenKind::Open) | None
+            ) {
                 self.at += 1;
             }
         }

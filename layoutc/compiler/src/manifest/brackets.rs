@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::lex::{Kind, Token, has_comments};
+use super::lex::{KdlToken, KdlTokenKind, has_comments};
 
 /// What was meant by a list in brackets.
-pub(super) struct Meant {
+pub(super) struct BracketList {
     /// The brackets and what they hold.
     pub(super) list: Range<usize>,
     /// The bytes that the right text takes the place of.
@@ -20,8 +20,8 @@ pub(super) struct Meant {
 
 /// What was meant by the list that opens at a token of a node; `None` where that is an expression, or not a list of
 /// words. `parent` is the name of the node around.
-pub(super) fn meant(text: &str, head: &[Token], at: usize, parent: &str) -> Option<Meant> {
-    let of = |token: &Token| text.get(token.span.clone()).unwrap_or_default();
+pub(super) fn meant(text: &str, head: &[KdlToken], at: usize, parent: &str) -> Option<BracketList> {
+    let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let first = head.first()?;
     let name = of(first).trim_end_matches(':');
     if matches!(name, "map" | "compute") {
@@ -32,10 +32,10 @@ pub(super) fn meant(text: &str, head: &[Token], at: usize, parent: &str) -> Opti
     if has_comments(inside) {
         return None;
     }
-    let is_value = at > 0 && head.get(at - 1)?.kind == Kind::Equals;
+    let is_value = at > 0 && head.get(at - 1)?.kind == KdlTokenKind::Equals;
     let shape = |words: String, place: Range<usize>| {
         let help = format!("write `{words}`");
-        Some(Meant { list: list.clone(), place, text: words, help, is_shape: true })
+        Some(BracketList { list: list.clone(), place, text: words, help, is_shape: true })
     };
     let from_name = first.span.start..list.end;
     if name == "shape" && (at == 1 || (at == 2 && is_value)) {
@@ -47,7 +47,7 @@ pub(super) fn meant(text: &str, head: &[Token], at: usize, parent: &str) -> Opti
     let words = words(inside)?;
     let blanks = words.join(" ");
     let plain = |text: String, place: Range<usize>, help: String| {
-        Some(Meant { list: list.clone(), place, text, help, is_shape: false })
+        Some(BracketList { list: list.clone(), place, text, help, is_shape: false })
     };
     if is_value && at > 2 {
         let key = of(head.get(at - 2)?);
@@ -82,9 +82,9 @@ pub(super) fn meant(text: &str, head: &[Token], at: usize, parent: &str) -> Opti
 }
 
 /// The bytes from the bracket at a token to the one that closes it, where blanks are around both.
-fn list(text: &str, head: &[Token], at: usize) -> Option<Range<usize>> {
-    let mark = |token: &Token| match token.kind {
-        Kind::Stray => text.get(token.span.clone()),
+fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
+    let mark = |token: &KdlToken| match token.kind {
+        KdlTokenKind::Stray => text.get(token.span.clone()),
         _ => None,
     };
     let open = head.get(at)?;
@@ -99,9 +99,9 @@ fn list(text: &str, head: &[Token], at: usize) -> Option<Range<usize>> {
         depth == 0
     })?;
     let close = head.get(at + close)?;
-    let is_apart = |before: Option<&Token>, after: Option<&Token>| match (before, after) {
+    let is_apart = |before: Option<&KdlToken>, after: Option<&KdlToken>| match (before, after) {
         (Some(before), Some(after)) => {
-            before.kind == Kind::Equals || before.span.end < after.span.start
+            before.kind == KdlTokenKind::Equals || before.span.end < after.span.start
         }
         _ => true,
     };

@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use super::lex::{self, Kind, NESTING_LIMIT, Token};
+use super::lex::{self, KdlToken, KdlTokenKind, NESTING_LIMIT};
 use super::read::ITEMS;
 
 /// An argument or a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct LenientEntry {
     /// The name of a property; `None`: an argument.
     pub key: Option<Range<usize>>,
     /// The value, quotes excluded; `None` where it is not written yet.
@@ -19,20 +19,20 @@ pub struct Part {
 
 /// A node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Node {
+pub struct LenientNode {
     /// Its name, quotes excluded; empty for a block without one.
     pub name: Range<usize>,
     /// Its arguments and properties, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<LenientEntry>,
     /// The nodes in its block.
-    pub children: Vec<Node>,
+    pub children: Vec<LenientNode>,
     /// The block, braces included, if there is one; up to where it must end if it never closes.
     pub block: Option<Range<usize>>,
     /// From its name to its last part or its brace.
     pub span: Range<usize>,
 }
 
-impl Node {
+impl LenientNode {
     /// Its name.
     pub fn name<'t>(&self, text: &'t str) -> &'t str {
         slice(text, &self.name)
@@ -60,8 +60,8 @@ pub fn slice<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
 }
 
 /// The nodes at the top of a text.
-pub fn nodes(text: &str) -> Vec<Node> {
-    let mut drafter = Drafter { text, ..Drafter::default() };
+pub fn nodes(text: &str) -> Vec<LenientNode> {
+    let mut drafter = LenientParser { text, ..LenientParser::default() };
     for token in lex::cut(text) {
         drafter.token(&token);
     }
@@ -72,11 +72,11 @@ pub fn nodes(text: &str) -> Vec<Node> {
 
 /// What is being written at the end of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Typing {
+pub struct CursorContext {
     /// The nodes whose blocks are open, from the outermost.
-    pub around: Vec<Node>,
+    pub around: Vec<LenientNode>,
     /// The node that is being written; `None` where one may begin.
-    pub node: Option<Node>,
+    pub node: Option<LenientNode>,
     /// The property whose value is being written.
     pub key: Option<Range<usize>>,
     /// The bytes of the unfinished word; empty at the end if there is none.
@@ -86,7 +86,7 @@ pub struct Typing {
 }
 
 /// What is being written at the end of a text; `None` inside a comment.
-pub fn typing(text: &str) -> Option<Typing> {
+pub fn typing(text: &str) -> Option<CursorContext> {
     let tokens = lex::cut(text);
     let end = text.len();
     let behind = tokens.last().map_or(0, |token| token.span.end);
@@ -94,13 +94,14 @@ pub fn typing(text: &str) -> Option<Typing> {
     if text.get(behind..)?.contains(['/', '*']) {
         return None;
     }
-    let mut drafter = Drafter { text, ..Drafter::default() };
+    let mut drafter = LenientParser { text, ..LenientParser::default() };
     for token in &tokens {
         drafter.token(token);
     }
     let last = tokens.last().filter(|token| token.span.end == end);
-    let is_in_string = last.is_some_and(|token| token.kind == Kind::Bad);
-    let is_word = last.is_some_and(|token| matches!(token.kind, Kind::Bare | Kind::Bad));
+    let is_in_string = last.is_some_and(|token| token.kind == KdlTokenKind::Bad);
+    let is_word =
+        last.is_some_and(|token| matches!(token.kind, KdlTokenKind::Bare | KdlTokenKind::Bad));
     let word = match last.filter(|_| is_word) {
         Some(token) => {
             let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
@@ -123,48 +124,48 @@ pub fn typing(text: &str) -> Option<Typing> {
         }
     }
     let around = drafter.frames.into_iter().map(|frame| frame.owner).collect();
-    Some(Typing { around, node, key, word, is_in_string })
+    Some(CursorContext { around, node, key, word, is_in_string })
 }
 
 /// A block that is open.
-struct Frame {
-    owner: Node,
+struct LenientBlock {
+    owner: LenientNode,
     /// Whether the owner is commented out.
     dropped: bool,
     /// The nodes before the owner, where the owner stands.
-    nodes: Vec<Node>,
+    nodes: Vec<LenientNode>,
     opened: usize,
 }
 
 #[derive(Default)]
-struct Drafter<'t> {
+struct LenientParser<'t> {
     text: &'t str,
     /// The node that is being read, and whether it is commented out.
-    head: Option<(Node, bool)>,
+    head: Option<(LenientNode, bool)>,
     /// Whether a value must follow, behind `=`.
     wants_value: bool,
     /// Whether `/-` takes out what follows.
     slashed: bool,
     /// Whether the last part was taken out.
     dropped_part: bool,
-    frames: Vec<Frame>,
-    nodes: Vec<Node>,
+    frames: Vec<LenientBlock>,
+    nodes: Vec<LenientNode>,
     /// Blocks beyond the limit that are open: they are not looked at.
     too_deep: usize,
 }
 
-impl Drafter<'_> {
-    fn token(&mut self, token: &Token) {
+impl LenientParser<'_> {
+    fn token(&mut self, token: &KdlToken) {
         match token.kind {
-            Kind::End => self.finish(),
-            Kind::Open => self.open(token.span.start),
-            Kind::Close if self.too_deep > 0 => self.too_deep -= 1,
-            Kind::Close => {
+            KdlTokenKind::End => self.finish(),
+            KdlTokenKind::Open => self.open(token.span.start),
+            KdlTokenKind::Close if self.too_deep > 0 => self.too_deep -= 1,
+            KdlTokenKind::Close => {
                 self.finish();
                 self.close(token.span.end);
             }
-            Kind::SlashDash => self.slashed = true,
-            Kind::Equals => {
+            KdlTokenKind::SlashDash => self.slashed = true,
+            KdlTokenKind::Equals => {
                 self.wants_value = true;
                 if let (Some((node, _)), false) = (&mut self.head, self.dropped_part)
                     && let Some(part) = node.parts.last_mut().filter(|part| part.key.is_none())
@@ -173,18 +174,22 @@ impl Drafter<'_> {
                     node.span.end = token.span.end;
                 }
             }
-            Kind::Stray => {}
-            Kind::Bare | Kind::Quoted { .. } | Kind::MultiLine | Kind::Bad => self.word(token),
+            KdlTokenKind::Stray => {}
+            KdlTokenKind::Bare
+            | KdlTokenKind::Quoted { .. }
+            | KdlTokenKind::MultiLine
+            | KdlTokenKind::Bad => self.word(token),
         }
     }
 
-    fn word(&mut self, token: &Token) {
+    fn word(&mut self, token: &KdlToken) {
         let (value, quoted) = self.content(token);
         let Some((node, _)) = &mut self.head else {
             if self.is_item(token) {
                 while self.close(token.span.start) {}
             }
-            let node = Node { name: value, span: token.span.clone(), ..Node::default() };
+            let node =
+                LenientNode { name: value, span: token.span.clone(), ..LenientNode::default() };
             self.head = Some((node, std::mem::take(&mut self.slashed)));
             return;
         };
@@ -199,13 +204,13 @@ impl Drafter<'_> {
         }
         self.dropped_part = std::mem::take(&mut self.slashed);
         if !self.dropped_part {
-            node.parts.push(Part { key: None, value: Some(value), quoted });
+            node.parts.push(LenientEntry { key: None, value: Some(value), quoted });
             node.span.end = token.span.end;
         }
     }
 
     /// The bytes inside the quotes, and whether there are quotes.
-    fn content(&self, token: &Token) -> (Range<usize>, bool) {
+    fn content(&self, token: &KdlToken) -> (Range<usize>, bool) {
         let Range { start, end } = token.span;
         let text = slice(self.text, &token.span);
         let hashes = text.len() - text.trim_start_matches('#').len();
@@ -222,10 +227,10 @@ impl Drafter<'_> {
     }
 
     /// Whether an item of a manifest begins a line here.
-    fn is_item(&self, token: &Token) -> bool {
+    fn is_item(&self, token: &KdlToken) -> bool {
         let before = self.text.get(..token.span.start).unwrap_or_default();
         !self.frames.is_empty()
-            && token.kind == Kind::Bare
+            && token.kind == KdlTokenKind::Bare
             && before.ends_with(['\n', '\r'])
             && ITEMS.contains(&slice(self.text, &token.span))
     }
@@ -236,7 +241,7 @@ impl Drafter<'_> {
             return;
         }
         let slashed = std::mem::take(&mut self.slashed);
-        let nameless = Node { name: at..at, span: at..at, ..Node::default() };
+        let nameless = LenientNode { name: at..at, span: at..at, ..LenientNode::default() };
         let (owner, dropped) = match self.head.take() {
             Some((owner, dropped)) if !slashed => (owner, dropped),
             Some((owner, dropped)) => {
@@ -248,7 +253,7 @@ impl Drafter<'_> {
         };
         self.wants_value = false;
         let nodes = std::mem::take(&mut self.nodes);
-        self.frames.push(Frame { owner, dropped, nodes, opened: at });
+        self.frames.push(LenientBlock { owner, dropped, nodes, opened: at });
     }
 
     fn finish(&mut self) {
@@ -259,7 +264,7 @@ impl Drafter<'_> {
         }
     }
 
-    fn push(&mut self, node: Node, dropped: bool) {
+    fn push(&mut self, node: LenientNode, dropped: bool) {
         if !dropped {
             self.nodes.push(node);
         }
@@ -267,7 +272,7 @@ impl Drafter<'_> {
 
     /// Closes the innermost block; whether there was one.
     fn close(&mut self, end: usize) -> bool {
-        let Some(Frame { mut owner, dropped, nodes, opened }) = self.frames.pop() else {
+        let Some(LenientBlock { mut owner, dropped, nodes, opened }) = self.frames.pop() else {
             return false;
         };
         owner.children = std::mem::replace(&mut self.nodes, nodes);
@@ -283,7 +288,7 @@ mod tests {
     use super::*;
 
     fn outline(text: &str) -> String {
-        fn show(text: &str, nodes: &[Node], out: &mut String) {
+        fn show(text: &str, nodes: &[LenientNode], out: &mut String) {
             for node in nodes {
                 out.push_str(node.name(text));
                 for part in &node.parts {

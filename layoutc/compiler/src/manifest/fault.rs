@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::lex::NESTING_LIMIT;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 
 /// How many faults of KDL itself are told of one file.
 const SYNTAX_LIMIT: usize = 20;
 
 /// The diagnostics found so far.
 #[derive(Debug)]
-pub(super) struct Faults {
+pub(super) struct DiagnosticSink {
     file: Arc<str>,
     found: Vec<Diagnostic>,
     /// Whether a string without an end, or a `//` that was not meant as a comment, swallowed the tail of a line: a brace
@@ -20,7 +20,7 @@ pub(super) struct Faults {
     pub(super) tail_lost: bool,
 }
 
-impl Faults {
+impl DiagnosticSink {
     /// None yet, of `file`.
     pub(super) fn new(file: &Arc<str>) -> Self {
         Self { file: Arc::clone(file), found: Vec::new(), tail_lost: false }
@@ -32,8 +32,8 @@ impl Faults {
     }
 
     /// A place in the file.
-    pub(super) fn place(&self, span: Range<usize>) -> Place {
-        Place::new(&self.file, span)
+    pub(super) fn place(&self, span: Range<usize>) -> FileSpan {
+        FileSpan::new(&self.file, span)
     }
 
     /// Adds an error; the caller may add help to it.

@@ -6,16 +6,21 @@ use std::ops::Range;
 
 use kdl::{KdlDocument, KdlError, KdlValue};
 
-use super::fault::Faults;
-use super::lex::{Kind, Token};
-use super::plain::{self, Said};
+use super::fault::DiagnosticSink;
+use super::lex::{KdlToken, KdlTokenKind};
+use super::plain::{self, NodeEntries};
 use super::spelling;
-use super::tree::{Entry, Key, Node, Value};
+use super::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 use crate::codes::Code;
 
 /// The node that `head` spells; `parent` is the name of the node around it, empty at the top. A malformed one is
 /// reported once and comes back broken.
-pub(super) fn node(text: &str, head: &[Token], parent: &str, faults: &mut Faults) -> Node {
+pub(super) fn node(
+    text: &str,
+    head: &[KdlToken],
+    parent: &str,
+    faults: &mut DiagnosticSink,
+) -> ManifestNode {
     let mut node = outline(text, head);
     let declared = node.args.clone();
     if !spelling::check(text, head, parent, faults) {
@@ -46,18 +51,19 @@ pub(super) fn node(text: &str, head: &[Token], parent: &str, faults: &mut Faults
 }
 
 /// The node with its name and, for the sake of a broken one, the first argument: the name that it declares.
-fn outline(text: &str, head: &[Token]) -> Node {
+fn outline(text: &str, head: &[KdlToken]) -> ManifestNode {
     let span = head.first().map_or(0, |t| t.span.start)..head.last().map_or(0, |t| t.span.end);
     let name_span = head.first().map_or(span.clone(), |token| token.span.clone());
-    let named = head.get(1).filter(|t| matches!(t.kind, Kind::Bare | Kind::Quoted { .. }));
-    let named = named.filter(|_| head.get(2).is_none_or(|t| t.kind != Kind::Equals));
+    let named =
+        head.get(1).filter(|t| matches!(t.kind, KdlTokenKind::Bare | KdlTokenKind::Quoted { .. }));
+    let named = named.filter(|_| head.get(2).is_none_or(|t| t.kind != KdlTokenKind::Equals));
     let args = named.map(|token| {
         let content = content(token);
         let value = text.get(content.clone()).unwrap_or_default().to_owned();
-        entry(text, token, Value::String(value))
+        entry(text, token, ManifestValue::String(value))
     });
     let name = head.first().and_then(|token| text.get(content(token))).unwrap_or_default();
-    Node {
+    ManifestNode {
         name: name.to_owned(),
         name_span,
         args: args.into_iter().collect(),
@@ -70,7 +76,7 @@ fn outline(text: &str, head: &[Token]) -> Node {
 }
 
 /// What the crate reads a node as; `None` if it reads anything but one node.
-pub(super) fn read(text: &str, head: &[Token]) -> Result<Option<Said>, KdlError> {
+pub(super) fn read(text: &str, head: &[KdlToken]) -> Result<Option<NodeEntries>, KdlError> {
     let document = KdlDocument::parse_v2(&alone(text, head))?;
     let [node] = document.nodes() else { return Ok(None) };
     let key = |entry: &kdl::KdlEntry| entry.name().map(|name| name.value().to_owned());
@@ -83,7 +89,7 @@ pub(super) fn is_one_node(source: &str) -> bool {
 }
 
 /// The source of the node with blanks for all that is not a token of it, so that bytes keep their distance.
-fn alone(text: &str, head: &[Token]) -> String {
+fn alone(text: &str, head: &[KdlToken]) -> String {
     let start = head.first().map_or(0, |token| token.span.start);
     let mut source = String::new();
     for token in head {
@@ -95,13 +101,13 @@ fn alone(text: &str, head: &[Token]) -> String {
 }
 
 /// Pairs the tokens with the values that they were read as. `None` if they do not match.
-fn fill(text: &str, node: &mut Node, head: &[Token], said: Said) -> Option<()> {
+fn fill(text: &str, node: &mut ManifestNode, head: &[KdlToken], said: NodeEntries) -> Option<()> {
     let mut tokens = head.get(1..)?.iter().peekable();
     let mut said = said.into_iter();
     while let Some(token) = tokens.next() {
         let (name, value) = said.next()?;
-        if tokens.next_if(|next| next.kind == Kind::Equals).is_some() {
-            let key = Key { value: name?, span: token.span.clone() };
+        if tokens.next_if(|next| next.kind == KdlTokenKind::Equals).is_some() {
+            let key = PropertyKey { value: name?, span: token.span.clone() };
             node.props.push((key, entry(text, tokens.next()?, value)));
         } else {
             node.args.push(entry(text, token, value));
@@ -110,45 +116,48 @@ fn fill(text: &str, node: &mut Node, head: &[Token], said: Said) -> Option<()> {
     said.next().is_none().then_some(())
 }
 
-fn value(value: &KdlValue) -> Value {
+fn value(value: &KdlValue) -> ManifestValue {
     match value {
-        KdlValue::String(text) => Value::String(text.clone()),
-        KdlValue::Integer(integer) => Value::Integer(*integer),
-        KdlValue::Float(float) => Value::Float(*float),
-        KdlValue::Bool(boolean) => Value::Bool(*boolean),
-        KdlValue::Null => Value::Null,
+        KdlValue::String(text) => ManifestValue::String(text.clone()),
+        KdlValue::Integer(integer) => ManifestValue::Integer(*integer),
+        KdlValue::Float(float) => ManifestValue::Float(*float),
+        KdlValue::Bool(boolean) => ManifestValue::Bool(*boolean),
+        KdlValue::Null => ManifestValue::Null,
     }
 }
 
-fn entry(text: &str, token: &Token, value: Value) -> Entry {
+fn entry(text: &str, token: &KdlToken, value: ManifestValue) -> Entry {
     let content = content(token);
     let plain = match &value {
-        Value::String(string) => text.get(content.clone()) == Some(string.as_str()),
-        Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::Null => true,
+        ManifestValue::String(string) => text.get(content.clone()) == Some(string.as_str()),
+        ManifestValue::Integer(_)
+        | ManifestValue::Float(_)
+        | ManifestValue::Bool(_)
+        | ManifestValue::Null => true,
     };
-    let quoted = token.kind != Kind::Bare;
+    let quoted = token.kind != KdlTokenKind::Bare;
     Entry { value, span: token.span.clone(), content, quoted, plain }
 }
 
 /// The bytes of a token inside its quotes.
-fn content(token: &Token) -> Range<usize> {
+fn content(token: &KdlToken) -> Range<usize> {
     let quotes = match token.kind {
-        Kind::Quoted { hashes } => hashes + 1,
-        Kind::MultiLine => 3,
-        Kind::Bare
-        | Kind::Bad
-        | Kind::Open
-        | Kind::Close
-        | Kind::Equals
-        | Kind::End
-        | Kind::SlashDash
-        | Kind::Stray => 0,
+        KdlTokenKind::Quoted { hashes } => hashes + 1,
+        KdlTokenKind::MultiLine => 3,
+        KdlTokenKind::Bare
+        | KdlTokenKind::Bad
+        | KdlTokenKind::Open
+        | KdlTokenKind::Close
+        | KdlTokenKind::Equals
+        | KdlTokenKind::End
+        | KdlTokenKind::SlashDash
+        | KdlTokenKind::Stray => 0,
     };
     token.span.start + quotes..token.span.end.saturating_sub(quotes).max(token.span.start + quotes)
 }
 
 /// Reports the first of the crate's errors: the others of one node follow from it.
-fn report(text: &str, whole: &Range<usize>, error: &KdlError, faults: &mut Faults) {
+fn report(text: &str, whole: &Range<usize>, error: &KdlError, faults: &mut DiagnosticSink) {
     let first = error.diagnostics.first();
     let clamp = |byte: usize| {
         let mut byte = byte.clamp(whole.start, whole.end);

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::fault::Faults;
+use super::fault::DiagnosticSink;
 use crate::codes::Code;
 
 /// How many blocks or comments may stand inside each other.
@@ -17,7 +17,7 @@ const NODE_TOKENS: usize = 64;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum KdlTokenKind {
     /// A name, a number or a keyword, without quotes.
     Bare,
     /// A string in quotes on one line; `hashes` are around a raw one.
@@ -42,15 +42,15 @@ pub(super) enum Kind {
 
 /// A token and its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
+pub(super) struct KdlToken {
+    pub(super) kind: KdlTokenKind,
     pub(super) span: Range<usize>,
     /// Whether `//` follows it without a blank.
     pub(super) glued_comment: bool,
 }
 
 /// The tokens of a text. `None` if it cannot be cut at all: something never closes, or nests too deep.
-pub(super) fn lex(text: &str, faults: &mut Faults) -> Option<Vec<Token>> {
+pub(super) fn lex(text: &str, faults: &mut DiagnosticSink) -> Option<Vec<KdlToken>> {
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), faults };
     if text.starts_with('\u{feff}') {
         lexer.at = '\u{feff}'.len_utf8();
@@ -62,8 +62,8 @@ pub(super) fn lex(text: &str, faults: &mut Faults) -> Option<Vec<Token>> {
 }
 
 /// The tokens of a text as far as it can be cut; what is wrong with it is not told.
-pub(super) fn cut(text: &str) -> Vec<Token> {
-    let mut faults = Faults::new(&Arc::from(""));
+pub(super) fn cut(text: &str) -> Vec<KdlToken> {
+    let mut faults = DiagnosticSink::new(&Arc::from(""));
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), faults: &mut faults };
     if text.starts_with('\u{feff}') {
         lexer.at = '\u{feff}'.len_utf8();
@@ -77,7 +77,7 @@ pub(super) fn has_comments(part: &str) -> bool {
     let mut at = 0;
     for token in cut(part) {
         let gap = part.get(at..token.span.start).unwrap_or_default();
-        if token.kind == Kind::SlashDash || !gap.chars().all(is_space) {
+        if token.kind == KdlTokenKind::SlashDash || !gap.chars().all(is_space) {
             return true;
         }
         at = token.span.end;
@@ -88,8 +88,8 @@ pub(super) fn has_comments(part: &str) -> bool {
 struct Lexer<'a, 'f> {
     text: &'a str,
     at: usize,
-    tokens: Vec<Token>,
-    faults: &'f mut Faults,
+    tokens: Vec<KdlToken>,
+    faults: &'f mut DiagnosticSink,
 }
 
 impl Lexer<'_, '_> {
@@ -101,13 +101,13 @@ impl Lexer<'_, '_> {
         self.rest().chars().next()
     }
 
-    fn push(&mut self, kind: Kind, start: usize) {
-        let glued_comment =
-            matches!(kind, Kind::Bare | Kind::Stray) && self.rest().starts_with("//");
-        self.tokens.push(Token { kind, span: start..self.at, glued_comment });
+    fn push(&mut self, kind: KdlTokenKind, start: usize) {
+        let glued_comment = matches!(kind, KdlTokenKind::Bare | KdlTokenKind::Stray)
+            && self.rest().starts_with("//");
+        self.tokens.push(KdlToken { kind, span: start..self.at, glued_comment });
     }
 
-    fn single(&mut self, kind: Kind, bytes: usize) {
+    fn single(&mut self, kind: KdlTokenKind, bytes: usize) {
         let start = self.at;
         self.at += bytes;
         self.push(kind, start);
@@ -117,7 +117,7 @@ impl Lexer<'_, '_> {
         let Some(first) = self.peek() else { return Some(()) };
         let rest = self.rest();
         if let Some(bytes) = newline(rest) {
-            self.single(Kind::End, bytes);
+            self.single(KdlTokenKind::End, bytes);
         } else if is_space(first) {
             self.at += first.len_utf8();
         } else if rest.starts_with("//") {
@@ -125,14 +125,14 @@ impl Lexer<'_, '_> {
         } else if rest.starts_with("/*") {
             self.block_comment()?;
         } else if rest.starts_with("/-") {
-            self.single(Kind::SlashDash, 2);
+            self.single(KdlTokenKind::SlashDash, 2);
         } else if let Some(hashes) = raw_hashes(rest) {
             self.raw_string(hashes)?;
         } else if first == '"' {
             self.string()?;
         } else if is_disallowed(first) {
             self.disallowed(first);
-            self.single(Kind::Bad, first.len_utf8());
+            self.single(KdlTokenKind::Bad, first.len_utf8());
         } else {
             self.mark(first)?;
         }
@@ -141,12 +141,12 @@ impl Lexer<'_, '_> {
 
     fn mark(&mut self, first: char) -> Option<()> {
         match first {
-            '{' => self.single(Kind::Open, 1),
-            '}' => self.single(Kind::Close, 1),
-            '=' => self.single(Kind::Equals, 1),
-            ';' => self.single(Kind::End, 1),
+            '{' => self.single(KdlTokenKind::Open, 1),
+            '}' => self.single(KdlTokenKind::Close, 1),
+            '=' => self.single(KdlTokenKind::Equals, 1),
+            ';' => self.single(KdlTokenKind::End, 1),
             '\\' => self.line_continuation()?,
-            '(' | ')' | '[' | ']' | '/' => self.single(Kind::Stray, 1),
+            '(' | ')' | '[' | ']' | '/' => self.single(KdlTokenKind::Stray, 1),
             _ => self.bare(),
         }
         Some(())
@@ -157,7 +157,7 @@ impl Lexer<'_, '_> {
         self.at += self.rest().chars().take_while(|&c| c == '#').map(char::len_utf8).sum::<usize>();
         let length = self.rest().find(|c| !is_bare(c)).unwrap_or(self.rest().len());
         self.at += length;
-        self.push(Kind::Bare, start);
+        self.push(KdlTokenKind::Bare, start);
     }
 
     fn line_comment(&mut self) {
@@ -175,12 +175,14 @@ impl Lexer<'_, '_> {
 
     /// Whether what stands before on the line is a map without quotes, whose `//` was not meant as a comment.
     fn is_in_map(&self) -> bool {
-        let ends = |token: &&Token| matches!(token.kind, Kind::End | Kind::Open | Kind::Close);
+        let ends = |token: &&KdlToken| {
+            matches!(token.kind, KdlTokenKind::End | KdlTokenKind::Open | KdlTokenKind::Close)
+        };
         let node = self.tokens.iter().rev().take(NODE_TOKENS).take_while(|token| !ends(token));
-        let node: Vec<&Token> = node.collect();
+        let node: Vec<&KdlToken> = node.collect();
         let name = node.last().and_then(|first| self.text.get(first.span.clone()));
         matches!(name, Some("map" | "compute"))
-            && node.iter().any(|token| token.kind == Kind::Stray)
+            && node.iter().any(|token| token.kind == KdlTokenKind::Stray)
     }
 
     /// Skips a comment with those inside it.
@@ -230,7 +232,7 @@ impl Lexer<'_, '_> {
                 self.block_comment()?;
             } else {
                 self.at = start + 1;
-                self.push(Kind::Stray, start);
+                self.push(KdlTokenKind::Stray, start);
                 return Some(());
             }
         }
@@ -243,12 +245,12 @@ impl Lexer<'_, '_> {
         let quotes = if triple { 3 } else { 1 };
         let end = format!("{}{}", "\"".repeat(quotes), "#".repeat(hashes));
         self.at += quotes;
-        let kind = if triple { Kind::MultiLine } else { Kind::Quoted { hashes } };
+        let kind = if triple { KdlTokenKind::MultiLine } else { KdlTokenKind::Quoted { hashes } };
         let mut clean = true;
         while let Some(c) = self.peek() {
             if self.rest().starts_with(&end) {
                 self.at += end.len();
-                self.push(if clean { kind } else { Kind::Bad }, start);
+                self.push(if clean { kind } else { KdlTokenKind::Bad }, start);
                 return Some(());
             }
             if !triple && newline(self.rest()).is_some() {
@@ -265,12 +267,13 @@ impl Lexer<'_, '_> {
         let triple = self.rest().starts_with("\"\"\"");
         let end = if triple { "\"\"\"" } else { "\"" };
         self.at += end.len();
-        let kind = if triple { Kind::MultiLine } else { Kind::Quoted { hashes: 0 } };
+        let kind =
+            if triple { KdlTokenKind::MultiLine } else { KdlTokenKind::Quoted { hashes: 0 } };
         let mut clean = true;
         while let Some(c) = self.peek() {
             if self.rest().starts_with(end) {
                 self.at += end.len();
-                self.push(if clean { kind } else { Kind::Bad }, start);
+                self.push(if clean { kind } else { KdlTokenKind::Bad }, start);
                 return Some(());
             }
             if c == '\\' {
@@ -312,7 +315,7 @@ impl Lexer<'_, '_> {
         if triple {
             return None;
         }
-        self.push(Kind::Bad, start);
+        self.push(KdlTokenKind::Bad, start);
         Some(())
     }
 

@@ -20,16 +20,16 @@ pub mod tree;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use fault::Faults;
+use fault::DiagnosticSink;
 pub use format::{difference, format};
 pub(crate) use read::MEMORIES;
 pub use read::bytes;
-use syntax::Manifest;
+use syntax::ManifestSyntax;
 
 /// The items of a manifest, and all that is wrong with it in the order of the file. What has errors is left out and
-/// named in [`Manifest::broken`]. No text makes this panic, exhaust the stack, or take more than about linear time.
-pub fn parse(file: &Arc<str>, text: &str) -> (Manifest, Vec<Diagnostic>) {
-    let mut faults = Faults::new(file);
+/// named in [`ManifestSyntax::broken`]. No text makes this panic, exhaust the stack, or take more than about linear time.
+pub fn parse(file: &Arc<str>, text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
+    let mut faults = DiagnosticSink::new(file);
     let tree = blocks::tree(text, &mut faults);
     faults.cap();
     let manifest = read::manifest(file, text, &tree, &mut faults);
@@ -37,8 +37,8 @@ pub fn parse(file: &Arc<str>, text: &str) -> (Manifest, Vec<Diagnostic>) {
 }
 
 /// The generic tree of a manifest, and what is wrong with it as KDL.
-pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::Tree, Vec<Diagnostic>) {
-    let mut faults = Faults::new(file);
+pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::ManifestTree, Vec<Diagnostic>) {
+    let mut faults = DiagnosticSink::new(file);
     let tree = blocks::tree(text, &mut faults);
     faults.cap();
     (tree, faults.finish())

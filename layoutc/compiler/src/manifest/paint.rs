@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::draft::slice;
-use super::lex::{self, Kind, Token};
+use super::lex::{self, KdlToken, KdlTokenKind};
 
 /// What a part of a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Paint {
+pub enum HighlightKind {
     /// A comment, or the `/-` before what is left out.
     Comment,
     /// The name of a node.
@@ -23,26 +23,33 @@ pub enum Paint {
 }
 
 /// The painted parts of a text: bytes, in order, none within another.
-pub fn paint(text: &str) -> Vec<(Range<usize>, Paint)> {
+pub fn paint(text: &str) -> Vec<(Range<usize>, HighlightKind)> {
     let tokens = lex::cut(text);
     let mut parts = Vec::new();
     let (mut behind, mut begins) = (0, true);
     for (k, token) in tokens.iter().enumerate() {
         parts.extend(comment(text, behind..token.span.start));
         behind = token.span.end;
-        let is_key = tokens.get(k + 1).is_some_and(|next| next.kind == Kind::Equals);
+        let is_key = tokens.get(k + 1).is_some_and(|next| next.kind == KdlTokenKind::Equals);
         let paint = match token.kind {
-            Kind::Bare | Kind::Quoted { .. } | Kind::MultiLine | Kind::Bad if begins => {
-                Some(Paint::Node)
+            KdlTokenKind::Bare
+            | KdlTokenKind::Quoted { .. }
+            | KdlTokenKind::MultiLine
+            | KdlTokenKind::Bad
+                if begins =>
+            {
+                Some(HighlightKind::Node)
             }
-            Kind::Bare | Kind::Quoted { .. } if is_key => Some(Paint::Property),
-            Kind::SlashDash => Some(Paint::Comment),
+            KdlTokenKind::Bare | KdlTokenKind::Quoted { .. } if is_key => {
+                Some(HighlightKind::Property)
+            }
+            KdlTokenKind::SlashDash => Some(HighlightKind::Comment),
             _ => value(text, token),
         };
         parts.extend(paint.map(|paint| (token.span.clone(), paint)));
         begins = match token.kind {
-            Kind::End | Kind::Open | Kind::Close => true,
-            Kind::SlashDash => begins,
+            KdlTokenKind::End | KdlTokenKind::Open | KdlTokenKind::Close => true,
+            KdlTokenKind::SlashDash => begins,
             _ => false,
         };
     }
@@ -50,15 +57,19 @@ pub fn paint(text: &str) -> Vec<(Range<usize>, Paint)> {
     parts
 }
 
-fn value(text: &str, token: &Token) -> Option<Paint> {
+fn value(text: &str, token: &KdlToken) -> Option<HighlightKind> {
     match token.kind {
-        Kind::Quoted { .. } | Kind::MultiLine | Kind::Bad => Some(Paint::String),
-        Kind::Bare => {
+        KdlTokenKind::Quoted { .. } | KdlTokenKind::MultiLine | KdlTokenKind::Bad => {
+            Some(HighlightKind::String)
+        }
+        KdlTokenKind::Bare => {
             let word = slice(text, &token.span);
             let digits = word.trim_start_matches(['+', '-']);
             match word.chars().next() {
-                Some('#') => Some(Paint::Keyword),
-                _ if digits.starts_with(|c: char| c.is_ascii_digit()) => Some(Paint::Number),
+                Some('#') => Some(HighlightKind::Keyword),
+                _ if digits.starts_with(|c: char| c.is_ascii_digit()) => {
+                    Some(HighlightKind::Number)
+                }
                 _ => None,
             }
         }
@@ -67,7 +78,7 @@ fn value(text: &str, token: &Token) -> Option<Paint> {
 }
 
 /// The comments between two tokens.
-fn comment(text: &str, gap: Range<usize>) -> Option<(Range<usize>, Paint)> {
+fn comment(text: &str, gap: Range<usize>) -> Option<(Range<usize>, HighlightKind)> {
     let between = slice(text, &gap);
     let first = between.trim_start();
     if !first.starts_with(['/', '\\', '\u{feff}']) {
@@ -75,20 +86,20 @@ fn comment(text: &str, gap: Range<usize>) -> Option<(Range<usize>, Paint)> {
     }
     let start = gap.start + between.find('/')?;
     let end = gap.start + between.trim_end().len();
-    (start < end).then_some((start..end, Paint::Comment))
+    (start < end).then_some((start..end, HighlightKind::Comment))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn painted(text: &str) -> Vec<(&str, Paint)> {
+    fn painted(text: &str) -> Vec<(&str, HighlightKind)> {
         paint(text).into_iter().map(|(span, paint)| (text.get(span).unwrap(), paint)).collect()
     }
 
     #[test]
     fn names_values_and_comments_are_told_apart() {
-        use Paint::{Comment, Keyword, Node, Number, Property, String};
+        use HighlightKind::{Comment, Keyword, Node, Number, Property, String};
         let text = "// a\ntensor t dtype=f32 { shape { n -8; \"c d\" 0x1f } } /* b\n */ x #true \"s\" \\ // z\n 1\n/-y\n";
         assert_eq!(
             painted(text),

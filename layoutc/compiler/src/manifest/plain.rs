@@ -1,23 +1,23 @@
 //! Nodes whose every word can be read in one way only: names of letters, short decimal integers, strings of ASCII in
 //! which nothing is escaped. Nearly all nodes are such, and need no parser.
 
-use super::lex::{Kind, Token};
-use super::tree::Value;
+use super::lex::{KdlToken, KdlTokenKind};
+use super::tree::ManifestValue;
 
 /// What a node says after its name: each argument, and each value with the property that it is given to.
-pub(super) type Said = Vec<(Option<String>, Value)>;
+pub(super) type NodeEntries = Vec<(Option<String>, ManifestValue)>;
 
 /// The digits of an integer that fits whatever they are.
 const DIGITS: usize = 18;
 
 /// What a well-spelled node says; `None` where one of its words is left to the parser.
-pub(super) fn read(text: &str, head: &[Token]) -> Option<Said> {
+pub(super) fn read(text: &str, head: &[KdlToken]) -> Option<NodeEntries> {
     let (name, words) = head.split_first()?;
     string(text, name)?;
     let mut said = Vec::with_capacity(words.len());
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
-        said.push(match words.next_if(|next| next.kind == Kind::Equals) {
+        said.push(match words.next_if(|next| next.kind == KdlTokenKind::Equals) {
             Some(_) => (Some(string(text, word)?.to_owned()), value(text, words.next()?)?),
             None => (None, value(text, word)?),
         });
@@ -25,37 +25,37 @@ pub(super) fn read(text: &str, head: &[Token]) -> Option<Said> {
     Some(said)
 }
 
-fn value(text: &str, token: &Token) -> Option<Value> {
+fn value(text: &str, token: &KdlToken) -> Option<ManifestValue> {
     let word = text.get(token.span.clone())?;
     let is_integer = word.len() <= DIGITS && word.bytes().all(|b| b.is_ascii_digit());
-    if token.kind == Kind::Bare && is_integer {
-        return word.parse().ok().map(Value::Integer);
+    if token.kind == KdlTokenKind::Bare && is_integer {
+        return word.parse().ok().map(ManifestValue::Integer);
     }
-    string(text, token).map(|string| Value::String(string.to_owned()))
+    string(text, token).map(|string| ManifestValue::String(string.to_owned()))
 }
 
 /// A name or a string. Keywords without `#`, which look like names, are refused as misspelled.
-fn string<'t>(text: &'t str, token: &Token) -> Option<&'t str> {
+fn string<'t>(text: &'t str, token: &KdlToken) -> Option<&'t str> {
     let word = text.get(token.span.clone())?;
     match token.kind {
-        Kind::Bare => {
+        KdlTokenKind::Bare => {
             let letter = |b: u8| b.is_ascii_alphabetic() || b == b'_';
             let rest = |b: u8| letter(b) || b.is_ascii_digit() || b == b'-';
             let is_name = word.bytes().next().is_some_and(letter) && word.bytes().all(rest);
             is_name.then_some(word)
         }
-        Kind::Quoted { hashes: 0 } => {
+        KdlTokenKind::Quoted { hashes: 0 } => {
             let inside = word.strip_prefix('"')?.strip_suffix('"')?;
             inside.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'\\').then_some(inside)
         }
-        Kind::Quoted { .. }
-        | Kind::MultiLine
-        | Kind::Bad
-        | Kind::Open
-        | Kind::Close
-        | Kind::Equals
-        | Kind::End
-        | Kind::SlashDash
-        | Kind::Stray => None,
+        KdlTokenKind::Quoted { .. }
+        | KdlTokenKind::MultiLine
+        | KdlTokenKind::Bad
+        | KdlTokenKind::Open
+        | KdlTokenKind::Close
+        | KdlTokenKind::Equals
+        | KdlTokenKind::End
+        | KdlTokenKind::SlashDash
+        | KdlTokenKind::Stray => None,
     }
 }

@@ -4,26 +4,32 @@
 use std::ops::Range;
 
 use super::brackets;
-use super::fault::Faults;
-use super::lex::{Kind, Token, has_comments};
+use super::fault::DiagnosticSink;
+use super::lex::{KdlToken, KdlTokenKind, has_comments};
 use super::number;
 use crate::codes::Code;
 use crate::diagnostic::Fix;
 use crate::nearest::nearest;
 
-use super::read::{ITEMS, Scope};
+use super::read::{ITEMS, NodeScope};
 
 /// Whether the tokens of a node are spelled well; the first fault is reported. `parent` is the name of the node around.
-pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Faults) -> bool {
-    if head.iter().any(|token| token.kind == Kind::Bad) {
+pub(super) fn check(
+    text: &str,
+    head: &[KdlToken],
+    parent: &str,
+    faults: &mut DiagnosticSink,
+) -> bool {
+    if head.iter().any(|token| token.kind == KdlTokenKind::Bad) {
         return false;
     }
-    if let Some(token) = head.iter().find(|token| token.kind == Kind::Stray || token.glued_comment)
+    if let Some(token) =
+        head.iter().find(|token| token.kind == KdlTokenKind::Stray || token.glued_comment)
     {
         unquoted(text, head, token, parent, faults);
         return false;
     }
-    if head.get(1).is_some_and(|token| token.kind == Kind::Equals) {
+    if head.get(1).is_some_and(|token| token.kind == KdlTokenKind::Equals) {
         property_for_node(text, head, parent, faults);
         return false;
     }
@@ -34,23 +40,24 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
         return false;
     }
     let words = head.iter().enumerate().all(|(at, token)| match token.kind {
-        Kind::Bare => {
-            let key = at == 0 || head.get(at + 1).is_some_and(|next| next.kind == Kind::Equals);
+        KdlTokenKind::Bare => {
+            let key =
+                at == 0 || head.get(at + 1).is_some_and(|next| next.kind == KdlTokenKind::Equals);
             word(text, token.span.clone(), key, faults)
         }
-        Kind::Quoted { hashes: 0 } => escapes(text, token, faults),
-        Kind::MultiLine => {
+        KdlTokenKind::Quoted { hashes: 0 } => escapes(text, token, faults),
+        KdlTokenKind::MultiLine => {
             lines(text, token, faults);
             false
         }
-        Kind::Quoted { .. }
-        | Kind::Bad
-        | Kind::Open
-        | Kind::Close
-        | Kind::Equals
-        | Kind::End
-        | Kind::SlashDash
-        | Kind::Stray => true,
+        KdlTokenKind::Quoted { .. }
+        | KdlTokenKind::Bad
+        | KdlTokenKind::Open
+        | KdlTokenKind::Close
+        | KdlTokenKind::Equals
+        | KdlTokenKind::End
+        | KdlTokenKind::SlashDash
+        | KdlTokenKind::Stray => true,
     });
     if !words {
         return false;
@@ -68,11 +75,12 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
 }
 
 /// The first `=` that does not stand between two words, one property's name and its value.
-fn misplaced_equals(head: &[Token]) -> Option<Range<usize>> {
+fn misplaced_equals(head: &[KdlToken]) -> Option<Range<usize>> {
     let mut at = 1;
     while let Some(token) = head.get(at) {
-        let is_word = |at: usize| head.get(at).is_some_and(|token| token.kind != Kind::Equals);
-        if token.kind == Kind::Equals {
+        let is_word =
+            |at: usize| head.get(at).is_some_and(|token| token.kind != KdlTokenKind::Equals);
+        if token.kind == KdlTokenKind::Equals {
             return Some(token.span.clone());
         }
         if is_word(at + 1) || head.len() == at + 1 {
@@ -87,12 +95,13 @@ fn misplaced_equals(head: &[Token]) -> Option<Range<usize>> {
 }
 
 /// Whether two words stand without a blank between them.
-fn touching(pair: &[Token]) -> bool {
-    pair[0].span.end == pair[1].span.start && pair.iter().all(|token| token.kind != Kind::Equals)
+fn touching(pair: &[KdlToken]) -> bool {
+    pair[0].span.end == pair[1].span.start
+        && pair.iter().all(|token| token.kind != KdlTokenKind::Equals)
 }
 
 /// Whether every backslash of a string begins an escape of KDL.
-fn escapes(text: &str, token: &Token, faults: &mut Faults) -> bool {
+fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
     let source = text.get(token.span.clone()).unwrap_or_default();
     let mut rest = source.char_indices();
     while let Some((at, c)) = rest.next() {
@@ -119,7 +128,7 @@ fn escapes(text: &str, token: &Token, faults: &mut Faults) -> bool {
 const SHOWN: usize = 200;
 
 /// A string over several lines.
-fn lines(text: &str, token: &Token, faults: &mut Faults) {
+fn lines(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) {
     let source = text.get(token.span.clone()).unwrap_or_default();
     let words: Vec<&str> = source.trim_matches(['#', '"']).split_whitespace().collect();
     let line = words.join(" ");
@@ -141,12 +150,18 @@ fn scalar(after: &str) -> Option<char> {
 }
 
 /// A character that only an expression has, or a comment that an unquoted `//` has opened.
-fn unquoted(text: &str, head: &[Token], token: &Token, parent: &str, faults: &mut Faults) {
-    let of = |token: &Token| text.get(token.span.clone()).unwrap_or_default();
+fn unquoted(
+    text: &str,
+    head: &[KdlToken],
+    token: &KdlToken,
+    parent: &str,
+    faults: &mut DiagnosticSink,
+) {
+    let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let name = head.first().map(of).unwrap_or_default();
     let outside = || format!("`{}` must not stand outside quotes", of(token));
     // From the fault's own word to the end of the line: that is what was meant as the expression.
-    let glued = |pair: &[Token]| pair[0].span.end == pair[1].span.start;
+    let glued = |pair: &[KdlToken]| pair[0].span.end == pair[1].span.start;
     let at = head.iter().position(|t| t.span == token.span).unwrap_or_default();
     if let Some(list) = brackets::meant(text, head, at, parent) {
         bracketed(list, token, outside(), faults);
@@ -164,9 +179,12 @@ fn unquoted(text: &str, head: &[Token], token: &Token, parent: &str, faults: &mu
         return;
     }
     let is_statement =
-        name == "compute" || (parent == "kernel" && !Scope::KERNEL.words().0.contains(&name));
+        name == "compute" || (parent == "kernel" && !NodeScope::KERNEL.words().0.contains(&name));
     let mut first = at;
-    while first > 1 && glued(&head[first - 1..=first]) && head[first - 1].kind != Kind::Equals {
+    while first > 1
+        && glued(&head[first - 1..=first])
+        && head[first - 1].kind != KdlTokenKind::Equals
+    {
         first -= 1;
     }
     if name == "map" || name == "compute" {
@@ -221,7 +239,12 @@ fn unquoted(text: &str, head: &[Token], token: &Token, parent: &str, faults: &mu
 }
 
 /// A list in brackets.
-fn bracketed(list: brackets::Meant, token: &Token, outside: String, faults: &mut Faults) {
+fn bracketed(
+    list: brackets::BracketList,
+    token: &KdlToken,
+    outside: String,
+    faults: &mut DiagnosticSink,
+) {
     let place = faults.place(list.place);
     let fault = if list.is_shape {
         let message = "axes are nodes in a block: each has a name";
@@ -236,10 +259,10 @@ fn bracketed(list: brackets::Meant, token: &Token, outside: String, faults: &mut
 }
 
 /// `n=1` where a node is expected.
-fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faults) {
-    let of = |token: &Token| text.get(token.span.clone()).unwrap_or_default();
+fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut DiagnosticSink) {
+    let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);
-    let words: Vec<&str> = head.iter().filter(|t| t.kind != Kind::Equals).map(of).collect();
+    let words: Vec<&str> = head.iter().filter(|t| t.kind != KdlTokenKind::Equals).map(of).collect();
     let (code, meant) = if parent == "shape" {
         let axes: Vec<String> = words.chunks(2).map(|pair| pair.join(" ")).collect();
         (Code::ShapeForm, axes.join("; "))
@@ -250,7 +273,7 @@ fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faul
         format!("`{}` begins a node, and a node's name is followed by a blank", of(&head[0]));
     let fault = faults.error(code, message, whole.clone(), "");
     let is_property =
-        Scope::of(parent).is_some_and(|scope| scope.words().1.contains(&of(&head[0])));
+        NodeScope::of(parent).is_some_and(|scope| scope.words().1.contains(&of(&head[0])));
     if let (true, [name, value]) = (is_property, words.as_slice()) {
         fault.helped(format!("it is a property: `{parent} … {name}={value}`"));
         return;
@@ -265,7 +288,7 @@ fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faul
 const QUOTES: &[char] = &['\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}'];
 
 /// Whether a word without quotes is a name, a keyword or a number that can be read.
-fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> bool {
+fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSink) -> bool {
     let word = text.get(span.clone()).unwrap_or_default();
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     if word.starts_with(QUOTES) {

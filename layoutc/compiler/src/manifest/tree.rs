@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A value of KDL.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum ManifestValue {
     /// A string, its escapes resolved.
     String(String),
     /// An integer.
@@ -18,7 +18,7 @@ pub enum Value {
     Null,
 }
 
-impl Value {
+impl ManifestValue {
     /// What it is, for messages: `a string`.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Value {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The value.
-    pub value: Value,
+    pub value: ManifestValue,
     /// Its bytes in the file, quotes included.
     pub span: Range<usize>,
     /// The bytes inside the quotes; the same as `span` where there are none.
@@ -48,7 +48,7 @@ pub struct Entry {
 
 /// The name of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct PropertyKey {
     /// The name.
     pub value: String,
     /// Its bytes in the file, quotes included.
@@ -57,7 +57,7 @@ pub struct Key {
 
 /// A node.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub struct ManifestNode {
     /// Its name: `tensor`.
     pub name: String,
     /// The bytes of the name, quotes included.
@@ -65,9 +65,9 @@ pub struct Node {
     /// The arguments, in order.
     pub args: Vec<Entry>,
     /// The properties, in order; one that is written twice is here twice.
-    pub props: Vec<(Key, Entry)>,
+    pub props: Vec<(PropertyKey, Entry)>,
     /// The nodes between its braces; `None` without braces.
-    pub children: Option<Vec<Node>>,
+    pub children: Option<Vec<ManifestNode>>,
     /// From its name to its last argument, property or closing brace.
     pub span: Range<usize>,
     /// From its name to its last argument or property: the part before the braces.
@@ -77,9 +77,9 @@ pub struct Node {
     pub broken: bool,
 }
 
-impl Node {
+impl ManifestNode {
     /// Its children; none where it has no braces.
-    pub fn children(&self) -> &[Node] {
+    pub fn children(&self) -> &[ManifestNode] {
         self.children.as_deref().unwrap_or_default()
     }
 
@@ -91,9 +91,9 @@ impl Node {
 
 /// A manifest's nodes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Tree {
+pub struct ManifestTree {
     /// The nodes at the top, in order.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ManifestNode>,
     /// Whether something that was opened never closes, so that nodes are missing here.
     pub torn: bool,
 }

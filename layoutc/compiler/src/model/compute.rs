@@ -1,26 +1,26 @@
 //! Compute on logical axes, checked: what an instance of a kernel does with which tensors.
 //!
 //! Expressions over axes are the algebra's: `Var::Axis(k)` is axis `k` of the statement, `Var::Symbol(k)` is symbol `k` of
-//! the [`Compute`]. A value has one of the types that arithmetic is done in (see [`Value::ty`]).
+//! the [`KernelInstance`]. A value has one of the types that arithmetic is done in (see [`TypedExpr::ty`]).
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
 
-use super::{Chosen, Tensor};
-use crate::cast::Mode;
-use crate::diagnostic::Place;
+use super::{Spanned, Tensor};
+use crate::cast::CastMode;
+use crate::diagnostic::FileSpan;
 use crate::dtype::Scalar;
 
 /// A kernel on the tensors of one instance.
 #[derive(Debug, Clone)]
-pub struct Compute {
+pub struct KernelInstance {
     /// What the function is called: the instance's name, or the kernel's where it names tensors itself.
     pub name: String,
     /// The kernel's name.
     pub kernel: String,
     /// The tensors, in the order of the function's parameters: those that are only read by their first appearance, then
     /// those that are written.
-    pub operands: Vec<Operand>,
+    pub operands: Vec<KernelOperand>,
     /// The intermediate tensors that have memory of their own.
     pub locals: Vec<Tensor>,
     /// The symbols of all tensors and of the text, each name once: by operand, then by name those that the text alone
@@ -29,14 +29,14 @@ pub struct Compute {
     /// What is done, in order.
     pub statements: Vec<Statement>,
     /// In which order, as far as the manifest says it.
-    pub schedule: Schedule,
+    pub schedule: LoopSchedule,
     /// Where the instance stands, or the kernel.
-    pub place: Place,
+    pub place: FileSpan,
 }
 
 /// A tensor under the name that it has in a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Operand {
+pub struct KernelOperand {
     /// The name in the kernel.
     pub name: String,
     /// Its position in [`super::Manifest::tensors`].
@@ -49,10 +49,10 @@ pub struct Operand {
 
 /// What a statement reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Buffer {
-    /// A tensor: its position in [`Compute::operands`].
+pub enum BufferRef {
+    /// A tensor: its position in [`KernelInstance::operands`].
     Operand(usize),
-    /// An intermediate tensor: its position in [`Compute::locals`].
+    /// An intermediate tensor: its position in [`KernelInstance::locals`].
     Local(usize),
 }
 
@@ -60,14 +60,14 @@ pub enum Buffer {
 #[derive(Debug, Clone)]
 pub struct Statement {
     /// What is written.
-    pub target: Buffer,
+    pub target: BufferRef,
     /// The axes of the target in its order, then those that are reduced. Extents are over symbols. Where there is a `scatter`
     /// those that its indices name come first.
     pub axes: Vec<Axis>,
     /// How many of the axes are the target's, or those of its indices.
     pub written_axes: usize,
     /// The indices of the element that is written, where one of them is read; `None` where they are the axes.
-    pub scatter: Option<Vec<Index>>,
+    pub scatter: Option<Vec<DataIndex>>,
     /// How the values of one element are put together.
     pub op: Reduction,
     /// Whether what the target held is put together with them.
@@ -75,15 +75,15 @@ pub struct Statement {
     /// The type in which they are put together; that of the value where there is one value.
     pub accumulator: Scalar,
     /// How the result becomes an element of the target, where that is another type.
-    pub store: Mode,
+    pub store: CastMode,
     /// The value.
-    pub value: Value,
+    pub value: TypedExpr,
     /// Blocks of what it reads and writes that are copied near the compute, each of another tensor.
-    pub caches: Vec<Cache>,
+    pub caches: Vec<TileCache>,
     /// The statement as written, on one line.
     pub text: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: FileSpan,
 }
 
 impl Statement {
@@ -94,7 +94,7 @@ impl Statement {
     }
 
     /// Whether an element of the buffer is read, for the value or for an index.
-    pub fn reads(&self, buffer: Buffer) -> bool {
+    pub fn reads(&self, buffer: BufferRef) -> bool {
         let mut all = self.scatter.iter().flatten().map(|index| &index.value);
         all.any(|value| value.uses(buffer)) || self.value.uses(buffer)
     }
@@ -105,7 +105,7 @@ impl Statement {
     }
 
     /// Calls `visit` on the indices of what is written and on the value, and on all that they are made of.
-    pub fn walk<'s>(&'s self, visit: &mut dyn FnMut(&'s Value)) {
+    pub fn walk<'s>(&'s self, visit: &mut dyn FnMut(&'s TypedExpr)) {
         self.scatter.iter().flatten().for_each(|index| index.value.walk(visit));
         self.value.walk(visit);
     }
@@ -113,11 +113,11 @@ impl Statement {
 
 /// `cache A at=k_outer`: the block of a tensor that is used in a round of a loop, in a layout of its own.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub struct TileCache {
     /// The tensor.
-    pub buffer: Buffer,
+    pub buffer: BufferRef,
     /// The loop.
-    pub at: Chosen<String>,
+    pub at: Spanned<String>,
     /// The block: its axes are those of the tensor, its extents what a round of the loop spans of them.
     pub block: Tensor,
     /// Whether the next block is copied while one is used, where many items work at once.
@@ -143,47 +143,49 @@ pub enum Reduction {
 
 /// A value, and its type.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Value {
+pub struct TypedExpr {
     /// `f64`, `f32`, `i64`, `i32`, `u64`, `u32` or `bool`.
     pub ty: Scalar,
     /// What it is.
-    pub kind: ValueKind,
+    pub kind: TypedExprKind,
 }
 
-impl Value {
+impl TypedExpr {
     /// Calls `visit` on this value and all that it is made of, what stands outside tensors too.
-    pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'v Value)) {
+    pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'v TypedExpr)) {
         visit(self);
         match &self.kind {
-            ValueKind::Read(read) => {
+            TypedExprKind::Read(read) => {
                 if let Some(outside) = &read.outside {
                     outside.value.walk(visit);
                 }
             }
-            ValueKind::Gather(gather) => {
+            TypedExprKind::Gather(gather) => {
                 gather.index.iter().for_each(|index| index.value.walk(visit));
                 gather.outside.walk(visit);
             }
-            ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => a.walk(visit),
-            ValueKind::Binary(_, a, b) | ValueKind::Compare(_, a, b) => {
+            TypedExprKind::Negate(a) | TypedExprKind::Not(a) | TypedExprKind::Convert(a) => {
+                a.walk(visit)
+            }
+            TypedExprKind::Binary(_, a, b) | TypedExprKind::Compare(_, a, b) => {
                 [a, b].into_iter().for_each(|part| part.walk(visit));
             }
-            ValueKind::Select(condition, then, otherwise) => {
+            TypedExprKind::Select(condition, then, otherwise) => {
                 [condition, then, otherwise].into_iter().for_each(|part| part.walk(visit));
             }
-            ValueKind::Call(_, args) => args.iter().for_each(|arg| arg.walk(visit)),
-            ValueKind::Integer(_)
-            | ValueKind::Float(_)
-            | ValueKind::Bool(_)
-            | ValueKind::Index(_) => {}
+            TypedExprKind::Call(_, args) => args.iter().for_each(|arg| arg.walk(visit)),
+            TypedExprKind::Integer(_)
+            | TypedExprKind::Float(_)
+            | TypedExprKind::Bool(_)
+            | TypedExprKind::Index(_) => {}
         }
     }
 
     /// The elements that are read, each once.
-    pub fn reads(&self) -> Vec<&Read> {
-        let mut reads: Vec<&Read> = Vec::new();
+    pub fn reads(&self) -> Vec<&ElementRead> {
+        let mut reads: Vec<&ElementRead> = Vec::new();
         self.walk(&mut |value| {
-            if let ValueKind::Read(read) = &value.kind
+            if let TypedExprKind::Read(read) = &value.kind
                 && !reads.contains(&&**read)
             {
                 reads.push(read);
@@ -195,21 +197,22 @@ impl Value {
     /// Whether an element is read at an index that is read.
     pub fn gathers(&self) -> bool {
         let mut found = false;
-        self.walk(&mut |value| found |= matches!(value.kind, ValueKind::Gather(_)));
+        self.walk(&mut |value| found |= matches!(value.kind, TypedExprKind::Gather(_)));
         found
     }
 
     /// Whether an element of the buffer is.
-    pub fn gathers_of(&self, buffer: Buffer) -> bool {
+    pub fn gathers_of(&self, buffer: BufferRef) -> bool {
         let mut found = false;
         self.walk(&mut |value| {
-            found |= matches!(&value.kind, ValueKind::Gather(gather) if gather.buffer == buffer);
+            found |=
+                matches!(&value.kind, TypedExprKind::Gather(gather) if gather.buffer == buffer);
         });
         found
     }
 
     /// Whether an element of the buffer is read.
-    pub fn uses(&self, buffer: Buffer) -> bool {
+    pub fn uses(&self, buffer: BufferRef) -> bool {
         self.reads().iter().any(|read| read.buffer == buffer) || self.gathers_of(buffer)
     }
 
@@ -219,7 +222,7 @@ impl Value {
         self.walk(&mut |value| {
             found |= matches!(
                 value.kind,
-                ValueKind::Binary(Arithmetic::FloorDivide | Arithmetic::Modulo, ..)
+                TypedExprKind::Binary(Arithmetic::FloorDivide | Arithmetic::Modulo, ..)
             );
         });
         found
@@ -228,7 +231,7 @@ impl Value {
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ValueKind {
+pub enum TypedExprKind {
     /// A number of an integer type.
     Integer(i128),
     /// A number of a float type.
@@ -239,62 +242,62 @@ pub enum ValueKind {
     Index(Expr),
     /// An element, converted to the type that its type is computed in: `f16`, `bf16` and narrower floats to `f32`, integers
     /// below 32 bits to `i32`.
-    Read(Box<Read>),
+    Read(Box<ElementRead>),
     /// An element at an index that is read, converted in the same way.
     Gather(Box<Gather>),
     /// `-a`
-    Negate(Box<Value>),
+    Negate(Box<TypedExpr>),
     /// `not a`, of `bool`.
-    Not(Box<Value>),
+    Not(Box<TypedExpr>),
     /// Two operands of the value's own type.
-    Binary(Arithmetic, Box<Value>, Box<Value>),
+    Binary(Arithmetic, Box<TypedExpr>, Box<TypedExpr>),
     /// A comparison of two operands of one type: `bool`.
-    Compare(Comparison, Box<Value>, Box<Value>),
+    Compare(ComparePredicate, Box<TypedExpr>, Box<TypedExpr>),
     /// `select(condition, then, otherwise)`
-    Select(Box<Value>, Box<Value>, Box<Value>),
+    Select(Box<TypedExpr>, Box<TypedExpr>, Box<TypedExpr>),
     /// A function of the value's own type.
-    Call(Function, Vec<Value>),
+    Call(MathFunction, Vec<TypedExpr>),
     /// An operand of another type. In a cast into a narrow type, `f16(x)`, there is one into that type inside one back
     /// into the type that it is computed in: a value of a type such as `f16` stands nowhere else.
-    Convert(Box<Value>),
+    Convert(Box<TypedExpr>),
 }
 
 /// An element that is read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Read {
+pub struct ElementRead {
     /// The tensor whose elements are meant.
-    pub buffer: Buffer,
+    pub buffer: BufferRef,
     /// One index for each axis there.
     pub index: Vec<Expr>,
     /// What stands for it where an index lies outside; `None` where none does.
-    pub outside: Option<Outside>,
+    pub outside: Option<BoundaryCondition>,
 }
 
 /// An element at an index that is read: `table[ids[t], d]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gather {
     /// The tensor whose elements are meant.
-    pub buffer: Buffer,
+    pub buffer: BufferRef,
     /// One index for each axis there.
-    pub index: Vec<Index>,
+    pub index: Vec<DataIndex>,
     /// The value that replaces it where an index lies outside, of the element's own type.
-    pub outside: Value,
+    pub outside: TypedExpr,
 }
 
 /// An index of an access through data.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Index {
+pub struct DataIndex {
     /// The index, of type `i64`.
-    pub value: Value,
+    pub value: TypedExpr,
     /// Whether it may lie outside, so that it is looked at before the access is made.
     pub is_checked: bool,
 }
 
 /// What stands for an element outside its tensor.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outside {
+pub struct BoundaryCondition {
     /// The value, of the read's own type.
-    pub value: Value,
+    pub value: TypedExpr,
     /// The axes of the tensor along which the index may lie below 0.
     pub below: Vec<usize>,
     /// The axes along which it may reach the extent.
@@ -329,7 +332,7 @@ pub enum Arithmetic {
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are their own names")]
-pub enum Comparison {
+pub enum ComparePredicate {
     Equal,
     NotEqual,
     Less,
@@ -341,7 +344,7 @@ pub enum Comparison {
 /// A function of one number, or of two (`pow`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the variants are their own names")]
-pub enum Function {
+pub enum MathFunction {
     Abs,
     Exp,
     Log,
@@ -360,20 +363,20 @@ pub enum Function {
 /// each that has the loop. The loop to vectorise is contiguous in at least one, a parallel one not reduced in at least one:
 /// where it is not so, nothing is said of that statement's loop.
 #[derive(Debug, Clone, Default)]
-pub struct Schedule {
+pub struct LoopSchedule {
     /// The loops, outermost first; empty where the planner orders them.
-    pub loops: Vec<Chosen<String>>,
+    pub loops: Vec<Spanned<String>>,
     /// Loops that are cut in two, in order.
     pub splits: Vec<Split>,
     /// Loops that are written out.
-    pub unroll: Vec<Chosen<String>>,
+    pub unroll: Vec<Spanned<String>>,
     /// The loop whose rounds are done by vectors.
-    pub vectorize: Option<Chosen<String>>,
+    pub vectorize: Option<Spanned<String>>,
     /// Loops whose rounds are shared by all cores.
-    pub parallel: Vec<Chosen<String>>,
+    pub parallel: Vec<Spanned<String>>,
 }
 
-impl Schedule {
+impl LoopSchedule {
     /// Whether it says nothing of how loops go, but for the one of the vectors and those that cores share.
     pub fn leaves_loops(&self) -> bool {
         let Self { loops, splits, unroll, vectorize: _, parallel: _ } = self;
@@ -385,7 +388,7 @@ impl Schedule {
 #[derive(Debug, Clone)]
 pub struct Split {
     /// The loop.
-    pub axis: Chosen<String>,
+    pub axis: Spanned<String>,
     /// How many rounds the inner loop has, at least 1.
     pub by: i64,
     /// Whether it is part of a `tile`: where the planner orders the loops, the inner ones of a tile are innermost.

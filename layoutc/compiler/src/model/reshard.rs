@@ -1,13 +1,13 @@
 //! Tensors on many devices: what each holds, and the exchange of parts.
 
-use layoutc_algebra::layout::{Axis, Proof, Verdict};
+use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
 use layoutc_algebra::sharding::{Mesh, Sharding};
 
-use crate::diagnostic::Place;
+use crate::diagnostic::FileSpan;
 
 /// What each device holds of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sharded {
+pub struct DeviceSharding {
     /// The name of the mesh.
     pub mesh_name: String,
     /// The devices.
@@ -19,10 +19,10 @@ pub struct Sharded {
     /// [`Verdict::Bijective`]: every index of every part is an element; else some lie beyond the tensor.
     pub verdict: Verdict,
     /// How it was proven that an element is at one place of one part.
-    pub proof: Proof,
+    pub proof: ProofMethod,
 }
 
-impl Sharded {
+impl DeviceSharding {
     /// How many devices there are; the check has counted them.
     pub fn devices(&self) -> i64 {
         self.mesh.devices().unwrap_or(1)
@@ -52,5 +52,5 @@ pub struct Reshard {
     /// The most bytes that copies on the way may take on a device, where that is said.
     pub max_staging: Option<i64>,
     /// Where it stands in the manifest.
-    pub place: Place,
+    pub place: FileSpan,
 }

@@ -5,13 +5,13 @@ pub mod sharding;
 mod translate;
 
 pub use layoutc_algebra::notation::Notation;
-use layoutc_algebra::notation::write::{Elements, write};
+use layoutc_algebra::notation::write::{ElementFormat, write};
 
 pub use lack::lack;
-pub use translate::{Asked, Read, Unread, Written, read, written};
+pub use translate::{ParsedLayout, TranslateError, TranslateRequest, WrittenLayout, read, written};
 
-use crate::check::Threads;
-use crate::host::Forgetful;
+use crate::check::RayonExecutor;
+use crate::host::NoCache;
 use crate::model::Tensor;
 
 /// The notations that are told of every tensor.
@@ -22,9 +22,9 @@ pub const TOLD: [Notation; 5] =
 pub fn texts(tensor: &Tensor) -> [(Notation, Option<String>); TOLD.len()] {
     // No other tool has a name for a record.
     let dtype = tensor.dtype.record().is_none().then(|| tensor.dtype.to_string());
-    let elements = Elements { bits: tensor.dtype.element_bits(), dtype: dtype.as_deref() };
+    let elements = ElementFormat { bits: tensor.dtype.element_bits(), dtype: dtype.as_deref() };
     TOLD.map(|notation| {
-        let written = write(notation, &tensor.layout, elements, &Threads(&Forgetful)).ok();
+        let written = write(notation, &tensor.layout, elements, &RayonExecutor(&NoCache)).ok();
         (notation, written.filter(|written| written.equal_sizes).map(|written| written.text))
     })
 }

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::notation::Fault;
+use layoutc_algebra::notation::NotationFault;
 use layoutc_algebra::sharding::xla::parse_one;
-use layoutc_algebra::sharding::{Form, Lack, Mesh, Placed, Placement, Sharding, jax, part_extent};
-pub use layoutc_algebra::sharding::{Held, Meshed};
+use layoutc_algebra::sharding::{
+    DevicePlacement, Mesh, Sharding, ShardingForm, ShardingInexpressible, TensorSharding, jax,
+    part_extent,
+};
+pub use layoutc_algebra::sharding::{MeshSharding, TensorShard};
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 
 /// The word for the notation that is read.
 pub const READ: &str = "xla-sharding";
@@ -19,24 +22,28 @@ const TOLD: i64 = 4096;
 
 /// What a sharding is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum ShardingFormat {
     /// One of XLA's forms.
-    Xla(Form),
+    Xla(ShardingForm),
     /// An expression of Python for JAX.
     Jax,
 }
 
-impl Target {
+impl ShardingFormat {
     /// All, in the order in which they are listed.
-    pub const ALL: [Self; 4] =
-        [Self::Xla(Form::V1), Self::Xla(Form::V2), Self::Xla(Form::V3), Self::Jax];
+    pub const ALL: [Self; 4] = [
+        Self::Xla(ShardingForm::V1),
+        Self::Xla(ShardingForm::V2),
+        Self::Xla(ShardingForm::V3),
+        Self::Jax,
+    ];
 
     /// The word for it on the command line.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Xla(Form::V1) => "xla-v1",
-            Self::Xla(Form::V2) => "xla-v2",
-            Self::Xla(Form::V3) => "xla-v3",
+            Self::Xla(ShardingForm::V1) => "xla-v1",
+            Self::Xla(ShardingForm::V2) => "xla-v2",
+            Self::Xla(ShardingForm::V3) => "xla-v3",
             Self::Jax => "jax",
         }
     }
@@ -49,8 +56,8 @@ impl Target {
 
 /// A text that was read.
 #[derive(Debug, Clone)]
-pub struct Read {
-    placed: Placed,
+pub struct ParsedSharding {
+    placed: TensorSharding,
     shape: Option<Vec<i128>>,
     /// How long the text is, in bytes.
     length: usize,
@@ -58,7 +65,7 @@ pub struct Read {
 
 /// A sharding as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenSharding {
     /// The text.
     pub text: String,
     /// What is worth knowing of it.
@@ -67,148 +74,155 @@ pub struct Written {
 
 /// What is known of a sharding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct ShardingFacts {
     /// How many devices there are; `None`: any number.
     pub devices: Option<i64>,
     /// Into how many parts each axis is cut; `None`: it is not known.
     pub parts: Option<Vec<i64>>,
     /// The row-major mesh, and what of it cuts the tensor; `None`: there is none.
-    pub mesh: Option<Meshed>,
+    pub mesh: Option<MeshSharding>,
     /// Of the tensor that `--shape` says.
-    pub shaped: Option<Shaped>,
+    pub shaped: Option<ShardFacts>,
 }
 
 /// What is known of a tensor's parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shaped {
+pub struct ShardFacts {
     /// The extents of the largest part, in elements.
     pub part: Option<Vec<i128>>,
     /// The parts, and the devices that hold them.
-    pub held: Result<Vec<Held>, String>,
+    pub held: Result<Vec<TensorShard>, String>,
 }
 
 /// The sharding that a text means, of a tensor of these extents, which are from 0.
 ///
 /// # Errors
 /// A fault of the text, or a tensor of other axes.
-pub fn read(text: &str, shape: Option<&[i64]>) -> Result<Read, Box<Diagnostic>> {
+pub fn read(text: &str, shape: Option<&[i64]>) -> Result<ParsedSharding, Box<Diagnostic>> {
     let placed = parse_one(text).map_err(in_text)?;
     if let (Some(rank), Some(shape)) = (placed.placement.rank(), shape)
         && rank != shape.len()
     {
-        let lack = Lack::Rank { given: rank, wanted: shape.len() };
+        let lack = ShardingInexpressible::Rank { given: rank, wanted: shape.len() };
         let message = format!("the sharding has {lack}");
-        let place = Place::new(&Arc::from(FILE), 0..text.len());
+        let place = FileSpan::new(&Arc::from(FILE), 0..text.len());
         let diagnostic = Diagnostic::error(Code::NotationAxes, message, place, "");
         return Err(Box::new(diagnostic.help(lack.help())));
     }
     let shape = shape.map(|shape| shape.iter().copied().map(i128::from).collect());
-    Ok(Read { placed, shape, length: text.len() })
+    Ok(ParsedSharding { placed, shape, length: text.len() })
 }
 
 /// The sharding as `target` has it. It is read again, or made of its mesh again, and is the same on every device.
 ///
 /// # Errors
 /// What it has no words for.
-pub fn written(read: &Read, target: Target) -> Result<Written, Box<Diagnostic>> {
-    let lacking = |lack: Lack| {
+pub fn written(
+    read: &ParsedSharding,
+    target: ShardingFormat,
+) -> Result<WrittenSharding, Box<Diagnostic>> {
+    let lacking = |lack: ShardingInexpressible| {
         let message = format!("`{}` cannot express {lack}", target.word());
-        let place = Place::new(&Arc::from(FILE), 0..read.length);
+        let place = FileSpan::new(&Arc::from(FILE), 0..read.length);
         let diagnostic = Diagnostic::error(Code::NotationInexpressible, message, place, "");
         Box::new(diagnostic.help(lack.help()))
     };
     let placed = &read.placed;
     let (text, again) = match target {
-        Target::Xla(form) => {
+        ShardingFormat::Xla(form) => {
             let text = placed.to(form).map_err(lacking)?.to_string();
             let again = parse_one(&text).map_err(in_text)?;
             (text, again)
         }
-        Target::Jax => {
+        ShardingFormat::Jax => {
             let rank = read.shape.as_ref().map(Vec::len);
             let text = jax::expression(placed, rank).map_err(lacking)?;
             let placement = match &placed.placement {
-                Placement::Maximal { .. } | Placement::MaximalMesh { .. } => {
+                DevicePlacement::Maximal { .. } | DevicePlacement::MaximalMesh { .. } => {
                     placed.placement.clone()
                 }
-                placement => {
-                    Placement::Named(Meshed::of(placement, rank).map_err(lacking)?.named())
-                }
+                placement => DevicePlacement::Named(
+                    MeshSharding::of(placement, rank).map_err(lacking)?.named(),
+                ),
             };
-            (text, Placed { placement, group: None })
+            (text, TensorSharding { placement, group: None })
         }
     };
     if !again.same(placed).map_err(lacking)? {
-        return Err(lacking(Lack::Unknown));
+        return Err(lacking(ShardingInexpressible::Unknown));
     }
-    Ok(Written { text, notes: notes(placed, target) })
+    Ok(WrittenSharding { text, notes: notes(placed, target) })
 }
 
 /// How each target has the sharding of a tensor that is cut over a mesh; `None`: it cannot say it.
-pub fn texts(mesh: &Mesh, sharding: &Sharding) -> Vec<(Target, Option<String>)> {
+pub fn texts(mesh: &Mesh, sharding: &Sharding) -> Vec<(ShardingFormat, Option<String>)> {
     let (mesh, sharding) = (mesh.clone(), sharding.clone());
-    let meshed = Meshed { mesh, sharding, unreduced: Vec::new() };
-    let placed = Placed { placement: Placement::Named(meshed.named()), group: None };
+    let meshed = MeshSharding { mesh, sharding, unreduced: Vec::new() };
+    let placed = TensorSharding { placement: DevicePlacement::Named(meshed.named()), group: None };
     let rank = Some(meshed.sharding.over().len());
     let text = |target| match target {
-        Target::Xla(form) => placed.to(form).ok().map(|placed| placed.to_string()),
-        Target::Jax => jax::expression(&placed, rank).ok(),
+        ShardingFormat::Xla(form) => placed.to(form).ok().map(|placed| placed.to_string()),
+        ShardingFormat::Jax => jax::expression(&placed, rank).ok(),
     };
-    Target::ALL.into_iter().map(|target| (target, text(target))).collect()
+    ShardingFormat::ALL.into_iter().map(|target| (target, text(target))).collect()
 }
 
 /// What is known of a sharding, and of the tensor that it shards.
-pub fn facts(read: &Read) -> Facts {
-    let Read { placed: Placed { placement, .. }, shape, .. } = read;
+pub fn facts(read: &ParsedSharding) -> ShardingFacts {
+    let ParsedSharding { placed: TensorSharding { placement, .. }, shape, .. } = read;
     let rank = shape.as_ref().map(Vec::len);
     let parts = parts(placement, rank);
     let shaped = shape.as_ref().map(|shape| {
         let cut = |parts: &Vec<i64>| -> Vec<i128> {
             shape.iter().zip(parts).map(|(extent, parts)| part_extent(*extent, *parts)).collect()
         };
-        let held = placement.held(shape, TOLD).map_err(|lack| match lack {
-            Lack::Devices { devices } => format!("{devices} devices are more than {TOLD}"),
+        let held = placement.shards(shape, TOLD).map_err(|lack| match lack {
+            ShardingInexpressible::Devices { devices } => {
+                format!("{devices} devices are more than {TOLD}")
+            }
             lack => lack.to_string(),
         });
-        Shaped { part: parts.as_ref().map(cut), held }
+        ShardFacts { part: parts.as_ref().map(cut), held }
     });
-    let mesh = Meshed::of(placement, rank).ok();
+    let mesh = MeshSharding::of(placement, rank).ok();
     let mesh = mesh.filter(|meshed| !meshed.mesh.axes.is_empty());
-    Facts { devices: placement.devices(), parts, mesh, shaped }
+    ShardingFacts { devices: placement.devices(), parts, mesh, shaped }
 }
 
 /// Into how many parts each axis is cut.
-fn parts(placement: &Placement, rank: Option<usize>) -> Option<Vec<i64>> {
+fn parts(placement: &DevicePlacement, rank: Option<usize>) -> Option<Vec<i64>> {
     let whole = || rank.map(|rank| vec![1; rank]);
     match placement {
-        Placement::Tiled(tiled) => Some(tiled.tiles().to_vec()),
-        Placement::Named(named) if named.cuts().is_empty() => whole(),
-        Placement::Named(named) => {
-            let cut = |cut: &layoutc_algebra::sharding::Cut| {
+        DevicePlacement::Tiled(tiled) => Some(tiled.tiles().to_vec()),
+        DevicePlacement::Named(named) if named.cuts().is_empty() => whole(),
+        DevicePlacement::Named(named) => {
+            let cut = |cut: &layoutc_algebra::sharding::AxisSharding| {
                 cut.parts.iter().map(|part| part.size).product()
             };
             Some(named.cuts().iter().map(cut).collect())
         }
-        Placement::Replicated
-        | Placement::Unreduced
-        | Placement::Maximal { .. }
-        | Placement::MaximalMesh { .. } => whole(),
-        Placement::Manual | Placement::Unknown => None,
+        DevicePlacement::Replicated
+        | DevicePlacement::Unreduced
+        | DevicePlacement::Maximal { .. }
+        | DevicePlacement::MaximalMesh { .. } => whole(),
+        DevicePlacement::Manual | DevicePlacement::Unknown => None,
     }
 }
 
 /// What a text does not say, or says of its own.
-fn notes(placed: &Placed, target: Target) -> Vec<String> {
+fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
     let mut notes = Vec::new();
-    let names_axes = matches!(target, Target::Xla(Form::V3) | Target::Jax);
+    let names_axes = matches!(target, ShardingFormat::Xla(ShardingForm::V3) | ShardingFormat::Jax);
     match &placed.placement {
-        Placement::Named(named) if named.is_open() && target != Target::Xla(Form::V3) => {
+        DevicePlacement::Named(named)
+            if named.is_open() && target != ShardingFormat::Xla(ShardingForm::V3) =>
+        {
             notes.push("`?`, by which XLA may cut an axis further, is not said".to_owned());
         }
-        Placement::Tiled(tiled) if names_axes && tiled.devices() > 1 => {
+        DevicePlacement::Tiled(tiled) if names_axes && tiled.devices() > 1 => {
             notes.push("the names of the mesh axes are made up".to_owned());
         }
-        Placement::Replicated if target == Target::Jax => {
+        DevicePlacement::Replicated if target == ShardingFormat::Jax => {
             notes.push("`mesh` stands for any mesh: the text names none".to_owned());
         }
         _ => {}
@@ -217,8 +231,8 @@ fn notes(placed: &Placed, target: Target) -> Vec<String> {
 }
 
 /// A fault of the text, at its bytes.
-fn in_text(fault: Fault) -> Box<Diagnostic> {
-    let place = Place::new(&Arc::from(FILE), fault.span);
+fn in_text(fault: NotationFault) -> Box<Diagnostic> {
+    let place = FileSpan::new(&Arc::from(FILE), fault.span);
     let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
     diagnostic.help.extend(fault.help);
     Box::new(diagnostic)

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
-use layoutc_algebra::notation::write::{Elements, write};
-use layoutc_algebra::notation::{self, Fault, Notation, NotationError, Stated};
+use layoutc_algebra::notation::write::{ElementFormat, write};
+use layoutc_algebra::notation::{self, Notation, NotationAxes, NotationError, NotationFault};
 
 use serde_json::Value;
 
 use super::lack::{lack, way_out};
-use crate::check::{Threads, bare_fault, build_fault};
+use crate::check::{RayonExecutor, bare_fault, build_fault};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::Dtype;
-use crate::host::Forgetful;
+use crate::host::NoCache;
 use crate::wording;
 
 /// What the text is called in diagnostics.
@@ -27,7 +27,7 @@ const SIZE_BITS: usize = 54;
 
 /// A text, and what is said of it beside.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct TranslateRequest<'a> {
     /// The notation of the text.
     pub from: Notation,
     /// The text.
@@ -44,7 +44,7 @@ pub struct Asked<'a> {
 
 /// A text that was read.
 #[derive(Debug, Clone)]
-pub struct Read {
+pub struct ParsedLayout {
     /// Its layout, proven.
     pub layout: Layout,
     /// The element type, if it is known.
@@ -55,7 +55,7 @@ pub struct Read {
     length: usize,
 }
 
-impl Read {
+impl ParsedLayout {
     /// The extents, as JSON; those of any size as the names of their symbols.
     pub fn shape(&self) -> Value {
         let extent = |axis: &Axis| match axis.extent.as_const().and_then(|n| i64::try_from(n).ok())
@@ -69,14 +69,14 @@ impl Read {
 
 /// Why a text was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unread {
+pub enum TranslateError {
     /// Something must be said beside it.
     Asked(String),
     /// It is at fault.
     Faulty(Box<Diagnostic>),
 }
 
-impl From<Diagnostic> for Unread {
+impl From<Diagnostic> for TranslateError {
     fn from(diagnostic: Diagnostic) -> Self {
         Self::Faulty(Box::new(diagnostic))
     }
@@ -84,7 +84,7 @@ impl From<Diagnostic> for Unread {
 
 /// A layout as another tool writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenLayout {
     /// The text.
     pub text: String,
     /// Sizes that stand beside it, by name.
@@ -96,16 +96,16 @@ pub struct Written {
 /// The layout that a text means.
 ///
 /// # Errors
-/// [`Unread`].
-pub fn read(asked: Asked<'_>) -> Result<Read, Unread> {
-    let place = Place::new(&Arc::from(FILE), 0..asked.text.len());
-    let stated = notation::stated(asked.from, asked.text, asked.sizes).map_err(in_text)?;
+/// [`TranslateError`].
+pub fn read(asked: TranslateRequest<'_>) -> Result<ParsedLayout, TranslateError> {
+    let place = FileSpan::new(&Arc::from(FILE), 0..asked.text.len());
+    let stated = notation::notation_axes(asked.from, asked.text, asked.sizes).map_err(in_text)?;
     let own = stated.dtype.and_then(Dtype::parse);
     let dtype = asked.dtype.or(own);
     counts_bytes(asked.from, asked.text, dtype)?;
     let (symbols, axes) = axes(asked, &stated)?;
     let bits = dtype.map_or(8, Dtype::element_bits);
-    let start = Builder::new(&symbols, &axes, bits);
+    let start = LayoutBuilder::new(&symbols, &axes, bits);
     let mut builder = start.map_err(|error| {
         Diagnostic::error(Code::LimitSize, error.to_string(), place.clone(), "")
             .help("give smaller extents")
@@ -115,28 +115,28 @@ pub fn read(asked: Asked<'_>) -> Result<Read, Unread> {
         NotationError::Fault(fault) => in_text(fault),
         NotationError::Build(error) => build_fault(&error, TENSOR, &builder, &place),
     })?;
-    let layout = builder.finish(1, &Threads(&Forgetful));
+    let layout = builder.finish(1, &RayonExecutor(&NoCache));
     let layout =
         layout.map_err(|error| bare_fault(&error, TENSOR, &axes, &symbols, place.clone()))?;
     let mut notes: Vec<String> = said.remarks.into_iter().map(|remark| remark.message).collect();
     if let Some(symbol) = symbols.first() {
         notes.push(format!("proven for extents up to {}", symbol.max));
     }
-    Ok(Read { layout, dtype, notes, length: asked.text.len() })
+    Ok(ParsedLayout { layout, dtype, notes, length: asked.text.len() })
 }
 
 /// The layout of a text in another notation.
 ///
 /// # Errors
-/// [`Unread`]: what the notation lacks, or what must be said beside the text.
-pub fn written(read: &Read, to: Notation) -> Result<Written, Unread> {
+/// [`TranslateError`]: what the notation lacks, or what must be said beside the text.
+pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, TranslateError> {
     let layout = &read.layout;
     let dtype = read.dtype.map(|dtype| dtype.to_string());
     let bits = read.dtype.map_or(8, Dtype::element_bits);
-    let elements = Elements { bits, dtype: dtype.as_deref() };
-    let written = write(to, layout, elements, &Threads(&Forgetful)).map_err(|error| {
+    let elements = ElementFormat { bits, dtype: dtype.as_deref() };
+    let written = write(to, layout, elements, &RayonExecutor(&NoCache)).map_err(|error| {
         let message = format!("`{}` cannot express {}", to.word(), lack(&error, layout));
-        let place = Place::new(&Arc::from(FILE), 0..read.length);
+        let place = FileSpan::new(&Arc::from(FILE), 0..read.length);
         let mut diagnostic = Diagnostic::error(Code::NotationInexpressible, message, place, "");
         diagnostic.helped(way_out(&error, layout));
         diagnostic
@@ -146,19 +146,23 @@ pub fn written(read: &Read, to: Notation) -> Result<Written, Unread> {
     if !written.equal_sizes {
         notes.push("the slots behind the last element are not said".to_owned());
     }
-    Ok(Written { text: written.text, sizes: written.sizes, notes })
+    Ok(WrittenLayout { text: written.text, sizes: written.sizes, notes })
 }
 
 /// A fault of the text, at its bytes.
-fn in_text(fault: Fault) -> Diagnostic {
-    let place = Place::new(&Arc::from(FILE), fault.span);
+fn in_text(fault: NotationFault) -> Diagnostic {
+    let place = FileSpan::new(&Arc::from(FILE), fault.span);
     let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
     diagnostic.help.extend(fault.help);
     diagnostic
 }
 
 /// A text that counts bytes needs an element type.
-fn counts_bytes(notation: Notation, text: &str, dtype: Option<Dtype>) -> Result<(), Unread> {
+fn counts_bytes(
+    notation: Notation,
+    text: &str,
+    dtype: Option<Dtype>,
+) -> Result<(), TranslateError> {
     let counts = match notation {
         Notation::Numpy => text.contains('('),
         Notation::Glow => text.contains("[a="),
@@ -168,15 +172,18 @@ fn counts_bytes(notation: Notation, text: &str, dtype: Option<Dtype>) -> Result<
         return Ok(());
     }
     let message = format!("{} counts bytes: add the element type, `--dtype f32`", notation.word());
-    Err(Unread::Asked(message))
+    Err(TranslateError::Asked(message))
 }
 
 /// The axes that the text is read on, and the symbols of their extents.
-fn axes(asked: Asked<'_>, stated: &Stated) -> Result<(Vec<Symbol>, Vec<Axis>), Unread> {
+fn axes(
+    asked: TranslateRequest<'_>,
+    stated: &NotationAxes,
+) -> Result<(Vec<Symbol>, Vec<Axis>), TranslateError> {
     let rank = asked.shape.map(<[i64]>::len).or(stated.rank).or(asked.names.map(<[String]>::len));
     let Some(rank) = rank else {
         let message = "the text is for any number of axes: add their extents, `--shape 2,64,56,56`, or names, `--axis-names n,c,h,w`";
-        return Err(Unread::Asked(message.to_owned()));
+        return Err(TranslateError::Asked(message.to_owned()));
     };
     let names = names(asked.names, &stated.names, rank)?;
     let max = i128::from(1_u64 << (SIZE_BITS / rank.max(1)).clamp(1, 32));
@@ -196,7 +203,7 @@ fn axes(asked: Asked<'_>, stated: &Stated) -> Result<(Vec<Symbol>, Vec<Axis>), U
             }
             None => {
                 let message = "the text needs the extents of its axes: add `--shape 2,64,56,56`";
-                return Err(Unread::Asked(message.to_owned()));
+                return Err(TranslateError::Asked(message.to_owned()));
             }
         };
         axes.push(Axis { name, extent });
@@ -204,17 +211,21 @@ fn axes(asked: Asked<'_>, stated: &Stated) -> Result<(Vec<Symbol>, Vec<Axis>), U
     Ok((symbols, axes))
 }
 
-fn names(given: Option<&[String]>, stated: &[String], rank: usize) -> Result<Vec<String>, Unread> {
+fn names(
+    given: Option<&[String]>,
+    stated: &[String],
+    rank: usize,
+) -> Result<Vec<String>, TranslateError> {
     if let Some(given) = given {
         if given.len() != rank {
             let message =
                 format!("`--axis-names` has {} names, and the axes are {rank}", given.len());
-            return Err(Unread::Asked(message));
+            return Err(TranslateError::Asked(message));
         }
         if let Some(twice) =
             given.iter().enumerate().find(|(k, name)| given.iter().take(*k).any(|n| n == *name))
         {
-            return Err(Unread::Asked(format!("`--axis-names` has `{}` twice", twice.1)));
+            return Err(TranslateError::Asked(format!("`--axis-names` has `{}` twice", twice.1)));
         }
         return Ok(given.to_vec());
     }

@@ -1,28 +1,28 @@
 //! A tensor that is cut over a mesh, as one layout: the parts of all devices side by side, as if they were one memory with
 //! a physical axis more.
 
-use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
+use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Predicate, Var};
 use layoutc_algebra::layout::{Axis, Layout, Verdict};
 
-use crate::locate::LocateError;
+use crate::locate::NamedLocateError;
 use crate::model::Tensor;
-use crate::model::reshard::Sharded;
+use crate::model::reshard::DeviceSharding;
 
 /// The whole of a tensor that is cut, each part once, and how many of its storage axes number the parts; `None` for any
 /// other tensor. Those axes come first, and are called as the mesh's.
 ///
 /// # Errors
-/// [`LocateError::Value`] where an expression becomes too large.
-pub fn side_by_side(tensor: &Tensor) -> Result<Option<(Tensor, usize)>, LocateError> {
+/// [`NamedLocateError::Value`] where an expression becomes too large.
+pub fn side_by_side(tensor: &Tensor) -> Result<Option<(Tensor, usize)>, NamedLocateError> {
     let Some(sharded) = &tensor.sharded else { return Ok(None) };
-    let spread = Spread { sharded, part: &tensor.layout, cutters: cutters(sharded) };
-    let layout = spread.layout().map_err(|error| LocateError::Value(error.to_string()))?;
+    let spread = GlobalLayoutBuilder { sharded, part: &tensor.layout, cutters: cutters(sharded) };
+    let layout = spread.layout().map_err(|error| NamedLocateError::Value(error.to_string()))?;
     let axes = spread.cutters.len();
     Ok(Some((Tensor { layout, sharded: None, ..tensor.clone() }, axes)))
 }
 
 /// A mesh axis that cuts an axis of the tensor.
-struct Cutter {
+struct ShardingAxis {
     name: String,
     size: i128,
     /// The axis of the tensor.
@@ -34,34 +34,34 @@ struct Cutter {
 }
 
 /// The mesh axes that cut something, major to minor.
-fn cutters(sharded: &Sharded) -> Vec<Cutter> {
+fn cutters(sharded: &DeviceSharding) -> Vec<ShardingAxis> {
     let size =
         |position: &usize| sharded.mesh.axes.get(*position).map_or(1, |a| i128::from(a.size));
-    let mut found: Vec<Cutter> = Vec::new();
+    let mut found: Vec<ShardingAxis> = Vec::new();
     for (position, mesh_axis) in sharded.mesh.axes.iter().enumerate().rev() {
         for (axis, list) in sharded.sharding.over().iter().enumerate() {
             let Some(at) = list.iter().position(|cut| *cut == position) else { continue };
             let below = list.iter().skip(at + 1).map(size).product();
             let stride = found.iter().map(|cutter| cutter.size).product();
             let (name, size) = (mesh_axis.name.clone(), i128::from(mesh_axis.size));
-            found.push(Cutter { name, size, axis, below, stride });
+            found.push(ShardingAxis { name, size, axis, below, stride });
         }
     }
     found.reverse();
     found
 }
 
-struct Spread<'a> {
-    sharded: &'a Sharded,
+struct GlobalLayoutBuilder<'a> {
+    sharded: &'a DeviceSharding,
     part: &'a Layout,
-    cutters: Vec<Cutter>,
+    cutters: Vec<ShardingAxis>,
 }
 
 fn number(value: i128) -> Expr {
     Expr::constant(value)
 }
 
-impl Spread<'_> {
+impl GlobalLayoutBuilder<'_> {
     fn layout(&self) -> Result<Layout, ExprError> {
         let part = self.part;
         let count = self.cutters.len();
@@ -125,7 +125,7 @@ impl Spread<'_> {
     }
 
     /// The place of an element along a mesh axis.
-    fn place(&self, cutter: &Cutter) -> Result<Expr, ExprError> {
+    fn place(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
         let axis = u32::try_from(cutter.axis).unwrap_or(u32::MAX);
         let by = number(self.extent(cutter.axis) * cutter.below);
         let place = Expr::binary(BinOp::FloorDiv, &Expr::var(Var::Axis(axis)), &by)?;
@@ -156,8 +156,8 @@ impl Spread<'_> {
         let Some(part) = &self.part.inverse else { return Ok((None, None)) };
         let (mut inverse, mut all) = (Vec::new(), Vec::new());
         if let Some(valid) = &self.part.valid {
-            for Comparison { left, op, right } in &valid.all {
-                all.push(Comparison { left: later(left)?, op: *op, right: later(right)? });
+            for ExprComparison { left, op, right } in &valid.all {
+                all.push(ExprComparison { left: later(left)?, op: *op, right: later(right)? });
             }
         }
         for (axis, (index, whole)) in part.iter().zip(&self.sharded.whole).enumerate() {
@@ -172,7 +172,7 @@ impl Spread<'_> {
             }
             if self.is_cut(axis) && self.sharded.is_uneven() {
                 let (left, right) = (index.clone(), whole.extent.clone());
-                all.push(Comparison { left, op: Cmp::Lt, right });
+                all.push(ExprComparison { left, op: CompareOp::Lt, right });
             }
             inverse.push(index);
         }

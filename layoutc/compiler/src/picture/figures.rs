@@ -3,11 +3,11 @@
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
 
-use crate::locate::LocateError;
+use crate::locate::NamedLocateError;
 
 /// A layout in numbers.
 #[derive(Debug)]
-pub(super) struct Figures<'a> {
+pub(super) struct ConcreteLayout<'a> {
     pub(super) layout: &'a Layout,
     /// The values of the layout's symbols, in its order.
     pub(super) symbols: Vec<i128>,
@@ -27,17 +27,17 @@ pub(super) struct Figures<'a> {
 
 /// Where an index goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct ElementAddress {
     pub(super) storage: Vec<i128>,
     pub(super) physical: Vec<i128>,
     pub(super) offset: i128,
 }
 
-impl<'a> Figures<'a> {
-    pub(super) fn new(layout: &'a Layout, symbols: Vec<i128>) -> Result<Self, LocateError> {
+impl<'a> ConcreteLayout<'a> {
+    pub(super) fn new(layout: &'a Layout, symbols: Vec<i128>) -> Result<Self, NamedLocateError> {
         let number = |expr: &Expr| {
             expr.evaluate(&|var| at(var, &[], &symbols))
-                .map_err(|error| LocateError::Value(error.to_string()))
+                .map_err(|error| NamedLocateError::Value(error.to_string()))
         };
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Result<Vec<_>, _>>();
         let logical = layout.logical.iter().map(|axis| number(&axis.extent));
@@ -60,14 +60,14 @@ impl<'a> Figures<'a> {
     }
 
     /// Where an index goes, which may be outside of the tensor; `None` where that is outside of memory.
-    pub(super) fn spot(&self, logical: &[i128]) -> Option<Spot> {
+    pub(super) fn spot(&self, logical: &[i128]) -> Option<ElementAddress> {
         let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
         let storage = all(&self.layout.storage_map)?;
         let physical = all(&self.layout.physical_map)?;
         let offset = number(&self.layout.offset)?;
         let inside = is_inside(&storage, &self.storage) && is_inside(&physical, &self.physical);
-        inside.then_some(Spot { storage, physical, offset })
+        inside.then_some(ElementAddress { storage, physical, offset })
     }
 
     /// Whether an index is one of the tensor.
@@ -79,11 +79,11 @@ impl<'a> Figures<'a> {
     /// The element at a physical index, from the inverse; `None`: padding, or no inverse is known.
     pub(super) fn owner(&self, physical: &[i128]) -> Option<Vec<i128>> {
         self.layout.inverse.as_ref()?;
-        self.layout.owner(physical, &self.symbols).ok()?
+        self.layout.element_at(physical, &self.symbols).ok()?
     }
 
     /// Whether a slot that an index outside of the tensor leads to is padding, and that index's own.
-    pub(super) fn is_padding_of(&self, logical: &[i128], spot: &Spot) -> bool {
+    pub(super) fn is_padding_of(&self, logical: &[i128], spot: &ElementAddress) -> bool {
         let Some(inverse) = &self.layout.inverse else { return false };
         let value = |var| match var {
             Var::Physical(k) => spot.physical.get(usize::try_from(k).ok()?).copied(),

@@ -6,7 +6,7 @@ use crate::nearest::nearest;
 
 /// The slice that is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub struct SliceFrame {
     /// The axis that goes down.
     pub rows: Option<usize>,
     /// The axis that goes across.
@@ -66,7 +66,7 @@ fn hint(near: Option<&str>, axes: &str) -> String {
     }
 }
 
-impl Frame {
+impl SliceFrame {
     /// The slice along the axes of these names, down and across; without names along the last two. `at` holds others.
     ///
     /// # Errors

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::figures::{Figures, Spot};
-use super::frame::Frame;
+use super::figures::{ConcreteLayout, ElementAddress};
+use super::frame::SliceFrame;
 use super::sample::sample;
-use super::tiling::{Rule, Run, Tiling};
-use super::{Room, Subject};
+use super::tiling::{GridLine, SliceTiling, StorageRun};
+use super::{PictureLimits, PictureSubject};
 
 /// An element with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Element {
+pub struct GridElement {
     /// The logical index.
     pub logical: Vec<i128>,
     /// The storage index.
@@ -25,9 +25,9 @@ pub struct Element {
 
 /// A cell of the logical grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cell {
+pub enum GridCell {
     /// An element.
-    Element(Element),
+    Element(GridElement),
     /// No element: beside the tensor is a slot of padding.
     Padding {
         /// Its offset.
@@ -37,66 +37,70 @@ pub enum Cell {
     Outside,
 }
 
-impl Cell {
+impl GridCell {
     /// The offset, where there is a slot.
     pub fn offset(&self) -> Option<i128> {
         match self {
-            Cell::Element(element) => Some(element.offset),
-            Cell::Padding { offset } => Some(*offset),
-            Cell::Outside => None,
+            GridCell::Element(element) => Some(element.offset),
+            GridCell::Padding { offset } => Some(*offset),
+            GridCell::Outside => None,
         }
     }
 
     /// The element, where there is one.
-    pub fn element(&self) -> Option<&Element> {
+    pub fn element(&self) -> Option<&GridElement> {
         match self {
-            Cell::Element(element) => Some(element),
-            Cell::Padding { .. } | Cell::Outside => None,
+            GridCell::Element(element) => Some(element),
+            GridCell::Padding { .. } | GridCell::Outside => None,
         }
     }
 }
 
 /// A slice of the logical grid.
 #[derive(Debug, Clone)]
-pub struct Grid {
+pub struct LogicalGrid {
     /// The indices down; more than the extent where padding follows, below 0 where it precedes.
     pub rows: Vec<i128>,
     /// The indices across.
     pub columns: Vec<i128>,
     /// The cells, row by row.
-    pub cells: Vec<Vec<Cell>>,
+    pub cells: Vec<Vec<GridCell>>,
     /// What stands above each row.
-    pub row_rules: Vec<Rule>,
+    pub row_rules: Vec<GridLine>,
     /// What stands before each column.
-    pub column_rules: Vec<Rule>,
+    pub column_rules: Vec<GridLine>,
 }
 
-impl Grid {
+impl LogicalGrid {
     pub(super) fn new(
-        figures: &Figures<'_>,
-        frame: &Frame,
-        tiling: &Tiling,
-        room: Room,
-        subject: Subject,
+        figures: &ConcreteLayout<'_>,
+        frame: &SliceFrame,
+        tiling: &SliceTiling,
+        room: PictureLimits,
+        subject: PictureSubject,
     ) -> Self {
-        let drawn = |axis: Option<usize>, runs: &[Run], room: usize| {
+        let drawn = |axis: Option<usize>, runs: &[StorageRun], room: usize| {
             if figures.is_empty() {
                 return Vec::new();
             }
             match axis {
                 Some(axis) => {
                     let range = match subject {
-                        Subject::Tensor | Subject::Parts(_) => reach(figures, frame, axis, room),
-                        Subject::View | Subject::SharedView => 0..extent(figures, axis),
+                        PictureSubject::Tensor | PictureSubject::Parts(_) => {
+                            reach(figures, frame, axis, room)
+                        }
+                        PictureSubject::View | PictureSubject::SharedView => {
+                            0..extent(figures, axis)
+                        }
                     };
-                    sample(range, Tiling::block(runs), room)
+                    sample(range, SliceTiling::block(runs), room)
                 }
                 None => vec![0],
             }
         };
         let rows = drawn(frame.rows, &tiling.rows, room.rows);
         let columns = drawn(frame.columns, &tiling.columns, room.columns);
-        let line = |row: &i128| -> Vec<Cell> {
+        let line = |row: &i128| -> Vec<GridCell> {
             columns.iter().map(|column| cell(figures, tiling, frame.index(*row, *column))).collect()
         };
         let cells = rows.iter().map(line).collect();
@@ -107,32 +111,37 @@ impl Grid {
     }
 
     /// The elements that are drawn.
-    pub fn elements(&self) -> impl Iterator<Item = &Element> {
-        self.cells.iter().flatten().filter_map(Cell::element)
+    pub fn elements(&self) -> impl Iterator<Item = &GridElement> {
+        self.cells.iter().flatten().filter_map(GridCell::element)
     }
 }
 
-fn cell(figures: &Figures<'_>, tiling: &Tiling, logical: Vec<i128>) -> Cell {
-    let Some(spot) = figures.spot(&logical) else { return Cell::Outside };
+fn cell(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, logical: Vec<i128>) -> GridCell {
+    let Some(spot) = figures.spot(&logical) else { return GridCell::Outside };
     if figures.has(&logical) {
         let color = tiling.color(&spot.storage);
-        let Spot { storage, physical, offset } = spot;
-        return Cell::Element(Element { logical, storage, physical, offset, color });
+        let ElementAddress { storage, physical, offset } = spot;
+        return GridCell::Element(GridElement { logical, storage, physical, offset, color });
     }
     if figures.is_padding_of(&logical, &spot) {
-        Cell::Padding { offset: spot.offset }
+        GridCell::Padding { offset: spot.offset }
     } else {
-        Cell::Outside
+        GridCell::Outside
     }
 }
 
-fn extent(figures: &Figures<'_>, axis: usize) -> i128 {
+fn extent(figures: &ConcreteLayout<'_>, axis: usize) -> i128 {
     figures.logical.get(axis).copied().unwrap_or(0)
 }
 
 /// The indices along an axis, padding before and after the tensor included: all of it where there is room, else what is
 /// near.
-fn reach(figures: &Figures<'_>, frame: &Frame, axis: usize, room: usize) -> Range<i128> {
+fn reach(
+    figures: &ConcreteLayout<'_>,
+    frame: &SliceFrame,
+    axis: usize,
+    room: usize,
+) -> Range<i128> {
     let extent = extent(figures, axis);
     let is_padding = |index: i128| {
         let mut logical = frame.at.clone();
@@ -168,15 +177,19 @@ fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
 }
 
 /// What stands before each index; nothing before the first, and nothing where some are left out.
-fn rules(indices: &[i128], runs: &[Run], spot: &dyn Fn(i128) -> Option<Spot>) -> Vec<Rule> {
+fn rules(
+    indices: &[i128],
+    runs: &[StorageRun],
+    spot: &dyn Fn(i128) -> Option<ElementAddress>,
+) -> Vec<GridLine> {
     let between = |pair: (&i128, &i128)| {
         let (before, after) = pair;
-        let (Some(a), Some(b)) = (spot(*before), spot(*after)) else { return Rule::None };
+        let (Some(a), Some(b)) = (spot(*before), spot(*after)) else { return GridLine::None };
         if after - before != 1 {
-            return Rule::None;
+            return GridLine::None;
         }
-        Tiling::rule(runs, [&a.storage, &b.storage], [&a.physical, &b.physical])
+        SliceTiling::rule(runs, [&a.storage, &b.storage], [&a.physical, &b.physical])
     };
-    let first = indices.first().map(|_| Rule::None);
+    let first = indices.first().map(|_| GridLine::None);
     first.into_iter().chain(indices.iter().zip(indices.iter().skip(1)).map(between)).collect()
 }

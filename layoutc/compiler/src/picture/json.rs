@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use super::memory::Slot;
-use super::{Cell, Element, Picture};
+use super::memory::MemorySlot;
+use super::{GridCell, GridElement, Picture};
 
 /// The object of `show --format json`.
 pub fn json(picture: &Picture) -> Value {
@@ -50,29 +50,29 @@ pub fn json(picture: &Picture) -> Value {
     })
 }
 
-fn cell(cell: &Cell) -> Value {
+fn cell(cell: &GridCell) -> Value {
     match cell {
-        Cell::Element(one) => element(one),
-        Cell::Padding { offset } => json!({ "kind": "padding", "offset": integer(*offset) }),
-        Cell::Outside => Value::Null,
+        GridCell::Element(one) => element(one),
+        GridCell::Padding { offset } => json!({ "kind": "padding", "offset": integer(*offset) }),
+        GridCell::Outside => Value::Null,
     }
 }
 
-fn slot(slot: &Slot) -> Value {
+fn slot(slot: &MemorySlot) -> Value {
     match slot {
-        Slot::Element(one) => {
+        MemorySlot::Element(one) => {
             json!({ "kind": "element", "logical": integers(&one.logical), "color": one.color })
         }
-        Slot::Other { logical } => {
+        MemorySlot::Other { logical } => {
             json!({ "kind": "other", "logical": logical.as_deref().map(integers) })
         }
-        Slot::Padding => json!({ "kind": "padding" }),
-        Slot::Unknown => json!({ "kind": "unknown" }),
-        Slot::End => Value::Null,
+        MemorySlot::Padding => json!({ "kind": "padding" }),
+        MemorySlot::Unknown => json!({ "kind": "unknown" }),
+        MemorySlot::End => Value::Null,
     }
 }
 
-fn element(element: &Element) -> Value {
+fn element(element: &GridElement) -> Value {
     json!({
         "kind": "element",
         "logical": integers(&element.logical),

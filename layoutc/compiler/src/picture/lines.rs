@@ -1,10 +1,10 @@
 //! Lines of painted text for a terminal.
 
-use super::palette::{Depth, color};
+use super::palette::{ColorDepth, color};
 
 /// How a piece of text is painted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Paint {
+pub(super) enum TextStyle {
     Plain,
     Strong,
     Faint,
@@ -14,15 +14,15 @@ pub(super) enum Paint {
 
 /// A line, piece by piece.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Line(Vec<(Paint, String)>);
+pub(super) struct StyledLine(Vec<(TextStyle, String)>);
 
-impl Line {
-    pub(super) fn push(&mut self, paint: Paint, text: impl Into<String>) {
+impl StyledLine {
+    pub(super) fn push(&mut self, paint: TextStyle, text: impl Into<String>) {
         self.0.push((paint, text.into()));
     }
 
     /// The line with its end; blanks at the end are left out.
-    pub(super) fn text(&self, depth: Depth) -> String {
+    pub(super) fn text(&self, depth: ColorDepth) -> String {
         let mut text = String::new();
         for (paint, piece) in &self.0 {
             let code = code(*paint, depth);
@@ -37,13 +37,13 @@ impl Line {
     }
 }
 
-fn code(paint: Paint, depth: Depth) -> String {
+fn code(paint: TextStyle, depth: ColorDepth) -> String {
     match (paint, depth) {
-        (_, Depth::None) | (Paint::Plain, _) => String::new(),
-        (Paint::Strong, _) => "1".to_owned(),
-        (Paint::Faint, _) => "2".to_owned(),
-        (Paint::Tile(k), Depth::Indexed) => format!("38;5;16;48;5;{}", color(k).indexed),
-        (Paint::Tile(k), Depth::True) => {
+        (_, ColorDepth::None) | (TextStyle::Plain, _) => String::new(),
+        (TextStyle::Strong, _) => "1".to_owned(),
+        (TextStyle::Faint, _) => "2".to_owned(),
+        (TextStyle::Tile(k), ColorDepth::Indexed) => format!("38;5;16;48;5;{}", color(k).indexed),
+        (TextStyle::Tile(k), ColorDepth::True) => {
             let light = color(k).light;
             let [_, r, g, b] = light.to_be_bytes();
             format!("38;2;17;17;17;48;2;{r};{g};{b}")

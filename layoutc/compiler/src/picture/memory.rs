@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::figures::Figures;
-use super::frame::Frame;
-use super::grid::{Cell, Element, Grid};
+use super::figures::ConcreteLayout;
+use super::frame::SliceFrame;
+use super::grid::{GridCell, GridElement, LogicalGrid};
 use super::sample::thin;
-use super::tiling::{Rule, Tiling};
-use super::{Room, Subject};
-use crate::locate::LocateError;
+use super::tiling::{GridLine, SliceTiling};
+use super::{PictureLimits, PictureSubject};
+use crate::locate::NamedLocateError;
 
 /// As many elements are looked at one by one where no inverse tells who lives in a slot.
 const FEW: i128 = 1 << 14;
@@ -18,9 +18,9 @@ const WIDEST: i128 = 16;
 
 /// A slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Slot {
+pub enum MemorySlot {
     /// An element of the slice.
-    Element(Element),
+    Element(GridElement),
     /// An element of another slice, or of what a view does not see.
     Other {
         /// Its logical index, if it is one of the same tensor or view.
@@ -36,20 +36,20 @@ pub enum Slot {
 
 /// A row of slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct MemoryRow {
     /// The physical index of the first slot of the row, drawn or not.
     pub first: Vec<i128>,
     /// The offset of that slot.
     pub offset: i128,
     /// What stands above the row.
-    pub rule: Rule,
+    pub rule: GridLine,
     /// The slots that are drawn.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<MemorySlot>,
 }
 
 /// The memory.
 #[derive(Debug, Clone)]
-pub struct Memory {
+pub struct MemoryGrid {
     /// Whether rows and columns are physical axes; else rows are pieces of the one axis.
     pub is_matrix: bool,
     /// Slots of a whole row.
@@ -63,20 +63,20 @@ pub struct Memory {
     /// The columns that are drawn.
     pub columns: Vec<i128>,
     /// Whether a part of a row ends before each column.
-    pub column_rules: Vec<Rule>,
+    pub column_rules: Vec<GridLine>,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MemoryRow>,
 }
 
-impl Memory {
+impl MemoryGrid {
     pub(super) fn new(
-        figures: &Figures<'_>,
-        frame: &Frame,
-        tiling: &Tiling,
-        grid: &Grid,
-        room: Room,
-        subject: Subject,
-    ) -> Result<Self, LocateError> {
+        figures: &ConcreteLayout<'_>,
+        frame: &SliceFrame,
+        tiling: &SliceTiling,
+        grid: &LogicalGrid,
+        room: PictureLimits,
+        subject: PictureSubject,
+    ) -> Result<Self, NamedLocateError> {
         let is_matrix = figures.physical.len() > 1;
         let last = figures.physical.last().copied().unwrap_or(1);
         let width = if is_matrix { last } else { width(figures, tiling, room.memory_columns) };
@@ -86,10 +86,12 @@ impl Memory {
         });
         let row_count = match (is_matrix, leading) {
             (true, Some(leading)) => leading,
-            (true, None) => return Err(LocateError::Value("too many rows of memory".to_owned())),
+            (true, None) => {
+                return Err(NamedLocateError::Value("too many rows of memory".to_owned()));
+            }
             (false, _) => last.saturating_add(width - 1) / width,
         };
-        let shape = Shape { figures, is_matrix, width };
+        let shape = MemoryShape { figures, is_matrix, width };
         let mut hosts = (BTreeSet::new(), BTreeSet::new());
         for cell in grid.cells.iter().flatten() {
             let Some(place) = shape.place(cell) else { continue };
@@ -98,14 +100,14 @@ impl Memory {
         }
         let row_numbers = chosen(row_count, hosts.0, room.memory_rows);
         let columns = chosen(width, hosts.1, room.memory_columns);
-        let owners = Owners::new(figures, frame, tiling, grid, subject);
-        let mut rows: Vec<Row> = Vec::new();
+        let owners = SlotOwners::new(figures, frame, tiling, grid, subject);
+        let mut rows: Vec<MemoryRow> = Vec::new();
         for number in &row_numbers {
             let first = shape.physical(*number, 0);
             let slot = |column: &i128| owners.slot(&shape.physical(*number, *column));
             let slots = columns.iter().map(slot).collect();
-            let rule = rows.last().map_or(Rule::None, |above| outer(&above.first, &first));
-            rows.push(Row { offset: figures.offset(&first), first, rule, slots });
+            let rule = rows.last().map_or(GridLine::None, |above| outer(&above.first, &first));
+            rows.push(MemoryRow { offset: figures.offset(&first), first, rule, slots });
         }
         let column_rules = part_rules(&columns, inner(figures, width));
         let step = figures.pitches.last().copied().unwrap_or(1);
@@ -114,13 +116,13 @@ impl Memory {
 }
 
 /// How memory is cut into rows.
-struct Shape<'a> {
-    figures: &'a Figures<'a>,
+struct MemoryShape<'a> {
+    figures: &'a ConcreteLayout<'a>,
     is_matrix: bool,
     width: i128,
 }
 
-impl Shape<'_> {
+impl MemoryShape<'_> {
     /// The physical index of a slot.
     fn physical(&self, row: i128, column: i128) -> Vec<i128> {
         if !self.is_matrix {
@@ -150,12 +152,12 @@ impl Shape<'_> {
     }
 
     /// The row and the column of a cell.
-    fn place(&self, cell: &Cell) -> Option<(i128, i128)> {
+    fn place(&self, cell: &GridCell) -> Option<(i128, i128)> {
         match cell {
-            Cell::Element(element) => self.row_and_column(&element.physical),
+            GridCell::Element(element) => self.row_and_column(&element.physical),
             // One physical axis: the offset is its index.
-            Cell::Padding { offset } if !self.is_matrix => self.row_and_column(&[*offset]),
-            Cell::Padding { .. } | Cell::Outside => None,
+            GridCell::Padding { offset } if !self.is_matrix => self.row_and_column(&[*offset]),
+            GridCell::Padding { .. } | GridCell::Outside => None,
         }
     }
 }
@@ -169,13 +171,13 @@ fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
 }
 
 /// A separator is crossed where more than the last of the leading indices changes.
-fn outer(above: &[i128], below: &[i128]) -> Rule {
+fn outer(above: &[i128], below: &[i128]) -> GridLine {
     let outer = |index: &[i128]| index.get(..index.len().saturating_sub(2)).map(<[i128]>::to_vec);
-    if outer(above) == outer(below) { Rule::None } else { Rule::Separator }
+    if outer(above) == outer(below) { GridLine::None } else { GridLine::Separator }
 }
 
 /// How many slots a row of the flat buffer has: a tile where that fits, else what storage axes nest in.
-fn width(figures: &Figures<'_>, tiling: &Tiling, room: usize) -> i128 {
+fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i128 {
     let room = i128::try_from(room).unwrap_or(i128::MAX);
     let all = figures.physical.last().copied().unwrap_or(1).max(1);
     let stride = |axis: &usize| figures.strides.get(*axis).copied();
@@ -198,45 +200,47 @@ fn width(figures: &Figures<'_>, tiling: &Tiling, room: usize) -> i128 {
 }
 
 /// How many slots a part of a row has, where it has parts.
-fn inner(figures: &Figures<'_>, width: i128) -> Option<i128> {
+fn inner(figures: &ConcreteLayout<'_>, width: i128) -> Option<i128> {
     let divides = |stride: &&i128| **stride > 1 && **stride < width && width % **stride == 0;
     figures.strides.iter().filter(divides).max().copied()
 }
 
-fn part_rules(columns: &[i128], part: Option<i128>) -> Vec<Rule> {
+fn part_rules(columns: &[i128], part: Option<i128>) -> Vec<GridLine> {
     let ends = |column: &i128| part.is_some_and(|part| *column > 0 && column % part == 0);
-    let mut rules: Vec<Rule> =
-        columns.iter().map(|column| if ends(column) { Rule::Part } else { Rule::None }).collect();
-    rules.first_mut().into_iter().for_each(|rule| *rule = Rule::None);
+    let mut rules: Vec<GridLine> = columns
+        .iter()
+        .map(|column| if ends(column) { GridLine::Part } else { GridLine::None })
+        .collect();
+    rules.first_mut().into_iter().for_each(|rule| *rule = GridLine::None);
     rules
 }
 
 /// Who lives in a slot.
-struct Owners<'a> {
-    figures: &'a Figures<'a>,
-    frame: &'a Frame,
-    tiling: &'a Tiling,
+struct SlotOwners<'a> {
+    figures: &'a ConcreteLayout<'a>,
+    frame: &'a SliceFrame,
+    tiling: &'a SliceTiling,
     /// Those that are known without an inverse, by offset.
     known: BTreeMap<i128, Vec<i128>>,
     /// Whether slots that are not known hold no element.
     is_complete: bool,
-    subject: Subject,
+    subject: PictureSubject,
 }
 
-impl<'a> Owners<'a> {
+impl<'a> SlotOwners<'a> {
     fn new(
-        figures: &'a Figures<'a>,
-        frame: &'a Frame,
-        tiling: &'a Tiling,
-        grid: &Grid,
-        subject: Subject,
+        figures: &'a ConcreteLayout<'a>,
+        frame: &'a SliceFrame,
+        tiling: &'a SliceTiling,
+        grid: &LogicalGrid,
+        subject: PictureSubject,
     ) -> Self {
         let mut known = BTreeMap::new();
         for element in grid.elements() {
             known.entry(element.offset).or_insert_with(|| element.logical.clone());
         }
         let count = figures.logical.iter().try_fold(1_i128, |all, extent| all.checked_mul(*extent));
-        let is_searched = subject == Subject::SharedView || figures.layout.inverse.is_none();
+        let is_searched = subject == PictureSubject::SharedView || figures.layout.inverse.is_none();
         let is_complete = is_searched && count.is_some_and(|count| count <= FEW);
         if is_complete {
             every(&figures.logical, &mut |logical| {
@@ -248,29 +252,32 @@ impl<'a> Owners<'a> {
         Self { figures, frame, tiling, known, is_complete, subject }
     }
 
-    fn slot(&self, physical: &[i128]) -> Slot {
+    fn slot(&self, physical: &[i128]) -> MemorySlot {
         let figures = self.figures;
         let is_end = physical.iter().zip(&figures.physical).any(|(index, extent)| index >= extent);
         if is_end {
-            return Slot::End;
+            return MemorySlot::End;
         }
         let known = self.known.get(&figures.offset(physical));
-        let has_inverse = figures.layout.inverse.is_some() && self.subject != Subject::SharedView;
+        let has_inverse =
+            figures.layout.inverse.is_some() && self.subject != PictureSubject::SharedView;
         let owner = known.cloned().or_else(|| has_inverse.then(|| figures.owner(physical))?);
         match owner {
             Some(logical) if self.frame.place(&logical).is_some() => self.element(logical),
-            Some(logical) => Slot::Other { logical: Some(logical) },
-            None if !(has_inverse || self.is_complete) => Slot::Unknown,
-            None if matches!(self.subject, Subject::Tensor | Subject::Parts(_)) => Slot::Padding,
-            None => Slot::Other { logical: None },
+            Some(logical) => MemorySlot::Other { logical: Some(logical) },
+            None if !(has_inverse || self.is_complete) => MemorySlot::Unknown,
+            None if matches!(self.subject, PictureSubject::Tensor | PictureSubject::Parts(_)) => {
+                MemorySlot::Padding
+            }
+            None => MemorySlot::Other { logical: None },
         }
     }
 
-    fn element(&self, logical: Vec<i128>) -> Slot {
-        let Some(spot) = self.figures.spot(&logical) else { return Slot::Unknown };
+    fn element(&self, logical: Vec<i128>) -> MemorySlot {
+        let Some(spot) = self.figures.spot(&logical) else { return MemorySlot::Unknown };
         let color = self.tiling.color(&spot.storage);
         let (storage, physical, offset) = (spot.storage, spot.physical, spot.offset);
-        Slot::Element(Element { logical, storage, physical, offset, color })
+        MemorySlot::Element(GridElement { logical, storage, physical, offset, color })
     }
 }
 

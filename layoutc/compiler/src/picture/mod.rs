@@ -24,26 +24,26 @@ use std::collections::BTreeMap;
 
 use layoutc_algebra::layout::Axis;
 
-use crate::locate::{self, LocateError};
+use crate::locate::{self, NamedLocateError};
 use crate::model::Tensor;
 
 pub use devices::side_by_side;
-pub use frame::{Frame, FrameError};
-pub use grid::{Cell, Element, Grid};
+pub use frame::{FrameError, SliceFrame};
+pub use grid::{GridCell, GridElement, LogicalGrid};
 pub use json::json;
-pub use memory::{Memory, Row, Slot};
+pub use memory::{MemoryGrid, MemoryRow, MemorySlot};
 pub use page::page;
-pub use palette::Depth;
+pub use palette::ColorDepth;
 pub use svg::{inline, inline_style, svg};
 pub use terminal::{room, terminal};
-pub use tiling::Rule;
+pub use tiling::GridLine;
 
-use figures::Figures;
-use tiling::Tiling;
+use figures::ConcreteLayout;
+use tiling::SliceTiling;
 
 /// How much of a layout is drawn; what is beyond is left out between blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct PictureLimits {
     /// Rows of the logical grid.
     pub rows: usize,
     /// Columns of the logical grid.
@@ -54,7 +54,7 @@ pub struct Room {
     pub memory_columns: usize,
 }
 
-impl Room {
+impl PictureLimits {
     /// Of a figure that is looked at as a whole.
     pub const FIGURE: Self = Self { rows: 16, columns: 12, memory_rows: 16, memory_columns: 16 };
     /// Of a page that is scrolled.
@@ -63,7 +63,7 @@ impl Room {
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum PictureSubject {
     /// A tensor: what it leaves of its memory is padding.
     Tensor,
     /// The parts of a tensor on many devices, by [`side_by_side`]: so many storage axes number them, and choose the colour.
@@ -94,13 +94,13 @@ pub struct Picture {
     /// Slots of the flat buffer.
     pub slots: i128,
     /// Which axes are drawn, and where the others are held.
-    pub frame: Frame,
+    pub frame: SliceFrame,
     /// The storage axes that choose the colour of an element.
     pub colored_by: Vec<String>,
     /// The logical grid.
-    pub grid: Grid,
+    pub grid: LogicalGrid,
     /// The memory.
-    pub memory: Memory,
+    pub memory: MemoryGrid,
 }
 
 /// The logical axes of a tensor with their extents.
@@ -110,8 +110,8 @@ pub struct Picture {
 pub fn extents(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
-) -> Result<Vec<(String, i128)>, LocateError> {
-    let figures = Figures::new(&tensor.layout, locate::values(tensor, symbols)?)?;
+) -> Result<Vec<(String, i128)>, NamedLocateError> {
+    let figures = ConcreteLayout::new(&tensor.layout, locate::values(tensor, symbols)?)?;
     Ok(named(&tensor.layout.logical, &figures.logical))
 }
 
@@ -123,22 +123,22 @@ fn named(axes: &[Axis], extents: &[i128]) -> Vec<(String, i128)> {
 /// The picture of `tensor`, as much as there is room for.
 ///
 /// # Errors
-/// [`LocateError`] for symbols without a value, and for values that leave the integers.
+/// [`NamedLocateError`] for symbols without a value, and for values that leave the integers.
 pub fn picture(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
-    frame: Frame,
-    room: Room,
-    subject: Subject,
-) -> Result<Picture, LocateError> {
+    frame: SliceFrame,
+    room: PictureLimits,
+    subject: PictureSubject,
+) -> Result<Picture, NamedLocateError> {
     let layout = &tensor.layout;
-    let figures = Figures::new(layout, locate::values(tensor, symbols)?)?;
-    let mut tiling = Tiling::new(&figures, &frame);
-    if let Subject::Parts(axes) = subject {
+    let figures = ConcreteLayout::new(layout, locate::values(tensor, symbols)?)?;
+    let mut tiling = SliceTiling::new(&figures, &frame);
+    if let PictureSubject::Parts(axes) = subject {
         tiling.colors = (0..axes).collect();
     }
-    let grid = Grid::new(&figures, &frame, &tiling, room, subject);
-    let memory = Memory::new(&figures, &frame, &tiling, &grid, room, subject)?;
+    let grid = LogicalGrid::new(&figures, &frame, &tiling, room, subject);
+    let memory = MemoryGrid::new(&figures, &frame, &tiling, &grid, room, subject)?;
     let known = layout.symbols.iter().map(|symbol| symbol.name.clone());
     Ok(Picture {
         tensor: tensor.name.clone(),

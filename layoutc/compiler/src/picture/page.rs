@@ -1,17 +1,17 @@
 //! A picture as one page that needs nothing else: cells to point at, a slider through the steps, a search.
 
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::map::{IndexMap, Item};
+use layoutc_algebra::map::{IndexMap, MapItem};
 use serde_json::{Map, Value, json};
 
 use super::json::{integer, integers};
-use super::memory::Slot;
-use super::palette::{Color, PALETTE};
-use super::{Cell, Element, Picture, Rule};
-use crate::check::Recorded;
-use crate::locate::LocateError;
+use super::memory::MemorySlot;
+use super::palette::{PALETTE, TileColor};
+use super::{GridCell, GridElement, GridLine, Picture};
+use crate::check::StepRecord;
+use crate::locate::NamedLocateError;
 use crate::model::Tensor;
-use crate::trace::{self, Term, Trace};
+use crate::trace::{self, IndexTrace, TraceTerm};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -20,12 +20,16 @@ const SCRIPT: &str = include_str!("page.js");
 /// The page; `steps` are the recorded steps of the tensor, none for a view.
 ///
 /// # Errors
-/// [`LocateError`], as [`trace::trace`] has it.
-pub fn page(picture: &Picture, tensor: &Tensor, steps: &[Recorded]) -> Result<String, LocateError> {
+/// [`NamedLocateError`], as [`trace::trace`] has it.
+pub fn page(
+    picture: &Picture,
+    tensor: &Tensor,
+    steps: &[StepRecord],
+) -> Result<String, NamedLocateError> {
     let whole = whole(tensor);
     let steps = if steps.is_empty() { whole.as_slice() } else { steps };
     let symbols = picture.symbols.iter().cloned().collect();
-    let way = |element: &Element| trace::trace(tensor, steps, &symbols, &element.logical);
+    let way = |element: &GridElement| trace::trace(tensor, steps, &symbols, &element.logical);
     let first = picture.grid.elements().next().map(way).transpose()?;
     let mut cells = Vec::new();
     for row in &picture.grid.cells {
@@ -44,13 +48,13 @@ pub fn page(picture: &Picture, tensor: &Tensor, steps: &[Recorded]) -> Result<St
         .replace("/*SCRIPT*/", &SCRIPT.replace("/*DATA*/", &data)))
 }
 
-fn colors(of: fn(&Color) -> u32) -> String {
+fn colors(of: fn(&TileColor) -> u32) -> String {
     let one = |(k, color)| format!(".c{k} {{ background: #{:06x}; }}\n", of(color));
     PALETTE.iter().enumerate().map(one).collect()
 }
 
 /// The map of a layout as one step, where it has any and none were recorded.
-fn whole(tensor: &Tensor) -> Vec<Recorded> {
+fn whole(tensor: &Tensor) -> Vec<StepRecord> {
     let layout = &tensor.layout;
     let is_kept = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));
     let is_plain = layout.storage.len() == layout.logical.len();
@@ -63,28 +67,29 @@ fn whole(tensor: &Tensor) -> Vec<Recorded> {
     };
     let item = |(axis, index): (&layoutc_algebra::layout::Axis, &Expr)| {
         let index = index.substitute(&before).ok()?;
-        Some(Item { name: axis.name.clone(), index, extent: None, span: 0..0 })
+        Some(MapItem { name: axis.name.clone(), index, extent: None, span: 0..0 })
     };
-    let items: Option<Vec<Item>> =
+    let items: Option<Vec<MapItem>> =
         layout.storage.iter().zip(&layout.storage_map).map(item).collect();
     let Some(items) = items else { return Vec::new() };
     let (separators, place) = (layout.separators.clone(), tensor.places.layout.clone());
     let maps = vec![IndexMap { items, separators: separators.clone() }];
     let axes = layout.storage.clone();
     let line = "the map of the view".to_owned();
-    vec![Recorded { line, maps, note: None, axes, separators, place, within: None }]
+    vec![StepRecord { line, maps, note: None, axes, separators, place, within: None }]
 }
 
 fn cell(
-    cell: &Cell,
-    way: &dyn Fn(&Element) -> Result<Trace, LocateError>,
-) -> Result<Value, LocateError> {
+    cell: &GridCell,
+    way: &dyn Fn(&GridElement) -> Result<IndexTrace, NamedLocateError>,
+) -> Result<Value, NamedLocateError> {
     let element = match cell {
-        Cell::Outside => return Ok(Value::Null),
-        Cell::Padding { offset } => return Ok(json!({ "padding": integer(*offset) })),
-        Cell::Element(element) => element,
+        GridCell::Outside => return Ok(Value::Null),
+        GridCell::Padding { offset } => return Ok(json!({ "padding": integer(*offset) })),
+        GridCell::Element(element) => element,
     };
-    let values = |terms: &[Term]| terms.iter().map(|term| integer(term.value)).collect::<Value>();
+    let values =
+        |terms: &[TraceTerm]| terms.iter().map(|term| integer(term.value)).collect::<Value>();
     let traced = way(element)?;
     Ok(json!({
         "index": integers(&element.logical),
@@ -96,13 +101,13 @@ fn cell(
     }))
 }
 
-fn data(picture: &Picture, first: Option<&Trace>, cells: &[Value]) -> Value {
-    let terms = |terms: &[Term]| -> Value {
-        let one = |term: &Term| json!({ "name": term.name, "expr": term.expr, "extent": term.extent.map(integer) });
+fn data(picture: &Picture, first: Option<&IndexTrace>, cells: &[Value]) -> Value {
+    let terms = |terms: &[TraceTerm]| -> Value {
+        let one = |term: &TraceTerm| json!({ "name": term.name, "expr": term.expr, "extent": term.extent.map(integer) });
         terms.iter().map(one).collect()
     };
     let steps = first.iter().flat_map(|way| &way.steps);
-    let step = |step: &trace::Step| {
+    let step = |step: &trace::TraceStep| {
         json!({
             "line": step.line, "note": step.note, "isMap": step.is_map, "axes": terms(&step.axes),
         })
@@ -153,7 +158,7 @@ fn data(picture: &Picture, first: Option<&Trace>, cells: &[Value]) -> Value {
     })
 }
 
-fn label(picture: &Picture, row: &super::Row) -> String {
+fn label(picture: &Picture, row: &super::MemoryRow) -> String {
     if !picture.memory.is_matrix {
         return row.offset.to_string();
     }
@@ -161,25 +166,25 @@ fn label(picture: &Picture, row: &super::Row) -> String {
     leading.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn rank(rule: Rule) -> u8 {
+fn rank(rule: GridLine) -> u8 {
     match rule {
-        Rule::None => 0,
-        Rule::Part => 1,
-        Rule::Tile => 2,
-        Rule::Separator => 3,
+        GridLine::None => 0,
+        GridLine::Part => 1,
+        GridLine::Tile => 2,
+        GridLine::Separator => 3,
     }
 }
 
-fn slot(slot: &Slot) -> Value {
+fn slot(slot: &MemorySlot) -> Value {
     match slot {
-        Slot::Element(element) => {
+        MemorySlot::Element(element) => {
             json!({ "index": integers(&element.logical), "color": element.color })
         }
-        Slot::Other { logical } => {
+        MemorySlot::Other { logical } => {
             json!({ "other": logical.as_deref().map_or(json!([]), integers) })
         }
-        Slot::Padding => json!("padding"),
-        Slot::Unknown => json!("unknown"),
-        Slot::End => Value::Null,
+        MemorySlot::Padding => json!("padding"),
+        MemorySlot::Unknown => json!("unknown"),
+        MemorySlot::End => Value::Null,
     }
 }

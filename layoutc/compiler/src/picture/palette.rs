@@ -7,7 +7,7 @@ pub(super) const COLORS: usize = 6;
 
 /// A colour in its forms.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Color {
+pub(super) struct TileColor {
     /// Below dark text: `0xrrggbb`.
     pub(super) light: u32,
     /// Below light text.
@@ -19,24 +19,24 @@ pub(super) struct Color {
 }
 
 /// Sky blue, orange, bluish green, yellow, vermilion, reddish purple.
-pub(super) const PALETTE: [Color; COLORS] = [
-    Color { light: 0x8c_cd_f2, dark: 0x28_51_95, indexed: 117, letter: 'A' },
-    Color { light: 0xf5_b9_4d, dark: 0xb3_33_0d, indexed: 215, letter: 'B' },
-    Color { light: 0x4d_bf_99, dark: 0x00_5f_46, indexed: 79, letter: 'C' },
-    Color { light: 0xf7_f0_9a, dark: 0x41_6c_08, indexed: 229, letter: 'D' },
-    Color { light: 0xe0_80_50, dark: 0x95_59_39, indexed: 173, letter: 'E' },
-    Color { light: 0xe0_b0_d0, dark: 0x80_45_68, indexed: 182, letter: 'F' },
+pub(super) const PALETTE: [TileColor; COLORS] = [
+    TileColor { light: 0x8c_cd_f2, dark: 0x28_51_95, indexed: 117, letter: 'A' },
+    TileColor { light: 0xf5_b9_4d, dark: 0xb3_33_0d, indexed: 215, letter: 'B' },
+    TileColor { light: 0x4d_bf_99, dark: 0x00_5f_46, indexed: 79, letter: 'C' },
+    TileColor { light: 0xf7_f0_9a, dark: 0x41_6c_08, indexed: 229, letter: 'D' },
+    TileColor { light: 0xe0_80_50, dark: 0x95_59_39, indexed: 173, letter: 'E' },
+    TileColor { light: 0xe0_b0_d0, dark: 0x80_45_68, indexed: 182, letter: 'F' },
 ];
 
 /// The colour at a position; those beyond the last begin again.
-pub(super) fn color(position: usize) -> Color {
+pub(super) fn color(position: usize) -> TileColor {
     let [first, ..] = PALETTE;
     PALETTE.get(position % COLORS).copied().unwrap_or(first)
 }
 
 /// The colours that a terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
+pub enum ColorDepth {
     /// None: letters stand for them.
     None,
     /// 256.

@@ -1,6 +1,6 @@
 //! How pictures as SVG look: lines and text, and the colours for light and dark surroundings.
 
-use super::palette::{Color, PALETTE};
+use super::palette::{PALETTE, TileColor};
 
 /// Fonts, widths of lines.
 const SHAPE: &str = "\
@@ -65,7 +65,7 @@ fn rules(css: &str, change: &dyn Fn(&str) -> String) -> Vec<String> {
 }
 
 /// The colours of the tiles.
-fn tiles(of: fn(&Color) -> u32) -> String {
+fn tiles(of: fn(&TileColor) -> u32) -> String {
     let one = |(k, color): (usize, _)| format!(".c{k}{{fill:#{:06x}}}", of(color));
     PALETTE.iter().enumerate().map(one).collect()
 }

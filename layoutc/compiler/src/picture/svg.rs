@@ -1,8 +1,8 @@
 //! A picture as SVG: the logical grid beside the memory, for light and dark surroundings.
 
 use super::style;
-use super::table::{self, Kind, Table};
-use super::{Picture, Rule};
+use super::table::{self, CellKind, PictureTable};
+use super::{GridLine, Picture};
 
 /// Sizes, in pixels.
 const MARGIN: usize = 24;
@@ -17,7 +17,7 @@ const PROSE: usize = 8;
 
 /// The picture as a file. Text never meets other text: columns are as wide as the widest of theirs.
 pub fn svg(picture: &Picture) -> String {
-    let Drawing { width, height, body } = drawing(picture);
+    let SvgDrawing { width, height, body } = drawing(picture);
     let head = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"title desc\">\n\
          <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n{}{}",
@@ -32,7 +32,7 @@ pub fn svg(picture: &Picture) -> String {
 /// The picture as a part of a page, on one line: colours and hatching are those of [`inline_style`], and it has no `id`,
 /// so that a page may have several.
 pub fn inline(picture: &Picture) -> String {
-    let Drawing { width, height, body } = drawing(picture);
+    let SvgDrawing { width, height, body } = drawing(picture);
     let head = format!(
         "<svg class=\"{INLINE}\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\">\
          <title>{}</title><desc>{}</desc>",
@@ -55,13 +55,13 @@ pub fn inline_style(dark: &str) -> String {
 const INLINE: &str = "layoutc-picture";
 
 /// The marks of a picture, and the room that they take in pixels.
-struct Drawing {
+struct SvgDrawing {
     width: usize,
     height: usize,
     body: String,
 }
 
-fn drawing(picture: &Picture) -> Drawing {
+fn drawing(picture: &Picture) -> SvgDrawing {
     let mut head = vec![format!("storage: {}", picture.storage_text())];
     if !picture.physical.is_empty() {
         let shape: Vec<String> = picture.physical.iter().map(ToString::to_string).collect();
@@ -92,7 +92,7 @@ fn drawing(picture: &Picture) -> Drawing {
     for (k, line) in head.iter().enumerate() {
         body.push_str(&text("l", MARGIN, MARGIN + 14 + (k + 1) * LINE, line));
     }
-    Drawing { width, height, body: body + &tables + &legend }
+    SvgDrawing { width, height, body: body + &tables + &legend }
 }
 
 fn described(picture: &Picture) -> String {
@@ -124,7 +124,7 @@ fn panels(picture: &Picture) -> Vec<Panel> {
 
 /// One of the two tables.
 struct Panel {
-    table: Table,
+    table: PictureTable,
     captions: [String; 2],
     /// The width of the labels, and that of a cell.
     label: usize,
@@ -132,7 +132,7 @@ struct Panel {
 }
 
 impl Panel {
-    fn new(table: Table, captions: [String; 2]) -> Self {
+    fn new(table: PictureTable, captions: [String; 2]) -> Self {
         let lines = || table.lines.iter();
         let label = lines().map(|line| line.label.chars().count()).max().unwrap_or(0) * WIDE + 10;
         let cells = || lines().flat_map(|line| &line.cells);
@@ -203,25 +203,25 @@ impl Panel {
         }
         if self.table.is_matrix {
             let x = left + self.label - 3;
-            rules.push_str(&rule(Rule::Separator, [x, first - 24], [x, y]));
+            rules.push_str(&rule(GridLine::Separator, [x, first - 24], [x, y]));
             let across = first - 3;
-            rules.push_str(&rule(Rule::Separator, [left, across], [left + end, across]));
+            rules.push_str(&rule(GridLine::Separator, [left, across], [left + end, across]));
         }
         out + &rules
     }
 
-    fn square(&self, cell: &table::Square, x: usize, y: usize) -> String {
+    fn square(&self, cell: &table::TableCell, x: usize, y: usize) -> String {
         let (class, ink) = match cell.kind {
-            Kind::Tile(k) => (format!("c c{k}"), "i"),
-            Kind::Padding => ("c p".to_owned(), "n"),
-            Kind::Other | Kind::Unknown => ("c o".to_owned(), "n"),
-            Kind::Blank => return String::new(),
+            CellKind::Tile(k) => (format!("c c{k}"), "i"),
+            CellKind::Padding => ("c p".to_owned(), "n"),
+            CellKind::Other | CellKind::Unknown => ("c o".to_owned(), "n"),
+            CellKind::Blank => return String::new(),
         };
         let (width, center) = (self.cell, x + self.cell / 2);
         let mut out = format!(
             "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{CELL}\"/>\n"
         );
-        let is_padding = cell.kind == Kind::Padding;
+        let is_padding = cell.kind == CellKind::Padding;
         match (cell.text.as_str(), cell.note.as_str()) {
             (text, note) if is_padding => {
                 let shown = if text.is_empty() { note } else { text };
@@ -237,12 +237,12 @@ impl Panel {
     }
 }
 
-fn rule(rule: Rule, [x1, y1]: [usize; 2], [x2, y2]: [usize; 2]) -> String {
+fn rule(rule: GridLine, [x1, y1]: [usize; 2], [x2, y2]: [usize; 2]) -> String {
     let class = match rule {
-        Rule::None => return String::new(),
-        Rule::Part => "r1",
-        Rule::Tile => "r2",
-        Rule::Separator => "r3",
+        GridLine::None => return String::new(),
+        GridLine::Part => "r1",
+        GridLine::Tile => "r2",
+        GridLine::Separator => "r3",
     };
     format!("<path class=\"{class}\" d=\"M{x1} {y1}L{x2} {y2}\"/>\n")
 }
@@ -281,10 +281,10 @@ fn legend(picture: &Picture, y: usize) -> (String, usize) {
         }
     }
     let rules = || picture.grid.row_rules.iter().chain(&picture.grid.column_rules);
-    let has = |wanted: Rule| rules().any(|rule| *rule == wanted);
+    let has = |wanted: GridLine| rules().any(|rule| *rule == wanted);
     let is_matrix = picture.memory.is_matrix && !picture.grid.cells.is_empty();
-    if is_matrix || has(Rule::Separator) {
-        out.push_str(&rule(Rule::Separator, [x, y + 10], [x + 24, y + 10]));
+    if is_matrix || has(GridLine::Separator) {
+        out.push_str(&rule(GridLine::Separator, [x, y + 10], [x + 24, y + 10]));
         out.push_str(&text("l", x + 32, y + 15, "axis separator"));
         x += 32 + "axis separator".len() * PROSE + 20;
     }

@@ -1,11 +1,11 @@
 //! The two parts of a picture as tables: labels, cells, and the rules between them.
 
-use super::memory::Slot;
-use super::{Cell, Picture, Rule};
+use super::memory::MemorySlot;
+use super::{GridCell, GridLine, Picture};
 
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CellKind {
     /// An element of the slice, in its colour.
     Tile(usize),
     /// No element.
@@ -20,8 +20,8 @@ pub(super) enum Kind {
 
 /// A cell.
 #[derive(Debug, Clone)]
-pub(super) struct Square {
-    pub(super) kind: Kind,
+pub(super) struct TableCell {
+    pub(super) kind: CellKind,
     /// What stands in it.
     pub(super) text: String,
     /// What stands below that where there is room.
@@ -30,24 +30,24 @@ pub(super) struct Square {
 
 /// A row of cells.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct TableRow {
     pub(super) label: String,
     /// What stands above it.
-    pub(super) rule: Rule,
+    pub(super) rule: GridLine,
     /// Whether rows before it are left out.
     pub(super) is_apart: bool,
-    pub(super) cells: Vec<Square>,
+    pub(super) cells: Vec<TableCell>,
 }
 
 /// Cells with a label before each row and above each column.
 #[derive(Debug, Clone)]
-pub(super) struct Table {
+pub(super) struct PictureTable {
     pub(super) heads: Vec<String>,
     /// What stands before each column.
-    pub(super) column_rules: Vec<Rule>,
+    pub(super) column_rules: Vec<GridLine>,
     /// Whether columns before it are left out.
     pub(super) gaps: Vec<bool>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<TableRow>,
     /// Whether rows and columns are physical axes: a separator stands between the labels and the cells.
     pub(super) is_matrix: bool,
 }
@@ -60,26 +60,28 @@ fn gaps(indices: &[i128]) -> Vec<bool> {
 }
 
 /// The logical grid: offsets.
-pub(super) fn grid(picture: &Picture) -> Table {
+pub(super) fn grid(picture: &Picture) -> PictureTable {
     let grid = &picture.grid;
-    let square = |cell: &Cell| {
+    let square = |cell: &GridCell| {
         let (kind, text) = match cell {
-            Cell::Element(element) => (Kind::Tile(element.color), element.offset.to_string()),
-            Cell::Padding { offset } => (Kind::Padding, offset.to_string()),
-            Cell::Outside => (Kind::Blank, String::new()),
+            GridCell::Element(element) => {
+                (CellKind::Tile(element.color), element.offset.to_string())
+            }
+            GridCell::Padding { offset } => (CellKind::Padding, offset.to_string()),
+            GridCell::Outside => (CellKind::Blank, String::new()),
         };
-        Square { kind, text, note: String::new() }
+        TableCell { kind, text, note: String::new() }
     };
     let label =
         |index: &i128, axis: Option<usize>| axis.map_or(String::new(), |_| index.to_string());
     let lines = grid.rows.iter().zip(&grid.row_rules).zip(gaps(&grid.rows)).zip(&grid.cells);
-    let lines = lines.map(|(((index, rule), is_apart), cells)| Line {
+    let lines = lines.map(|(((index, rule), is_apart), cells)| TableRow {
         label: label(index, picture.frame.rows),
         rule: *rule,
         is_apart,
         cells: cells.iter().map(square).collect(),
     });
-    Table {
+    PictureTable {
         heads: grid.columns.iter().map(|index| label(index, picture.frame.columns)).collect(),
         column_rules: grid.column_rules.clone(),
         gaps: gaps(&grid.columns),
@@ -89,25 +91,27 @@ pub(super) fn grid(picture: &Picture) -> Table {
 }
 
 /// The memory: the indices of elements, with offsets below them.
-pub(super) fn memory(picture: &Picture) -> Table {
+pub(super) fn memory(picture: &Picture) -> PictureTable {
     let memory = &picture.memory;
-    let square = |(slot, column): (&Slot, &i128), row: i128| {
+    let square = |(slot, column): (&MemorySlot, &i128), row: i128| {
         let (kind, text) = match slot {
-            Slot::Element(element) => (Kind::Tile(element.color), picture.short(&element.logical)),
-            Slot::Other { .. } => (Kind::Other, "·".to_owned()),
-            Slot::Padding => (Kind::Padding, String::new()),
-            Slot::Unknown => (Kind::Unknown, "?".to_owned()),
-            Slot::End => (Kind::Blank, String::new()),
+            MemorySlot::Element(element) => {
+                (CellKind::Tile(element.color), picture.short(&element.logical))
+            }
+            MemorySlot::Other { .. } => (CellKind::Other, "·".to_owned()),
+            MemorySlot::Padding => (CellKind::Padding, String::new()),
+            MemorySlot::Unknown => (CellKind::Unknown, "?".to_owned()),
+            MemorySlot::End => (CellKind::Blank, String::new()),
         };
-        let is_slot = kind != Kind::Blank;
+        let is_slot = kind != CellKind::Blank;
         let offset = row.saturating_add(column.saturating_mul(memory.step));
         let note = if is_slot { offset.to_string() } else { String::new() };
-        Square { kind, text, note }
+        TableCell { kind, text, note }
     };
     let lines = memory.rows.iter().zip(gaps(&memory.row_numbers)).map(|(row, is_apart)| {
         let leading = row.first.split_last().map(|(_, leading)| leading).unwrap_or_default();
         let leading: Vec<String> = leading.iter().map(ToString::to_string).collect();
-        Line {
+        TableRow {
             label: if memory.is_matrix { leading.join(",") } else { row.offset.to_string() },
             rule: row.rule,
             is_apart,
@@ -117,7 +121,7 @@ pub(super) fn memory(picture: &Picture) -> Table {
     let head = |column: &i128| {
         if memory.is_matrix { column.to_string() } else { format!("+{column}") }
     };
-    Table {
+    PictureTable {
         heads: memory.columns.iter().map(head).collect(),
         column_rules: memory.column_rules.clone(),
         gaps: gaps(&memory.columns),

@@ -3,8 +3,8 @@
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::Layout;
 
-use super::figures::Figures;
-use super::frame::Frame;
+use super::figures::ConcreteLayout;
+use super::frame::SliceFrame;
 use super::palette::COLORS;
 
 /// As far as the end of a run is looked for one by one.
@@ -12,7 +12,7 @@ const NEAR: i128 = 4096;
 
 /// A storage axis along a logical one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct StorageRun {
     /// The storage axis.
     pub(super) storage: usize,
     /// How many neighbours from the first have the same index along it.
@@ -21,7 +21,7 @@ pub(super) struct Run {
 
 /// What stands between two neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
+pub enum GridLine {
     /// Nothing.
     None,
     /// A part of a tile ends.
@@ -34,17 +34,17 @@ pub enum Rule {
 
 /// The tiles of a slice.
 #[derive(Debug)]
-pub(super) struct Tiling {
+pub(super) struct SliceTiling {
     /// The storage axes that change down the rows.
-    pub(super) rows: Vec<Run>,
+    pub(super) rows: Vec<StorageRun>,
     /// And those that change across the columns.
-    pub(super) columns: Vec<Run>,
+    pub(super) columns: Vec<StorageRun>,
     /// The storage axes that choose the colour, major to minor.
     pub(super) colors: Vec<usize>,
 }
 
-impl Tiling {
-    pub(super) fn new(figures: &Figures<'_>, frame: &Frame) -> Self {
+impl SliceTiling {
+    pub(super) fn new(figures: &ConcreteLayout<'_>, frame: &SliceFrame) -> Self {
         let (rows, columns) =
             (runs(figures, frame, frame.rows), runs(figures, frame, frame.columns));
         let mut colors: Vec<usize> =
@@ -80,33 +80,37 @@ impl Tiling {
     }
 
     /// How many neighbours a tile has down and across, where it has several.
-    pub(super) fn block(runs: &[Run]) -> Option<i128> {
+    pub(super) fn block(runs: &[StorageRun]) -> Option<i128> {
         let longest = runs.iter().map(|run| run.length).max().unwrap_or(1);
         (longest > 1).then_some(longest)
     }
 
     /// What stands between neighbours along an axis; `storage` and `physical` are indices of the two.
-    pub(super) fn rule(runs: &[Run], storage: [&[i128]; 2], physical: [&[i128]; 2]) -> Rule {
+    pub(super) fn rule(
+        runs: &[StorageRun],
+        storage: [&[i128]; 2],
+        physical: [&[i128]; 2],
+    ) -> GridLine {
         let changes = |axis: usize| storage[0].get(axis) != storage[1].get(axis);
         let leading = physical.map(|index| index.split_last().map(|(_, leading)| leading));
         let longest = Self::block(runs);
         let parts = runs.iter().filter(|run| run.length > 1 && changes(run.storage));
         match (parts.map(|run| run.length).max(), leading[0] != leading[1]) {
-            (Some(_), true) => Rule::Separator,
-            (Some(length), false) if Some(length) == longest => Rule::Tile,
-            (Some(_), false) => Rule::Part,
-            (None, _) => Rule::None,
+            (Some(_), true) => GridLine::Separator,
+            (Some(length), false) if Some(length) == longest => GridLine::Tile,
+            (Some(_), false) => GridLine::Part,
+            (None, _) => GridLine::None,
         }
     }
 }
 
 /// The storage axis whose index changes last along a logical axis that is split.
-fn coarsest(runs: &[Run]) -> Option<usize> {
-    let longest = Tiling::block(runs)?;
+fn coarsest(runs: &[StorageRun]) -> Option<usize> {
+    let longest = SliceTiling::block(runs)?;
     runs.iter().find(|run| run.length == longest).map(|run| run.storage)
 }
 
-fn runs(figures: &Figures<'_>, frame: &Frame, axis: Option<usize>) -> Vec<Run> {
+fn runs(figures: &ConcreteLayout<'_>, frame: &SliceFrame, axis: Option<usize>) -> Vec<StorageRun> {
     let Some(axis) = axis else { return Vec::new() };
     let extent = figures.logical.get(axis).copied().unwrap_or(0);
     let is_it = |var: Var| matches!(var, Var::Axis(k) if usize::try_from(k) == Ok(axis));
@@ -114,15 +118,15 @@ fn runs(figures: &Figures<'_>, frame: &Frame, axis: Option<usize>) -> Vec<Run> {
     let along = maps.filter(|(_, index)| index.mentions(&is_it));
     let run = |(storage, _)| {
         let length = run_length(figures, frame, axis, extent, storage)?;
-        Some(Run { storage, length })
+        Some(StorageRun { storage, length })
     };
     along.filter_map(run).collect()
 }
 
 /// How long the index along a storage axis stays as it is first; `None`: it never changes.
 fn run_length(
-    figures: &Figures<'_>,
-    frame: &Frame,
+    figures: &ConcreteLayout<'_>,
+    frame: &SliceFrame,
     axis: usize,
     extent: i128,
     storage: usize,

@@ -1,7 +1,7 @@
 //! What stands above and below a picture.
 
-use super::memory::Slot;
-use super::{Cell, Picture};
+use super::memory::MemorySlot;
+use super::{GridCell, Picture};
 
 /// `h 3, w 5`
 pub(super) fn extents(axes: &[(String, i128)]) -> String {
@@ -96,16 +96,16 @@ impl Picture {
     }
 
     /// What has to be explained.
-    pub(super) fn shown(&self) -> Shown {
+    pub(super) fn shown(&self) -> LegendEntries {
         let slots = || self.memory.rows.iter().flat_map(|row| &row.slots);
-        let has = |wanted: fn(&Slot) -> bool| slots().any(wanted);
-        let is_padding = |cell: &Cell| matches!(cell, Cell::Padding { .. });
-        Shown {
+        let has = |wanted: fn(&MemorySlot) -> bool| slots().any(wanted);
+        let is_padding = |cell: &GridCell| matches!(cell, GridCell::Padding { .. });
+        LegendEntries {
             padding: self.grid.cells.iter().flatten().any(is_padding)
-                || has(|slot| *slot == Slot::Padding),
-            other: has(|slot| matches!(slot, Slot::Other { logical: Some(_) })),
-            outside: has(|slot| matches!(slot, Slot::Other { logical: None })),
-            unknown: has(|slot| *slot == Slot::Unknown),
+                || has(|slot| *slot == MemorySlot::Padding),
+            other: has(|slot| matches!(slot, MemorySlot::Other { logical: Some(_) })),
+            outside: has(|slot| matches!(slot, MemorySlot::Other { logical: None })),
+            unknown: has(|slot| *slot == MemorySlot::Unknown),
         }
     }
 }
@@ -113,7 +113,7 @@ impl Picture {
 /// What a picture has besides the elements of its slice.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an answer of its own")]
-pub(super) struct Shown {
+pub(super) struct LegendEntries {
     pub(super) padding: bool,
     pub(super) other: bool,
     pub(super) outside: bool,

@@ -1,6 +1,6 @@
 //! Small arithmetic on algebra's expressions for strides, counts and bounds: over symbols, constants folded.
 
-use layoutc_algebra::expr::{BinOp, Expr, ExprError, Node, Var, apply};
+use layoutc_algebra::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply};
 use layoutc_algebra::layout::Symbol;
 
 /// `a op b`, folded where both are integers or one is neutral.
@@ -50,16 +50,18 @@ pub(super) fn ceil_div(a: &Expr, k: i128) -> Result<Expr, ExprError> {
 /// An integer that divides every value of `expr`; 0 where the value is always 0.
 pub(super) fn divisor(expr: &Expr, symbols: &[Symbol]) -> i128 {
     match expr.node() {
-        Node::Const(value) => value.saturating_abs(),
-        Node::Var(Var::Symbol(k)) => {
+        ExprNode::Const(value) => value.saturating_abs(),
+        ExprNode::Var(Var::Symbol(k)) => {
             usize::try_from(*k).ok().and_then(|k| symbols.get(k)).map_or(1, |s| s.multiple.max(1))
         }
-        Node::Neg(a) => divisor(a, symbols),
-        Node::Bin(BinOp::Add | BinOp::Sub, a, b) => gcd(divisor(a, symbols), divisor(b, symbols)),
-        Node::Bin(BinOp::Mul, a, b) => {
+        ExprNode::Neg(a) => divisor(a, symbols),
+        ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => {
+            gcd(divisor(a, symbols), divisor(b, symbols))
+        }
+        ExprNode::Bin(BinOp::Mul, a, b) => {
             divisor(a, symbols).checked_mul(divisor(b, symbols)).unwrap_or(1)
         }
-        Node::Var(_) | Node::Bin(..) => 1,
+        ExprNode::Var(_) | ExprNode::Bin(..) => 1,
     }
 }
 

@@ -2,11 +2,13 @@
 //! of what they divide. Gives no text and changes no value.
 #![expect(clippy::wildcard_enum_match_arm, reason = "trees that do not fold stay as they are")]
 
-use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr as Algebra, Node, Predicate, Var, apply};
+use layoutc_algebra::expr::{
+    BinOp, CompareOp, Expr as Algebra, ExprComparison, ExprNode, Predicate, Var, apply,
+};
 use thiserror::Error;
 
 use super::tree::{Compare, Expr};
-use crate::diagnostic::Place;
+use crate::diagnostic::FileSpan;
 
 /// The deepest tree that is given: JSON readers commonly stop at 128 levels.
 pub const MAX_DEPTH: u32 = 96;
@@ -44,7 +46,7 @@ pub enum PlanError {
         /// A way out.
         help: String,
         /// The choice.
-        place: Place,
+        place: FileSpan,
     },
     /// An expression could not be built.
     #[error(transparent)]
@@ -106,11 +108,11 @@ pub fn range(expr: &Algebra, scope: &Scope<'_>) -> Range {
 /// # Errors
 /// As [`lower`].
 pub fn lower_predicate(predicate: &Predicate, scope: &Scope<'_>) -> Result<Expr, PlanError> {
-    let one = |comparison: &Comparison| {
+    let one = |comparison: &ExprComparison| {
         let op = match comparison.op {
-            Cmp::Eq => Compare::Eq,
-            Cmp::Lt => Compare::Lt,
-            Cmp::Ge => Compare::Ge,
+            CompareOp::Eq => Compare::Eq,
+            CompareOp::Lt => Compare::Lt,
+            CompareOp::Ge => Compare::Ge,
         };
         let a = lower(&comparison.left, scope)?;
         Ok(Expr::compare(op, a, lower(&comparison.right, scope)?))
@@ -134,17 +136,17 @@ pub fn literal(value: i128) -> Result<Expr, PlanError> {
 fn walk(expr: &Algebra, scope: &Scope<'_>, depth: u32) -> Result<(Expr, Range), PlanError> {
     let below = depth.checked_sub(1).ok_or(PlanError::Depth)?;
     match expr.node() {
-        Node::Const(value) => Ok((literal(*value)?, Range::new(*value, *value))),
-        Node::Var(var) => {
+        ExprNode::Const(value) => Ok((literal(*value)?, Range::new(*value, *value))),
+        ExprNode::Var(var) => {
             let binding = scope(*var).ok_or(PlanError::Scope)?;
             Ok((binding.tree, binding.range))
         }
-        Node::Neg(a) => {
+        ExprNode::Neg(a) => {
             let (tree, range) = walk(a, scope, below)?;
             Ok((negate(tree)?, negated(range)))
         }
         // Sums lean to the left: their depth is not the tree's.
-        Node::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {
+        ExprNode::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {
             let (left, left_range) = walk(a, scope, if is_sum(a) { depth } else { below })?;
             let (right, right_range) = walk(b, scope, below)?;
             let (right, right_range) = if *op == BinOp::Sub {
@@ -158,7 +160,7 @@ fn walk(expr: &Algebra, scope: &Scope<'_>, depth: u32) -> Result<(Expr, Range), 
             };
             Ok((add(left, right)?, range))
         }
-        Node::Bin(op, a, b) => {
+        ExprNode::Bin(op, a, b) => {
             let (left, left_range) = walk(a, scope, below)?;
             let (right, right_range) = walk(b, scope, below)?;
             let range = op_range(*op, left_range, right_range);
@@ -168,7 +170,7 @@ fn walk(expr: &Algebra, scope: &Scope<'_>, depth: u32) -> Result<(Expr, Range), 
 }
 
 fn is_sum(expr: &Algebra) -> bool {
-    matches!(expr.node(), Node::Bin(BinOp::Add | BinOp::Sub, ..))
+    matches!(expr.node(), ExprNode::Bin(BinOp::Add | BinOp::Sub, ..))
 }
 
 fn negated(range: Range) -> Range {

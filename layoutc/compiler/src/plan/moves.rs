@@ -17,7 +17,7 @@ use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 use crate::cast::Cast;
 use crate::dtype::Dtype;
-use crate::model::{Choices, Stores};
+use crate::model::{ConvertSchedule, StorePolicy};
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
 pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
@@ -34,7 +34,9 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move,
     let from = parts.buffer(context, 0, "l", "load");
     let to = parts.buffer(context, 1, "p", "store");
     let body = match linear {
-        Some(transfer) => parts.nest(context, context, &transfer, [&from, &to], Choices::NONE)?,
+        Some(transfer) => {
+            parts.nest(context, context, &transfer, [&from, &to], ConvertSchedule::NONE)?
+        }
         None => parts.by_index(context, &from, &to, Direction::Pack)?,
     };
     Ok(parts.finish(body))
@@ -64,7 +66,9 @@ pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Mov
         None => None,
     };
     let body = match linear {
-        Some(transfer) => parts.nest(context, context, &transfer, [&from, &to], Choices::NONE)?,
+        Some(transfer) => {
+            parts.nest(context, context, &transfer, [&from, &to], ConvertSchedule::NONE)?
+        }
         None => parts.by_index(context, &from, &to, Direction::Unpack)?,
     };
     Ok(parts.finish(body))
@@ -312,7 +316,7 @@ impl<'a> Parts<'a> {
         other: &Context<'_>,
         transfer: &super::transfer::Transfer,
         buffers: [&Buffer; 2],
-        choices: &Choices,
+        choices: &ConvertSchedule,
     ) -> Result<Vec<Stmt>, PlanError> {
         let symbol = |var| context.symbol(var).or_else(|| other.symbol(var));
         let symbols = &context.layout.symbols;
@@ -322,7 +326,7 @@ impl<'a> Parts<'a> {
         let body =
             nest::write(&nest, symbols, &symbol, &self.namer, buffers, self.cast, self.ways.moves)?;
         if let Some(stores) = &choices.stores
-            && stores.value == Stores::Streaming
+            && stores.value == StorePolicy::Streaming
             && !nest.parts.is_empty()
             && !past_caches(&body)
         {

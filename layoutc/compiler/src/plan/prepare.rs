@@ -14,7 +14,7 @@ use super::moves::{Padding, Parts, repeat_in_bytes};
 use super::nest::Moves;
 use super::transfer::Transfer;
 use super::tree::{Expr, Operand, Spelling, Stmt, Strided};
-use crate::model::{Chosen, FillTime};
+use crate::model::{FillStrategy, Spanned};
 
 /// What becomes of a destination where no element goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Parts<'_> {
         elements: &Algebra,
         rest: Rest,
         transfer: Option<&Transfer>,
-        chosen: Option<&Chosen<FillTime>>,
+        chosen: Option<&Spanned<FillStrategy>>,
     ) -> Result<(), PlanError> {
         let symbol = |var| context.symbol(var);
         let buffer = self.buffer_name(1);
@@ -106,10 +106,10 @@ impl Parts<'_> {
         context: &Context<'_>,
         elements: &Algebra,
         transfer: Option<&Transfer>,
-        chosen: Option<&Chosen<FillTime>>,
+        chosen: Option<&Spanned<FillStrategy>>,
     ) -> Result<Option<Vec<Border>>, PlanError> {
         let time = chosen.map(|chosen| chosen.value);
-        if self.ways.moves != Moves::Blocks || time == Some(FillTime::First) {
+        if self.ways.moves != Moves::Blocks || time == Some(FillStrategy::WholeFirst) {
             return Ok(None);
         }
         let found = match (transfer, elements.as_const()) {
@@ -295,7 +295,7 @@ pub(super) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, P
     Ok(Stmt::LetElement { name, element, bits, spelling })
 }
 
-fn no_fill(chosen: &Chosen<FillTime>, rest: Rest) -> PlanError {
+fn no_fill(chosen: &Spanned<FillStrategy>, rest: Rest) -> PlanError {
     let message = match rest {
         Rest::Kept => "padding of the destination is not written: its layout says `fill none`",
         Rest::Fill | Rest::Zero => "the destination has no padding",

@@ -10,7 +10,7 @@ use super::prepare::Rest;
 use super::side::{Side, physical_side, renumber};
 use super::transfer::transfer;
 use super::{Context, Naming};
-use crate::model::{Choices, Convert, Inside, Manifest, Stores, Tensor};
+use crate::model::{Convert, ConvertSchedule, InnerKernel, Manifest, StorePolicy, Tensor};
 
 /// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
 /// one of the two has no memory, or is not there.
@@ -40,7 +40,7 @@ pub fn convert(
     let rest = Rest::of(&destination);
     let choices = match naming.ways.moves {
         Moves::Blocks => &convert.choices,
-        Moves::Elements => Choices::NONE,
+        Moves::Elements => ConvertSchedule::NONE,
     };
     if linear.is_none() {
         refuse(choices)?;
@@ -57,12 +57,12 @@ pub fn convert(
 }
 
 /// Loops over logical axes that ask index functions for both places have no digits to choose from.
-fn refuse(choices: &Choices) -> Result<(), PlanError> {
+fn refuse(choices: &ConvertSchedule) -> Result<(), PlanError> {
     let order = choices.order.first().map(|name| &name.place);
     let block = choices.block.as_ref().map(|block| &block.place);
-    let inside = choices.inside.as_ref().filter(|inside| inside.value != Inside::Elements);
+    let inside = choices.inside.as_ref().filter(|inside| inside.value != InnerKernel::Elementwise);
     let inside = inside.map(|inside| &inside.place);
-    let stores = choices.stores.as_ref().filter(|stores| stores.value == Stores::Streaming);
+    let stores = choices.stores.as_ref().filter(|stores| stores.value == StorePolicy::Streaming);
     let stores = stores.map(|stores| &stores.place);
     match order.or(block).or(inside).or(stores) {
         None => Ok(()),

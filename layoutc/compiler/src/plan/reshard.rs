@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use layoutc_algebra::expr::{BinOp, Expr, Node, Var};
+use layoutc_algebra::expr::{BinOp, Expr, ExprNode, Var};
 use layoutc_algebra::layout::Layout;
 
-use crate::model::reshard::{Reshard, Sharded};
+use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
 
 /// Up to so many devices every pair of them is looked at.
@@ -39,8 +39,8 @@ pub struct Sent {
 
 /// The two sides of an exchange, on the source's axes.
 struct Sides<'a> {
-    from: &'a Sharded,
-    to: &'a Sharded,
+    from: &'a DeviceSharding,
+    to: &'a DeviceSharding,
     /// For each axis of `from`, its position in `to`.
     axes: &'a [usize],
     extents: Vec<i128>,
@@ -142,13 +142,13 @@ pub fn is_sum_of_axes(layout: &Layout) -> bool {
             return true;
         }
         match expr.node() {
-            Node::Neg(a) => is_sum(a),
-            Node::Bin(BinOp::Add | BinOp::Sub, a, b) => is_sum(a) && is_sum(b),
-            Node::Bin(BinOp::Mul, a, b) => {
+            ExprNode::Neg(a) => is_sum(a),
+            ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => is_sum(a) && is_sum(b),
+            ExprNode::Bin(BinOp::Mul, a, b) => {
                 let factor = |expr: &Expr| axes_of(expr) == 0;
                 (factor(a) && is_sum(b)) || (factor(b) && is_sum(a))
             }
-            Node::Bin(..) | Node::Const(_) | Node::Var(_) => false,
+            ExprNode::Bin(..) | ExprNode::Const(_) | ExprNode::Var(_) => false,
         }
     }
     is_sum(&layout.offset)

@@ -14,7 +14,7 @@ use super::lower::{Binding, PlanError, Range, lower};
 use super::names::Namer;
 use super::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
 use super::{Context, Quantity};
-use crate::model::reshard::Sharded;
+use crate::model::reshard::DeviceSharding;
 
 /// What is generated for a tensor that is cut.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ struct Cut {
     is_uneven: bool,
 }
 
-fn cuts(context: &Context<'_>, sharded: &Sharded) -> Vec<Cut> {
+fn cuts(context: &Context<'_>, sharded: &DeviceSharding) -> Vec<Cut> {
     let axes: &[MeshAxis] = &sharded.mesh.axes;
     let size = |position: usize| axes.get(position).map_or(1, |axis| i128::from(axis.size));
     let stride =
@@ -85,7 +85,7 @@ fn cuts(context: &Context<'_>, sharded: &Sharded) -> Vec<Cut> {
 
 struct Planner<'a> {
     context: &'a Context<'a>,
-    sharded: &'a Sharded,
+    sharded: &'a DeviceSharding,
     cuts: Vec<Cut>,
 }
 

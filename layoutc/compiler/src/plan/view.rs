@@ -9,7 +9,7 @@ use super::moves;
 use super::names::Namer;
 use super::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
 use super::{Context, Naming, Quantity};
-use crate::model::{Manifest, Memory, Seeing, Seen, Tensor, View};
+use crate::model::{Manifest, Memory, Tensor, View, ViewKind, ViewTarget};
 
 /// Everything that is generated for one view.
 #[derive(Debug, Clone)]
@@ -126,7 +126,7 @@ pub(crate) fn plain(
     view: &View,
     context: &Context<'_>,
 ) -> Result<(Function, Option<Function>), PlanError> {
-    if view.seeing == Seeing::Own {
+    if view.seeing == ViewKind::Reinterpret {
         return Ok((index::plain_offset(context)?, None));
     }
     let mut namer = Namer::new(context.naming.avoid);
@@ -156,7 +156,7 @@ pub(crate) fn plain(
     let doc = "The offset as the manifest defines it, by the layout of what the view sees.";
     let whole =
         function("plain_offset", doc, signature.params.clone(), &there(manifest, view, &axes)?)?;
-    let Seeing::Lanes { axis, joined, .. } = view.seeing else { return Ok((whole, None)) };
+    let ViewKind::Lanes { axis, joined, .. } = view.seeing else { return Ok((whole, None)) };
     if joined == 1 {
         return Ok((whole, None));
     }
@@ -184,16 +184,16 @@ fn there(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, Pl
         Ok::<Algebra, PlanError>(Algebra::binary(op, index, &Algebra::constant(k))?)
     };
     match &view.seeing {
-        Seeing::Own => of_layout(&view.tensor.layout, at),
-        Seeing::Window(map) => {
+        ViewKind::Reinterpret => of_layout(&view.tensor.layout, at),
+        ViewKind::Window(map) => {
             let through = map.iter().map(|index| index.substitute(&|var| axis_at(var, at)));
             seen_offset(manifest, view, &through.collect::<Result<Vec<_>, _>>()?)
         }
-        Seeing::Lanes { axis, joined, cut: 1 } => {
+        ViewKind::Lanes { axis, joined, cut: 1 } => {
             let first = replaced(*axis, &|index| by(BinOp::Mul, index, *joined))?;
             by(BinOp::FloorDiv, &seen_offset(manifest, view, &first)?, *joined)
         }
-        Seeing::Lanes { axis, cut, .. } => {
+        ViewKind::Lanes { axis, cut, .. } => {
             let whole = replaced(*axis, &|index| by(BinOp::FloorDiv, index, *cut))?;
             let own = at.get(*axis).ok_or(PlanError::Scope)?;
             let first = by(BinOp::Mul, &seen_offset(manifest, view, &whole)?, *cut)?;
@@ -205,11 +205,11 @@ fn there(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, Pl
 /// The offset of an element of what a view sees.
 fn seen_offset(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, PlanError> {
     match view.of {
-        Seen::Tensor(k) => {
+        ViewTarget::Tensor(k) => {
             let tensor = manifest.tensors.get(k).ok_or(PlanError::Scope)?;
             of_layout(&tensor.layout, at)
         }
-        Seen::View(k) => there(manifest, manifest.views.get(k).ok_or(PlanError::Scope)?, at),
+        ViewTarget::View(k) => there(manifest, manifest.views.get(k).ok_or(PlanError::Scope)?, at),
     }
 }
 

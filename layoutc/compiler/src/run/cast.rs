@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::packed::Packing;
 use super::step::Width;
-use crate::cast::{Cast, Converter};
+use crate::cast::{Cast, CastEvaluator};
 
 /// Elements that are converted by one call: whole bytes, however they are packed.
 const CHUNK: usize = 1 << 14;
@@ -21,7 +21,7 @@ pub(super) struct Pass {
 impl Pass {
     /// Converts all elements of `source`. `None` where a buffer is smaller than the other.
     pub(super) fn run(self, source: &[u8], target: &mut [u8]) -> Option<()> {
-        let converter = Converter::new(self.cast);
+        let converter = CastEvaluator::new(self.cast);
         let bytes = [self.from, self.to].map(bytes_of_chunk);
         let [from, to] = bytes;
         let pieces = source.par_chunks(from?).zip(target.par_chunks_mut(to?));
@@ -50,7 +50,7 @@ fn bytes_of_chunk(width: Width) -> Option<usize> {
 }
 
 fn unpacked(
-    converter: Converter,
+    converter: CastEvaluator,
     source: &[u8],
     packing: Packing,
     target: &mut [u8],
@@ -69,7 +69,7 @@ fn number(element: &[u8]) -> u64 {
 }
 
 fn whole(
-    converter: Converter,
+    converter: CastEvaluator,
     source: &[u8],
     from: usize,
     target: &mut [u8],
@@ -94,7 +94,7 @@ fn whole(
 
 /// Elements of sizes that are known.
 fn sized<const FROM: usize, const TO: usize>(
-    converter: Converter,
+    converter: CastEvaluator,
     source: &[u8],
     target: &mut [u8],
 ) {

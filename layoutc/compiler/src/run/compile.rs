@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::curve::Grid;
+use layoutc_algebra::curve::CurveGrid;
 
 use crate::dtype::{Dtype, Scalar};
 use crate::plan::tree::{Compare, Expr, Function, Operand as Loaded, ParamType, Stmt, Strided};
@@ -386,9 +386,9 @@ impl<'a> Compiler<'a> {
     }
 }
 
-fn grid(rows: i64, columns: i64) -> Result<Grid, RunError> {
+fn grid(rows: i64, columns: i64) -> Result<CurveGrid, RunError> {
     let side = |side: i64| u32::try_from(side).map_err(|_| RunError::Unsupported);
-    Grid::new(side(rows)?, side(columns)?).ok_or(RunError::Unsupported)
+    CurveGrid::new(side(rows)?, side(columns)?).ok_or(RunError::Unsupported)
 }
 
 /// The bytes of an element whose every lane has these bits; of a complex number the real part.

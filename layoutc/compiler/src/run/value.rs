@@ -3,7 +3,7 @@
 //! Symbols have become numbers before. Arithmetic wraps: a plan is proven to stay within 64 bits, and every access is
 //! checked against its buffer.
 
-use layoutc_algebra::curve::Grid;
+use layoutc_algebra::curve::CurveGrid;
 
 /// How many values of the innermost loop are computed at once.
 pub(super) const LANES: usize = 64;
@@ -71,7 +71,7 @@ pub(super) enum Binary {
     Less,
     LessEqual,
     /// How far along the Hilbert curve of a box a cell is.
-    Distance(Grid),
+    Distance(CurveGrid),
 }
 
 impl Binary {
@@ -114,7 +114,7 @@ pub(super) enum Value {
     Affine(Affine),
     Binary(Binary, Box<(Value, Value)>),
     /// The cell so far along the Hilbert curve of a box.
-    Cell(Grid, Box<Value>),
+    Cell(CurveGrid, Box<Value>),
     /// Condition, then, otherwise.
     Select(Box<(Value, Value, Value)>),
 }
@@ -135,7 +135,7 @@ impl Value {
         }
     }
 
-    pub(super) fn cell(grid: Grid, a: Self) -> Self {
+    pub(super) fn cell(grid: CurveGrid, a: Self) -> Self {
         match a.as_const() {
             Some(a) => Self::int(narrow(grid.cell(i128::from(a)))),
             None => Self::Cell(grid, Box::new(a)),
@@ -187,7 +187,7 @@ fn power(value: &Value) -> Option<u32> {
 pub(super) enum Op {
     Affine(Affine),
     Binary(Binary, usize, usize),
-    Cell(Grid, usize),
+    Cell(CurveGrid, usize),
     Select(usize, usize, usize),
 }
 

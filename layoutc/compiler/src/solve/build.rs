@@ -6,21 +6,24 @@
 
 use std::collections::BTreeSet;
 
-use super::moves::{Moves, Price, Scale, Step};
-use super::network::{Cost, INFINITE, Network, NetworkError, Variable};
-use super::plan::{Conversion, Plan};
-use crate::model::graph::{Candidate, Choice, Fit, Graph, GraphTensor, Node, Role, Way};
+use super::moves::{ConversionCosts, ConversionPrice, ConversionStep, CostScale};
+use super::network::{Cost, CostNetwork, INFINITE, NetworkError, Variable};
+use super::plan::{GraphPlan, LayoutConversion};
+use crate::model::graph::{
+    Compatibility, Graph, GraphNode, GraphTensor, LayoutCandidate, OperatorChoice,
+    OperatorLowering, TensorRole,
+};
 
 /// What each change of layout costs: by tensor, from, to.
-pub(super) type Prices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
+pub(super) type ConversionPrices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
 
 /// A network, and what its variables are.
-pub(super) struct Built {
-    pub(super) network: Network,
-    pub(super) scale: Scale,
+pub(super) struct GraphNetwork {
+    pub(super) network: CostNetwork,
+    pub(super) scale: CostScale,
     nodes: Vec<Variable>,
     producers: Vec<Producer>,
-    tensors: Vec<Side>,
+    tensors: Vec<TensorDemand>,
 }
 
 /// In which candidate a tensor comes into being.
@@ -33,8 +36,8 @@ enum Producer {
 }
 
 /// What is asked of a tensor.
-struct Side {
-    moves: Moves,
+struct TensorDemand {
+    moves: ConversionCosts,
     /// The candidates that anybody asks for.
     targets: Vec<usize>,
     /// Those that are asked for always.
@@ -47,14 +50,17 @@ struct Side {
 ///
 /// # Errors
 /// Its costs come to too much.
-pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Result<Built, NetworkError> {
-    let mut network = Network::new();
+pub(super) fn build(
+    graph: &Graph,
+    prices: &ConversionPrices<'_>,
+) -> Result<GraphNetwork, NetworkError> {
+    let mut network = CostNetwork::new();
     let scale = scale(graph, prices);
     let nodes: Result<Vec<Variable>, NetworkError> = graph
         .nodes
         .iter()
         .map(|node| {
-            let cost = |choice: &Choice| {
+            let cost = |choice: &OperatorChoice| {
                 let mut written = node.outputs.iter().zip(&choice.outputs);
                 let is_forbidden = written.any(|(tensor, k)| {
                     let tensor = graph.tensors.get(*tensor);
@@ -62,8 +68,8 @@ pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Result<Built, Network
                 });
                 match choice.way {
                     _ if is_forbidden => INFINITE,
-                    Way::Conversion => scale.conversion(choice.cost),
-                    Way::Operator | Way::Alias => scale.of(choice.cost),
+                    OperatorLowering::Conversion => scale.conversion(choice.cost),
+                    OperatorLowering::Operator | OperatorLowering::Alias => scale.of(choice.cost),
                 }
             };
             network.add_variable(node.choices.iter().map(cost).collect())
@@ -78,8 +84,8 @@ pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Result<Built, Network
     for (k, tensor) in graph.tensors.iter().enumerate() {
         // A constant is converted once, before anything is counted.
         let price = |from: usize, to: usize| match tensor.role {
-            Role::Constant => Some(0),
-            Role::Input | Role::Result { .. } => prices(k, from, to),
+            TensorRole::Constant => Some(0),
+            TensorRole::Input | TensorRole::Result { .. } => prices(k, from, to),
         };
         let side = side(graph, k, tensor, (&price, scale));
         if let Some(producer) = producers.get(k).filter(|_| !tensor.is_loose()) {
@@ -87,13 +93,14 @@ pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Result<Built, Network
         }
         tensors.push(side);
     }
-    Ok(Built { network, scale, nodes, producers, tensors })
+    Ok(GraphNetwork { network, scale, nodes, producers, tensors })
 }
 
 /// How bytes are weighed in a graph: by how many conversions it may need, and how many bytes it may cost.
-fn scale(graph: &Graph, prices: &Prices<'_>) -> Scale {
-    let choices =
-        |node: &Node| node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from);
+fn scale(graph: &Graph, prices: &ConversionPrices<'_>) -> CostScale {
+    let choices = |node: &GraphNode| {
+        node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from)
+    };
     let mut bytes: u128 = graph.nodes.iter().map(choices).sum();
     let transposed = graph.nodes.iter().filter(|node| node.transposed.is_some()).count();
     let mut conversions = u64::try_from(transposed).unwrap_or(u64::MAX);
@@ -105,17 +112,17 @@ fn scale(graph: &Graph, prices: &Prices<'_>) -> Scale {
         bytes = bytes.saturating_add(dearest.saturating_mul(count.into()));
         conversions = count.saturating_add(conversions);
     }
-    Scale::new(conversions, bytes)
+    CostScale::new(conversions, bytes)
 }
 
 fn producer(
     graph: &Graph,
     tensor: &GraphTensor,
     nodes: &[Variable],
-    network: &mut Network,
+    network: &mut CostNetwork,
 ) -> Result<Producer, NetworkError> {
     Ok(match (tensor.role, tensor.declared) {
-        (Role::Result { node, result }, _) => {
+        (TensorRole::Result { node, result }, _) => {
             let choices = graph.nodes.get(node).map_or(&[][..], |node| &node.choices);
             let given = choices.iter().map(|choice| choice.outputs.get(result).copied());
             let given: Vec<usize> = given.map(Option::unwrap_or_default).collect();
@@ -124,10 +131,10 @@ fn producer(
                 None => Producer::Fixed(0),
             }
         }
-        (Role::Input | Role::Constant, Some(declared)) => Producer::Fixed(declared),
-        (Role::Constant, None) if tensor.is_loose() => Producer::Fixed(0),
-        (Role::Input | Role::Constant, None) => {
-            let cost = |candidate: &Candidate| {
+        (TensorRole::Input | TensorRole::Constant, Some(declared)) => Producer::Fixed(declared),
+        (TensorRole::Constant, None) if tensor.is_loose() => Producer::Fixed(0),
+        (TensorRole::Input | TensorRole::Constant, None) => {
+            let cost = |candidate: &LayoutCandidate| {
                 if candidate.is_forbidden { INFINITE } else { 0 }
             };
             let variable = network.add_variable(tensor.candidates.iter().map(cost).collect())?;
@@ -141,10 +148,10 @@ fn side(
     graph: &Graph,
     position: usize,
     tensor: &GraphTensor,
-    (price, scale): (&Price<'_>, Scale),
-) -> Side {
-    let moves = Moves::new(tensor, price, scale);
-    let stated = tensor.declared.filter(|_| matches!(tensor.role, Role::Result { .. }));
+    (price, scale): (&ConversionPrice<'_>, CostScale),
+) -> TensorDemand {
+    let moves = ConversionCosts::new(tensor, price, scale);
+    let stated = tensor.declared.filter(|_| matches!(tensor.role, TensorRole::Result { .. }));
     let wanted = graph.outputs.iter().filter(|wanted| wanted.tensor == position);
     let always: BTreeSet<usize> =
         wanted.filter_map(|wanted| wanted.candidate).chain(stated).collect();
@@ -152,7 +159,7 @@ fn side(
     readers.dedup();
     let asked = |node: usize| -> Vec<BTreeSet<usize>> {
         let Some(node) = graph.nodes.get(node) else { return Vec::new() };
-        let of = |choice: &Choice| {
+        let of = |choice: &OperatorChoice| {
             let reads = node.inputs.iter().zip(&choice.inputs);
             reads.filter(|(tensor, _)| **tensor == position).filter_map(|(_, k)| *k).collect()
         };
@@ -172,15 +179,15 @@ fn side(
         .map(|(node, sets)| (*node, sets.iter().map(mask).collect::<Vec<usize>>()))
         .filter(|(_, masks)| masks.iter().any(|mask| *mask != 0))
         .collect();
-    Side { fixed: mask(&always), targets, readers, moves }
+    TensorDemand { fixed: mask(&always), targets, readers, moves }
 }
 
 /// Adds what a tensor costs for each way in which it is written and read.
 fn connect(
-    side: &Side,
+    side: &TensorDemand,
     producer: &Producer,
     nodes: &[Variable],
-    network: &mut Network,
+    network: &mut CostNetwork,
 ) -> Result<(), NetworkError> {
     if side.targets.is_empty() {
         return Ok(());
@@ -229,7 +236,7 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
     sets.into_iter().collect()
 }
 
-impl Built {
+impl GraphNetwork {
     /// Leaves operators the one way that is given for them.
     pub(super) fn fix(
         &mut self,
@@ -251,7 +258,7 @@ impl Built {
         values: &[usize],
         cost: u64,
         lower_bound: u64,
-    ) -> Plan {
+    ) -> GraphPlan {
         let value = |variable: &Variable| values.get(variable.number()).copied().unwrap_or(0);
         let choices: Vec<usize> = self.nodes.iter().map(value).collect();
         let (mut stored, mut conversions) = (Vec::new(), Vec::new());
@@ -275,37 +282,37 @@ impl Built {
                 let steps = side.moves.trees(&side.targets).steps(root, mask);
                 conversions.extend(steps.into_iter().map(|step| {
                     let weight = side.moves.cost(step);
-                    Conversion::new(k, step, self.scale.bytes(weight), is_free(tensor, step))
+                    LayoutConversion::new(k, step, self.scale.bytes(weight), is_free(tensor, step))
                 }));
             }
             stored.push(root);
         }
-        Plan { choices, stored, conversions, cost, lower_bound }
+        GraphPlan { choices, stored, conversions, cost, lower_bound }
     }
 }
 
 /// The layout in which a constant is given: the declared one, else the first that somebody asks for.
-fn constant_root(tensor: &GraphTensor, side: &Side, mask: usize) -> usize {
+fn constant_root(tensor: &GraphTensor, side: &TensorDemand, mask: usize) -> usize {
     let asked = side.targets.iter().enumerate().find(|(bit, _)| mask >> bit & 1 == 1);
     tensor.declared.or(asked.map(|(_, target)| *target)).unwrap_or(0)
 }
 
 /// Whether a step moves no byte.
-fn is_free(tensor: &GraphTensor, step: Step) -> bool {
-    tensor.fit(step.from, step.to) == Fit::Satisfied
+fn is_free(tensor: &GraphTensor, step: ConversionStep) -> bool {
+    tensor.fit(step.from, step.to) == Compatibility::Satisfied
 }
 
 /// What a constant becomes once, when it is loaded.
 fn at_load(
     position: usize,
     tensor: &GraphTensor,
-    side: &Side,
+    side: &TensorDemand,
     (root, mask): (usize, usize),
-) -> Vec<Conversion> {
+) -> Vec<LayoutConversion> {
     let asked = side.targets.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1);
     asked
-        .map(|(_, to)| Step { from: root, to: *to })
+        .map(|(_, to)| ConversionStep { from: root, to: *to })
         .filter(|step| step.from != step.to)
-        .map(|step| Conversion::new(position, step, 0, is_free(tensor, step)))
+        .map(|step| LayoutConversion::new(position, step, 0, is_free(tensor, step)))
         .collect()
 }

@@ -3,11 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::{Conversion, Plan};
-use super::{Settings, solve};
+use super::plan::{GraphPlan, LayoutConversion};
+use super::{SolverOptions, solve};
 use crate::diagnostic::Diagnostic;
-use crate::model::graph::{Candidate, Choice, Graph, Node, Role, Way};
-use crate::model::schedule::{Buffer, Call, Held, Operator, Schedule, Seen, Use};
+use crate::model::graph::{
+    Graph, GraphNode, LayoutCandidate, OperatorChoice, OperatorLowering, TensorRole,
+};
+use crate::model::schedule::{
+    BufferAlias, BufferBinding, BufferRole, GraphBuffer, GraphSchedule, ScheduleCall,
+    ScheduleOperator,
+};
 use crate::model::{Convert, Manifest, Memory, Tensor};
 
 /// The manifest with a schedule for each of its graphs, and all that the schedules call.
@@ -18,9 +23,9 @@ pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
     let mut laid_out = manifest.clone();
     let mut errors = Vec::new();
     for graph in &manifest.graphs {
-        match solve(graph, &Settings::default()) {
+        match solve(graph, &SolverOptions::default()) {
             Ok(plan) => {
-                let schedule = Builder::new(graph, &plan, &mut laid_out).schedule();
+                let schedule = ScheduleBuilder::new(graph, &plan, &mut laid_out).schedule();
                 laid_out.schedules.push(schedule);
             }
             Err(error) => errors.push(*error),
@@ -30,24 +35,24 @@ pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
 }
 
 /// A tensor of the graph in one of its candidates.
-type Place = (usize, usize);
+type TensorCandidate = (usize, usize);
 
-struct Builder<'a> {
+struct ScheduleBuilder<'a> {
     graph: &'a Graph,
-    plan: &'a Plan,
+    plan: &'a GraphPlan,
     manifest: &'a mut Manifest,
-    buffers: Vec<Buffer>,
-    operators: Vec<Operator>,
-    of: BTreeMap<Place, Seen>,
+    buffers: Vec<GraphBuffer>,
+    operators: Vec<ScheduleOperator>,
+    of: BTreeMap<TensorCandidate, BufferBinding>,
     /// The places that are packed, unpacked or converted by code of layoutc's.
-    packed: BTreeSet<Place>,
+    packed: BTreeSet<TensorCandidate>,
     names: BTreeSet<String>,
-    load: Vec<Call>,
-    run: Vec<Call>,
+    load: Vec<ScheduleCall>,
+    run: Vec<ScheduleCall>,
 }
 
-impl<'a> Builder<'a> {
-    fn new(graph: &'a Graph, plan: &'a Plan, manifest: &'a mut Manifest) -> Self {
+impl<'a> ScheduleBuilder<'a> {
+    fn new(graph: &'a Graph, plan: &'a GraphPlan, manifest: &'a mut Manifest) -> Self {
         Self {
             graph,
             plan,
@@ -62,13 +67,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn schedule(mut self) -> Schedule {
+    fn schedule(mut self) -> GraphSchedule {
         let (graph, plan) = (self.graph, self.plan);
         for (k, tensor) in graph.tensors.iter().enumerate() {
             let use_of = match tensor.role {
-                Role::Input => Use::Input,
-                Role::Constant => Use::Constant,
-                Role::Result { .. } => continue,
+                TensorRole::Input => BufferRole::Input,
+                TensorRole::Constant => BufferRole::Constant,
+                TensorRole::Result { .. } => continue,
             };
             self.written(k, use_of);
             self.converted(k);
@@ -86,9 +91,9 @@ impl<'a> Builder<'a> {
             let candidate = wanted.candidate.unwrap_or_else(|| stored(plan, wanted.tensor));
             self.of.get(&(wanted.tensor, candidate)).cloned()
         });
-        let outputs: Vec<Seen> = outputs.collect();
+        let outputs: Vec<BufferBinding> = outputs.collect();
         outputs.iter().for_each(|seen| self.given(seen));
-        Schedule {
+        GraphSchedule {
             name: graph.name.clone(),
             place: graph.place.clone(),
             cost: plan.cost,
@@ -102,19 +107,19 @@ impl<'a> Builder<'a> {
     }
 
     /// An operator of the caller's, or a transposition.
-    fn node(&mut self, node: &Node, choice: &Choice) {
+    fn node(&mut self, node: &GraphNode, choice: &OperatorChoice) {
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(tensor, asked)| {
             let candidate = asked.unwrap_or_else(|| stored(self.plan, *tensor));
             self.of.get(&(*tensor, candidate)).cloned()
         });
-        let reads: Vec<Seen> = reads.collect();
+        let reads: Vec<BufferBinding> = reads.collect();
         let moved = node.transposed.as_ref().zip(reads.first()).zip(node.outputs.first());
         match (choice.way, moved) {
-            (Way::Alias, Some(((_, from), to))) => {
+            (OperatorLowering::Alias, Some(((_, from), to))) => {
                 self.held(*to, stored(self.plan, *to), from.buffer);
             }
-            (Way::Conversion, Some(((axes, from), to))) => {
-                self.written(*to, Use::Between);
+            (OperatorLowering::Conversion, Some(((axes, from), to))) => {
+                self.written(*to, BufferRole::Intermediate);
                 let from = from.clone();
                 if let Some(to) = self.of.get(&(*to, stored(self.plan, *to))).cloned() {
                     let call = self.convert(&from, &to, axes.clone());
@@ -122,21 +127,26 @@ impl<'a> Builder<'a> {
                 }
             }
             _ => {
-                self.run.push(Call::Operator(self.operators.len()));
+                self.run.push(ScheduleCall::Operator(self.operators.len()));
                 for tensor in &node.outputs {
-                    self.written(*tensor, Use::Between);
+                    self.written(*tensor, BufferRole::Intermediate);
                 }
                 let place = |tensor: &usize| (*tensor, stored(self.plan, *tensor));
                 let writes =
                     node.outputs.iter().filter_map(|tensor| self.of.get(&place(tensor)).cloned());
                 let (writes, doc) = (writes.collect(), doc(self.graph, node, choice));
-                self.operators.push(Operator { name: node.name.clone(), doc, reads, writes });
+                self.operators.push(ScheduleOperator {
+                    name: node.name.clone(),
+                    doc,
+                    reads,
+                    writes,
+                });
             }
         }
     }
 
     /// The buffer that a tensor is written to, or given in.
-    fn written(&mut self, position: usize, use_of: Use) {
+    fn written(&mut self, position: usize, use_of: BufferRole) {
         let Some(tensor) = self.graph.tensors.get(position) else { return };
         let name = tensor.name.clone();
         self.buffer((position, stored(self.plan, position)), name, use_of);
@@ -146,7 +156,7 @@ impl<'a> Builder<'a> {
     fn converted(&mut self, position: usize) {
         let (graph, plan) = (self.graph, self.plan);
         let Some(tensor) = graph.tensors.get(position) else { return };
-        let conversions: Vec<Conversion> = plan.conversions_of(position).copied().collect();
+        let conversions: Vec<LayoutConversion> = plan.conversions_of(position).copied().collect();
         for conversion in conversions {
             let Some(from) = self.of.get(&(position, conversion.from)).cloned() else { continue };
             if conversion.is_free {
@@ -154,7 +164,8 @@ impl<'a> Builder<'a> {
                 self.held(position, conversion.to, from.buffer);
                 continue;
             }
-            let use_of = if tensor.is_constant() { Use::Loaded } else { Use::Between };
+            let use_of =
+                if tensor.is_constant() { BufferRole::Loaded } else { BufferRole::Intermediate };
             let name = self.name(&tensor.name, tensor.text(conversion.to));
             let place = (position, conversion.to);
             self.buffer(place, name, use_of);
@@ -172,27 +183,30 @@ impl<'a> Builder<'a> {
         let is_own = candidate == stored(self.plan, tensor);
         let name = if is_own { found.name.clone() } else { self.name(&found.name, &layout) };
         let Some(laid) = self.tensor((tensor, candidate), &name) else { return };
-        self.of.insert((tensor, candidate), Seen { name: name.clone(), buffer, tensor: laid });
-        let held = Held { name, layout, is_output: false };
+        self.of.insert(
+            (tensor, candidate),
+            BufferBinding { name: name.clone(), buffer, tensor: laid },
+        );
+        let held = BufferAlias { name, layout, is_output: false };
         self.buffers.get_mut(buffer).into_iter().for_each(|buffer| buffer.held.push(held.clone()));
     }
 
     /// A buffer for a tensor in a layout.
-    fn buffer(&mut self, place: Place, name: String, use_of: Use) {
+    fn buffer(&mut self, place: TensorCandidate, name: String, use_of: BufferRole) {
         let tensor = self.graph.tensors.get(place.0);
         let candidate = tensor.and_then(|tensor| tensor.candidates.get(place.1));
-        let Some(Candidate { tensor, text, bytes, .. }) = candidate else { return };
+        let Some(LayoutCandidate { tensor, text, bytes, .. }) = candidate else { return };
         let Some(laid) = self.tensor(place, &name) else { return };
         let buffer = self.buffers.len();
-        self.of.insert(place, Seen { name: name.clone(), buffer, tensor: laid });
+        self.of.insert(place, BufferBinding { name: name.clone(), buffer, tensor: laid });
         let (dtype, layout) = (tensor.dtype, text.clone());
         let held = Vec::new();
-        self.buffers.push(Buffer { name, dtype, layout, bytes: *bytes, use_of, held });
+        self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, held });
     }
 
     /// Adds the tensor of a place to the manifest. What layoutc's code does not touch is written and read by operators,
     /// with index functions alone.
-    fn tensor(&mut self, place: Place, name: &str) -> Option<usize> {
+    fn tensor(&mut self, place: TensorCandidate, name: &str) -> Option<usize> {
         let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
         let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
         let name = format!("{}_{name}", self.graph.name);
@@ -201,20 +215,25 @@ impl<'a> Builder<'a> {
     }
 
     /// A conversion; `axes`: for each axis of the source its position in the destination.
-    fn convert(&mut self, from: &Seen, to: &Seen, axes: Vec<usize>) -> Call {
+    fn convert(
+        &mut self,
+        from: &BufferBinding,
+        to: &BufferBinding,
+        axes: Vec<usize>,
+    ) -> ScheduleCall {
         let place = self.graph.place.clone();
         let between = Convert::between(from.tensor, to.tensor, axes.len(), place);
         self.manifest.converts.push(Convert { axes, ..between });
         let convert = self.manifest.converts.len() - 1;
-        Call::Convert { convert, from: from.buffer, to: to.buffer }
+        ScheduleCall::Convert { convert, from: from.buffer, to: to.buffer }
     }
 
     /// Marks what the graph gives.
-    fn given(&mut self, seen: &Seen) {
+    fn given(&mut self, seen: &BufferBinding) {
         let Some(buffer) = self.buffers.get_mut(seen.buffer) else { return };
         if buffer.name == seen.name {
-            if buffer.use_of == Use::Between {
-                buffer.use_of = Use::Output;
+            if buffer.use_of == BufferRole::Intermediate {
+                buffer.use_of = BufferRole::Output;
             }
             return;
         }
@@ -242,12 +261,13 @@ impl<'a> Builder<'a> {
 }
 
 /// The places that code of layoutc's reads or writes: what is converted, and what comes from outside or goes there.
-fn packed(graph: &Graph, plan: &Plan) -> BTreeSet<Place> {
+fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     let moved = plan.conversions.iter().filter(|conversion| !conversion.is_free);
-    let ends = |c: &Conversion| [(c.tensor, c.from), (c.tensor, c.to)];
-    let mut packed: BTreeSet<Place> = moved.flat_map(ends).collect();
-    let is_outside =
-        |k: &usize| graph.tensors.get(*k).is_some_and(|t| !matches!(t.role, Role::Result { .. }));
+    let ends = |c: &LayoutConversion| [(c.tensor, c.from), (c.tensor, c.to)];
+    let mut packed: BTreeSet<TensorCandidate> = moved.flat_map(ends).collect();
+    let is_outside = |k: &usize| {
+        graph.tensors.get(*k).is_some_and(|t| !matches!(t.role, TensorRole::Result { .. }))
+    };
     packed.extend((0..graph.tensors.len()).filter(is_outside).map(|k| (k, stored(plan, k))));
     for wanted in &graph.outputs {
         packed.insert((wanted.tensor, stored(plan, wanted.tensor)));
@@ -255,7 +275,10 @@ fn packed(graph: &Graph, plan: &Plan) -> BTreeSet<Place> {
     }
     for (k, node) in graph.nodes.iter().enumerate() {
         let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
-        let Some(choice) = choice.filter(|choice| choice.way == Way::Conversion) else { continue };
+        let Some(choice) = choice.filter(|choice| choice.way == OperatorLowering::Conversion)
+        else {
+            continue;
+        };
         let reads = node.inputs.iter().zip(&choice.inputs);
         packed.extend(reads.filter_map(|(tensor, asked)| Some((*tensor, (*asked)?))));
         packed.extend(node.outputs.iter().copied().zip(choice.outputs.iter().copied()));
@@ -264,12 +287,12 @@ fn packed(graph: &Graph, plan: &Plan) -> BTreeSet<Place> {
 }
 
 /// The candidate in which a tensor is given, or written first.
-fn stored(plan: &Plan, tensor: usize) -> usize {
+fn stored(plan: &GraphPlan, tensor: usize) -> usize {
     plan.stored.get(tensor).copied().unwrap_or(0)
 }
 
 /// `conv, alternative 0: NHWC OHWI -> NHWC`
-fn doc(graph: &Graph, node: &Node, choice: &Choice) -> String {
+fn doc(graph: &Graph, node: &GraphNode, choice: &OperatorChoice) -> String {
     let text = |tensor: &usize, candidate: Option<usize>| {
         let tensor = graph.tensors.get(*tensor);
         let text = tensor.zip(candidate).map(|(tensor, k)| tensor.text(k).to_owned());

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::graph::{Fit, Graph, GraphTensor};
+use crate::model::graph::{Compatibility, Graph, GraphTensor};
 use crate::model::{Convert, Manifest, Tensor};
 
 /// A conversion that a graph may need: a tensor's position, and those of two candidates.
-pub type Change = (usize, usize, usize);
+pub type LayoutChange = (usize, usize, usize);
 
 /// A manifest with the conversions, and for each change that moves bytes the routine that does it. Tensors of one shape
 /// have the same.
-pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<Change, String>) {
+pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     let path = graph.place.file.to_string();
     let mut manifest = Manifest { path, ..Manifest::default() };
     let mut routines = BTreeMap::new();
@@ -18,7 +18,7 @@ pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<Change, String>) {
     for (position, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_constant()) {
         let count = tensor.candidates.len();
         for (from, to) in (0..count).flat_map(|from| (0..count).map(move |to| (from, to))) {
-            let is_moved = tensor.fit(from, to) != Fit::Satisfied;
+            let is_moved = tensor.fit(from, to) != Compatibility::Satisfied;
             let is_closed =
                 tensor.candidates.get(to).is_none_or(|c| c.is_opaque() || c.is_forbidden);
             if !is_moved || is_closed {

@@ -13,22 +13,22 @@ mod recheck;
 mod verify;
 
 pub use lay_out::lay_out;
-pub use measure::{Change, changes};
+pub use measure::{LayoutChange, changes};
 pub use moves::bytes_moved;
-pub use plan::{Conversion, Plan};
+pub use plan::{GraphPlan, LayoutConversion};
 pub use verify::verify;
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::model::graph::Graph;
-use network::{INFINITE, Limits, NetworkError};
+use network::{INFINITE, NetworkError, SolverLimits};
 
 /// How a graph is solved.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "the functions say nothing of themselves")]
-pub struct Settings<'a> {
+pub struct SolverOptions<'a> {
     /// How much is tried.
-    pub limits: Limits,
+    pub limits: SolverLimits,
     /// What a change of layout costs, by tensor, from and to; the bytes moved where nothing is said.
     pub price: Option<&'a (dyn Fn(usize, usize, usize) -> Option<u64> + Sync)>,
     /// The way of each operator, by position, where it is not to be chosen.
@@ -37,9 +37,9 @@ pub struct Settings<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl Default for Settings<'_> {
+impl Default for SolverOptions<'_> {
     fn default() -> Self {
-        Self { limits: Limits::default(), price: None, choices: &[], stop: &|| false }
+        Self { limits: SolverLimits::default(), price: None, choices: &[], stop: &|| false }
     }
 }
 
@@ -53,7 +53,7 @@ pub fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
         Ok(built) => built,
         Err(error) => return Some(Box::new(too_much(graph, error))),
     };
-    let limits = Limits { table: 1 << 16, nodes: 0, sweeps: 0 };
+    let limits = SolverLimits { table: 1 << 16, nodes: 0, sweeps: 0 };
     let found = network::solve(&built.network, &limits, &|| false);
     (found.bound == INFINITE).then(|| Box::new(no_plan(graph, true)))
 }
@@ -89,9 +89,9 @@ fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
 ///
 /// # Errors
 /// `graph::pinned` where no plan is possible.
-pub fn solve(graph: &Graph, settings: &Settings<'_>) -> Result<Plan, Box<Diagnostic>> {
+pub fn solve(graph: &Graph, settings: &SolverOptions<'_>) -> Result<GraphPlan, Box<Diagnostic>> {
     let bytes = bytes_of(graph);
-    let price: &build::Prices<'_> = match settings.price {
+    let price: &build::ConversionPrices<'_> = match settings.price {
         Some(price) => price,
         None => &bytes,
     };

@@ -1,14 +1,14 @@
 //! What changing the layout of one tensor costs: from each candidate to each, and to several at once.
 
 use super::network::{Cost, INFINITE, LARGEST};
-use crate::model::graph::{Candidate, Fit, GraphTensor};
+use crate::model::graph::{Compatibility, GraphTensor, LayoutCandidate};
 
 /// How costs are weighed: bytes times a scale, and one for each conversion, so that of plans that cost as many bytes the
 /// one with the fewest conversions is the cheapest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Scale(Cost);
+pub(super) struct CostScale(Cost);
 
-impl Scale {
+impl CostScale {
     /// The scale for at most so many conversions; 1, for which conversions do not count, where a sum of so many bytes
     /// would be too large.
     pub(super) fn new(conversions: Cost, bytes: u128) -> Self {
@@ -35,14 +35,14 @@ impl Scale {
 
 /// A change of layout, by the positions of two candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Step {
+pub(super) struct ConversionStep {
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
 /// The costs of all changes of a tensor's layout, and the cheapest ways.
 #[derive(Debug, Clone)]
-pub(super) struct Moves {
+pub(super) struct ConversionCosts {
     /// How many candidates there are.
     count: usize,
     /// `cost[from][to]` by one change.
@@ -54,7 +54,7 @@ pub(super) struct Moves {
 }
 
 /// The bytes of a change that moves some; `None` if there is no such change.
-pub(super) type Price<'a> = dyn Fn(usize, usize) -> Option<u64> + 'a;
+pub(super) type ConversionPrice<'a> = dyn Fn(usize, usize) -> Option<u64> + 'a;
 
 /// The bytes that a conversion reads and writes, padding included: what a change costs if nothing was measured.
 pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
@@ -62,10 +62,10 @@ pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
     bytes(from).saturating_add(bytes(to))
 }
 
-impl Moves {
+impl ConversionCosts {
     /// The changes of a tensor. A layout that does as another costs nothing; one that is forbidden, or has an attribute
     /// that nobody can give, is never reached; a tensor that is kept is never converted.
-    pub(super) fn new(tensor: &GraphTensor, price: &Price<'_>, scale: Scale) -> Self {
+    pub(super) fn new(tensor: &GraphTensor, price: &ConversionPrice<'_>, scale: CostScale) -> Self {
         let count = tensor.candidates.len();
         let one = |from: usize, to: usize| {
             let target = tensor.candidates.get(to);
@@ -75,11 +75,11 @@ impl Moves {
             if target.is_none_or(|to| to.is_forbidden) {
                 return INFINITE;
             }
-            if tensor.fit(from, to) == Fit::Satisfied {
+            if tensor.fit(from, to) == Compatibility::Satisfied {
                 return 0;
             }
-            let is_opaque = target.is_none_or(Candidate::is_opaque);
-            let price = if is_opaque || tensor.is_kept { None } else { price(from, to) };
+            let is_opaque = target.is_none_or(LayoutCandidate::is_opaque);
+            let price = if is_opaque || tensor.is_pinned { None } else { price(from, to) };
             price.map_or(INFINITE, |bytes| scale.conversion(bytes))
         };
         let cost: Vec<Vec<Cost>> =
@@ -111,7 +111,7 @@ impl Moves {
     }
 
     /// What one change costs.
-    pub(super) fn cost(&self, step: Step) -> Cost {
+    pub(super) fn cost(&self, step: ConversionStep) -> Cost {
         self.cost.get(step.from).and_then(|row| row.get(step.to)).copied().unwrap_or(INFINITE)
     }
 
@@ -124,9 +124,9 @@ impl Moves {
     }
 
     /// The cheapest sets of changes that give all of `targets` together, from each candidate.
-    pub(super) fn trees(&self, targets: &[usize]) -> Trees<'_> {
+    pub(super) fn trees(&self, targets: &[usize]) -> SteinerTrees<'_> {
         let all = 1_usize << targets.len();
-        let mut trees = Trees { moves: self, targets: targets.to_vec(), rows: Vec::new() };
+        let mut trees = SteinerTrees { moves: self, targets: targets.to_vec(), rows: Vec::new() };
         for mask in 0..all {
             let row = trees.row(mask);
             trees.rows.push(row);
@@ -147,13 +147,13 @@ fn set<T>(table: &mut [Vec<T>], row: usize, column: usize, value: T) {
 
 /// How a tree goes on from a candidate.
 #[derive(Debug, Clone, Copy)]
-enum Branch {
+enum SteinerBranch {
     /// Nothing is left to reach.
-    End,
+    Leaf,
     /// To another candidate first.
-    Go(usize),
+    Via(usize),
     /// As two trees: this set of targets, and the rest.
-    Part(usize),
+    Split(usize),
 }
 
 /// For each set of targets, as bits, and each candidate to begin with, the cost of the cheapest tree.
@@ -161,38 +161,38 @@ enum Branch {
 /// Source: Dreyfus and Wagner, The Steiner problem in graphs (1971), here with a direction: what is common to several
 /// targets is converted once.
 #[derive(Debug)]
-pub(super) struct Trees<'m> {
-    moves: &'m Moves,
+pub(super) struct SteinerTrees<'m> {
+    moves: &'m ConversionCosts,
     targets: Vec<usize>,
-    rows: Vec<Vec<(Cost, Branch)>>,
+    rows: Vec<Vec<(Cost, SteinerBranch)>>,
 }
 
-impl Trees<'_> {
-    fn at(&self, mask: usize, root: usize) -> (Cost, Branch) {
+impl SteinerTrees<'_> {
+    fn at(&self, mask: usize, root: usize) -> (Cost, SteinerBranch) {
         let row = self.rows.get(mask);
-        row.and_then(|row| row.get(root)).copied().unwrap_or((INFINITE, Branch::End))
+        row.and_then(|row| row.get(root)).copied().unwrap_or((INFINITE, SteinerBranch::Leaf))
     }
 
     /// The trees for one set, where those of smaller sets are known.
-    fn row(&self, mask: usize) -> Vec<(Cost, Branch)> {
+    fn row(&self, mask: usize) -> Vec<(Cost, SteinerBranch)> {
         let moves = self.moves;
         if mask == 0 {
-            return vec![(0, Branch::End); moves.count];
+            return vec![(0, SteinerBranch::Leaf); moves.count];
         }
         let single = mask.is_power_of_two().then_some(mask.trailing_zeros());
         let single = single.and_then(|bit| self.targets.get(usize::try_from(bit).ok()?));
         let parted = |root: usize| match single {
-            Some(target) if *target == root => (0, Branch::End),
-            Some(_) => (INFINITE, Branch::End),
+            Some(target) if *target == root => (0, SteinerBranch::Leaf),
+            Some(_) => (INFINITE, SteinerBranch::Leaf),
             None => self.parted(mask, root),
         };
-        let parts: Vec<(Cost, Branch)> = (0..moves.count).map(parted).collect();
+        let parts: Vec<(Cost, SteinerBranch)> = (0..moves.count).map(parted).collect();
         let gone = |root: usize| {
-            let own = parts.get(root).copied().unwrap_or((INFINITE, Branch::End));
+            let own = parts.get(root).copied().unwrap_or((INFINITE, SteinerBranch::Leaf));
             let ways = parts.iter().enumerate().filter(|(to, _)| *to != root);
             let best = ways.map(|(to, part)| (sum(moves.least(root, to), part.0), to)).min();
             match best {
-                Some((cost, to)) if cost < own.0 => (cost, Branch::Go(to)),
+                Some((cost, to)) if cost < own.0 => (cost, SteinerBranch::Via(to)),
                 _ => own,
             }
         };
@@ -200,13 +200,13 @@ impl Trees<'_> {
     }
 
     /// The cheapest two trees from `root` that share a set.
-    fn parted(&self, mask: usize, root: usize) -> (Cost, Branch) {
-        let mut best = (INFINITE, Branch::End);
+    fn parted(&self, mask: usize, root: usize) -> (Cost, SteinerBranch) {
+        let mut best = (INFINITE, SteinerBranch::Leaf);
         let mut part = (mask - 1) & mask;
         while part > 0 {
             let cost = sum(self.at(part, root).0, self.at(mask ^ part, root).0);
             if cost < best.0 {
-                best = (cost, Branch::Part(part));
+                best = (cost, SteinerBranch::Split(part));
             }
             part = (part - 1) & mask;
         }
@@ -219,14 +219,14 @@ impl Trees<'_> {
     }
 
     /// The changes of the cheapest tree, each after the one that it goes on from, none twice.
-    pub(super) fn steps(&self, root: usize, mask: usize) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
+    pub(super) fn steps(&self, root: usize, mask: usize) -> Vec<ConversionStep> {
+        let mut steps: Vec<ConversionStep> = Vec::new();
         let mut open = vec![(mask, root)];
         while let Some((mask, root)) = open.pop() {
             match self.at(mask, root).1 {
-                Branch::End => {}
-                Branch::Part(part) => open.extend([(mask ^ part, root), (part, root)]),
-                Branch::Go(to) => {
+                SteinerBranch::Leaf => {}
+                SteinerBranch::Split(part) => open.extend([(mask ^ part, root), (part, root)]),
+                SteinerBranch::Via(to) => {
                     self.walk(root, to, &mut steps);
                     open.push((mask, to));
                 }
@@ -235,13 +235,13 @@ impl Trees<'_> {
         steps
     }
 
-    fn walk(&self, root: usize, to: usize, steps: &mut Vec<Step>) {
+    fn walk(&self, root: usize, to: usize, steps: &mut Vec<ConversionStep>) {
         let mut from = root;
         for _ in 0..self.moves.count {
             if from == to {
                 return;
             }
-            let step = Step { from, to: self.moves.first(from, to) };
+            let step = ConversionStep { from, to: self.moves.first(from, to) };
             if !steps.contains(&step) {
                 steps.push(step);
             }

@@ -3,20 +3,25 @@
 
 use std::collections::BTreeSet;
 
-use super::build::Prices;
-use super::plan::Plan;
-use crate::model::graph::{Fit, Graph, Role};
+use super::build::ConversionPrices;
+use super::plan::GraphPlan;
+use crate::model::graph::{Compatibility, Graph, TensorRole};
 
 /// Whether a plan does what it says.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn recheck(graph: &Graph, plan: &Plan, price: &Prices<'_>) -> Result<(), String> {
+pub(super) fn recheck(
+    graph: &Graph,
+    plan: &GraphPlan,
+    price: &ConversionPrices<'_>,
+) -> Result<(), String> {
     let mut total: u128 = 0;
     let mut there: Vec<BTreeSet<usize>> = Vec::new();
     for (k, tensor) in graph.tensors.iter().enumerate() {
         let stored = *plan.stored.get(k).ok_or("a tensor is stored nowhere")?;
-        if let (Role::Input | Role::Constant, Some(declared)) = (tensor.role, tensor.declared)
+        if let (TensorRole::Input | TensorRole::Constant, Some(declared)) =
+            (tensor.role, tensor.declared)
             && declared != stored
         {
             return Err(format!("`{}` is given in another layout", tensor.name));
@@ -27,20 +32,20 @@ pub(super) fn recheck(graph: &Graph, plan: &Plan, price: &Prices<'_>) -> Result<
             if !own.contains(&from) {
                 return Err(format!("`{}` is converted before it is there", tensor.name));
             }
-            let is_free = tensor.fit(from, to) == Fit::Satisfied;
+            let is_free = tensor.fit(from, to) == Compatibility::Satisfied;
             let paid = if is_free || tensor.is_constant() { Some(0) } else { price(k, from, to) };
             let cost = paid.ok_or_else(|| format!("`{}` cannot be converted so", tensor.name))?;
             if cost != conversion.cost || is_free != conversion.is_free {
                 return Err(format!("a conversion of `{}` costs {cost}", tensor.name));
             }
-            if tensor.is_kept && !is_free {
+            if tensor.is_pinned && !is_free {
                 return Err(format!("`{}` is converted, and kept", tensor.name));
             }
             total += u128::from(cost);
             own.insert(to);
         }
         let forbidden = |k: &usize| tensor.candidates.get(*k).is_none_or(|c| c.is_forbidden);
-        if tensor.role != Role::Input && own.iter().any(forbidden) {
+        if tensor.role != TensorRole::Input && own.iter().any(forbidden) {
             return Err(format!("`{}` has a layout that is forbidden", tensor.name));
         }
         if let Some(declared) = tensor.declared.filter(|declared| !own.contains(declared)) {

@@ -5,11 +5,13 @@
 
 use super::build::build;
 use super::moves::bytes_moved;
-use super::network::{self, INFINITE, Limits};
+use super::network::{self, INFINITE, SolverLimits};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::model::graph::{Candidate, Choice, Fit, Graph, GraphTensor, Node, Role};
-use layoutc_algebra::notation::glow::{Satisfaction, Shuffle, Unmet};
+use crate::model::graph::{
+    Compatibility, Graph, GraphNode, GraphTensor, LayoutCandidate, OperatorChoice, TensorRole,
+};
+use layoutc_algebra::notation::glow::{AxisPermutation, Satisfaction, UnmetRequirement};
 
 /// Everything that is wrong with a graph that is only verified; nothing for any other.
 pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
@@ -17,11 +19,11 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let Ok(built) = build(graph, &|_, _, _| None) else { return Vec::new() };
-    let found = network::solve(&built.network, &Limits::default(), &|| false);
+    let found = network::solve(&built.network, &SolverLimits::default(), &|| false);
     if found.cost != INFINITE {
         return Vec::new();
     }
-    let mut walk = Walk { graph, layouts: Vec::new(), found: Vec::new() };
+    let mut walk = GraphVerifier { graph, layouts: Vec::new(), found: Vec::new() };
     walk.layouts = graph.tensors.iter().map(|tensor| tensor.declared).collect();
     for k in 0..graph.nodes.len() {
         walk.node(k);
@@ -33,7 +35,7 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
         else {
             continue;
         };
-        if tensor.fit(own, asked) != Fit::Satisfied {
+        if tensor.fit(own, asked) != Compatibility::Satisfied {
             let (has, asks) = (tensor.text(own), tensor.text(asked));
             let message = format!("`{}` is {has}, and the output asks for {asks}", tensor.name);
             let error =
@@ -51,14 +53,14 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
 }
 
 /// A graph that is gone through, operator by operator.
-struct Walk<'g> {
+struct GraphVerifier<'g> {
     graph: &'g Graph,
     /// The layout of each tensor, as far as it is known.
     layouts: Vec<Option<usize>>,
     found: Vec<Diagnostic>,
 }
 
-impl Walk<'_> {
+impl GraphVerifier<'_> {
     fn layout(&self, tensor: usize) -> Option<usize> {
         self.layouts.get(tensor).copied().flatten()
     }
@@ -67,7 +69,7 @@ impl Walk<'_> {
     fn node(&mut self, position: usize) {
         let graph = self.graph;
         let Some(node) = graph.nodes.get(position) else { return };
-        let wrong = |choice: &&Choice| self.wrong(node, choice).len();
+        let wrong = |choice: &&OperatorChoice| self.wrong(node, choice).len();
         let Some(choice) = node.choices.iter().min_by_key(wrong) else { return };
         for (tensor, own, asked, is_read) in self.wrong(node, choice) {
             let error = self.fault(node, choice, (tensor, own, asked), is_read);
@@ -84,17 +86,17 @@ impl Walk<'_> {
 
     /// The tensors of an operator that are not as it asks, or gives: tensor, what it has, what is asked, whether it is
     /// read.
-    fn wrong(&self, node: &Node, choice: &Choice) -> Vec<(usize, usize, usize, bool)> {
+    fn wrong(&self, node: &GraphNode, choice: &OperatorChoice) -> Vec<(usize, usize, usize, bool)> {
         let tensor = |k: usize| self.graph.tensors.get(k);
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, asked)| {
             let (own, asked) = (self.layout(*k)?, (*asked)?);
             let tensor = tensor(*k)?;
-            let is_wrong = !tensor.is_loose() && tensor.fit(own, asked) != Fit::Satisfied;
+            let is_wrong = !tensor.is_loose() && tensor.fit(own, asked) != Compatibility::Satisfied;
             is_wrong.then_some((*k, own, asked, true))
         });
         let writes = node.outputs.iter().zip(&choice.outputs).filter_map(|(k, given)| {
             let own = self.layout(*k)?;
-            let is_wrong = tensor(*k)?.fit(*given, own) != Fit::Satisfied;
+            let is_wrong = tensor(*k)?.fit(*given, own) != Compatibility::Satisfied;
             is_wrong.then_some((*k, *given, own, false))
         });
         reads.chain(writes).collect()
@@ -102,8 +104,8 @@ impl Walk<'_> {
 
     fn fault(
         &self,
-        node: &Node,
-        choice: &Choice,
+        node: &GraphNode,
+        choice: &OperatorChoice,
         (position, own, asked): (usize, usize, usize),
         is_read: bool,
     ) -> Diagnostic {
@@ -112,7 +114,7 @@ impl Walk<'_> {
         };
         let (name, by) = (&tensor.name, &node.name);
         let (has, asks) = (tensor.text(own), tensor.text(asked));
-        if tensor.fit(own, asked) == Fit::Unknown {
+        if tensor.fit(own, asked) == Compatibility::Unknown {
             let message = format!("whether `{name}`, which is {has}, does for {asks} is not known");
             let error = Diagnostic::error(Code::GraphUnknown, message, node.place.clone(), "asks");
             let help = "give the tensor the same attribute, or leave it out of what is asked";
@@ -160,7 +162,7 @@ impl Walk<'_> {
     /// The operand of an operator that takes any layout from which a tensor has its own.
     fn source(&self, position: usize) -> Option<usize> {
         let tensor = self.graph.tensors.get(position)?;
-        let Role::Result { node, .. } = tensor.role else { return None };
+        let TensorRole::Result { node, .. } = tensor.role else { return None };
         let node = self.graph.nodes.get(node).filter(|node| node.shares_layout)?;
         let text = self.layout(position).map(|k| tensor.text(k));
         node.inputs.iter().copied().find(|input| {
@@ -174,7 +176,7 @@ impl Walk<'_> {
         let mut names: Vec<&str> = Vec::new();
         for position in path.iter().rev() {
             let Some(tensor) = self.graph.tensors.get(*position) else { continue };
-            if let (Role::Result { node, .. }, false) = (tensor.role, names.is_empty()) {
+            if let (TensorRole::Result { node, .. }, false) = (tensor.role, names.is_empty()) {
                 names.extend(self.graph.nodes.get(node).map(|node| node.name.as_str()));
             }
             names.push(&tensor.name);
@@ -197,7 +199,8 @@ fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
     let Some((own, asked)) = own.zip(asked) else { return Vec::new() };
     match own.judged(asked) {
         Some(Satisfaction::Unsatisfied(unmet)) => {
-            let is_align = |unmet: &&Unmet| matches!(unmet, Unmet::Align { .. });
+            let is_align =
+                |unmet: &&UnmetRequirement| matches!(unmet, UnmetRequirement::Align { .. });
             unmet.iter().filter(is_align).map(ToString::to_string).collect()
         }
         Some(Satisfaction::Satisfied) => steps(own, asked),
@@ -206,7 +209,7 @@ fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
 }
 
 /// The steps along axes that differ, and the bytes that are missing, of two strings with the same letters.
-fn steps(own: &Candidate, asked: &Candidate) -> Vec<String> {
+fn steps(own: &LayoutCandidate, asked: &LayoutCandidate) -> Vec<String> {
     let strides = own.tensor.layout.strides.iter().zip(&asked.tensor.layout.strides);
     let differ = strides.enumerate().filter_map(|(axis, (own, other))| {
         let (own, other) = (own.as_const()?, other.as_const()?);
@@ -223,13 +226,13 @@ fn steps(own: &Candidate, asked: &Candidate) -> Vec<String> {
 fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -> Diagnostic {
     let (has, asks) = (tensor.text(own), tensor.text(asked));
     let [from, to] = [own, asked].map(|k| tensor.candidates.get(k));
-    if to.is_some_and(Candidate::is_opaque) {
+    if to.is_some_and(LayoutCandidate::is_opaque) {
         let help = "no conversion gives a tensor an attribute: declare it with the same, or leave it out of what is asked";
         return error.help(help);
     }
     let bytes = bytes_moved(tensor, own, asked);
     let [from, to] = [from, to].map(|candidate| candidate.and_then(|c| c.string.as_ref()));
-    let shuffle = from.zip(to).and_then(|(from, to)| Shuffle::between(from, to).ok());
+    let shuffle = from.zip(to).and_then(|(from, to)| AxisPermutation::between(from, to).ok());
     let how = match shuffle.filter(|shuffle| !shuffle.is_identity()) {
         Some(shuffle) => format!("transpose it by {:?}", shuffle.perm()),
         None => format!("convert it from {has} to {asks}"),

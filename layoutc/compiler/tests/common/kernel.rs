@@ -17,13 +17,13 @@ use std::fmt::Write as _;
 
 use super::{gpu, made};
 use crate::common::cc::{compile_and_run, compilers, folder, full, write};
-use layoutc_compiler::config::{Config, TargetC, TargetOpenCl, Targets};
+use layoutc_compiler::config::{Config, TargetC, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{LoadError, Sources, check};
+use layoutc_compiler::{LoadError, SourceLoader, check};
 
 pub struct One(pub String);
 
-impl Sources for One {
+impl SourceLoader for One {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.clone())
     }
@@ -204,7 +204,7 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
 /// The same by OpenCL on `PoCL` and Oclgrind: C lays the operands out, and looks at what comes back.
 fn computes_in_opencl(kernel: &Kernel) {
     let text = manifest(kernel, For::Gpu);
-    let targets = |c, opencl| Targets { c, opencl, cuda: None, own: BTreeMap::new() };
+    let targets = |c, opencl| TargetsConfig { c, opencl, cuda: None, own: BTreeMap::new() };
     let folder = folder(&format!("kernel_{}_cl", kernel.name));
     let mut ranges = String::new();
     for target in
@@ -387,7 +387,7 @@ pub fn computes(kernel: &Kernel) {
 #[allow(dead_code, reason = "not every test asks")]
 pub fn gpu_faults(text: &str) -> Vec<String> {
     let opencl = Some(TargetOpenCl::default());
-    let target = Targets { c: None, opencl, cuda: None, own: BTreeMap::new() };
+    let target = TargetsConfig { c: None, opencl, cuda: None, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &config);
     assert_eq!(checked.diagnostics, [], "{text}");

@@ -19,13 +19,13 @@ pub mod told;
 
 use std::sync::Arc;
 
-use layoutc_algebra::digits::{Chain, Digit, Digits, Form};
-use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, Predicate, Var};
-use layoutc_algebra::layout::{Axis, DigitTargets, Layout, Proof, Symbol, Verdict};
-use layoutc_compiler::diagnostic::Place;
+use layoutc_algebra::digits::{Chain, Digit, Digits, LinearForm};
+use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, Predicate, Var};
+use layoutc_algebra::layout::{Axis, DigitTargets, Layout, ProofMethod, Symbol, Verdict};
+use layoutc_compiler::diagnostic::FileSpan;
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::model::{
-    Choices, Convert, Fill, FillValue, Manifest, Memory, Places, Tensor,
+    Convert, ConvertSchedule, Fill, FillValue, Manifest, Memory, Tensor, TensorSpans,
 };
 
 /// A layout in the making: texts of expressions in the manifest's syntax.
@@ -37,7 +37,7 @@ pub struct Build<'a> {
     pub storage: Vec<(&'a str, &'a str, &'a str)>,
     pub separators: Vec<usize>,
     pub inverse: Option<Vec<&'a str>>,
-    pub valid: Vec<(&'a str, Cmp, &'a str)>,
+    pub valid: Vec<(&'a str, CompareOp, &'a str)>,
     pub padded: bool,
     pub digits: Option<Digits>,
     /// Strides of the storage axes where they are not row-major, and the slots of the buffer.
@@ -63,9 +63,11 @@ pub fn digits(
         Chain { axes: vec![*axis], of_digit: None, sign: *sign, constant: *constant, digits }
     });
     let chains = chains.collect();
-    let targets =
-        targets.iter().map(|(c, terms)| Form { constant: *c, terms: terms.clone() }).collect();
-    Digits { digits: all, chains, made: Vec::new(), targets }
+    let targets = targets
+        .iter()
+        .map(|(c, terms)| LinearForm { constant: *c, terms: terms.clone() })
+        .collect();
+    Digits { digits: all, chains, derived: Vec::new(), targets }
 }
 
 impl Build<'_> {
@@ -127,12 +129,12 @@ impl Build<'_> {
             physical_map = vec![offset.clone()];
         }
         let logical_elements = axes.iter().fold(Expr::constant(1), |n, a| mul(&n, &a.extent));
-        let valid = self.valid.iter().map(|(left, op, right)| Comparison {
+        let valid = self.valid.iter().map(|(left, op, right)| ExprComparison {
             left: expr(left),
             op: *op,
             right: expr(right),
         });
-        let valid: Vec<Comparison> = valid.collect();
+        let valid: Vec<ExprComparison> = valid.collect();
         Layout {
             symbols: self
                 .symbols
@@ -157,7 +159,11 @@ impl Build<'_> {
             inverse: self.inverse.as_ref().map(|list| list.iter().map(|t| expr(t)).collect()),
             valid: (!valid.is_empty()).then_some(Predicate { all: valid }),
             verdict: if self.padded { Verdict::Padded } else { Verdict::Bijective },
-            proof: if self.digits.is_some() { Proof::Digits } else { Proof::Enumeration },
+            proof: if self.digits.is_some() {
+                ProofMethod::Digits
+            } else {
+                ProofMethod::Enumeration
+            },
             digits: self.digits.clone(),
             digit_targets: DigitTargets::Storage,
             logical_elements,
@@ -192,7 +198,7 @@ fn mul(a: &Expr, b: &Expr) -> Expr {
 /// A tensor over a layout, without labels.
 pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
     let labels = vec![Vec::new(); layout.logical.len()];
-    let place = Place::new(&Arc::from("layers/a.kdl"), 7..8);
+    let place = FileSpan::new(&Arc::from("layers/a.kdl"), 7..8);
     Tensor {
         sharded: None,
         ring: None,
@@ -208,7 +214,7 @@ pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
         labels,
         high_first: false,
         steps: Vec::new(),
-        places: Places::at(&place),
+        places: TensorSpans::at(&place),
     }
 }
 
@@ -216,8 +222,15 @@ pub const ZERO: Fill = Fill::Value(FillValue::Integer(0));
 
 /// A conversion between the tensors at two positions; `axes[k]` is where axis `k` of the source is.
 pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
-    let place = Place::new(&Arc::from("layers/a.kdl"), 9..11);
-    Convert { from, to, axes: axes.to_vec(), cast: None, choices: Choices::default(), place }
+    let place = FileSpan::new(&Arc::from("layers/a.kdl"), 9..11);
+    Convert {
+        from,
+        to,
+        axes: axes.to_vec(),
+        cast: None,
+        choices: ConvertSchedule::default(),
+        place,
+    }
 }
 
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {
@@ -314,7 +327,7 @@ pub fn nchw4c([n, h, w, c]: [i128; 4], separators: &[usize]) -> Layout {
         ]
     };
     let inverse: Vec<&str> = inverse.iter().map(String::as_str).collect();
-    let valid = if c % 4 == 0 { vec![] } else { vec![(inverse[3], Cmp::Lt, c_.as_str())] };
+    let valid = if c % 4 == 0 { vec![] } else { vec![(inverse[3], CompareOp::Lt, c_.as_str())] };
     let digits = digits(
         &[
             (0, 1, 0, vec![(1, &n_)]),

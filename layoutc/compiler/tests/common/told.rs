@@ -3,20 +3,20 @@
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{Checked, LoadError, Sources, check};
+use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check};
 
 /// The path of the manifest.
 pub const FILE: &str = "m.kdl";
 
 struct One<'a>(&'a str);
 
-impl Sources for One<'_> {
+impl SourceLoader for One<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         if path == FILE { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
     }
 }
 
-pub fn checked(text: &str) -> Checked {
+pub fn checked(text: &str) -> CheckedProject {
     check(&One(text), &[FILE.to_owned()], &Config::default())
 }
 

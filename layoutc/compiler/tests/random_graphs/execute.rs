@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_compiler::model::graph::{Graph, Way};
-use layoutc_compiler::model::schedule::{Call, Schedule, Seen};
+use layoutc_compiler::model::graph::{Graph, OperatorLowering};
+use layoutc_compiler::model::schedule::{BufferBinding, GraphSchedule, ScheduleCall};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::run::{Packing, pack, unpack};
-use layoutc_compiler::solve::Plan;
+use layoutc_compiler::solve::GraphPlan;
 
 use super::dense::computed;
 use super::generate::{Node, Sample};
@@ -16,7 +16,7 @@ use super::generate::{Node, Sample};
 pub(super) struct Machine<'a> {
     pub(super) sample: &'a Sample,
     pub(super) manifest: &'a Manifest,
-    pub(super) schedule: &'a Schedule,
+    pub(super) schedule: &'a GraphSchedule,
     buffers: Vec<Vec<u8>>,
     /// The bytes that conversions read and wrote in the run.
     pub(super) moved: u64,
@@ -63,10 +63,10 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn call(&mut self, call: &Call) -> Result<(), String> {
+    fn call(&mut self, call: &ScheduleCall) -> Result<(), String> {
         match *call {
-            Call::Convert { convert, from, to } => self.convert(convert, from, to),
-            Call::Operator(k) => {
+            ScheduleCall::Convert { convert, from, to } => self.convert(convert, from, to),
+            ScheduleCall::Operator(k) => {
                 let operator = &self.schedule.operators[k];
                 let node = self.sample.nodes.iter().find(|n| n.name == operator.name).unwrap();
                 if node.is_alike {
@@ -114,7 +114,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A tensor that is read whole: elements at their places, and 0 wherever none is.
-    fn read(&self, seen: &Seen) -> Result<Vec<u64>, String> {
+    fn read(&self, seen: &BufferBinding) -> Result<Vec<u64>, String> {
         let laid = &self.manifest.tensors[seen.tensor];
         let buffer = &self.buffers[seen.buffer];
         if buffer.len() < bytes(laid) {
@@ -130,7 +130,12 @@ impl<'a> Machine<'a> {
     }
 
     /// An operator that takes any layout may go through memory from end to end.
-    fn alike(&self, node: &Node, reads: &[Seen], write: &Seen) -> Result<(), String> {
+    fn alike(
+        &self,
+        node: &Node,
+        reads: &[BufferBinding],
+        write: &BufferBinding,
+    ) -> Result<(), String> {
         let result = node.formulas[0].result;
         let to = &self.sample.tensors[result];
         let laid = &self.manifest.tensors[write.tensor];
@@ -158,9 +163,12 @@ impl<'a> Machine<'a> {
 }
 
 /// The bytes that operators and moves cost, as the plan has them.
-pub(super) fn operators_cost(graph: &Graph, plan: &Plan) -> u64 {
+pub(super) fn operators_cost(graph: &Graph, plan: &GraphPlan) -> u64 {
     let choices = graph.nodes.iter().zip(&plan.choices).map(|(node, k)| &node.choices[*k]);
-    choices.filter(|choice| choice.way == Way::Operator).map(|choice| choice.cost).sum()
+    choices
+        .filter(|choice| choice.way == OperatorLowering::Operator)
+        .map(|choice| choice.cost)
+        .sum()
 }
 
 fn extents(tensor: &Tensor) -> Vec<usize> {
@@ -195,7 +203,7 @@ fn places(tensor: &Tensor) -> Vec<usize> {
     let place = |place: usize| {
         let index: Vec<i128> =
             index(&extents, place).into_iter().map(|k| i128::try_from(k).unwrap()).collect();
-        let at = tensor.layout.place(&index, &[]).unwrap().offset;
+        let at = tensor.layout.locate(&index, &[]).unwrap().offset;
         usize::try_from(at).unwrap()
     };
     (0..extents.iter().product()).map(place).collect()

@@ -16,7 +16,7 @@ mod program;
 
 use layoutc_compiler::emit::{Settings as Target, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::solve::{Settings, lay_out, solve};
+use layoutc_compiler::solve::{SolverOptions, lay_out, solve};
 
 use crate::common::cc::{compile_and_run, folder, there, write};
 use crate::common::told::checked;
@@ -59,7 +59,7 @@ fn executed(seed: u64) -> Option<u64> {
         panic!("seed {seed}: {wrong}\n{}", sample.text);
     }
     let graph = &manifest.graphs[0];
-    let plan = solve(graph, &Settings::default()).unwrap();
+    let plan = solve(graph, &SolverOptions::default()).unwrap();
     assert!(plan.is_optimal(), "seed {seed}\n{}", sample.text);
     let cost = machine.moved + operators_cost(graph, &plan);
     assert_eq!(machine.schedule.cost, cost, "seed {seed}\n{}", sample.text);

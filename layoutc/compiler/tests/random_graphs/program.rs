@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::model::schedule::{Seen, Use};
+use layoutc_compiler::model::schedule::{BufferBinding, BufferRole};
 
 use super::execute::slots;
 use super::generate::{Formula, Sample};
@@ -48,7 +48,7 @@ pub(super) fn program(
         let upper = buffer.name.to_ascii_uppercase();
         let _written =
             writeln!(text, "    void *{0}_p = poisoned(G_{upper}_BUFFER_BYTES);", buffer.name);
-        if matches!(buffer.use_of, Use::Input | Use::Constant) {
+        if matches!(buffer.use_of, BufferRole::Input | BufferRole::Constant) {
             let k = sample.tensors.iter().position(|tensor| tensor.name == buffer.name).unwrap();
             let _written = writeln!(text, "    write_g_{0}({0}_p, dense{k});", buffer.name);
         }
@@ -112,15 +112,16 @@ fn access(tensor: &layoutc_compiler::model::Tensor) -> String {
 fn operator_function(
     sample: &Sample,
     manifest: &Manifest,
-    operator: &layoutc_compiler::model::schedule::Operator,
+    operator: &layoutc_compiler::model::schedule::ScheduleOperator,
 ) -> String {
     let node = sample.nodes.iter().find(|node| node.name == operator.name).unwrap();
-    let c_type = |seen: &Seen| match manifest.tensors[seen.tensor].dtype.to_string().as_str() {
-        "f32" => "float",
-        "f64" => "double",
-        "i32" => "int32_t",
-        _ => "uint8_t",
-    };
+    let c_type =
+        |seen: &BufferBinding| match manifest.tensors[seen.tensor].dtype.to_string().as_str() {
+            "f32" => "float",
+            "f64" => "double",
+            "i32" => "int32_t",
+            _ => "uint8_t",
+        };
     let mut text = format!("static void run_{}(void *context", operator.name);
     for (k, seen) in operator.reads.iter().enumerate() {
         let _written = write!(text, ", const {} *a{k}", c_type(seen));

@@ -23,8 +23,8 @@ use crate::common::cc::{folder, full};
 use crate::common::{kernel::One, made};
 use crate::random_values::Random;
 use generate::draft;
-use layoutc_compiler::config::{self, Config, TargetC, TargetCuda, TargetOpenCl, Targets};
-use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
+use layoutc_compiler::config::{self, Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
+use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
 
 /// Kernels in one manifest.
 const TOGETHER: usize = 6;
@@ -38,11 +38,12 @@ const SECONDS: &str = "60";
 /// Every target.
 fn config() -> Config {
     let (c, opencl) = (Some(TargetC::default()), Some(TargetOpenCl::default()));
-    let target = Targets { c, opencl, cuda: Some(TargetCuda::default()), own: BTreeMap::new() };
+    let target =
+        TargetsConfig { c, opencl, cuda: Some(TargetCuda::default()), own: BTreeMap::new() };
     Config { target, ..Config::default() }
 }
 
-fn checked(text: &str, config: &Config) -> Checked {
+fn checked(text: &str, config: &Config) -> CheckedProject {
     check(&One(text.to_owned()), &["a.kdl".to_owned()], config)
 }
 
@@ -110,7 +111,7 @@ fn run(folder: &Path, text: &str) {
 
 struct Folder(PathBuf);
 
-impl Sources for Folder {
+impl SourceLoader for Folder {
     fn load(&self, path: &str) -> Result<String, LoadError> {
         std::fs::read_to_string(self.0.join(path)).map_err(|_| LoadError::NotFound)
     }

@@ -16,7 +16,7 @@ use std::fmt::Write;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Severity;
-use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
+use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
 use random::generate::{self, Kinds};
 use random::{Case, Facts, Fault, Random, truth};
 pub(crate) use records::records;
@@ -171,14 +171,17 @@ impl Tensor {
 
 pub(crate) struct Memory(pub(crate) String);
 
-impl Sources for Memory {
+impl SourceLoader for Memory {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
         Ok(self.0.clone())
     }
 }
 
 /// What was checked, and the outputs by target and name; `None` when a layout with a symbol is not proven.
-pub(crate) fn built(text: &str, config: &Config) -> Option<(Checked, BTreeMap<String, String>)> {
+pub(crate) fn built(
+    text: &str,
+    config: &Config,
+) -> Option<(CheckedProject, BTreeMap<String, String>)> {
     let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], config);
     let errors: Vec<_> =
         checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use layoutc_compiler::cast::{Cast, Converter, Mode};
+use layoutc_compiler::cast::{Cast, CastEvaluator, CastMode};
 use layoutc_compiler::dtype::Dtype;
 
 use super::Random;
@@ -408,10 +408,14 @@ fn floats(sign: &str, a: f64, b: f64) -> Value {
 fn converted(value: Value, from: Type, into: &str) -> u64 {
     let [from, to] = [from.word(), into].map(|name| Dtype::parse(name).unwrap());
     let bits = value.bits();
-    match Cast::new(from, to, Mode::Round).unwrap() {
+    match Cast::new(from, to, CastMode::Round).unwrap() {
         Some(cast) => {
             let width = from.element_bits();
-            Converter::new(cast).convert(if width == 64 { bits } else { bits & ((1 << width) - 1) })
+            CastEvaluator::new(cast).convert(if width == 64 {
+                bits
+            } else {
+                bits & ((1 << width) - 1)
+            })
         }
         None => bits,
     }
@@ -423,8 +427,8 @@ pub fn element(name: &str, bits: u64) -> Value {
     let [from, to] = [name, ty.word()].map(|name| Dtype::parse(name).unwrap());
     Value::of(
         ty,
-        match Cast::new(from, to, Mode::Round).unwrap() {
-            Some(cast) => Converter::new(cast).convert(bits),
+        match Cast::new(from, to, CastMode::Round).unwrap() {
+            Some(cast) => CastEvaluator::new(cast).convert(bits),
             None => bits,
         },
     )

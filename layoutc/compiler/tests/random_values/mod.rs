@@ -202,10 +202,10 @@ fn inputs(random: &mut Random, name: &str) -> Vec<u64> {
                 let cast = layoutc_compiler::cast::Cast::new(
                     from,
                     dtype,
-                    layoutc_compiler::cast::Mode::Round,
+                    layoutc_compiler::cast::CastMode::Round,
                 );
                 cast.unwrap().map_or(exact.to_bits(), |cast| {
-                    layoutc_compiler::cast::Converter::new(cast).convert(exact.to_bits())
+                    layoutc_compiler::cast::CastEvaluator::new(cast).convert(exact.to_bits())
                 })
             }
             1 => u64::try_from(random.below(9)).unwrap(),

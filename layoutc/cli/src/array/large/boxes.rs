@@ -9,10 +9,10 @@ use std::thread;
 use layoutc_compiler::run::RunError;
 use layoutc_compiler::run::pieces::{Direction, Piece, Pieces, Runs};
 
-use super::part::Part;
-use super::synced::{Done, Written, sync};
-use super::{Job, joined, repeat};
-use crate::fault::Fault;
+use super::part::PartialFile;
+use super::synced::{PieceCounter, WriteProgress, sync};
+use super::{RelayoutJob, joined, repeat};
+use crate::fault::CommandError;
 use crate::interrupt;
 
 /// Buffers of each side: one is filled while the other is emptied.
@@ -21,19 +21,19 @@ const BUFFERS: usize = 2;
 const SHORT: usize = 1 << 20;
 
 /// A piece on its way, and what is held of it.
-struct Load {
+struct PieceBuffer {
     number: u64,
     piece: Piece,
     held: Vec<u8>,
 }
 
 /// Buffers that nobody uses.
-struct Free {
+struct BufferPool {
     give: Sender<Vec<u8>>,
     take: Receiver<Vec<u8>>,
 }
 
-impl Free {
+impl BufferPool {
     fn new() -> Self {
         let (give, take) = channel();
         for _ in 0..BUFFERS {
@@ -44,25 +44,25 @@ impl Free {
 }
 
 /// What all threads know.
-struct Boxes<'a> {
-    job: &'a Job<'a>,
+struct PiecePipeline<'a> {
+    job: &'a RelayoutJob<'a>,
     pieces: &'a Pieces,
     output: File,
-    done: &'a Done,
+    done: &'a PieceCounter,
 }
 
 /// Moves all pieces from the first that is not done on.
 pub(super) fn run(
-    job: &Job<'_>,
+    job: &RelayoutJob<'_>,
     pieces: &Pieces,
-    part: &mut Part,
-    done: &Done,
-) -> Result<(), Fault> {
+    part: &mut PartialFile,
+    done: &PieceCounter,
+) -> Result<(), CommandError> {
     let (first, batch) = (done.get(), job.batch(pieces.count()));
-    let all = Boxes { job, pieces, output: part.handle()?, done };
+    let all = PiecePipeline { job, pieces, output: part.handle()?, done };
     let all = &all;
     let path = part.path().to_owned();
-    let (sources, targets) = (Free::new(), Free::new());
+    let (sources, targets) = (BufferPool::new(), BufferPool::new());
     let (load, loaded) = sync_channel(1);
     let (store, stored) = sync_channel(1);
     let (tell, told) = channel();
@@ -72,7 +72,7 @@ pub(super) fn run(
         let moves = scope.spawn(move || all.carry(&loaded, &targets.take, &source_back, &store));
         let writes = scope.spawn(move || {
             all.write(&stored, &target_back, &tell)
-                .map_err(|error| Fault::io("write", &path, &error))
+                .map_err(|error| CommandError::io("write", &path, &error))
         });
         let syncs = scope.spawn(move || sync(&told, batch, part, &job.input));
         // Why one stopped is why those before it did.
@@ -81,7 +81,7 @@ pub(super) fn run(
     })
 }
 
-impl Boxes<'_> {
+impl PiecePipeline<'_> {
     fn sides<'p>(&self, piece: &'p Piece) -> [&'p Runs; 2] {
         match self.job.direction {
             Direction::Pack => [&piece.dense, &piece.slots],
@@ -106,8 +106,8 @@ impl Boxes<'_> {
         &self,
         first: u64,
         free: &Receiver<Vec<u8>>,
-        load: &SyncSender<Load>,
-    ) -> Result<(), Fault> {
+        load: &SyncSender<PieceBuffer>,
+    ) -> Result<(), CommandError> {
         let [unit, _] = self.units();
         let mut next = (first < self.pieces.count()).then(|| self.pieces.piece(first));
         let mut number = first;
@@ -127,7 +127,7 @@ impl Boxes<'_> {
                 self.job.input.read(run.at, there)?;
             }
             self.job.codec.turn(&mut held);
-            if load.send(Load { number, piece, held }).is_err() {
+            if load.send(PieceBuffer { number, piece, held }).is_err() {
                 return Ok(());
             }
         }
@@ -145,20 +145,20 @@ impl Boxes<'_> {
     /// Moves the elements of each piece.
     fn carry(
         &self,
-        loaded: &Receiver<Load>,
+        loaded: &Receiver<PieceBuffer>,
         free: &Receiver<Vec<u8>>,
         back: &Sender<Vec<u8>>,
-        store: &SyncSender<Load>,
-    ) -> Result<(), Fault> {
+        store: &SyncSender<PieceBuffer>,
+    ) -> Result<(), CommandError> {
         let mut own = Vec::new();
-        for Load { number, piece, held } in loaded {
+        for PieceBuffer { number, piece, held } in loaded {
             let Ok(mut target) = free.recv() else { return Ok(()) };
             match self.job.direction {
                 Direction::Pack => self.pack(&piece, &held, &mut own, &mut target)?,
                 Direction::Unpack => self.unpack(&piece, &held, &mut own, &mut target)?,
             }
             drop(back.send(held));
-            if store.send(Load { number, piece, held: target }).is_err() {
+            if store.send(PieceBuffer { number, piece, held: target }).is_err() {
                 return Ok(());
             }
         }
@@ -171,7 +171,7 @@ impl Boxes<'_> {
         held: &[u8],
         own: &mut Vec<u8>,
         target: &mut Vec<u8>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CommandError> {
         let (job, unit) = (self.job, self.pieces.unit_bytes());
         let dense = if job.codec.is_plain() {
             held
@@ -196,7 +196,7 @@ impl Boxes<'_> {
         held: &[u8],
         own: &mut Vec<u8>,
         target: &mut Vec<u8>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CommandError> {
         let (job, unit) = (self.job, self.pieces.unit_bytes());
         let [_, file_unit] = self.units();
         let units = piece.dense.units();
@@ -216,14 +216,14 @@ impl Boxes<'_> {
     /// Writes the runs of each piece, and the padding that is its own.
     fn write(
         &self,
-        stored: &Receiver<Load>,
+        stored: &Receiver<PieceBuffer>,
         back: &Sender<Vec<u8>>,
-        tell: &Sender<Written>,
+        tell: &Sender<WriteProgress>,
     ) -> std::io::Result<()> {
         let [_, unit] = self.units();
         let header = self.job.header.len() as u64;
         let mut fill = Vec::new();
-        for Load { number, piece, held } in stored {
+        for PieceBuffer { number, piece, held } in stored {
             let [_, runs] = self.sides(&piece);
             for run in runs.each(unit) {
                 let bytes = held.get(run.held..).and_then(|held| held.get(..run.length));
@@ -238,7 +238,7 @@ impl Boxes<'_> {
             let bytes = held.len() as u64;
             drop(back.send(held));
             self.done.set(number);
-            if tell.send(Written { pieces: number, bytes }).is_err() {
+            if tell.send(WriteProgress { pieces: number, bytes }).is_err() {
                 return Ok(());
             }
         }

@@ -5,12 +5,12 @@ use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::run::pieces::Recast;
 use layoutc_compiler::run::{Packing, RunError};
 
-use crate::array::npy::Descr;
+use crate::array::npy::NpyDescr;
 use crate::array::{packed, part_bytes, unpacked};
 
 /// Elements of a dense file that have a byte each and share one in memory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spread {
+pub(crate) struct UnpackedBits {
     /// `NumPy`'s word for what the bytes are.
     pub(crate) kind: char,
     /// What they hold.
@@ -21,11 +21,11 @@ pub(crate) struct Spread {
 
 /// How the elements of a file become those of memory, or the other way.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Codec {
+pub(crate) struct ElementCodec {
     /// Bytes that are turned round in what is read: the parts of big-endian numbers.
-    pub(crate) turned: Option<usize>,
+    pub(crate) swap_width: Option<usize>,
     /// How the dense file spreads elements.
-    pub(crate) spread: Option<Spread>,
+    pub(crate) unpacked_bits: Option<UnpackedBits>,
     /// From the type of the dense side into that of the tensor, or back.
     pub(crate) recast: Option<Recast>,
 }
@@ -45,29 +45,29 @@ impl From<RunError> for CodecError {
     }
 }
 
-impl Codec {
+impl ElementCodec {
     /// The bytes that are turned round in an array of such elements.
-    pub(crate) fn turned_of(descr: &Descr) -> Option<usize> {
+    pub(crate) fn turned_of(descr: &NpyDescr) -> Option<usize> {
         let part = part_bytes(descr);
         (descr.is_big && descr.kind != 'V' && part > 1).then_some(part)
     }
 
     /// Whether the dense file holds what memory does.
     pub(crate) fn is_plain(&self) -> bool {
-        self.spread.is_none() && self.recast.is_none()
+        self.unpacked_bits.is_none() && self.recast.is_none()
     }
 
     /// Turns round what was read.
     pub(crate) fn turn(&self, read: &mut [u8]) {
-        if let Some(part) = self.turned {
+        if let Some(part) = self.swap_width {
             read.chunks_exact_mut(part).for_each(<[u8]>::reverse);
         }
     }
 
     /// Elements of the dense file as memory holds them, in `own`, which has their size.
     pub(crate) fn decode(&self, read: &[u8], own: &mut [u8]) -> Result<(), CodecError> {
-        let joined = match self.spread {
-            Some(Spread { kind, dtype, packing }) => {
+        let joined = match self.unpacked_bits {
+            Some(UnpackedBits { kind, dtype, packing }) => {
                 let joined = packed(read, kind, dtype, packing);
                 Some(joined.map_err(|(at, byte)| CodecError::Value { at, byte, dtype })?)
             }
@@ -90,7 +90,7 @@ impl Codec {
         (own, elements): (&[u8], usize),
         written: &mut [u8],
     ) -> Result<(), CodecError> {
-        let Some(Spread { dtype, packing, .. }) = self.spread else {
+        let Some(UnpackedBits { dtype, packing, .. }) = self.unpacked_bits else {
             return match &self.recast {
                 Some(recast) => Ok(recast.run(own, written)?),
                 None => Err(RunError::Outside.into()),
@@ -116,6 +116,6 @@ impl Codec {
 }
 
 /// Bits that an element takes in a dense file.
-pub(crate) fn dense_bits(dtype: Dtype, spread: Option<Spread>) -> u32 {
+pub(crate) fn dense_bits(dtype: Dtype, spread: Option<UnpackedBits>) -> u32 {
     if spread.is_some() { 8 } else { dtype.element_bits() }
 }

@@ -9,11 +9,11 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use rustix::fs::{Advice, fadvise};
 
-use crate::fault::Fault;
+use crate::fault::CommandError;
 
 /// A file that holds a tensor.
 #[derive(Debug)]
-pub(crate) struct Input {
+pub(crate) struct InputFile {
     file: File,
     path: PathBuf,
     /// What identifies it and its state.
@@ -22,17 +22,17 @@ pub(crate) struct Input {
     offset: u64,
 }
 
-impl Input {
+impl InputFile {
     /// An open file whose elements begin at `offset`.
-    pub(crate) fn new(file: File, path: &Path, offset: u64) -> Result<Self, Fault> {
-        let metadata = file.metadata().map_err(|error| Fault::io("read", path, &error))?;
+    pub(crate) fn new(file: File, path: &Path, offset: u64) -> Result<Self, CommandError> {
+        let metadata = file.metadata().map_err(|error| CommandError::io("read", path, &error))?;
         // A hint: without it less is read ahead.
         let _ = fadvise(&file, 0, None, Advice::Sequential);
         Ok(Self { file, path: path.to_owned(), state: state(&metadata), offset })
     }
 
     /// A hash of what it is: where it is, its size, when it changed, what stands before its elements.
-    pub(crate) fn hash(&self) -> Result<String, Fault> {
+    pub(crate) fn hash(&self) -> Result<String, CommandError> {
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         let mut hasher = blake3::Hasher::new();
         hasher.update(path.as_os_str().as_encoded_bytes());
@@ -45,7 +45,7 @@ impl Input {
     }
 
     /// Reads bytes from `at` on, counted from the first element.
-    pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Fault> {
+    pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), CommandError> {
         let read = self.file.read_exact_at(bytes, self.offset + at);
         read.map_err(|error| self.fault(&error))
     }
@@ -57,7 +57,7 @@ impl Input {
     }
 
     /// Refuses to go on with a file that was changed while it was read.
-    pub(crate) fn is_same(&self) -> Result<(), Fault> {
+    pub(crate) fn is_same(&self) -> Result<(), CommandError> {
         let metadata = self.file.metadata().map_err(|error| self.fault(&error))?;
         if state(&metadata) == self.state {
             return Ok(());
@@ -65,7 +65,9 @@ impl Input {
         let path = self.path.display();
         let message = format!("`{path}` was changed while it was read");
         let help = "give the same command again once nobody writes to it";
-        Err(Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help))))
+        Err(CommandError::Machine(Box::new(
+            Diagnostic::placeless(Code::OutputIo, message).help(help),
+        )))
     }
 
     /// What it is called.
@@ -73,8 +75,8 @@ impl Input {
         self.path.display().to_string()
     }
 
-    fn fault(&self, error: &io::Error) -> Fault {
-        Fault::io("read", &self.path, error)
+    fn fault(&self, error: &io::Error) -> CommandError {
+        CommandError::io("read", &self.path, error)
     }
 }
 

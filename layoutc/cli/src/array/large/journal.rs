@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// What a part of a file is of. None of the texts has a line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct Provenance {
     /// A hash of the input: where it is, how long it is, when it changed, its header.
     pub(crate) input: String,
     /// A hash of the tensor, its layout and how the output is written.
@@ -30,7 +30,7 @@ pub(crate) struct Origin {
 
 /// What a journal says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum JournalState {
     /// Nothing was written yet.
     Nothing,
     /// What begins as no journal does.
@@ -38,7 +38,7 @@ pub(crate) enum Found {
     /// A journal, but not as it was written.
     Damaged,
     /// What the part is of, and how many of its pieces are on the disk.
-    Part(Origin, u64),
+    Part(Provenance, u64),
 }
 
 /// A journal that is written.
@@ -51,12 +51,12 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Reads what stands in an open file; where it tells of a part, what is written goes behind its last good line.
-    pub(crate) fn open(mut file: File) -> io::Result<(Self, Found)> {
+    pub(crate) fn open(mut file: File) -> io::Result<(Self, JournalState)> {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
         (&file).take(MOST_BYTES).read_to_end(&mut bytes)?;
         let (found, last, good) = read(&bytes);
-        if let Found::Part(..) = found {
+        if let JournalState::Part(..) = found {
             file.set_len(good)?;
         }
         file.seek(SeekFrom::Start(good))?;
@@ -72,7 +72,7 @@ impl Journal {
     }
 
     /// Says in an empty journal what the part is of.
-    pub(crate) fn begin(&mut self, origin: &Origin) -> io::Result<()> {
+    pub(crate) fn begin(&mut self, origin: &Provenance) -> io::Result<()> {
         self.add(&told(origin))?;
         self.file.sync_data()
     }
@@ -90,7 +90,7 @@ impl Journal {
     }
 }
 
-fn told(Origin { input, layout, cut, part }: &Origin) -> String {
+fn told(Provenance { input, layout, cut, part }: &Provenance) -> String {
     format!("{MAGIC}{VERSION} input {input} layout {layout} part {part} cut {cut}")
 }
 
@@ -101,9 +101,9 @@ fn hash(before: &str, text: &str) -> String {
 }
 
 /// What bytes say, the hash of the last good line, and how many bytes are good.
-fn read(bytes: &[u8]) -> (Found, String, u64) {
+fn read(bytes: &[u8]) -> (JournalState, String, u64) {
     let (mut last, mut good) = (String::new(), 0_u64);
-    let mut part: Option<(Origin, u64)> = None;
+    let mut part: Option<(Provenance, u64)> = None;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let Some((text, own)) = whole(line) else { break };
         if hash(&last, text) != own {
@@ -115,18 +115,18 @@ fn read(bytes: &[u8]) -> (Found, String, u64) {
                 Some(origin) => Some((origin, 0)),
                 None => break,
             },
-            _ => return (Found::Damaged, String::new(), 0),
+            _ => return (JournalState::Damaged, String::new(), 0),
         };
         own.clone_into(&mut last);
         good += line.len() as u64;
     }
     match part {
-        Some((origin, pieces)) => (Found::Part(origin, pieces), last, good),
-        None if bytes.is_empty() => (Found::Nothing, last, 0),
+        Some((origin, pieces)) => (JournalState::Part(origin, pieces), last, good),
+        None if bytes.is_empty() => (JournalState::Nothing, last, 0),
         None if !bytes.starts_with(MAGIC.as_bytes()) && !MAGIC.as_bytes().starts_with(bytes) => {
-            (Found::Foreign, last, 0)
+            (JournalState::Foreign, last, 0)
         }
-        None => (Found::Damaged, String::new(), 0),
+        None => (JournalState::Damaged, String::new(), 0),
     }
 }
 
@@ -136,7 +136,7 @@ fn whole(line: &[u8]) -> Option<(&str, &str)> {
     line.rsplit_once(' ')
 }
 
-fn origin(text: &str) -> Option<Origin> {
+fn origin(text: &str) -> Option<Provenance> {
     let (version, rest) = text.strip_prefix(MAGIC)?.split_once(" input ")?;
     if version != VERSION.to_string() {
         return None;
@@ -145,16 +145,16 @@ fn origin(text: &str) -> Option<Origin> {
     let (layout, rest) = rest.split_once(" part ")?;
     let (part, cut) = rest.split_once(" cut ")?;
     let [input, layout, part, cut] = [input, layout, part, cut].map(str::to_owned);
-    Some(Origin { input, layout, cut, part })
+    Some(Provenance { input, layout, cut, part })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sample() -> Origin {
+    fn sample() -> Provenance {
         let [input, layout, part] = ["in", "la", "1:2"].map(str::to_owned);
-        Origin { input, layout, cut: "0x4 1x2".to_owned(), part }
+        Provenance { input, layout, cut: "0x4 1x2".to_owned(), part }
     }
 
     fn written() -> Vec<u8> {
@@ -171,26 +171,26 @@ mod tests {
     }
 
     /// What a journal may say that was damaged: what it said once, or nothing.
-    fn is_possible(found: &Found) -> bool {
+    fn is_possible(found: &JournalState) -> bool {
         match found {
-            Found::Nothing | Found::Foreign | Found::Damaged => true,
-            Found::Part(origin, done) => *origin == sample() && [0, 3, 9, 12].contains(done),
+            JournalState::Nothing | JournalState::Foreign | JournalState::Damaged => true,
+            JournalState::Part(origin, done) => *origin == sample() && [0, 3, 9, 12].contains(done),
         }
     }
 
     #[test]
     fn what_is_written_is_read_and_goes_on() {
         let bytes = written();
-        assert_eq!(read(&bytes).0, Found::Part(sample(), 12));
+        assert_eq!(read(&bytes).0, JournalState::Part(sample(), 12));
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(&bytes[..bytes.len() - 5]).expect("it is written");
         let (mut journal, found) = Journal::open(file).expect("it is read");
-        assert_eq!(found, Found::Part(sample(), 9));
+        assert_eq!(found, JournalState::Part(sample(), 9));
         journal.done(11).expect("it is written");
         let (mut journal, found) = Journal::open(journal.file).expect("it is read");
-        assert_eq!(found, Found::Part(sample(), 11));
+        assert_eq!(found, JournalState::Part(sample(), 11));
         journal.clear().expect("it is written");
-        assert_eq!(Journal::open(journal.file).expect("it is read").1, Found::Nothing);
+        assert_eq!(Journal::open(journal.file).expect("it is read").1, JournalState::Nothing);
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
                 bytes[at] ^= 1 << bit;
                 let (found, ..) = read(&bytes);
                 assert!(is_possible(&found), "{at} {bit}: {found:?}");
-                assert_ne!(found, Found::Part(sample(), 12), "{at} {bit}");
+                assert_ne!(found, JournalState::Part(sample(), 12), "{at} {bit}");
             }
         }
     }

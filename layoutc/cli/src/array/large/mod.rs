@@ -25,20 +25,20 @@ use layoutc_compiler::model::Tensor;
 use layoutc_compiler::run::RunError;
 use layoutc_compiler::run::pieces::{DenseFile, Direction, InPieces, Recast, padding};
 
-use super::held::{Values, unmoved};
+use super::held::{SymbolValues, unmoved};
 use crate::console::{Console, write_plainly};
-use crate::fault::Fault;
-use crate::interrupt::{self, Writing};
-use crate::progress::{Progress, Unit, Work, percent};
+use crate::fault::CommandError;
+use crate::interrupt::{self, WriteGuard};
+use crate::progress::{Progress, ProgressTask, ProgressUnit, percent};
 
-pub(crate) use codec::{Codec, Spread, dense_bits};
-pub(crate) use input::Input;
+pub(crate) use codec::{ElementCodec, UnpackedBits, dense_bits};
+pub(crate) use input::InputFile;
 pub(crate) use part::{forget, names};
 
 use codec::CodecError;
-use journal::Origin;
-use part::{Part, Wanted};
-use synced::Done;
+use journal::Provenance;
+use part::{PartialFile, PartialFileSpec};
+use synced::PieceCounter;
 
 /// Pieces take no more than this, however much memory there is: longer runs are no faster.
 const PIECES: usize = 256 << 20;
@@ -47,11 +47,11 @@ const FILL: usize = 64 << 10;
 
 /// A tensor to be moved from one file to another.
 #[derive(Debug)]
-pub(crate) struct Job<'a> {
+pub(crate) struct RelayoutJob<'a> {
     pub(crate) tensor: &'a Tensor,
-    pub(crate) values: &'a Values,
+    pub(crate) values: &'a SymbolValues,
     pub(crate) direction: Direction,
-    pub(crate) input: Input,
+    pub(crate) input: InputFile,
     /// What the output is called.
     pub(crate) output: &'a Path,
     /// Where it goes: through links.
@@ -62,7 +62,7 @@ pub(crate) struct Job<'a> {
     pub(crate) bytes: [u64; 2],
     /// How the dense file is written.
     pub(crate) file: DenseFile,
-    pub(crate) codec: Codec,
+    pub(crate) codec: ElementCodec,
     /// What padding gets, unless that is 0.
     pub(crate) padding: Option<Vec<u8>>,
     /// How much memory the pieces may take.
@@ -73,16 +73,16 @@ pub(crate) struct Job<'a> {
 
 /// How a tensor was moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Moved {
+pub(crate) struct RelayoutStats {
     /// How many pieces it has.
     pub(crate) pieces: u64,
     /// How many of them were there before.
     pub(crate) resumed: u64,
 }
 
-impl Job<'_> {
+impl RelayoutJob<'_> {
     /// Moves the tensor.
-    pub(crate) fn run(mut self, console: &Console) -> Result<Moved, Fault> {
+    pub(crate) fn run(mut self, console: &Console) -> Result<RelayoutStats, CommandError> {
         let unmoved = |error: RunError| unmoved(self.tensor, &error);
         self.codec.recast =
             Recast::of(self.tensor, self.values, self.direction).map_err(unmoved)?;
@@ -93,39 +93,40 @@ impl Job<'_> {
         let how = (self.direction, self.file);
         let pieces = InPieces::new(self.tensor, self.values, how, memory).map_err(unmoved)?;
         let header = self.header.len() as u64;
-        let wanted = Wanted {
+        let wanted = PartialFileSpec {
             origin: self.origin(&pieces)?,
             header: &self.header,
             bytes: header + self.bytes[1],
             is_fresh: self.is_fresh,
             output: self.output,
         };
-        let mut part =
-            Part::open(&self.place, &wanted, |cut| pieces.recut(cut, self.memory).is_some())?;
+        let mut part = PartialFile::open(&self.place, &wanted, |cut| {
+            pieces.recut(cut, self.memory).is_some()
+        })?;
         let pieces = pieces.recut(&part.cut, self.memory).unwrap_or(pieces);
         let count = self.count(&pieces);
         let first = part.done.min(count);
         self.tell(&part, first, count, console);
-        let done = Done::from(first);
+        let done = PieceCounter::from(first);
         let moved = self.all(&pieces, &mut part, (&done, count), console);
         let moved = moved.and_then(|()| self.input.is_same()).and_then(|()| part.commit(count));
         match moved {
             Ok(()) => {
                 part.finish()?;
-                Ok(Moved { pieces: count, resumed: first })
+                Ok(RelayoutStats { pieces: count, resumed: first })
             }
             Err(fault) => Err(self.ended_early(fault, part, [done.get(), count])),
         }
     }
 
     /// What a part is of that is made so.
-    fn origin(&self, pieces: &InPieces) -> Result<Origin, Fault> {
+    fn origin(&self, pieces: &InPieces) -> Result<Provenance, CommandError> {
         let Self { tensor, values, direction, header, bytes, file, codec, .. } = self;
         let (abi, fill, from) = (abi(tensor).text, tensor.fill, tensor.pack_from);
         let layout = format!(
             "{abi}\n{fill:?} {from:?}\n{values:?}\n{direction:?} {bytes:?} {file:?}\n{codec:?}\n{header:?}"
         );
-        Ok(Origin {
+        Ok(Provenance {
             input: self.input.hash()?,
             layout: blake3::hash(layout.as_bytes()).to_hex().to_string(),
             cut: pieces.cut(),
@@ -147,12 +148,12 @@ impl Job<'_> {
     }
 
     /// Says what becomes of a part that was there.
-    fn tell(&self, part: &Part, first: u64, count: u64, console: &Console) {
+    fn tell(&self, part: &PartialFile, first: u64, count: u64, console: &Console) {
         if console.quiet || console.is_for_programs() {
             return;
         }
         let output = self.output.display();
-        if let Some(reason) = part.anew {
+        if let Some(reason) = part.restart_reason {
             write_plainly(&format!("`{output}` is begun anew: {reason}\n"));
         } else if first > 0 {
             let percent = percent(first, count);
@@ -164,12 +165,12 @@ impl Job<'_> {
     fn all(
         &self,
         pieces: &InPieces,
-        part: &mut Part,
-        (done, count): (&Done, u64),
+        part: &mut PartialFile,
+        (done, count): (&PieceCounter, u64),
         console: &Console,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CommandError> {
         interrupt::install()?;
-        let _writing = Writing::begin();
+        let _writing = WriteGuard::begin();
         let all = self.bytes[1];
         let progress = || {
             let share = u128::from(all) * u128::from(done.get());
@@ -180,7 +181,7 @@ impl Job<'_> {
             Direction::Pack => "packing",
             Direction::Unpack => "unpacking",
         };
-        let work = Work { doing, unit: Unit::Bytes, progress: &progress };
+        let work = ProgressTask { doing, unit: ProgressUnit::Bytes, progress: &progress };
         thread::scope(|scope| {
             let _progress = Progress::show(scope, work, console);
             match pieces {
@@ -191,21 +192,26 @@ impl Job<'_> {
     }
 
     /// Keeps what is done where that is of use, and says how to go on.
-    fn ended_early(&self, fault: Fault, mut part: Part, [done, count]: [u64; 2]) -> Fault {
+    fn ended_early(
+        &self,
+        fault: CommandError,
+        mut part: PartialFile,
+        [done, count]: [u64; 2],
+    ) -> CommandError {
         let kept = part.path().display().to_string();
         let help = |done| {
             let percent = percent(done, count);
             format!("`{kept}` keeps {percent} %: the same command goes on from there")
         };
         match fault {
-            Fault::Interrupted => {
+            CommandError::Interrupted => {
                 write_plainly(&format!("interrupted: {}\n", help(done)));
                 drop(part.commit(done));
-                Fault::Interrupted
+                CommandError::Interrupted
             }
             // What could not be made to be on the disk once may be lost, whatever is said later.
-            Fault::Machine(diagnostic) if self.input.is_same().is_ok() => {
-                Fault::Machine(Box::new(diagnostic.help(help(part.done))))
+            CommandError::Machine(diagnostic) if self.input.is_same().is_ok() => {
+                CommandError::Machine(Box::new(diagnostic.help(help(part.done))))
             }
             // Of an input that was changed meanwhile, or has to be, nothing is of use.
             fault => {
@@ -216,16 +222,16 @@ impl Job<'_> {
     }
 
     /// Why a tensor could not be moved that was found good.
-    fn unmoved(&self, error: &RunError) -> Fault {
+    fn unmoved(&self, error: &RunError) -> CommandError {
         unmoved(self.tensor, error)
     }
 
     /// Why elements could not be taken; `element` says the number of one that is so many bytes behind the first.
-    fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> Fault {
+    fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> CommandError {
         match error {
             CodecError::Run(error) => self.unmoved(error),
             CodecError::Value { at, byte, dtype } => {
-                let kind = self.codec.spread.map_or('u', |spread| spread.kind);
+                let kind = self.codec.unpacked_bits.map_or('u', |spread| spread.kind);
                 super::held::no_value(&self.input.name(), (element(*at), *byte), kind, *dtype)
             }
         }
@@ -268,9 +274,9 @@ fn repeat(pattern: Option<&[u8]>, bytes: &mut [u8]) {
 }
 
 /// What a thread ended with.
-fn joined(thread: ScopedJoinHandle<'_, Result<(), Fault>>) -> Result<(), Fault> {
+fn joined(thread: ScopedJoinHandle<'_, Result<(), CommandError>>) -> Result<(), CommandError> {
     thread.join().unwrap_or_else(|_| {
         let message = "a thread ended early".to_owned();
-        Err(Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))))
+        Err(CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))))
     })
 }

@@ -12,15 +12,15 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use rustix::fs::{FallocateFlags, OFlags, fallocate};
 use rustix::io::Errno;
 
-use super::journal::{Found, Journal, Origin};
-use crate::fault::Fault;
+use super::journal::{Journal, JournalState, Provenance};
+use crate::fault::CommandError;
 use crate::report::size;
 
 /// What a new part is made from, and how.
 #[derive(Debug)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PartialFileSpec<'a> {
     /// What it is of; the part itself is not known yet.
-    pub(crate) origin: Origin,
+    pub(crate) origin: Provenance,
     /// What the file begins with.
     pub(crate) header: &'a [u8],
     /// Bytes of the whole file.
@@ -33,7 +33,7 @@ pub(crate) struct Wanted<'a> {
 
 /// A part that is open, and nobody else's as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct PartialFile {
     /// Where the whole file goes.
     place: PathBuf,
     path: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) struct Part {
     /// How many pieces are on the disk.
     pub(crate) done: u64,
     /// Why what was there counts for nothing, where something was.
-    pub(crate) anew: Option<&'static str>,
+    pub(crate) restart_reason: Option<&'static str>,
 }
 
 /// `<output>.part` and `<output>.part.journal`.
@@ -59,7 +59,7 @@ pub(crate) fn names(place: &Path) -> [PathBuf; 2] {
     [with(".part"), with(".part.journal")]
 }
 
-impl Part {
+impl PartialFile {
     /// Opens the part of the file that goes to `place`, or begins it. `fits` says whether pieces that were cut so may be
     /// gone on with.
     ///
@@ -67,26 +67,35 @@ impl Part {
     /// The machine's, and that another process is at it.
     pub(crate) fn open(
         place: &Path,
-        wanted: &Wanted<'_>,
+        wanted: &PartialFileSpec<'_>,
         fits: impl FnOnce(&str) -> bool,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, CommandError> {
         let [path, journal_path] = names(place);
         keep_foreign(&path, &journal_path, wanted.is_fresh)?;
         let file = locked(&journal_path, wanted.output)?;
         let opened =
-            Journal::open(file).map_err(|error| Fault::io("read", &journal_path, &error))?;
+            Journal::open(file).map_err(|error| CommandError::io("read", &journal_path, &error))?;
         let (mut journal, found) = opened;
-        if found == Found::Foreign && !wanted.is_fresh {
+        if found == JournalState::Foreign && !wanted.is_fresh {
             let shown = journal_path.display();
-            return Err(Fault::Usage(format!(
+            return Err(CommandError::Usage(format!(
                 "`{shown}` is there and no journal; move it away, or give its place up by `--no-resume`"
             )));
         }
         let known = match known(&path, wanted, found, fits) {
             Ok((file, cut, done)) => {
                 let place = place.to_owned();
-                let anew = None;
-                return Ok(Self { place, path, journal_path, journal, file, cut, done, anew });
+                let restart_reason = None;
+                return Ok(Self {
+                    place,
+                    path,
+                    journal_path,
+                    journal,
+                    file,
+                    cut,
+                    done,
+                    restart_reason,
+                });
             }
             Err(reason) => reason,
         };
@@ -96,36 +105,36 @@ impl Part {
             drop(fs::remove_file(&path));
             drop(fs::remove_file(&journal_path));
             let help = format!("the whole output takes {}", size(wanted.bytes));
-            match Fault::io("write", &path, &error) {
-                Fault::Machine(said) if error.kind() == ErrorKind::StorageFull => {
-                    Fault::Machine(Box::new(said.help(help)))
+            match CommandError::io("write", &path, &error) {
+                CommandError::Machine(said) if error.kind() == ErrorKind::StorageFull => {
+                    CommandError::Machine(Box::new(said.help(help)))
                 }
                 fault => fault,
             }
         })?;
         let (place, cut) = (place.to_owned(), wanted.origin.cut.clone());
-        Ok(Self { place, path, journal_path, journal, file, cut, done: 0, anew: known })
+        Ok(Self { place, path, journal_path, journal, file, cut, done: 0, restart_reason: known })
     }
 
     /// Says that so many pieces are on the disk; what was written before is made to be there first.
-    pub(crate) fn commit(&mut self, pieces: u64) -> Result<(), Fault> {
-        self.file.sync_data().map_err(|error| Fault::io("write", &self.path, &error))?;
+    pub(crate) fn commit(&mut self, pieces: u64) -> Result<(), CommandError> {
+        self.file.sync_data().map_err(|error| CommandError::io("write", &self.path, &error))?;
         let noted = self.journal.done(pieces);
-        noted.map_err(|error| Fault::io("write", &self.journal_path, &error))?;
+        noted.map_err(|error| CommandError::io("write", &self.journal_path, &error))?;
         self.done = pieces;
         Ok(())
     }
 
     /// Another handle of the part.
-    pub(crate) fn handle(&self) -> Result<File, Fault> {
-        self.file.try_clone().map_err(|error| Fault::io("open", &self.path, &error))
+    pub(crate) fn handle(&self) -> Result<File, CommandError> {
+        self.file.try_clone().map_err(|error| CommandError::io("open", &self.path, &error))
     }
 
     /// The part becomes the file.
-    pub(crate) fn finish(self) -> Result<(), Fault> {
+    pub(crate) fn finish(self) -> Result<(), CommandError> {
         let synced = self.file.sync_all();
         let renamed = synced.and_then(|()| fs::rename(&self.path, &self.place));
-        renamed.map_err(|error| Fault::io("write", &self.place, &error))?;
+        renamed.map_err(|error| CommandError::io("write", &self.place, &error))?;
         sync_folder(&self.place);
         drop(fs::remove_file(&self.journal_path));
         Ok(())
@@ -150,7 +159,7 @@ pub(crate) fn forget(place: &Path) {
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
     let opened = File::options().read(true).write(true).custom_flags(flags).open(&journal_path);
     let Some(file) = opened.ok().filter(|file| file.try_lock().is_ok()) else { return };
-    let is_ours = Journal::open(file).is_ok_and(|(_, found)| found != Found::Foreign);
+    let is_ours = Journal::open(file).is_ok_and(|(_, found)| found != JournalState::Foreign);
     let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
     if is_ours && is_file(&journal_path) {
         if is_file(&path) {
@@ -161,23 +170,23 @@ pub(crate) fn forget(place: &Path) {
 }
 
 /// Refuses to take the place of a file that has no journal: it is somebody else's.
-fn keep_foreign(path: &Path, journal: &Path, is_fresh: bool) -> Result<(), Fault> {
+fn keep_foreign(path: &Path, journal: &Path, is_fresh: bool) -> Result<(), CommandError> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
     let shown = path.display();
     if !metadata.is_file() {
-        return Err(Fault::Usage(format!("`{shown}` is no file; its place is needed")));
+        return Err(CommandError::Usage(format!("`{shown}` is no file; its place is needed")));
     }
     if is_fresh || fs::symlink_metadata(journal).is_ok() {
         return Ok(());
     }
     let journal = journal.display();
-    Err(Fault::Usage(format!(
+    Err(CommandError::Usage(format!(
         "`{shown}` is there, and no `{journal}` says what it is part of; move it away, or give its place up by `--no-resume`"
     )))
 }
 
 /// The journal, which nobody else has open.
-fn locked(path: &Path, output: &Path) -> Result<File, Fault> {
+fn locked(path: &Path, output: &Path) -> Result<File, CommandError> {
     loop {
         let flags = OFlags::NOFOLLOW.bits().cast_signed();
         let opened = File::options()
@@ -189,9 +198,9 @@ fn locked(path: &Path, output: &Path) -> Result<File, Fault> {
             .open(path);
         let file = opened.map_err(|error| match error.kind() {
             ErrorKind::NotFound => {
-                Fault::Usage(format!("the folder of `{}` is not there", output.display()))
+                CommandError::Usage(format!("the folder of `{}` is not there", output.display()))
             }
-            _ => Fault::io("write", path, &error),
+            _ => CommandError::io("write", path, &error),
         })?;
         match file.try_lock() {
             Ok(()) => {}
@@ -200,7 +209,7 @@ fn locked(path: &Path, output: &Path) -> Result<File, Fault> {
             Err(TryLockError::Error(_)) => return Ok(file),
         }
         // Who held it may have removed it at the end.
-        let own = file.metadata().map_err(|error| Fault::io("read", path, &error))?;
+        let own = file.metadata().map_err(|error| CommandError::io("read", path, &error))?;
         let stands = fs::symlink_metadata(path).ok();
         if stands.is_some_and(|stands| (stands.dev(), stands.ino()) == (own.dev(), own.ino())) {
             return Ok(file);
@@ -208,25 +217,25 @@ fn locked(path: &Path, output: &Path) -> Result<File, Fault> {
     }
 }
 
-fn busy(output: &Path) -> Fault {
+fn busy(output: &Path) -> CommandError {
     let output = output.display();
     let message = format!("another process is writing `{output}`");
     let help = "wait until it has ended, or name another output";
-    Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
+    CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
 }
 
 /// The part that a journal tells of, how it is cut and how many of its pieces are done; else why it counts for nothing.
 fn known(
     path: &Path,
-    wanted: &Wanted<'_>,
-    found: Found,
+    wanted: &PartialFileSpec<'_>,
+    found: JournalState,
     fits: impl FnOnce(&str) -> bool,
 ) -> Result<(File, String, u64), Option<&'static str>> {
     let (origin, done) = match found {
-        Found::Nothing | Found::Foreign => return Err(None),
-        Found::Damaged => return Err(Some("its journal is damaged")),
-        Found::Part(..) if wanted.is_fresh => return Err(Some("`--no-resume` is given")),
-        Found::Part(origin, done) => (origin, done),
+        JournalState::Nothing | JournalState::Foreign => return Err(None),
+        JournalState::Damaged => return Err(Some("its journal is damaged")),
+        JournalState::Part(..) if wanted.is_fresh => return Err(Some("`--no-resume` is given")),
+        JournalState::Part(origin, done) => (origin, done),
     };
     if origin.input != wanted.origin.input {
         return Err(Some("the input is another, or was changed"));
@@ -253,7 +262,7 @@ fn identity(metadata: &fs::Metadata) -> String {
 }
 
 /// A new part, with all its blocks where the file system can give them, and a journal that tells of it.
-fn begin(path: &Path, journal: &mut Journal, wanted: &Wanted<'_>) -> io::Result<File> {
+fn begin(path: &Path, journal: &mut Journal, wanted: &PartialFileSpec<'_>) -> io::Result<File> {
     // The journal of another part must not be there when this one is.
     journal.clear()?;
     match fs::remove_file(path) {
@@ -271,7 +280,7 @@ fn begin(path: &Path, journal: &mut Journal, wanted: &Wanted<'_>) -> io::Result<
     file.sync_all()?;
     sync_folder(path);
     let part = identity(&file.metadata()?);
-    journal.begin(&Origin { part, ..wanted.origin.clone() })?;
+    journal.begin(&Provenance { part, ..wanted.origin.clone() })?;
     Ok(file)
 }
 

@@ -3,15 +3,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 
-use super::input::Input;
-use super::part::Part;
-use crate::fault::Fault;
+use super::input::InputFile;
+use super::part::PartialFile;
+use crate::fault::CommandError;
 
 /// How many pieces are written.
 #[derive(Debug)]
-pub(crate) struct Done(AtomicU64);
+pub(crate) struct PieceCounter(AtomicU64);
 
-impl Done {
+impl PieceCounter {
     /// From so many pieces on.
     pub(crate) fn from(pieces: u64) -> Self {
         Self(AtomicU64::new(pieces))
@@ -30,7 +30,7 @@ impl Done {
 
 /// What was written: all pieces before this number, the last of so many bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Written {
+pub(crate) struct WriteProgress {
     pub(crate) pieces: u64,
     pub(crate) bytes: u64,
 }
@@ -38,11 +38,11 @@ pub(crate) struct Written {
 /// Makes be on the disk what is told to be written, as soon as it is `batch` bytes, until nothing more is told. The last
 /// of it is left to who called.
 pub(crate) fn sync(
-    told: &Receiver<Written>,
+    told: &Receiver<WriteProgress>,
     batch: u64,
-    part: &mut Part,
-    input: &Input,
-) -> Result<(), Fault> {
+    part: &mut PartialFile,
+    input: &InputFile,
+) -> Result<(), CommandError> {
     let mut bytes = 0_u64;
     while let Ok(first) = told.recv() {
         let mut last = first;

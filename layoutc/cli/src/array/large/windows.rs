@@ -12,35 +12,35 @@ use std::thread;
 use layoutc_compiler::run::RunError;
 use layoutc_compiler::run::pieces::{Direction, Indexed, Lives, Span};
 
-use super::part::Part;
-use super::synced::{Done, Written, sync};
-use super::{Job, joined};
-use crate::fault::Fault;
+use super::part::PartialFile;
+use super::synced::{PieceCounter, WriteProgress, sync};
+use super::{RelayoutJob, joined};
+use crate::fault::CommandError;
 use crate::interrupt;
 
 /// Bytes of padding that are written as one piece: whole elements, of three lanes too, and of 3 or 5 bits.
 const FILLED: u64 = 15 << 20;
 
 /// How many pieces write padding alone.
-fn fills(job: &Job<'_>) -> u64 {
+fn fills(job: &RelayoutJob<'_>) -> u64 {
     let is_filled = job.padding.is_some() && job.direction == Direction::Pack;
     if is_filled { job.bytes[1].div_ceil(FILLED) } else { 0 }
 }
 
 /// How many pieces there are.
-pub(super) fn count(job: &Job<'_>, indexed: &Indexed) -> u64 {
+pub(super) fn count(job: &RelayoutJob<'_>, indexed: &Indexed) -> u64 {
     fills(job) + indexed.count() as u64
 }
 
 /// Moves all pieces from the first that is not done on.
 pub(super) fn run(
-    job: &Job<'_>,
+    job: &RelayoutJob<'_>,
     indexed: &Indexed,
-    part: &mut Part,
-    done: &Done,
-) -> Result<(), Fault> {
+    part: &mut PartialFile,
+    done: &PieceCounter,
+) -> Result<(), CommandError> {
     let (output, path) = (part.handle()?, part.path().to_owned());
-    let windows = Windows { job, indexed, output, path };
+    let windows = WindowedRelayout { job, indexed, output, path };
     let batch = job.batch(count(job, indexed));
     let (tell, told) = channel();
     thread::scope(|scope| {
@@ -52,8 +52,8 @@ pub(super) fn run(
 }
 
 /// What is known while a tensor is moved.
-struct Windows<'a> {
-    job: &'a Job<'a>,
+struct WindowedRelayout<'a> {
+    job: &'a RelayoutJob<'a>,
     indexed: &'a Indexed,
     output: File,
     path: PathBuf,
@@ -61,7 +61,7 @@ struct Windows<'a> {
 
 /// What is held of a window.
 #[derive(Default)]
-struct Room {
+struct WindowBuffer {
     places: Vec<Lives>,
     /// As the dense file has it.
     outer: Vec<u8>,
@@ -70,10 +70,10 @@ struct Room {
     span: Vec<u8>,
 }
 
-impl Windows<'_> {
-    fn all(&self, done: &Done, tell: &Sender<Written>) -> Result<(), Fault> {
+impl WindowedRelayout<'_> {
+    fn all(&self, done: &PieceCounter, tell: &Sender<WriteProgress>) -> Result<(), CommandError> {
         let fills = fills(self.job);
-        let mut room = Room::default();
+        let mut room = WindowBuffer::default();
         for number in done.get()..count(self.job, self.indexed) {
             interrupt::check()?;
             let bytes = match number.checked_sub(fills) {
@@ -81,23 +81,23 @@ impl Windows<'_> {
                 Some(window) => self.window(usize::try_from(window).unwrap_or(0), &mut room)?,
             };
             done.set(number + 1);
-            if tell.send(Written { pieces: number + 1, bytes }).is_err() {
+            if tell.send(WriteProgress { pieces: number + 1, bytes }).is_err() {
                 break;
             }
         }
         Ok(())
     }
 
-    fn fault(&self, error: &io::Error) -> Fault {
-        Fault::io("write", &self.path, error)
+    fn fault(&self, error: &io::Error) -> CommandError {
+        CommandError::io("write", &self.path, error)
     }
 
-    fn outside(&self) -> Fault {
+    fn outside(&self) -> CommandError {
         self.job.unmoved(&RunError::Outside)
     }
 
     /// Writes some padding.
-    fn fill(&self, number: u64, room: &mut Vec<u8>) -> Result<u64, Fault> {
+    fn fill(&self, number: u64, room: &mut Vec<u8>) -> Result<u64, CommandError> {
         let first = number * FILLED;
         let bytes = (self.job.bytes[1] - first).min(FILLED);
         let run = (first, usize::try_from(bytes).unwrap_or(0));
@@ -108,7 +108,7 @@ impl Windows<'_> {
     }
 
     /// Moves one window; how many bytes were written.
-    fn window(&self, window: usize, room: &mut Room) -> Result<u64, Fault> {
+    fn window(&self, window: usize, room: &mut WindowBuffer) -> Result<u64, CommandError> {
         let (job, indexed) = (self.job, self.indexed);
         let first = window * indexed.window;
         let elements = indexed.window.min(indexed.elements - first);
@@ -148,8 +148,8 @@ impl Windows<'_> {
     }
 
     /// Writes the elements of a window to their places.
-    fn scatter(&self, room: &mut Room) -> Result<(), Fault> {
-        let Room { places, outer, own, span: bytes } = room;
+    fn scatter(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
+        let WindowBuffer { places, outer, own, span: bytes } = room;
         let dense: &[u8] = if self.job.codec.is_plain() { outer } else { own };
         let header = self.job.header.len() as u64;
         for span in self.indexed.spans(places) {
@@ -167,8 +167,8 @@ impl Windows<'_> {
     }
 
     /// Reads the elements of a window from their places.
-    fn gather(&self, room: &mut Room) -> Result<(), Fault> {
-        let Room { places, outer, own, span: bytes } = room;
+    fn gather(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
+        let WindowBuffer { places, outer, own, span: bytes } = room;
         let dense: &mut [u8] = if self.job.codec.is_plain() { outer } else { own };
         for span in self.indexed.spans(places) {
             bytes.resize(span.bytes, 0);
@@ -179,7 +179,7 @@ impl Windows<'_> {
         Ok(())
     }
 
-    fn read(&self, span: &Span, bytes: &mut [u8]) -> Result<(), Fault> {
+    fn read(&self, span: &Span, bytes: &mut [u8]) -> Result<(), CommandError> {
         self.job.input.read(span.at, bytes)?;
         self.job.codec.turn(bytes);
         Ok(())

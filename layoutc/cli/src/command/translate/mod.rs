@@ -7,20 +7,25 @@ use std::sync::Arc;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::nearest::nearest;
-use layoutc_compiler::notations::sharding::{READ, Target};
-use layoutc_compiler::notations::{Asked, Notation, Read, Unread, Written, read, written};
+use layoutc_compiler::notations::sharding::{READ, ShardingFormat};
+use layoutc_compiler::notations::{
+    Notation, ParsedLayout, TranslateError, TranslateRequest, WrittenLayout, read, written,
+};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Format, Translate, typed};
+use crate::args::{ReportFormat, TranslateArgs, typed};
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::report::Report;
 use crate::report::json::integer;
 
-use super::Ending;
+use super::CommandOutcome;
 
 /// Prints the text in the other notation, or in all of them.
-pub(crate) fn run(args: &Translate, console: &mut Console) -> Result<Ending, Fault> {
+pub(crate) fn run(
+    args: &TranslateArgs,
+    console: &mut Console,
+) -> Result<CommandOutcome, CommandError> {
     if args.from == READ {
         return sharding::run(args, console);
     }
@@ -34,7 +39,7 @@ pub(crate) fn run(args: &Translate, console: &mut Console) -> Result<Ending, Fau
     let dtype = args.dtype.as_deref().map(dtype).transpose()?;
     let sizes = args.set.iter().map(|text| size(text)).collect::<Result<Vec<_>, _>>()?;
     let text = typed(&args.text);
-    let asked = Asked {
+    let asked = TranslateRequest {
         from,
         text: &text,
         shape: shape.as_deref(),
@@ -44,40 +49,44 @@ pub(crate) fn run(args: &Translate, console: &mut Console) -> Result<Ending, Fau
     };
     let read = match read(asked) {
         Ok(read) => read,
-        Err(Unread::Asked(message)) => return Err(Fault::Usage(message)),
-        Err(Unread::Faulty(error)) => return Ok(faulty(*error, &text, console)),
+        Err(TranslateError::Asked(message)) => return Err(CommandError::Usage(message)),
+        Err(TranslateError::Faulty(error)) => return Ok(faulty(*error, &text, console)),
     };
     for to in &targets {
         match (written(&read, *to), targets.len()) {
             (Ok(written), count) => told(from, *to, &read, &written, count > 1, console),
-            (Err(Unread::Asked(message)), 1) => return Err(Fault::Usage(message)),
-            (Err(Unread::Faulty(error)), 1) => return Ok(faulty(*error, &text, console)),
-            (Err(Unread::Asked(message)), _) => lacking(from, *to, &read, &message, console),
-            (Err(Unread::Faulty(error)), _) => lacking(from, *to, &read, &error.message, console),
+            (Err(TranslateError::Asked(message)), 1) => return Err(CommandError::Usage(message)),
+            (Err(TranslateError::Faulty(error)), 1) => return Ok(faulty(*error, &text, console)),
+            (Err(TranslateError::Asked(message)), _) => {
+                lacking(from, *to, &read, &message, console)
+            }
+            (Err(TranslateError::Faulty(error)), _) => {
+                lacking(from, *to, &read, &error.message, console)
+            }
         }
     }
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
 /// Prints a fault of the text.
-fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> Ending {
+fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> CommandOutcome {
     let mut report = Report::default();
     report.text("<text>".to_owned(), Arc::from(text));
     report.add([error]);
     report.print(console);
-    Ending::Bad
+    CommandOutcome::InputError
 }
 
 /// Prints a text; among several, behind the name of its notation.
 fn told(
     from: Notation,
     to: Notation,
-    read: &Read,
-    written: &Written,
+    read: &ParsedLayout,
+    written: &WrittenLayout,
     is_one_of_several: bool,
     console: &mut Console,
 ) {
-    if console.format == Format::Json {
+    if console.format == ReportFormat::Json {
         let sizes: Map<String, Value> =
             written.sizes.iter().map(|(name, size)| (name.clone(), integer(*size))).collect();
         let notes = [read.notes.as_slice(), &written.notes].concat();
@@ -104,9 +113,15 @@ fn told(
 }
 
 /// Prints, among several, what a notation lacks.
-fn lacking(from: Notation, to: Notation, read: &Read, message: &str, console: &mut Console) {
+fn lacking(
+    from: Notation,
+    to: Notation,
+    read: &ParsedLayout,
+    message: &str,
+    console: &mut Console,
+) {
     let line = match console.format {
-        Format::Json => json!({
+        ReportFormat::Json => json!({
             "from": from.word(),
             "to": to.word(),
             "text": null,
@@ -115,16 +130,16 @@ fn lacking(from: Notation, to: Notation, read: &Read, message: &str, console: &m
             "notes": [message],
         })
         .to_string(),
-        Format::Text => format!("{:<7} - {message}", to.word()),
+        ReportFormat::Text => format!("{:<7} - {message}", to.word()),
     };
     console.result(&format!("{line}\n"));
 }
 
-fn notation(word: &str) -> Result<Notation, Fault> {
+fn notation(word: &str) -> Result<Notation, CommandError> {
     Notation::of(word).ok_or_else(|| {
-        if Target::of(word).is_some() || word == READ {
+        if ShardingFormat::of(word).is_some() || word == READ {
             let message = format!("`{word}` is for shardings: `--from {READ} --to xla-v2`");
-            return Fault::Usage(message);
+            return CommandError::Usage(message);
         }
         let mut known: Vec<&str> = Notation::ALL.iter().map(|notation| notation.word()).collect();
         known.push(READ);
@@ -132,22 +147,24 @@ fn notation(word: &str) -> Result<Notation, Fault> {
             || format!("they are {}", known.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        Fault::Usage(format!("there is no notation `{word}`; {hint}"))
+        CommandError::Usage(format!("there is no notation `{word}`; {hint}"))
     })
 }
 
 /// `2,64,56,56`; nothing: no axes.
-fn extents(text: &str) -> Result<Vec<i64>, Fault> {
+fn extents(text: &str) -> Result<Vec<i64>, CommandError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
     let extent = |part: &str| part.trim().parse().ok().filter(|extent: &i64| *extent >= 0);
     text.split(',').map(extent).collect::<Option<Vec<_>>>().ok_or_else(|| {
-        Fault::Usage(format!("`--shape {text}`: write whole numbers from 0, as in 2,64,56,56"))
+        CommandError::Usage(format!(
+            "`--shape {text}`: write whole numbers from 0, as in 2,64,56,56"
+        ))
     })
 }
 
-fn axis_names(text: &str) -> Result<Vec<String>, Fault> {
+fn axis_names(text: &str) -> Result<Vec<String>, CommandError> {
     let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
     let is_name = |name: &String| {
         let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -157,26 +174,26 @@ fn axis_names(text: &str) -> Result<Vec<String>, Fault> {
         None => Ok(names),
         Some(name) => {
             let message = format!("`--axis-names`: `{name}` is no name; write n,c,h,w");
-            Err(Fault::Usage(message))
+            Err(CommandError::Usage(message))
         }
     }
 }
 
-fn dtype(word: &str) -> Result<Dtype, Fault> {
+fn dtype(word: &str) -> Result<Dtype, CommandError> {
     Dtype::parse(word).ok_or_else(|| {
         let hint = Dtype::called_elsewhere(word)
             .map_or(String::new(), |dtype| format!("; it is called `{dtype}`"));
-        Fault::Usage(format!("there is no element type `{word}`{hint}"))
+        CommandError::Usage(format!("there is no element type `{word}`{hint}"))
     })
 }
 
 /// `c16=16`
-fn size(text: &str) -> Result<(String, i128), Fault> {
+fn size(text: &str) -> Result<(String, i128), CommandError> {
     let parsed = text
         .split_once('=')
         .and_then(|(name, value)| Some((name.trim(), value.trim().parse::<i64>().ok()?)));
     match parsed {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), i128::from(value))),
-        _ => Err(Fault::Usage(format!("`--set {text}`: write NAME=VALUE, a whole number"))),
+        _ => Err(CommandError::Usage(format!("`--set {text}`: write NAME=VALUE, a whole number"))),
     }
 }

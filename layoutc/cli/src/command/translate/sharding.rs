@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use layoutc_compiler::nearest::nearest;
 use layoutc_compiler::notations::sharding::{
-    Facts, Held, Meshed, Shaped, Target, Written, facts, read, written,
+    MeshSharding, ShardFacts, ShardingFacts, ShardingFormat, TensorShard, WrittenSharding, facts,
+    read, written,
 };
 use serde_json::{Map, Value, json};
 
-use crate::args::{Format, Translate, typed};
-use crate::command::Ending;
+use crate::args::{ReportFormat, TranslateArgs, typed};
+use crate::command::CommandOutcome;
 use crate::console::Console;
-use crate::fault::Fault;
+use crate::fault::CommandError;
 use crate::report::json::{integer, integers};
 
 use super::{extents, faulty};
@@ -22,9 +23,12 @@ const SHOWN: usize = 32;
 const DEVICES: usize = 8;
 
 /// Prints the sharding as `--to` says, or in all forms.
-pub(super) fn run(args: &Translate, console: &mut Console) -> Result<Ending, Fault> {
+pub(super) fn run(
+    args: &TranslateArgs,
+    console: &mut Console,
+) -> Result<CommandOutcome, CommandError> {
     let targets = match args.to.as_str() {
-        "all" => Target::ALL.to_vec(),
+        "all" => ShardingFormat::ALL.to_vec(),
         word => vec![target(word)?],
     };
     let given = [
@@ -33,7 +37,9 @@ pub(super) fn run(args: &Translate, console: &mut Console) -> Result<Ending, Fau
         ("--set", !args.set.is_empty()),
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Fault::Usage(format!("`{option}` says nothing of a sharding: leave it out")));
+        return Err(CommandError::Usage(format!(
+            "`{option}` says nothing of a sharding: leave it out"
+        )));
     }
     let shape = args.shape.as_deref().map(|shape| extents(&typed(shape))).transpose()?;
     let text = typed(&args.text);
@@ -52,50 +58,55 @@ pub(super) fn run(args: &Translate, console: &mut Console) -> Result<Ending, Fau
         }
     }
     if console.verbose
-        && console.format == Format::Text
+        && console.format == ReportFormat::Text
         && let Some(shaped) = &facts.shaped
     {
         console.result(&table(shaped));
     }
-    Ok(Ending::Good)
+    Ok(CommandOutcome::Success)
 }
 
-fn target(word: &str) -> Result<Target, Fault> {
-    Target::of(word).ok_or_else(|| {
-        let known: Vec<&str> = Target::ALL.iter().map(|target| target.word()).collect();
+fn target(word: &str) -> Result<ShardingFormat, CommandError> {
+    ShardingFormat::of(word).ok_or_else(|| {
+        let known: Vec<&str> = ShardingFormat::ALL.iter().map(|target| target.word()).collect();
         let hint = nearest(word, known.iter().copied()).map_or_else(
             || format!("they are {}", known.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        Fault::Usage(format!("no sharding is written as `{word}`; {hint}"))
+        CommandError::Usage(format!("no sharding is written as `{word}`; {hint}"))
     })
 }
 
 /// Prints one form; among several, behind its name.
 fn told(
-    args: &Translate,
-    to: Target,
-    facts: &Facts,
-    written: Result<Written, String>,
+    args: &TranslateArgs,
+    to: ShardingFormat,
+    facts: &ShardingFacts,
+    written: Result<WrittenSharding, String>,
     count: usize,
     console: &mut Console,
 ) {
     let line = match (console.format, written) {
-        (Format::Json, written) => object(args, to, facts, written).to_string(),
-        (Format::Text, Ok(written)) if count == 1 => written.text,
-        (Format::Text, Ok(written)) => format!("{:<7} {}", to.word(), written.text),
-        (Format::Text, Err(message)) => format!("{:<7} - {message}", to.word()),
+        (ReportFormat::Json, written) => object(args, to, facts, written).to_string(),
+        (ReportFormat::Text, Ok(written)) if count == 1 => written.text,
+        (ReportFormat::Text, Ok(written)) => format!("{:<7} {}", to.word(), written.text),
+        (ReportFormat::Text, Err(message)) => format!("{:<7} - {message}", to.word()),
     };
     console.result(&format!("{line}\n"));
 }
 
-fn object(args: &Translate, to: Target, facts: &Facts, written: Result<Written, String>) -> Value {
+fn object(
+    args: &TranslateArgs,
+    to: ShardingFormat,
+    facts: &ShardingFacts,
+    written: Result<WrittenSharding, String>,
+) -> Value {
     let is_same = written.is_ok();
     let (text, mut notes) = match written {
         Ok(written) => (Some(written.text), written.notes),
         Err(message) => (None, vec![message]),
     };
-    if let Some(Shaped { held: Err(lack), .. }) = &facts.shaped {
+    if let Some(ShardFacts { held: Err(lack), .. }) = &facts.shaped {
         notes.push(format!("what each device holds is not told: {lack}"));
     }
     let shape = args.shape.as_deref().and_then(|shape| extents(&typed(shape)).ok());
@@ -110,7 +121,7 @@ fn object(args: &Translate, to: Target, facts: &Facts, written: Result<Written, 
     })
 }
 
-fn sharding(facts: &Facts) -> Value {
+fn sharding(facts: &ShardingFacts) -> Value {
     let mut object = Map::new();
     object.insert("devices".to_owned(), facts.devices.into());
     object.insert("parts".to_owned(), facts.parts.clone().into());
@@ -125,17 +136,17 @@ fn sharding(facts: &Facts) -> Value {
     Value::Object(object)
 }
 
-fn mesh(meshed: &Meshed) -> Value {
+fn mesh(meshed: &MeshSharding) -> Value {
     meshed.mesh.axes.iter().map(|axis| json!({ "name": axis.name, "size": axis.size })).collect()
 }
 
-fn over(meshed: &Meshed) -> Value {
+fn over(meshed: &MeshSharding) -> Value {
     let name = |position: &usize| meshed.mesh.axes.get(*position).map(|axis| axis.name.as_str());
     let names = |list: &Vec<usize>| list.iter().map(name).collect::<Value>();
     meshed.sharding.over().iter().map(names).collect()
 }
 
-fn part(held: &Held) -> Value {
+fn part(held: &TensorShard) -> Value {
     let devices = if held.devices.is_empty() { Value::Null } else { json!(held.devices) };
     let first = |range: &Range<i128>| integer(range.start);
     json!({
@@ -146,7 +157,7 @@ fn part(held: &Held) -> Value {
 }
 
 /// What each device holds, for people.
-fn table(shaped: &Shaped) -> String {
+fn table(shaped: &ShardFacts) -> String {
     let held = match &shaped.held {
         Ok(held) => held,
         Err(lack) => return format!("what each device holds is not told: {lack}\n"),

@@ -4,49 +4,51 @@ use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
-use layoutc_algebra::parse::{Ast as IndexAst, AstKind as IndexKind};
+use layoutc_algebra::parse::{IndexAst, IndexAstKind as IndexKind};
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::MAX_AXES;
 
-use super::known::{Known, KnownKind, Names};
-use super::readers::{Found, Readers};
-use super::text::{Ast, AstKind, IndexKind as Indexed, IndexText, Line, ReadText, Span};
-use super::value::Checked;
+use super::known::{KernelTensor, KernelTensorKind, TensorTable};
+use super::readers::{ExtentInference, ReaderExtent};
+use super::text::{
+    IndexKind as Indexed, IndexText, ReadAst, StatementAst, StatementSpan, ValueAst, ValueAstKind,
+};
+use super::value::CheckResult;
 use crate::check::expr::place_in;
-use crate::check::scope::{Scope, nearest_or_all, suggest};
+use crate::check::scope::{ManifestScope, nearest_or_all, suggest};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{Kind, Text};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::Reduction;
 use crate::wording;
 
 /// What the axes of one statement follow from.
 #[derive(Clone, Copy)]
-pub(super) struct Axes<'a> {
-    pub(super) line: &'a Line,
-    pub(super) text: &'a Text,
+pub(super) struct AxisInference<'a> {
+    pub(super) line: &'a StatementAst,
+    pub(super) text: &'a SpannedText,
     pub(super) file: &'a Arc<str>,
-    pub(super) scope: &'a Scope,
-    pub(super) names: &'a Names,
+    pub(super) scope: &'a ManifestScope,
+    pub(super) names: &'a TensorTable,
     pub(super) symbols: &'a [Symbol],
     /// The ranges that the kernel states, with their places.
-    pub(super) ranges: &'a [(String, Expr, Place)],
+    pub(super) ranges: &'a [(String, Expr, FileSpan)],
     /// The statements behind this one.
-    pub(super) later: &'a [Line],
+    pub(super) later: &'a [StatementAst],
     /// Whether a name is that of a tensor that the kernel could read.
     pub(super) is_tensor: &'a dyn Fn(&str) -> bool,
 }
 
 /// Where an extent comes from.
-struct Source<'a> {
-    known: &'a Known,
+struct ExtentSource<'a> {
+    known: &'a KernelTensor,
     extent: Expr,
-    span: Span,
+    span: StatementSpan,
 }
 
-impl Axes<'_> {
+impl AxisInference<'_> {
     /// All axes with their extents, and how many of them are on the left; `shape` is that of what is written, where it has one.
-    pub(super) fn found(&self, shape: Option<&Known>) -> Checked<(Vec<Axis>, usize)> {
+    pub(super) fn found(&self, shape: Option<&KernelTensor>) -> CheckResult<(Vec<Axis>, usize)> {
         self.written(shape)?;
         let left = self.left();
         let reduced = self.reduced(&left);
@@ -86,12 +88,12 @@ impl Axes<'_> {
         if errors.is_empty() { Ok((axes, left.len())) } else { Err(errors) }
     }
 
-    fn fault(&self, code: Code, message: impl Into<String>, span: &Span) -> Diagnostic {
+    fn fault(&self, code: Code, message: impl Into<String>, span: &StatementSpan) -> Diagnostic {
         Diagnostic::error(code, message, place_in(self.text, span, self.file), "")
     }
 
     /// Whether the axes on the left are new names, one for each axis there.
-    fn written(&self, shape: Option<&Known>) -> Checked<()> {
+    fn written(&self, shape: Option<&KernelTensor>) -> CheckResult<()> {
         let line = self.line;
         let mut errors = Vec::new();
         for (k, word) in line.axes.iter().enumerate() {
@@ -128,7 +130,7 @@ impl Axes<'_> {
     }
 
     /// The axes on the left, in the order of the text, each with its first place.
-    fn left(&self) -> Vec<(String, Span)> {
+    fn left(&self) -> Vec<(String, StatementSpan)> {
         let Some(index) = &self.line.scatter else {
             return self
                 .line
@@ -148,8 +150,8 @@ impl Axes<'_> {
     }
 
     /// The axes on the right alone, in the order of the text, each with its first place.
-    fn reduced(&self, left: &[(String, Span)]) -> Vec<(String, Span)> {
-        let mut found: Vec<(String, Span)> = Vec::new();
+    fn reduced(&self, left: &[(String, StatementSpan)]) -> Vec<(String, StatementSpan)> {
+        let mut found: Vec<(String, StatementSpan)> = Vec::new();
         for node in self.line.value.nodes() {
             self.add_node(node, left, &mut found);
         }
@@ -157,8 +159,13 @@ impl Axes<'_> {
     }
 
     /// Adds the axes that a node names, but for those in `left`.
-    fn add_node(&self, node: &Ast, left: &[(String, Span)], found: &mut Vec<(String, Span)>) {
-        if let AstKind::Name(name) = &node.kind {
+    fn add_node(
+        &self,
+        node: &ValueAst,
+        left: &[(String, StatementSpan)],
+        found: &mut Vec<(String, StatementSpan)>,
+    ) {
+        if let ValueAstKind::Name(name) = &node.kind {
             // The name of a tensor without brackets is no axis.
             let is_tensor = self.names.contains_key(name);
             if !is_tensor && self.is_new(name, left, found) {
@@ -174,8 +181,8 @@ impl Axes<'_> {
     fn add_index(
         &self,
         text: &IndexText,
-        left: &[(String, Span)],
-        found: &mut Vec<(String, Span)>,
+        left: &[(String, StatementSpan)],
+        found: &mut Vec<(String, StatementSpan)>,
     ) {
         let Indexed::Axes(ast) = &text.kind else { return };
         for (name, span) in names(ast) {
@@ -187,9 +194,14 @@ impl Axes<'_> {
     }
 
     /// Whether a name is an axis that is not known yet.
-    fn is_new(&self, name: &str, left: &[(String, Span)], found: &[(String, Span)]) -> bool {
+    fn is_new(
+        &self,
+        name: &str,
+        left: &[(String, StatementSpan)],
+        found: &[(String, StatementSpan)],
+    ) -> bool {
         let is_known = self.scope.known().any(|known| known == name);
-        let is_broken = [Kind::Const, Kind::Symbol]
+        let is_broken = [ItemKind::Const, ItemKind::Symbol]
             .iter()
             .any(|kind| self.scope.broken.contains(&(*kind, name.to_owned())));
         let mut axes = left.iter().chain(found);
@@ -200,10 +212,10 @@ impl Axes<'_> {
     fn extent(
         &self,
         name: &str,
-        span: &Span,
+        span: &StatementSpan,
         (own, place): (Option<&Expr>, Option<usize>),
         facts: &Facts,
-    ) -> Checked<Expr> {
+    ) -> CheckResult<Expr> {
         let stated = self.ranges.iter().find(|(axis, ..)| axis == name);
         if let (Some((_, stated, place)), Some(own)) = (stated, own)
             && facts.proves_eq(stated, own) != Ok(true)
@@ -238,13 +250,20 @@ impl Axes<'_> {
     }
 
     /// The extent of an axis of an intermediate, as those that read it have it.
-    fn as_read(&self, name: &str, span: &Span, place: usize, facts: &Facts) -> Checked<Expr> {
-        let readers = Readers { lines: self.later, names: self.names, ranges: self.ranges };
+    fn as_read(
+        &self,
+        name: &str,
+        span: &StatementSpan,
+        place: usize,
+        facts: &Facts,
+    ) -> CheckResult<Expr> {
+        let readers = ExtentInference { lines: self.later, names: self.names, ranges: self.ranges };
         let found = readers.extents(&self.line.target.name, place);
         let Some((first, others)) = found.split_first() else {
             return Err(self.not_bound(name, span, "…"));
         };
-        let differs = |other: &&Found| facts.proves_eq(&first.extent, &other.extent) != Ok(true);
+        let differs =
+            |other: &&ReaderExtent| facts.proves_eq(&first.extent, &other.extent) != Ok(true);
         let Some(other) = others.iter().find(differs) else { return Ok(first.extent.clone()) };
         let [a, b] = [first, other].map(|found| self.told(&found.extent));
         let message = format!(
@@ -256,22 +275,22 @@ impl Axes<'_> {
     }
 
     /// Nothing more where an earlier diagnostic says enough.
-    fn not_bound(&self, name: &str, span: &Span, example: &str) -> Vec<Diagnostic> {
+    fn not_bound(&self, name: &str, span: &StatementSpan, example: &str) -> Vec<Diagnostic> {
         if self.is_silent() { Vec::new() } else { vec![self.unbound(name, span, example)] }
     }
 
     /// Whether a tensor is read of which an earlier diagnostic tells.
     fn is_silent(&self) -> bool {
-        let is_broken = |node: &&Ast| {
+        let is_broken = |node: &&ValueAst| {
             let name = node.read().map(|read| &read.tensor.name);
             let known = name.and_then(|name| self.names.get(name));
-            known.is_some_and(|known| matches!(known.kind, KnownKind::Broken))
+            known.is_some_and(|known| matches!(known.kind, KernelTensorKind::Broken))
         };
         self.line.nodes().iter().any(is_broken)
     }
 
     /// The tensors that the axis indexes alone.
-    fn sources(&self, name: &str) -> Vec<Source<'_>> {
+    fn sources(&self, name: &str) -> Vec<ExtentSource<'_>> {
         let mut sources = Vec::new();
         for node in self.line.nodes() {
             let Some(read) = node.read() else { continue };
@@ -281,7 +300,11 @@ impl Axes<'_> {
             }
             for (text, axis) in read.index.iter().zip(&known.shape) {
                 if text.lone_name() == Some(name) {
-                    sources.push(Source { known, extent: axis.extent.clone(), span: text.span() });
+                    sources.push(ExtentSource {
+                        known,
+                        extent: axis.extent.clone(),
+                        span: text.span(),
+                    });
                 }
             }
         }
@@ -292,13 +315,13 @@ impl Axes<'_> {
         wording::over(extent, self.symbols)
     }
 
-    fn unreduced(&self, name: &str, span: &Span) -> Diagnostic {
+    fn unreduced(&self, name: &str, span: &StatementSpan) -> Diagnostic {
         let message = format!("`{name}` is no axis of what is written, and `=` takes one value");
         let error = self.meant(name, self.fault(Code::KernelReduction, message, span));
         error.help(format!("to add up over `{name}`, write `+=`; others are `*=`, `min=`, `max=`"))
     }
 
-    fn unbound(&self, name: &str, span: &Span, example: &str) -> Diagnostic {
+    fn unbound(&self, name: &str, span: &StatementSpan, example: &str) -> Diagnostic {
         let message = format!("nothing says how far `{name}` counts");
         let error = self.fault(Code::KernelUnbound, message, span).note(
             "an axis counts as far as the tensor does that it indexes alone: `W[k, r, s, c]`",
@@ -317,7 +340,12 @@ impl Axes<'_> {
         error
     }
 
-    fn conflict(&self, name: &str, first: &Source<'_>, other: &Source<'_>) -> Diagnostic {
+    fn conflict(
+        &self,
+        name: &str,
+        first: &ExtentSource<'_>,
+        other: &ExtentSource<'_>,
+    ) -> Diagnostic {
         let (a, b) = (self.told(&first.extent), self.told(&other.extent));
         let (x, y) = (&first.known.label, &other.known.label);
         let message = format!("`{name}` counts to {a} in `{x}`, and to {b} in `{y}`");
@@ -330,7 +358,7 @@ impl Axes<'_> {
 }
 
 /// The names in an index with their places, in the order of the text.
-fn names(ast: &IndexAst) -> Vec<(&str, Span)> {
+fn names(ast: &IndexAst) -> Vec<(&str, StatementSpan)> {
     let (mut found, mut open) = (Vec::new(), vec![ast]);
     while let Some(ast) = open.pop() {
         match &ast.kind {
@@ -346,9 +374,9 @@ fn names(ast: &IndexAst) -> Vec<(&str, Span)> {
 
 /// The tensor of a read that no name here stands for.
 pub(super) fn unknown_tensor(
-    read: &ReadText,
+    read: &ReadAst,
     known: &[&str],
-    (text, file): (&Text, &Arc<str>),
+    (text, file): (&SpannedText, &Arc<str>),
 ) -> Diagnostic {
     let message = format!("there is no tensor `{}`", read.tensor.name);
     let place = place_in(text, &read.tensor.span, file);

@@ -7,31 +7,31 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 
 use super::local;
-use super::program::Program;
-use super::schedule::Loops;
-use super::value::Checked;
+use super::program::KernelLowering;
+use super::schedule::KernelLoops;
+use super::value::CheckResult;
 use crate::check::scope::suggest;
-use crate::check::tensor::Good;
+use crate::check::tensor::CheckedTensor;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{CacheItem, CacheMemory, InstanceItem, LocalItem, Text};
-use crate::model::compute::{Buffer, Cache, Schedule, Statement};
-use crate::model::{Chosen, Tensor};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{CacheItem, CacheMemory, InstanceItem, LocalItem, SpannedText};
+use crate::model::compute::{BufferRef, LoopSchedule, Statement, TileCache};
+use crate::model::{Spanned, Tensor};
 use crate::plan::block_extents;
 use crate::plan::lower::PlanError;
 
 /// What is copied near the compute: the instance's caches, or else the kernel's.
-pub(super) struct Caches<'a> {
+pub(super) struct CacheDirectives<'a> {
     items: &'a [CacheItem],
     /// The position of the file that they stand in.
     home: usize,
     file: Arc<str>,
 }
 
-impl<'a> Caches<'a> {
+impl<'a> CacheDirectives<'a> {
     /// Those of a kernel on the tensors of an instance, which stands in the file `own`.
     pub(super) fn of(
-        program: &'a Program<'_>,
+        program: &'a KernelLowering<'_>,
         instance: Option<&'a InstanceItem>,
         (own, file): (usize, &Arc<str>),
     ) -> Self {
@@ -51,11 +51,11 @@ impl<'a> Caches<'a> {
     /// What is wrong with any of them.
     pub(super) fn checked(
         &self,
-        program: &Program<'_>,
-        schedule: &Schedule,
-        loops: &Loops,
-    ) -> Checked<(Vec<Vec<Cache>>, Vec<Diagnostic>)> {
-        let mut all: Vec<Vec<Cache>> = vec![Vec::new(); program.statements.len()];
+        program: &KernelLowering<'_>,
+        schedule: &LoopSchedule,
+        loops: &KernelLoops,
+    ) -> CheckResult<(Vec<Vec<TileCache>>, Vec<Diagnostic>)> {
+        let mut all: Vec<Vec<TileCache>> = vec![Vec::new(); program.statements.len()];
         let (mut errors, mut warnings) = (Vec::new(), Vec::new());
         let kept: Vec<String> = self.items.iter().map(|item| item.at.value.clone()).collect();
         for item in self.items {
@@ -99,15 +99,19 @@ impl<'a> Caches<'a> {
     }
 
     fn fault(&self, span: &Range<usize>, message: String) -> Diagnostic {
-        Diagnostic::error(Code::KernelCache, message, Place::new(&self.file, span.clone()), "")
+        Diagnostic::error(Code::KernelCache, message, FileSpan::new(&self.file, span.clone()), "")
     }
 
     /// The tensor that a cache is of: one with memory.
-    fn buffer(&self, program: &Program<'_>, item: &CacheItem) -> Result<Buffer, Diagnostic> {
+    fn buffer(
+        &self,
+        program: &KernelLowering<'_>,
+        item: &CacheItem,
+    ) -> Result<BufferRef, Diagnostic> {
         let name = item.tensor.value.as_str();
         let operand = program.operands.iter().position(|operand| operand.name.value == name);
         let local = program.locals.iter().position(|local| local.name == name);
-        let found = operand.map(Buffer::Operand).or(local.map(Buffer::Local));
+        let found = operand.map(BufferRef::Operand).or(local.map(BufferRef::Local));
         let Some(buffer) = found else {
             let error =
                 self.fault(&item.tensor.span, format!("`{name}` is no tensor with memory here"));
@@ -134,19 +138,19 @@ impl<'a> Caches<'a> {
     /// The cache in one statement; `None` where that has none.
     fn cache(
         &self,
-        program: &Program<'_>,
-        (statement, schedule): (&Statement, &Schedule),
-        (item, buffer): (&CacheItem, Buffer),
+        program: &KernelLowering<'_>,
+        (statement, schedule): (&Statement, &LoopSchedule),
+        (item, buffer): (&CacheItem, BufferRef),
         kept: &[String],
-    ) -> Checked<Option<(Cache, Vec<Diagnostic>)>> {
+    ) -> CheckResult<Option<(TileCache, Vec<Diagnostic>)>> {
         if statement.scatter.is_some() {
             return Ok(None);
         }
         let tensors = program.memory(statement.target).zip(program.memory(buffer));
         let Some((target, tensor)) = tensors else { return Ok(None) };
-        let at = Chosen {
+        let at = Spanned {
             value: item.at.value.clone(),
-            place: Place::new(&self.file, item.at.span.clone()),
+            place: FileSpan::new(&self.file, item.at.span.clone()),
         };
         let own = (program.symbols.as_slice(), schedule);
         let extents = match block_extents(target, statement, own, (buffer, &at), kept) {
@@ -168,23 +172,23 @@ impl<'a> Caches<'a> {
         }
         let made = self.block(program, item, (tensor, &extents))?;
         let is_shared = item.memory == CacheMemory::Shared;
-        let cache = Cache { buffer, at, block: made.tensor, is_double: item.double, is_shared };
+        let cache = TileCache { buffer, at, block: made.tensor, is_double: item.double, is_shared };
         Ok(Some((cache, made.warnings)))
     }
 
     /// The block as a tensor of these extents.
     fn block(
         &self,
-        program: &Program<'_>,
+        program: &KernelLowering<'_>,
         item: &CacheItem,
         (tensor, extents): (&Tensor, &[i128]),
-    ) -> Checked<Good> {
+    ) -> CheckResult<CheckedTensor> {
         let axes = tensor.layout.logical.iter().zip(extents);
         let shape: Vec<Axis> = axes
             .map(|(axis, extent)| Axis { name: axis.name.clone(), extent: Expr::constant(*extent) })
             .collect();
         let span = item.tensor.span.clone();
-        let dtype = Text { value: tensor.dtype.to_string(), span, quoted: false };
+        let dtype = SpannedText { value: tensor.dtype.to_string(), span, quoted: false };
         let told = LocalItem {
             name: item.tensor.clone(),
             dtype,
@@ -194,11 +198,11 @@ impl<'a> Caches<'a> {
         local::tensor(&told, &shape, &[], (program.place, self.home))
     }
 
-    fn unused(&self, item: &CacheItem, loops: &Loops) -> Diagnostic {
+    fn unused(&self, item: &CacheItem, loops: &KernelLoops) -> Diagnostic {
         let (tensor, at) = (&item.tensor.value, &item.at.value);
         let message = format!("no statement uses `{tensor}` inside a loop `{at}`");
         let mut error = self.fault(&item.at.span, message);
-        error.notes.clone_from(&loops.told);
+        error.notes.clone_from(&loops.summaries);
         if !loops.names.contains(at) {
             loops.advise(&mut error, at);
         }
@@ -210,6 +214,6 @@ impl<'a> Caches<'a> {
 }
 
 /// Whether a statement reads a tensor besides writing it.
-fn reads_too(statement: &Statement, buffer: Buffer) -> bool {
+fn reads_too(statement: &Statement, buffer: BufferRef) -> bool {
     statement.reads(buffer)
 }

@@ -1,24 +1,24 @@
 //! Calls: functions, `select`, casts.
 
-use super::text::{Ast, Span, Word};
+use super::text::{NameToken, StatementSpan, ValueAst};
 use super::types::{CASTS, cast_named, computed, converted, is_float, literal, retyped, word};
-use super::value::{Builder, Built, Checked, Pair, cast, index};
+use super::value::{CheckResult, InferredValue, ValueBuilder, ValuePair, cast, index};
 use crate::codes::Code;
 use crate::dtype::Scalar;
-use crate::model::compute::{Arithmetic, Function, Value, ValueKind};
+use crate::model::compute::{Arithmetic, MathFunction, TypedExpr, TypedExprKind};
 use crate::nearest::nearest;
 
 /// The functions of floats, with how many numbers they take.
-const FUNCTIONS: &[(&str, Function, usize)] = &[
-    ("abs", Function::Abs, 1),
-    ("exp", Function::Exp, 1),
-    ("log", Function::Log, 1),
-    ("sqrt", Function::Sqrt, 1),
-    ("rsqrt", Function::Rsqrt, 1),
-    ("tanh", Function::Tanh, 1),
-    ("erf", Function::Erf, 1),
-    ("floor", Function::Floor, 1),
-    ("pow", Function::Pow, 2),
+const FUNCTIONS: &[(&str, MathFunction, usize)] = &[
+    ("abs", MathFunction::Abs, 1),
+    ("exp", MathFunction::Exp, 1),
+    ("log", MathFunction::Log, 1),
+    ("sqrt", MathFunction::Sqrt, 1),
+    ("rsqrt", MathFunction::Rsqrt, 1),
+    ("tanh", MathFunction::Tanh, 1),
+    ("erf", MathFunction::Erf, 1),
+    ("floor", MathFunction::Floor, 1),
+    ("pow", MathFunction::Pow, 2),
 ];
 
 /// Functions of other languages, each with what it is in ours.
@@ -46,8 +46,13 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("int", "`i32(x)`"),
 ];
 
-impl Builder<'_> {
-    pub(super) fn call(&self, name: &Word, arguments: &[Ast], span: &Span) -> Checked<Built> {
+impl ValueBuilder<'_> {
+    pub(super) fn call(
+        &self,
+        name: &NameToken,
+        arguments: &[ValueAst],
+        span: &StatementSpan,
+    ) -> CheckResult<InferredValue> {
         if let Some(ty) = cast_named(&name.name) {
             self.arguments(name, arguments, 1..=1, span)?;
             return match arguments {
@@ -78,7 +83,7 @@ impl Builder<'_> {
         }
     }
 
-    fn unknown_function<T>(&self, name: &Word, arguments: usize) -> Checked<T> {
+    fn unknown_function<T>(&self, name: &NameToken, arguments: usize) -> CheckResult<T> {
         let message = format!("there is no function `{}`", name.name);
         let error = self.fault(Code::NameUnknown, message, &name.span, "");
         let casts: Vec<String> = CASTS.iter().map(|ty| word(*ty)).collect();
@@ -104,11 +109,11 @@ impl Builder<'_> {
 
     fn arguments(
         &self,
-        name: &Word,
-        arguments: &[Ast],
+        name: &NameToken,
+        arguments: &[ValueAst],
         count: std::ops::RangeInclusive<usize>,
-        span: &Span,
-    ) -> Checked<()> {
+        span: &StatementSpan,
+    ) -> CheckResult<()> {
         if count.contains(&arguments.len()) {
             return Ok(());
         }
@@ -123,7 +128,7 @@ impl Builder<'_> {
     }
 
     /// All arguments, and what is wrong with any.
-    fn all(&self, arguments: &[Ast]) -> Checked<Vec<Built>> {
+    fn all(&self, arguments: &[ValueAst]) -> CheckResult<Vec<InferredValue>> {
         let (mut built, mut errors) = (Vec::new(), Vec::new());
         for argument in arguments {
             match self.built(argument) {
@@ -134,33 +139,35 @@ impl Builder<'_> {
         if built.len() == arguments.len() { Ok(built) } else { Err(errors) }
     }
 
-    fn extremum(&self, op: Arithmetic, arguments: &[Ast]) -> Checked<Built> {
+    fn extremum(&self, op: Arithmetic, arguments: &[ValueAst]) -> CheckResult<InferredValue> {
         let all = self.all(arguments)?;
         let mut rest = all.into_iter().zip(arguments);
         let Some((mut least, mut ast)) = rest.next() else { return Err(Vec::new()) };
         for (next, next_ast) in rest {
-            let both = |a: Value, b: Value| {
+            let both = |a: TypedExpr, b: TypedExpr| {
                 let ty = a.ty;
-                Value { ty, kind: ValueKind::Binary(op, Box::new(a), Box::new(b)) }
+                TypedExpr { ty, kind: TypedExprKind::Binary(op, Box::new(a), Box::new(b)) }
             };
             least = match self.pair((least, ast), (next, next_ast))? {
-                Pair::Numbers(a, b) if op == Arithmetic::Min => Built::Number(a.min(b)),
-                Pair::Numbers(a, b) => Built::Number(a.max(b)),
-                Pair::Indices(a, b) => Built::Typed(both(index(a), index(b))),
-                Pair::Loose(a, b) => Built::Loose(both(a, b)),
-                Pair::Typed(a, _) if a.ty == Scalar::Bool => {
+                ValuePair::Numbers(a, b) if op == Arithmetic::Min => {
+                    InferredValue::Number(a.min(b))
+                }
+                ValuePair::Numbers(a, b) => InferredValue::Number(a.max(b)),
+                ValuePair::Indices(a, b) => InferredValue::Typed(both(index(a), index(b))),
+                ValuePair::FloatLiterals(a, b) => InferredValue::FloatLiteral(both(a, b)),
+                ValuePair::Typed(a, _) if a.ty == Scalar::Bool => {
                     let help = "write `and` for the lesser, `or` for the greater".to_owned();
                     let message = "truth values have no order".to_owned();
                     return self.mistyped(message, &next_ast.span, help);
                 }
-                Pair::Typed(a, b) => Built::Typed(both(a, b)),
+                ValuePair::Typed(a, b) => InferredValue::Typed(both(a, b)),
             };
             ast = next_ast;
         }
         Ok(least)
     }
 
-    fn select(&self, condition: &Ast, [a, b]: [&Ast; 2]) -> Checked<Built> {
+    fn select(&self, condition: &ValueAst, [a, b]: [&ValueAst; 2]) -> CheckResult<InferredValue> {
         let condition = self.truth(condition);
         let sides = match (self.built(a), self.built(b)) {
             (Ok(x), Ok(y)) => self.pair((x, a), (y, b)),
@@ -173,62 +180,67 @@ impl Builder<'_> {
                 return Err(errors.into_iter().flatten().flatten().collect());
             }
         };
-        let select = |a: Value, b: Value| {
+        let select = |a: TypedExpr, b: TypedExpr| {
             let ty = a.ty;
             let (condition, a, b) = (Box::new(condition.clone()), Box::new(a), Box::new(b));
-            Value { ty, kind: ValueKind::Select(condition, a, b) }
+            TypedExpr { ty, kind: TypedExprKind::Select(condition, a, b) }
         };
         Ok(match sides {
-            Pair::Numbers(x, y) => {
+            ValuePair::Numbers(x, y) => {
                 return self.selected_numbers((x, a), (y, b), select);
             }
-            Pair::Indices(a, b) => Built::Typed(select(index(a), index(b))),
-            Pair::Loose(a, b) => Built::Loose(select(a, b)),
-            Pair::Typed(a, b) => Built::Typed(select(a, b)),
+            ValuePair::Indices(a, b) => InferredValue::Typed(select(index(a), index(b))),
+            ValuePair::FloatLiterals(a, b) => InferredValue::FloatLiteral(select(a, b)),
+            ValuePair::Typed(a, b) => InferredValue::Typed(select(a, b)),
         })
     }
 
     /// `select(c, 1, 0)`: an `i32`, or an `i64` where one of the two is no `i32`.
     fn selected_numbers(
         &self,
-        (a, a_ast): (i128, &Ast),
-        (b, b_ast): (i128, &Ast),
-        select: impl Fn(Value, Value) -> Value,
-    ) -> Checked<Built> {
+        (a, a_ast): (i128, &ValueAst),
+        (b, b_ast): (i128, &ValueAst),
+        select: impl Fn(TypedExpr, TypedExpr) -> TypedExpr,
+    ) -> CheckResult<InferredValue> {
         let both = |ty| literal(a, ty).zip(literal(b, ty));
         if let Some((a, b)) = both(Scalar::I32) {
-            return Ok(Built::Typed(select(a, b)));
+            return Ok(InferredValue::Typed(select(a, b)));
         }
-        let a = self.fit(Built::Number(a), Scalar::I64, a_ast)?;
-        let b = self.fit(Built::Number(b), Scalar::I64, b_ast)?;
-        Ok(Built::Typed(select(a, b)))
+        let a = self.fit(InferredValue::Number(a), Scalar::I64, a_ast)?;
+        let b = self.fit(InferredValue::Number(b), Scalar::I64, b_ast)?;
+        Ok(InferredValue::Typed(select(a, b)))
     }
 
-    fn function(&self, function: Function, name: &Word, arguments: &[Ast]) -> Checked<Built> {
+    fn function(
+        &self,
+        function: MathFunction,
+        name: &NameToken,
+        arguments: &[ValueAst],
+    ) -> CheckResult<InferredValue> {
         let all = self.all(arguments)?;
-        if function == Function::Abs {
+        if function == MathFunction::Abs {
             match all.as_slice() {
-                [Built::Number(number)] => return Ok(Built::Number(number.abs())),
-                [Built::Index(expr)] => {
-                    let kind = ValueKind::Call(function, vec![index(expr.clone())]);
-                    return Ok(Built::Typed(Value { ty: Scalar::I64, kind }));
+                [InferredValue::Number(number)] => return Ok(InferredValue::Number(number.abs())),
+                [InferredValue::Index(expr)] => {
+                    let kind = TypedExprKind::Call(function, vec![index(expr.clone())]);
+                    return Ok(InferredValue::Typed(TypedExpr { ty: Scalar::I64, kind }));
                 }
-                [Built::Typed(value)] if value.ty != Scalar::Bool => {
-                    let kind = ValueKind::Call(function, vec![value.clone()]);
-                    return Ok(Built::Typed(Value { ty: value.ty, kind }));
+                [InferredValue::Typed(value)] if value.ty != Scalar::Bool => {
+                    let kind = TypedExprKind::Call(function, vec![value.clone()]);
+                    return Ok(InferredValue::Typed(TypedExpr { ty: value.ty, kind }));
                 }
                 _ => {}
             }
         }
         // The first of a type of its own gives the type; numbers alone are floats still to be typed.
         let own = all.iter().zip(arguments).fold(None, |own, (built, _)| match built {
-            Built::Typed(value) if own != Some(Scalar::F64) => Some(value.ty),
+            InferredValue::Typed(value) if own != Some(Scalar::F64) => Some(value.ty),
             _ => own,
         });
         let ty = own.filter(|ty| is_float(*ty)).unwrap_or(Scalar::F32);
         let mut values = Vec::new();
         for (built, ast) in all.into_iter().zip(arguments) {
-            if let Built::Typed(value) = &built
+            if let InferredValue::Typed(value) = &built
                 && !is_float(value.ty)
             {
                 let message = format!(
@@ -241,23 +253,27 @@ impl Builder<'_> {
             }
             values.push(self.fit(built, ty, ast)?);
         }
-        let value = Value { ty, kind: ValueKind::Call(function, values) };
-        Ok(if own.is_some() { Built::Typed(value) } else { Built::Loose(value) })
+        let value = TypedExpr { ty, kind: TypedExprKind::Call(function, values) };
+        Ok(if own.is_some() {
+            InferredValue::Typed(value)
+        } else {
+            InferredValue::FloatLiteral(value)
+        })
     }
 
     /// A cast; into a narrow type it rounds to that, and goes back to the type that it is computed in.
-    fn cast_into(&self, ty: Scalar, argument: &Ast) -> Checked<Built> {
+    fn cast_into(&self, ty: Scalar, argument: &ValueAst) -> CheckResult<InferredValue> {
         let wide = computed(ty).unwrap_or(ty);
         let value = match self.built(argument)? {
-            Built::Number(number) => match literal(number, wide) {
+            InferredValue::Number(number) => match literal(number, wide) {
                 Some(value) => value,
-                None => self.fit(Built::Number(number), Scalar::I64, argument)?,
+                None => self.fit(InferredValue::Number(number), Scalar::I64, argument)?,
             },
-            Built::Index(expr) => index(expr),
-            Built::Loose(value) if is_float(wide) => retyped(value, wide),
-            Built::Loose(value) => retyped(value, Scalar::F64),
-            Built::Typed(value) => value,
+            InferredValue::Index(expr) => index(expr),
+            InferredValue::FloatLiteral(value) if is_float(wide) => retyped(value, wide),
+            InferredValue::FloatLiteral(value) => retyped(value, Scalar::F64),
+            InferredValue::Typed(value) => value,
         };
-        Ok(Built::Typed(converted(converted(value, ty), wide)))
+        Ok(InferredValue::Typed(converted(converted(value, ty), wide)))
     }
 }

@@ -4,43 +4,43 @@
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 
-use super::inside::Sign;
-use super::known::{Known, KnownKind, written};
-use super::text::{Ast, IndexKind, IndexText, ReadText, Span};
+use super::inside::BoundsResult;
+use super::known::{KernelTensor, KernelTensorKind, written};
+use super::text::{IndexKind, IndexText, ReadAst, StatementSpan, ValueAst};
 use super::types::{converted, is_integer, literal, word};
-use super::value::{Builder, Built, Checked, index};
+use super::value::{CheckResult, InferredValue, ValueBuilder, index};
 use crate::codes::Code;
 use crate::dtype::Scalar;
-use crate::model::compute::{Buffer, Gather, Index, Value, ValueKind};
+use crate::model::compute::{BufferRef, DataIndex, Gather, TypedExpr, TypedExprKind};
 
 /// How deep elements may be indexed by elements: `a[b[c[t]]]` is two.
 const MOST_NESTED: usize = 8;
 
 /// Treatment of an index without elements that may leave its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leaving {
+pub(super) enum BoundsPolicy {
     /// It is looked at.
     Checked,
     /// It is refused.
     Refused,
 }
 
-impl Builder<'_> {
+impl ValueBuilder<'_> {
     /// A read at indices that are read, with what stands for the element outside: 0 where nothing is said.
     pub(super) fn gather(
         &self,
-        read: &ReadText,
-        known: &Known,
-        other: Option<(&Ast, Built)>,
-    ) -> Checked<Built> {
-        let KnownKind::Stored { buffer, ty } = &known.kind else {
+        read: &ReadAst,
+        known: &KernelTensor,
+        other: Option<(&ValueAst, InferredValue)>,
+    ) -> CheckResult<InferredValue> {
+        let KernelTensorKind::Stored { buffer, ty } = &known.kind else {
             let message = format!(
                 "`{}` is not stored, and is read through an index tensor",
                 read.tensor.name
             );
             return Err(vec![self.unstored(message, read)]);
         };
-        let leaving = if other.is_some() { Leaving::Checked } else { Leaving::Refused };
+        let leaving = if other.is_some() { BoundsPolicy::Checked } else { BoundsPolicy::Refused };
         let index = self.access(&read.index, (known, &read.span), leaving)?;
         let outside = match other {
             Some((ast, built)) => self.fit(built, *ty, ast)?,
@@ -57,16 +57,19 @@ impl Builder<'_> {
                 error.help("write an index into memory in a statement before: `local s dtype=i64`"),
             ]);
         }
-        Ok(Built::Typed(Value { ty: *ty, kind: ValueKind::Gather(Box::new(gather)) }))
+        Ok(InferredValue::Typed(TypedExpr {
+            ty: *ty,
+            kind: TypedExprKind::Gather(Box::new(gather)),
+        }))
     }
 
     /// The indices of an access to `known`, which stands at `span`.
     pub(super) fn access(
         &self,
         texts: &[IndexText],
-        (known, span): (&Known, &Span),
-        leaving: Leaving,
-    ) -> Checked<Vec<Index>> {
+        (known, span): (&KernelTensor, &StatementSpan),
+        leaving: BoundsPolicy,
+    ) -> CheckResult<Vec<DataIndex>> {
         let (mut found, mut errors) = (Vec::new(), Vec::new());
         for (text, axis) in texts.iter().zip(&known.shape) {
             match self.one_index(text, (known, axis, span), leaving) {
@@ -80,30 +83,30 @@ impl Builder<'_> {
     fn one_index(
         &self,
         text: &IndexText,
-        access: (&Known, &Axis, &Span),
-        leaving: Leaving,
-    ) -> Checked<Index> {
+        access: (&KernelTensor, &Axis, &StatementSpan),
+        leaving: BoundsPolicy,
+    ) -> CheckResult<DataIndex> {
         match &text.kind {
             IndexKind::Axes(_) => {
                 let expr = self.index(text)?;
                 self.on_axes(&expr, text, access, leaving)
             }
             IndexKind::Data(ast) => match self.in_an_index().built(ast)? {
-                Built::Number(number) => {
+                InferredValue::Number(number) => {
                     self.on_axes(&Expr::constant(number), text, access, leaving)
                 }
-                Built::Index(expr) => self.on_axes(&expr, text, access, leaving),
-                Built::Loose(_) => self.no_integer("a float", ast),
-                Built::Typed(value) if is_integer(value.ty) => {
+                InferredValue::Index(expr) => self.on_axes(&expr, text, access, leaving),
+                InferredValue::FloatLiteral(_) => self.no_integer("a float", ast),
+                InferredValue::Typed(value) if is_integer(value.ty) => {
                     let value = converted(value, Scalar::I64);
                     self.looked_at(value, text, access)
                 }
-                Built::Typed(value) => self.no_integer(&word(value.ty), ast),
+                InferredValue::Typed(value) => self.no_integer(&word(value.ty), ast),
             },
         }
     }
 
-    fn no_integer<T>(&self, what: &str, ast: &Ast) -> Checked<T> {
+    fn no_integer<T>(&self, what: &str, ast: &ValueAst) -> CheckResult<T> {
         let shown = self.shown(ast);
         let message = format!("`{shown}` is {what}, and an index is an integer");
         let help = if what == "bool" {
@@ -121,18 +124,18 @@ impl Builder<'_> {
         &self,
         expr: &Expr,
         text: &IndexText,
-        (known, axis, span): (&Known, &Axis, &Span),
-        leaving: Leaving,
-    ) -> Checked<Index> {
+        (known, axis, span): (&KernelTensor, &Axis, &StatementSpan),
+        leaving: BoundsPolicy,
+    ) -> CheckResult<DataIndex> {
         let leaves = self.domain.leaves(expr, &axis.extent);
         let value = index(expr.clone());
-        let is_checked = leaves.iter().any(|sign| *sign != Sign::Holds);
-        if !is_checked || leaving == Leaving::Checked {
-            return Ok(Index { value, is_checked });
+        let is_checked = leaves.iter().any(|sign| *sign != BoundsResult::Holds);
+        if !is_checked || leaving == BoundsPolicy::Checked {
+            return Ok(DataIndex { value, is_checked });
         }
         let at = leaves.iter().find_map(|sign| match sign {
-            Sign::Fails(at) => Some(at),
-            Sign::Holds | Sign::Unknown => None,
+            BoundsResult::Fails(at) => Some(at),
+            BoundsResult::Holds | BoundsResult::Unknown => None,
         });
         let there = at.and_then(|at| expr.evaluate(&|var| at.value(var)).ok());
         let label = there.map_or_else(String::new, |there| format!("is {there}"));
@@ -149,10 +152,10 @@ impl Builder<'_> {
     /// An index that is read: whether it must be looked at. One that is never inside is refused.
     fn looked_at(
         &self,
-        value: Value,
+        value: TypedExpr,
         text: &IndexText,
-        (known, axis, span): (&Known, &Axis, &Span),
-    ) -> Checked<Index> {
+        (known, axis, span): (&KernelTensor, &Axis, &StatementSpan),
+    ) -> CheckResult<DataIndex> {
         let [low, high] = self.interval(&value);
         let extents = self.domain.facts.bounds(&axis.extent).ok();
         let most = extents.map_or(i128::MAX, |(_, most)| most);
@@ -169,13 +172,13 @@ impl Builder<'_> {
         }
         let least = extents.map_or(0, |(least, _)| least);
         let is_inside = low >= 0 && high < least || self.is_proven(&value, &axis.extent);
-        Ok(Index { value, is_checked: !is_inside })
+        Ok(DataIndex { value, is_checked: !is_inside })
     }
 }
 
 /// The value that replaces an element outside of the tensor.
-fn nothing(ty: Scalar) -> Value {
-    literal(0, ty).unwrap_or(Value { ty, kind: ValueKind::Bool(false) })
+fn nothing(ty: Scalar) -> TypedExpr {
+    literal(0, ty).unwrap_or(TypedExpr { ty, kind: TypedExprKind::Bool(false) })
 }
 
 /// How deep elements index elements in a read.
@@ -183,7 +186,7 @@ fn nested(gather: &Gather) -> usize {
     let mut most = 0;
     for index in &gather.index {
         index.value.walk(&mut |part| {
-            if let ValueKind::Gather(inner) = &part.kind {
+            if let TypedExprKind::Gather(inner) = &part.kind {
                 most = most.max(nested(inner));
             }
         });
@@ -193,7 +196,7 @@ fn nested(gather: &Gather) -> usize {
 
 /// Known bounds of the elements of a tensor.
 #[derive(Debug, Clone)]
-pub(super) struct Elements {
+pub(super) struct ElementBounds {
     /// They are below this and at least 0: the kernel says so.
     pub(super) below: Option<Expr>,
     /// The least and the greatest that their type holds.
@@ -201,4 +204,4 @@ pub(super) struct Elements {
 }
 
 /// Gives what is known of the elements of a tensor.
-pub(super) type ElementsOf<'a> = dyn Fn(Buffer) -> Elements + 'a;
+pub(super) type BoundsOf<'a> = dyn Fn(BufferRef) -> ElementBounds + 'a;

@@ -5,9 +5,11 @@ use std::cell::Cell;
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::layout::Axis;
 
-use super::inside::{Domain, Sign};
-use super::value::Built;
-use crate::model::compute::{Buffer, Gather, Index, Outside, Read, Value, ValueKind};
+use super::inside::{BoundsResult, StatementDomain};
+use super::value::InferredValue;
+use crate::model::compute::{
+    BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, TypedExpr, TypedExprKind,
+};
 
 /// How many nodes are written in place in one statement.
 pub(super) const MAX_SIZE: usize = 1 << 12;
@@ -16,81 +18,85 @@ pub(super) const MAX_SIZE: usize = 1 << 12;
 const MAX_DEPTH: usize = 512;
 
 /// Why a value is not written in place.
-pub(super) enum Refused {
+pub(super) enum InlineError {
     /// It would be too large.
     Size,
     /// An index would be.
     Expr(ExprError),
 }
 
-impl From<ExprError> for Refused {
+impl From<ExprError> for InlineError {
     fn from(error: ExprError) -> Self {
         Self::Expr(error)
     }
 }
 
 /// Writes a value over other axes.
-pub(super) struct Inliner<'a> {
-    domain: Domain<'a>,
+pub(super) struct ValueInliner<'a> {
+    domain: StatementDomain<'a>,
     /// What each axis becomes.
     index: &'a [Expr],
-    shapes: &'a dyn Fn(Buffer) -> Option<&'a [Axis]>,
+    shapes: &'a dyn Fn(BufferRef) -> Option<&'a [Axis]>,
     left: &'a Cell<usize>,
 }
 
-impl<'a> Inliner<'a> {
+impl<'a> ValueInliner<'a> {
     /// Each axis of the value becomes the index at its place, over the axes of `domain`; `left` nodes may be written.
     pub(super) fn new(
-        domain: Domain<'a>,
+        domain: StatementDomain<'a>,
         index: &'a [Expr],
-        shapes: &'a dyn Fn(Buffer) -> Option<&'a [Axis]>,
+        shapes: &'a dyn Fn(BufferRef) -> Option<&'a [Axis]>,
         left: &'a Cell<usize>,
     ) -> Self {
         Self { domain, index, shapes, left }
     }
 
     /// The value over the axes of the domain.
-    fn value(&self, value: &Value) -> Result<Value, Refused> {
+    fn value(&self, value: &TypedExpr) -> Result<TypedExpr, InlineError> {
         self.at_depth(value, 0)
     }
 
     /// The same of a value on the way.
-    pub(super) fn built(&self, built: &Built) -> Result<Built, Refused> {
+    pub(super) fn built(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
         Ok(match built {
-            Built::Number(number) => Built::Number(*number),
-            Built::Index(expr) => {
+            InferredValue::Number(number) => InferredValue::Number(*number),
+            InferredValue::Index(expr) => {
                 let expr = self.expr(expr)?;
-                expr.as_const().map_or(Built::Index(expr), Built::Number)
+                expr.as_const().map_or(InferredValue::Index(expr), InferredValue::Number)
             }
-            Built::Loose(value) => Built::Loose(self.value(value)?),
-            Built::Typed(value) => Built::Typed(self.value(value)?),
+            InferredValue::FloatLiteral(value) => InferredValue::FloatLiteral(self.value(value)?),
+            InferredValue::Typed(value) => InferredValue::Typed(self.value(value)?),
         })
     }
 
-    fn at_depth(&self, value: &Value, depth: usize) -> Result<Value, Refused> {
-        let left = self.left.get().checked_sub(1).ok_or(Refused::Size)?;
+    fn at_depth(&self, value: &TypedExpr, depth: usize) -> Result<TypedExpr, InlineError> {
+        let left = self.left.get().checked_sub(1).ok_or(InlineError::Size)?;
         self.left.set(left);
         if depth > MAX_DEPTH {
-            return Err(Refused::Size);
+            return Err(InlineError::Size);
         }
-        let of = |a: &Value| self.at_depth(a, depth + 1).map(Box::new);
+        let of = |a: &TypedExpr| self.at_depth(a, depth + 1).map(Box::new);
         let kind = match &value.kind {
-            ValueKind::Integer(_) | ValueKind::Float(_) | ValueKind::Bool(_) => value.kind.clone(),
-            ValueKind::Index(expr) => ValueKind::Index(self.expr(expr)?),
-            ValueKind::Read(read) => ValueKind::Read(Box::new(self.read(read, depth)?)),
-            ValueKind::Gather(gather) => ValueKind::Gather(Box::new(self.gather(gather, depth)?)),
-            ValueKind::Negate(a) => ValueKind::Negate(of(a)?),
-            ValueKind::Not(a) => ValueKind::Not(of(a)?),
-            ValueKind::Convert(a) => ValueKind::Convert(of(a)?),
-            ValueKind::Binary(op, a, b) => ValueKind::Binary(*op, of(a)?, of(b)?),
-            ValueKind::Compare(op, a, b) => ValueKind::Compare(*op, of(a)?, of(b)?),
-            ValueKind::Select(c, a, b) => ValueKind::Select(of(c)?, of(a)?, of(b)?),
-            ValueKind::Call(function, arguments) => {
+            TypedExprKind::Integer(_) | TypedExprKind::Float(_) | TypedExprKind::Bool(_) => {
+                value.kind.clone()
+            }
+            TypedExprKind::Index(expr) => TypedExprKind::Index(self.expr(expr)?),
+            TypedExprKind::Read(read) => TypedExprKind::Read(Box::new(self.read(read, depth)?)),
+            TypedExprKind::Gather(gather) => {
+                TypedExprKind::Gather(Box::new(self.gather(gather, depth)?))
+            }
+            TypedExprKind::Negate(a) => TypedExprKind::Negate(of(a)?),
+            TypedExprKind::Not(a) => TypedExprKind::Not(of(a)?),
+            TypedExprKind::Convert(a) => TypedExprKind::Convert(of(a)?),
+            TypedExprKind::Binary(op, a, b) => TypedExprKind::Binary(*op, of(a)?, of(b)?),
+            TypedExprKind::Compare(op, a, b) => TypedExprKind::Compare(*op, of(a)?, of(b)?),
+            TypedExprKind::Select(c, a, b) => TypedExprKind::Select(of(c)?, of(a)?, of(b)?),
+            TypedExprKind::Call(function, arguments) => {
                 let all = arguments.iter().map(|value| self.at_depth(value, depth + 1));
-                ValueKind::Call(*function, all.collect::<Result<_, _>>()?)
+                TypedExprKind::Call(*function, all.collect::<Result<_, _>>()?)
             }
         };
-        Ok(Value { ty: value.ty, kind })
+        Ok(TypedExpr { ty: value.ty, kind })
     }
 
     fn expr(&self, expr: &Expr) -> Result<Expr, ExprError> {
@@ -101,22 +107,22 @@ impl<'a> Inliner<'a> {
         self.domain.facts.simplify(&placed)
     }
 
-    fn read(&self, read: &Read, depth: usize) -> Result<Read, Refused> {
+    fn read(&self, read: &ElementRead, depth: usize) -> Result<ElementRead, InlineError> {
         let index: Vec<Expr> =
             read.index.iter().map(|expr| self.expr(expr)).collect::<Result<_, _>>()?;
         let outside = match &read.outside {
             Some(outside) => self.outside(outside, read.buffer, &index, depth)?,
             None => None,
         };
-        Ok(Read { buffer: read.buffer, index, outside })
+        Ok(ElementRead { buffer: read.buffer, index, outside })
     }
 
-    fn gather(&self, gather: &Gather, depth: usize) -> Result<Gather, Refused> {
+    fn gather(&self, gather: &Gather, depth: usize) -> Result<Gather, InlineError> {
         let index = gather.index.iter().map(|index| {
             let value = self.at_depth(&index.value, depth + 1)?;
-            Ok(Index { value, is_checked: index.is_checked })
+            Ok(DataIndex { value, is_checked: index.is_checked })
         });
-        let index = index.collect::<Result<_, Refused>>()?;
+        let index = index.collect::<Result<_, InlineError>>()?;
         let outside = self.at_depth(&gather.outside, depth + 1)?;
         Ok(Gather { buffer: gather.buffer, index, outside })
     }
@@ -124,16 +130,16 @@ impl<'a> Inliner<'a> {
     /// What stands outside, along the axes that these indices still leave.
     fn outside(
         &self,
-        outside: &Outside,
-        buffer: Buffer,
+        outside: &BoundaryCondition,
+        buffer: BufferRef,
         index: &[Expr],
         depth: usize,
-    ) -> Result<Option<Outside>, Refused> {
+    ) -> Result<Option<BoundaryCondition>, InlineError> {
         let shape = (self.shapes)(buffer).unwrap_or_default();
         let leaves = |axis: &usize, side: usize| {
             let both = index.get(*axis).zip(shape.get(*axis));
             both.is_none_or(|(index, own)| {
-                self.domain.leaves(index, &own.extent).get(side) != Some(&Sign::Holds)
+                self.domain.leaves(index, &own.extent).get(side) != Some(&BoundsResult::Holds)
             })
         };
         let side = |list: &[usize], side: usize| {
@@ -144,6 +150,6 @@ impl<'a> Inliner<'a> {
             return Ok(None);
         }
         let value = self.at_depth(&outside.value, depth + 1)?;
-        Ok(Some(Outside { value, below, beyond }))
+        Ok(Some(BoundaryCondition { value, below, beyond }))
     }
 }

@@ -18,23 +18,23 @@ const TRIED_SYMBOLS: usize = 4;
 
 /// What is known of an expression that is to be at least 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum BoundsResult {
     /// It is, for all indices and all values of the symbols.
     Holds,
     /// It is not, at this index.
-    Fails(At),
+    Fails(IterationPoint),
     /// Neither was found.
     Unknown,
 }
 
 /// An index of a statement: a value for each axis and each symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct At {
+pub(super) struct IterationPoint {
     pub(super) axes: Vec<i128>,
     pub(super) symbols: Vec<i128>,
 }
 
-impl At {
+impl IterationPoint {
     /// The value of a variable there.
     pub(super) fn value(&self, var: Var) -> Option<i128> {
         let (list, k) = match var {
@@ -48,7 +48,7 @@ impl At {
 
 /// The axes of a statement, and what is known of them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Domain<'a> {
+pub(super) struct StatementDomain<'a> {
     pub(super) axes: &'a [Axis],
     pub(super) symbols: &'a [Symbol],
     pub(super) facts: &'a Facts,
@@ -56,27 +56,27 @@ pub(super) struct Domain<'a> {
     pub(super) left: &'a Cell<i128>,
 }
 
-impl Domain<'_> {
+impl StatementDomain<'_> {
     /// Whether `a - b` is at least 0.
-    pub(super) fn is_at_least(&self, a: &Expr, b: &Expr) -> Sign {
+    pub(super) fn is_at_least(&self, a: &Expr, b: &Expr) -> BoundsResult {
         if self.facts.proves_ge(a, b) == Ok(true) {
-            return Sign::Holds;
+            return BoundsResult::Holds;
         }
         match Expr::binary(BinOp::Sub, a, b) {
             Ok(difference) => self.visited(&difference),
-            Err(_) => Sign::Unknown,
+            Err(_) => BoundsResult::Unknown,
         }
     }
 
     /// Whether an index is at least 0, and whether it is below an extent.
-    pub(super) fn leaves(&self, index: &Expr, extent: &Expr) -> [Sign; 2] {
+    pub(super) fn leaves(&self, index: &Expr, extent: &Expr) -> [BoundsResult; 2] {
         let below = self.is_at_least(index, &Expr::constant(0));
         let last = Expr::binary(BinOp::Sub, extent, &Expr::constant(1));
-        let beyond = last.map_or(Sign::Unknown, |last| self.is_at_least(&last, index));
+        let beyond = last.map_or(BoundsResult::Unknown, |last| self.is_at_least(&last, index));
         [below, beyond]
     }
 
-    fn visited(&self, difference: &Expr) -> Sign {
+    fn visited(&self, difference: &Expr) -> BoundsResult {
         let is_mentioned = |k: usize| {
             let var = u32::try_from(k).ok().map(Var::Axis);
             difference.mentions(&|found| Some(found) == var)
@@ -87,18 +87,18 @@ impl Domain<'_> {
             || self.axes.iter().any(|axis| axis.extent.mentions(&is_symbol));
         let mut all = true;
         for symbols in self.assignments(depends) {
-            let at = At { axes: vec![0; self.axes.len()], symbols };
+            let at = IterationPoint { axes: vec![0; self.axes.len()], symbols };
             let extent = |axis: &Axis| axis.extent.evaluate(&|var| at.value(var)).unwrap_or(0);
             let extents: Vec<i128> = self.axes.iter().map(extent).collect();
             if extents.iter().any(|extent| *extent < 1) {
                 continue;
             }
             match walk(difference, &mentioned, &extents, (at, self.left)) {
-                (Some(at), _) => return Sign::Fails(at),
+                (Some(at), _) => return BoundsResult::Fails(at),
                 (None, complete) => all &= complete,
             }
         }
-        if all && !depends { Sign::Holds } else { Sign::Unknown }
+        if all && !depends { BoundsResult::Holds } else { BoundsResult::Unknown }
     }
 
     /// Values of the symbols: each at its least and its greatest.
@@ -127,8 +127,8 @@ fn walk(
     expr: &Expr,
     mentioned: &[usize],
     extents: &[i128],
-    (mut at, in_all): (At, &Cell<i128>),
-) -> (Option<At>, bool) {
+    (mut at, in_all): (IterationPoint, &Cell<i128>),
+) -> (Option<IterationPoint>, bool) {
     let extent = |k: &usize| extents.get(*k).copied().unwrap_or(1);
     let count = mentioned.iter().try_fold(1_i128, |count, k| count.checked_mul(extent(k)));
     let mut complete = count.is_some_and(|count| count <= VISITED.min(in_all.get()));

@@ -4,70 +4,70 @@ use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::simplify::Facts;
 
 use super::types::{is_integer, limits};
-use super::value::Builder;
-use crate::model::compute::{Arithmetic, Buffer, Function, Value, ValueKind};
+use super::value::ValueBuilder;
+use crate::model::compute::{Arithmetic, BufferRef, MathFunction, TypedExpr, TypedExprKind};
 
 /// The least and the greatest value.
-type Interval = [i128; 2];
+type ValueInterval = [i128; 2];
 
-impl Builder<'_> {
+impl ValueBuilder<'_> {
     /// Between which numbers a value of an integer type lies: those of its type where nothing more is known.
-    pub(super) fn interval(&self, value: &Value) -> Interval {
+    pub(super) fn interval(&self, value: &TypedExpr) -> ValueInterval {
         let Some((low, high)) = limits(value.ty) else { return [i128::MIN, i128::MAX] };
-        let fits = |found: &Interval| low <= found[0] && found[1] <= high;
+        let fits = |found: &ValueInterval| low <= found[0] && found[1] <= high;
         // Values beyond the type wrap.
         self.exact(value).filter(fits).unwrap_or([low, high])
     }
 
     /// Bounds of the exact value, which the type may not hold.
-    fn exact(&self, value: &Value) -> Option<Interval> {
-        let of = |value: &Value| is_integer(value.ty).then(|| self.interval(value));
+    fn exact(&self, value: &TypedExpr) -> Option<ValueInterval> {
+        let of = |value: &TypedExpr| is_integer(value.ty).then(|| self.interval(value));
         Some(match &value.kind {
-            ValueKind::Integer(number) => [*number; 2],
-            ValueKind::Index(expr) => {
+            TypedExprKind::Integer(number) => [*number; 2],
+            TypedExprKind::Index(expr) => {
                 let (low, high) = self.domain.facts.bounds(expr).ok()?;
                 [low, high]
             }
-            ValueKind::Read(read) => {
+            TypedExprKind::Read(read) => {
                 let own = self.elements_of(read.buffer);
                 match &read.outside {
                     Some(outside) => hull(own, of(&outside.value)?),
                     None => own,
                 }
             }
-            ValueKind::Gather(gather) => {
+            TypedExprKind::Gather(gather) => {
                 let own = self.elements_of(gather.buffer);
                 let is_checked = gather.index.iter().any(|index| index.is_checked);
                 if is_checked { hull(own, of(&gather.outside)?) } else { own }
             }
-            ValueKind::Convert(a) => of(a)?,
-            ValueKind::Negate(a) => {
+            TypedExprKind::Convert(a) => of(a)?,
+            TypedExprKind::Negate(a) => {
                 let [low, high] = of(a)?;
                 [high.checked_neg()?, low.checked_neg()?]
             }
-            ValueKind::Select(_, a, b) => hull(of(a)?, of(b)?),
-            ValueKind::Binary(op, a, b) => operated(*op, of(a)?, of(b)?)?,
-            ValueKind::Call(Function::Abs, args) => {
+            TypedExprKind::Select(_, a, b) => hull(of(a)?, of(b)?),
+            TypedExprKind::Binary(op, a, b) => operated(*op, of(a)?, of(b)?)?,
+            TypedExprKind::Call(MathFunction::Abs, args) => {
                 let [low, high] = of(args.first()?)?;
                 [low.max(0).max(high.checked_neg()?), high.max(low.checked_neg()?)]
             }
-            ValueKind::Float(_)
-            | ValueKind::Bool(_)
-            | ValueKind::Not(_)
-            | ValueKind::Compare(..)
-            | ValueKind::Call(..) => return None,
+            TypedExprKind::Float(_)
+            | TypedExprKind::Bool(_)
+            | TypedExprKind::Not(_)
+            | TypedExprKind::Compare(..)
+            | TypedExprKind::Call(..) => return None,
         })
     }
 
     /// Between which numbers the elements of a tensor lie.
-    fn elements_of(&self, buffer: Buffer) -> Interval {
+    fn elements_of(&self, buffer: BufferRef) -> ValueInterval {
         let elements = (self.elements)(buffer);
         let below = elements.below.and_then(|below| self.domain.facts.bounds(&below).ok());
         below.map_or(elements.limits, |(_, most)| [0, most.saturating_sub(1).max(0)])
     }
 
     /// Whether a value is at least 0 and below an extent, also where that is a symbol's.
-    pub(super) fn is_proven(&self, value: &Value, extent: &Expr) -> bool {
+    pub(super) fn is_proven(&self, value: &TypedExpr, extent: &Expr) -> bool {
         let mut facts = self.domain.facts.clone();
         let mut elements = 0_u32;
         let Some(expr) = self.expr(value, &mut facts, &mut elements) else { return false };
@@ -77,19 +77,19 @@ impl Builder<'_> {
     }
 
     /// The value as arithmetic on axes and on elements, each a variable; `None` where it is something else, or may wrap.
-    fn expr(&self, value: &Value, facts: &mut Facts, elements: &mut u32) -> Option<Expr> {
+    fn expr(&self, value: &TypedExpr, facts: &mut Facts, elements: &mut u32) -> Option<Expr> {
         let expr = match &value.kind {
-            ValueKind::Integer(number) => Expr::constant(*number),
-            ValueKind::Index(expr) => expr.clone(),
-            ValueKind::Read(read) if read.outside.is_none() => {
+            TypedExprKind::Integer(number) => Expr::constant(*number),
+            TypedExprKind::Index(expr) => expr.clone(),
+            TypedExprKind::Read(read) if read.outside.is_none() => {
                 let below = (self.elements)(read.buffer).below?;
                 let var = Var::Storage(*elements);
                 *elements = elements.checked_add(1)?;
                 facts.set_extent(var, &below).ok()?;
                 Expr::var(var)
             }
-            ValueKind::Convert(a) if is_integer(a.ty) => self.expr(a, facts, elements)?,
-            ValueKind::Binary(op, a, b) => {
+            TypedExprKind::Convert(a) if is_integer(a.ty) => self.expr(a, facts, elements)?,
+            TypedExprKind::Binary(op, a, b) => {
                 let op = match op {
                     Arithmetic::Add => BinOp::Add,
                     Arithmetic::Subtract => BinOp::Sub,
@@ -113,12 +113,12 @@ impl Builder<'_> {
     }
 }
 
-fn hull(a: Interval, b: Interval) -> Interval {
+fn hull(a: ValueInterval, b: ValueInterval) -> ValueInterval {
     [a[0].min(b[0]), a[1].max(b[1])]
 }
 
 /// Between which numbers the result of an operation lies.
-fn operated(op: Arithmetic, a: Interval, b: Interval) -> Option<Interval> {
+fn operated(op: Arithmetic, a: ValueInterval, b: ValueInterval) -> Option<ValueInterval> {
     let ends = |apply: &dyn Fn(i128, i128) -> Option<i128>| {
         let corners = [(a[0], b[0]), (a[0], b[1]), (a[1], b[0]), (a[1], b[1])];
         let all: Vec<i128> =

@@ -4,35 +4,35 @@ use std::collections::BTreeMap;
 
 use layoutc_algebra::layout::{Axis, Symbol};
 
-use super::value::Built;
+use super::value::InferredValue;
 use crate::dtype::Scalar;
-use crate::manifest::syntax::Text;
-use crate::model::compute::Buffer;
+use crate::manifest::syntax::SpannedText;
+use crate::model::compute::BufferRef;
 use crate::wording;
 
 /// The tensors of a kernel by their names there.
-pub(super) type Names = BTreeMap<String, Known>;
+pub(super) type TensorTable = BTreeMap<String, KernelTensor>;
 
 /// What a name of a tensor stands for.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct KernelTensor {
     /// Its axes; extents are over the symbols of the compute.
     pub(super) shape: Vec<Axis>,
     /// What it is called in messages: the tensor of the file, or the intermediate.
     pub(super) label: String,
     /// What it is.
-    pub(super) kind: KnownKind,
+    pub(super) kind: KernelTensorKind,
 }
 
 /// What a tensor of a kernel is.
 #[derive(Debug, Clone)]
-pub(super) enum KnownKind {
+pub(super) enum KernelTensorKind {
     /// It has memory; the type is the one that its elements are computed in.
-    Stored { buffer: Buffer, ty: Scalar },
+    Stored { buffer: BufferRef, ty: Scalar },
     /// It is written in place of each read.
     Inlined {
         /// Over its own axes.
-        value: Built,
+        value: InferredValue,
         /// What it reads and a later statement wrote.
         stale: Option<String>,
     },
@@ -40,7 +40,7 @@ pub(super) enum KnownKind {
     Broken,
 }
 
-impl Known {
+impl KernelTensor {
     /// `input { n 16; h 64 }`
     pub(super) fn told(&self, symbols: &[Symbol]) -> String {
         let one = |axis: &Axis| format!("{} {}", axis.name, wording::over(&axis.extent, symbols));
@@ -54,6 +54,6 @@ impl Known {
 }
 
 /// A part of a text.
-pub(super) fn written<'t>(text: &'t Text, span: &super::text::Span) -> &'t str {
+pub(super) fn written<'t>(text: &'t SpannedText, span: &super::text::StatementSpan) -> &'t str {
     text.value.get(span.clone()).unwrap_or_default()
 }

@@ -2,10 +2,11 @@
 
 use layoutc_algebra::layout::{Axis, Symbol};
 
-use super::value::Checked;
-use crate::check::tensor::{self, Good, Place};
+use super::value::CheckResult;
+use crate::check::tensor::{self, CheckedTensor, ManifestContext};
 use crate::manifest::syntax::{
-    AxisItem, Bound, Extent, LocalItem, Name, Number, Shape, TensorItem, Text,
+    AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LocalItem, ShapeItem, SpannedText,
+    TensorItem,
 };
 use crate::wording;
 
@@ -14,18 +15,18 @@ pub(super) fn tensor(
     item: &LocalItem,
     shape: &[Axis],
     symbols: &[Symbol],
-    (place, home): (Place<'_>, usize),
-) -> Checked<Good> {
+    (place, home): (ManifestContext<'_>, usize),
+) -> CheckResult<CheckedTensor> {
     let span = &item.name.span;
     let axis = |axis: &Axis| {
         let bound = match axis.extent.as_const() {
-            Some(value) => Bound::Integer(Number { value, span: span.clone() }),
+            Some(value) => IntegerExpr::Integer(IntegerLiteral { value, span: span.clone() }),
             None => {
                 let value = wording::over(&axis.extent, symbols);
-                Bound::Text(Text { value, span: span.clone(), quoted: true })
+                IntegerExpr::Text(SpannedText { value, span: span.clone(), quoted: true })
             }
         };
-        let name = Name { value: axis.name.clone(), span: span.clone() };
+        let name = Identifier { value: axis.name.clone(), span: span.clone() };
         AxisItem { name, extent: Extent::Bound(bound) }
     };
     let told = TensorItem {
@@ -33,7 +34,7 @@ pub(super) fn tensor(
         dtype: Some(item.dtype.clone()),
         record: None,
         like: None,
-        shape: Some(Shape {
+        shape: Some(ShapeItem {
             axes: shape.iter().map(axis).collect(),
             conditions: Vec::new(),
             span: span.clone(),
@@ -48,6 +49,6 @@ pub(super) fn tensor(
         pack_from: None,
         span: item.span.clone(),
     };
-    let place = Place { file: home, recorder: None, ..place };
+    let place = ManifestContext { file: home, recorder: None, ..place };
     tensor::check(&told, place)
 }

@@ -28,16 +28,16 @@ mod wrong_text;
 
 use std::sync::Arc;
 
-use super::scope::{Scope, nearest_or_all};
-use super::tensor::Place;
+use super::scope::{ManifestScope, nearest_or_all};
+use super::tensor::ManifestContext;
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
-use crate::manifest::syntax::{InstanceItem, KernelItem, Kind, Manifest, Name};
+use crate::manifest::syntax::{Identifier, InstanceItem, ItemKind, KernelItem, ManifestSyntax};
 use crate::model::Tensor;
-use crate::model::compute::{Buffer, Compute, Operand};
-use program::Program;
-use text::Line;
-use value::Checked;
+use crate::model::compute::{BufferRef, KernelInstance, KernelOperand};
+use program::KernelLowering;
+use text::StatementAst;
+use value::CheckResult;
 
 use operand::arithmetic_type;
 
@@ -49,7 +49,7 @@ pub(super) struct KernelDef {
     /// The position of its file, whose scope its texts are read in.
     pub(super) home: usize,
     /// One for each text.
-    lines: Vec<Line>,
+    lines: Vec<StatementAst>,
 }
 
 impl KernelDef {
@@ -57,7 +57,7 @@ impl KernelDef {
     ///
     /// # Errors
     /// The first fault of each statement.
-    pub(super) fn new(item: &KernelItem, file: &Arc<str>, home: usize) -> Checked<Self> {
+    pub(super) fn new(item: &KernelItem, file: &Arc<str>, home: usize) -> CheckResult<Self> {
         let (mut lines, mut errors) = (Vec::new(), Vec::new());
         for text in &item.computes {
             match text::statement(&text.value) {
@@ -75,15 +75,15 @@ impl KernelDef {
 
 /// A name of a kernel with the tensor that it stands for.
 #[derive(Debug, Clone)]
-struct Bound {
-    name: Name,
+struct OperandBinding {
+    name: Identifier,
     /// Its position in the manifest's good tensors.
     tensor: usize,
 }
 
 /// A kernel to be checked on the tensors of one instance.
-struct Job<'a> {
-    name: &'a Name,
+struct InstanceRequest<'a> {
+    name: &'a Identifier,
     def: &'a KernelDef,
     /// `None` of a kernel that names tensors itself.
     instance: Option<&'a InstanceItem>,
@@ -92,31 +92,41 @@ struct Job<'a> {
 
 /// The good kernels of a manifest, each on the tensors of one instance.
 pub(super) fn check(
-    place: Place<'_>,
+    place: ManifestContext<'_>,
     tensors: &[Tensor],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Compute> {
+) -> Vec<KernelInstance> {
     let Some((syntax, scope)) = place.files.syntax(place.file).zip(place.scopes.get(place.file))
     else {
         return Vec::new();
     };
-    let mut jobs: Vec<Job<'_>> = Vec::new();
+    let mut jobs: Vec<InstanceRequest<'_>> = Vec::new();
     for item in syntax.kernels.iter().filter(|item| item.operands.is_none()) {
         // A kernel of the same name that stands first counts.
         let def = scope.kernels.get(&item.name.value).filter(|def| def.item == *item);
-        jobs.extend(def.map(|def| Job { name: &item.name, def, instance: None, span: &item.span }));
+        jobs.extend(def.map(|def| InstanceRequest {
+            name: &item.name,
+            def,
+            instance: None,
+            span: &item.span,
+        }));
     }
     for item in &syntax.instances {
         match kernel_of(item, syntax, scope) {
             Ok(Some(def)) => {
-                jobs.push(Job { name: &item.name, def, instance: Some(item), span: &item.span });
+                jobs.push(InstanceRequest {
+                    name: &item.name,
+                    def,
+                    instance: Some(item),
+                    span: &item.span,
+                });
             }
             Ok(None) => {}
             Err(error) => diagnostics.push(error),
         }
     }
     jobs.sort_by_key(|job| job.span.start);
-    let mut computes: Vec<Compute> = Vec::new();
+    let mut computes: Vec<KernelInstance> = Vec::new();
     for job in jobs {
         match one(&job, place, (syntax, scope), tensors) {
             Ok((compute, warnings)) => {
@@ -135,17 +145,17 @@ pub(super) fn check(
 /// The kernel of an instance; `None` where an earlier diagnostic says enough.
 fn kernel_of<'a>(
     item: &InstanceItem,
-    syntax: &Manifest,
-    scope: &'a Scope,
+    syntax: &ManifestSyntax,
+    scope: &'a ManifestScope,
 ) -> Result<Option<&'a KernelDef>, Diagnostic> {
     let name = &item.of.value;
     if let Some(def) = scope.kernels.get(name) {
         return Ok(Some(def));
     }
-    if scope.is_broken(Kind::Kernel, name) {
+    if scope.is_broken(ItemKind::Kernel, name) {
         return Ok(None);
     }
-    let place = diagnostic::Place::new(&syntax.file, item.of.span.clone());
+    let place = diagnostic::FileSpan::new(&syntax.file, item.of.span.clone());
     let message = format!("there is no kernel `{name}`");
     let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
     let known: Vec<&str> = scope.kernels.keys().map(String::as_str).collect();
@@ -155,39 +165,39 @@ fn kernel_of<'a>(
 
 /// One kernel on the tensors of one instance, and what is worth a look.
 fn one(
-    job: &Job<'_>,
-    place: Place<'_>,
-    (syntax, scope): (&Manifest, &Scope),
+    job: &InstanceRequest<'_>,
+    place: ManifestContext<'_>,
+    (syntax, scope): (&ManifestSyntax, &ManifestScope),
     tensors: &[Tensor],
-) -> Checked<(Compute, Vec<Diagnostic>)> {
+) -> CheckResult<(KernelInstance, Vec<Diagnostic>)> {
     let def = job.def;
     let home = place.scopes.get(def.home).ok_or_else(Vec::new)?;
-    let binder = operand::Binder { syntax, scope, tensors, def };
+    let binder = operand::OperandBinder { syntax, scope, tensors, def };
     let operands = binder.bound(job.instance)?;
-    let mut program = Program::new(def, home, place, tensors, operands);
+    let mut program = KernelLowering::new(def, home, place, tensors, operands);
     let errors = program.run();
     if !errors.is_empty() || program.is_incomplete() {
         return Err(errors);
     }
     let instance = job.instance.map(|item| (item, &syntax.file, scope));
     let (schedule, told) = schedule::checked(&program, instance)?;
-    let caches = cache::Caches::of(&program, job.instance, (place.file, &syntax.file));
+    let caches = cache::CacheDirectives::of(&program, job.instance, (place.file, &syntax.file));
     let (caches, more) = caches.checked(&program, &schedule, &told)?;
     let stated: Vec<_> = program.operands.iter().map(|o| program.stated(&o.name.value)).collect();
-    let Program { operands, symbols, locals, mut statements, mut warnings, .. } = program;
+    let KernelLowering { operands, symbols, locals, mut statements, mut warnings, .. } = program;
     warnings.extend(more);
     for (statement, caches) in statements.iter_mut().zip(caches) {
         statement.caches = caches;
     }
-    let is_written = |k: usize| statements.iter().any(|line| line.target == Buffer::Operand(k));
+    let is_written = |k: usize| statements.iter().any(|line| line.target == BufferRef::Operand(k));
     let operands =
-        operands.into_iter().zip(stated).enumerate().map(|(k, (operand, range))| Operand {
+        operands.into_iter().zip(stated).enumerate().map(|(k, (operand, range))| KernelOperand {
             name: operand.name.value,
             tensor: operand.tensor,
             is_written: is_written(k),
             range,
         });
-    let compute = Compute {
+    let compute = KernelInstance {
         name: job.name.value.clone(),
         kernel: def.item.name.value.clone(),
         operands: operands.collect(),
@@ -195,7 +205,7 @@ fn one(
         symbols,
         statements,
         schedule,
-        place: diagnostic::Place::new(&syntax.file, job.span.clone()),
+        place: diagnostic::FileSpan::new(&syntax.file, job.span.clone()),
     };
     Ok((compute, warnings))
 }

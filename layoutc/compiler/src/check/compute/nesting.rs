@@ -1,47 +1,54 @@
 //! How deep a value nests in the generated code: compilers take so many brackets inside one another and no more.
 
-use super::value::Built;
-use crate::model::compute::{Arithmetic, Value, ValueKind};
+use super::value::InferredValue;
+use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};
 
 /// The most: C asks for 63 of compilers, clang takes 256 without being told otherwise, and indices have some too.
 pub(super) const MOST: usize = 200;
 
 /// The brackets inside one another that a value needs.
-pub(super) fn of(built: &Built) -> usize {
+pub(super) fn of(built: &InferredValue) -> usize {
     match built {
-        Built::Loose(value) | Built::Typed(value) => brackets(value),
-        Built::Number(_) | Built::Index(_) => 0,
+        InferredValue::FloatLiteral(value) | InferredValue::Typed(value) => brackets(value),
+        InferredValue::Number(_) | InferredValue::Index(_) => 0,
     }
 }
 
-fn brackets(value: &Value) -> usize {
-    let all = |parts: &[&Value]| parts.iter().map(|part| brackets(part)).max().unwrap_or(0);
+fn brackets(value: &TypedExpr) -> usize {
+    let all = |parts: &[&TypedExpr]| parts.iter().map(|part| brackets(part)).max().unwrap_or(0);
     let own = |least: usize, inside: usize| least.saturating_add(inside);
     match &value.kind {
-        ValueKind::Integer(_) | ValueKind::Float(_) | ValueKind::Bool(_) | ValueKind::Index(_) => 0,
-        ValueKind::Read(read) => {
+        TypedExprKind::Integer(_)
+        | TypedExprKind::Float(_)
+        | TypedExprKind::Bool(_)
+        | TypedExprKind::Index(_) => 0,
+        TypedExprKind::Read(read) => {
             read.outside.as_ref().map_or(1, |outside| own(1, brackets(&outside.value)))
         }
         // Indices that are read have names of their own.
-        ValueKind::Gather(gather) => {
+        TypedExprKind::Gather(gather) => {
             let index = gather.index.iter().map(|index| brackets(&index.value)).max();
             own(1, index.unwrap_or(0).max(brackets(&gather.outside)))
         }
-        ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => own(1, brackets(a)),
+        TypedExprKind::Negate(a) | TypedExprKind::Not(a) | TypedExprKind::Convert(a) => {
+            own(1, brackets(a))
+        }
         // Operators bind to the left; those of signed integers are computed in another type.
-        ValueKind::Binary(op, a, b) if is_chained(*op, a) => brackets(a).max(own(2, brackets(b))),
-        ValueKind::Binary(_, a, b) => own(2, all(&[a, b])),
-        ValueKind::Compare(_, a, b) => own(1, all(&[a, b])),
-        ValueKind::Select(condition, a, b) => own(1, all(&[condition, a, b])),
-        ValueKind::Call(_, args) => own(1, all(&args.iter().collect::<Vec<_>>())),
+        TypedExprKind::Binary(op, a, b) if is_chained(*op, a) => {
+            brackets(a).max(own(2, brackets(b)))
+        }
+        TypedExprKind::Binary(_, a, b) => own(2, all(&[a, b])),
+        TypedExprKind::Compare(_, a, b) => own(1, all(&[a, b])),
+        TypedExprKind::Select(condition, a, b) => own(1, all(&[condition, a, b])),
+        TypedExprKind::Call(_, args) => own(1, all(&args.iter().collect::<Vec<_>>())),
     }
 }
 
 /// Whether a left operand needs no brackets beside this operator: `a + b` in `a + b - c`.
-fn is_chained(op: Arithmetic, left: &Value) -> bool {
+fn is_chained(op: Arithmetic, left: &TypedExpr) -> bool {
     let is_sum = |op| matches!(op, Arithmetic::Add | Arithmetic::Subtract);
     match left.kind {
-        ValueKind::Binary(own, ..) => {
+        TypedExprKind::Binary(own, ..) => {
             is_sum(op) && (is_sum(own) || own == Arithmetic::Multiply)
                 || op == Arithmetic::Multiply && own == Arithmetic::Multiply
         }

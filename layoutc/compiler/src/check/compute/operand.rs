@@ -2,44 +2,49 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::text::{Ast, Line};
+use super::text::{StatementAst, ValueAst};
 use super::types::computed;
-use super::value::Checked;
-use super::{Bound, KernelDef};
+use super::value::CheckResult;
+use super::{KernelDef, OperandBinding};
 use crate::check::mesh;
-use crate::check::scope::{Scope, nearest_or_all};
+use crate::check::scope::{ManifestScope, nearest_or_all};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::{Dtype, Scalar};
-use crate::manifest::syntax::{InstanceItem, Kind, Manifest, Name, Text, ViewItem};
+use crate::manifest::syntax::{
+    Identifier, InstanceItem, ItemKind, ManifestSyntax, SpannedText, ViewItem,
+};
 use crate::model::{Memory, Tensor};
 
 /// Binds the names of a kernel.
-pub(super) struct Binder<'a> {
-    pub(super) syntax: &'a Manifest,
-    pub(super) scope: &'a Scope,
+pub(super) struct OperandBinder<'a> {
+    pub(super) syntax: &'a ManifestSyntax,
+    pub(super) scope: &'a ManifestScope,
     pub(super) tensors: &'a [Tensor],
     pub(super) def: &'a KernelDef,
 }
 
 /// A name of a kernel's text, and the text.
 #[derive(Clone, Copy)]
-struct Mention<'a> {
+struct TensorMention<'a> {
     name: &'a str,
-    span: &'a super::text::Span,
-    text: &'a Text,
+    span: &'a super::text::StatementSpan,
+    text: &'a SpannedText,
 }
 
-impl Binder<'_> {
+impl OperandBinder<'_> {
     /// The operands in the order of the parameters: those that are only read, then those that are written, both by
     /// their first appearance.
-    pub(super) fn bound(&self, instance: Option<&InstanceItem>) -> Checked<Vec<Bound>> {
+    pub(super) fn bound(
+        &self,
+        instance: Option<&InstanceItem>,
+    ) -> CheckResult<Vec<OperandBinding>> {
         let mut bound = match instance {
             Some(item) => self.of_instance(item)?,
             None => self.of_file()?,
         };
         let order = self.order();
-        let place = |operand: &Bound| {
+        let place = |operand: &OperandBinding| {
             order.iter().position(|name| *name == operand.name.value).unwrap_or(usize::MAX)
         };
         bound.sort_by_key(place);
@@ -74,14 +79,14 @@ impl Binder<'_> {
     }
 
     /// All names of tensors in the text, each with its first place.
-    fn mentions(&self) -> Vec<Mention<'_>> {
-        let mut found: Vec<Mention<'_>> = Vec::new();
+    fn mentions(&self) -> Vec<TensorMention<'_>> {
+        let mut found: Vec<TensorMention<'_>> = Vec::new();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
-            let words = line.nodes().into_iter().filter_map(Ast::read);
+            let words = line.nodes().into_iter().filter_map(ValueAst::read);
             let words = words.map(|read| &read.tensor);
             for word in std::iter::once(&line.target).chain(words) {
                 if found.iter().all(|mention| mention.name != word.name) {
-                    found.push(Mention { name: &word.name, span: &word.span, text });
+                    found.push(TensorMention { name: &word.name, span: &word.span, text });
                 }
             }
         }
@@ -89,19 +94,19 @@ impl Binder<'_> {
     }
 
     /// The tensors of the file that the text names; every other name is an intermediate.
-    fn of_file(&self) -> Checked<Vec<Bound>> {
+    fn of_file(&self) -> CheckResult<Vec<OperandBinding>> {
         let (mut bound, mut errors) = (Vec::new(), Vec::new());
         let mut is_silent = false;
         for mention in self.mentions() {
             let span = mention.text.span.start + mention.span.start
                 ..mention.text.span.start + mention.span.end;
-            let name = Name { value: mention.name.to_owned(), span };
+            let name = Identifier { value: mention.name.to_owned(), span };
             let is_local = self.def.item.locals.iter().any(|local| local.name.value == name.value);
             if is_local && !self.is_declared(&name.value) {
                 continue;
             }
             match self.tensor(&name) {
-                Ok(Some(tensor)) => bound.push(Bound { name, tensor }),
+                Ok(Some(tensor)) => bound.push(OperandBinding { name, tensor }),
                 Ok(None) => is_silent = true,
                 // Not of the file: what it is, its statements say.
                 Err(error) if error.code == Code::NameUnknown => {}
@@ -116,14 +121,14 @@ impl Binder<'_> {
     }
 
     /// The tensors that the instance gives, one for each operand.
-    fn of_instance(&self, item: &InstanceItem) -> Checked<Vec<Bound>> {
+    fn of_instance(&self, item: &InstanceItem) -> CheckResult<Vec<OperandBinding>> {
         let file = &self.syntax.file;
         let kernel = &self.def.item.name.value;
-        let at = |name: &Name| Place::new(file, name.span.clone());
+        let at = |name: &Identifier| FileSpan::new(file, name.span.clone());
         let Some(operands) = &self.def.item.operands else {
             let message = format!("the kernel `{kernel}` has no operands: it names tensors itself");
             let error = Diagnostic::error(Code::KernelOperand, message, at(&item.of), "");
-            let declared = Place::new(&self.def.file, self.def.item.name.span.clone());
+            let declared = FileSpan::new(&self.def.file, self.def.item.name.span.clone());
             let error = error.also(declared, "the kernel");
             let names: Vec<&str> = self.mentions().iter().map(|mention| mention.name).collect();
             return Err(vec![
@@ -142,7 +147,7 @@ impl Binder<'_> {
                 continue;
             };
             match self.tensor(tensor) {
-                Ok(Some(tensor)) => bound.push(Bound { name: operand.clone(), tensor }),
+                Ok(Some(tensor)) => bound.push(OperandBinding { name: operand.clone(), tensor }),
                 Ok(None) => is_silent = true,
                 Err(error) => errors.push(error),
             }
@@ -155,7 +160,7 @@ impl Binder<'_> {
         if !missing.is_empty() && errors.is_empty() {
             let message =
                 format!("`{}` has no tensor for `{}`", item.name.value, missing.join("`, `"));
-            let place = Place::new(file, item.span.clone());
+            let place = FileSpan::new(file, item.span.clone());
             let error = Diagnostic::error(Code::KernelOperand, message, place, "");
             let given: Vec<String> = missing.iter().map(|name| format!("{name}=…")).collect();
             errors.push(error.help(format!("add `{}`", given.join(" "))));
@@ -165,9 +170,9 @@ impl Binder<'_> {
     }
 
     /// A tensor that is written has one name.
-    fn shared(&self, item: &InstanceItem, bound: &[Bound]) -> Vec<Diagnostic> {
+    fn shared(&self, item: &InstanceItem, bound: &[OperandBinding]) -> Vec<Diagnostic> {
         let written = self.written();
-        let mut first: BTreeMap<usize, &Bound> = BTreeMap::new();
+        let mut first: BTreeMap<usize, &OperandBinding> = BTreeMap::new();
         let mut errors = Vec::new();
         for operand in bound {
             let Some(other) = first.insert(operand.tensor, operand) else { continue };
@@ -181,7 +186,7 @@ impl Binder<'_> {
             let tensor = self.tensors.get(operand.tensor).map_or("", |tensor| &tensor.name);
             let message =
                 format!("`{tensor}` is `{a}` and `{b}` at once, and `{writes}` is written");
-            let place = Place::new(&self.syntax.file, span.clone());
+            let place = FileSpan::new(&self.syntax.file, span.clone());
             let error = Diagnostic::error(Code::KernelOperand, message, place, "");
             errors.push(error.help("give each a tensor of its own"));
         }
@@ -189,14 +194,14 @@ impl Binder<'_> {
     }
 
     /// The position of a tensor; `None` where an earlier diagnostic says what is wrong with it.
-    fn tensor(&self, name: &Name) -> Result<Option<usize>, Diagnostic> {
-        let place = Place::new(&self.syntax.file, name.span.clone());
+    fn tensor(&self, name: &Identifier) -> Result<Option<usize>, Diagnostic> {
+        let place = FileSpan::new(&self.syntax.file, name.span.clone());
         if let Some(view) = self.syntax.views.iter().find(|view| view.name.value == name.value) {
             let message = "kernels on views are not built yet";
             let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
             return Err(error.help(in_place_of(view)));
         }
-        if !self.is_declared(&name.value) && !self.scope.is_broken(Kind::Tensor, &name.value) {
+        if !self.is_declared(&name.value) && !self.scope.is_broken(ItemKind::Tensor, &name.value) {
             let message = format!("there is no tensor `{}`", name.value);
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             let tensors = &self.syntax.tensors;
@@ -214,7 +219,7 @@ impl Binder<'_> {
     }
 
     /// Tensors that no kernel can read or write, and operands that the text does not name.
-    fn unfit(&self, bound: &[Bound]) -> Vec<Diagnostic> {
+    fn unfit(&self, bound: &[OperandBinding]) -> Vec<Diagnostic> {
         let mentions = self.mentions();
         let written = self.written();
         let mut errors = Vec::new();
@@ -222,7 +227,7 @@ impl Binder<'_> {
             let Some(tensor) = self.tensors.get(operand.tensor) else { continue };
             let name = operand.name.value.as_str();
             let Some(mention) = mentions.iter().find(|mention| mention.name == name) else {
-                let place = Place::new(&self.def.file, operand.name.span.clone());
+                let place = FileSpan::new(&self.def.file, operand.name.span.clone());
                 let message = format!("no statement names the operand `{name}`");
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
                 errors.push(error.help("leave it out"));
@@ -230,7 +235,7 @@ impl Binder<'_> {
             };
             let start = mention.text.span.start;
             let span = start + mention.span.start..start + mention.span.end;
-            let place = Place::new(&self.def.file, span);
+            let place = FileSpan::new(&self.def.file, span);
             errors.extend(arithmetic_type(tensor, &place).err().into_iter().flatten());
             if tensor.memory == Memory::None {
                 let message =
@@ -279,7 +284,7 @@ fn in_place_of(view: &ViewItem) -> String {
 }
 
 /// The tensors that a line reads, in the order of the text.
-fn reads(line: &Line) -> impl Iterator<Item = &str> {
+fn reads(line: &StatementAst) -> impl Iterator<Item = &str> {
     let nodes = line.nodes().into_iter();
     nodes.filter_map(|node| node.read().map(|read| read.tensor.name.as_str()))
 }
@@ -288,7 +293,7 @@ fn reads(line: &Line) -> impl Iterator<Item = &str> {
 ///
 /// # Errors
 /// Elements without arithmetic, at the place where they are used.
-pub(super) fn arithmetic_type(tensor: &Tensor, place: &Place) -> Checked<Scalar> {
+pub(super) fn arithmetic_type(tensor: &Tensor, place: &FileSpan) -> CheckResult<Scalar> {
     let dtype = tensor.dtype;
     if let Some(ty) = computed(dtype.scalar).filter(|_| dtype.lanes == 1) {
         return Ok(ty);

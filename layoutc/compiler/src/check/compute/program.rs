@@ -7,38 +7,38 @@ use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
 
-use super::axes::{Axes, unknown_tensor};
+use super::axes::{AxisInference, unknown_tensor};
 use super::inline::MAX_SIZE;
-use super::inside::{Domain, VISITED_IN_ALL};
-use super::known::{Known, KnownKind, Names};
-use super::text::{Line, Span};
+use super::inside::{StatementDomain, VISITED_IN_ALL};
+use super::known::{KernelTensor, KernelTensorKind, TensorTable};
+use super::text::{StatementAst, StatementSpan};
 use super::types::{computed, word};
-use super::value::{Builder, Built, Checked};
-use super::{Bound, KernelDef};
+use super::value::{CheckResult, InferredValue, ValueBuilder};
+use super::{KernelDef, OperandBinding};
 use super::{local, nesting};
 use crate::check::expr::{constant, declare_first, overflow, place_in};
 use crate::check::recipe::{symbol_value, words};
-use crate::check::scope::Scope;
-use crate::check::tensor::Place;
+use crate::check::scope::ManifestScope;
+use crate::check::tensor::ManifestContext;
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Scalar;
-use crate::manifest::syntax::{Bound as Number, LocalItem, Name, Text};
+use crate::manifest::syntax::{Identifier, IntegerExpr as Number, LocalItem, SpannedText};
 use crate::model::Tensor;
-use crate::model::compute::{Buffer, Reduction, Statement};
+use crate::model::compute::{BufferRef, Reduction, Statement};
 
 /// What the statements of a kernel make, as far as they are read.
-pub(super) struct Program<'a> {
+pub(super) struct KernelLowering<'a> {
     pub(super) def: &'a KernelDef,
     /// The scope that the kernel's text is read in.
-    pub(super) scope: &'a Scope,
-    pub(super) place: Place<'a>,
+    pub(super) scope: &'a ManifestScope,
+    pub(super) place: ManifestContext<'a>,
     pub(super) tensors: &'a [Tensor],
     /// The operands in the order of the parameters.
-    pub(super) operands: Vec<Bound>,
+    pub(super) operands: Vec<OperandBinding>,
     pub(super) symbols: Vec<Symbol>,
-    pub(super) names: Names,
-    pub(super) ranges: Vec<(String, Expr, diagnostic::Place)>,
+    pub(super) names: TensorTable,
+    pub(super) ranges: Vec<(String, Expr, diagnostic::FileSpan)>,
     pub(super) accumulator: Option<Scalar>,
     pub(super) locals: Vec<Tensor>,
     pub(super) statements: Vec<Statement>,
@@ -49,21 +49,21 @@ pub(super) struct Program<'a> {
 
 /// A line of the kernel, and the text that it stands in.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub(super) line: &'a Line,
-    pub(super) text: &'a Text,
+pub(super) struct StatementSource<'a> {
+    pub(super) line: &'a StatementAst,
+    pub(super) text: &'a SpannedText,
     /// The lines behind it.
-    pub(super) later: &'a [Line],
+    pub(super) later: &'a [StatementAst],
 }
 
-impl<'a> Program<'a> {
+impl<'a> KernelLowering<'a> {
     /// Nothing read yet; the operands have their tensors.
     pub(super) fn new(
         def: &'a KernelDef,
-        scope: &'a Scope,
-        place: Place<'a>,
+        scope: &'a ManifestScope,
+        place: ManifestContext<'a>,
         tensors: &'a [Tensor],
-        operands: Vec<Bound>,
+        operands: Vec<OperandBinding>,
     ) -> Self {
         let mut program = Self {
             def,
@@ -72,7 +72,7 @@ impl<'a> Program<'a> {
             tensors,
             operands,
             symbols: Vec::new(),
-            names: Names::new(),
+            names: TensorTable::new(),
             ranges: Vec::new(),
             accumulator: None,
             locals: Vec::new(),
@@ -85,15 +85,15 @@ impl<'a> Program<'a> {
         program
     }
 
-    fn tensor(&self, operand: &Bound) -> Option<&'a Tensor> {
+    fn tensor(&self, operand: &OperandBinding) -> Option<&'a Tensor> {
         self.tensors.get(operand.tensor)
     }
 
     /// The tensor that a statement reads or writes.
-    pub(super) fn memory(&self, buffer: Buffer) -> Option<&Tensor> {
+    pub(super) fn memory(&self, buffer: BufferRef) -> Option<&Tensor> {
         match buffer {
-            Buffer::Operand(k) => self.tensor(self.operands.get(k)?),
-            Buffer::Local(k) => self.locals.get(k),
+            BufferRef::Operand(k) => self.tensor(self.operands.get(k)?),
+            BufferRef::Local(k) => self.locals.get(k),
         }
     }
 
@@ -132,8 +132,8 @@ impl<'a> Program<'a> {
                 name: axis.name.clone(),
                 extent: self.renumbered(&axis.extent, &tensor.layout.symbols),
             });
-            let kind = KnownKind::Stored { buffer: Buffer::Operand(k), ty };
-            let known = Known { shape: shape.collect(), label: tensor.name.clone(), kind };
+            let kind = KernelTensorKind::Stored { buffer: BufferRef::Operand(k), ty };
+            let known = KernelTensor { shape: shape.collect(), label: tensor.name.clone(), kind };
             self.names.insert(operand.name.value.clone(), known);
         }
     }
@@ -170,7 +170,7 @@ impl<'a> Program<'a> {
         let mut later = self.def.lines.as_slice();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
             later = later.get(1..).unwrap_or_default();
-            let source = Source { line, text, later };
+            let source = StatementSource { line, text, later };
             if let Err(mut found) = self.statement(source) {
                 self.is_silent = true;
                 // The same of two reads is told of the first.
@@ -189,7 +189,7 @@ impl<'a> Program<'a> {
         let mut errors = Vec::new();
         let facts = Facts::new(&self.symbols);
         for (name, bound) in &self.def.item.ranges {
-            let place = diagnostic::Place::new(&self.def.file, bound.span());
+            let place = diagnostic::FileSpan::new(&self.def.file, bound.span());
             let values = |name: &str| self.value_of(name);
             let extent = constant(bound, &values, self.scope, &facts, &self.def.file);
             match extent.map_err(declare_first) {
@@ -218,13 +218,13 @@ impl<'a> Program<'a> {
         errors
     }
 
-    fn accumulator_type(&self) -> Checked<Option<Scalar>> {
+    fn accumulator_type(&self) -> CheckResult<Option<Scalar>> {
         let Some(text) = &self.def.item.acc else { return Ok(None) };
         let known = [Scalar::F64, Scalar::F32, Scalar::I64, Scalar::I32, Scalar::U64, Scalar::U32];
         match known.iter().find(|scalar| word(**scalar) == text.value) {
             Some(scalar) => Ok(Some(*scalar)),
             None => {
-                let place = diagnostic::Place::new(&self.def.file, text.span.clone());
+                let place = diagnostic::FileSpan::new(&self.def.file, text.span.clone());
                 let message = format!("nothing is accumulated in `{}`", text.value.escape_debug());
                 let error = Diagnostic::error(Code::DtypeKernel, message, place, "");
                 let words = known.map(word).join(", ");
@@ -234,21 +234,25 @@ impl<'a> Program<'a> {
     }
 
     /// After a fault, an intermediate means nothing: what reads it needs no further diagnostic.
-    fn give_up(&mut self, line: &Line) {
+    fn give_up(&mut self, line: &StatementAst) {
         let name = &line.target.name;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == *name);
         if !is_operand && !self.names.contains_key(name) {
-            let known = Known { shape: Vec::new(), label: name.clone(), kind: KnownKind::Broken };
+            let known = KernelTensor {
+                shape: Vec::new(),
+                label: name.clone(),
+                kind: KernelTensorKind::Broken,
+            };
             self.names.insert(name.clone(), known);
         }
     }
 
     pub(super) fn fault(
         &self,
-        source: Source<'_>,
+        source: StatementSource<'_>,
         code: Code,
         message: impl Into<String>,
-        span: &Span,
+        span: &StatementSpan,
     ) -> Diagnostic {
         let place = place_in(source.text, span, &self.def.file);
         Diagnostic::error(code, message, place, "")
@@ -258,13 +262,13 @@ impl<'a> Program<'a> {
         self.def.item.locals.iter().find(|local| local.name.value == name)
     }
 
-    fn statement(&mut self, source: Source<'_>) -> Checked<()> {
+    fn statement(&mut self, source: StatementSource<'_>) -> CheckResult<()> {
         let line = source.line;
         self.reads_are_known(source)?;
         let name = &line.target.name;
         let shape = match self.names.get(name) {
-            Some(Known { kind: KnownKind::Broken, .. }) => return Err(Vec::new()),
-            Some(Known { kind: KnownKind::Inlined { .. }, .. }) => {
+            Some(KernelTensor { kind: KernelTensorKind::Broken, .. }) => return Err(Vec::new()),
+            Some(KernelTensor { kind: KernelTensorKind::Inlined { .. }, .. }) => {
                 let message = format!("`{name}` is written twice, and has no memory");
                 let error =
                     self.fault(source, Code::KernelIntermediate, message, &line.target.span);
@@ -276,7 +280,7 @@ impl<'a> Program<'a> {
         let is_tensor = |name: &str| {
             self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
         };
-        let axes = Axes {
+        let axes = AxisInference {
             line,
             text: source.text,
             file: &self.def.file,
@@ -300,7 +304,7 @@ impl<'a> Program<'a> {
             (None, None) => None,
         };
         match shape {
-            Some(Known { kind: KnownKind::Stored { buffer, ty }, .. }) => {
+            Some(KernelTensor { kind: KernelTensorKind::Stored { buffer, ty }, .. }) => {
                 self.stored(source, (axes, written), buffer, ty)
             }
             _ => self.inlined(source, &axes),
@@ -308,7 +312,7 @@ impl<'a> Program<'a> {
     }
 
     /// Names that loops and arguments would have, and a target keeps for itself.
-    fn are_free(&self, source: Source<'_>, axes: &[Axis]) -> Checked<()> {
+    fn are_free(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<()> {
         let span = &source.line.left;
         let place = place_in(source.text, span, &self.def.file);
         let found = axes.iter().filter_map(|axis| {
@@ -319,9 +323,9 @@ impl<'a> Program<'a> {
     }
 
     /// Whether each tensor that is read is there, and was written if it is an intermediate.
-    fn reads_are_known(&self, source: Source<'_>) -> Checked<()> {
+    fn reads_are_known(&self, source: StatementSource<'_>) -> CheckResult<()> {
         let mut errors = Vec::new();
-        for read in source.line.nodes().into_iter().filter_map(super::text::Ast::read) {
+        for read in source.line.nodes().into_iter().filter_map(super::text::ValueAst::read) {
             let name = &read.tensor.name;
             if self.names.contains_key(name) {
                 continue;
@@ -344,17 +348,26 @@ impl<'a> Program<'a> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    fn new_local(&mut self, source: Source<'_>, item: &LocalItem, axes: &[Axis]) -> Checked<Known> {
+    fn new_local(
+        &mut self,
+        source: StatementSource<'_>,
+        item: &LocalItem,
+        axes: &[Axis],
+    ) -> CheckResult<KernelTensor> {
         let count = source.line.axes.len();
         let shape: Vec<Axis> = axes.iter().take(count).cloned().collect();
         let made = local::tensor(item, &shape, &self.symbols, (self.place, self.def.home))?;
         let ty = super::arithmetic_type(&made.tensor, &made.tensor.places.dtype)?;
         self.warnings.extend(made.warnings);
         self.add_symbols(made.tensor.layout.symbols.clone());
-        let buffer = Buffer::Local(self.locals.len());
+        let buffer = BufferRef::Local(self.locals.len());
         self.locals.push(made.tensor);
         let label = item.name.value.clone();
-        let known = Known { shape, label: label.clone(), kind: KnownKind::Stored { buffer, ty } };
+        let known = KernelTensor {
+            shape,
+            label: label.clone(),
+            kind: KernelTensorKind::Stored { buffer, ty },
+        };
         self.names.insert(label, known.clone());
         Ok(known)
     }
@@ -362,10 +375,10 @@ impl<'a> Program<'a> {
     /// The value of a statement; `use_value` gets it with the builder that made it.
     pub(super) fn value<T>(
         &self,
-        source: Source<'_>,
+        source: StatementSource<'_>,
         axes: &[Axis],
-        use_value: impl FnOnce(&Builder<'_>, Built) -> Checked<T>,
-    ) -> Checked<T> {
+        use_value: impl FnOnce(&ValueBuilder<'_>, InferredValue) -> CheckResult<T>,
+    ) -> CheckResult<T> {
         let mut facts = Facts::new(&self.symbols);
         for (k, axis) in (0_u32..).zip(axes) {
             facts.set_extent(Var::Axis(k), &axis.extent).map_err(|error| {
@@ -375,8 +388,8 @@ impl<'a> Program<'a> {
         }
         let elements = |buffer| self.elements(buffer, axes);
         let (visits, nodes) = (Cell::new(VISITED_IN_ALL), Cell::new(MAX_SIZE));
-        let domain = Domain { axes, symbols: &self.symbols, facts: &facts, left: &visits };
-        let builder = Builder {
+        let domain = StatementDomain { axes, symbols: &self.symbols, facts: &facts, left: &visits };
+        let builder = ValueBuilder {
             text: source.text,
             file: &self.def.file,
             scope: self.scope,
@@ -404,33 +417,33 @@ impl<'a> Program<'a> {
 
     /// The memory of an intermediate that is put together from many values, where the kernel names none: of the type in which that
     /// is done.
-    fn implied(&self, source: Source<'_>, axes: &[Axis]) -> Checked<LocalItem> {
+    fn implied(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<LocalItem> {
         let target = &source.line.target;
         let own = self.value(source, axes, |_, built| {
             Ok(match built {
-                Built::Number(_) => Scalar::I32,
-                Built::Index(_) => Scalar::I64,
-                Built::Loose(value) | Built::Typed(value) => value.ty,
+                InferredValue::Number(_) => Scalar::I32,
+                InferredValue::Index(_) => Scalar::I64,
+                InferredValue::FloatLiteral(value) | InferredValue::Typed(value) => value.ty,
             })
         })?;
         let span = place_in(source.text, &target.span, &self.def.file);
         let span = span.start..span.end;
         let value = word(self.accumulator.unwrap_or(own));
         Ok(LocalItem {
-            name: Name { value: target.name.clone(), span: span.clone() },
-            dtype: Text { value, span: span.clone(), quoted: false },
+            name: Identifier { value: target.name.clone(), span: span.clone() },
+            dtype: SpannedText { value, span: span.clone(), quoted: false },
             layout: None,
             span,
         })
     }
 
-    fn inlined(&mut self, source: Source<'_>, axes: &[Axis]) -> Checked<()> {
+    fn inlined(&mut self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<()> {
         let line = source.line;
         let name = line.target.name.clone();
         let value = self.value(source, axes, |_, built| Ok(built))?;
         let shape = axes.to_vec();
-        let kind = KnownKind::Inlined { value, stale: None };
-        self.names.insert(name.clone(), Known { shape, label: name, kind });
+        let kind = KernelTensorKind::Inlined { value, stale: None };
+        self.names.insert(name.clone(), KernelTensor { shape, label: name, kind });
         Ok(())
     }
 

@@ -2,41 +2,45 @@
 
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::layout::Axis;
-use layoutc_algebra::map::{Scope as MapScope, resolve};
-use layoutc_algebra::parse::{ItemText, MapText};
+use layoutc_algebra::map::{MapScope, resolve};
+use layoutc_algebra::parse::{MapItemText, MapText};
 
-use super::inline::{Inliner, Refused};
-use super::inside::{At, Sign};
-use super::known::{Known, KnownKind, written};
-use super::text::{Ast, IndexKind, IndexText, ReadText};
+use super::inline::{InlineError, ValueInliner};
+use super::inside::{BoundsResult, IterationPoint};
+use super::known::{KernelTensor, KernelTensorKind, written};
+use super::text::{IndexKind, IndexText, ReadAst, ValueAst};
 use super::types::{converted, is_integer};
-use super::value::{Builder, Built, Checked};
+use super::value::{CheckResult, InferredValue, ValueBuilder};
 use crate::check::expr::map_fault;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::manifest::syntax::Text;
-use crate::model::compute::{Outside, Read, Value, ValueKind};
+use crate::manifest::syntax::SpannedText;
+use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
 use crate::wording;
 
 /// The sides of a tensor that indices may leave it on, axis by axis.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sides {
+pub(super) struct BoundarySides {
     pub(super) below: Vec<usize>,
     pub(super) beyond: Vec<usize>,
 }
 
 /// An index that leaves its tensor, or that may.
-struct Leaves {
+struct OutOfBounds {
     axis: usize,
     /// Where; `None` where it is not known.
-    at: Option<At>,
+    at: Option<IterationPoint>,
 }
 
-impl Builder<'_> {
+impl ValueBuilder<'_> {
     /// A read, with what stands for it outside.
-    pub(super) fn read(&self, read: &ReadText, other: Option<&Ast>) -> Checked<Built> {
+    pub(super) fn read(
+        &self,
+        read: &ReadAst,
+        other: Option<&ValueAst>,
+    ) -> CheckResult<InferredValue> {
         let Some(known) = self.names.get(&read.tensor.name) else { return Err(Vec::new()) };
-        if matches!(known.kind, KnownKind::Broken) {
+        if matches!(known.kind, KernelTensorKind::Broken) {
             return Err(Vec::new());
         }
         if known.shape.len() != read.index.len() {
@@ -74,12 +78,12 @@ impl Builder<'_> {
             return Err(vec![self.outside(read, known, &index, &leaves)]);
         }
         match &known.kind {
-            KnownKind::Broken => Err(Vec::new()),
-            KnownKind::Stored { buffer, ty } => {
+            KernelTensorKind::Broken => Err(Vec::new()),
+            KernelTensorKind::Stored { buffer, ty } => {
                 let outside = match other {
                     Some((ast, built)) => {
                         let value = self.fit(built, *ty, ast)?;
-                        is_left(&sides).then_some(Outside {
+                        is_left(&sides).then_some(BoundaryCondition {
                             value,
                             below: sides.below,
                             beyond: sides.beyond,
@@ -87,11 +91,11 @@ impl Builder<'_> {
                     }
                     None => None,
                 };
-                let found = Read { buffer: *buffer, index, outside };
-                let found = Value { ty: *ty, kind: ValueKind::Read(Box::new(found)) };
-                Ok(self.as_read(Built::Typed(found)))
+                let found = ElementRead { buffer: *buffer, index, outside };
+                let found = TypedExpr { ty: *ty, kind: TypedExprKind::Read(Box::new(found)) };
+                Ok(self.as_read(InferredValue::Typed(found)))
             }
-            KnownKind::Inlined { value, stale } => {
+            KernelTensorKind::Inlined { value, stale } => {
                 if let Some((ast, built)) = other {
                     self.pair((value.clone(), ast), (built, ast))?;
                     if is_left(&sides) {
@@ -115,42 +119,47 @@ impl Builder<'_> {
     }
 
     /// The element that is read; in an index of 64 bits.
-    fn as_read(&self, built: Built) -> Built {
+    fn as_read(&self, built: InferredValue) -> InferredValue {
         match (built, self.integers) {
-            (Built::Typed(value), Some(ty)) if is_integer(value.ty) => {
-                Built::Typed(converted(value, ty))
+            (InferredValue::Typed(value), Some(ty)) if is_integer(value.ty) => {
+                InferredValue::Typed(converted(value, ty))
             }
             (built, _) => built,
         }
     }
 
-    fn inlined(&self, read: &ReadText, value: &Built, index: &[Expr]) -> Checked<Built> {
+    fn inlined(
+        &self,
+        read: &ReadAst,
+        value: &InferredValue,
+        index: &[Expr],
+    ) -> CheckResult<InferredValue> {
         let shapes = |buffer| {
             let stored = self.names.values().find(|known| {
-                matches!(&known.kind, KnownKind::Stored { buffer: own, .. } if *own == buffer)
+                matches!(&known.kind, KernelTensorKind::Stored { buffer: own, .. } if *own == buffer)
             });
             stored.map(|known| known.shape.as_slice())
         };
-        let inliner = Inliner::new(self.domain, index, &shapes, self.left);
+        let inliner = ValueInliner::new(self.domain, index, &shapes, self.left);
         inliner.built(value).map_err(|refused| match refused {
-            Refused::Size => {
+            InlineError::Size => {
                 let message = format!(
                     "with `{}` written in place the value grows too large",
                     read.tensor.name
                 );
                 vec![self.unstored(message, read)]
             }
-            Refused::Expr(error) => vec![self.overflow(&error, error.to_string(), &read.span)],
+            InlineError::Expr(error) => vec![self.overflow(&error, error.to_string(), &read.span)],
         })
     }
 
     /// An intermediate that needs memory.
-    pub(super) fn unstored(&self, message: String, read: &ReadText) -> Diagnostic {
+    pub(super) fn unstored(&self, message: String, read: &ReadAst) -> Diagnostic {
         let error = self.fault(Code::KernelIntermediate, message, &read.span, "");
         error.help(format!("give it memory: `local {} dtype=f32`", read.tensor.name))
     }
 
-    fn wrong_rank(&self, read: &ReadText, known: &Known) -> Diagnostic {
+    fn wrong_rank(&self, read: &ReadAst, known: &KernelTensor) -> Diagnostic {
         let count = |n: usize, one: &str, more: &str| {
             if n == 1 { format!("1 {one}") } else { format!("{n} {more}") }
         };
@@ -166,13 +175,13 @@ impl Builder<'_> {
     }
 
     /// One index over the axes of the statement.
-    pub(super) fn index(&self, text: &IndexText) -> Checked<Expr> {
+    pub(super) fn index(&self, text: &IndexText) -> CheckResult<Expr> {
         let span =
             self.text.span.start + text.start..self.text.span.start + text.start + text.length;
         let value = written(self.text, &(text.start..text.start + text.length)).to_owned();
-        let part = Text { value, span, quoted: true };
+        let part = SpannedText { value, span, quoted: true };
         let IndexKind::Axes(ast) = &text.kind else { return Err(Vec::new()) };
-        let item = ItemText::Expr { name: None, expr: ast.clone(), extent: None };
+        let item = MapItemText::Expr { name: None, expr: ast.clone(), extent: None };
         let map = MapText { params: None, items: vec![item], separators: Vec::new() };
         let mut facts = layoutc_algebra::simplify::Facts::new(self.domain.symbols);
         let mut failed = None;
@@ -200,24 +209,24 @@ impl Builder<'_> {
     }
 
     /// The sides that the indices may leave a shape on, and the first that they do.
-    fn sides(&self, index: &[Expr], shape: &[Axis]) -> (Sides, Option<Leaves>) {
-        let (mut sides, mut first) = (Sides::default(), None);
+    fn sides(&self, index: &[Expr], shape: &[Axis]) -> (BoundarySides, Option<OutOfBounds>) {
+        let (mut sides, mut first) = (BoundarySides::default(), None);
         for (axis, (index, own)) in index.iter().zip(shape).enumerate() {
             let [below, beyond] = self.domain.leaves(index, &own.extent);
             for (sign, list) in [(below, &mut sides.below), (beyond, &mut sides.beyond)] {
                 let at = match sign {
-                    Sign::Holds => continue,
-                    Sign::Fails(at) => Some(at),
-                    Sign::Unknown => None,
+                    BoundsResult::Holds => continue,
+                    BoundsResult::Fails(at) => Some(at),
+                    BoundsResult::Unknown => None,
                 };
                 list.push(axis);
                 // A place that is known says more than one that is not.
                 let is_better = match &first {
                     None => true,
-                    Some(Leaves { at: known, .. }) => known.is_none() && at.is_some(),
+                    Some(OutOfBounds { at: known, .. }) => known.is_none() && at.is_some(),
                 };
                 if is_better {
-                    first = Some(Leaves { axis, at });
+                    first = Some(OutOfBounds { axis, at });
                 }
             }
         }
@@ -226,10 +235,10 @@ impl Builder<'_> {
 
     fn outside(
         &self,
-        read: &ReadText,
-        known: &Known,
+        read: &ReadAst,
+        known: &KernelTensor,
         index: &[Expr],
-        leaves: &Leaves,
+        leaves: &OutOfBounds,
     ) -> Diagnostic {
         let shown = written(self.text, &read.span);
         let span = read.index.get(leaves.axis).map_or(read.span.clone(), IndexText::span);
@@ -274,6 +283,6 @@ impl Builder<'_> {
     }
 }
 
-fn is_left(sides: &Sides) -> bool {
+fn is_left(sides: &BoundarySides) -> bool {
     !sides.below.is_empty() || !sides.beyond.is_empty()
 }

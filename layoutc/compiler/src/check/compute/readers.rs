@@ -2,30 +2,30 @@
 
 use layoutc_algebra::expr::Expr;
 
-use super::known::Names;
-use super::text::{Ast, Line, ReadText};
-use crate::diagnostic::Place;
+use super::known::TensorTable;
+use super::text::{ReadAst, StatementAst, ValueAst};
+use crate::diagnostic::FileSpan;
 
 /// What says how far an axis counts.
 #[derive(Clone, Copy)]
-pub(super) struct Readers<'a> {
+pub(super) struct ExtentInference<'a> {
     /// The statements behind the one that writes the intermediate.
-    pub(super) lines: &'a [Line],
+    pub(super) lines: &'a [StatementAst],
     /// The tensors that are known.
-    pub(super) names: &'a Names,
+    pub(super) names: &'a TensorTable,
     /// The ranges that the kernel states.
-    pub(super) ranges: &'a [(String, Expr, Place)],
+    pub(super) ranges: &'a [(String, Expr, FileSpan)],
 }
 
 /// An extent, and what it is one of.
-pub(super) struct Found {
+pub(super) struct ReaderExtent {
     pub(super) extent: Expr,
     pub(super) label: String,
 }
 
-impl Readers<'_> {
+impl ExtentInference<'_> {
     /// The extents of the axes that index a tensor alone at this place.
-    pub(super) fn extents(self, tensor: &str, place: usize) -> Vec<Found> {
+    pub(super) fn extents(self, tensor: &str, place: usize) -> Vec<ReaderExtent> {
         let mut found = Vec::new();
         let mut rest = self;
         while let Some((line, after)) = rest.lines.split_first() {
@@ -41,9 +41,9 @@ impl Readers<'_> {
     }
 
     /// How far an axis counts in a statement that reads `without`; those behind it are left.
-    fn in_line(self, line: &Line, axis: &str, without: &str) -> Vec<Found> {
+    fn in_line(self, line: &StatementAst, axis: &str, without: &str) -> Vec<ReaderExtent> {
         if let Some((_, extent, _)) = self.ranges.iter().find(|(name, ..)| name == axis) {
-            return vec![Found { extent: extent.clone(), label: format!("range {axis}") }];
+            return vec![ReaderExtent { extent: extent.clone(), label: format!("range {axis}") }];
         }
         let written = line.axes.iter().position(|word| word.name == axis);
         if let Some(place) = written {
@@ -58,19 +58,19 @@ impl Readers<'_> {
             return self.shape(&line.target.name, index.len(), place).into_iter().collect();
         }
         let nodes = line.nodes();
-        let others = nodes.iter().filter_map(|node| Ast::read(node));
+        let others = nodes.iter().filter_map(|node| ValueAst::read(node));
         let others = others.filter(|read| read.tensor.name != without);
         others
-            .filter_map(|read: &ReadText| {
+            .filter_map(|read: &ReadAst| {
                 let place = read.index.iter().position(|index| index.lone_name() == Some(axis))?;
                 self.shape(&read.tensor.name, read.index.len(), place)
             })
             .collect()
     }
 
-    fn shape(self, tensor: &str, axes: usize, place: usize) -> Option<Found> {
+    fn shape(self, tensor: &str, axes: usize, place: usize) -> Option<ReaderExtent> {
         let known = self.names.get(tensor).filter(|known| known.shape.len() == axes)?;
         let extent = known.shape.get(place)?.extent.clone();
-        Some(Found { extent, label: known.label.clone() })
+        Some(ReaderExtent { extent, label: known.label.clone() })
     }
 }

@@ -4,32 +4,32 @@
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 
-use super::indexed::Elements;
-use super::known::{Known, KnownKind};
-use super::program::{Program, Source};
-use super::text::Ast;
+use super::indexed::ElementBounds;
+use super::known::{KernelTensor, KernelTensorKind};
+use super::program::{KernelLowering, StatementSource};
+use super::text::ValueAst;
 use super::types::{is_integer, literal, word};
-use super::value::Checked;
-use crate::cast::{Mode, range};
+use super::value::CheckResult;
+use crate::cast::{CastMode, range};
 use crate::check::expr::place_in;
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Scalar;
-use crate::model::compute::{Buffer, Reduction, Statement, Value, ValueKind};
+use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr, TypedExprKind};
 
-impl Program<'_> {
+impl KernelLowering<'_> {
     /// Whether what is written through an index tensor has elements already: those that no index names keep them.
     pub(super) fn may_be_scattered(
         &self,
-        source: Source<'_>,
-        shape: Option<&Known>,
-    ) -> Checked<()> {
+        source: StatementSource<'_>,
+        shape: Option<&KernelTensor>,
+    ) -> CheckResult<()> {
         let name = &source.line.target.name;
         if source.line.scatter.is_none() || shape.is_some() {
             return Ok(());
         }
         let lines = &self.def.lines;
-        let is_read = |node: &&Ast| node.read().is_some_and(|read| read.tensor.name == *name);
+        let is_read = |node: &&ValueAst| node.read().is_some_and(|read| read.tensor.name == *name);
         let mut nodes = lines.iter().flat_map(|line| line.nodes());
         if self.local(name).is_none() && !nodes.any(|node| is_read(&node)) {
             // Told as a name that nothing reads.
@@ -51,27 +51,29 @@ impl Program<'_> {
     }
 
     /// Known bounds of the elements of a tensor in a statement over these axes.
-    pub(super) fn elements(&self, buffer: Buffer, axes: &[Axis]) -> Elements {
+    pub(super) fn elements(&self, buffer: BufferRef, axes: &[Axis]) -> ElementBounds {
         let scalar = self.memory(buffer).map_or(Scalar::I64, |tensor| tensor.dtype.scalar);
         let (low, high) = range(scalar);
         let name = match buffer {
-            Buffer::Operand(k) => self.operands.get(k).map(|operand| operand.name.value.as_str()),
-            Buffer::Local(_) => None,
+            BufferRef::Operand(k) => {
+                self.operands.get(k).map(|operand| operand.name.value.as_str())
+            }
+            BufferRef::Local(_) => None,
         };
         let name = name.filter(|name| axes.iter().all(|axis| axis.name != *name));
-        Elements { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
+        ElementBounds { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
     }
 
     /// A fault of a range that is stated for a tensor's elements.
     pub(super) fn range_of_elements(
         &self,
         name: &str,
-        place: &diagnostic::Place,
+        place: &diagnostic::FileSpan,
     ) -> Option<Diagnostic> {
         let lines = &self.def.lines;
         let known = self.names.get(name)?;
         let fault = |code, message: String| Diagnostic::error(code, message, place.clone(), "");
-        let names_axis = |node: &&Ast| {
+        let names_axis = |node: &&ValueAst| {
             node.read()
                 .is_some_and(|read| read.index.iter().any(|index| index.lone_name() == Some(name)))
         };
@@ -93,7 +95,7 @@ impl Program<'_> {
                 "leave the range out: indices are looked at; or state that of a tensor which is only read",
             ));
         }
-        if let KnownKind::Stored { ty, .. } = known.kind
+        if let KernelTensorKind::Stored { ty, .. } = known.kind
             && !is_integer(ty)
         {
             let message =
@@ -108,7 +110,7 @@ impl Program<'_> {
                 error.help("write 1 or more, or leave the range out: indices are checked"),
             );
         }
-        let indexes = |node: &Ast| {
+        let indexes = |node: &ValueAst| {
             let indices = node.read().into_iter().flat_map(|read| &read.index);
             let mut data = indices.filter_map(|index| index.data());
             data.any(|ast| reads(ast, name))
@@ -134,11 +136,11 @@ impl Program<'_> {
     /// Refuses what cannot be right where several values may land on one element.
     pub(super) fn scatters_well(
         &self,
-        source: Source<'_>,
-        target: Buffer,
+        source: StatementSource<'_>,
+        target: BufferRef,
         ty: Scalar,
-        reads: &dyn Fn(Buffer) -> bool,
-    ) -> Checked<()> {
+        reads: &dyn Fn(BufferRef) -> bool,
+    ) -> CheckResult<()> {
         let line = source.line;
         let name = &line.target.name;
         if reads(target) {
@@ -153,7 +155,7 @@ impl Program<'_> {
             return Ok(());
         };
         let text = self.def.item.acc.as_ref().map_or(&line.op_span, |text| &text.span);
-        let place = diagnostic::Place::new(&self.def.file, text.clone());
+        let place = diagnostic::FileSpan::new(&self.def.file, text.clone());
         let message = format!(
             "`{name}` is written through an index tensor: values are put together in its elements, in {}, not in {}",
             word(ty),
@@ -169,8 +171,8 @@ impl Program<'_> {
     /// The statement that gives every element what leaves each value as it is.
     pub(super) fn beginning(
         &self,
-        source: Source<'_>,
-        target: Buffer,
+        source: StatementSource<'_>,
+        target: BufferRef,
         ty: Scalar,
     ) -> Option<Statement> {
         let line = source.line;
@@ -186,7 +188,7 @@ impl Program<'_> {
             op: Reduction::Assign,
             accumulate: false,
             accumulator: ty,
-            store: Mode::Round,
+            store: CastMode::Round,
             value,
             caches: Vec::new(),
             text: format!("{}[{}] = {told}", line.target.name, names.join(", ")),
@@ -196,13 +198,13 @@ impl Program<'_> {
 }
 
 /// Whether a value reads a tensor of this name.
-fn reads(ast: &Ast, name: &str) -> bool {
+fn reads(ast: &ValueAst, name: &str) -> bool {
     ast.nodes().iter().any(|node| node.read().is_some_and(|read| read.tensor.name == name))
 }
 
 /// The identity of the reduction, and its spelling.
-fn identity(op: Reduction, ty: Scalar) -> Option<(Value, String)> {
-    let float = |value: f64| Value { ty, kind: ValueKind::Float(value) };
+fn identity(op: Reduction, ty: Scalar) -> Option<(TypedExpr, String)> {
+    let float = |value: f64| TypedExpr { ty, kind: TypedExprKind::Float(value) };
     let number = |value: i128| Some((literal(value, ty)?, value.to_string()));
     match op {
         Reduction::Assign => None,

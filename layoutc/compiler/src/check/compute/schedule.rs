@@ -5,28 +5,28 @@ use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
 
-use super::program::Program;
-use super::value::Checked;
-use crate::check::scope::{Scope, number};
+use super::program::KernelLowering;
+use super::value::CheckResult;
+use crate::check::scope::{ManifestScope, number};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{Bound, InstanceItem, Name, ScheduleItem, ScheduleKind};
-use crate::model::compute::{Schedule, Split, Statement};
-use crate::model::{Chosen, Tensor};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{Identifier, InstanceItem, IntegerExpr, ScheduleItem, ScheduleKind};
+use crate::model::compute::{LoopSchedule, Split, Statement};
+use crate::model::{Spanned, Tensor};
 use crate::nearest::nearest;
 use crate::wording;
 
 /// A word of a schedule, and where it stands.
 #[derive(Clone, Copy)]
-struct Said<'a> {
+struct ScheduleDirective<'a> {
     item: &'a ScheduleItem,
     file: &'a Arc<str>,
-    scope: &'a Scope,
+    scope: &'a ManifestScope,
 }
 
 /// A loop of a statement.
 #[derive(Debug, Clone)]
-struct Loop {
+struct StatementLoop {
     name: String,
     is_reduced: bool,
     /// Elements between neighbours along it in the output; `None` of a reduced axis.
@@ -34,22 +34,22 @@ struct Loop {
 }
 
 /// The loops of one statement.
-struct Nest<'a> {
+struct StatementNest<'a> {
     tensor: &'a Tensor,
     /// The names that are a storage axis' and a reduced axis' at once.
     twice: BTreeSet<String>,
-    loops: Vec<Loop>,
+    loops: Vec<StatementLoop>,
 }
 
 /// The loops that a kernel has.
-pub(super) struct Loops {
+pub(super) struct KernelLoops {
     /// Their names, from the outermost of the first statement to the innermost of the last.
     pub(super) names: Vec<String>,
     /// Those of each statement, in words.
-    pub(super) told: Vec<String>,
+    pub(super) summaries: Vec<String>,
 }
 
-impl Loops {
+impl KernelLoops {
     /// Adds what was probably meant by the name of a loop that is not there: the loops that it is split into, a part of
     /// one that is still whole, or another one.
     pub(super) fn advise(&self, error: &mut Diagnostic, word: &str) {
@@ -73,26 +73,26 @@ impl Loops {
 
 /// The schedule of a kernel, whose words those of the instance replace; and the loops that there are then.
 pub(super) fn checked(
-    program: &Program<'_>,
-    instance: Option<(&InstanceItem, &Arc<str>, &Scope)>,
-) -> Checked<(Schedule, Loops)> {
+    program: &KernelLowering<'_>,
+    instance: Option<(&InstanceItem, &Arc<str>, &ManifestScope)>,
+) -> CheckResult<(LoopSchedule, KernelLoops)> {
     let own = instance.map_or(&[][..], |(item, ..)| item.schedule.as_slice());
     let is_replaced =
         |item: &&ScheduleItem| own.iter().all(|other| other.kind.word() != item.kind.word());
     let def = program.def;
-    let kernel = def.item.schedule.iter().filter(is_replaced).map(|item| Said {
+    let kernel = def.item.schedule.iter().filter(is_replaced).map(|item| ScheduleDirective {
         item,
         file: &def.file,
         scope: program.scope,
     });
     let own = instance.into_iter().flat_map(|(item, file, scope)| {
-        item.schedule.iter().map(move |item| Said { item, file, scope })
+        item.schedule.iter().map(move |item| ScheduleDirective { item, file, scope })
     });
-    let said: Vec<Said<'_>> = kernel.chain(own).collect();
-    let mut maker = Maker {
+    let said: Vec<ScheduleDirective<'_>> = kernel.chain(own).collect();
+    let mut maker = LoopScheduleBuilder {
         nests: program.statements.iter().filter_map(|s| nest(s, program)).collect(),
         scatters: program.statements.iter().filter_map(|s| scatter(s, program)).collect(),
-        schedule: Schedule::default(),
+        schedule: LoopSchedule::default(),
         errors: Vec::new(),
     };
     // Loops are split before they are named.
@@ -122,61 +122,61 @@ pub(super) fn checked(
 
 /// The loops of a statement: the storage axes of what it writes, then its reduced axes. `None` of one that writes through an
 /// index tensor.
-fn nest<'a>(statement: &Statement, program: &'a Program<'_>) -> Option<Nest<'a>> {
+fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<StatementNest<'a>> {
     if statement.scatter.is_some() {
         return None;
     }
     let tensor = program.memory(statement.target)?;
     let layout = &tensor.layout;
-    let storage = layout.storage.iter().enumerate().map(|(k, axis)| Loop {
+    let storage = layout.storage.iter().enumerate().map(|(k, axis)| StatementLoop {
         name: axis.name.clone(),
         is_reduced: false,
         stride: layout.strides.get(k).cloned(),
     });
-    let mut loops: Vec<Loop> = storage.collect();
+    let mut loops: Vec<StatementLoop> = storage.collect();
     let mut twice = BTreeSet::new();
     for axis in statement.axes.iter().skip(statement.written_axes) {
         if loops.iter().any(|other| other.name == axis.name) {
             twice.insert(axis.name.clone());
         }
-        loops.push(Loop { name: axis.name.clone(), is_reduced: true, stride: None });
+        loops.push(StatementLoop { name: axis.name.clone(), is_reduced: true, stride: None });
     }
-    Some(Nest { tensor, twice, loops })
+    Some(StatementNest { tensor, twice, loops })
 }
 
 /// The loops of a statement that writes through an index tensor.
-struct Scatter<'a> {
+struct ScatterLoops<'a> {
     tensor: &'a Tensor,
     loops: Vec<String>,
 }
 
-fn scatter<'a>(statement: &Statement, program: &'a Program<'_>) -> Option<Scatter<'a>> {
+fn scatter<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<ScatterLoops<'a>> {
     statement.scatter.as_ref()?;
     let loops = statement.axes.iter().map(|axis| axis.name.clone()).collect();
-    Some(Scatter { tensor: program.memory(statement.target)?, loops })
+    Some(ScatterLoops { tensor: program.memory(statement.target)?, loops })
 }
 
-struct Maker<'a> {
-    nests: Vec<Nest<'a>>,
-    scatters: Vec<Scatter<'a>>,
-    schedule: Schedule,
+struct LoopScheduleBuilder<'a> {
+    nests: Vec<StatementNest<'a>>,
+    scatters: Vec<ScatterLoops<'a>>,
+    schedule: LoopSchedule,
     errors: Vec<Diagnostic>,
 }
 
-impl Maker<'_> {
+impl LoopScheduleBuilder<'_> {
     fn fault(
         &mut self,
         code: Code,
         message: String,
-        name: &Name,
-        said: Said<'_>,
+        name: &Identifier,
+        said: ScheduleDirective<'_>,
     ) -> &mut Diagnostic {
-        let place = Place::new(said.file, name.span.clone());
+        let place = FileSpan::new(said.file, name.span.clone());
         self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
     /// Whether there is a loop of this name; says so otherwise.
-    fn is_loop(&mut self, name: &Name, said: Said<'_>) -> bool {
+    fn is_loop(&mut self, name: &Identifier, said: ScheduleDirective<'_>) -> bool {
         let word = name.value.as_str();
         if let Some(nest) = self.nests.iter().find(|nest| nest.twice.contains(word)) {
             let message = format!(
@@ -190,7 +190,7 @@ impl Maker<'_> {
         if self.nests.iter().any(|nest| nest.loops.iter().any(|l| l.name == word)) {
             return true;
         }
-        let is_its = |scatter: &&Scatter<'_>| scatter.loops.iter().any(|own| own == word);
+        let is_its = |scatter: &&ScatterLoops<'_>| scatter.loops.iter().any(|own| own == word);
         if let Some(scatter) = self.scatters.iter().find(is_its) {
             let message = format!(
                 "`{word}` is a loop of the statement that writes `{}` through an index tensor",
@@ -212,19 +212,20 @@ impl Maker<'_> {
         if error.help.is_empty() {
             error.helped("name one of its loops, or leave it out");
         }
-        error.notes = loops.told;
+        error.notes = loops.summaries;
         false
     }
 
     /// The loops that there are.
-    fn told(&self) -> Loops {
-        let told =
-            |nest: &Nest<'_>| format!("the loops of `{}` are {}", nest.tensor.name, listed(nest));
+    fn told(&self) -> KernelLoops {
+        let told = |nest: &StatementNest<'_>| {
+            format!("the loops of `{}` are {}", nest.tensor.name, listed(nest))
+        };
         let names = self.nests.iter().flat_map(|nest| &nest.loops).map(|l| l.name.clone());
-        Loops { names: names.collect(), told: self.nests.iter().map(told).collect() }
+        KernelLoops { names: names.collect(), summaries: self.nests.iter().map(told).collect() }
     }
 
-    fn named(&mut self, names: &[Name], said: Said<'_>) -> Vec<Chosen<String>> {
+    fn named(&mut self, names: &[Identifier], said: ScheduleDirective<'_>) -> Vec<Spanned<String>> {
         let mut chosen = Vec::new();
         for name in names {
             if self.is_loop(name, said) {
@@ -234,7 +235,13 @@ impl Maker<'_> {
         chosen
     }
 
-    fn split(&mut self, axis: &Name, by: &Bound, is_tile: bool, said: Said<'_>) {
+    fn split(
+        &mut self,
+        axis: &Identifier,
+        by: &IntegerExpr,
+        is_tile: bool,
+        said: ScheduleDirective<'_>,
+    ) {
         if !self.is_loop(axis, said) {
             return;
         }
@@ -245,7 +252,7 @@ impl Maker<'_> {
                 return;
             }
         };
-        let place = Place::new(said.file, by.span());
+        let place = FileSpan::new(said.file, by.span());
         let Some(count) = i64::try_from(value).ok().filter(|count| *count >= 1) else {
             let message = format!("a loop is split by at least 1, not by {value}");
             let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
@@ -260,7 +267,7 @@ impl Maker<'_> {
                 .find(|name| nest.loops.iter().any(|l| l.name == **name))
             {
                 let message = format!("a loop `{taken}` is there already");
-                let place = Place::new(said.file, axis.span.clone());
+                let place = FileSpan::new(said.file, axis.span.clone());
                 let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
                 let all = listed(nest);
                 let error = error.note(format!("the loops of `{}` are {all}", nest.tensor.name));
@@ -272,8 +279,8 @@ impl Maker<'_> {
             let stride = whole.stride.as_ref().and_then(|stride| {
                 Expr::binary(layoutc_algebra::expr::BinOp::Mul, stride, &by).ok()
             });
-            let outer = Loop { name: outer.clone(), stride, ..whole };
-            let inner = Loop { name: inner.clone(), ..whole };
+            let outer = StatementLoop { name: outer.clone(), stride, ..whole };
+            let inner = StatementLoop { name: inner.clone(), ..whole };
             nest.loops.splice(k..k, [outer, inner]);
         }
         let axis = chosen_name(axis, said);
@@ -281,30 +288,32 @@ impl Maker<'_> {
     }
 
     /// All loops of a statement, each once.
-    fn loops(&mut self, names: &[Name], said: Said<'_>) {
+    fn loops(&mut self, names: &[Identifier], said: ScheduleDirective<'_>) {
         let before = self.errors.len();
         let chosen = self.named(names, said);
         if self.errors.len() > before {
             return;
         }
         let given: BTreeSet<&str> = names.iter().map(|name| name.value.as_str()).collect();
-        let own = |nest: &Nest<'_>| -> BTreeSet<String> {
+        let own = |nest: &StatementNest<'_>| -> BTreeSet<String> {
             nest.loops.iter().map(|l| l.name.clone()).collect()
         };
-        let fits =
-            |nest: &&Nest<'_>| own(nest).iter().map(String::as_str).eq(given.iter().copied());
+        let fits = |nest: &&StatementNest<'_>| {
+            own(nest).iter().map(String::as_str).eq(given.iter().copied())
+        };
         if self.nests.iter().any(|nest| fits(&nest)) {
             self.schedule.loops = chosen;
             return;
         }
         // The statement that most of the names are of.
-        let shared =
-            |nest: &&Nest<'_>| own(nest).iter().filter(|l| given.contains(l.as_str())).count();
+        let shared = |nest: &&StatementNest<'_>| {
+            own(nest).iter().filter(|l| given.contains(l.as_str())).count()
+        };
         let nearest = self.nests.iter().rev().max_by_key(shared);
-        let place = Place::new(said.file, said.item.span.clone());
+        let place = FileSpan::new(said.file, said.item.span.clone());
         let message = "`loops` does not name every loop of a statement, and no other".to_owned();
         let mut error = Diagnostic::error(Code::KernelSchedule, message, place, "");
-        error.notes = self.told().told;
+        error.notes = self.told().summaries;
         if let Some(nest) = nearest {
             let all = own(nest);
             let missing: Vec<&str> =
@@ -321,7 +330,7 @@ impl Maker<'_> {
         self.errors.push(error);
     }
 
-    fn parallel(&mut self, names: &[Name], said: Said<'_>) {
+    fn parallel(&mut self, names: &[Identifier], said: ScheduleDirective<'_>) {
         for name in
             names.iter().filter(|name| self.is_reduced(&name.value)).cloned().collect::<Vec<_>>()
         {
@@ -357,7 +366,7 @@ impl Maker<'_> {
         names
     }
 
-    fn vectorize(&mut self, name: &Name, said: Said<'_>) {
+    fn vectorize(&mut self, name: &Identifier, said: ScheduleDirective<'_>) {
         if !self.is_loop(name, said) {
             return;
         }
@@ -400,18 +409,18 @@ impl Maker<'_> {
     }
 }
 
-impl Nest<'_> {
+impl StatementNest<'_> {
     /// The loop along which neighbours are neighbours in memory.
     fn contiguous(&self) -> Option<String> {
-        let is_one = |l: &&Loop| l.stride.as_ref().and_then(Expr::as_const) == Some(1);
+        let is_one = |l: &&StatementLoop| l.stride.as_ref().and_then(Expr::as_const) == Some(1);
         self.loops.iter().rev().find(is_one).map(|l| l.name.clone())
     }
 }
 
-fn listed(nest: &Nest<'_>) -> String {
+fn listed(nest: &StatementNest<'_>) -> String {
     nest.loops.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn chosen_name(name: &Name, said: Said<'_>) -> Chosen<String> {
-    Chosen { value: name.value.clone(), place: Place::new(said.file, name.span.clone()) }
+fn chosen_name(name: &Identifier, said: ScheduleDirective<'_>) -> Spanned<String> {
+    Spanned { value: name.value.clone(), place: FileSpan::new(said.file, name.span.clone()) }
 }

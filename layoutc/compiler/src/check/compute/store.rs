@@ -3,28 +3,28 @@
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Axis;
 
-use super::indexed::Leaving;
-use super::known::KnownKind;
-use super::program::{Program, Source};
-use super::text::Line;
+use super::indexed::BoundsPolicy;
+use super::known::KernelTensorKind;
+use super::program::{KernelLowering, StatementSource};
+use super::text::StatementAst;
 use super::types::{converted, is_float, is_integer, word};
-use super::value::{Builder, Built, Checked, cast};
-use crate::cast::Mode;
+use super::value::{CheckResult, InferredValue, ValueBuilder, cast};
+use crate::cast::CastMode;
 use crate::check::expr::place_in;
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Scalar;
-use crate::model::compute::{Buffer, Reduction, Statement, Value};
+use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr};
 
-impl Program<'_> {
+impl KernelLowering<'_> {
     /// The statement that writes `target`, whose elements are computed in `ty`; the first `written_axes` of its axes are on the left.
     pub(super) fn stored(
         &mut self,
-        source: Source<'_>,
+        source: StatementSource<'_>,
         (axes, written_axes): (Vec<Axis>, usize),
-        target: Buffer,
+        target: BufferRef,
         ty: Scalar,
-    ) -> Checked<()> {
+    ) -> CheckResult<()> {
         let line = source.line;
         let reduces = line.op != Reduction::Assign;
         if ty == Scalar::Bool && reduces {
@@ -35,7 +35,7 @@ impl Program<'_> {
         let accumulator = self.accumulator.filter(|_| reduces).unwrap_or(ty);
         if is_float(accumulator) != is_float(ty) {
             let text = self.def.item.acc.as_ref().map_or(&line.op_span, |text| &text.span);
-            let place = diagnostic::Place::new(&self.def.file, text.clone());
+            let place = diagnostic::FileSpan::new(&self.def.file, text.clone());
             let message = format!(
                 "`{}` is computed in {}, and is not accumulated in {}",
                 self.label(&line.target.name),
@@ -53,15 +53,16 @@ impl Program<'_> {
             let ty = if reduces { accumulator } else { ty };
             let scatter = match line.scatter.as_deref().zip(known) {
                 Some((index, known)) => {
-                    Some(builder.access(index, (known, &line.left), Leaving::Refused)?)
+                    Some(builder.access(index, (known, &line.left), BoundsPolicy::Refused)?)
                 }
                 None => None,
             };
             Ok((store_value(builder, built, (line, &label), ty)?, scatter))
         })?;
         let value = if reduces { converted(value, accumulator) } else { value };
-        let mut accumulate =
-            self.def.item.accumulate.is_some() && reduces && matches!(target, Buffer::Operand(_));
+        let mut accumulate = self.def.item.accumulate.is_some()
+            && reduces
+            && matches!(target, BufferRef::Operand(_));
         let accumulator = if reduces { accumulator } else { value.ty };
         let span = 0..source.text.value.len();
         if scatter.is_some() && reduces && !accumulate {
@@ -76,7 +77,7 @@ impl Program<'_> {
             op: line.op,
             accumulate,
             accumulator,
-            store: Mode::Round,
+            store: CastMode::Round,
             value,
             caches: Vec::new(),
             text: source.text.value.trim().to_owned(),
@@ -93,10 +94,10 @@ impl Program<'_> {
     }
 
     /// Intermediates that read what was just written are not what they were.
-    fn outdate(&mut self, name: &str, target: Buffer) {
+    fn outdate(&mut self, name: &str, target: BufferRef) {
         for known in self.names.values_mut() {
-            if let KnownKind::Inlined { value, stale } = &mut known.kind
-                && let Built::Loose(value) | Built::Typed(value) = value
+            if let KernelTensorKind::Inlined { value, stale } = &mut known.kind
+                && let InferredValue::FloatLiteral(value) | InferredValue::Typed(value) = value
                 && value.uses(target)
             {
                 stale.get_or_insert_with(|| name.to_owned());
@@ -105,7 +106,11 @@ impl Program<'_> {
     }
 
     /// Of what it writes, a statement reads no other element; and where it reduces, none at all.
-    fn reads_its_element(&self, source: Source<'_>, statement: &Statement) -> Checked<()> {
+    fn reads_its_element(
+        &self,
+        source: StatementSource<'_>,
+        statement: &Statement,
+    ) -> CheckResult<()> {
         let line = source.line;
         let Statement { target, value, .. } = statement;
         let own = (0_u32..).map(|k| Expr::var(Var::Axis(k))).take(line.axes.len());
@@ -132,7 +137,7 @@ impl Program<'_> {
             format!("`{name}` is read at another element than the one that is written")
         };
         let error = self.fault(source, Code::KernelOperand, message, span);
-        let goes_on = self.def.item.accumulate.is_some() || matches!(target, Buffer::Local(_));
+        let goes_on = self.def.item.accumulate.is_some() || matches!(target, BufferRef::Local(_));
         Err(vec![error.help(match (reduces, goes_on) {
             (true, false) => "to go on from what it holds, say `accumulate #true`",
             (true, true) => "put together into an intermediate, and use that in a statement below: `local T dtype=f32`",
@@ -141,7 +146,7 @@ impl Program<'_> {
     }
 
     /// The extents of what a line writes, where they are numbers.
-    fn extents(&self, line: &Line) -> Vec<Option<i128>> {
+    fn extents(&self, line: &StatementAst) -> Vec<Option<i128>> {
         let known = self.names.get(&line.target.name);
         let shape = known.map(|known| known.shape.as_slice()).unwrap_or_default();
         shape.iter().map(|axis| axis.extent.as_const()).collect()
@@ -150,15 +155,15 @@ impl Program<'_> {
 
 /// The value that a statement stores: of floats into floats, of integers into integers.
 fn store_value(
-    builder: &Builder<'_>,
-    built: Built,
-    (line, label): (&Line, &str),
+    builder: &ValueBuilder<'_>,
+    built: InferredValue,
+    (line, label): (&StatementAst, &str),
     ty: Scalar,
-) -> Checked<Value> {
+) -> CheckResult<TypedExpr> {
     let ast = &line.value;
     let value = match built {
-        Built::Typed(value) => value,
-        Built::Index(_) if is_integer(ty) => builder.fit(built, Scalar::I64, ast)?,
+        InferredValue::Typed(value) => value,
+        InferredValue::Index(_) if is_integer(ty) => builder.fit(built, Scalar::I64, ast)?,
         other => return builder.fit(other, ty, ast),
     };
     let fits = is_float(value.ty) && is_float(ty)

@@ -1,7 +1,7 @@
 //! The types that values have: what an element is computed in, what a literal becomes beside it, what a cast gives.
 
 use crate::dtype::{Dtype, Scalar};
-use crate::model::compute::{Value, ValueKind};
+use crate::model::compute::{TypedExpr, TypedExprKind};
 
 /// The type that elements of this type are computed in; `None` where there is no arithmetic.
 pub(super) fn computed(scalar: Scalar) -> Option<Scalar> {
@@ -58,32 +58,36 @@ pub(super) fn limits(ty: Scalar) -> Option<(i128, i128)> {
 }
 
 /// An integer literal as a value of this type; `None` where the type does not hold it.
-pub(super) fn literal(number: i128, ty: Scalar) -> Option<Value> {
+pub(super) fn literal(number: i128, ty: Scalar) -> Option<TypedExpr> {
     if is_float(ty) {
         let value = number.to_string().parse().ok()?;
-        return Some(Value { ty, kind: ValueKind::Float(value) });
+        return Some(TypedExpr { ty, kind: TypedExprKind::Float(value) });
     }
     let (low, high) = limits(ty)?;
-    (low..=high).contains(&number).then_some(Value { ty, kind: ValueKind::Integer(number) })
+    (low..=high).contains(&number).then_some(TypedExpr { ty, kind: TypedExprKind::Integer(number) })
 }
 
 /// The value in another type; itself where it has that type.
-pub(super) fn converted(value: Value, ty: Scalar) -> Value {
-    if value.ty == ty { value } else { Value { ty, kind: ValueKind::Convert(Box::new(value)) } }
+pub(super) fn converted(value: TypedExpr, ty: Scalar) -> TypedExpr {
+    if value.ty == ty {
+        value
+    } else {
+        TypedExpr { ty, kind: TypedExprKind::Convert(Box::new(value)) }
+    }
 }
 
 /// A value made of float literals, in another float type.
-pub(super) fn retyped(value: Value, ty: Scalar) -> Value {
-    let boxed = |value: Box<Value>| Box::new(retyped(*value, ty));
+pub(super) fn retyped(value: TypedExpr, ty: Scalar) -> TypedExpr {
+    let boxed = |value: Box<TypedExpr>| Box::new(retyped(*value, ty));
     let kind = match value.kind {
-        ValueKind::Negate(a) => ValueKind::Negate(boxed(a)),
-        ValueKind::Binary(op, a, b) => ValueKind::Binary(op, boxed(a), boxed(b)),
-        ValueKind::Select(c, a, b) => ValueKind::Select(c, boxed(a), boxed(b)),
-        ValueKind::Call(function, arguments) => {
+        TypedExprKind::Negate(a) => TypedExprKind::Negate(boxed(a)),
+        TypedExprKind::Binary(op, a, b) => TypedExprKind::Binary(op, boxed(a), boxed(b)),
+        TypedExprKind::Select(c, a, b) => TypedExprKind::Select(c, boxed(a), boxed(b)),
+        TypedExprKind::Call(function, arguments) => {
             let arguments = arguments.into_iter().map(|value| retyped(value, ty)).collect();
-            ValueKind::Call(function, arguments)
+            TypedExprKind::Call(function, arguments)
         }
         other => other,
     };
-    Value { ty, kind }
+    TypedExpr { ty, kind }
 }

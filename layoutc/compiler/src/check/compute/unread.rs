@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::program::{Program, Source};
+use super::program::{KernelLowering, StatementSource};
 use crate::check::expr::place_in;
 use crate::check::recipe::words;
 use crate::check::scope::{nearest_or_all, suggest};
@@ -11,7 +11,7 @@ use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
 use crate::model::compute::Reduction;
 
-impl Program<'_> {
+impl KernelLowering<'_> {
     /// Intermediates that nothing reads, local tensors that nothing writes, ranges of no axis.
     pub(super) fn unread(&self) -> Vec<Diagnostic> {
         let lines = &self.def.lines;
@@ -28,11 +28,11 @@ impl Program<'_> {
             if operands.contains(name) || read.contains(name) {
                 continue;
             }
-            errors.push(self.dead(Source { line, text, later: &[] }));
+            errors.push(self.dead(StatementSource { line, text, later: &[] }));
         }
         for local in &self.def.item.locals {
             let name = local.name.value.as_str();
-            let place = diagnostic::Place::new(&self.def.file, local.name.span.clone());
+            let place = diagnostic::FileSpan::new(&self.def.file, local.name.span.clone());
             let (message, help) = if operands.contains(name) {
                 (format!("`{name}` is an operand, and has memory already"), "leave `local` out")
             } else if lines.iter().all(|line| line.target.name != name) {
@@ -47,7 +47,7 @@ impl Program<'_> {
         if let Some(span) = &self.def.item.accumulate
             && lines.iter().all(|line| line.op == Reduction::Assign)
         {
-            let place = diagnostic::Place::new(&self.def.file, span.clone());
+            let place = diagnostic::FileSpan::new(&self.def.file, span.clone());
             let message =
                 "`accumulate` goes on from what was held, and every statement writes by `=`";
             let error = Diagnostic::error(Code::KernelReduction, message, place, "");
@@ -56,7 +56,7 @@ impl Program<'_> {
         let mentioned: BTreeSet<&str> =
             self.def.item.computes.iter().flat_map(|text| words(&text.value)).collect();
         for (name, _) in &self.def.item.ranges {
-            let place = diagnostic::Place::new(&self.def.file, name.span.clone());
+            let place = diagnostic::FileSpan::new(&self.def.file, name.span.clone());
             if self.scope.known().any(|known| known == name.value) {
                 let message =
                     format!("the axis `{}` hides a const or symbol of the same name", name.value);
@@ -75,7 +75,7 @@ impl Program<'_> {
         errors
     }
 
-    fn dead(&self, source: Source<'_>) -> Diagnostic {
+    fn dead(&self, source: StatementSource<'_>) -> Diagnostic {
         let name = &source.line.target.name;
         let place = place_in(source.text, &source.line.target.span, &self.def.file);
         if self.def.item.operands.is_none() && self.local(name).is_none() {

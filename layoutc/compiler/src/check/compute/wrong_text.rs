@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::text::{IN_AN_INDEX, MAX_DEPTH, TextError, TextErrorKind};
+use super::text::{IN_AN_INDEX, MAX_DEPTH, StatementError, StatementErrorKind};
 use crate::check::expr::{parse_fault, place_in};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::manifest::syntax::Text;
+use crate::manifest::syntax::SpannedText;
 
 /// How a statement is written.
 const FORM: &str = "a statement is written `B[i, j] = 2 * A[j, i] + 1`";
@@ -18,12 +18,16 @@ const POWER: &str = "a power is `pow(x, 2)`, or a product: `x * x`";
 const ONE_PAIR: &str = "all indices of a tensor stand in one pair of brackets: `B[i, j]`";
 
 /// The fault at its characters.
-pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Diagnostic {
+pub(super) fn text_fault(
+    error: &StatementError,
+    text: &SpannedText,
+    file: &Arc<str>,
+) -> Diagnostic {
     let place = place_in(text, &error.span, file);
     let fault = |code: Code, message: String| Diagnostic::error(code, message, place.clone(), "");
     let syntax = |message: String| fault(Code::KernelSyntax, message);
     match &error.kind {
-        TextErrorKind::Unexpected { expected, found } => {
+        StatementErrorKind::Unexpected { expected, found } => {
             let (before, from) = text.value.split_at_checked(error.span.start).unwrap_or_default();
             let help = match found.as_str() {
                 "`*`" if before.ends_with('*') => POWER,
@@ -41,7 +45,7 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
             };
             syntax(format!("expected {expected}, found {found}")).help(help)
         }
-        TextErrorKind::Character(c) => {
+        StatementErrorKind::Character(c) => {
             let error = syntax(format!("`{}` means nothing in a statement", c.escape_debug()));
             match c {
                 _ if text.value.trim_start().starts_with("for ") => {
@@ -57,7 +61,7 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
                 _ => error.help(FORM),
             }
         }
-        TextErrorKind::TooBig(literal) => {
+        StatementErrorKind::TooBig(literal) => {
             fault(Code::ExprOverflow, format!("the literal {literal} is too large"))
                 .note(format!(
                     "the largest integer is {}, the largest float {:e}",
@@ -66,39 +70,39 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
                 ))
                 .help("write a smaller number, or `inf`")
         }
-        TextErrorKind::Literal(literal) => syntax(format!("`{literal}` is no number")).help(
+        StatementErrorKind::Literal(literal) => syntax(format!("`{literal}` is no number")).help(
             "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
         ),
-        TextErrorKind::Field(field) => {
+        StatementErrorKind::Field(field) => {
             let message =
                 format!("kernels that use a field of a record, `{field}`, are not built yet");
             fault(Code::NameNotYet, message).help("hold each field in a tensor of its own")
         }
-        TextErrorKind::TooDeep => {
+        StatementErrorKind::TooDeep => {
             let message = format!("the statement is nested deeper than {MAX_DEPTH}, or too long");
             fault(Code::ExprNesting, message)
                 .help("let one statement follow another, each with a part of it")
         }
-        TextErrorKind::Chained => {
+        StatementErrorKind::Chained => {
             syntax("comparisons are not chained".to_owned()).help("write `a < b and b < c`")
         }
-        TextErrorKind::Guard => {
+        StatementErrorKind::Guard => {
             syntax("`??` stands behind a read, and this is more than one".to_owned())
                 .note("`??` binds the loosest of all operators")
                 .help("parenthesise the read with what stands for it outside: `(A[…] ?? 0)`")
         }
-        TextErrorKind::Keyword(word) => {
+        StatementErrorKind::Keyword(word) => {
             syntax(format!("`{word}` is a word of the language")).help("give it another name")
         }
-        TextErrorKind::NoOperator => {
+        StatementErrorKind::NoOperator => {
             let from = text.value.get(error.span.start..).unwrap_or_default();
             let help = if from.starts_with('[') { ONE_PAIR } else { FORM };
             syntax("a statement writes by `=`, `+=`, `*=`, `min=` or `max=`".to_owned()).help(help)
         }
-        TextErrorKind::Index(error, span) => {
+        StatementErrorKind::Index(error, span) => {
             let start = text.span.start + span.start;
             let value = text.value.get(span.clone()).unwrap_or_default().to_owned();
-            let part = Text { value, span: start..start + span.len(), quoted: true };
+            let part = SpannedText { value, span: start..start + span.len(), quoted: true };
             parse_fault(error, &part, file)
         }
     }

@@ -4,18 +4,21 @@ use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var};
 use layoutc_algebra::layout::{Axis, Layout};
 use layoutc_algebra::simplify::Facts;
 
-use super::claim::{Point, Settled, is_zero};
+use super::claim::{ClaimResult, SamplePoint, is_zero};
 use super::size::sizes;
-use super::{Broken, Subject};
+use super::{GateSubject, GateViolation};
 use crate::check::faults::index;
-use crate::check::strengthen::Fact;
+use crate::check::strengthen::SymbolFact;
 use crate::codes::Code;
 
 /// The longest run that is counted for a figure.
 const LONGEST_RUN: i128 = 1 << 16;
 
 /// Neighbours along a logical axis are neighbours in memory: the offset of the next is one more, for all indices.
-pub(super) fn contiguous(subject: &Subject<'_>, axis: usize) -> Result<Option<Broken>, ExprError> {
+pub(super) fn contiguous(
+    subject: &GateSubject<'_>,
+    axis: usize,
+) -> Result<Option<GateViolation>, ExprError> {
     let layout = subject.layout;
     let name = name_of(layout, axis);
     let next = Expr::binary(BinOp::Add, &variable(axis), &Expr::constant(1))?;
@@ -27,15 +30,15 @@ pub(super) fn contiguous(subject: &Subject<'_>, axis: usize) -> Result<Option<Br
         *extent = Expr::binary(BinOp::Sub, extent, &Expr::constant(1))?;
     }
     let message = format!("neighbours along `{name}` are not neighbours in `{}`", subject.name);
-    let broken = Broken::new(Code::GateContiguous, message)
+    let broken = GateViolation::new(Code::GateContiguous, message)
         .otherwise(format!("let the last index of the layout be `{name}` alone"));
     Ok(match is_zero(&wrong, &extents, &layout.symbols)? {
-        Settled::Always => None,
-        Settled::Open => Some(broken.note("it could not be proven for all indices")),
-        Settled::Not(_) if layout.domain.is_some() => Some(broken.note(
+        ClaimResult::Holds => None,
+        ClaimResult::Unknown => Some(broken.note("it could not be proven for all indices")),
+        ClaimResult::Fails(_) if layout.domain.is_some() => Some(broken.note(
             "it does not hold for every index of the shape, of which `where` leaves some out",
         )),
-        Settled::Not(point) => {
+        ClaimResult::Fails(point) => {
             let there = moved(&point, axis, 1);
             let places = [&point, &there].map(|point| place(subject, point)).join(" and ");
             let broken = broken.note(format!("{places}{}", sizes(layout, &point.symbols)));
@@ -60,7 +63,7 @@ fn power(number: i128) -> i128 {
 }
 
 /// How many elements from the start of an axis lie side by side.
-fn run(layout: &Layout, axis: usize, at: &Point) -> Result<i128, ExprError> {
+fn run(layout: &Layout, axis: usize, at: &SamplePoint) -> Result<i128, ExprError> {
     let mut point = at.clone();
     let mut length = 0;
     let mut first = 0;
@@ -81,13 +84,16 @@ fn run(layout: &Layout, axis: usize, at: &Point) -> Result<i128, ExprError> {
 
 /// Every group of `lanes` neighbours that starts at a multiple of `lanes` along the fastest axis lies side by side, and
 /// starts at a multiple of its size.
-pub(super) fn vector(subject: &Subject<'_>, lanes: i128) -> Result<Option<Broken>, ExprError> {
+pub(super) fn vector(
+    subject: &GateSubject<'_>,
+    lanes: i128,
+) -> Result<Option<GateViolation>, ExprError> {
     let layout = subject.layout;
     if layout.logical_elements.as_const() == Some(0) {
         return Ok(None);
     }
     let message = format!("{lanes} elements of `{}` are not one access", subject.name);
-    let broken = Broken::new(Code::GateVector, message);
+    let broken = GateViolation::new(Code::GateVector, message);
     if layout.domain.is_some() {
         let broken = broken.note("an access may reach indices that `where` leaves out");
         return Ok(Some(broken.help("ask it of a tensor without `where`")));
@@ -113,7 +119,7 @@ pub(super) fn vector(subject: &Subject<'_>, lanes: i128) -> Result<Option<Broken
     }
     let Some(axis) = fastest(layout)? else {
         let note = "no axis runs along memory: along none is the next element one slot further";
-        let broken = steps(layout)?.into_iter().fold(broken.note(note), Broken::note);
+        let broken = steps(layout)?.into_iter().fold(broken.note(note), GateViolation::note);
         return Ok(Some(broken.help("let the last axis in memory have the stride 1")));
     };
     match whole_groups(subject, axis, lanes)? {
@@ -122,7 +128,7 @@ pub(super) fn vector(subject: &Subject<'_>, lanes: i128) -> Result<Option<Broken
             let name = name_of(layout, axis);
             let help = format!("round it up before the other steps: `pad {name} multiple={lanes}`");
             let symbols = 0..layout.symbols.len();
-            let hints = symbols.map(|k| (k, Fact::Multiple(lanes))).collect();
+            let hints = symbols.map(|k| (k, SymbolFact::Multiple(lanes))).collect();
             Ok(Some(broken.note(note).help(help).hints(hints)))
         }
     }
@@ -130,12 +136,12 @@ pub(super) fn vector(subject: &Subject<'_>, lanes: i128) -> Result<Option<Broken
 
 /// Whether the groups of a layout lie side by side and start where they must.
 fn groups(
-    subject: &Subject<'_>,
+    subject: &GateSubject<'_>,
     whole: &Layout,
     axis: usize,
     lanes: i128,
-    broken: Broken,
-) -> Result<Option<Broken>, ExprError> {
+    broken: GateViolation,
+) -> Result<Option<GateViolation>, ExprError> {
     let name = name_of(subject.layout, axis);
     let together =
         format!("let `{name} % {lanes}` be the last storage axis: `split {name} by={lanes}`");
@@ -158,15 +164,15 @@ fn groups(
     let layout = subject.layout;
     for (wrong, is_apart) in [(&apart, true), (&misplaced, false)] {
         match is_zero(wrong, &extents, &whole.symbols)? {
-            Settled::Always => {}
-            Settled::Open => {
+            ClaimResult::Holds => {}
+            ClaimResult::Unknown => {
                 return Ok(Some(broken.note("it could not be proven for all indices")));
             }
-            Settled::Not(point) => {
+            ClaimResult::Fails(point) => {
                 let sizes = sizes(layout, &point.symbols);
                 let group = point.axes.get(axis).copied().unwrap_or(0);
                 let inside = point.axes.get(inside).copied().unwrap_or(0);
-                let first = Point {
+                let first = SamplePoint {
                     axes: point.axes.iter().take(whole.logical.len()).copied().collect(),
                     ..point
                 };
@@ -189,7 +195,7 @@ fn groups(
 /// The layout itself where groups end with the axis; else the same layout with the axis rounded up, where that puts
 /// every element at the same place of the same buffer: then the slots behind the last elements are padding.
 fn whole_groups(
-    subject: &Subject<'_>,
+    subject: &GateSubject<'_>,
     axis: usize,
     lanes: i128,
 ) -> Result<Result<Layout, String>, ExprError> {
@@ -297,7 +303,7 @@ fn replaced(expr: &Expr, axis: usize, with: &Expr) -> Result<Expr, ExprError> {
 }
 
 /// The point so many steps further along an axis.
-fn moved(point: &Point, axis: usize, steps: i128) -> Point {
+fn moved(point: &SamplePoint, axis: usize, steps: i128) -> SamplePoint {
     let mut moved = point.clone();
     if let Some(index) = moved.axes.get_mut(axis) {
         *index = index.saturating_add(steps);
@@ -306,7 +312,7 @@ fn moved(point: &Point, axis: usize, steps: i128) -> Point {
 }
 
 /// `t[0, 3] is at offset 12`.
-fn place(subject: &Subject<'_>, point: &Point) -> String {
+fn place(subject: &GateSubject<'_>, point: &SamplePoint) -> String {
     let element = format!("{}{}", subject.name, index(&point.axes));
     match subject.layout.offset.evaluate(&|var| point.value(var)) {
         Ok(offset) => format!("{element} is at offset {offset}"),

@@ -12,23 +12,23 @@ const MOST_PROBED: usize = 1 << 14;
 
 /// What is known of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Settled {
+pub(super) enum ClaimResult {
     /// It holds for all indices.
-    Always,
+    Holds,
     /// It does not hold at this one.
-    Not(Point),
+    Fails(SamplePoint),
     /// Neither is known.
-    Open,
+    Unknown,
 }
 
 /// An index with values of the symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Point {
+pub(super) struct SamplePoint {
     pub(super) axes: Vec<i128>,
     pub(super) symbols: Vec<i128>,
 }
 
-impl Point {
+impl SamplePoint {
     /// The value of a variable here.
     pub(super) fn value(&self, var: Var) -> Option<i128> {
         let at = |all: &[i128], k: u32| all.get(usize::try_from(k).ok()?).copied();
@@ -48,31 +48,31 @@ pub(super) fn is_zero(
     expr: &Expr,
     extents: &[Expr],
     symbols: &[Symbol],
-) -> Result<Settled, ExprError> {
+) -> Result<ClaimResult, ExprError> {
     let mut facts = Facts::new(symbols);
     let extents: Vec<Expr> =
         extents.iter().map(|extent| facts.simplify(extent)).collect::<Result<_, _>>()?;
     if extents.iter().any(|extent| extent.as_const().is_some_and(|extent| extent <= 0)) {
-        return Ok(Settled::Always);
+        return Ok(ClaimResult::Holds);
     }
     for (k, extent) in (0_u32..).zip(&extents) {
         facts.set_extent(Var::Axis(k), extent)?;
     }
     let expr = facts.simplify(expr)?;
     if expr.as_const() == Some(0) {
-        return Ok(Settled::Always);
+        return Ok(ClaimResult::Holds);
     }
     let mut is_whole = true;
     for values in samples(symbols) {
         match visit(&expr, &extents, values)? {
-            Visited::Not(point) => return Ok(Settled::Not(point)),
-            Visited::All => {}
-            Visited::Some => is_whole = false,
+            SampleResult::NonZero(point) => return Ok(ClaimResult::Fails(point)),
+            SampleResult::AllZero => {}
+            SampleResult::SampledZero => is_whole = false,
         }
     }
     // An index is not all there are while a symbol has other values.
     let is_static = symbols.is_empty() || !depends_on_symbols(&expr, &extents);
-    Ok(if is_whole && is_static { Settled::Always } else { Settled::Open })
+    Ok(if is_whole && is_static { ClaimResult::Holds } else { ClaimResult::Unknown })
 }
 
 fn depends_on_symbols(expr: &Expr, extents: &[Expr]) -> bool {
@@ -83,23 +83,23 @@ fn depends_on_symbols(expr: &Expr, extents: &[Expr]) -> bool {
 }
 
 /// What a look at the indices found, with one choice of the symbols.
-enum Visited {
+enum SampleResult {
     /// An index at which the expression is not 0.
-    Not(Point),
+    NonZero(SamplePoint),
     /// It is 0 at all of them.
-    All,
+    AllZero,
     /// It is 0 at those looked at; there are more.
-    Some,
+    SampledZero,
 }
 
-fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<Visited, ExprError> {
-    let mut point = Point { axes: vec![0; extents.len()], symbols };
+fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<SampleResult, ExprError> {
+    let mut point = SamplePoint { axes: vec![0; extents.len()], symbols };
     let mut lengths = Vec::new();
     for extent in extents {
         lengths.push(extent.evaluate(&|var| point.value(var))?);
     }
     if lengths.iter().any(|length| *length <= 0) {
-        return Ok(Visited::All);
+        return Ok(SampleResult::AllZero);
     }
     let mut read: Vec<(usize, i128)> = Vec::new();
     for var in expr.vars() {
@@ -125,14 +125,14 @@ fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<Visited, E
             }
         }
         if expr.evaluate(&|var| point.value(var))? != 0 {
-            return Ok(Visited::Not(point));
+            return Ok(SampleResult::NonZero(point));
         }
         left = left.saturating_sub(1);
         if !next(&mut at, &chosen) {
-            return Ok(if is_whole { Visited::All } else { Visited::Some });
+            return Ok(if is_whole { SampleResult::AllZero } else { SampleResult::SampledZero });
         }
         if left == 0 {
-            return Ok(Visited::Some);
+            return Ok(SampleResult::SampledZero);
         }
     }
 }

@@ -12,13 +12,13 @@ use layoutc_algebra::expr::ExprError;
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
 use super::expr::overflow;
-use super::recipe::{Recipe, Trial};
+use super::recipe::{LayoutSource, ReplayOutcome};
 use super::scope::{nearest_or_all, number};
-use super::strengthen::{self, Fact};
+use super::strengthen::{self, SymbolFact};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{Bound, GateItem, GateKind, Name, Share};
-use crate::model::{Space, Tensor};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{Fraction, GateItem, GateKind, Identifier, IntegerExpr};
+use crate::model::{MemorySpace, Tensor};
 use crate::nearest::near_powers_of_two;
 
 /// The longest vector that a gate may ask for, in elements.
@@ -26,9 +26,9 @@ const LONGEST_VECTOR: i128 = 1 << 16;
 
 /// A tensor whose gates are to be checked, with what it was made from.
 #[derive(Clone, Copy)]
-pub(super) struct Gated<'a> {
+pub(super) struct GateContext<'a> {
     pub(super) tensor: &'a Tensor,
-    pub(super) recipe: Recipe<'a>,
+    pub(super) recipe: LayoutSource<'a>,
     /// The logical axes as declared.
     pub(super) axes: &'a [Axis],
 }
@@ -36,7 +36,7 @@ pub(super) struct Gated<'a> {
 /// A gate with its names and numbers looked up.
 enum Gate<'a> {
     Bijective,
-    Padding(&'a Share),
+    Padding(&'a Fraction),
     Bytes(i128),
     Contiguous(usize),
     Vector(i128),
@@ -44,11 +44,11 @@ enum Gate<'a> {
 }
 
 /// What a gate is asked of: the tensor's own layout, or the same steps with other facts.
-struct Subject<'a> {
+struct GateSubject<'a> {
     name: &'a str,
     element_bits: u32,
     layout: &'a Layout,
-    space: Option<&'a Space>,
+    space: Option<&'a MemorySpace>,
     /// The word for the tensor's memory.
     memory: &'a str,
     /// The same steps on other axes; `None` where they give no layout.
@@ -56,7 +56,7 @@ struct Subject<'a> {
 }
 
 /// A gate that does not hold.
-struct Broken {
+struct GateViolation {
     code: Code,
     message: String,
     notes: Vec<String>,
@@ -64,10 +64,10 @@ struct Broken {
     /// The way out where no better one is found.
     otherwise: Option<String>,
     /// Facts of symbols that may make it hold.
-    hints: Vec<(usize, Fact)>,
+    hints: Vec<(usize, SymbolFact)>,
 }
 
-impl Broken {
+impl GateViolation {
     fn new(code: Code, message: String) -> Self {
         let (notes, help, hints) = (Vec::new(), Vec::new(), Vec::new());
         Self { code, message, notes, help, otherwise: None, hints }
@@ -88,14 +88,14 @@ impl Broken {
         self
     }
 
-    fn hints(mut self, hints: Vec<(usize, Fact)>) -> Self {
+    fn hints(mut self, hints: Vec<(usize, SymbolFact)>) -> Self {
         self.hints = hints;
         self
     }
 }
 
 /// The gates of a tensor that do not hold, but for those that compare it with another.
-pub(super) fn check(gated: Gated<'_>) -> Vec<Diagnostic> {
+pub(super) fn check(gated: GateContext<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for item in &gated.recipe.item.gates {
         match resolve(item, gated) {
@@ -107,13 +107,16 @@ pub(super) fn check(gated: Gated<'_>) -> Vec<Diagnostic> {
     found
 }
 
-fn at(gated: Gated<'_>, span: &std::ops::Range<usize>) -> Place {
-    Place::new(gated.recipe.file, span.clone())
+fn at(gated: GateContext<'_>, span: &std::ops::Range<usize>) -> FileSpan {
+    FileSpan::new(gated.recipe.file, span.clone())
 }
 
 /// `None` for a gate that compares two tensors.
-fn resolve<'a>(item: &'a GateItem, gated: Gated<'_>) -> Result<Option<Gate<'a>>, Vec<Diagnostic>> {
-    let value = |bound: &Bound| number(bound, gated.recipe.scope, gated.recipe.file);
+fn resolve<'a>(
+    item: &'a GateItem,
+    gated: GateContext<'_>,
+) -> Result<Option<Gate<'a>>, Vec<Diagnostic>> {
+    let value = |bound: &IntegerExpr| number(bound, gated.recipe.scope, gated.recipe.file);
     Ok(Some(match &item.kind {
         GateKind::Bijective => Gate::Bijective,
         GateKind::PaddingBelow(share) => Gate::Padding(share),
@@ -135,7 +138,7 @@ fn resolve<'a>(item: &'a GateItem, gated: Gated<'_>) -> Result<Option<Gate<'a>>,
 }
 
 /// The logical axis of this name.
-fn axis(name: &Name, gated: Gated<'_>) -> Result<usize, Vec<Diagnostic>> {
+fn axis(name: &Identifier, gated: GateContext<'_>) -> Result<usize, Vec<Diagnostic>> {
     if let Some(k) = gated.axes.iter().position(|axis| axis.name == name.value) {
         return Ok(k);
     }
@@ -147,7 +150,7 @@ fn axis(name: &Name, gated: Gated<'_>) -> Result<usize, Vec<Diagnostic>> {
 }
 
 /// What is wrong with one gate.
-fn one(gate: &Gate<'_>, item: &GateItem, gated: Gated<'_>) -> Option<Diagnostic> {
+fn one(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagnostic> {
     let layout = &gated.tensor.layout;
     let place = at(gated, &item.span);
     let broken = match asked(gate, layout, gated) {
@@ -164,11 +167,11 @@ fn one(gate: &Gate<'_>, item: &GateItem, gated: Gated<'_>) -> Option<Diagnostic>
         &gated.recipe.numbers(),
         &broken.hints,
         &mut |symbols: &[Symbol]| match gated.recipe.again(gated.axes, symbols, None) {
-            Trial::Good(layout) if matches!(asked(gate, &layout, gated), Ok(None)) => {
-                Trial::Good(layout)
+            ReplayOutcome::Proven(layout) if matches!(asked(gate, &layout, gated), Ok(None)) => {
+                ReplayOutcome::Proven(layout)
             }
-            Trial::Good(_) | Trial::Refused => Trial::Refused,
-            Trial::Costly => Trial::Costly,
+            ReplayOutcome::Proven(_) | ReplayOutcome::Refused => ReplayOutcome::Refused,
+            ReplayOutcome::Costly => ReplayOutcome::Costly,
         },
     );
     fault.help.extend(advice);
@@ -184,12 +187,16 @@ fn one(gate: &Gate<'_>, item: &GateItem, gated: Gated<'_>) -> Option<Diagnostic>
 }
 
 /// Asks a gate of a layout of the tensor's.
-fn asked(gate: &Gate<'_>, layout: &Layout, gated: Gated<'_>) -> Result<Option<Broken>, ExprError> {
+fn asked(
+    gate: &Gate<'_>,
+    layout: &Layout,
+    gated: GateContext<'_>,
+) -> Result<Option<GateViolation>, ExprError> {
     let again = |axes: &[Axis]| match gated.recipe.again(axes, &layout.symbols, None) {
-        Trial::Good(layout) => Some(*layout),
-        Trial::Refused | Trial::Costly => None,
+        ReplayOutcome::Proven(layout) => Some(*layout),
+        ReplayOutcome::Refused | ReplayOutcome::Costly => None,
     };
-    let subject = Subject {
+    let subject = GateSubject {
         name: &gated.tensor.name,
         element_bits: gated.tensor.dtype.element_bits(),
         layout,
@@ -211,17 +218,17 @@ fn asked(gate: &Gate<'_>, layout: &Layout, gated: Gated<'_>) -> Result<Option<Br
 }
 
 /// The tensor is no larger than its memory space.
-fn fits(subject: &Subject<'_>) -> Option<Broken> {
+fn fits(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let Some(space) = subject.space else {
         let message = format!("`{}` is in no memory space that it could fit", subject.name);
         let help = "declare one at the top, `memory-space vmem bytes=\"16 MiB\"`, and say `memory vmem` in the tensor";
         let note = format!("its memory is `{}`, which has no size", subject.memory);
-        return Some(Broken::new(Code::GateFits, message).note(note).help(help));
+        return Some(GateViolation::new(Code::GateFits, message).note(note).help(help));
     };
     let Some(bytes) = space.bytes else {
         let message = format!("the memory space `{}` has no size", space.name);
         let help = format!("say it: `memory-space {} bytes=\"16 MiB\"`", space.name);
-        return Some(Broken::new(Code::GateFits, message).help(help));
+        return Some(GateViolation::new(Code::GateFits, message).help(help));
     };
     let wanted = format!("does not fit `{}`", space.name);
     let broken = size::bytes_at_most(subject, bytes, Code::GateFits, &wanted)?;

@@ -1,29 +1,29 @@
 //! `require same-as=other`: two tensors whose layouts put every element at the same place.
 
+use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 use layoutc_algebra::layout::Layout;
-use layoutc_algebra::locate::Location;
-use layoutc_algebra::same::{Sameness, compare};
+use layoutc_algebra::locate::ElementLocation;
 
 use crate::check::faults::index;
-use crate::check::machine::Threads;
+use crate::check::machine::RayonExecutor;
 use crate::check::scope::nearest_or_all;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::host::Memo;
-use crate::manifest::syntax::{GateKind, Kind, Manifest, Name};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::host::ResultCache;
+use crate::manifest::syntax::{GateKind, Identifier, ItemKind, ManifestSyntax};
 use crate::model::Tensor;
 
 /// The gates of a manifest that compare two tensors and do not hold.
 pub(in crate::check) fn check(
-    syntax: &Manifest,
+    syntax: &ManifestSyntax,
     tensors: &[Tensor],
-    memo: &dyn Memo,
+    memo: &dyn ResultCache,
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for item in &syntax.tensors {
         for gate in &item.gates {
             let GateKind::SameAs(other) = &gate.kind else { continue };
-            let place = Place::new(&syntax.file, gate.span.clone());
+            let place = FileSpan::new(&syntax.file, gate.span.clone());
             match both(&item.name, other, syntax, tensors) {
                 Ok(Some([first, second])) => found.extend(one(first, second, place, memo)),
                 Ok(None) => {}
@@ -36,27 +36,32 @@ pub(in crate::check) fn check(
 
 /// The two tensors; `None` where an earlier diagnostic says enough.
 fn both<'t>(
-    own: &Name,
-    other: &Name,
-    syntax: &Manifest,
+    own: &Identifier,
+    other: &Identifier,
+    syntax: &ManifestSyntax,
     tensors: &'t [Tensor],
 ) -> Result<Option<[&'t Tensor; 2]>, Box<Diagnostic>> {
     let is_declared = syntax.tensors.iter().any(|item| item.name.value == other.value);
-    let is_broken = syntax.torn || syntax.broken.contains(&(Kind::Tensor, other.value.clone()));
+    let is_broken = syntax.torn || syntax.broken.contains(&(ItemKind::Tensor, other.value.clone()));
     if !is_declared && !is_broken {
         let message = format!("there is no tensor `{}`", other.value);
-        let place = Place::new(&syntax.file, other.span.clone());
+        let place = FileSpan::new(&syntax.file, other.span.clone());
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let known: Vec<&str> = syntax.tensors.iter().map(|item| item.name.value.as_str()).collect();
         nearest_or_all(&mut error, &other.value, "tensors", &known);
         return Err(Box::new(error));
     }
-    let find = |name: &Name| tensors.iter().find(|tensor| tensor.name == name.value);
+    let find = |name: &Identifier| tensors.iter().find(|tensor| tensor.name == name.value);
     Ok(find(own).zip(find(other)).map(|(first, second)| [first, second]))
 }
 
 /// What keeps two layouts from being the same.
-fn one(first: &Tensor, second: &Tensor, place: Place, memo: &dyn Memo) -> Option<Diagnostic> {
+fn one(
+    first: &Tensor,
+    second: &Tensor,
+    place: FileSpan,
+    memo: &dyn ResultCache,
+) -> Option<Diagnostic> {
     let (a, b) = (&first.name, &second.name);
     let message = format!("`{a}` and `{b}` do not have the same layout");
     let error = Diagnostic::error(Code::GateSameAs, message, place, "");
@@ -88,9 +93,9 @@ fn one(first: &Tensor, second: &Tensor, place: Place, memo: &dyn Memo) -> Option
                 .help("give both the same axes, in any order"),
         );
     };
-    match compare(&first.layout, &other, &Threads(memo)) {
-        Ok(Sameness::Same { .. }) => None,
-        Ok(Sameness::Differs { logical, symbols, first: own, second: there }) => {
+    match compare(&first.layout, &other, &RayonExecutor(memo)) {
+        Ok(LayoutEquivalence::Same { .. }) => None,
+        Ok(LayoutEquivalence::Differs { logical, symbols, first: own, second: there }) => {
             let values: Vec<String> =
                 symbols.iter().map(|(name, value)| format!("`{name}` = {value}")).collect();
             let sizes = if values.is_empty() {
@@ -104,11 +109,11 @@ fn one(first: &Tensor, second: &Tensor, place: Place, memo: &dyn Memo) -> Option
             let help = format!("lay `{b}` out as `{a}`, or leave the gate out if they may differ");
             Some(error.note(note).help(help).witness(vec![logical]))
         }
-        Ok(Sameness::Ranks { first, second }) => {
+        Ok(LayoutEquivalence::Ranks { first, second }) => {
             let note = format!("`{a}` has {} in memory and `{b}` {second}", axes_of(first));
             Some(error.note(note).help("write the same `axis-separators` in both"))
         }
-        Ok(Sameness::Undecided { .. }) => {
+        Ok(LayoutEquivalence::Undecided { .. }) => {
             let note = "neither that they are nor that they are not could be proven";
             Some(error.note(note).help("write both as quotients and remainders of the axes"))
         }
@@ -123,7 +128,7 @@ fn axes_of(count: usize) -> String {
 }
 
 /// `offset 12`, or the physical index where there are several axes: `(3, 12)`.
-fn at(location: &Location) -> String {
+fn at(location: &ElementLocation) -> String {
     match location.physical.as_slice() {
         [_] => format!("offset {}", location.offset),
         physical => {

@@ -4,31 +4,31 @@ use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::simplify::Facts;
 
-use super::claim::{Point, samples};
-use super::{Broken, Subject};
-use crate::check::strengthen::Fact;
+use super::claim::{SamplePoint, samples};
+use super::{GateSubject, GateViolation};
+use crate::check::strengthen::SymbolFact;
 use crate::codes::Code;
-use crate::manifest::syntax::Share;
+use crate::manifest::syntax::Fraction;
 use crate::model::bytes_of;
 
 /// Every slot holds an element.
-pub(super) fn bijective(subject: &Subject<'_>) -> Option<Broken> {
+pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let layout = subject.layout;
     if layout.verdict == Verdict::Bijective {
         return None;
     }
     let message = format!("`{}` is not bijective", subject.name);
-    let padded = |counts: &Counts| counts.slots != counts.elements;
-    let broken = Broken::new(Code::GateBijective, message).note(figure(layout, &padded));
+    let padded = |counts: &SlotCounts| counts.slots != counts.elements;
+    let broken = GateViolation::new(Code::GateBijective, message).note(figure(layout, &padded));
     Some(broken.otherwise("choose tiles and alignments that divide the extents"))
 }
 
 /// Less than a share of the bytes is padding.
-pub(super) fn padding(subject: &Subject<'_>, limit: &Share) -> Option<Broken> {
+pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<GateViolation> {
     let layout = subject.layout;
     let parts = 10_i128.checked_pow(limit.places)?;
     // padding / slots < digits / parts, without a division.
-    let is_above = |counts: &Counts| {
+    let is_above = |counts: &SlotCounts| {
         let padding = counts.slots.saturating_sub(counts.elements).checked_mul(parts);
         counts.slots > 0 && padding >= counts.slots.checked_mul(limit.digits)
     };
@@ -37,11 +37,11 @@ pub(super) fn padding(subject: &Subject<'_>, limit: &Share) -> Option<Broken> {
     }
     let percent = percent(limit.digits, parts);
     let message = format!("`{}` must have less than {percent} of padding", subject.name);
-    let constant = Counts::at(layout, &[]).filter(|_| layout.symbols.is_empty());
+    let constant = SlotCounts::at(layout, &[]).filter(|_| layout.symbols.is_empty());
     if constant.as_ref().is_some_and(|counts| !is_above(counts)) {
         return None;
     }
-    let broken = Broken::new(Code::GatePadding, message).note(figure(layout, &is_above));
+    let broken = GateViolation::new(Code::GatePadding, message).note(figure(layout, &is_above));
     // The least share in hundredths that is more than there is.
     let enough = constant.and_then(|counts| {
         let padding = counts.slots.saturating_sub(counts.elements).checked_mul(100)?;
@@ -55,7 +55,7 @@ pub(super) fn padding(subject: &Subject<'_>, limit: &Share) -> Option<Broken> {
 }
 
 /// Whether `padding / slots < digits / parts` is proven for all values of the symbols.
-fn holds_for_all(layout: &Layout, limit: &Share, parts: i128) -> bool {
+fn holds_for_all(layout: &Layout, limit: &Fraction, parts: i128) -> bool {
     let facts = Facts::new(&layout.symbols);
     let (all, elements) = (&layout.physical_elements, &layout.logical_elements);
     let proven = || {
@@ -70,11 +70,11 @@ fn holds_for_all(layout: &Layout, limit: &Share, parts: i128) -> bool {
 
 /// At most so many bytes; `wanted` says so.
 pub(super) fn bytes_at_most(
-    subject: &Subject<'_>,
+    subject: &GateSubject<'_>,
     most: i128,
     code: Code,
     wanted: &str,
-) -> Option<Broken> {
+) -> Option<GateViolation> {
     let layout = subject.layout;
     let bytes = bytes_of(layout, subject.element_bits);
     let facts = Facts::new(&layout.symbols);
@@ -88,7 +88,7 @@ pub(super) fn bytes_at_most(
         .max_by_key(|(bytes, _)| *bytes)
         .filter(|(bytes, _)| *bytes > most);
     let message = format!("`{}` {wanted}", subject.name);
-    let broken = Broken::new(code, message);
+    let broken = GateViolation::new(code, message);
     Some(match over {
         Some((bytes, symbols)) => {
             let sizes = sizes(layout, &symbols);
@@ -109,7 +109,7 @@ pub(super) fn bytes_at_most(
 }
 
 /// For each symbol the greatest value for which `fits` holds, the others as they are.
-fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, Fact)> {
+fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, SymbolFact)> {
     let mut hints = Vec::new();
     for (k, symbol) in layout.symbols.iter().enumerate() {
         let with = |value: i128| {
@@ -131,18 +131,18 @@ fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(u
                 high = middle;
             }
         }
-        hints.push((k, Fact::Max(low)));
+        hints.push((k, SymbolFact::Max(low)));
     }
     hints
 }
 
 /// Elements and slots at one choice of the symbols.
-pub(super) struct Counts {
+pub(super) struct SlotCounts {
     pub(super) elements: i128,
     pub(super) slots: i128,
 }
 
-impl Counts {
+impl SlotCounts {
     fn at(layout: &Layout, symbols: &[i128]) -> Option<Self> {
         let elements = value(&layout.logical_elements, symbols)?;
         Some(Self { elements, slots: value(&layout.physical_elements, symbols)? })
@@ -150,17 +150,17 @@ impl Counts {
 }
 
 fn value(expr: &Expr, symbols: &[i128]) -> Option<i128> {
-    let point = Point { axes: Vec::new(), symbols: symbols.to_vec() };
+    let point = SamplePoint { axes: Vec::new(), symbols: symbols.to_vec() };
     expr.evaluate(&|var| point.value(var)).ok()
 }
 
 /// `20 elements in 24 slots: 16.67 % is padding`, with the sizes for which `is_wrong` where there are symbols.
-fn figure(layout: &Layout, is_wrong: &dyn Fn(&Counts) -> bool) -> String {
+fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
     let wrong = samples(&layout.symbols).into_iter().find_map(|symbols| {
-        let counts = Counts::at(layout, &symbols).filter(is_wrong)?;
+        let counts = SlotCounts::at(layout, &symbols).filter(is_wrong)?;
         Some((counts, symbols))
     });
-    let Some((Counts { elements, slots }, symbols)) = wrong else {
+    let Some((SlotCounts { elements, slots }, symbols)) = wrong else {
         return "it could not be proven for all sizes".to_owned();
     };
     let counted = |n: i128, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });

@@ -3,27 +3,32 @@
 
 use std::collections::BTreeSet;
 
-use super::candidates::{Alike, Asks, Bound, Demand, MAX_LAYOUTS, add, spread};
-use super::known::Known;
-use super::resolve::Resolved;
+use super::candidates::{
+    CandidateContext, LayoutConstraint, LayoutSharing, MAX_LAYOUTS, SharingConstraint, add, spread,
+};
+use super::known::GraphTensorType;
+use super::resolve::ResolvedGraph;
 use super::transpose::{inverse, rewritten};
-use crate::manifest::syntax::Text;
+use crate::manifest::syntax::SpannedText;
 
 /// The layouts of tensors that must be alike up to which those on the other side of a transposition are added to them.
 const MAX_SPREAD: usize = 8;
 
 /// One direction through a transposition: the axes of both tensors, and for each axis of the first its position in the
 /// second.
-pub(super) struct Side<'a> {
+pub(super) struct TransposeEdge<'a> {
     pub(super) from: usize,
     to: usize,
-    own: &'a Known,
-    other: &'a Known,
+    own: &'a GraphTensorType,
+    other: &'a GraphTensorType,
     place: Vec<usize>,
 }
 
 /// Both directions through every transposition.
-pub(super) fn sides<'a>(graph: &Resolved<'_>, all: &'a Asks<'_>) -> Vec<Side<'a>> {
+pub(super) fn sides<'a>(
+    graph: &ResolvedGraph<'_>,
+    all: &'a CandidateContext<'_>,
+) -> Vec<TransposeEdge<'a>> {
     let mut sides = Vec::new();
     for (node, order) in all.orders.iter().enumerate() {
         let Some(order) = order else { continue };
@@ -34,8 +39,14 @@ pub(super) fn sides<'a>(graph: &Resolved<'_>, all: &'a Asks<'_>) -> Vec<Side<'a>
         };
         let known = |tensor: usize| all.known.get(tensor).and_then(Option::as_ref);
         let (Some(own), Some(other)) = (known(*from), known(*to)) else { continue };
-        sides.push(Side { from: *from, to: *to, own, other, place: inverse(order) });
-        sides.push(Side { from: *to, to: *from, own: other, other: own, place: order.clone() });
+        sides.push(TransposeEdge { from: *from, to: *to, own, other, place: inverse(order) });
+        sides.push(TransposeEdge {
+            from: *to,
+            to: *from,
+            own: other,
+            other: own,
+            place: order.clone(),
+        });
     }
     sides
 }
@@ -43,13 +54,13 @@ pub(super) fn sides<'a>(graph: &Resolved<'_>, all: &'a Asks<'_>) -> Vec<Side<'a>
 /// Asks of both sides what is asked of one, and of all that must be like them; no tensor is asked for more layouts than it
 /// may have.
 pub(super) fn across(
-    graph: &Resolved<'_>,
-    sides: &[Side<'_>],
-    bound: &[Bound],
-    demands: &mut [Vec<Demand>],
+    graph: &ResolvedGraph<'_>,
+    sides: &[TransposeEdge<'_>],
+    bound: &[SharingConstraint],
+    demands: &mut [Vec<LayoutConstraint>],
 ) {
     let before: Vec<usize> = demands.iter().map(Vec::len).collect();
-    let classes = Classes::new(bound, demands.len());
+    let classes = EquivalenceClasses::new(bound, demands.len());
     let mut is_new = true;
     while is_new {
         is_new = false;
@@ -66,13 +77,17 @@ pub(super) fn across(
 }
 
 /// Asks of one side what is asked of the other; says whether that is anything new.
-fn over(side: &Side<'_>, classes: &Classes, demands: &mut [Vec<Demand>]) -> bool {
+fn over(
+    side: &TransposeEdge<'_>,
+    classes: &EquivalenceClasses,
+    demands: &mut [Vec<LayoutConstraint>],
+) -> bool {
     let Some(alike) = classes.of(side.to) else { return false };
     let asked = demands.get(side.from).into_iter().flatten();
     let translated = asked.filter_map(|demand| {
         let value = rewritten(&demand.text.value, side.own, side.other, &side.place)?;
-        let text = Text { value, ..demand.text.clone() };
-        Some(Demand { text, place: demand.place.clone(), is_stated: false })
+        let text = SpannedText { value, ..demand.text.clone() };
+        Some(LayoutConstraint { text, place: demand.place.clone(), is_stated: false })
     });
     let mut is_new = false;
     for demand in translated.collect::<Vec<_>>() {
@@ -90,17 +105,17 @@ fn over(side: &Side<'_>, classes: &Classes, demands: &mut [Vec<Demand>]) -> bool
 }
 
 /// Tensors that must have one layout, directly or not.
-struct Classes {
+struct EquivalenceClasses {
     /// The class of each tensor.
     own: Vec<usize>,
     members: Vec<BTreeSet<usize>>,
 }
 
-impl Classes {
-    fn new(bound: &[Bound], count: usize) -> Self {
+impl EquivalenceClasses {
+    fn new(bound: &[SharingConstraint], count: usize) -> Self {
         let mut own: Vec<usize> = (0..count).collect();
         let mut members: Vec<BTreeSet<usize>> = (0..count).map(|tensor| [tensor].into()).collect();
-        for (tensors, _) in bound.iter().filter(|(_, how)| *how == Alike::Whole) {
+        for (tensors, _) in bound.iter().filter(|(_, how)| *how == LayoutSharing::Same) {
             let classes: BTreeSet<usize> =
                 tensors.iter().filter_map(|tensor| own.get(*tensor).copied()).collect();
             let size = |class: &&usize| members.get(**class).map_or(0, BTreeSet::len);

@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::check::scope::{Scope, nearest_or_all};
+use crate::check::scope::{ManifestScope, nearest_or_all};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{BackendItem, Kind, Manifest, Name, OperatorItem, Text};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{
+    BackendItem, Identifier, ItemKind, ManifestSyntax, OperatorItem, SpannedText,
+};
 
 /// A backend with the manifest that it stands in.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ impl Backend {
     }
 
     /// The layout that it has for so many axes, and the manifest that says so.
-    pub(super) fn default_layout(&self, rank: usize) -> Option<(&Text, &Arc<str>)> {
+    pub(super) fn default_layout(&self, rank: usize) -> Option<(&SpannedText, &Arc<str>)> {
         let rank = i128::try_from(rank).ok()?;
         self.chain.iter().find_map(|def| {
             let found = def.item.defaults.iter().find(|item| item.rank.value == rank)?;
@@ -87,8 +89,8 @@ pub(super) fn is_shipped(file: &Arc<str>) -> bool {
 /// # Errors
 /// That there is none; `None` where another diagnostic says enough.
 pub(super) fn find(
-    name: &Name,
-    scope: &Scope,
+    name: &Identifier,
+    scope: &ManifestScope,
     file: &Arc<str>,
 ) -> Result<Backend, Option<Box<Diagnostic>>> {
     let first = definition(name, scope, file)?;
@@ -97,7 +99,7 @@ pub(super) fn find(
 }
 
 /// What is wrong with the backends of a manifest: with what they are like.
-pub(super) fn faults(syntax: &Manifest, scope: &Scope) -> Vec<Diagnostic> {
+pub(super) fn faults(syntax: &ManifestSyntax, scope: &ManifestScope) -> Vec<Diagnostic> {
     let own = syntax.backends.iter().filter_map(|item| scope.backends.get(&item.name.value));
     own.filter_map(|def| chain(Arc::clone(def), scope).err().flatten())
         .map(|error| *error)
@@ -105,7 +107,10 @@ pub(super) fn faults(syntax: &Manifest, scope: &Scope) -> Vec<Diagnostic> {
 }
 
 /// A backend, what it is like, what that is like.
-fn chain(first: Arc<BackendDef>, scope: &Scope) -> Result<Backend, Option<Box<Diagnostic>>> {
+fn chain(
+    first: Arc<BackendDef>,
+    scope: &ManifestScope,
+) -> Result<Backend, Option<Box<Diagnostic>>> {
     let mut chain = vec![first];
     loop {
         let Some(last) = chain.last() else { return Ok(Backend { chain }) };
@@ -114,7 +119,7 @@ fn chain(first: Arc<BackendDef>, scope: &Scope) -> Result<Backend, Option<Box<Di
         if chain.iter().any(|def| Arc::ptr_eq(def, &next)) {
             let names: Vec<&str> = chain.iter().map(|def| def.item.name.value.as_str()).collect();
             let message = format!("`{}` is like itself", names.join("` is like `"));
-            let place = Place::new(&last.file, like.span.clone());
+            let place = FileSpan::new(&last.file, like.span.clone());
             let error = Diagnostic::error(Code::NameCycle, message, place, "");
             return Err(Some(Box::new(error.help("take one `like=` of the circle out"))));
         }
@@ -123,20 +128,20 @@ fn chain(first: Arc<BackendDef>, scope: &Scope) -> Result<Backend, Option<Box<Di
 }
 
 fn definition(
-    name: &Name,
-    scope: &Scope,
+    name: &Identifier,
+    scope: &ManifestScope,
     file: &Arc<str>,
 ) -> Result<Arc<BackendDef>, Option<Box<Diagnostic>>> {
     if let Some(own) = scope.backends.get(&name.value) {
         return Ok(Arc::clone(own));
     }
-    if scope.is_broken(Kind::Backend, &name.value) {
+    if scope.is_broken(ItemKind::Backend, &name.value) {
         return Err(None);
     }
     let shipped = SHIPPED.iter().find(|def| def.item.name.value == name.value);
     shipped.cloned().ok_or_else(|| {
         let message = format!("there is no backend `{}`", name.value);
-        let place = Place::new(file, name.span.clone());
+        let place = FileSpan::new(file, name.span.clone());
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let shipped = SHIPPED.iter().map(|def| def.item.name.value.as_str());
         let known: Vec<&str> = scope.backends.keys().map(String::as_str).chain(shipped).collect();
@@ -162,7 +167,7 @@ mod tests {
     fn the_profile_of_opencl_says_only_what_differs() {
         let shipped = |name: &str| {
             let def = SHIPPED.iter().find(|def| def.item.name.value == name);
-            chain(Arc::clone(def.expect("a profile")), &Scope::default()).expect("a chain")
+            chain(Arc::clone(def.expect("a profile")), &ManifestScope::default()).expect("a chain")
         };
         let (canonical, opencl) = (shipped("canonical"), shipped("opencl"));
         let file = |def: &Backend, op: &str| def.operator(op).map(|found| found.1.to_string());

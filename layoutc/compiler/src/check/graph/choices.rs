@@ -6,12 +6,12 @@ use layoutc_algebra::notation::{Notation, glow};
 
 use super::layouts::{ROW_MAJOR, is_any, notation, string};
 use super::part::{names, part};
-use super::resolve::Resolved;
-use super::wants::{Alternative, Want, Wants, counted};
+use super::resolve::ResolvedGraph;
+use super::wants::{Alternative, LayoutRequirement, OperatorAlternatives, counted};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{CostItem, GraphTensorItem};
-use crate::model::graph::{Candidate, Choice, Role, Way};
+use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering, TensorRole};
 
 /// The most ways of one operator.
 const MAX_CHOICES: usize = 4096;
@@ -24,11 +24,11 @@ const MAX_COST: u64 = 1 << 50;
 /// # Errors
 /// There is none, too many, or one too dear.
 pub(super) fn choices(
-    graph: &Resolved<'_>,
+    graph: &ResolvedGraph<'_>,
     node: usize,
-    wants: &Wants,
-    candidates: &[Vec<Candidate>],
-) -> Result<Vec<Choice>, Box<Diagnostic>> {
+    wants: &OperatorAlternatives,
+    candidates: &[Vec<LayoutCandidate>],
+) -> Result<Vec<OperatorChoice>, Box<Diagnostic>> {
     let (mut choices, mut refused) = (Vec::new(), wants.refused.clone());
     for alternative in &wants.alternatives {
         let before = choices.len();
@@ -47,7 +47,7 @@ pub(super) fn choices(
     };
     let message =
         format!("no alternative of `{}` fits the tensors of `{}`", item.op.value, item.name.value);
-    let place = Place::new(graph.file, item.name.span.clone());
+    let place = FileSpan::new(graph.file, item.name.span.clone());
     let mut error = Diagnostic::error(Code::GraphAlternative, message, place, "");
     error = error.also(wants.place.clone(), "what is accepted");
     error.notes.extend(refused);
@@ -61,7 +61,7 @@ pub(super) fn choices(
 }
 
 /// `x (N, H, W, C), w (O, H, W, I) and gives y (N, H, W, C)`
-fn tensors(graph: &Resolved<'_>, node: usize) -> String {
+fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     let shown = |positions: Option<&Vec<usize>>| {
         let items = positions.into_iter().flatten().filter_map(|k| graph.tensors.get(*k));
         let one = |item: &&GraphTensorItem| {
@@ -76,19 +76,19 @@ fn tensors(graph: &Resolved<'_>, node: usize) -> String {
 }
 
 /// One tensor of a node as an alternative asks for it.
-struct Slot<'a> {
+struct OperandSlot<'a> {
     tensor: usize,
-    want: &'a Want,
+    want: &'a LayoutRequirement,
     is_result: bool,
 }
 
 /// Adds the ways of one alternative; gives why there is none where that is known.
 fn ways(
-    graph: &Resolved<'_>,
+    graph: &ResolvedGraph<'_>,
     node: usize,
     alternative: &Alternative,
-    candidates: &[Vec<Candidate>],
-    choices: &mut Vec<Choice>,
+    candidates: &[Vec<LayoutCandidate>],
+    choices: &mut Vec<OperatorChoice>,
 ) -> Result<Option<String>, Box<Diagnostic>> {
     let slots = slots(graph, node, alternative);
     let find = |tensor: usize, text: &str| {
@@ -98,7 +98,7 @@ fn ways(
     let name =
         |tensor: usize| graph.tensors.get(tensor).map_or("", |item| item.name.value.as_str());
     for slot in &slots {
-        if let Want::Text(text, _) = slot.want
+        if let LayoutRequirement::Text(text, _) = slot.want
             && find(slot.tensor, &text.value).is_none()
         {
             return Ok(Some(format!(
@@ -119,14 +119,19 @@ fn ways(
         let mut is_possible = true;
         for slot in &slots {
             let wanted = match (slot.want, text) {
-                (Want::Text(own, _), _) => Some(Some(Cow::from(own.value.as_str()))),
-                (Want::Bound, Some(text)) if !is_exempt(graph, slot, &slots) => {
+                (LayoutRequirement::Text(own, _), _) => Some(Some(Cow::from(own.value.as_str()))),
+                (LayoutRequirement::Same, Some(text)) if !is_exempt(graph, slot, &slots) => {
                     Some(Some(Cow::from(text)))
                 }
-                (Want::Part, Some(text)) if !is_apart(graph, slot, whole) => {
+                (LayoutRequirement::Projection, Some(text)) if !is_apart(graph, slot, whole) => {
                     Some(own_part(graph, text, whole, slot.tensor).map(Cow::from))
                 }
-                (Want::Bound | Want::Part | Want::Free, _) => None,
+                (
+                    LayoutRequirement::Same
+                    | LayoutRequirement::Projection
+                    | LayoutRequirement::Any,
+                    _,
+                ) => None,
             };
             let candidate = wanted.as_ref().map(|wanted| find(slot.tensor, wanted.as_deref()?));
             if candidate == Some(None) {
@@ -149,8 +154,10 @@ fn ways(
             } else {
                 let own = candidates.get(slot.tensor).map_or(&[][..], Vec::as_slice);
                 inputs.push(match slot.want {
-                    Want::Text(asked, _) => alike(own, &asked.value),
-                    Want::Bound | Want::Part | Want::Free => vec![candidate],
+                    LayoutRequirement::Text(asked, _) => alike(own, &asked.value),
+                    LayoutRequirement::Same
+                    | LayoutRequirement::Projection
+                    | LayoutRequirement::Any => vec![candidate],
                 });
             }
         }
@@ -159,11 +166,11 @@ fn ways(
             for outputs in product(&outputs) {
                 let cost = cost(graph, node, alternative, &outputs, candidates)?;
                 for inputs in &inputs {
-                    choices.push(Choice {
+                    choices.push(OperatorChoice {
                         alternative: alternative.number,
                         inputs: inputs.clone(),
                         outputs: outputs.clone(),
-                        way: Way::Operator,
+                        way: OperatorLowering::Operator,
                         cost,
                         place: alternative.place.clone(),
                     });
@@ -178,11 +185,11 @@ fn ways(
 }
 
 /// The candidates that do for one who asks for a text: itself, and where it has a `*` those with any axis there.
-fn alike(candidates: &[Candidate], text: &str) -> Vec<Option<usize>> {
+fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
     let asked = candidates.iter().find(|candidate| candidate.text == text);
     let has_star =
-        |text: &str| string(text).is_some_and(|s| s.dims().iter().any(glow::Dim::is_any));
-    let does = |own: &Candidate| {
+        |text: &str| string(text).is_some_and(|s| s.dims().iter().any(glow::GlowAxis::is_any));
+    let does = |own: &LayoutCandidate| {
         own.text == text
             || (has_star(text)
                 && !has_star(&own.text)
@@ -192,19 +199,27 @@ fn alike(candidates: &[Candidate], text: &str) -> Vec<Option<usize>> {
     all.map(|(k, _)| Some(k)).collect()
 }
 
-fn too_many(graph: &Resolved<'_>, node: usize) -> Diagnostic {
+fn too_many(graph: &ResolvedGraph<'_>, node: usize) -> Diagnostic {
     let item = graph.nodes.get(node);
     let name = item.map_or("", |item| item.name.value.as_str());
     let span = item.map_or(0..0, |item| item.name.span.clone());
     let message = format!("`{name}` can be done in more than {MAX_CHOICES} ways");
-    Diagnostic::error(Code::LimitGraph, message, Place::new(graph.file, span), "")
+    Diagnostic::error(Code::LimitGraph, message, FileSpan::new(graph.file, span), "")
         .help("state the layouts of its results, or leave alternatives out")
 }
 
-fn slots<'a>(graph: &Resolved<'_>, node: usize, alternative: &'a Alternative) -> Vec<Slot<'a>> {
-    let side = |positions: Option<&Vec<usize>>, wants: &'a [Want], is_result: bool| {
+fn slots<'a>(
+    graph: &ResolvedGraph<'_>,
+    node: usize,
+    alternative: &'a Alternative,
+) -> Vec<OperandSlot<'a>> {
+    let side = |positions: Option<&Vec<usize>>, wants: &'a [LayoutRequirement], is_result: bool| {
         let positions = positions.into_iter().flatten().copied().collect::<Vec<_>>();
-        let slot = move |(tensor, want): (usize, &'a Want)| Slot { tensor, want, is_result };
+        let slot = move |(tensor, want): (usize, &'a LayoutRequirement)| OperandSlot {
+            tensor,
+            want,
+            is_result,
+        };
         positions.into_iter().zip(wants).map(slot).collect::<Vec<_>>()
     };
     let mut slots = side(graph.reads.get(node), &alternative.inputs, false);
@@ -214,20 +229,22 @@ fn slots<'a>(graph: &Resolved<'_>, node: usize, alternative: &'a Alternative) ->
 
 /// Whether a tensor need not be alike: a constant, which costs nothing in any layout, one with no order of axes, or one with
 /// fewer axes than a result, which is broadcast. A result always has a layout.
-fn is_exempt(graph: &Resolved<'_>, slot: &Slot<'_>, slots: &[Slot<'_>]) -> bool {
-    let is_constant = graph.roles.get(slot.tensor) == Some(&Role::Constant);
-    let rank =
-        |slot: &Slot<'_>| graph.tensors.get(slot.tensor).map_or(0, |item| item.shape.axes.len());
+fn is_exempt(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, slots: &[OperandSlot<'_>]) -> bool {
+    let is_constant = graph.roles.get(slot.tensor) == Some(&TensorRole::Constant);
+    let rank = |slot: &OperandSlot<'_>| {
+        graph.tensors.get(slot.tensor).map_or(0, |item| item.shape.axes.len())
+    };
     let is_broadcast = slots.iter().any(|other| other.is_result && rank(other) > rank(slot));
     !slot.is_result && (is_constant || is_broadcast || rank(slot) <= 1)
 }
 
 /// The tensor of which the others have parts: the one with the most axes that is no constant, of several the first result.
-fn whole(graph: &Resolved<'_>, slots: &[Slot<'_>]) -> Option<usize> {
-    let is_part = |slot: &&Slot<'_>| matches!(slot.want, Want::Part);
-    let is_bound =
-        |slot: &&Slot<'_>| slot.is_result || graph.roles.get(slot.tensor) != Some(&Role::Constant);
-    let rank = |slot: &&Slot<'_>| {
+fn whole(graph: &ResolvedGraph<'_>, slots: &[OperandSlot<'_>]) -> Option<usize> {
+    let is_part = |slot: &&OperandSlot<'_>| matches!(slot.want, LayoutRequirement::Projection);
+    let is_bound = |slot: &&OperandSlot<'_>| {
+        slot.is_result || graph.roles.get(slot.tensor) != Some(&TensorRole::Constant)
+    };
+    let rank = |slot: &&OperandSlot<'_>| {
         let axes = graph.tensors.get(slot.tensor).map_or(0, |item| item.shape.axes.len());
         (axes, slot.is_result)
     };
@@ -236,8 +253,8 @@ fn whole(graph: &Resolved<'_>, slots: &[Slot<'_>]) -> Option<usize> {
 
 /// Whether an operand need not be alike by its letters: a constant, which costs nothing in any layout, or one with an axis
 /// that the rest has not.
-fn is_apart(graph: &Resolved<'_>, slot: &Slot<'_>, whole: Option<usize>) -> bool {
-    let is_constant = graph.roles.get(slot.tensor) == Some(&Role::Constant);
+fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usize>) -> bool {
+    let is_constant = graph.roles.get(slot.tensor) == Some(&TensorRole::Constant);
     let items = whole.and_then(|k| graph.tensors.get(k)).zip(graph.tensors.get(slot.tensor));
     let lacks = items.is_some_and(|(whole, own)| {
         let names = names(whole);
@@ -248,7 +265,7 @@ fn is_apart(graph: &Resolved<'_>, slot: &Slot<'_>, whole: Option<usize>) -> bool
 
 /// The layout of a tensor where `whole` has `text`.
 fn own_part(
-    graph: &Resolved<'_>,
+    graph: &ResolvedGraph<'_>,
     text: &str,
     whole: Option<usize>,
     tensor: usize,
@@ -258,17 +275,17 @@ fn own_part(
 
 /// The texts that what must be alike may have; one `None` where nothing must be.
 fn bound_texts<'c>(
-    graph: &Resolved<'_>,
-    slots: &[Slot<'_>],
+    graph: &ResolvedGraph<'_>,
+    slots: &[OperandSlot<'_>],
     whole: Option<usize>,
-    candidates: &'c [Vec<Candidate>],
+    candidates: &'c [Vec<LayoutCandidate>],
 ) -> Vec<Option<&'c str>> {
-    let is_alike = |slot: &&Slot<'_>| match slot.want {
-        Want::Bound => !is_exempt(graph, slot, slots),
-        Want::Part => whole == Some(slot.tensor),
-        Want::Text(..) | Want::Free => false,
+    let is_alike = |slot: &&OperandSlot<'_>| match slot.want {
+        LayoutRequirement::Same => !is_exempt(graph, slot, slots),
+        LayoutRequirement::Projection => whole == Some(slot.tensor),
+        LayoutRequirement::Text(..) | LayoutRequirement::Any => false,
     };
-    let alike: Vec<&Slot<'_>> = slots.iter().filter(is_alike).collect();
+    let alike: Vec<&OperandSlot<'_>> = slots.iter().filter(is_alike).collect();
     if alike.is_empty() {
         return vec![None];
     }
@@ -313,11 +330,11 @@ fn product<T: Copy>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
 
 /// The bytes that an alternative states, or its share of those of the results; parts of a byte are dropped.
 fn cost(
-    graph: &Resolved<'_>,
+    graph: &ResolvedGraph<'_>,
     node: usize,
     alternative: &Alternative,
     outputs: &[usize],
-    candidates: &[Vec<Candidate>],
+    candidates: &[Vec<LayoutCandidate>],
 ) -> Result<u64, Box<Diagnostic>> {
     let cost = match &alternative.cost {
         None => Some(0),

@@ -6,23 +6,23 @@ use crate::dtype::Dtype;
 
 /// A tensor's axes and element type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct GraphTensorType {
     /// Its name.
     pub(super) name: String,
     /// Its axes, with their extents.
-    pub(super) axes: Vec<Axis>,
+    pub(super) axes: Vec<StaticAxis>,
     /// Its element type.
     pub(super) dtype: Dtype,
 }
 
 /// An axis and its extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Axis {
+pub(super) struct StaticAxis {
     pub(super) name: String,
     pub(super) extent: i128,
 }
 
-impl Known {
+impl GraphTensorType {
     /// The position of the axis of a name.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.axes.iter().position(|axis| axis.name == name)
@@ -45,7 +45,7 @@ impl Known {
 }
 
 /// `` `x` (N 1, H 8, W 8, C 16) ``
-impl fmt::Display for Known {
+impl fmt::Display for GraphTensorType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let axes: Vec<String> =
             self.axes.iter().map(|axis| format!("{} {}", axis.name, axis.extent)).collect();

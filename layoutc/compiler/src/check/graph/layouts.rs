@@ -3,32 +3,32 @@
 
 use std::collections::BTreeMap;
 
+use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::{Notation, glow};
-use layoutc_algebra::same::{Sameness, compare};
 
-use super::known::{Axis, Known};
-use crate::check::machine::Threads;
-use crate::check::tensor::{self, Place};
+use super::known::{GraphTensorType, StaticAxis};
+use crate::check::machine::RayonExecutor;
+use crate::check::tensor::{self, ManifestContext};
 use crate::diagnostic::{self, Diagnostic};
 use crate::manifest::syntax::{
-    Bound, Extent, GraphTensorItem, LayoutItem, Step, StepKind, TensorItem, Text,
+    Extent, GraphTensorItem, IntegerExpr, LayoutItem, SpannedText, StepItem, StepKind, TensorItem,
 };
-use crate::model::graph::{Candidate, Fit};
-use crate::model::{Fill, Places, Tensor};
+use crate::model::graph::{Compatibility, LayoutCandidate};
+use crate::model::{Fill, Tensor, TensorSpans};
 
 /// The word for a layout that nobody names: row-major.
 pub(super) const ROW_MAJOR: &str = "row-major";
 
 /// What was found so far.
-pub(super) struct Layouts<'a> {
-    place: Place<'a>,
+pub(super) struct LayoutCache<'a> {
+    place: ManifestContext<'a>,
     made: BTreeMap<(String, String), Tensor>,
-    fits: BTreeMap<(String, String, String), Fit>,
+    fits: BTreeMap<(String, String, String), Compatibility>,
 }
 
-impl<'a> Layouts<'a> {
-    pub(super) fn new(place: Place<'a>) -> Self {
+impl<'a> LayoutCache<'a> {
+    pub(super) fn new(place: ManifestContext<'a>) -> Self {
         Self { place, made: BTreeMap::new(), fits: BTreeMap::new() }
     }
 
@@ -40,7 +40,7 @@ impl<'a> Layouts<'a> {
     pub(super) fn tensor(
         &mut self,
         item: &GraphTensorItem,
-        text: &Text,
+        text: &SpannedText,
     ) -> Result<Tensor, Vec<Diagnostic>> {
         let key = (shape(item), text.value.clone());
         let made = match self.made.get(&key) {
@@ -49,34 +49,32 @@ impl<'a> Layouts<'a> {
             None => tensor::check(&as_tensor(item, text), self.place)?.tensor,
         };
         self.made.insert(key, made.clone());
-        let places = self
-            .place
-            .files
-            .syntax(self.place.file)
-            .map(|syntax| Places::at(&diagnostic::Place::new(&syntax.file, text.span.clone())));
+        let places = self.place.files.syntax(self.place.file).map(|syntax| {
+            TensorSpans::at(&diagnostic::FileSpan::new(&syntax.file, text.span.clone()))
+        });
         let places = places.unwrap_or_else(|| made.places.clone());
         Ok(Tensor { name: item.name.value.clone(), places, ..made })
     }
 
     /// The axes of a tensor and its element type; `None` where one of them is wrong, or an extent is a symbol.
-    pub(super) fn known(&mut self, item: &GraphTensorItem) -> Option<Known> {
+    pub(super) fn known(&mut self, item: &GraphTensorItem) -> Option<GraphTensorType> {
         let span = item.name.span.clone();
-        let text = Text { value: ROW_MAJOR.to_owned(), span, quoted: false };
+        let text = SpannedText { value: ROW_MAJOR.to_owned(), span, quoted: false };
         let tensor = self.tensor(item, &text).ok()?;
         let axis = |axis: &layoutc_algebra::layout::Axis| {
-            Some(Axis { name: axis.name.clone(), extent: axis.extent.as_const()? })
+            Some(StaticAxis { name: axis.name.clone(), extent: axis.extent.as_const()? })
         };
         let axes = tensor.layout.logical.iter().map(axis).collect::<Option<Vec<_>>>()?;
-        Some(Known { name: item.name.value.clone(), axes, dtype: tensor.dtype })
+        Some(GraphTensorType { name: item.name.value.clone(), axes, dtype: tensor.dtype })
     }
 
     /// What a tensor in one layout is to one who asks for another.
     pub(super) fn fit(
         &mut self,
         item: &GraphTensorItem,
-        has: &Candidate,
-        asked: &Candidate,
-    ) -> Fit {
+        has: &LayoutCandidate,
+        asked: &LayoutCandidate,
+    ) -> Compatibility {
         let key = (shape(item), has.text.clone(), asked.text.clone());
         if let Some(fit) = self.fits.get(&key) {
             return *fit;
@@ -90,8 +88,8 @@ impl<'a> Layouts<'a> {
     /// operand is axis `place[p]` of the result; `text` is the operand's layout in the letters of the result.
     pub(super) fn is_alias(
         &self,
-        has: &Candidate,
-        given: &Candidate,
+        has: &LayoutCandidate,
+        given: &LayoutCandidate,
         place: &[usize],
         text: Option<&str>,
     ) -> bool {
@@ -103,24 +101,31 @@ impl<'a> Layouts<'a> {
     }
 
     /// What one layout is to one who asks for another, whose map is `layout`.
-    fn compared(&self, has: &Candidate, asked: &Candidate, layout: &Layout) -> Fit {
+    fn compared(
+        &self,
+        has: &LayoutCandidate,
+        asked: &LayoutCandidate,
+        layout: &Layout,
+    ) -> Compatibility {
         if has.text == asked.text {
-            return Fit::Satisfied;
+            return Compatibility::Satisfied;
         }
         if !self.holds(has, asked, layout) {
-            return Fit::Differs;
+            return Compatibility::Differs;
         }
         match has.judged(asked) {
-            Some(glow::Satisfaction::Unknown(_)) => Fit::Unknown,
-            Some(glow::Satisfaction::Satisfied) => Fit::Satisfied,
-            Some(glow::Satisfaction::Unsatisfied(_)) | None if asked.is_opaque() => Fit::Differs,
-            Some(glow::Satisfaction::Unsatisfied(_)) | None => Fit::Satisfied,
+            Some(glow::Satisfaction::Unknown(_)) => Compatibility::Unknown,
+            Some(glow::Satisfaction::Satisfied) => Compatibility::Satisfied,
+            Some(glow::Satisfaction::Unsatisfied(_)) | None if asked.is_opaque() => {
+                Compatibility::Differs
+            }
+            Some(glow::Satisfaction::Unsatisfied(_)) | None => Compatibility::Satisfied,
         }
     }
 
     /// Whether a buffer in one layout holds whatever may be read in the other: every element at its offset, every slot
     /// that the other has, and in those without an element what the other fills them with.
-    fn holds(&self, has: &Candidate, asked: &Candidate, layout: &Layout) -> bool {
+    fn holds(&self, has: &LayoutCandidate, asked: &LayoutCandidate, layout: &Layout) -> bool {
         let (own, other) = (&has.tensor, &asked.tensor);
         let slots = |layout: &Layout| layout.physical_elements.as_const();
         let sizes = slots(&own.layout).zip(slots(layout));
@@ -133,8 +138,8 @@ impl<'a> Layouts<'a> {
             && is_aligned
             && own.high_first == other.high_first
             && matches!(
-                compare(&own.layout, layout, &Threads(self.place.memo)),
-                Ok(Sameness::Same { .. })
+                compare(&own.layout, layout, &RayonExecutor(self.place.memo)),
+                Ok(LayoutEquivalence::Same { .. })
             )
     }
 }
@@ -144,8 +149,8 @@ fn shape(item: &GraphTensorItem) -> String {
     let mut key = item.dtype.value.clone();
     for axis in &item.shape.axes {
         let extent = match &axis.extent {
-            Extent::Bound(Bound::Integer(number)) => number.value.to_string(),
-            Extent::Bound(Bound::Text(text)) => format!("`{}`", text.value),
+            Extent::Bound(IntegerExpr::Integer(number)) => number.value.to_string(),
+            Extent::Bound(IntegerExpr::Text(text)) => format!("`{}`", text.value),
             Extent::Labels(labels) => labels.len().to_string(),
             Extent::Fields => "?".to_owned(),
         };
@@ -155,16 +160,16 @@ fn shape(item: &GraphTensorItem) -> String {
 }
 
 /// The tensor as the manifest would declare it.
-fn as_tensor(item: &GraphTensorItem, text: &Text) -> TensorItem {
+fn as_tensor(item: &GraphTensorItem, text: &SpannedText) -> TensorItem {
     let (notation, start) = notation(&text.value);
     let span = text.span.start + start..text.span.end;
     let value = text.value.get(start..).unwrap_or_default().to_owned();
     let kind = StepKind::Foreign {
         notation: notation.word().to_owned(),
-        text: Text { value, span, quoted: text.quoted },
+        text: SpannedText { value, span, quoted: text.quoted },
         sizes: Vec::new(),
     };
-    let step = Step { kind, span: text.span.clone(), name_span: text.span.clone() };
+    let step = StepItem { kind, span: text.span.clone(), name_span: text.span.clone() };
     let layout = LayoutItem { steps: vec![step], span: text.span.clone() };
     TensorItem {
         name: item.name.clone(),
@@ -209,12 +214,12 @@ pub(super) fn notation(text: &str) -> (Notation, usize) {
 /// Whether a text asks for nothing: `****`.
 pub(super) fn is_any(text: &str) -> bool {
     let parsed = glow::parse(text);
-    let any = |dim: &glow::Dim| dim.is_any() && dim.extensions().is_empty();
+    let any = |dim: &glow::GlowAxis| dim.is_any() && dim.extensions().is_empty();
     parsed.is_ok_and(|layout| layout.rank() > 0 && layout.dims().iter().all(any))
 }
 
 /// Glow's string, if the text is one.
-pub(super) fn string(text: &str) -> Option<glow::Layout> {
+pub(super) fn string(text: &str) -> Option<glow::GlowLayout> {
     let (notation, start) = notation(text);
     let text = text.get(start..).filter(|_| notation == Notation::Glow && text != ROW_MAJOR)?;
     glow::parse(text).ok()

@@ -22,28 +22,30 @@ pub(super) use backend::BackendDef;
 
 use std::collections::BTreeMap;
 
-use super::tensor::Place;
+use super::tensor::ManifestContext;
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
-use crate::manifest::syntax::{GraphItem, Name, OutputItem, Text};
-use crate::model::graph::{Candidate, Graph, GraphTensor, Node, Role, Wanted};
-use candidates::Asks;
-use known::Known;
-use layouts::{Layouts, is_any};
-use names::Use;
-use resolve::{Resolved, resolve};
-use wants::{Site, Wants, wants};
+use crate::manifest::syntax::{GraphItem, Identifier, OutputItem, SpannedText};
+use crate::model::graph::{
+    Graph, GraphNode, GraphTensor, LayoutCandidate, OutputRequirement, TensorRole,
+};
+use candidates::CandidateContext;
+use known::GraphTensorType;
+use layouts::{LayoutCache, is_any};
+use names::ConditionName;
+use resolve::{ResolvedGraph, resolve};
+use wants::{NodeContext, OperatorAlternatives, wants};
 
 /// The good graphs of a manifest.
-pub(super) fn check(place: Place<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Graph> {
+pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Graph> {
     let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
     let Some(scope) = place.scopes.get(place.file) else { return Vec::new() };
     diagnostics.extend(backend::faults(syntax, scope));
     let (mut graphs, mut uses) = (Vec::new(), Vec::new());
-    let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
+    let mut seen: BTreeMap<&str, &Identifier> = BTreeMap::new();
     for item in &syntax.graphs {
         if let Some(first) = seen.insert(item.name.value.as_str(), &item.name) {
-            let at = |name: &Name| diagnostic::Place::new(&syntax.file, name.span.clone());
+            let at = |name: &Identifier| diagnostic::FileSpan::new(&syntax.file, name.span.clone());
             let message = format!("two graphs are called `{}`", item.name.value);
             let error = Diagnostic::error(Code::NameDuplicate, message, at(&item.name), "");
             let error = error.also(at(first), "the first");
@@ -62,9 +64,9 @@ pub(super) fn check(place: Place<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<
 }
 
 /// What is known of a graph before its layouts are.
-struct Facts {
-    known: Vec<Option<Known>>,
-    wants: Vec<Wants>,
+struct GraphFacts {
+    known: Vec<Option<GraphTensorType>>,
+    wants: Vec<OperatorAlternatives>,
     /// The order of each transposition of layoutc's.
     orders: Vec<Option<Vec<usize>>>,
 }
@@ -72,18 +74,20 @@ struct Facts {
 /// A checked graph; the names in its conditions are added to `uses`.
 fn one(
     item: &GraphItem,
-    graph: &Resolved<'_>,
-    place: Place<'_>,
-    uses: &mut Vec<Use>,
+    graph: &ResolvedGraph<'_>,
+    place: ManifestContext<'_>,
+    uses: &mut Vec<ConditionName>,
 ) -> Result<Graph, Vec<Diagnostic>> {
-    let mut layouts = Layouts::new(place);
-    let known: Vec<Option<Known>> = graph.tensors.iter().map(|item| layouts.known(item)).collect();
+    let mut layouts = LayoutCache::new(place);
+    let known: Vec<Option<GraphTensorType>> =
+        graph.tensors.iter().map(|item| layouts.known(item)).collect();
     let mut wants = all_wants(graph, &known)?;
     uses.extend(wants.iter_mut().flat_map(|wants| std::mem::take(&mut wants.uses)));
     let orders = operations::check(graph, &known, &wants)?;
-    let facts = Facts { known, wants, orders };
+    let facts = GraphFacts { known, wants, orders };
     let alternatives: Vec<_> = facts.wants.iter().map(|w| w.alternatives.clone()).collect();
-    let asks = Asks { wants: &alternatives, orders: &facts.orders, known: &facts.known };
+    let asks =
+        CandidateContext { wants: &alternatives, orders: &facts.orders, known: &facts.known };
     let candidates = candidates::candidates(graph, &asks, &mut layouts)?;
     let (nodes, mut errors) = nodes(graph, &facts, &candidates, &layouts);
     let tensors = tensors(graph, candidates).map_err(|error| vec![*error]);
@@ -93,24 +97,24 @@ fn one(
     }
     let is_result = |(tensor, k): (&GraphTensor, usize)| {
         let states = graph.tensors.get(k).is_some_and(|item| item.layout.is_some());
-        matches!(tensor.role, Role::Result { .. }).then_some(states)
+        matches!(tensor.role, TensorRole::Result { .. }).then_some(states)
     };
     let all_stated = tensors.iter().zip(0..).filter_map(is_result).all(|states| states);
     let is_off = graph.backend.as_ref().is_some_and(|backend| !backend.is_verified());
     let outputs = outputs(graph, &tensors);
     let name = item.name.value.clone();
-    let place = diagnostic::Place::new(graph.file, item.name.span.clone());
+    let place = diagnostic::FileSpan::new(graph.file, item.name.span.clone());
     let is_fixed = !is_off && (all_stated || outputs.is_empty());
     Ok(Graph { name, place, tensors, nodes, outputs, is_fixed })
 }
 
 /// The nodes with all their ways, and what is wrong with those that have none.
 fn nodes(
-    graph: &Resolved<'_>,
-    facts: &Facts,
-    candidates: &[Vec<Candidate>],
-    layouts: &Layouts<'_>,
-) -> (Vec<Node>, Vec<Diagnostic>) {
+    graph: &ResolvedGraph<'_>,
+    facts: &GraphFacts,
+    candidates: &[Vec<LayoutCandidate>],
+    layouts: &LayoutCache<'_>,
+) -> (Vec<GraphNode>, Vec<Diagnostic>) {
     let (mut nodes, mut errors) = (Vec::new(), Vec::new());
     for (k, (node, wants)) in graph.nodes.iter().zip(&facts.wants).enumerate() {
         let order = facts.orders.get(k).and_then(Option::as_deref);
@@ -119,10 +123,10 @@ fn nodes(
             None => choices::choices(graph, k, wants, candidates),
         };
         match choices {
-            Ok(choices) => nodes.push(Node {
+            Ok(choices) => nodes.push(GraphNode {
                 name: node.name.value.clone(),
                 op: node.op.value.clone(),
-                place: diagnostic::Place::new(graph.file, node.name.span.clone()),
+                place: diagnostic::FileSpan::new(graph.file, node.name.span.clone()),
                 inputs: graph.reads.get(k).cloned().unwrap_or_default(),
                 outputs: graph.writes.get(k).cloned().unwrap_or_default(),
                 choices,
@@ -137,19 +141,22 @@ fn nodes(
 }
 
 /// What every operator asks for.
-fn all_wants(graph: &Resolved<'_>, known: &[Option<Known>]) -> Result<Vec<Wants>, Vec<Diagnostic>> {
+fn all_wants(
+    graph: &ResolvedGraph<'_>,
+    known: &[Option<GraphTensorType>],
+) -> Result<Vec<OperatorAlternatives>, Vec<Diagnostic>> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for (k, node) in graph.nodes.iter().enumerate() {
         let reads = graph.reads.get(k).map_or(&[][..], Vec::as_slice);
         let inputs: Vec<_> =
             reads.iter().filter_map(|tensor| graph.tensors.get(*tensor).copied()).collect();
-        let of = |tensors: Option<&Vec<usize>>| -> Vec<Option<&Known>> {
+        let of = |tensors: Option<&Vec<usize>>| -> Vec<Option<&GraphTensorType>> {
             let tensors = tensors.into_iter().flatten();
             tensors.map(|tensor| known.get(*tensor).and_then(Option::as_ref)).collect()
         };
         let (operands, results) = (of(graph.reads.get(k)), of(graph.writes.get(k)));
         let (operands, results) = (operands.as_slice(), results.as_slice());
-        let site = Site { node, inputs: &inputs, operands, results, file: graph.file };
+        let site = NodeContext { node, inputs: &inputs, operands, results, file: graph.file };
         match wants(&site, graph.backend.as_ref()) {
             Ok(wants) => all.push(wants),
             Err(error) => errors.push(*error),
@@ -162,18 +169,18 @@ fn all_wants(graph: &Resolved<'_>, known: &[Option<Known>]) -> Result<Vec<Wants>
 
 /// The tensors with what the manifest states of them.
 fn tensors(
-    graph: &Resolved<'_>,
-    candidates: Vec<Vec<Candidate>>,
+    graph: &ResolvedGraph<'_>,
+    candidates: Vec<Vec<LayoutCandidate>>,
 ) -> Result<Vec<GraphTensor>, Box<Diagnostic>> {
     let mut tensors = Vec::new();
     for ((item, role), candidates) in graph.tensors.iter().zip(&graph.roles).zip(candidates) {
         let mut tensor = GraphTensor {
             name: item.name.value.clone(),
-            place: diagnostic::Place::new(graph.file, item.name.span.clone()),
+            place: diagnostic::FileSpan::new(graph.file, item.name.span.clone()),
             role: *role,
             candidates,
             declared: None,
-            is_kept: false,
+            is_pinned: false,
         };
         tensor.declared = stated(item.layout.as_ref(), &tensor);
         tensors.push(tensor);
@@ -181,12 +188,12 @@ fn tensors(
     for (position, pin) in &graph.pins {
         let Some(tensor) = tensors.get_mut(*position) else { continue };
         let found = stated(pin.layout.as_ref(), tensor);
-        let place = diagnostic::Place::new(graph.file, pin.span.clone());
+        let place = diagnostic::FileSpan::new(graph.file, pin.span.clone());
         if pin.forbid {
             let candidate = found.and_then(|k| tensor.candidates.get_mut(k));
             candidate.into_iter().for_each(|candidate| candidate.is_forbidden = true);
         } else {
-            tensor.is_kept = true;
+            tensor.is_pinned = true;
             if let (Some(asked), Some(own)) = (found, tensor.declared)
                 && asked != own
             {
@@ -204,7 +211,7 @@ fn tensors(
         if none_left || own.is_some_and(|candidate| candidate.is_forbidden) {
             let which = if none_left { "every" } else { "the declared" };
             let message = format!("{which} layout of `{}` is forbidden", tensor.name);
-            let place = diagnostic::Place::new(graph.file, pin.span.clone());
+            let place = diagnostic::FileSpan::new(graph.file, pin.span.clone());
             let error = Diagnostic::error(Code::GraphPinned, message, place, "");
             let help = "take this out, or give the tensor a layout that is not forbidden";
             return Err(Box::new(error.help(help)));
@@ -214,15 +221,15 @@ fn tensors(
 }
 
 /// The candidate of a layout that the manifest states; none for `****`, which asks for nothing.
-fn stated(text: Option<&Text>, tensor: &GraphTensor) -> Option<usize> {
+fn stated(text: Option<&SpannedText>, tensor: &GraphTensor) -> Option<usize> {
     tensor.find(&text.filter(|text| !is_any(&text.value))?.value)
 }
 
-fn outputs(graph: &Resolved<'_>, tensors: &[GraphTensor]) -> Vec<Wanted> {
+fn outputs(graph: &ResolvedGraph<'_>, tensors: &[GraphTensor]) -> Vec<OutputRequirement> {
     let wanted = |(tensor, item): &(usize, &OutputItem)| {
         let candidate = tensors.get(*tensor).and_then(|found| stated(item.layout.as_ref(), found));
-        let place = diagnostic::Place::new(graph.file, item.tensor.span.clone());
-        Wanted { tensor: *tensor, candidate, place }
+        let place = diagnostic::FileSpan::new(graph.file, item.tensor.span.clone());
+        OutputRequirement { tensor: *tensor, candidate, place }
     };
     graph.outputs.iter().map(wanted).collect()
 }

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::known::Known;
-use super::wants::Site;
-use super::when::{Asked, Part, Tensor, Value};
+use super::known::GraphTensorType;
+use super::wants::NodeContext;
+use super::when::{ConditionQuery, ConditionTensor, ConditionValue, TensorAttribute};
 use crate::check::scope::nearest_or_all;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PropertyItem;
 
 /// A name in a condition, as one node knows it.
 #[derive(Debug, Clone)]
-pub(super) struct Use {
+pub(super) struct ConditionName {
     /// Where it stands.
-    place: Place,
+    place: FileSpan,
     /// The operator whose condition it is.
     op: String,
     /// The tensor that is asked, `in[1]`; `None` where the node is.
@@ -27,24 +27,28 @@ pub(super) struct Use {
     known: Vec<String>,
 }
 
-impl Use {
+impl ConditionName {
     /// `place` is that of all that is asked for: `in[1].C`.
-    pub(super) fn new(site: &Site<'_>, asked: Asked<'_>, mut place: Place) -> Self {
+    pub(super) fn new(
+        site: &NodeContext<'_>,
+        asked: ConditionQuery<'_>,
+        mut place: FileSpan,
+    ) -> Self {
         let op = site.node.op.value.clone();
         let (tensor, name, known) = match asked {
-            Asked::Name(name) => (None, name.to_owned(), own_names(site)),
-            Asked::Of(which, part) => {
+            ConditionQuery::Name(name) => (None, name.to_owned(), own_names(site)),
+            ConditionQuery::Of(which, part) => {
                 let (word, k) = match which {
-                    Tensor::Operand(k) => ("in", k),
-                    Tensor::Result(k) => ("out", k),
+                    ConditionTensor::Operand(k) => ("in", k),
+                    ConditionTensor::Result(k) => ("out", k),
                 };
                 let known = tensor_names(of(site, which), part);
                 let name = match part {
-                    Part::Name(name) => {
+                    TensorAttribute::Name(name) => {
                         place.start = place.end.saturating_sub(name.len());
                         name.to_owned()
                     }
-                    Part::At(position) => position.to_string(),
+                    TensorAttribute::At(position) => position.to_string(),
                 };
                 (Some(format!("{word}[{k}]")), name, known)
             }
@@ -55,7 +59,7 @@ impl Use {
 }
 
 /// The properties and axes of a node.
-fn own_names(site: &Site<'_>) -> Vec<String> {
+fn own_names(site: &NodeContext<'_>) -> Vec<String> {
     let properties = site.node.properties.iter().map(|(key, _)| key.value.clone());
     let axes = site.inputs.iter().copied().chain(&site.node.outputs);
     let axes = axes.flat_map(|tensor| &tensor.shape.axes).map(|axis| axis.name.value.clone());
@@ -63,57 +67,63 @@ fn own_names(site: &Site<'_>) -> Vec<String> {
 }
 
 /// What can be asked of a tensor, by name or by position.
-fn tensor_names(tensor: Option<&Known>, part: Part<'_>) -> Vec<String> {
+fn tensor_names(tensor: Option<&GraphTensorType>, part: TensorAttribute<'_>) -> Vec<String> {
     let Some(tensor) = tensor else { return Vec::new() };
     match part {
-        Part::At(_) => (0..tensor.axes.len()).map(|k| k.to_string()).collect(),
-        Part::Name(_) => {
+        TensorAttribute::At(_) => (0..tensor.axes.len()).map(|k| k.to_string()).collect(),
+        TensorAttribute::Name(_) => {
             let axes = tensor.axes.iter().map(|axis| axis.name.clone());
             axes.chain(["rank", "dtype"].map(str::to_owned)).collect()
         }
     }
 }
 
-fn of<'a>(site: &Site<'a>, which: Tensor) -> Option<&'a Known> {
+fn of<'a>(site: &NodeContext<'a>, which: ConditionTensor) -> Option<&'a GraphTensorType> {
     match which {
-        Tensor::Operand(k) => site.operands.get(k).copied().flatten(),
-        Tensor::Result(k) => site.results.get(k).copied().flatten(),
+        ConditionTensor::Operand(k) => site.operands.get(k).copied().flatten(),
+        ConditionTensor::Result(k) => site.results.get(k).copied().flatten(),
     }
 }
 
 /// What a condition asks for: a property of the node, else the extent of the first operand, then of the first result, that
 /// has such an axis; or something of one tensor.
-pub(super) fn value(site: &Site<'_>, asked: Asked<'_>) -> Option<Value> {
+pub(super) fn value(site: &NodeContext<'_>, asked: ConditionQuery<'_>) -> Option<ConditionValue> {
     match asked {
-        Asked::Name(name) => {
+        ConditionQuery::Name(name) => {
             let own = site.node.properties.iter().find(|(key, _)| key.value == name);
             if let Some((_, value)) = own {
                 return Some(match value {
-                    PropertyItem::Integer(value) => Value::Integer(*value),
-                    PropertyItem::Real(value) => Value::Real(value.get()),
-                    PropertyItem::Word(word) => Value::Word(word.clone()),
+                    PropertyItem::Integer(value) => ConditionValue::Integer(*value),
+                    PropertyItem::Real(value) => ConditionValue::Real(value.get()),
+                    PropertyItem::Word(word) => ConditionValue::Word(word.clone()),
                 });
             }
             let mut tensors = site.operands.iter().chain(site.results).copied().flatten();
-            tensors.find_map(|tensor| tensor.named(name)).map(Value::Integer)
+            tensors.find_map(|tensor| tensor.named(name)).map(ConditionValue::Integer)
         }
-        Asked::Of(which, part) => {
+        ConditionQuery::Of(which, part) => {
             let tensor = of(site, which)?;
             match part {
-                Part::At(position) => tensor.extent(position).map(Value::Integer),
-                Part::Name(name) => tensor.named(name).map(Value::Integer).or_else(|| match name {
-                    "rank" => i128::try_from(tensor.axes.len()).ok().map(Value::Integer),
-                    "dtype" => Some(Value::Word(tensor.dtype.to_string())),
-                    _ => None,
-                }),
+                TensorAttribute::At(position) => {
+                    tensor.extent(position).map(ConditionValue::Integer)
+                }
+                TensorAttribute::Name(name) => {
+                    tensor.named(name).map(ConditionValue::Integer).or_else(|| match name {
+                        "rank" => {
+                            i128::try_from(tensor.axes.len()).ok().map(ConditionValue::Integer)
+                        }
+                        "dtype" => Some(ConditionValue::Word(tensor.dtype.to_string())),
+                        _ => None,
+                    })
+                }
             }
         }
     }
 }
 
 /// A warning for each name that no node of a manifest has.
-pub(super) fn unknown(uses: Vec<Use>) -> Vec<Diagnostic> {
-    let mut places: BTreeMap<Place, Use> = BTreeMap::new();
+pub(super) fn unknown(uses: Vec<ConditionName>) -> Vec<Diagnostic> {
+    let mut places: BTreeMap<FileSpan, ConditionName> = BTreeMap::new();
     for found in uses {
         match places.get_mut(&found.place) {
             Some(known) => {
@@ -128,8 +138,8 @@ pub(super) fn unknown(uses: Vec<Use>) -> Vec<Diagnostic> {
     places.into_values().filter(|found| !found.is_known).map(warning).collect()
 }
 
-fn warning(found: Use) -> Diagnostic {
-    let Use { place, op, tensor, name, mut known, .. } = found;
+fn warning(found: ConditionName) -> Diagnostic {
+    let ConditionName { place, op, tensor, name, mut known, .. } = found;
     known.sort();
     known.dedup();
     let message = match &tensor {

@@ -1,14 +1,14 @@
 //! What operators say of the shapes and element types of what they read and write, against what the graph says of it.
 
-use super::known::Known;
+use super::known::GraphTensorType;
 use super::layouts::string;
-use super::resolve::Resolved;
-use super::shapes::{self, Operation};
+use super::resolve::ResolvedGraph;
+use super::shapes::{self, OperatorSignature};
 use super::transpose;
 use super::types;
-use super::wants::{Want, Wants};
+use super::wants::{LayoutRequirement, OperatorAlternatives};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, TypeRule};
 
 /// Sees that what every node reads and writes is what its operator says. Gives the order of each transposition of
@@ -17,13 +17,13 @@ use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, T
 /// # Errors
 /// `graph::shape` and `graph::dtype`.
 pub(super) fn check(
-    graph: &Resolved<'_>,
-    known: &[Option<Known>],
-    all: &[Wants],
+    graph: &ResolvedGraph<'_>,
+    known: &[Option<GraphTensorType>],
+    all: &[OperatorAlternatives],
 ) -> Result<Vec<Option<Vec<usize>>>, Vec<Diagnostic>> {
     let (mut orders, mut errors) = (Vec::new(), Vec::new());
     for (k, (node, wants)) in graph.nodes.iter().zip(all).enumerate() {
-        let tensors = |side: Option<&Vec<usize>>| -> Option<Vec<&Known>> {
+        let tensors = |side: Option<&Vec<usize>>| -> Option<Vec<&GraphTensorType>> {
             side?.iter().map(|tensor| known.get(*tensor)?.as_ref()).collect()
         };
         let sides = tensors(graph.reads.get(k)).zip(tensors(graph.writes.get(k)));
@@ -34,7 +34,7 @@ pub(super) fn check(
         };
         let operator = graph.backend.as_ref().and_then(|def| def.operator(&node.op.value));
         let operator = operator.map(|(operator, _)| operator);
-        let checked = Checked { graph, node, wants, operator, operands, results };
+        let checked = NodeTypes { graph, node, wants, operator, operands, results };
         if let Some(operator) = operator {
             errors.extend(checked.dtypes(operator));
         }
@@ -50,16 +50,16 @@ pub(super) fn check(
 }
 
 /// A node with its tensors.
-struct Checked<'a> {
-    graph: &'a Resolved<'a>,
+struct NodeTypes<'a> {
+    graph: &'a ResolvedGraph<'a>,
     node: &'a NodeItem,
-    wants: &'a Wants,
+    wants: &'a OperatorAlternatives,
     operator: Option<&'a OperatorItem>,
-    operands: Vec<&'a Known>,
-    results: Vec<&'a Known>,
+    operands: Vec<&'a GraphTensorType>,
+    results: Vec<&'a GraphTensorType>,
 }
 
-impl Checked<'_> {
+impl NodeTypes<'_> {
     /// The order, where the node is a transposition of layoutc's.
     fn shapes(&self) -> Result<Option<Vec<usize>>, Box<Diagnostic>> {
         let Some(operator) = self.operator else { return Ok(None) };
@@ -73,7 +73,7 @@ impl Checked<'_> {
         });
         let seen = self.seen();
         let (operands, results) = seen.split_at(self.operands.len().min(seen.len()));
-        let operation = Operation {
+        let operation = OperatorSignature {
             operands: operands.iter().collect(),
             results: results.iter().collect(),
             properties: self.node.properties.iter().map(|(k, v)| (k.value.as_str(), v)).collect(),
@@ -96,9 +96,9 @@ impl Checked<'_> {
 
     /// The operands and results with their axes in the order in which the operator sees them: that of the letters that it
     /// asks for, where it asks in one way and by letters alone.
-    fn seen(&self) -> Vec<Known> {
+    fn seen(&self) -> Vec<GraphTensorType> {
         let all = self.operands.iter().chain(&self.results);
-        let wants: Vec<Option<&Want>> = match self.wants.alternatives.as_slice() {
+        let wants: Vec<Option<&LayoutRequirement>> = match self.wants.alternatives.as_slice() {
             [only] => only.inputs.iter().chain(&only.outputs).map(Some).collect(),
             _ => Vec::new(),
         };
@@ -110,7 +110,7 @@ impl Checked<'_> {
         let NodeItem { name, op, .. } = self.node;
         let message =
             format!("the shapes of `{}` ({}) do not go together: {why}", name.value, op.value);
-        let place = Place::new(self.graph.file, name.span.clone());
+        let place = FileSpan::new(self.graph.file, name.span.clone());
         let error = Diagnostic::error(Code::GraphShape, message, place, "");
         let error = error.also(self.wants.place.clone(), "what the operator is");
         error.help(
@@ -125,14 +125,14 @@ impl Checked<'_> {
             _ => TypeRule::Any,
         });
         let [first, other] = types::clash(rule, &self.operands, &self.results)?;
-        let told = |(tensor, is_read): (&Known, bool)| {
+        let told = |(tensor, is_read): (&GraphTensorType, bool)| {
             let verb = if is_read { "reads" } else { "gives" };
             format!("{verb} `{}` as {}", tensor.name, tensor.dtype)
         };
         let NodeItem { name, op, .. } = self.node;
         let (first, other) = (told(first), told(other));
         let message = format!("`{}` ({}) {first} and {other}", name.value, op.value);
-        let place = Place::new(self.graph.file, name.span.clone());
+        let place = FileSpan::new(self.graph.file, name.span.clone());
         let error = Diagnostic::error(Code::GraphDtype, message, place, "");
         let error = error.also(self.wants.place.clone(), "what the operator is");
         Some(error.help("give both one element type, or say by `types=` what the operator is"))
@@ -140,15 +140,15 @@ impl Checked<'_> {
 }
 
 /// A tensor with its axes in the order of the letters that are asked for, where each axis has one of them.
-fn ordered(tensor: &Known, want: Option<&Want>) -> Known {
-    let Some(Want::Text(text, _)) = want else { return tensor.clone() };
+fn ordered(tensor: &GraphTensorType, want: Option<&LayoutRequirement>) -> GraphTensorType {
+    let Some(LayoutRequirement::Text(text, _)) = want else { return tensor.clone() };
     let Some(letters) = string(&text.value) else { return tensor.clone() };
-    let axis = |dim: &layoutc_algebra::notation::glow::Dim| {
+    let axis = |dim: &layoutc_algebra::notation::glow::GlowAxis| {
         let is_it = |name: &str| name.eq_ignore_ascii_case(&dim.letter().to_string());
         tensor.axes.iter().find(|axis| is_it(&axis.name)).cloned()
     };
     match letters.dims().iter().map(axis).collect::<Option<Vec<_>>>() {
-        Some(axes) if axes.len() == tensor.axes.len() => Known { axes, ..tensor.clone() },
+        Some(axes) if axes.len() == tensor.axes.len() => GraphTensorType { axes, ..tensor.clone() },
         _ => tensor.clone(),
     }
 }

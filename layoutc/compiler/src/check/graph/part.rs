@@ -6,15 +6,15 @@
 use layoutc_algebra::notation::Notation;
 
 use super::layouts::{ROW_MAJOR, notation};
-use crate::manifest::syntax::{Bound, Extent, GraphTensorItem};
+use crate::manifest::syntax::{Extent, GraphTensorItem, IntegerExpr};
 
 /// A layout as letters: those outside, outermost first, then the blocks (`16c`).
-struct Letters {
+struct LayoutLetters {
     outer: Vec<char>,
     blocks: Vec<(String, char)>,
 }
 
-impl Letters {
+impl LayoutLetters {
     /// `None` for a text in any other notation.
     fn of(text: &str) -> Option<Self> {
         if !is_by_letter(text) || !text.chars().all(|c| c.is_ascii_alphanumeric()) {
@@ -60,7 +60,7 @@ pub(super) fn part(text: &str, from: &GraphTensorItem, to: &GraphTensorItem) -> 
         let is_in_order = others.iter().all(|name| lacks(&name) || kept.next() == Some(name));
         return is_in_order.then(|| ROW_MAJOR.to_owned());
     }
-    let mut letters = Letters::of(text)?;
+    let mut letters = LayoutLetters::of(text)?;
     let is_letter = |name: &str, letter: char| {
         let mut letters = name.chars();
         letters.next().is_some_and(|own| own.eq_ignore_ascii_case(&letter))
@@ -89,7 +89,7 @@ pub(super) fn names(item: &GraphTensorItem) -> Vec<&str> {
 fn extent(item: &GraphTensorItem, name: &str) -> Option<i128> {
     let axis = item.shape.axes.iter().find(|axis| axis.name.value == name)?;
     match &axis.extent {
-        Extent::Bound(Bound::Integer(number)) => Some(number.value),
-        Extent::Bound(Bound::Text(_)) | Extent::Labels(_) | Extent::Fields => None,
+        Extent::Bound(IntegerExpr::Integer(number)) => Some(number.value),
+        Extent::Bound(IntegerExpr::Text(_)) | Extent::Labels(_) | Extent::Fields => None,
     }
 }

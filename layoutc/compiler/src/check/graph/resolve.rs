@@ -5,19 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::backend::{self, Backend};
-use crate::check::scope::{Scope, nearest_or_all};
+use crate::check::scope::{ManifestScope, nearest_or_all};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{GraphItem, GraphTensorItem, Name, NodeItem, OutputItem, PinItem};
-use crate::model::graph::Role;
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{
+    GraphItem, GraphTensorItem, Identifier, NodeItem, OutputItem, PinItem,
+};
+use crate::model::graph::TensorRole;
 
 /// A graph whose names are positions.
-pub(super) struct Resolved<'a> {
+pub(super) struct ResolvedGraph<'a> {
     pub(super) file: &'a Arc<str>,
     pub(super) backend: Option<Backend>,
     /// Inputs and constants, then results in the order of the nodes.
     pub(super) tensors: Vec<&'a GraphTensorItem>,
-    pub(super) roles: Vec<Role>,
+    pub(super) roles: Vec<TensorRole>,
     /// The nodes in their new order.
     pub(super) nodes: Vec<&'a NodeItem>,
     /// What each reads, and writes.
@@ -33,9 +35,9 @@ pub(super) struct Resolved<'a> {
 /// Each name that is none, a backend that is none, and operators that wait for each other.
 pub(super) fn resolve<'a>(
     item: &'a GraphItem,
-    scope: &Scope,
+    scope: &ManifestScope,
     file: &'a Arc<str>,
-) -> Result<Resolved<'a>, Vec<Diagnostic>> {
+) -> Result<ResolvedGraph<'a>, Vec<Diagnostic>> {
     let mut errors = Vec::new();
     let backend = match &item.backend {
         None => None,
@@ -46,18 +48,20 @@ pub(super) fn resolve<'a>(
     };
     let nodes = in_order(item, file).map_err(|error| vec![*error])?;
     let mut tensors: Vec<&GraphTensorItem> = item.tensors.iter().collect();
-    let role = |item: &&GraphTensorItem| if item.constant { Role::Constant } else { Role::Input };
-    let mut roles: Vec<Role> = tensors.iter().map(role).collect();
+    let role = |item: &&GraphTensorItem| {
+        if item.constant { TensorRole::Constant } else { TensorRole::Input }
+    };
+    let mut roles: Vec<TensorRole> = tensors.iter().map(role).collect();
     let mut writes = Vec::new();
     for (node, written) in nodes.iter().enumerate() {
         let start = tensors.len();
         tensors.extend(&written.outputs);
-        roles.extend((0..written.outputs.len()).map(|result| Role::Result { node, result }));
+        roles.extend((0..written.outputs.len()).map(|result| TensorRole::Result { node, result }));
         writes.push((start..tensors.len()).collect());
     }
     let positions: BTreeMap<&str, usize> =
         tensors.iter().enumerate().map(|(k, item)| (item.name.value.as_str(), k)).collect();
-    let mut find = |name: &Name| {
+    let mut find = |name: &Identifier| {
         let found = positions.get(name.value.as_str()).copied();
         if found.is_none() {
             errors.push(unknown(name, &positions, file));
@@ -74,12 +78,12 @@ pub(super) fn resolve<'a>(
     if !errors.is_empty() {
         return Err(errors);
     }
-    Ok(Resolved { file, backend, tensors, roles, nodes, reads, writes, outputs, pins })
+    Ok(ResolvedGraph { file, backend, tensors, roles, nodes, reads, writes, outputs, pins })
 }
 
-fn unknown(name: &Name, positions: &BTreeMap<&str, usize>, file: &Arc<str>) -> Diagnostic {
+fn unknown(name: &Identifier, positions: &BTreeMap<&str, usize>, file: &Arc<str>) -> Diagnostic {
     let message = format!("the graph has no tensor `{}`", name.value);
-    let place = Place::new(file, name.span.clone());
+    let place = FileSpan::new(file, name.span.clone());
     let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
     let known: Vec<&str> = positions.keys().copied().collect();
     nearest_or_all(&mut error, &name.value, "tensors", &known);
@@ -122,10 +126,10 @@ fn in_order<'a>(
         return Ok(order);
     }
     let waiting = waits.iter().zip(&item.nodes).filter(|(count, _)| **count > 0);
-    let names: Vec<&Name> = waiting.map(|(_, node)| &node.name).collect();
+    let names: Vec<&Identifier> = waiting.map(|(_, node)| &node.name).collect();
     let listed: Vec<&str> = names.iter().take(8).map(|name| name.value.as_str()).collect();
     let message = format!("these operators wait for each other: `{}`", listed.join("`, `"));
     let span = names.first().map_or(item.name.span.clone(), |name| name.span.clone());
-    let error = Diagnostic::error(Code::GraphCycle, message, Place::new(file, span), "");
+    let error = Diagnostic::error(Code::GraphCycle, message, FileSpan::new(file, span), "");
     Err(Box::new(error.help("an operator reads what inputs, constants and earlier operators give")))
 }

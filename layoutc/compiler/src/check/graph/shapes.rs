@@ -4,18 +4,18 @@
 mod joined;
 mod product;
 
-use super::known::{Axis, Known};
+use super::known::{GraphTensorType, StaticAxis};
 use crate::manifest::syntax::{PropertyItem, ShapeRule};
 
 /// An operator with what it reads and writes.
-pub(super) struct Operation<'k> {
-    pub(super) operands: Vec<&'k Known>,
-    pub(super) results: Vec<&'k Known>,
+pub(super) struct OperatorSignature<'k> {
+    pub(super) operands: Vec<&'k GraphTensorType>,
+    pub(super) results: Vec<&'k GraphTensorType>,
     /// Its properties.
     pub(super) properties: Vec<(&'k str, &'k PropertyItem)>,
 }
 
-impl<'k> Operation<'k> {
+impl<'k> OperatorSignature<'k> {
     /// A property of the operator.
     fn property(&self, name: &str) -> Option<&'k PropertyItem> {
         self.properties.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
@@ -29,7 +29,7 @@ impl<'k> Operation<'k> {
 }
 
 /// Why the shapes of an operator do not go together, with the figures.
-pub(super) fn clash(rule: ShapeRule, operation: &Operation<'_>) -> Option<String> {
+pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Option<String> {
     match rule {
         ShapeRule::Any => None,
         ShapeRule::Broadcast => operation.results.iter().find_map(|to| broadcast(operation, to)),
@@ -50,18 +50,18 @@ pub(super) fn clash(rule: ShapeRule, operation: &Operation<'_>) -> Option<String
 }
 
 /// For each axis of a tensor the axis of another one that has its name; `None` where one has none.
-fn by_name(own: &Known, other: &Known) -> Option<Vec<usize>> {
+fn by_name(own: &GraphTensorType, other: &GraphTensorType) -> Option<Vec<usize>> {
     own.axes.iter().map(|axis| other.position(&axis.name)).collect()
 }
 
 /// For each axis of a tensor the axis of another one, the last with the last; `None` where there are too few.
-fn by_position(own: &Known, other: &Known) -> Option<Vec<usize>> {
+fn by_position(own: &GraphTensorType, other: &GraphTensorType) -> Option<Vec<usize>> {
     let before = other.axes.len().checked_sub(own.axes.len())?;
     Some((before..other.axes.len()).collect())
 }
 
 /// Whether two tensors have the same extents, by name or by position.
-fn is_alike(a: &Known, b: &Known) -> bool {
+fn is_alike(a: &GraphTensorType, b: &GraphTensorType) -> bool {
     let is_so = |places: Option<Vec<usize>>| {
         places.is_some_and(|places| {
             let mut extents = a.axes.iter().zip(&places);
@@ -72,7 +72,7 @@ fn is_alike(a: &Known, b: &Known) -> bool {
 }
 
 /// The ways in which an operand is broadcast to a result: for each axis its place there.
-fn places(own: &Known, to: &Known) -> Vec<Vec<usize>> {
+fn places(own: &GraphTensorType, to: &GraphTensorType) -> Vec<Vec<usize>> {
     let is_broadcast = |places: &Vec<usize>| {
         let mut extents = own.axes.iter().zip(places);
         extents.all(|(axis, place)| axis.extent == 1 || to.extent(*place) == Some(axis.extent))
@@ -81,7 +81,7 @@ fn places(own: &Known, to: &Known) -> Vec<Vec<usize>> {
 }
 
 /// Why the operands are not broadcast to a result.
-fn broadcast(operation: &Operation<'_>, to: &Known) -> Option<String> {
+fn broadcast(operation: &OperatorSignature<'_>, to: &GraphTensorType) -> Option<String> {
     // ONNX, before opset 7: the axes of the second operand are those from `axis` on.
     if operation.operands.is_empty() || operation.integer("broadcast") == Some(1) {
         return None;
@@ -98,15 +98,15 @@ fn broadcast(operation: &Operation<'_>, to: &Known) -> Option<String> {
         }
     }
     let missing = to.axes.iter().zip(is_given).find(|(axis, given)| !given && axis.extent != 1);
-    missing.map(|(Axis { name, extent }, _)| {
+    missing.map(|(StaticAxis { name, extent }, _)| {
         format!("{to} has {extent} along `{name}`, and no operand has so many")
     })
 }
 
 /// How an operand and a result differ.
-fn unlike(own: &Known, to: &Known) -> String {
+fn unlike(own: &GraphTensorType, to: &GraphTensorType) -> String {
     let places = by_name(own, to).or_else(|| by_position(own, to)).unwrap_or_default();
-    let differs = |(axis, place): &(&Axis, &usize)| {
+    let differs = |(axis, place): &(&StaticAxis, &usize)| {
         axis.extent != 1 && to.extent(**place) != Some(axis.extent)
     };
     let wrong = own.axes.iter().zip(&places).find(differs);
@@ -124,7 +124,7 @@ fn unlike(own: &Known, to: &Known) -> String {
 }
 
 /// Why batch and channels of a convolution do not go together; its window is not looked at.
-fn convolution(operation: &Operation<'_>) -> Option<String> {
+fn convolution(operation: &OperatorSignature<'_>) -> Option<String> {
     let [data, filter, ..] = operation.operands.as_slice() else { return None };
     let result = operation.results.first()?;
     let differ =

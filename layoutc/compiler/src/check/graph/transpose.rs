@@ -1,9 +1,9 @@
 //! Transpositions: in which order the result has the operand's axes, and the layouts of the one that are layouts of the
 //! other.
 
-use layoutc_algebra::notation::{Notation, stated};
+use layoutc_algebra::notation::{Notation, notation_axes};
 
-use super::known::Known;
+use super::known::GraphTensorType;
 use super::layouts::{ROW_MAJOR, notation};
 use crate::manifest::syntax::{NodeItem, PropertyItem};
 
@@ -18,7 +18,11 @@ const MAX_LETTERS: usize = 6;
 ///
 /// # Errors
 /// Why there is none.
-pub(super) fn order(node: &NodeItem, from: &Known, to: &Known) -> Result<Vec<usize>, String> {
+pub(super) fn order(
+    node: &NodeItem,
+    from: &GraphTensorType,
+    to: &GraphTensorType,
+) -> Result<Vec<usize>, String> {
     let said = node.properties.iter().find(|(key, _)| ORDERS.contains(&key.value.as_str()));
     let order: Option<Vec<usize>> = match said {
         Some((_, value)) => listed(value),
@@ -62,9 +66,15 @@ pub(super) fn inverse(order: &[usize]) -> Vec<usize> {
 
 /// The layout of a tensor of axes `to` that is the layout `text` of one of axes `from`, whose axis `p` is axis `place[p]`
 /// there. `None` where its notation has no letters or positions to be put in their places.
-pub(super) fn rewritten(text: &str, from: &Known, to: &Known, place: &[usize]) -> Option<String> {
+pub(super) fn rewritten(
+    text: &str,
+    from: &GraphTensorType,
+    to: &GraphTensorType,
+    place: &[usize],
+) -> Option<String> {
     let is_in_place = place.iter().enumerate().all(|(k, own)| k == *own);
-    let has_names = |(a, b): (&super::known::Axis, &super::known::Axis)| a.name == b.name;
+    let has_names =
+        |(a, b): (&super::known::StaticAxis, &super::known::StaticAxis)| a.name == b.name;
     if is_in_place && from.axes.iter().zip(&to.axes).all(has_names) {
         return Some(text.to_owned());
     }
@@ -82,7 +92,7 @@ pub(super) fn rewritten(text: &str, from: &Known, to: &Known, place: &[usize]) -
             Some(format!("{said}{}", lettered(own, &letter)?))
         }
         Notation::Onednn if !is_in_place => {
-            let roles = stated(notation, own, &[]).ok()?.names;
+            let roles = notation_axes(notation, own, &[]).ok()?.names;
             let letter = |c: char| {
                 let axis = roles.iter().position(|role| is_letter(role, c))?;
                 ('a'..='z').nth(*place.get(axis)?)
@@ -107,7 +117,7 @@ pub(super) fn rewritten(text: &str, from: &Known, to: &Known, place: &[usize]) -
 }
 
 /// The order of the operand's axes in letters of the result's.
-fn row_major(to: &Known, place: &[usize]) -> Option<String> {
+fn row_major(to: &GraphTensorType, place: &[usize]) -> Option<String> {
     let letters = place.iter().map(|axis| single(&to.axes.get(*axis)?.name));
     let letters: Option<String> = letters.collect();
     letters.filter(|letters| (1..=MAX_LETTERS).contains(&letters.len()))
@@ -146,15 +156,16 @@ fn single(name: &str) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::known::Axis;
+    use super::super::known::StaticAxis;
     use super::*;
     use crate::dtype::{Dtype, Scalar};
 
-    fn known(axes: &[(&str, i128)]) -> Known {
-        let axes =
-            axes.iter().map(|(name, extent)| Axis { name: (*name).to_owned(), extent: *extent });
+    fn known(axes: &[(&str, i128)]) -> GraphTensorType {
+        let axes = axes
+            .iter()
+            .map(|(name, extent)| StaticAxis { name: (*name).to_owned(), extent: *extent });
         let dtype = Dtype { scalar: Scalar::F32, lanes: 1 };
-        Known { name: "x".to_owned(), axes: axes.collect(), dtype }
+        GraphTensorType { name: "x".to_owned(), axes: axes.collect(), dtype }
     }
 
     #[test]

@@ -1,24 +1,24 @@
 //! The ways of a transposition that no operator of the caller's does: the result is the operand's memory, or a conversion.
 
-use super::Facts;
-use super::layouts::Layouts;
-use super::resolve::Resolved;
+use super::GraphFacts;
+use super::layouts::LayoutCache;
+use super::resolve::ResolvedGraph;
 use super::transpose::{inverse, rewritten};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::model::graph::{Candidate, Choice, Way};
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
 /// The ways of a transposition: those that move no byte first. Axis `k` of the result is axis `order[k]` of the operand.
 ///
 /// # Errors
 /// There is none: the result is asked for with an attribute that no conversion gives.
 pub(super) fn choices(
-    graph: &Resolved<'_>,
+    graph: &ResolvedGraph<'_>,
     node: usize,
     order: &[usize],
-    (facts, candidates): (&Facts, &[Vec<Candidate>]),
-    layouts: &Layouts<'_>,
-) -> Result<Vec<Choice>, Box<Diagnostic>> {
+    (facts, candidates): (&GraphFacts, &[Vec<LayoutCandidate>]),
+    layouts: &LayoutCache<'_>,
+) -> Result<Vec<OperatorChoice>, Box<Diagnostic>> {
     let tensor = |side: &[Vec<usize>]| side.get(node).and_then(|list| list.first()).copied();
     let (from, to) = (tensor(&graph.reads), tensor(&graph.writes));
     let of = |tensor: Option<usize>| {
@@ -27,7 +27,7 @@ pub(super) fn choices(
     let known = |tensor: Option<usize>| tensor.and_then(|k| facts.known.get(k)?.as_ref());
     let (item, place) = (graph.nodes.get(node), inverse(order));
     let span = item.map_or(0..0, |item| item.op.span.clone());
-    let stated = Place::new(graph.file, span);
+    let stated = FileSpan::new(graph.file, span);
     let (mut free, mut paid) = (Vec::new(), Vec::new());
     for (has, own) in of(from).iter().enumerate() {
         let text = known(from)
@@ -39,14 +39,14 @@ pub(super) fn choices(
                 continue;
             }
             let (way, cost) = if is_alias {
-                (Way::Alias, 0)
+                (OperatorLowering::Alias, 0)
             } else {
-                (Way::Conversion, own.bytes.saturating_add(given.bytes))
+                (OperatorLowering::Conversion, own.bytes.saturating_add(given.bytes))
             };
             let (inputs, outputs) = (vec![Some(has)], vec![gives]);
             let place = stated.clone();
             let list = if is_alias { &mut free } else { &mut paid };
-            list.push(Choice { alternative: None, inputs, outputs, way, cost, place });
+            list.push(OperatorChoice { alternative: None, inputs, outputs, way, cost, place });
         }
     }
     free.append(&mut paid);

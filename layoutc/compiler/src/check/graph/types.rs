@@ -1,18 +1,18 @@
 //! Whether the element types of an operator's operands and results go together.
 
-use super::known::Known;
+use super::known::GraphTensorType;
 use crate::manifest::syntax::TypeRule;
 
 /// The tensors that a rule says have one element type: two that do not, if there are any. The words say whether each is
 /// read.
 pub(super) fn clash<'k>(
     rule: TypeRule,
-    operands: &[&'k Known],
-    results: &[&'k Known],
-) -> Option<[(&'k Known, bool); 2]> {
+    operands: &[&'k GraphTensorType],
+    results: &[&'k GraphTensorType],
+) -> Option<[(&'k GraphTensorType, bool); 2]> {
     let read = operands.iter().map(|tensor| (*tensor, true));
     let given = results.iter().map(|tensor| (*tensor, false));
-    let alike: Vec<(&Known, bool)> = match rule {
+    let alike: Vec<(&GraphTensorType, bool)> = match rule {
         TypeRule::Any => Vec::new(),
         TypeRule::One => read.chain(given).collect(),
         TypeRule::First => read.take(1).chain(given.take(1)).collect(),

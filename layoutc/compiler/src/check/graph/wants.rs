@@ -4,28 +4,28 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::backend::{self, Backend};
-use super::known::Known;
+use super::known::GraphTensorType;
 use super::layouts::is_any;
-use super::names::{Use, value};
+use super::names::{ConditionName, value};
 use super::when;
 use crate::check::scope::nearest_or_all;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{
-    AcceptsItem, CostItem, GraphTensorItem, NodeItem, OperatorItem, OperatorRule, Text,
+    AcceptsItem, CostItem, GraphTensorItem, NodeItem, OperatorItem, OperatorRule, SpannedText,
 };
 
 /// A layout that is asked for.
 #[derive(Debug, Clone)]
-pub(super) enum Want {
+pub(super) enum LayoutRequirement {
     /// The one that a text says, and the manifest that it stands in.
-    Text(Text, Arc<str>),
+    Text(SpannedText, Arc<str>),
     /// Any, but the same one as everything else that is asked for so.
-    Bound,
+    Same,
     /// Any, but the part for the tensor's axes of the one that everything else asked for so has.
-    Part,
+    Projection,
     /// Any.
-    Free,
+    Any,
 }
 
 /// One alternative: what it asks for, and what it costs.
@@ -33,20 +33,20 @@ pub(super) enum Want {
 pub(super) struct Alternative {
     /// Its position in the manifest; `None` for a rule.
     pub(super) number: Option<usize>,
-    pub(super) inputs: Vec<Want>,
-    pub(super) outputs: Vec<Want>,
+    pub(super) inputs: Vec<LayoutRequirement>,
+    pub(super) outputs: Vec<LayoutRequirement>,
     pub(super) cost: Option<CostItem>,
-    pub(super) place: Place,
+    pub(super) place: FileSpan,
 }
 
 /// An operator's alternatives.
 #[derive(Debug)]
-pub(super) struct Wants {
+pub(super) struct OperatorAlternatives {
     pub(super) alternatives: Vec<Alternative>,
     /// Why others are not there.
     pub(super) refused: Vec<String>,
     /// Where they are declared.
-    pub(super) place: Place,
+    pub(super) place: FileSpan,
     /// Whether it sees elements alone: `elementwise=#true`.
     pub(super) is_elementwise: bool,
     /// Whether all that it reads and writes has one layout, whichever, or a part of it.
@@ -54,16 +54,16 @@ pub(super) struct Wants {
     /// Whether it is a transposition that no operator of the caller's does.
     pub(super) is_transpose: bool,
     /// The names in its conditions.
-    pub(super) uses: Vec<Use>,
+    pub(super) uses: Vec<ConditionName>,
 }
 
 /// A node with the tensors that it reads and writes.
-pub(super) struct Site<'a> {
+pub(super) struct NodeContext<'a> {
     pub(super) node: &'a NodeItem,
     pub(super) inputs: &'a [&'a GraphTensorItem],
     /// What is known of its operands, and of its results.
-    pub(super) operands: &'a [Option<&'a Known>],
-    pub(super) results: &'a [Option<&'a Known>],
+    pub(super) operands: &'a [Option<&'a GraphTensorType>],
+    pub(super) results: &'a [Option<&'a GraphTensorType>],
     pub(super) file: &'a Arc<str>,
 }
 
@@ -71,12 +71,15 @@ pub(super) struct Site<'a> {
 ///
 /// # Errors
 /// Its operator is none of the backend's, or a condition is not well-formed.
-pub(super) fn wants(site: &Site<'_>, backend: Option<&Backend>) -> Result<Wants, Box<Diagnostic>> {
+pub(super) fn wants(
+    site: &NodeContext<'_>,
+    backend: Option<&Backend>,
+) -> Result<OperatorAlternatives, Box<Diagnostic>> {
     let node = site.node;
     if !node.accepts.is_empty() {
         return listed(site, &node.accepts, site.file, &node.name.span);
     }
-    let place = Place::new(site.file, node.op.span.clone());
+    let place = FileSpan::new(site.file, node.op.span.clone());
     let Some(backend) = backend else {
         let message = format!("nothing says what layouts `{}` accepts", node.op.value);
         let error = Diagnostic::error(Code::NameUnknown, message, place, "");
@@ -99,19 +102,30 @@ pub(super) fn wants(site: &Site<'_>, backend: Option<&Backend>) -> Result<Wants,
 }
 
 /// The one alternative of an operator that takes layouts by a rule.
-fn by_rule(site: &Site<'_>, backend: &Backend, operator: &OperatorItem, file: &Arc<str>) -> Wants {
-    let place = Place::new(file, operator.span.clone());
+fn by_rule(
+    site: &NodeContext<'_>,
+    backend: &Backend,
+    operator: &OperatorItem,
+    file: &Arc<str>,
+) -> OperatorAlternatives {
+    let place = FileSpan::new(file, operator.span.clone());
     let default = |tensor: &&GraphTensorItem| match backend.default_layout(tensor.shape.axes.len())
     {
-        Some((text, file)) if !is_any(&text.value) => Want::Text(text.clone(), Arc::clone(file)),
-        _ => Want::Free,
+        Some((text, file)) if !is_any(&text.value) => {
+            LayoutRequirement::Text(text.clone(), Arc::clone(file))
+        }
+        _ => LayoutRequirement::Any,
     };
     let outputs: Vec<&GraphTensorItem> = site.node.outputs.iter().collect();
-    let all = |want: Want| (vec![want.clone(); site.inputs.len()], vec![want; outputs.len()]);
+    let all = |want: LayoutRequirement| {
+        (vec![want.clone(); site.inputs.len()], vec![want; outputs.len()])
+    };
     let (inputs, outputs) = match operator.rule {
-        OperatorRule::Elementwise => all(Want::Bound),
-        OperatorRule::ByLetter => all(Want::Part),
-        OperatorRule::Accepts | OperatorRule::Any | OperatorRule::Transpose => all(Want::Free),
+        OperatorRule::Elementwise => all(LayoutRequirement::Same),
+        OperatorRule::ByLetter => all(LayoutRequirement::Projection),
+        OperatorRule::Accepts | OperatorRule::Any | OperatorRule::Transpose => {
+            all(LayoutRequirement::Any)
+        }
         OperatorRule::Default => {
             (site.inputs.iter().map(default).collect(), outputs.iter().map(default).collect())
         }
@@ -119,7 +133,7 @@ fn by_rule(site: &Site<'_>, backend: &Backend, operator: &OperatorItem, file: &A
     let is_elementwise = operator.rule == OperatorRule::Elementwise;
     let cost = operator.cost.clone();
     let alternative = Alternative { number: None, inputs, outputs, cost, place: place.clone() };
-    Wants {
+    OperatorAlternatives {
         alternatives: vec![alternative],
         refused: Vec::new(),
         place,
@@ -132,11 +146,11 @@ fn by_rule(site: &Site<'_>, backend: &Backend, operator: &OperatorItem, file: &A
 
 /// The alternatives that are there: their conditions hold, and they are for so many operands and results.
 fn listed(
-    site: &Site<'_>,
+    site: &NodeContext<'_>,
     items: &[AcceptsItem],
     file: &Arc<str>,
     span: &std::ops::Range<usize>,
-) -> Result<Wants, Box<Diagnostic>> {
+) -> Result<OperatorAlternatives, Box<Diagnostic>> {
     let (mut alternatives, mut refused) = (Vec::new(), Vec::new());
     let counts = (site.inputs.len(), site.node.outputs.len());
     // What layoutc brings along asks for properties that a node need not have.
@@ -144,10 +158,14 @@ fn listed(
     let is_own = !backend::is_shipped(file);
     for (k, item) in items.iter().enumerate() {
         if let Some(text) = &item.when {
-            let lookup = |asked: when::Asked<'_>, span: std::ops::Range<usize>| {
+            let lookup = |asked: when::ConditionQuery<'_>, span: std::ops::Range<usize>| {
                 if is_own {
                     let span = text.span.start + span.start..text.span.start + span.end;
-                    uses.borrow_mut().push(Use::new(site, asked, Place::new(file, span)));
+                    uses.borrow_mut().push(ConditionName::new(
+                        site,
+                        asked,
+                        FileSpan::new(file, span),
+                    ));
                 }
                 value(site, asked)
             };
@@ -169,23 +187,23 @@ fn listed(
             ));
             continue;
         }
-        let want = |text: &Text| {
+        let want = |text: &SpannedText| {
             if is_any(&text.value) {
-                return Want::Bound;
+                return LayoutRequirement::Same;
             }
-            Want::Text(text.clone(), Arc::clone(file))
+            LayoutRequirement::Text(text.clone(), Arc::clone(file))
         };
         alternatives.push(Alternative {
             number: Some(k),
             inputs: item.inputs.iter().map(want).collect(),
             outputs: item.outputs.iter().map(want).collect(),
             cost: item.cost.clone(),
-            place: Place::new(file, item.span.clone()),
+            place: FileSpan::new(file, item.span.clone()),
         });
     }
-    let place = Place::new(file, span.clone());
+    let place = FileSpan::new(file, span.clone());
     let uses = uses.into_inner();
-    Ok(Wants {
+    Ok(OperatorAlternatives {
         alternatives,
         refused,
         place,
@@ -197,9 +215,9 @@ fn listed(
 }
 
 /// What is wrong with a condition, at its place.
-fn condition_fault(text: &Text, wrong: when::Wrong, file: &Arc<str>) -> Box<Diagnostic> {
+fn condition_fault(text: &SpannedText, wrong: when::WhenError, file: &Arc<str>) -> Box<Diagnostic> {
     let span = text.span.start + wrong.span.start..text.span.start + wrong.span.end;
-    let place = Place::new(file, span);
+    let place = FileSpan::new(file, span);
     let is_equals = text.value.get(wrong.span).is_some_and(|rest| rest.starts_with('='));
     let help = if is_equals {
         "compare by `==`: `C % 16 == 0`"

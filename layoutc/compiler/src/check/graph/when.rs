@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// A value of a condition.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(super) enum ConditionValue {
     /// An integer.
     Integer(i128),
     /// A number with a fraction or an exponent.
@@ -24,23 +24,23 @@ pub(super) enum Value {
 
 /// What is wrong with a condition: the bytes of the text, and why.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct WhenError {
     pub(super) span: Range<usize>,
     pub(super) message: String,
 }
 
 /// What a condition asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked<'a> {
+pub(super) enum ConditionQuery<'a> {
     /// A property, or an axis of whichever tensor has one of this name.
     Name(&'a str),
     /// Something of one operand or result.
-    Of(Tensor, Part<'a>),
+    Of(ConditionTensor, TensorAttribute<'a>),
 }
 
 /// An operand or a result, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tensor {
+pub(super) enum ConditionTensor {
     /// `in[1]`
     Operand(usize),
     /// `out[0]`
@@ -49,7 +49,7 @@ pub(super) enum Tensor {
 
 /// What is asked of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub(super) enum TensorAttribute<'a> {
     /// `.rank`, `.dtype`, or the extent of the axis of this name.
     Name(&'a str),
     /// `[2]`: the extent of the axis at this position.
@@ -57,39 +57,43 @@ pub(super) enum Part<'a> {
 }
 
 /// Gives the value of what is asked for, which stands at these bytes.
-pub(super) type Lookup<'a> = dyn Fn(Asked<'_>, Range<usize>) -> Option<Value> + 'a;
+pub(super) type ConditionLookup<'a> =
+    dyn Fn(ConditionQuery<'_>, Range<usize>) -> Option<ConditionValue> + 'a;
 
 /// How deep parentheses and `not` may nest.
 const MAX_DEPTH: usize = 64;
 
 /// Whether a condition holds. `lookup` is asked for every name, also where the rest decides.
-pub(super) fn holds(text: &str, lookup: &Lookup<'_>) -> Result<bool, Wrong> {
-    let mut reader = Reader { text, at: 0, depth: 0, lookup };
+pub(super) fn holds(text: &str, lookup: &ConditionLookup<'_>) -> Result<bool, WhenError> {
+    let mut reader = ConditionEvaluator { text, at: 0, depth: 0, lookup };
     let value = reader.or()?;
     reader.blanks();
     if reader.at < text.len() {
         return Err(wrong(reader.at..text.len(), "nothing more is expected here"));
     }
     match value {
-        Value::Truth(truth) => Ok(truth),
-        Value::Integer(_) | Value::Real(_) | Value::Word(_) | Value::Absent => {
+        ConditionValue::Truth(truth) => Ok(truth),
+        ConditionValue::Integer(_)
+        | ConditionValue::Real(_)
+        | ConditionValue::Word(_)
+        | ConditionValue::Absent => {
             Err(wrong(0..text.len(), "a condition is true or false: compare it"))
         }
     }
 }
 
-fn wrong(span: Range<usize>, message: impl Into<String>) -> Wrong {
-    Wrong { span, message: message.into() }
+fn wrong(span: Range<usize>, message: impl Into<String>) -> WhenError {
+    WhenError { span, message: message.into() }
 }
 
-struct Reader<'a> {
+struct ConditionEvaluator<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    lookup: &'a Lookup<'a>,
+    lookup: &'a ConditionLookup<'a>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ConditionEvaluator<'a> {
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -123,29 +127,29 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn or(&mut self) -> Result<Value, Wrong> {
+    fn or(&mut self) -> Result<ConditionValue, WhenError> {
         let start = self.at;
         let mut value = self.and()?;
         while self.word("or") {
             let other = self.and()?;
             let (a, b) = (self.truth(&value, start)?, self.truth(&other, start)?);
-            value = Value::Truth(a || b);
+            value = ConditionValue::Truth(a || b);
         }
         Ok(value)
     }
 
-    fn and(&mut self) -> Result<Value, Wrong> {
+    fn and(&mut self) -> Result<ConditionValue, WhenError> {
         let start = self.at;
         let mut value = self.not()?;
         while self.word("and") {
             let other = self.not()?;
             let (a, b) = (self.truth(&value, start)?, self.truth(&other, start)?);
-            value = Value::Truth(a && b);
+            value = ConditionValue::Truth(a && b);
         }
         Ok(value)
     }
 
-    fn not(&mut self) -> Result<Value, Wrong> {
+    fn not(&mut self) -> Result<ConditionValue, WhenError> {
         let mut turns = 0_usize;
         while self.word("not") {
             turns += 1;
@@ -156,19 +160,22 @@ impl<'a> Reader<'a> {
             return Ok(value);
         }
         let truth = self.truth(&value, start)?;
-        Ok(Value::Truth(truth == turns.is_multiple_of(2)))
+        Ok(ConditionValue::Truth(truth == turns.is_multiple_of(2)))
     }
 
-    fn truth(&self, value: &Value, start: usize) -> Result<bool, Wrong> {
+    fn truth(&self, value: &ConditionValue, start: usize) -> Result<bool, WhenError> {
         match value {
-            Value::Truth(truth) => Ok(*truth),
-            Value::Integer(_) | Value::Real(_) | Value::Word(_) | Value::Absent => {
+            ConditionValue::Truth(truth) => Ok(*truth),
+            ConditionValue::Integer(_)
+            | ConditionValue::Real(_)
+            | ConditionValue::Word(_)
+            | ConditionValue::Absent => {
                 Err(wrong(start..self.at, "this is neither true nor false: compare it"))
             }
         }
     }
 
-    fn comparison(&mut self) -> Result<Value, Wrong> {
+    fn comparison(&mut self) -> Result<ConditionValue, WhenError> {
         let start = self.at;
         let left = self.sum()?;
         let Some(symbol) = self.symbol(&["==", "!=", "<=", ">=", "<", ">"]) else {
@@ -177,15 +184,16 @@ impl<'a> Reader<'a> {
         let is_equality = ["==", "!="].contains(&symbol);
         let right = self.sum()?;
         let order = match (&left, &right) {
-            (Value::Absent, _) | (_, Value::Absent) => {
-                return Ok(Value::Truth(symbol == "!="));
+            (ConditionValue::Absent, _) | (_, ConditionValue::Absent) => {
+                return Ok(ConditionValue::Truth(symbol == "!="));
             }
-            (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
-            (Value::Integer(_) | Value::Real(_), Value::Integer(_) | Value::Real(_)) => {
-                real(&left).zip(real(&right)).and_then(|(a, b)| a.partial_cmp(&b))
-            }
-            (Value::Word(a), Value::Word(b)) if is_equality => Some(a.cmp(b)),
-            (Value::Truth(a), Value::Truth(b)) if is_equality => Some(a.cmp(b)),
+            (ConditionValue::Integer(a), ConditionValue::Integer(b)) => Some(a.cmp(b)),
+            (
+                ConditionValue::Integer(_) | ConditionValue::Real(_),
+                ConditionValue::Integer(_) | ConditionValue::Real(_),
+            ) => real(&left).zip(real(&right)).and_then(|(a, b)| a.partial_cmp(&b)),
+            (ConditionValue::Word(a), ConditionValue::Word(b)) if is_equality => Some(a.cmp(b)),
+            (ConditionValue::Truth(a), ConditionValue::Truth(b)) if is_equality => Some(a.cmp(b)),
             _ => None,
         };
         let Some(order) = order else {
@@ -200,10 +208,10 @@ impl<'a> Reader<'a> {
             "<" => order.is_lt(),
             _ => order.is_gt(),
         };
-        Ok(Value::Truth(holds))
+        Ok(ConditionValue::Truth(holds))
     }
 
-    fn sum(&mut self) -> Result<Value, Wrong> {
+    fn sum(&mut self) -> Result<ConditionValue, WhenError> {
         let start = self.at;
         let mut value = self.product()?;
         while let Some(symbol) = self.symbol(&["+", "-"]) {
@@ -213,7 +221,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn product(&mut self) -> Result<Value, Wrong> {
+    fn product(&mut self) -> Result<ConditionValue, WhenError> {
         let start = self.at;
         let mut value = self.atom()?;
         while let Some(symbol) = self.symbol(&["*", "//", "%"]) {
@@ -225,15 +233,15 @@ impl<'a> Reader<'a> {
 
     fn arithmetic(
         &self,
-        left: &Value,
+        left: &ConditionValue,
         symbol: &str,
-        right: &Value,
+        right: &ConditionValue,
         start: usize,
-    ) -> Result<Value, Wrong> {
-        if [left, right].contains(&&Value::Absent) {
-            return Ok(Value::Absent);
+    ) -> Result<ConditionValue, WhenError> {
+        if [left, right].contains(&&ConditionValue::Absent) {
+            return Ok(ConditionValue::Absent);
         }
-        let (Value::Integer(a), Value::Integer(b)) = (left, right) else {
+        let (ConditionValue::Integer(a), ConditionValue::Integer(b)) = (left, right) else {
             return Err(wrong(start..self.at, format!("`{symbol}` takes integers")));
         };
         let value = match symbol {
@@ -244,10 +252,10 @@ impl<'a> Reader<'a> {
             _ => a.checked_rem_euclid(*b).filter(|_| *b > 0),
         };
         let message = "a divisor is at least 1, and values fit 128 bits";
-        value.map(Value::Integer).ok_or_else(|| wrong(start..self.at, message))
+        value.map(ConditionValue::Integer).ok_or_else(|| wrong(start..self.at, message))
     }
 
-    fn atom(&mut self) -> Result<Value, Wrong> {
+    fn atom(&mut self) -> Result<ConditionValue, WhenError> {
         self.blanks();
         let start = self.at;
         if self.symbol(&["("]).is_some() {
@@ -267,7 +275,7 @@ impl<'a> Reader<'a> {
                 return Err(wrong(start..start + 1, "this word is never closed"));
             };
             self.at += word.len() + 1;
-            return Ok(Value::Word(word.to_owned()));
+            return Ok(ConditionValue::Word(word.to_owned()));
         }
         let name = self.name();
         if !name.is_empty() && !["and", "or", "not"].contains(&name) {
@@ -275,9 +283,9 @@ impl<'a> Reader<'a> {
             self.at += name.len();
             let asked = match name {
                 "in" | "out" if self.rest().starts_with('[') => self.of_tensor(name == "in")?,
-                _ => Asked::Name(name),
+                _ => ConditionQuery::Name(name),
             };
-            return Ok((self.lookup)(asked, start..self.at).unwrap_or(Value::Absent));
+            return Ok((self.lookup)(asked, start..self.at).unwrap_or(ConditionValue::Absent));
         }
         let negative = self.symbol(&["-"]).is_some();
         self.blanks();
@@ -285,10 +293,10 @@ impl<'a> Reader<'a> {
         let digits = self.rest().get(..length).unwrap_or_default();
         let value = if is_real {
             let value = digits.parse().ok().filter(|value: &f64| value.is_finite());
-            value.map(|value| Value::Real(if negative { -value } else { value }))
+            value.map(|value| ConditionValue::Real(if negative { -value } else { value }))
         } else {
             let value = digits.parse::<i128>().ok();
-            value.map(|value| Value::Integer(if negative { -value } else { value }))
+            value.map(|value| ConditionValue::Integer(if negative { -value } else { value }))
         };
         let Some(value) = value else {
             let end = self.rest().chars().next().map_or(0, char::len_utf8);
@@ -300,11 +308,15 @@ impl<'a> Reader<'a> {
     }
 
     /// `[1].C` or `[1][0]`, behind `in` or `out`.
-    fn of_tensor(&mut self, is_operand: bool) -> Result<Asked<'a>, Wrong> {
+    fn of_tensor(&mut self, is_operand: bool) -> Result<ConditionQuery<'a>, WhenError> {
         let number = self.bracket()?;
-        let tensor = if is_operand { Tensor::Operand(number) } else { Tensor::Result(number) };
+        let tensor = if is_operand {
+            ConditionTensor::Operand(number)
+        } else {
+            ConditionTensor::Result(number)
+        };
         if self.rest().starts_with('[') {
-            return Ok(Asked::Of(tensor, Part::At(self.bracket()?)));
+            return Ok(ConditionQuery::Of(tensor, TensorAttribute::At(self.bracket()?)));
         }
         let start = self.at;
         let name = if self.symbol(&["."]).is_some() { self.name() } else { "" };
@@ -313,11 +325,11 @@ impl<'a> Reader<'a> {
             return Err(wrong(start..self.at, message));
         }
         self.at += name.len();
-        Ok(Asked::Of(tensor, Part::Name(name)))
+        Ok(ConditionQuery::Of(tensor, TensorAttribute::Name(name)))
     }
 
     /// `[1]`
-    fn bracket(&mut self) -> Result<usize, Wrong> {
+    fn bracket(&mut self) -> Result<usize, WhenError> {
         let start = self.at;
         let inside = self.rest().strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let number = inside.and_then(|(digits, _)| digits.trim().parse::<u16>().ok());
@@ -331,12 +343,12 @@ impl<'a> Reader<'a> {
 }
 
 /// A number for a comparison with one that has a fraction.
-fn real(value: &Value) -> Option<f64> {
+fn real(value: &ConditionValue) -> Option<f64> {
     match value {
         // The nearest number of 64 bits is what the text of the integer is read as.
-        Value::Integer(value) => value.to_string().parse().ok(),
-        Value::Real(value) => Some(*value),
-        Value::Word(_) | Value::Truth(_) | Value::Absent => None,
+        ConditionValue::Integer(value) => value.to_string().parse().ok(),
+        ConditionValue::Real(value) => Some(*value),
+        ConditionValue::Word(_) | ConditionValue::Truth(_) | ConditionValue::Absent => None,
     }
 }
 
@@ -361,18 +373,20 @@ fn number(text: &str) -> (usize, bool) {
 mod tests {
     use super::*;
 
-    fn lookup(asked: Asked<'_>, _: Range<usize>) -> Option<Value> {
+    fn lookup(asked: ConditionQuery<'_>, _: Range<usize>) -> Option<ConditionValue> {
         match asked {
-            Asked::Name("R") | Asked::Of(Tensor::Operand(1), Part::Name("O") | Part::At(2)) => {
-                Some(Value::Integer(3))
+            ConditionQuery::Name("R")
+            | ConditionQuery::Of(
+                ConditionTensor::Operand(1),
+                TensorAttribute::Name("O") | TensorAttribute::At(2),
+            ) => Some(ConditionValue::Integer(3)),
+            ConditionQuery::Name("alpha") => Some(ConditionValue::Real(0.1)),
+            ConditionQuery::Name("stride") => Some(ConditionValue::Integer(2)),
+            ConditionQuery::Name("layout") => Some(ConditionValue::Word("NCHW".to_owned())),
+            ConditionQuery::Of(ConditionTensor::Result(0), TensorAttribute::Name("dtype")) => {
+                Some(ConditionValue::Word("f32".to_owned()))
             }
-            Asked::Name("alpha") => Some(Value::Real(0.1)),
-            Asked::Name("stride") => Some(Value::Integer(2)),
-            Asked::Name("layout") => Some(Value::Word("NCHW".to_owned())),
-            Asked::Of(Tensor::Result(0), Part::Name("dtype")) => {
-                Some(Value::Word("f32".to_owned()))
-            }
-            Asked::Name(_) | Asked::Of(..) => None,
+            ConditionQuery::Name(_) | ConditionQuery::Of(..) => None,
         }
     }
 

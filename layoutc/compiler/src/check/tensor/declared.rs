@@ -6,7 +6,7 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
 
-use super::Checker;
+use super::TensorChecker;
 use crate::check::expr::{constant, declare_first, no_axes};
 use crate::check::recipe::symbol_value;
 use crate::check::scope::nearest_or_all;
@@ -15,19 +15,20 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::dtype::{Dtype, LANES, SCALARS};
 use crate::manifest::syntax::{
-    Bound, Extent, FIELD, Kind, Name, Nibbles, Record, Shape, Step, StepKind, Text, TileEntry,
+    Extent, FIELD, Identifier, IntegerExpr, ItemKind, NibbleOrder, RecordItem, ShapeItem,
+    SpannedText, StepItem, StepKind, TileEntry,
 };
 use crate::nearest::nearest;
 
 /// What a tensor declares, on its own or by the tensor that it is like.
-pub(in crate::check) struct Declared<'a> {
+pub(in crate::check) struct TensorDeclaration<'a> {
     /// The element type; it comes before that of the record.
-    pub(in crate::check) dtype: Option<&'a Text>,
-    pub(in crate::check) shape: &'a Shape,
-    pub(in crate::check) record: Option<&'a Record>,
+    pub(in crate::check) dtype: Option<&'a SpannedText>,
+    pub(in crate::check) shape: &'a ShapeItem,
+    pub(in crate::check) record: Option<&'a RecordItem>,
 }
 
-impl<'a> Declared<'a> {
+impl<'a> TensorDeclaration<'a> {
     /// Where the element type stands.
     pub(super) fn dtype_span(&self) -> Option<&'a std::ops::Range<usize>> {
         let record = self.record.map(|record| &record.span);
@@ -35,9 +36,9 @@ impl<'a> Declared<'a> {
     }
 }
 
-impl Checker<'_> {
+impl TensorChecker<'_> {
     /// The element type, or the record, and the shape: the tensor's own, or those of the tensor that it is like.
-    pub(super) fn declared(&self) -> Result<Declared<'_>, Vec<Diagnostic>> {
+    pub(super) fn declared(&self) -> Result<TensorDeclaration<'_>, Vec<Diagnostic>> {
         let mut chain: Vec<&str> = Vec::new();
         let mut seen = BTreeSet::new();
         let mut item = self.item;
@@ -50,7 +51,7 @@ impl Checker<'_> {
             if let Some(shape) = shape
                 && (dtype.is_some() || record.is_some())
             {
-                return Ok(Declared { dtype, shape, record });
+                return Ok(TensorDeclaration { dtype, shape, record });
             }
             let Some(like) = &item.like else { return Err(Vec::new()) };
             let name = item.name.value.as_str();
@@ -66,7 +67,7 @@ impl Checker<'_> {
     }
 
     /// The last of `chain` stood in it before.
-    fn circle(&self, chain: &[&str], like: &Name) -> Diagnostic {
+    fn circle(&self, chain: &[&str], like: &Identifier) -> Diagnostic {
         let start = chain.iter().position(|earlier| Some(earlier) == chain.last()).unwrap_or(0);
         let circle = chain.get(start..).unwrap_or_default().join(" → ");
         let message = format!("`like` goes round in a circle: {circle}");
@@ -76,8 +77,8 @@ impl Checker<'_> {
     }
 
     /// There is no tensor that `name` could be like.
-    fn unlike(&self, like: &Name, name: &str) -> Vec<Diagnostic> {
-        if self.scope.is_broken(Kind::Tensor, &like.value) {
+    fn unlike(&self, like: &Identifier, name: &str) -> Vec<Diagnostic> {
+        if self.scope.is_broken(ItemKind::Tensor, &like.value) {
             return Vec::new();
         }
         let message = format!("there is no tensor `{}`", like.value);
@@ -94,12 +95,16 @@ impl Checker<'_> {
         vec![error]
     }
 
-    pub(super) fn element_type(&self, declared: &Declared<'_>) -> Result<Dtype, Vec<Diagnostic>> {
+    pub(super) fn element_type(
+        &self,
+        declared: &TensorDeclaration<'_>,
+    ) -> Result<Dtype, Vec<Diagnostic>> {
         match (declared.dtype, declared.record) {
             (Some(text), _) => self.dtype(text).map_err(|error| vec![error]),
             (None, Some(record)) => {
-                let high_first = self.item.nibbles == Some(Nibbles::HighFirst);
-                let ground = record::Ground { file: self.file, scope: self.scope, high_first };
+                let high_first = self.item.nibbles == Some(NibbleOrder::HighFirst);
+                let ground =
+                    record::RecordContext { file: self.file, scope: self.scope, high_first };
                 record::dtype(record, ground, &|text| self.dtype(text))
             }
             (None, None) => Err(Vec::new()),
@@ -107,7 +112,7 @@ impl Checker<'_> {
     }
 
     /// The element type that a text names.
-    pub(in crate::check) fn dtype(&self, text: &Text) -> Result<Dtype, Diagnostic> {
+    pub(in crate::check) fn dtype(&self, text: &SpannedText) -> Result<Dtype, Diagnostic> {
         Dtype::parse(&text.value).ok_or_else(|| {
             let message = format!("`{}` is no element type", text.value.escape_debug());
             let error = Diagnostic::error(Code::DtypeUnknown, message, self.at(&text.span), "");
@@ -132,7 +137,7 @@ impl Checker<'_> {
     }
 
     /// The symbols that the tensor's texts name, in their order in the scope.
-    pub(in crate::check) fn symbols(&self, shape: &Shape) -> Vec<Symbol> {
+    pub(in crate::check) fn symbols(&self, shape: &ShapeItem) -> Vec<Symbol> {
         let mut words = BTreeSet::new();
         for axis in &shape.axes {
             if let Extent::Bound(bound) = &axis.extent {
@@ -154,7 +159,7 @@ impl Checker<'_> {
         symbols.into_iter().map(|(_, symbol)| symbol).collect()
     }
 
-    fn words_of_step(step: &Step, words: &mut BTreeSet<String>) {
+    fn words_of_step(step: &StepItem, words: &mut BTreeSet<String>) {
         match &step.kind {
             StepKind::Map(text) => add_text(&text.value, words),
             StepKind::Apply { arguments, .. } => {
@@ -191,7 +196,7 @@ impl Checker<'_> {
     #[expect(clippy::type_complexity, reason = "axes, and the labels of each")]
     pub(in crate::check) fn axes(
         &self,
-        declared: &Declared<'_>,
+        declared: &TensorDeclaration<'_>,
         symbols: &[Symbol],
     ) -> Result<(Vec<Axis>, Vec<Vec<String>>), Vec<Diagnostic>> {
         let facts = Facts::new(symbols);
@@ -200,7 +205,7 @@ impl Checker<'_> {
             constant.or_else(|| symbol_value(name, symbols))
         };
         let beside = declared.shape.axes.iter().map(|axis| match &axis.extent {
-            Extent::Bound(Bound::Integer(n)) => (axis.name.value.as_str(), Some(n.value)),
+            Extent::Bound(IntegerExpr::Integer(n)) => (axis.name.value.as_str(), Some(n.value)),
             _ => (axis.name.value.as_str(), None),
         });
         let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -253,7 +258,12 @@ impl Checker<'_> {
     }
 
     /// An extent is at least 0 and fits 64 bits for all values of the symbols.
-    fn extent(&self, extent: &Expr, bound: &Bound, facts: &Facts) -> Result<Expr, Diagnostic> {
+    fn extent(
+        &self,
+        extent: &Expr,
+        bound: &IntegerExpr,
+        facts: &Facts,
+    ) -> Result<Expr, Diagnostic> {
         let place = self.at(&bound.span());
         match facts.bounds(extent) {
             Ok((low, _)) if low < 0 => {
@@ -275,8 +285,8 @@ impl Checker<'_> {
     }
 }
 
-fn add_words(bound: &Bound, words: &mut BTreeSet<String>) {
-    if let Bound::Text(text) = bound {
+fn add_words(bound: &IntegerExpr, words: &mut BTreeSet<String>) {
+    if let IntegerExpr::Text(text) = bound {
         add_text(&text.value, words);
     }
 }

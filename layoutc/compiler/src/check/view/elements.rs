@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::{Dtype, LANES, Scalar};
 use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
@@ -20,7 +20,7 @@ pub(super) fn check(
         return Ok(());
     }
     let Some(text) = &item.dtype else { return Ok(()) };
-    let place = Place::new(file, text.span.clone());
+    let place = FileSpan::new(file, text.span.clone());
     let message = format!("`{}` holds {other}, which {dtype} is no view of", seen.name);
     let error = Diagnostic::error(Code::DtypeView, message, place.clone(), "");
     if item.map.is_some() {

@@ -2,49 +2,59 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{Lanes, LanesError};
+use layoutc_algebra::build::{ElementRegroup, RegroupError};
 
-use super::{Made, Sight};
+use super::{ViewBase, ViewDefinition};
 use crate::check::expr::overflow;
 use crate::check::faults::text;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::Dtype;
 use crate::manifest::syntax::ViewItem;
-use crate::model::Seeing;
+use crate::model::ViewKind;
 
 /// The view of the same memory in elements of `dtype`, whose lanes divide those there or are divided by them.
 pub(super) fn made(
     item: &ViewItem,
     dtype: Dtype,
-    seen: Sight<'_>,
+    seen: ViewBase<'_>,
     file: &Arc<str>,
-) -> Result<Made, Vec<Diagnostic>> {
+) -> Result<ViewDefinition, Vec<Diagnostic>> {
     let [own, other] = [dtype.lanes, seen.tensor.dtype.lanes];
     let ratio = |a: u32, b: u32| i128::from(a.checked_div(b).unwrap_or(1));
-    let lanes =
-        if own > other { Lanes::Join(ratio(own, other)) } else { Lanes::Cut(ratio(other, own)) };
+    let lanes = if own > other {
+        ElementRegroup::Join(ratio(own, other))
+    } else {
+        ElementRegroup::Split(ratio(other, own))
+    };
     let place = item.dtype.as_ref().map_or(&item.name.span, |text| &text.span);
-    let place = Place::new(file, place.clone());
-    let (builder, axis) =
-        seen.builder.lanes(lanes).map_err(|error| vec![fault(&error, item, dtype, seen, place)])?;
+    let place = FileSpan::new(file, place.clone());
+    let (builder, axis) = seen
+        .builder
+        .regroup_elements(lanes)
+        .map_err(|error| vec![fault(&error, item, dtype, seen, place)])?;
     let (joined, cut) = match lanes {
-        Lanes::Join(lanes) => (lanes, 1),
-        Lanes::Cut(lanes) => (1, lanes),
+        ElementRegroup::Join(lanes) => (lanes, 1),
+        ElementRegroup::Split(lanes) => (1, lanes),
     };
     let mut labels = seen.tensor.labels.clone();
     if let Some(labels) = labels.get_mut(axis) {
         labels.clear();
     }
-    Ok(Made { builder, seeing: Seeing::Lanes { axis, joined, cut }, labels, steps: Vec::new() })
+    Ok(ViewDefinition {
+        builder,
+        seeing: ViewKind::Lanes { axis, joined, cut },
+        labels,
+        steps: Vec::new(),
+    })
 }
 
 fn fault(
-    error: &LanesError,
+    error: &RegroupError,
     item: &ViewItem,
     dtype: Dtype,
-    seen: Sight<'_>,
-    place: Place,
+    seen: ViewBase<'_>,
+    place: FileSpan,
 ) -> Diagnostic {
     let (name, seen_name) = (&item.name.value, &seen.tensor.name);
     let (logical, symbols) = (seen.builder.logical(), seen.builder.facts().symbols());
@@ -64,19 +74,19 @@ fn fault(
     };
     let message = format!("the elements of `{seen_name}` do not join to whole {dtype}");
     match error {
-        LanesError::NoAxis => {
+        RegroupError::NoAxis => {
             let message = format!("no axis of `{seen_name}` runs along neighbours in memory");
             Diagnostic::error(Code::ShapeLanes, message, place, "")
                 .help(format!("give `{name}` a `shape` and a `layout` of its own"))
         }
-        LanesError::Extent { axis, lanes } => {
+        RegroupError::Extent { axis, lanes } => {
             let (axis, extent) = axis_text(*axis);
             let none = none(&extent);
             let whole = whole(*lanes);
             let note = format!("{whole}; axis `{axis}` has {extent} elements, {none} of {lanes}");
             refused(message, note).help(format!("make the extent a multiple of {lanes}, {own}"))
         }
-        LanesError::Runs { axis, lanes } => {
+        RegroupError::NotContiguous { axis, lanes } => {
             let (axis, _) = axis_text(*axis);
             let note = format!(
                 "{}; {lanes} elements along `{axis}`, counted from 0, are not always neighbours in memory",
@@ -84,7 +94,7 @@ fn fault(
             );
             refused(message, note).help(format!("put `{axis}` innermost, {own}"))
         }
-        LanesError::Stride { axis, stride, lanes } => {
+        RegroupError::Stride { axis, stride, lanes } => {
             let stride = text(stride, logical, symbols);
             let note = format!(
                 "{}; a step along storage axis `{axis}` is {stride} elements, {} of {lanes}",
@@ -93,7 +103,7 @@ fn fault(
             );
             refused(message, note).help(format!("pad the axes inside it to a multiple of {lanes}"))
         }
-        LanesError::Row { axis, extent, lanes } => {
+        RegroupError::StorageExtent { axis, extent, lanes } => {
             let extent = text(extent, logical, symbols);
             let note = format!(
                 "{}; there are {extent} slots along storage axis `{axis}`, {} of {lanes}",
@@ -102,18 +112,18 @@ fn fault(
             );
             refused(message, note).help(format!("pad `{axis}` to a multiple of {lanes}"))
         }
-        LanesError::Folded { lanes } => {
+        RegroupError::Swizzled { lanes } => {
             let note = format!("{}; the swizzle moves parts of them", whole(*lanes));
             refused(message, note)
                 .help("take a swizzle whose base counts whole elements of the view")
         }
-        LanesError::Origin => {
+        RegroupError::Origin => {
             let note =
                 "slots in front of the first element align it (`align … at=origin`)".to_owned();
             refused(message, note)
                 .help("leave out `at=origin`, or look at the elements as they are")
         }
-        LanesError::Expr(inner) => {
+        RegroupError::Expr(inner) => {
             let message = format!("the layout of `{name}` is too large: {inner}");
             overflow(inner, message, place)
         }

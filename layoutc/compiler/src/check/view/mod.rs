@@ -7,28 +7,28 @@ mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use layoutc_algebra::build::{BuildError, Builder, FinishError};
+use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::ExprError;
 use layoutc_algebra::layout::{Layout, Symbol};
 use layoutc_algebra::map::identity;
-use layoutc_algebra::proof::Refusal;
+use layoutc_algebra::proof::InjectivityError;
 
 use super::expr::overflow;
-use super::machine::Threads;
+use super::machine::RayonExecutor;
 use super::mesh;
-use super::refusal::{self, Told};
+use super::refusal::{self, RefusalContext};
 use super::scope::nearest_or_all;
-use super::tensor::{Checker, Place};
+use super::tensor::{ManifestContext, TensorChecker};
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
-use crate::manifest::syntax::{Kind, Manifest, ViewItem};
-use crate::model::{Fill, Places, Seeing, Seen, Tensor, View};
+use crate::manifest::syntax::{ItemKind, ManifestSyntax, ViewItem};
+use crate::model::{Fill, Tensor, TensorSpans, View, ViewKind, ViewTarget};
 
 /// The good views of a manifest. `builders` are the layouts of `tensors` in the making, where there are views of them.
 pub(super) fn check(
-    place: Place<'_>,
+    place: ManifestContext<'_>,
     tensors: &[Tensor],
-    builders: &[Option<Builder>],
+    builders: &[Option<LayoutBuilder>],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<View> {
     let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
@@ -40,10 +40,10 @@ pub(super) fn check(
         (!declared.contains(name)).then_some((name, k))
     };
     let named: BTreeMap<&str, usize> = (0..syntax.views.len()).rev().filter_map(named).collect();
-    let tensor = |(k, tensor): (usize, &'_ Tensor)| (tensor.name.clone(), Seen::Tensor(k));
+    let tensor = |(k, tensor): (usize, &'_ Tensor)| (tensor.name.clone(), ViewTarget::Tensor(k));
     let known = tensors.iter().enumerate().rev().map(tensor).collect();
     let mut views =
-        Views { place, syntax, tensors, builders, declared, named, known, good: Vec::new() };
+        ViewChecker { place, syntax, tensors, builders, declared, named, known, good: Vec::new() };
     let mut begun = vec![false; syntax.views.len()];
     for start in 0..syntax.views.len() {
         match views.chain(start, &mut begun) {
@@ -51,7 +51,7 @@ pub(super) fn check(
                 for item in chain.into_iter().rev() {
                     match views.one(item) {
                         Ok((good, warnings)) => {
-                            let seen = Seen::View(views.good.len());
+                            let seen = ViewTarget::View(views.good.len());
                             views.known.entry(item.name.value.clone()).or_insert(seen);
                             views.good.push(good);
                             diagnostics.extend(warnings);
@@ -70,48 +70,48 @@ pub(super) fn check(
 const MAX_CHAIN: usize = 64;
 
 /// A good view.
-struct Good {
+struct CheckedView {
     view: View,
     /// Its layout in the making, where there are views of it.
-    builder: Option<Builder>,
+    builder: Option<LayoutBuilder>,
     /// How many views lead to the tensor, itself included.
     depth: usize,
 }
 
-struct Views<'a> {
-    place: Place<'a>,
-    syntax: &'a Manifest,
+struct ViewChecker<'a> {
+    place: ManifestContext<'a>,
+    syntax: &'a ManifestSyntax,
     tensors: &'a [Tensor],
-    builders: &'a [Option<Builder>],
+    builders: &'a [Option<LayoutBuilder>],
     /// The tensors as written.
     declared: BTreeSet<&'a str>,
     /// The views as written, by name.
     named: BTreeMap<&'a str, usize>,
     /// What is good so far, by name.
-    known: BTreeMap<String, Seen>,
-    good: Vec<Good>,
+    known: BTreeMap<String, ViewTarget>,
+    good: Vec<CheckedView>,
 }
 
 /// What a view is a view of.
 #[derive(Clone, Copy)]
-struct Sight<'a> {
+struct ViewBase<'a> {
     tensor: &'a Tensor,
-    builder: &'a Builder,
-    of: Seen,
+    builder: &'a LayoutBuilder,
+    of: ViewTarget,
     buffer: usize,
     /// How many views lead from it to the tensor, itself included.
     depth: usize,
 }
 
 /// What a view is made of.
-struct Made {
-    builder: Builder,
-    seeing: Seeing,
+struct ViewDefinition {
+    builder: LayoutBuilder,
+    seeing: ViewKind,
     labels: Vec<Vec<String>>,
     steps: Vec<String>,
 }
 
-impl<'a> Views<'a> {
+impl<'a> ViewChecker<'a> {
     /// The view and those that it is a view of, as far as they were not begun before.
     fn chain(&self, start: usize, begun: &mut [bool]) -> Result<Vec<&'a ViewItem>, Diagnostic> {
         let mut chain: Vec<&'a ViewItem> = Vec::new();
@@ -133,8 +133,8 @@ impl<'a> Views<'a> {
         Ok(chain)
     }
 
-    fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::Place {
-        diagnostic::Place::new(&self.syntax.file, span.clone())
+    fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::FileSpan {
+        diagnostic::FileSpan::new(&self.syntax.file, span.clone())
     }
 
     fn circle(&self, circle: &[&ViewItem]) -> Diagnostic {
@@ -147,10 +147,10 @@ impl<'a> Views<'a> {
     }
 
     /// What the view is a view of; an error without words where an earlier diagnostic says enough.
-    fn sight(&self, item: &ViewItem) -> Result<Sight<'_>, Vec<Diagnostic>> {
+    fn sight(&self, item: &ViewItem) -> Result<ViewBase<'_>, Vec<Diagnostic>> {
         let name = &item.of.value;
         match self.known.get(name) {
-            Some(Seen::Tensor(k)) => {
+            Some(ViewTarget::Tensor(k)) => {
                 if let (Some(tensor), Some(Some(builder))) =
                     (self.tensors.get(*k), self.builders.get(*k))
                 {
@@ -159,14 +159,21 @@ impl<'a> Views<'a> {
                     {
                         return Err(vec![fault]);
                     }
-                    let of = Seen::Tensor(*k);
-                    return Ok(Sight { tensor, builder, of, buffer: *k, depth: 0 });
+                    let of = ViewTarget::Tensor(*k);
+                    return Ok(ViewBase { tensor, builder, of, buffer: *k, depth: 0 });
                 }
             }
-            Some(Seen::View(k)) => {
-                if let Some(Good { view, builder: Some(builder), depth }) = self.good.get(*k) {
+            Some(ViewTarget::View(k)) => {
+                if let Some(CheckedView { view, builder: Some(builder), depth }) = self.good.get(*k)
+                {
                     let (tensor, buffer, depth) = (&view.tensor, view.buffer, *depth);
-                    return Ok(Sight { tensor, builder, of: Seen::View(*k), buffer, depth });
+                    return Ok(ViewBase {
+                        tensor,
+                        builder,
+                        of: ViewTarget::View(*k),
+                        buffer,
+                        depth,
+                    });
                 }
             }
             None => {}
@@ -174,7 +181,7 @@ impl<'a> Views<'a> {
         let syntax = self.syntax;
         let declared =
             self.named.contains_key(name.as_str()) || self.declared.contains(name.as_str());
-        let broken = syntax.torn || syntax.broken.contains(&(Kind::Tensor, name.clone()));
+        let broken = syntax.torn || syntax.broken.contains(&(ItemKind::Tensor, name.clone()));
         if declared || broken {
             return Err(Vec::new());
         }
@@ -185,7 +192,7 @@ impl<'a> Views<'a> {
         Err(vec![error])
     }
 
-    fn one(&self, item: &ViewItem) -> Result<(Good, Vec<Diagnostic>), Vec<Diagnostic>> {
+    fn one(&self, item: &ViewItem) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
         let seen = self.sight(item)?;
         if seen.depth >= MAX_CHAIN {
             let message = format!("a chain of more than {MAX_CHAIN} views");
@@ -195,7 +202,7 @@ impl<'a> Views<'a> {
         }
         // Its texts are read as those of a tensor are.
         let told = own::as_tensor(item, seen.tensor);
-        let checker = Checker::new(&told, self.place).ok_or_else(Vec::new)?;
+        let checker = TensorChecker::new(&told, self.place).ok_or_else(Vec::new)?;
         let dtype = match &item.dtype {
             Some(text) => checker.dtype(text).map_err(|error| vec![error])?,
             None => seen.tensor.dtype,
@@ -224,9 +231,9 @@ impl<'a> Views<'a> {
         };
         let (layout, is_shared) = self.finish(item, &made.builder, seen.tensor)?;
         let affine = layout.affine().map_err(|error| vec![self.large(item, &error.to_string())])?;
-        let Made { builder, seeing, labels, steps } = made;
+        let ViewDefinition { builder, seeing, labels, steps } = made;
         let span = item.map.as_ref().map_or(&item.span, |map| &map.span);
-        let mut places = Places::at(&self.at(span));
+        let mut places = TensorSpans::at(&self.at(span));
         places.dtype = self.at(item.dtype.as_ref().map_or(&item.of.span, |text| &text.span));
         let tensor = Tensor {
             sharded: None,
@@ -249,7 +256,7 @@ impl<'a> Views<'a> {
         let (of, buffer) = (seen.of, seen.buffer);
         let view = View { tensor, of, of_name, buffer, seeing, is_shared, affine };
         let builder = self.place.viewed.contains(item.name.value.as_str()).then_some(builder);
-        Ok((Good { view, builder, depth: seen.depth.saturating_add(1) }, Vec::new()))
+        Ok((CheckedView { view, builder, depth: seen.depth.saturating_add(1) }, Vec::new()))
     }
 
     fn large(&self, item: &ViewItem, what: &str) -> Diagnostic {
@@ -261,12 +268,12 @@ impl<'a> Views<'a> {
     fn finish(
         &self,
         item: &ViewItem,
-        builder: &Builder,
+        builder: &LayoutBuilder,
         seen: &Tensor,
     ) -> Result<(Layout, bool), Vec<Diagnostic>> {
         let alignment = seen.layout.alignment_bytes;
         let fault = |error: &FinishError| {
-            let told = Told {
+            let told = RefusalContext {
                 tensor: &item.name.value,
                 logical: builder.logical(),
                 symbols: builder.facts().symbols(),
@@ -278,9 +285,9 @@ impl<'a> Views<'a> {
             };
             vec![refusal::fault(error, &told)]
         };
-        match builder.clone().finish(alignment, &Threads(self.place.memo)) {
+        match builder.clone().finish(alignment, &RayonExecutor(self.place.memo)) {
             Ok(layout) => Ok((layout, false)),
-            Err(FinishError::Refusal(Refusal::NotInjective { .. })) => builder
+            Err(FinishError::Injectivity(InjectivityError::NotInjective { .. })) => builder
                 .clone()
                 .finish_shared(alignment)
                 .map(|layout| (layout, true))
@@ -291,16 +298,16 @@ impl<'a> Views<'a> {
 }
 
 /// A view that changes nothing.
-fn whole(seen: Sight<'_>) -> Result<Made, BuildError> {
+fn whole(seen: ViewBase<'_>) -> Result<ViewDefinition, BuildError> {
     let axes = seen.builder.logical();
     let symbols = seen.builder.facts().symbols();
     let builder = seen.builder.window(symbols, axes, &identity(axes))?;
-    let seeing = Seeing::Window(window::axis_vars(axes.len()));
-    Ok(Made { builder, seeing, labels: seen.tensor.labels.clone(), steps: Vec::new() })
+    let seeing = ViewKind::Window(window::axis_vars(axes.len()));
+    Ok(ViewDefinition { builder, seeing, labels: seen.tensor.labels.clone(), steps: Vec::new() })
 }
 
 /// The symbols of what is seen, then those of the view's own texts that are not among them.
-fn symbols(seen: &Builder, own: Vec<Symbol>) -> Vec<Symbol> {
+fn symbols(seen: &LayoutBuilder, own: Vec<Symbol>) -> Vec<Symbol> {
     let mut all = seen.facts().symbols().to_vec();
     for symbol in own {
         if all.iter().all(|known| known.name != symbol.name) {

@@ -4,24 +4,26 @@ use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::simplify::Facts;
 
-use super::{Good, Sight};
+use super::{CheckedView, ViewBase};
 use crate::check::faults::text;
-use crate::check::tensor::{self, Place};
+use crate::check::tensor::{self, ManifestContext};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::manifest::syntax::{
-    AxisItem, Bound, Extent, LayoutItem, Name, Number, Shape, Step, StepKind, TensorItem, Text,
-    ViewItem,
+    AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LayoutItem, ShapeItem, SpannedText,
+    StepItem, StepKind, TensorItem, ViewItem,
 };
-use crate::model::{Seeing, Tensor, View};
+use crate::model::{Tensor, View, ViewKind};
 use crate::wording;
 
 /// The view as a tensor with the same texts; the map of a window stands where a layout would.
 pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
-    let same = Text { value: seen.dtype.to_string(), span: item.of.span.clone(), quoted: false };
+    let same =
+        SpannedText { value: seen.dtype.to_string(), span: item.of.span.clone(), quoted: false };
     let map = item.map.as_ref().map(|map| {
         let (span, name_span) = (map.span.clone(), map.span.clone());
-        let steps = vec![Step { kind: StepKind::Map(map.clone()), span: span.clone(), name_span }];
+        let steps =
+            vec![StepItem { kind: StepKind::Map(map.clone()), span: span.clone(), name_span }];
         LayoutItem { steps, span }
     });
     TensorItem {
@@ -43,35 +45,35 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
 }
 
 /// The same with these axes for a shape.
-pub(super) fn with_axes(told: TensorItem, axes: &[Axis], seen: Sight<'_>) -> TensorItem {
+pub(super) fn with_axes(told: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> TensorItem {
     let symbols = seen.builder.facts().symbols();
     let span = told.name.span.clone();
     let extent = |extent: &Expr| match extent.as_const() {
-        Some(value) => Bound::Integer(Number { value, span: span.clone() }),
+        Some(value) => IntegerExpr::Integer(IntegerLiteral { value, span: span.clone() }),
         None => {
             let value = text(extent, &[], symbols);
-            Bound::Text(Text { value, span: span.clone(), quoted: true })
+            IntegerExpr::Text(SpannedText { value, span: span.clone(), quoted: true })
         }
     };
     let axis = |axis: &Axis| AxisItem {
-        name: Name { value: axis.name.clone(), span: span.clone() },
+        name: Identifier { value: axis.name.clone(), span: span.clone() },
         extent: Extent::Bound(extent(&axis.extent)),
     };
     let axes = axes.iter().map(axis).collect();
-    let shape = Shape { axes, conditions: Vec::new(), span: span.clone() };
+    let shape = ShapeItem { axes, conditions: Vec::new(), span: span.clone() };
     TensorItem { shape: Some(shape), ..told }
 }
 
 /// The view whose texts are those of `told`.
 pub(super) fn view(
     told: &TensorItem,
-    place: Place<'_>,
+    place: ManifestContext<'_>,
     item: &ViewItem,
-    seen: Sight<'_>,
-) -> Result<(Good, Vec<Diagnostic>), Vec<Diagnostic>> {
+    seen: ViewBase<'_>,
+) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut good = tensor::check(told, place)?;
     good.tell(place.recorder);
-    let tensor::Good { tensor, builder, warnings, .. } = good;
+    let tensor::CheckedTensor { tensor, builder, warnings, .. } = good;
     covers(&tensor, seen.tensor)?;
     let affine = tensor.layout.affine().unwrap_or(None);
     let mut tensor = Tensor {
@@ -86,11 +88,11 @@ pub(super) fn view(
         of: seen.of,
         of_name: item.of.value.clone(),
         buffer: seen.buffer,
-        seeing: Seeing::Own,
+        seeing: ViewKind::Reinterpret,
         is_shared: false,
         affine,
     };
-    Ok((Good { view, builder, depth: seen.depth.saturating_add(1) }, warnings))
+    Ok((CheckedView { view, builder, depth: seen.depth.saturating_add(1) }, warnings))
 }
 
 /// As many bytes, in as many physical axes, with the same extents but along the last.

@@ -2,35 +2,36 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, Builder};
+use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::map::IndexMap;
-use layoutc_algebra::parse::{ItemText, MapText};
+use layoutc_algebra::parse::{MapItemText, MapText};
 use layoutc_algebra::simplify::Facts;
 
-use super::{Made, Sight, symbols};
+use super::{ViewBase, ViewDefinition, symbols};
 use crate::check::expr::place_in;
 use crate::check::faults::{build_fault, index, item_of, size, text};
 use crate::check::recipe::symbol_value;
-use crate::check::steps::{Ground, resolved};
-use crate::check::tensor::{Checker, Declared};
+use crate::check::steps::{StepScope, resolved};
+use crate::check::tensor::{TensorChecker, TensorDeclaration};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{Shape, Text, ViewItem};
-use crate::model::Seeing;
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::syntax::{ShapeItem, SpannedText, ViewItem};
+use crate::model::ViewKind;
 
 /// The window that a shape and a map make.
 pub(super) fn made(
-    checker: &Checker<'_>,
+    checker: &TensorChecker<'_>,
     item: &ViewItem,
-    (map, shape): (&Text, &Shape),
-    seen: Sight<'_>,
-) -> Result<Made, Vec<Diagnostic>> {
+    (map, shape): (&SpannedText, &ShapeItem),
+    seen: ViewBase<'_>,
+) -> Result<ViewDefinition, Vec<Diagnostic>> {
     let symbols = symbols(seen.builder, checker.symbols(shape));
-    let (axes, labels) = checker.axes(&Declared { dtype: None, shape, record: None }, &symbols)?;
+    let (axes, labels) =
+        checker.axes(&TensorDeclaration { dtype: None, shape, record: None }, &symbols)?;
     let find = |name: &str| symbol_value(name, &symbols);
-    let ground = Ground {
+    let ground = StepScope {
         file: checker.file,
         scope: checker.scope,
         scopes: checker.place.scopes,
@@ -39,7 +40,7 @@ pub(super) fn made(
     };
     let facts = Facts::new(&symbols);
     let (parsed, resolved) = resolved(map, &axes, &facts, ground)?;
-    let window = Window { item, map, file: checker.file, seen, axes: &axes, symbols: &symbols };
+    let window = ViewWindow { item, map, file: checker.file, seen, axes: &axes, symbols: &symbols };
     window.is_indices_alone(&parsed)?;
     let builder = seen
         .builder
@@ -55,7 +56,7 @@ pub(super) fn made(
         resolved.items.iter().map(|item| over_axes(&item.index)).collect();
     let indices = indices.map_err(|error| vec![window.fault(&error.into(), &resolved)])?;
     let steps = vec![format!("map \"{}\"", map.value)];
-    Ok(Made { builder, seeing: Seeing::Window(indices), labels, steps })
+    Ok(ViewDefinition { builder, seeing: ViewKind::Window(indices), labels, steps })
 }
 
 /// The axes themselves, as many as there are.
@@ -63,21 +64,21 @@ pub(super) fn axis_vars(count: usize) -> Vec<Expr> {
     (0..u32::try_from(count).unwrap_or(u32::MAX)).map(|k| Expr::var(Var::Axis(k))).collect()
 }
 
-struct Window<'a> {
+struct ViewWindow<'a> {
     item: &'a ViewItem,
-    map: &'a Text,
+    map: &'a SpannedText,
     file: &'a Arc<str>,
-    seen: Sight<'a>,
+    seen: ViewBase<'a>,
     axes: &'a [Axis],
     symbols: &'a [Symbol],
 }
 
-impl Window<'_> {
+impl ViewWindow<'_> {
     /// Separators and extents are what is seen says, not the window.
     fn is_indices_alone(&self, parsed: &MapText) -> Result<(), Vec<Diagnostic>> {
         let stated = parsed.items.iter().find_map(|item| match item {
-            ItemText::Expr { extent, .. } => extent.as_ref().map(|extent| &extent.span),
-            ItemText::Star(..) => None,
+            MapItemText::Expr { extent, .. } => extent.as_ref().map(|extent| &extent.span),
+            MapItemText::Star(..) => None,
         });
         let (span, what) = match (parsed.separators.first(), stated) {
             (Some((_, bar)), _) => (bar, "separators"),
@@ -129,13 +130,13 @@ impl Window<'_> {
         }
     }
 
-    fn build_fault(&self, error: &BuildError, place: &Place) -> Diagnostic {
+    fn build_fault(&self, error: &BuildError, place: &FileSpan) -> Diagnostic {
         build_fault(error, &self.item.name.value, self.seen.builder, place)
     }
 
     /// `axis h of qkv has 12 indices`
     fn extent(&self, axis: usize) -> String {
-        let seen: &Builder = self.seen.builder;
+        let seen: &LayoutBuilder = self.seen.builder;
         let Some(axis) = seen.logical().get(axis) else { return String::new() };
         let extent = text(&axis.extent, seen.logical(), self.symbols);
         let counted =

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, DefaultFill, Defaults, Project, Targets};
+use super::{Config, DefaultFill, Defaults, ProjectConfig, TargetsConfig};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::nearest::{near_powers_of_two, nearest};
 
 /// How many faults of TOML itself are told of one file.
@@ -22,7 +22,7 @@ const SYNTAX_LIMIT: usize = 20;
 ///
 /// All that is wrong with it, in the order of the file.
 pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
-    let mut reader = Reader { file, text, found: Vec::new() };
+    let mut reader = ConfigReader { file, text, found: Vec::new() };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors.iter().take(SYNTAX_LIMIT) {
         let span = error.span().unwrap_or(0..0);
@@ -44,15 +44,15 @@ pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
 }
 
 /// A value with its place.
-type Found<'t, 'i> = (&'t DeValue<'i>, Range<usize>);
+type TomlEntry<'t, 'i> = (&'t DeValue<'i>, Range<usize>);
 
-struct Reader<'a> {
+struct ConfigReader<'a> {
     file: &'a Arc<str>,
     text: &'a str,
     found: Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn error(&mut self, code: Code, message: &str, span: Range<usize>) -> &mut Diagnostic {
         let boundary = |mut byte: usize| {
             byte = byte.min(self.text.len());
@@ -62,7 +62,7 @@ impl Reader<'_> {
             byte
         };
         let start = boundary(span.start);
-        let place = Place::new(self.file, start..boundary(span.end).max(start));
+        let place = FileSpan::new(self.file, start..boundary(span.end).max(start));
         self.found.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
@@ -71,19 +71,21 @@ impl Reader<'_> {
         Config {
             project: self
                 .table(table, "project")
-                .map_or_else(Project::default, |t| self.project(t)),
+                .map_or_else(ProjectConfig::default, |t| self.project(t)),
             defaults: self
                 .table(table, "defaults")
                 .map_or_else(Defaults::default, |t| self.defaults(t)),
-            target: self.table(table, "target").map_or_else(Targets::default, |t| self.targets(t)),
+            target: self
+                .table(table, "target")
+                .map_or_else(TargetsConfig::default, |t| self.targets(t)),
         }
     }
 
-    fn project(&mut self, table: &DeTable<'_>) -> Project {
+    fn project(&mut self, table: &DeTable<'_>) -> ProjectConfig {
         let keys = ["name", "sources", "out-dir", "templates-dir", "prefix"];
         self.known(table, "[project]", &keys);
-        let default = Project::default();
-        Project {
+        let default = ProjectConfig::default();
+        ProjectConfig {
             name: self.string(table, "name").map(|(name, _)| name),
             sources: self.sources(table).unwrap_or(default.sources),
             out_dir: self.path(table, "out-dir").unwrap_or(default.out_dir),
@@ -314,7 +316,7 @@ impl Reader<'_> {
     }
 }
 
-fn find<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<Found<'t, 'i>> {
+fn find<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<TomlEntry<'t, 'i>> {
     let (_, value) = table.iter().find(|(name, _)| name.get_ref() == key)?;
     Some((value.get_ref(), value.span()))
 }

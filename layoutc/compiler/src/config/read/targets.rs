@@ -6,10 +6,10 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::super::{
-    CStandard, CudaIndex, Emit, IndexType, OpenClIndex, OpenClVersion, TargetC, TargetCuda,
-    TargetOpenCl, TargetOwn, Targets,
+    CStandard, CudaIndex, EmitKind, IndexType, OpenClIndex, OpenClVersion, TargetC, TargetCuda,
+    TargetCustom, TargetOpenCl, TargetsConfig,
 };
-use super::{Reader, find, integer};
+use super::{ConfigReader, find, integer};
 use crate::codes::Code;
 use crate::nearest::nearest;
 
@@ -17,20 +17,20 @@ const STANDARDS: &[(&str, CStandard)] =
     &[("c99", CStandard::C99), ("c11", CStandard::C11), ("c17", CStandard::C17)];
 const INDEX_TYPES: &[(&str, IndexType)] =
     &[("int64_t", IndexType::Int64), ("int32_t", IndexType::Int32)];
-const EMITS: &[(&str, Emit)] = &[
-    ("constants", Emit::Constants),
-    ("index", Emit::Index),
-    ("pack", Emit::Pack),
-    ("test", Emit::Test),
-    ("bench", Emit::Bench),
+const EMITS: &[(&str, EmitKind)] = &[
+    ("constants", EmitKind::Constants),
+    ("index", EmitKind::Index),
+    ("pack", EmitKind::Pack),
+    ("test", EmitKind::Test),
+    ("bench", EmitKind::Bench),
 ];
 
-impl Reader<'_> {
-    pub(super) fn targets(&mut self, table: &DeTable<'_>) -> Targets {
+impl ConfigReader<'_> {
+    pub(super) fn targets(&mut self, table: &DeTable<'_>) -> TargetsConfig {
         if table.is_empty() {
-            return Targets::default();
+            return TargetsConfig::default();
         }
-        let mut targets = Targets { c: None, opencl: None, cuda: None, own: BTreeMap::new() };
+        let mut targets = TargetsConfig { c: None, opencl: None, cuda: None, own: BTreeMap::new() };
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             let DeValue::Table(fields) = value.get_ref() else {
@@ -142,7 +142,7 @@ impl Reader<'_> {
         name: &str,
         span: Range<usize>,
         table: &DeTable<'_>,
-    ) -> Option<TargetOwn> {
+    ) -> Option<TargetCustom> {
         let place = format!("[target.{}]", name.escape_debug());
         self.known(table, &place, &["template", "extension"]);
         let word = |text: &str| {
@@ -184,7 +184,7 @@ impl Reader<'_> {
             return None;
         }
         let span = find(table, "template").map_or(span, |(_, span)| span);
-        Some(TargetOwn { template, extension, span })
+        Some(TargetCustom { template, extension, span })
     }
 
     fn target_c(&mut self, table: &DeTable<'_>) -> TargetC {
@@ -216,7 +216,7 @@ impl Reader<'_> {
         Some(path)
     }
 
-    fn emit(&mut self, table: &DeTable<'_>) -> Option<Vec<Emit>> {
+    fn emit(&mut self, table: &DeTable<'_>) -> Option<Vec<EmitKind>> {
         let (words, _) = self.strings(table, "emit")?;
         let mut emit = Vec::new();
         for (word, span) in words {

@@ -1,10 +1,10 @@
 //! Attention, and what goes with it.
 
-use crate::import::call::{Call, Shaped, extent, large};
-use crate::import::fault::{Shaping, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
+use crate::import::fault::{ShapeResult, listed, wrong};
 
 /// Heads and their axes, however the operands have them.
-struct Heads {
+struct AttentionShape {
     batch: u64,
     count: u64,
     steps: u64,
@@ -12,24 +12,24 @@ struct Heads {
 }
 
 /// Operand `k` as `[batch, heads, steps, size]`, or as `[batch, steps, heads * size]` with as many heads as an attribute says.
-fn heads(call: &Call<'_>, k: usize, attribute: &str) -> Shaping<Heads> {
+fn heads(call: &OnnxCall<'_>, k: usize, attribute: &str) -> ShapeResult<AttentionShape> {
     match call.shape(k)? {
         [batch, heads, steps, size] => {
-            Ok(Heads { batch: *batch, count: *heads, steps: *steps, size: *size })
+            Ok(AttentionShape { batch: *batch, count: *heads, steps: *steps, size: *size })
         }
         [batch, steps, all] => {
             let heads = extent(call.integer(attribute).unwrap_or(0))?;
             if heads == 0 || all % heads != 0 {
                 return wrong(format!("`{attribute}` is {heads}, which does not cut {all}"));
             }
-            Ok(Heads { batch: *batch, count: heads, steps: *steps, size: all / heads })
+            Ok(AttentionShape { batch: *batch, count: heads, steps: *steps, size: all / heads })
         }
         shape => wrong(format!("{} has neither three nor four axes", listed(shape))),
     }
 }
 
 /// The result, the keys and the values with those of the past, and the scores.
-pub(super) fn attention(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (query, key) = (heads(call, 0, "q_num_heads")?, heads(call, 1, "kv_num_heads")?);
     let value = heads(call, 2, "kv_num_heads")?;
     let fits = query.batch == key.batch && key.batch == value.batch && key.steps == value.steps;
@@ -54,28 +54,28 @@ pub(super) fn attention(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
     let (dtype, of_values) = (call.input(0)?.dtype, call.input(2)?.dtype);
     let kept = |size: u64| vec![key.batch, key.count, total, size];
     Ok(vec![
-        Shaped::new(dtype, result),
-        Shaped::new(call.input(1)?.dtype, kept(key.size)),
-        Shaped::new(of_values, kept(value.size)),
-        Shaped::new(dtype, vec![query.batch, query.count, query.steps, total]),
+        ShapedTensor::new(dtype, result),
+        ShapedTensor::new(call.input(1)?.dtype, kept(key.size)),
+        ShapedTensor::new(of_values, kept(value.size)),
+        ShapedTensor::new(dtype, vec![query.batch, query.count, query.steps, total]),
     ])
 }
 
 /// The result and the state: `[batch, heads, key, value]`.
-pub(super) fn linear_attention(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn linear_attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (query, key) = (heads(call, 0, "q_num_heads")?, heads(call, 1, "kv_num_heads")?);
     let value = heads(call, 2, "kv_num_heads")?;
     let packed = large(query.count.checked_mul(value.size))?;
     let dtype = call.input(0)?.dtype;
     let of_state = call.optional(3).map_or(dtype, |past| past.dtype);
     Ok(vec![
-        Shaped::new(dtype, vec![query.batch, query.steps, packed]),
-        Shaped::new(of_state, vec![key.batch, key.count, key.size, value.size]),
+        ShapedTensor::new(dtype, vec![query.batch, query.steps, packed]),
+        ShapedTensor::new(of_state, vec![key.batch, key.count, key.size, value.size]),
     ])
 }
 
 /// The result, and the last elements of each channel, one fewer than the filter has.
-pub(super) fn causal_conv(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn causal_conv(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
     let kept = filter.get(2).and_then(|size| size.checked_sub(1));
     let ([batch, channels, _], [_, _, _], Some(kept)) = (data.shape.as_slice(), filter, kept)
@@ -83,5 +83,8 @@ pub(super) fn causal_conv(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
         return wrong(format!("{} is not filtered by {}", listed(&data.shape), listed(filter)));
     };
     let state = vec![*batch, *channels, kept];
-    Ok(vec![Shaped::new(data.dtype, data.shape.clone()), Shaped::new(data.dtype, state)])
+    Ok(vec![
+        ShapedTensor::new(data.dtype, data.shape.clone()),
+        ShapedTensor::new(data.dtype, state),
+    ])
 }

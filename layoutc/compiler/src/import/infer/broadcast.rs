@@ -2,8 +2,8 @@
 
 use super::cast;
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, extent};
-use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, extent};
+use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
 
 /// Operators that keep the shape of their first operand and are not element-wise.
 const KEEPING: &[&str] = &[
@@ -29,24 +29,24 @@ const KEEPING: &[&str] = &[
 ];
 
 /// The results of an operator that keeps the shape of an operand, or broadcasts several.
-pub(super) fn elementwise(call: &Call<'_>, op: &str) -> Shaping<Vec<Shaped>> {
+pub(super) fn elementwise(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Vec<ShapedTensor>> {
     if cast::is_broadcast(op) && call.opset < 7 && call.integer("broadcast") == Some(1) {
         // The second operand lies along axes of the first from `axis` on.
-        return Ok(vec![Shaped::new(cast::result(call, op)?, call.shape(0)?.to_vec())]);
+        return Ok(vec![ShapedTensor::new(cast::result(call, op)?, call.shape(0)?.to_vec())]);
     }
     if cast::is_broadcast(op) {
         let mut shape = Vec::new();
         for k in 0..call.inputs.len() {
             shape = together(&shape, call.shape(k)?)?;
         }
-        return Ok(vec![Shaped::new(cast::result(call, op)?, shape)]);
+        return Ok(vec![ShapedTensor::new(cast::result(call, op)?, shape)]);
     }
     if KEEPING.contains(&op) {
         let first = call.input(0)?;
-        return Ok(vec![Shaped::new(first.dtype, first.shape.clone())]);
+        return Ok(vec![ShapedTensor::new(first.dtype, first.shape.clone())]);
     }
     if !cast::is_unary(op) {
-        return Err(Unshaped::Operator);
+        return Err(ShapeError::Operator);
     }
     let first = call.input(0)?;
     if op == "PRelu" && call.opset >= 7 && together(&first.shape, call.shape(1)?)? != first.shape {
@@ -56,16 +56,16 @@ pub(super) fn elementwise(call: &Call<'_>, op: &str) -> Shaping<Vec<Shaped>> {
             listed(&first.shape)
         ));
     }
-    let mut results = vec![Shaped::new(cast::result(call, op)?, first.shape.clone())];
+    let mut results = vec![ShapedTensor::new(cast::result(call, op)?, first.shape.clone())];
     if op == "Dropout" {
         let of_mask = if call.opset < 10 { first.dtype } else { Scalar::Bool };
-        results.push(Shaped::new(of_mask, first.shape.clone()));
+        results.push(ShapedTensor::new(of_mask, first.shape.clone()));
     }
     Ok(results)
 }
 
 /// The shape that both are broadcast to.
-pub(super) fn together(a: &[u64], b: &[u64]) -> Shaping<Vec<u64>> {
+pub(super) fn together(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let rank = a.len().max(b.len());
     let at = |shape: &[u64], k: usize| {
         (k + shape.len()).checked_sub(rank).and_then(|k| shape.get(k)).copied().unwrap_or(1)
@@ -81,9 +81,9 @@ pub(super) fn together(a: &[u64], b: &[u64]) -> Shaping<Vec<u64>> {
     Ok(shape)
 }
 
-pub(super) fn expand(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn expand(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let Some(shape) = call.parameter("shape", 1)? else { return wrong("the shape is missing") };
-    let shape = shape.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?;
-    Ok(Shaped::new(input.dtype, together(&input.shape, &shape)?))
+    let shape = shape.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
+    Ok(ShapedTensor::new(input.dtype, together(&input.shape, &shape)?))
 }

@@ -2,8 +2,8 @@
 
 use super::quantized;
 use crate::dtype::Scalar;
-use crate::import::call::Call;
-use crate::import::fault::{Shaping, wrong};
+use crate::import::call::OnnxCall;
+use crate::import::fault::{ShapeResult, wrong};
 
 /// One operand with data: the result has its shape. What stands besides are scalars, or one number for each channel.
 const UNARY: &[&str] = &[
@@ -109,7 +109,7 @@ pub(in crate::import) fn elementwise() -> impl Iterator<Item = &'static str> {
 }
 
 /// The element type of the first result of an element-wise operator.
-pub(super) fn result(call: &Call<'_>, op: &str) -> Shaping<Scalar> {
+pub(super) fn result(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Scalar> {
     let own = call.input(0)?.dtype;
     Ok(match op {
         "And" | "Or" | "Xor" | "Not" | "Equal" | "Greater" | "GreaterOrEqual" | "Less"

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::broadcast::together;
-use crate::import::call::{Call, Shaped};
-use crate::import::fault::{Shaping, Unshaped, listed, shown, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor};
+use crate::import::fault::{ShapeError, ShapeResult, listed, shown, wrong};
 
 /// The letters of one operand or of the result: those before an ellipsis and those behind it, or all of them.
-struct Term {
+struct EinsumTerm {
     before: Vec<char>,
     behind: Option<Vec<char>>,
 }
 
-impl Term {
+impl EinsumTerm {
     fn parse(text: &str) -> Option<Self> {
         let letters = |text: &str| {
             text.chars().all(|c| c.is_ascii_alphabetic()).then(|| text.chars().collect::<Vec<_>>())
@@ -32,15 +32,15 @@ impl Term {
 
 /// The extents of letters, and those that an ellipsis stands for.
 #[derive(Default)]
-struct Extents {
+struct LetterExtents {
     of: BTreeMap<char, u64>,
     /// How often each letter stands in the operands.
     counts: BTreeMap<char, usize>,
     outer: Vec<u64>,
 }
 
-impl Extents {
-    fn read(&mut self, term: &Term, shape: &[u64]) -> Shaping<()> {
+impl LetterExtents {
+    fn read(&mut self, term: &EinsumTerm, shape: &[u64]) -> ShapeResult<()> {
         let behind = term.behind.as_ref().map_or(0, Vec::len);
         let own = term.before.len() + behind;
         let rest = shape.len().checked_sub(own);
@@ -65,36 +65,39 @@ impl Extents {
     }
 }
 
-pub(super) fn einsum(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn einsum(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let Some(equation) = call.word("equation") else { return wrong("`equation` is missing") };
     let equation: String = equation.chars().filter(|c| *c != ' ').collect();
-    let unread = || Unshaped::Wrong(format!("`{}` is no equation", shown(&equation)));
+    let unread = || ShapeError::Mismatch(format!("`{}` is no equation", shown(&equation)));
     let (operands, result) = match equation.split_once("->") {
         Some((operands, result)) => (operands, Some(result)),
         None => (equation.as_str(), None),
     };
-    let terms = operands.split(',').map(Term::parse).collect::<Option<Vec<_>>>();
+    let terms = operands.split(',').map(EinsumTerm::parse).collect::<Option<Vec<_>>>();
     let terms = terms.ok_or_else(unread)?;
     if terms.len() != call.inputs.len() {
         return wrong(format!("an equation of {} operands has {}", terms.len(), call.inputs.len()));
     }
-    let mut extents = Extents::default();
+    let mut extents = LetterExtents::default();
     for (k, term) in terms.iter().enumerate() {
         extents.read(term, call.shape(k)?)?;
     }
     let result = match result {
-        Some(result) => Term::parse(result).ok_or_else(unread)?,
+        Some(result) => EinsumTerm::parse(result).ok_or_else(unread)?,
         // Letters that stand once, in the order of the alphabet, behind what an ellipsis stands for.
         None => {
             let once = extents.counts.iter().filter(|(_, count)| **count == 1);
-            Term { before: Vec::new(), behind: Some(once.map(|(letter, _)| *letter).collect()) }
+            EinsumTerm {
+                before: Vec::new(),
+                behind: Some(once.map(|(letter, _)| *letter).collect()),
+            }
         }
     };
     let extent = |letter: &char| extents.of.get(letter).copied().ok_or_else(unread);
-    let mut shape = result.before.iter().map(extent).collect::<Shaping<Vec<_>>>()?;
+    let mut shape = result.before.iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
     if let Some(behind) = &result.behind {
         shape.extend(&extents.outer);
-        shape.extend(behind.iter().map(extent).collect::<Shaping<Vec<_>>>()?);
+        shape.extend(behind.iter().map(extent).collect::<ShapeResult<Vec<_>>>()?);
     }
-    Ok(Shaped::new(call.input(0)?.dtype, shape))
+    Ok(ShapedTensor::new(call.input(0)?.dtype, shape))
 }

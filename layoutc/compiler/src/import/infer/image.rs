@@ -1,10 +1,10 @@
 //! Operators on images: sampled at points, put together of blocks, cut out.
 
-use crate::import::call::{Call, Shaped, extent, large, signed};
-use crate::import::fault::{Shaping, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, extent, large, signed};
+use crate::import::fault::{ShapeResult, listed, wrong};
 
 /// A point of the grid for each element of the result.
-pub(super) fn grid_sample(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn grid_sample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, grid) = (call.input(0)?, call.shape(1)?);
     let ([batch, channels, space @ ..], [other, points @ .., axes]) = (data.shape.as_slice(), grid)
     else {
@@ -14,22 +14,22 @@ pub(super) fn grid_sample(call: &Call<'_>) -> Shaping<Shaped> {
     if !fits || batch != other {
         return wrong(format!("{} is not sampled by {}", listed(&data.shape), listed(grid)));
     }
-    Ok(Shaped::new(data.dtype, [&[*batch, *channels], points].concat()))
+    Ok(ShapedTensor::new(data.dtype, [&[*batch, *channels], points].concat()))
 }
 
 /// A point for each element of an image of a size: (batch, channels, space).
-pub(super) fn affine_grid(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let size = call.parameter("size", 1)?.unwrap_or_default();
-    let size = size.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?;
+    let size = size.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
     let [batch, _, space @ ..] = size.as_slice() else {
         return wrong(format!("{} is no size of an image", listed(&size)));
     };
     let axes = large(u64::try_from(space.len()).ok())?;
-    Ok(Shaped::new(call.input(0)?.dtype, [&[*batch], space, &[axes]].concat()))
+    Ok(ShapedTensor::new(call.input(0)?.dtype, [&[*batch], space, &[axes]].concat()))
 }
 
 /// Columns of blocks as an image.
-pub(super) fn col2im(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let image = call.parameter("image_shape", 1)?.unwrap_or_default();
     let block = call.parameter("block_shape", 2)?.unwrap_or_default();
@@ -41,28 +41,28 @@ pub(super) fn col2im(call: &Call<'_>) -> Shaping<Shaped> {
         return wrong(format!("{all} elements are no blocks of {block:?}"));
     }
     let mut shape = vec![*batch, all / size];
-    shape.extend(image.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?);
-    Ok(Shaped::new(data.dtype, shape))
+    shape.extend(image.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?);
+    Ok(ShapedTensor::new(data.dtype, shape))
 }
 
 /// A part of a size for each region: `size` has one number for each axis behind the channels.
-pub(super) fn regions(call: &Call<'_>, size: &[i64]) -> Shaping<Shaped> {
+pub(super) fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     let (data, regions) = (call.input(0)?, call.shape(1)?);
     let ([_, channels, _, _], [count, _]) = (data.shape.as_slice(), regions) else {
         return wrong(format!("{} has no regions {}", listed(&data.shape), listed(regions)));
     };
     let mut shape = vec![*count, *channels];
-    shape.extend(size.iter().copied().map(extent).collect::<Shaping<Vec<_>>>()?);
-    Ok(Shaped::new(data.dtype, shape))
+    shape.extend(size.iter().copied().map(extent).collect::<ShapeResult<Vec<_>>>()?);
+    Ok(ShapedTensor::new(data.dtype, shape))
 }
 
 /// Source: ONNX, `MaxUnpool`: `(extent - 1) * stride + kernel - pads`, or what is asked for.
-pub(super) fn max_unpool(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     if call.optional(2).is_some() {
         let shape = call.parameter("output_shape", 2)?.unwrap_or_default();
-        let shape = shape.into_iter().map(extent).collect::<Shaping<_>>()?;
-        return Ok(Shaped::new(data.dtype, shape));
+        let shape = shape.into_iter().map(extent).collect::<ShapeResult<_>>()?;
+        return Ok(ShapedTensor::new(data.dtype, shape));
     }
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
         return wrong(format!("{} has no channels", listed(&data.shape)));
@@ -83,16 +83,16 @@ pub(super) fn max_unpool(call: &Call<'_>) -> Shaping<Shaped> {
         let whole = whole.and_then(|whole| whole.checked_sub(at("pads", k + space.len(), 0)));
         shape.push(extent(large(whole)?)?);
     }
-    Ok(Shaped::new(data.dtype, shape))
+    Ok(ShapedTensor::new(data.dtype, shape))
 }
 
 /// Some axes, or all, in other sizes.
-pub(super) fn center_crop_pad(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn center_crop_pad(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let rank = data.shape.len();
     let sizes = call.parameter("shape", 1)?.unwrap_or_default();
     let axes = match call.integers("axes") {
-        Some(axes) => Call::axes(axes, rank)?,
+        Some(axes) => OnnxCall::axes(axes, rank)?,
         None => (0..rank).collect(),
     };
     if axes.len() != sizes.len() {
@@ -103,5 +103,5 @@ pub(super) fn center_crop_pad(call: &Call<'_>) -> Shaping<Shaped> {
         let Some(slot) = shape.get_mut(*axis) else { continue };
         *slot = extent(size)?;
     }
-    Ok(Shaped::new(data.dtype, shape))
+    Ok(ShapedTensor::new(data.dtype, shape))
 }

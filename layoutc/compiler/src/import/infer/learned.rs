@@ -1,17 +1,17 @@
 //! The operators of `ai.onnx.ml`.
 
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, extent, large};
+use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
 use crate::import::elements::scalar;
-use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
 
 /// The number of texts among ONNX's element types.
 const TEXT: i64 = 8;
 
 /// The results of an operator of the domain.
-pub(super) fn learned(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
-    let like = |dtype| Ok(vec![Shaped::new(dtype, input.shape.clone())]);
+    let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
     match call.node.op_type.as_str() {
         "Binarizer" | "Imputer" => like(input.dtype),
         "Scaler" | "Normalizer" => like(Scalar::F32),
@@ -23,13 +23,16 @@ pub(super) fn learned(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
                 Some((_, outer)) => outer,
                 None => return wrong("a scalar has no features"),
             };
-            Ok(vec![Shaped::new(input.dtype, [outer, &[taken]].concat())])
+            Ok(vec![ShapedTensor::new(input.dtype, [outer, &[taken]].concat())])
         }
         "OneHotEncoder" => {
             let strings = call.attribute("cats_strings").map_or(0, |own| own.strings.len());
             let categories = call.integers("cats_int64s").map_or(0, <[i64]>::len).max(strings);
             let categories = large(u64::try_from(categories).ok())?;
-            Ok(vec![Shaped::new(Scalar::F32, [input.shape.as_slice(), &[categories]].concat())])
+            Ok(vec![ShapedTensor::new(
+                Scalar::F32,
+                [input.shape.as_slice(), &[categories]].concat(),
+            )])
         }
         "FeatureVectorizer" => {
             let mut columns = 0_u64;
@@ -37,20 +40,20 @@ pub(super) fn learned(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
                 let own = call.shape(k)?.last().copied().unwrap_or(1);
                 columns = large(columns.checked_add(own))?;
             }
-            Ok(vec![Shaped::new(Scalar::F32, vec![rows(&input.shape)?, columns])])
+            Ok(vec![ShapedTensor::new(Scalar::F32, vec![rows(&input.shape)?, columns])])
         }
         "LinearRegressor" => targets(call, Scalar::F32, "targets"),
         "TreeEnsembleRegressor" => targets(call, Scalar::F32, "n_targets"),
         "TreeEnsemble" => targets(call, input.dtype, "n_targets"),
-        "SVMRegressor" => Ok(vec![Shaped::new(Scalar::F32, vec![rows(&input.shape)?, 1])]),
+        "SVMRegressor" => Ok(vec![ShapedTensor::new(Scalar::F32, vec![rows(&input.shape)?, 1])]),
         "LinearClassifier" => classes(call, "classlabels_ints"),
         "TreeEnsembleClassifier" => classes(call, "classlabels_int64s"),
-        "ZipMap" | "CastMap" | "DictVectorizer" => Err(Unshaped::Kind("maps")),
-        _ => Err(Unshaped::Operator),
+        "ZipMap" | "CastMap" | "DictVectorizer" => Err(ShapeError::NotTensor("maps")),
+        _ => Err(ShapeError::Operator),
     }
 }
 
-fn rows(shape: &[u64]) -> Shaping<u64> {
+fn rows(shape: &[u64]) -> ShapeResult<u64> {
     match shape {
         [_] => Ok(1),
         [rows, _] => Ok(*rows),
@@ -58,29 +61,32 @@ fn rows(shape: &[u64]) -> Shaping<u64> {
     }
 }
 
-fn targets(call: &Call<'_>, dtype: Scalar, name: &str) -> Shaping<Vec<Shaped>> {
+fn targets(call: &OnnxCall<'_>, dtype: Scalar, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     let count = extent(call.integer(name).unwrap_or(1))?;
-    Ok(vec![Shaped::new(dtype, vec![rows(call.shape(0)?)?, count])])
+    Ok(vec![ShapedTensor::new(dtype, vec![rows(call.shape(0)?)?, count])])
 }
 
 /// A class for each row, and a score for each row and class.
-fn classes(call: &Call<'_>, name: &str) -> Shaping<Vec<Shaped>> {
+fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     let Some(labels) = call.integers(name).filter(|labels| !labels.is_empty()) else {
-        return Err(Unshaped::Elements(TEXT));
+        return Err(ShapeError::ElementType(TEXT));
     };
     let (rows, classes) = (rows(call.shape(0)?)?, large(u64::try_from(labels.len()).ok())?);
-    Ok(vec![Shaped::new(Scalar::I64, vec![rows]), Shaped::new(Scalar::F32, vec![rows, classes])])
+    Ok(vec![
+        ShapedTensor::new(Scalar::I64, vec![rows]),
+        ShapedTensor::new(Scalar::F32, vec![rows, classes]),
+    ])
 }
 
 /// The element type that labels become.
-fn label(call: &Call<'_>) -> Shaping<Scalar> {
+fn label(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(own) = call.attribute("values_tensor").and_then(|own| own.t.as_ref()) {
-        return scalar(own.data_type).ok_or(Unshaped::Elements(own.data_type.into()));
+        return scalar(own.data_type).ok_or(ShapeError::ElementType(own.data_type.into()));
     }
     let is_there = |name: &str| call.attribute(name).is_some();
     match () {
         () if is_there("values_strings") || is_there("classes_strings") => {
-            Err(Unshaped::Elements(TEXT))
+            Err(ShapeError::ElementType(TEXT))
         }
         () if is_there("values_floats") => Ok(Scalar::F32),
         () => Ok(Scalar::I64),

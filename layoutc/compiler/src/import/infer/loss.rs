@@ -1,10 +1,10 @@
 //! Losses, and steps of training.
 
-use crate::import::call::{Call, Shaped};
-use crate::import::fault::{Shaping, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor};
+use crate::import::fault::{ShapeResult, listed, wrong};
 
 /// A loss for each target, or one; then the logarithms of the probabilities.
-pub(super) fn loss(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (scores, targets) = (call.input(0)?, call.shape(1)?);
     let [batch, _, space @ ..] = scores.shape.as_slice() else {
         return wrong(format!("{} has no classes", listed(&scores.shape)));
@@ -14,12 +14,15 @@ pub(super) fn loss(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
     }
     let is_whole = call.word("reduction") == Some("none");
     let shape = if is_whole { targets.to_vec() } else { Vec::new() };
-    Ok(vec![Shaped::new(scores.dtype, shape), Shaped::new(scores.dtype, scores.shape.clone())])
+    Ok(vec![
+        ShapedTensor::new(scores.dtype, shape),
+        ShapedTensor::new(scores.dtype, scores.shape.clone()),
+    ])
 }
 
 /// A step for tensors that are optimized. Operands: rate, count, the tensors, their gradients, then `states` of each; results:
 /// the tensors and their states.
-pub(super) fn step(call: &Call<'_>, states: usize) -> Shaping<Vec<Shaped>> {
+pub(super) fn step(call: &OnnxCall<'_>, states: usize) -> ShapeResult<Vec<ShapedTensor>> {
     let own = call.inputs.get(2..).unwrap_or_default();
     let kinds = states + 2;
     let tensors = own.len() / kinds;
@@ -27,5 +30,6 @@ pub(super) fn step(call: &Call<'_>, states: usize) -> Shaping<Vec<Shaped>> {
         return wrong(format!("{} operands are no tensors with {states} states each", own.len()));
     }
     let kept = (2..2 + tensors).chain(2 + 2 * tensors..2 + kinds * tensors);
-    kept.map(|k| call.input(k).map(|input| Shaped::new(input.dtype, input.shape.clone()))).collect()
+    kept.map(|k| call.input(k).map(|input| ShapedTensor::new(input.dtype, input.shape.clone())))
+        .collect()
 }

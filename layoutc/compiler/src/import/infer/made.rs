@@ -1,12 +1,12 @@
 //! Operators that make tensors of shapes and numbers alone.
 
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, count, extent, signed};
-use crate::import::elements::{MAX_KNOWN, Values, float, rounded, scalar, values, whole};
-use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, count, extent, signed};
+use crate::import::elements::{ConstantElements, MAX_KNOWN, float, rounded, scalar, values, whole};
+use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
 
 /// The extents of an operand, from `start` to `end`.
-pub(super) fn shape(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
     let rank = i64::try_from(shape.len()).unwrap_or(i64::MAX);
     let at = |name: &str, default: i64| {
@@ -15,36 +15,36 @@ pub(super) fn shape(call: &Call<'_>) -> Shaping<Shaped> {
         usize::try_from(counted.clamp(0, rank)).unwrap_or(0)
     };
     let part = shape.get(at("start", 0)..at("end", rank)).unwrap_or_default();
-    let extents = part.iter().copied().map(signed).collect::<Shaping<Vec<_>>>()?;
+    let extents = part.iter().copied().map(signed).collect::<ShapeResult<Vec<_>>>()?;
     Ok(vector(extents))
 }
 
-pub(super) fn size(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn size(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let size = signed(count(call.shape(0)?)?)?;
-    let known = Some(Values::Integers(vec![size]));
-    Ok(Shaped { dtype: Scalar::I64, shape: Vec::new(), known })
+    let known = Some(ConstantElements::Integers(vec![size]));
+    Ok(ShapedTensor { dtype: Scalar::I64, shape: Vec::new(), known })
 }
 
-fn vector(values: Vec<i64>) -> Shaped {
+fn vector(values: Vec<i64>) -> ShapedTensor {
     let shape = vec![u64::try_from(values.len()).unwrap_or(u64::MAX)];
-    Shaped { dtype: Scalar::I64, shape, known: Some(Values::Integers(values)) }
+    ShapedTensor { dtype: Scalar::I64, shape, known: Some(ConstantElements::Integers(values)) }
 }
 
-pub(super) fn constant(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn constant(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     if let Some(tensor) = call.attribute("value").and_then(|attribute| attribute.t.as_ref()) {
         let Some(dtype) = scalar(tensor.data_type) else {
-            return Err(Unshaped::Elements(tensor.data_type.into()));
+            return Err(ShapeError::ElementType(tensor.data_type.into()));
         };
-        let shape = tensor.dims.iter().copied().map(extent).collect::<Shaping<Vec<_>>>()?;
+        let shape = tensor.dims.iter().copied().map(extent).collect::<ShapeResult<Vec<_>>>()?;
         let known = values(tensor, dtype, count(&shape)?);
-        return Ok(Shaped { dtype, shape, known });
+        return Ok(ShapedTensor { dtype, shape, known });
     }
-    let scalar = |dtype, values| Ok(Shaped { dtype, shape: Vec::new(), known: Some(values) });
+    let scalar = |dtype, values| Ok(ShapedTensor { dtype, shape: Vec::new(), known: Some(values) });
     if let Some(value) = call.integer("value_int") {
-        return scalar(Scalar::I64, Values::Integers(vec![value]));
+        return scalar(Scalar::I64, ConstantElements::Integers(vec![value]));
     }
     if let Some(value) = call.attribute("value_float").and_then(|attribute| attribute.f) {
-        return scalar(Scalar::F32, Values::Floats(vec![f64::from(value)]));
+        return scalar(Scalar::F32, ConstantElements::Floats(vec![f64::from(value)]));
     }
     if let Some(values) = call.integers("value_ints") {
         return Ok(vector(values.to_vec()));
@@ -52,70 +52,84 @@ pub(super) fn constant(call: &Call<'_>) -> Shaping<Shaped> {
     if let Some(own) = call.attribute("value_floats") {
         let values: Vec<f64> = own.floats.iter().copied().map(f64::from).collect();
         let shape = vec![u64::try_from(values.len()).unwrap_or(u64::MAX)];
-        return Ok(Shaped { dtype: Scalar::F32, shape, known: Some(Values::Floats(values)) });
+        return Ok(ShapedTensor {
+            dtype: Scalar::F32,
+            shape,
+            known: Some(ConstantElements::Floats(values)),
+        });
     }
-    Err(Unshaped::Operator)
+    Err(ShapeError::Operator)
 }
 
-pub(super) fn constant_of_shape(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let Some(asked) = call.parameter("shape", 0)? else { return wrong("the shape is missing") };
-    let shape = asked.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?;
+    let shape = asked.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
     let all = usize::try_from(count(&shape)?).ok().filter(|all| *all <= MAX_KNOWN);
     let Some(value) = call.attribute("value").and_then(|attribute| attribute.t.as_ref()) else {
-        let known = all.map(|all| Values::Floats(vec![0.0; all]));
-        return Ok(Shaped { dtype: Scalar::F32, shape, known });
+        let known = all.map(|all| ConstantElements::Floats(vec![0.0; all]));
+        return Ok(ShapedTensor { dtype: Scalar::F32, shape, known });
     };
     let Some(dtype) = scalar(value.data_type) else {
-        return Err(Unshaped::Elements(value.data_type.into()));
+        return Err(ShapeError::ElementType(value.data_type.into()));
     };
     let known = all.zip(values(value, dtype, 1)).and_then(|(all, one)| match one {
-        Values::Integers(one) => Some(Values::Integers(vec![*one.first()?; all])),
-        Values::Floats(one) => Some(Values::Floats(vec![*one.first()?; all])),
+        ConstantElements::Integers(one) => {
+            Some(ConstantElements::Integers(vec![*one.first()?; all]))
+        }
+        ConstantElements::Floats(one) => Some(ConstantElements::Floats(vec![*one.first()?; all])),
     });
-    Ok(Shaped { dtype, shape, known })
+    Ok(ShapedTensor { dtype, shape, known })
 }
 
 /// That there is an operand, which is a tensor; `false` where none is.
-pub(super) fn truth(call: &Call<'_>) -> Shaped {
-    let known = Some(Values::Integers(vec![i64::from(call.optional(0).is_some())]));
-    Shaped { dtype: Scalar::Bool, shape: Vec::new(), known }
+pub(super) fn truth(call: &OnnxCall<'_>) -> ShapedTensor {
+    let known = Some(ConstantElements::Integers(vec![i64::from(call.optional(0).is_some())]));
+    ShapedTensor { dtype: Scalar::Bool, shape: Vec::new(), known }
 }
 
 /// Ones on a diagonal, of the shape of the operand.
-pub(super) fn eye_like(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     if input.shape.len() != 2 {
         return wrong(format!("{} is no matrix", listed(&input.shape)));
     }
-    Ok(Shaped::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
+    Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
 }
 
 /// Random numbers of the shape that an attribute says.
-pub(super) fn random(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn random(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.integers("shape").unwrap_or_default().iter().copied().map(extent);
     let dtype = call.dtype("dtype")?.unwrap_or(Scalar::F32);
-    Ok(Shaped::new(dtype, shape.collect::<Shaping<_>>()?))
+    Ok(ShapedTensor::new(dtype, shape.collect::<ShapeResult<_>>()?))
 }
 
 /// Random numbers of the shape of the operand.
-pub(super) fn random_like(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn random_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
-    Ok(Shaped::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
+    Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
 }
 
 /// Numbers from a start to a limit that is not reached: `ceil((limit - start) / step)` of them.
-pub(super) fn range(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn range(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let dtype = call.input(0)?.dtype;
     let one = |k: usize| match call.input(k)?.known.as_ref() {
         Some(known) if known.len() == 1 => Ok(known),
-        _ => Err(Unshaped::Open(format!("operand {k} is not a constant number"))),
+        _ => Err(ShapeError::DataDependent(format!("operand {k} is not a constant number"))),
     };
     match (one(0)?, one(1)?, one(2)?) {
-        (Values::Integers(start), Values::Integers(limit), Values::Integers(step)) => {
+        (
+            ConstantElements::Integers(start),
+            ConstantElements::Integers(limit),
+            ConstantElements::Integers(step),
+        ) => {
             let first = |values: &[i64]| values.first().copied().unwrap_or(0);
             whole_range(dtype, first(start), first(limit), first(step))
         }
-        (Values::Floats(start), Values::Floats(limit), Values::Floats(step)) => {
+        (
+            ConstantElements::Floats(start),
+            ConstantElements::Floats(limit),
+            ConstantElements::Floats(step),
+        ) => {
             let first = |values: &[f64]| values.first().copied().unwrap_or(0.0);
             float_range(dtype, first(start), first(limit), first(step))
         }
@@ -123,7 +137,7 @@ pub(super) fn range(call: &Call<'_>) -> Shaping<Shaped> {
     }
 }
 
-fn whole_range(dtype: Scalar, start: i64, limit: i64, step: i64) -> Shaping<Shaped> {
+fn whole_range(dtype: Scalar, start: i64, limit: i64, step: i64) -> ShapeResult<ShapedTensor> {
     if step == 0 {
         return wrong("a step is 0");
     }
@@ -132,17 +146,17 @@ fn whole_range(dtype: Scalar, start: i64, limit: i64, step: i64) -> Shaping<Shap
     let all = reach.div_ceil(step.unsigned_abs());
     let value = |k: i64| start.checked_add(k.checked_mul(step)?);
     let known = few(all).and_then(|all| (0..all).map(value).collect::<Option<Vec<_>>>());
-    Ok(Shaped { dtype, shape: vec![all], known: known.map(Values::Integers) })
+    Ok(ShapedTensor { dtype, shape: vec![all], known: known.map(ConstantElements::Integers) })
 }
 
-fn float_range(dtype: Scalar, start: f64, limit: f64, step: f64) -> Shaping<Shaped> {
+fn float_range(dtype: Scalar, start: f64, limit: f64, step: f64) -> ShapeResult<ShapedTensor> {
     let count = ((limit - start) / step).ceil().max(0.0);
     let Some(all) = whole(count).and_then(|count| u64::try_from(count).ok()) else {
         return wrong(format!("from {start} to {limit} by {step} are no numbers"));
     };
     let value = |k: i64| rounded(start + float(k)? * step, dtype);
     let known = few(all).and_then(|all| (0..all).map(value).collect::<Option<Vec<_>>>());
-    Ok(Shaped { dtype, shape: vec![all], known: known.map(Values::Floats) })
+    Ok(ShapedTensor { dtype, shape: vec![all], known: known.map(ConstantElements::Floats) })
 }
 
 fn few(all: u64) -> Option<i64> {

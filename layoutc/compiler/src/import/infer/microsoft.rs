@@ -1,16 +1,16 @@
 //! The operators of `com.microsoft`, which ONNX Runtime writes when it optimizes a model.
 
-use super::recurrent::{Weights, recurrent};
+use super::recurrent::{WeightOrder, recurrent};
 use super::{product, quantized, window};
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, extent};
-use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, extent};
+use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
 
 /// The results of an operator of the domain.
-pub(super) fn fused(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
-    let like = |dtype| Ok(vec![Shaped::new(dtype, input.shape.clone())]);
-    let one = |found: Shaping<Shaped>| found.map(|found| vec![found]);
+    let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
+    let one = |found: ShapeResult<ShapedTensor>| found.map(|found| vec![found]);
     match call.node.op_type.as_str() {
         "BiasGelu"
         | "BiasDropout"
@@ -28,9 +28,9 @@ pub(super) fn fused(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
         "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization" => {
             let mut means = input.shape.clone();
             means.last_mut().into_iter().for_each(|last| *last = 1);
-            let means = Shaped::new(Scalar::F32, means);
+            let means = ShapedTensor::new(Scalar::F32, means);
             let sum = input.clone();
-            Ok(vec![Shaped::new(input.dtype, input.shape.clone()), means.clone(), means, sum])
+            Ok(vec![ShapedTensor::new(input.dtype, input.shape.clone()), means.clone(), means, sum])
         }
         "QuantizeLinear" => like(quantized::quantized(call)?),
         "DequantizeLinear" => like(quantized::dequantized(call)?),
@@ -43,35 +43,35 @@ pub(super) fn fused(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
         "FusedMatMul" | "TransposeMatMul" => one(matmul(call)),
         "DynamicQuantizeMatMul" => {
             let shape = product::multiplied(&input.shape, call.shape(1)?)?;
-            Ok(vec![Shaped::new(Scalar::F32, shape)])
+            Ok(vec![ShapedTensor::new(Scalar::F32, shape)])
         }
         "MatMulIntegerToFloat" => {
             let shape = product::multiplied(&input.shape, call.shape(1)?)?;
-            Ok(vec![Shaped::new(call.input(2)?.dtype, shape)])
+            Ok(vec![ShapedTensor::new(call.input(2)?.dtype, shape)])
         }
         "MatMulNBits" => {
             let (Some(columns), Some((_, outer))) = (call.integer("N"), input.shape.split_last())
             else {
                 return wrong(format!("{} has no columns", listed(&input.shape)));
             };
-            Ok(vec![Shaped::new(input.dtype, [outer, &[extent(columns)?]].concat())])
+            Ok(vec![ShapedTensor::new(input.dtype, [outer, &[extent(columns)?]].concat())])
         }
-        "DynamicQuantizeLSTM" => recurrent(call, 4, 2, &Weights::UnitsLast),
-        _ => Err(Unshaped::Operator),
+        "DynamicQuantizeLSTM" => recurrent(call, 4, 2, &WeightOrder::UnitsLast),
+        _ => Err(ShapeError::Operator),
     }
 }
 
-fn halved(input: &Shaped) -> Shaped {
+fn halved(input: &ShapedTensor) -> ShapedTensor {
     let mut shape = input.shape.clone();
     shape.last_mut().into_iter().for_each(|last| *last /= 2);
-    Shaped::new(input.dtype, shape)
+    ShapedTensor::new(input.dtype, shape)
 }
 
 /// A product of matrices, each of them transposed where an attribute says so.
-fn matmul(call: &Call<'_>) -> Shaping<Shaped> {
+fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let is_set = |name: &str| call.integer(name) == Some(1);
     if is_set("transBatchA") || is_set("transBatchB") {
-        return Err(Unshaped::Operator);
+        return Err(ShapeError::Operator);
     }
     let matrix = |k: usize, name: &str| {
         let mut shape = call.shape(k)?.to_vec();
@@ -81,5 +81,5 @@ fn matmul(call: &Call<'_>) -> Shaping<Shaped> {
         Ok(shape)
     };
     let (a, b) = (matrix(0, "transA")?, matrix(1, "transB")?);
-    Ok(Shaped::new(call.input(0)?.dtype, product::multiplied(&a, &b)?))
+    Ok(ShapedTensor::new(call.input(0)?.dtype, product::multiplied(&a, &b)?))
 }

@@ -21,9 +21,9 @@ mod select;
 mod signal;
 mod window;
 
-use super::call::{Call, Shaped};
-use super::fault::{Shaping, Unshaped};
-use recurrent::{Weights, recurrent};
+use super::call::{OnnxCall, ShapedTensor};
+use super::fault::{ShapeError, ShapeResult};
+use recurrent::{WeightOrder, recurrent};
 
 #[cfg(test)]
 pub(super) use cast::elementwise;
@@ -34,7 +34,7 @@ pub(super) use reshape::permutation;
 ///
 /// # Errors
 /// The operator is not known, its shapes depend on what is not known yet, or its operands do not go together.
-pub(super) fn infer(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let is_own = ["", "ai.onnx"].contains(&call.node.domain.as_str());
     let mut results = match call.node.domain.as_str() {
         "" | "ai.onnx" => shapes(call)?,
@@ -44,14 +44,14 @@ pub(super) fn infer(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
         "ai.onnx.preview.training" => match call.node.op_type.as_str() {
             "Adagrad" | "Momentum" => loss::step(call, 1)?,
             "Adam" => loss::step(call, 2)?,
-            _ => return Err(Unshaped::Operator),
+            _ => return Err(ShapeError::Operator),
         },
-        _ => return Err(Unshaped::Operator),
+        _ => return Err(ShapeError::Operator),
     };
     // What an operator may give besides is of no use here unless it is asked for.
     results.truncate(call.outputs);
     if results.len() < call.outputs {
-        return Err(Unshaped::Operator);
+        return Err(ShapeError::Operator);
     }
     if is_own && results.iter().all(|result| result.known.is_none()) {
         let known = fold::fold(call, &results);
@@ -63,30 +63,30 @@ pub(super) fn infer(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
 }
 
 /// The results of one of ONNX's own operators.
-fn shapes(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+fn shapes(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     match call.node.op_type.as_str() {
         "MaxPool" | "AveragePool" | "LpPool" => window::pool(call),
         "Split" => parts::split(call),
         "TopK" => parts::top(call),
         "LayerNormalization" => reduce::layer_normalization(call),
         "BatchNormalization" => reduce::batch_normalization(call),
-        "LSTM" => recurrent(call, 4, 2, &Weights::UnitsFirst),
-        "GRU" => recurrent(call, 3, 1, &Weights::UnitsFirst),
-        "RNN" => recurrent(call, 1, 1, &Weights::UnitsFirst),
+        "LSTM" => recurrent(call, 4, 2, &WeightOrder::UnitsFirst),
+        "GRU" => recurrent(call, 3, 1, &WeightOrder::UnitsFirst),
+        "RNN" => recurrent(call, 1, 1, &WeightOrder::UnitsFirst),
         "Attention" => attention::attention(call),
         "LinearAttention" => attention::linear_attention(call),
         "CausalConvWithState" => attention::causal_conv(call),
         "DynamicQuantizeLinear" => quantized::dynamic(call),
         "NegativeLogLikelihoodLoss" | "SoftmaxCrossEntropyLoss" => loss::loss(call),
         op => match single(call) {
-            Err(Unshaped::Operator) => broadcast::elementwise(call, op),
+            Err(ShapeError::Operator) => broadcast::elementwise(call, op),
             result => result.map(|result| vec![result]),
         },
     }
 }
 
 /// The result of an operator with one.
-fn single(call: &Call<'_>) -> Shaping<Shaped> {
+fn single(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     match call.node.op_type.as_str() {
         "Conv" | "DeformConv" => window::conv(call),
         "ConvTranspose" => window::conv_transpose(call),
@@ -145,9 +145,9 @@ fn single(call: &Call<'_>) -> Shaping<Shaped> {
         "ImageDecoder" => select::open("how large the image is"),
         "SequenceAt" | "SequenceConstruct" | "SequenceEmpty" | "SequenceErase"
         | "SequenceInsert" | "SequenceLength" | "SplitToSequence" | "ConcatFromSequence" => {
-            Err(Unshaped::Kind("sequences of tensors"))
+            Err(ShapeError::NotTensor("sequences of tensors"))
         }
-        "Optional" => Err(Unshaped::Kind("what may be left out when the model runs")),
+        "Optional" => Err(ShapeError::NotTensor("what may be left out when the model runs")),
         "Shape" => made::shape(call),
         "Size" => made::size(call),
         "Constant" => made::constant(call),
@@ -158,6 +158,6 @@ fn single(call: &Call<'_>) -> Shaping<Shaped> {
         "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => made::random_like(call),
         "OptionalHasElement" => Ok(made::truth(call)),
         "Expand" => broadcast::expand(call),
-        _ => Err(Unshaped::Operator),
+        _ => Err(ShapeError::Operator),
     }
 }

@@ -1,12 +1,12 @@
 //! Operators that cut tensors, join them, or take elements out of them.
 
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, extent, large, signed};
-use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, extent, large, signed};
+use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
 
-pub(super) fn concat(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let first = call.input(0)?;
-    let axis = Call::axis(call.integer("axis").unwrap_or(1), first.shape.len())?;
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(1), first.shape.len())?;
     let mut shape = first.shape.clone();
     for k in 1..call.inputs.len() {
         let other = call.shape(k)?;
@@ -18,15 +18,15 @@ pub(super) fn concat(call: &Call<'_>) -> Shaping<Shaped> {
         };
         *slot = large(slot.checked_add(*more))?;
     }
-    Ok(Shaped::new(first.dtype, shape))
+    Ok(ShapedTensor::new(first.dtype, shape))
 }
 
-pub(super) fn split(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
-    let axis = Call::axis(call.integer("axis").unwrap_or(0), input.shape.len())?;
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), input.shape.len())?;
     let whole = input.shape.get(axis).copied().unwrap_or(0);
     let sizes = match call.parameter("split", 1)? {
-        Some(sizes) => sizes.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?,
+        Some(sizes) => sizes.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?,
         None => {
             let count = large(u64::try_from(call.outputs).ok())?.max(1);
             // All as large, the last one may be smaller.
@@ -41,13 +41,13 @@ pub(super) fn split(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
     let part = |size: u64| {
         let mut shape = input.shape.clone();
         shape.get_mut(axis).into_iter().for_each(|slot| *slot = size);
-        Shaped::new(input.dtype, shape)
+        ShapedTensor::new(input.dtype, shape)
     };
     Ok(sizes.into_iter().map(part).collect())
 }
 
 /// What a slice takes of one axis: from, to, by. Counted from 0; `to` is -1 for a step below 0 that ends at the first.
-pub(super) struct Cut {
+pub(super) struct SliceRange {
     pub(super) axis: usize,
     pub(super) start: i64,
     pub(super) end: i64,
@@ -55,14 +55,14 @@ pub(super) struct Cut {
 }
 
 /// The cuts of a slice.
-pub(super) fn cuts(call: &Call<'_>) -> Shaping<Vec<Cut>> {
+pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     let shape = call.shape(0)?;
     let (Some(starts), Some(ends)) = (call.parameter("starts", 1)?, call.parameter("ends", 2)?)
     else {
         return wrong("where it starts and ends is missing");
     };
     let axes = match call.parameter("axes", 3)? {
-        Some(axes) => Call::axes(&axes, shape.len())?,
+        Some(axes) => OnnxCall::axes(&axes, shape.len())?,
         None => (0..starts.len()).collect(),
     };
     let steps = call.parameter("steps", 4)?.unwrap_or_else(|| vec![1; starts.len()]);
@@ -81,12 +81,12 @@ pub(super) fn cuts(call: &Call<'_>) -> Shaping<Vec<Cut>> {
             1.. => (counted(start).clamp(0, size), counted(end).clamp(0, size)),
             _ => (counted(start).clamp(0, (size - 1).max(0)), counted(end).clamp(-1, size)),
         };
-        cuts.push(Cut { axis, start, end, step });
+        cuts.push(SliceRange { axis, start, end, step });
     }
     Ok(cuts)
 }
 
-pub(super) fn slice(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn slice(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let mut shape = input.shape.clone();
     for cut in cuts(call)? {
@@ -95,16 +95,16 @@ pub(super) fn slice(call: &Call<'_>) -> Shaping<Shaped> {
         let Some(slot) = shape.get_mut(cut.axis) else { continue };
         *slot = if *slot == 0 { 0 } else { reach.div_ceil(cut.step.unsigned_abs()) };
     }
-    Ok(Shaped::new(input.dtype, shape))
+    Ok(ShapedTensor::new(input.dtype, shape))
 }
 
-pub(super) fn pad(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn pad(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let rank = input.shape.len();
     let name = if call.opset < 2 { "paddings" } else { "pads" };
     let Some(pads) = call.parameter(name, 1)? else { return wrong("`pads` is missing") };
     let axes = match call.optional(3) {
-        Some(_) => Call::axes(&call.parameter("axes", 3)?.unwrap_or_default(), rank)?,
+        Some(_) => OnnxCall::axes(&call.parameter("axes", 3)?.unwrap_or_default(), rank)?,
         None => (0..rank).collect(),
     };
     if pads.len() != 2 * axes.len() {
@@ -118,24 +118,24 @@ pub(super) fn pad(call: &Call<'_>) -> Shaping<Shaped> {
             before.checked_add(*after).and_then(|more| more.checked_add(signed(*slot).ok()?));
         *slot = extent(large(more)?)?;
     }
-    Ok(Shaped::new(input.dtype, shape))
+    Ok(ShapedTensor::new(input.dtype, shape))
 }
 
-pub(super) fn gather(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn gather(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, indices) = (call.input(0)?, call.shape(1)?);
-    let axis = Call::axis(call.integer("axis").unwrap_or(0), input.shape.len())?;
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), input.shape.len())?;
     let (before, rest) = input.shape.split_at_checked(axis).unwrap_or_default();
     let shape = [before, indices, rest.get(1..).unwrap_or_default()].concat();
-    Ok(Shaped::new(input.dtype, shape))
+    Ok(ShapedTensor::new(input.dtype, shape))
 }
 
 /// An element for each index.
-pub(super) fn gather_elements(call: &Call<'_>) -> Shaping<Shaped> {
-    Ok(Shaped::new(call.input(0)?.dtype, call.shape(1)?.to_vec()))
+pub(super) fn gather_elements(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    Ok(ShapedTensor::new(call.input(0)?.dtype, call.shape(1)?.to_vec()))
 }
 
 /// The last axis of the indices says which part is taken; `batch_dims` axes go along.
-pub(super) fn gather_nd(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, indices) = (call.input(0)?, call.shape(1)?);
     let Some((depth, outer)) = indices.split_last() else { return wrong("there are no indices") };
     let along = extent(call.integer("batch_dims").unwrap_or(0))?;
@@ -144,13 +144,13 @@ pub(super) fn gather_nd(call: &Call<'_>) -> Shaping<Shaped> {
         let (input, indices) = (listed(&input.shape), listed(indices));
         return wrong(format!("{indices} takes more axes than {input} has"));
     };
-    Ok(Shaped::new(input.dtype, [outer, rest].concat()))
+    Ok(ShapedTensor::new(input.dtype, [outer, rest].concat()))
 }
 
 /// The largest or smallest along an axis, and where they were.
-pub(super) fn top(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn top(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
-    let axis = Call::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
     let count = match call.integer("k") {
         Some(count) => count,
         None => match call.parameter("K", 1)?.as_deref() {
@@ -163,13 +163,13 @@ pub(super) fn top(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
         .get_mut(axis)
         .into_iter()
         .try_for_each(|slot| extent(count).map(|count| *slot = count))?;
-    Ok(vec![Shaped::new(input.dtype, shape.clone()), Shaped::new(Scalar::I64, shape)])
+    Ok(vec![ShapedTensor::new(input.dtype, shape.clone()), ShapedTensor::new(Scalar::I64, shape)])
 }
 
-pub(super) fn tile(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn tile(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     if call.opset < 6 {
-        return Err(Unshaped::Operator);
+        return Err(ShapeError::Operator);
     }
     let repeats = call.parameter("repeats", 1)?.unwrap_or_default();
     if repeats.len() != input.shape.len() {
@@ -179,5 +179,5 @@ pub(super) fn tile(call: &Call<'_>) -> Shaping<Shaped> {
     for (size, times) in input.shape.iter().zip(repeats) {
         shape.push(large(size.checked_mul(extent(times)?))?);
     }
-    Ok(Shaped::new(input.dtype, shape))
+    Ok(ShapedTensor::new(input.dtype, shape))
 }

@@ -1,10 +1,10 @@
 //! Products of matrices.
 
 use super::broadcast::together;
-use crate::import::call::{Call, Shaped};
-use crate::import::fault::{Shaping, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor};
+use crate::import::fault::{ShapeResult, listed, wrong};
 
-pub(super) fn gemm(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn gemm(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let matrix = |k: usize, name: &str| {
         let shape = call.shape(k)?;
         match (shape, call.integer(name).unwrap_or(0)) {
@@ -22,15 +22,15 @@ pub(super) fn gemm(call: &Call<'_>) -> Shaping<Shaped> {
     {
         return wrong(format!("{} is not added to [{m}, {n}]", listed(&bias.shape)));
     }
-    Ok(Shaped::new(call.input(0)?.dtype, vec![m, n]))
+    Ok(ShapedTensor::new(call.input(0)?.dtype, vec![m, n]))
 }
 
-pub(super) fn matmul(call: &Call<'_>) -> Shaping<Shaped> {
-    Ok(Shaped::new(call.input(0)?.dtype, multiplied(call.shape(0)?, call.shape(1)?)?))
+pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    Ok(ShapedTensor::new(call.input(0)?.dtype, multiplied(call.shape(0)?, call.shape(1)?)?))
 }
 
 /// As `NumPy` has it: a vector is a row on the left and a column on the right.
-pub(super) fn multiplied(a: &[u64], b: &[u64]) -> Shaping<Vec<u64>> {
+pub(super) fn multiplied(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let (rows, a_inner) = match a {
         [] => return wrong("a scalar is not multiplied"),
         [inner] => (None, *inner),

@@ -3,11 +3,11 @@
 use super::broadcast::together;
 use super::{product, window};
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped};
-use crate::import::fault::{Shaping, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor};
+use crate::import::fault::{ShapeResult, wrong};
 
 /// The element type of what is quantized: that of the zero point, else the one asked for, else `u8`.
-pub(super) fn quantized(call: &Call<'_>) -> Shaping<Scalar> {
+pub(super) fn quantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(zero) = call.optional(2) {
         return Ok(zero.dtype);
     }
@@ -15,7 +15,7 @@ pub(super) fn quantized(call: &Call<'_>) -> Shaping<Scalar> {
 }
 
 /// The element type of what is no longer quantized: the one asked for, else that of the scale.
-pub(super) fn dequantized(call: &Call<'_>) -> Shaping<Scalar> {
+pub(super) fn dequantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     match call.dtype("output_dtype")? {
         Some(dtype) => Ok(dtype),
         None => Ok(call.input(1)?.dtype),
@@ -23,46 +23,47 @@ pub(super) fn dequantized(call: &Call<'_>) -> Shaping<Scalar> {
 }
 
 /// What is quantized, the scale, the zero point.
-pub(super) fn dynamic(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn dynamic(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(vec![
-        Shaped::new(Scalar::U8, call.shape(0)?.to_vec()),
-        Shaped::new(Scalar::F32, Vec::new()),
-        Shaped::new(Scalar::U8, Vec::new()),
+        ShapedTensor::new(Scalar::U8, call.shape(0)?.to_vec()),
+        ShapedTensor::new(Scalar::F32, Vec::new()),
+        ShapedTensor::new(Scalar::U8, Vec::new()),
     ])
 }
 
-pub(super) fn conv_integer(call: &Call<'_>) -> Shaping<Shaped> {
-    Ok(Shaped::new(Scalar::I32, window::convolved(call, call.shape(0)?, call.shape(1)?)?))
+pub(super) fn conv_integer(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    Ok(ShapedTensor::new(Scalar::I32, window::convolved(call, call.shape(0)?, call.shape(1)?)?))
 }
 
 /// Operands: (data, scale, zero, filter, scale, zero, scale of the result, its zero, bias).
-pub(super) fn conv(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = window::convolved(call, call.shape(0)?, call.shape(3)?)?;
-    Ok(Shaped::new(call.input(7)?.dtype, shape))
+    Ok(ShapedTensor::new(call.input(7)?.dtype, shape))
 }
 
-pub(super) fn matmul_integer(call: &Call<'_>) -> Shaping<Shaped> {
-    Ok(Shaped::new(Scalar::I32, product::multiplied(call.shape(0)?, call.shape(1)?)?))
+pub(super) fn matmul_integer(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    Ok(ShapedTensor::new(Scalar::I32, product::multiplied(call.shape(0)?, call.shape(1)?)?))
 }
 
 /// Operands: (a, scale, zero, b, scale, zero, scale of the result, its zero).
-pub(super) fn matmul(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = product::multiplied(call.shape(0)?, call.shape(3)?)?;
-    Ok(Shaped::new(call.input(7)?.dtype, shape))
+    Ok(ShapedTensor::new(call.input(7)?.dtype, shape))
 }
 
 /// Operands: (a, scale, zero, b, scale, zero, scale of the result, its zero).
-pub(super) fn broadcast(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn broadcast(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let own = call.input(0)?;
-    Ok(Shaped::new(own.dtype, together(&own.shape, call.shape(3)?)?))
+    Ok(ShapedTensor::new(own.dtype, together(&own.shape, call.shape(3)?)?))
 }
 
 /// Operands: (scale of the result, its zero, then for each part: data, scale, zero).
-pub(super) fn concat(call: &Call<'_>) -> Shaping<Shaped> {
-    let inputs: Vec<Option<&Shaped>> = call.inputs.iter().skip(2).step_by(3).copied().collect();
+pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let inputs: Vec<Option<&ShapedTensor>> =
+        call.inputs.iter().skip(2).step_by(3).copied().collect();
     if inputs.is_empty() {
         return wrong("nothing is joined");
     }
-    let parts = Call { node: call.node, opset: call.opset, inputs, outputs: call.outputs };
+    let parts = OnnxCall { node: call.node, opset: call.opset, inputs, outputs: call.outputs };
     super::parts::concat(&parts)
 }

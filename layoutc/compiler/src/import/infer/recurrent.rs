@@ -1,10 +1,10 @@
 //! Networks that go along a sequence: LSTM, GRU, RNN.
 
-use crate::import::call::{Call, Shaped, extent, large};
-use crate::import::fault::{Shaping, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
+use crate::import::fault::{ShapeResult, listed, wrong};
 
 /// The axes of the weights of a recurrent operator, each of them `[directions, …]`.
-pub(super) enum Weights {
+pub(super) enum WeightOrder {
     /// Gates and units first, as ONNX has it: `[directions, gates * units, inputs]`.
     UnitsFirst,
     /// Gates and units last: `[directions, inputs, gates * units]`.
@@ -14,11 +14,11 @@ pub(super) enum Weights {
 /// What is given for each element of the sequence, and the states at its end: as many as `states`, of as many units as the
 /// weights of `gates` have for each.
 pub(super) fn recurrent(
-    call: &Call<'_>,
+    call: &OnnxCall<'_>,
     gates: u64,
     states: usize,
-    weights: &Weights,
-) -> Shaping<Vec<Shaped>> {
+    weights: &WeightOrder,
+) -> ShapeResult<Vec<ShapedTensor>> {
     let (data, own, repeated) = (call.input(0)?, call.shape(1)?, call.shape(2)?);
     let is_batch_first = call.integer("layout") == Some(1);
     let (steps, batch, inputs) = match data.shape[..] {
@@ -31,11 +31,11 @@ pub(super) fn recurrent(
         _ => 1,
     };
     let (units, wanted) = match (repeated, weights) {
-        ([_, rows, units], Weights::UnitsFirst) => (*units, [directions, *rows, inputs]),
-        ([_, units, columns], Weights::UnitsLast) => (*units, [directions, inputs, *columns]),
+        ([_, rows, units], WeightOrder::UnitsFirst) => (*units, [directions, *rows, inputs]),
+        ([_, units, columns], WeightOrder::UnitsLast) => (*units, [directions, inputs, *columns]),
         _ => return wrong(format!("{} has not three axes", listed(repeated))),
     };
-    let rows = if matches!(weights, Weights::UnitsFirst) { wanted[1] } else { wanted[2] };
+    let rows = if matches!(weights, WeightOrder::UnitsFirst) { wanted[1] } else { wanted[2] };
     if own != wanted || large(units.checked_mul(gates))? != rows {
         return wrong(format!(
             "weights of {} and {} do not fit {}",
@@ -62,7 +62,7 @@ pub(super) fn recurrent(
     } else {
         vec![steps, directions, batch, units]
     };
-    let mut results = vec![Shaped::new(data.dtype, all)];
-    results.extend((0..states).map(|_| Shaped::new(data.dtype, state.to_vec())));
+    let mut results = vec![ShapedTensor::new(data.dtype, all)];
+    results.extend((0..states).map(|_| ShapedTensor::new(data.dtype, state.to_vec())));
     Ok(results)
 }

@@ -1,48 +1,48 @@
 //! Operators that leave axes out, and norms with results besides.
 
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped};
-use crate::import::fault::{Shaping, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor};
+use crate::import::fault::{ShapeResult, listed, wrong};
 
-pub(super) fn reduce(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn reduce(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let rank = input.shape.len();
     let given = call.parameter("axes", 1)?.filter(|axes| !axes.is_empty());
     let axes = match given {
-        Some(axes) => Call::axes(&axes, rank)?,
+        Some(axes) => OnnxCall::axes(&axes, rank)?,
         None if call.integer("noop_with_empty_axes") == Some(1) => Vec::new(),
         None => (0..rank).collect(),
     };
-    Ok(Shaped::new(input.dtype, without(call, &input.shape, &axes)))
+    Ok(ShapedTensor::new(input.dtype, without(call, &input.shape, &axes)))
 }
 
 /// Where the largest or smallest is.
-pub(super) fn arg(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn arg(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
-    let axis = Call::axis(call.integer("axis").unwrap_or(0), shape.len())?;
-    Ok(Shaped::new(Scalar::I64, without(call, shape, &[axis])))
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), shape.len())?;
+    Ok(ShapedTensor::new(Scalar::I64, without(call, shape, &[axis])))
 }
 
 /// The axes are 1, or gone where `keepdims` is 0.
-fn without(call: &Call<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
+fn without(call: &OnnxCall<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
     let keeps = call.integer("keepdims") != Some(0);
     let kept = shape.iter().enumerate().filter(|(k, _)| keeps || !axes.contains(k));
     kept.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
 }
 
 /// The result, the means and the inverse deviations.
-pub(super) fn layer_normalization(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn layer_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
-    let axis = Call::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
     let one = |(k, extent): (usize, &u64)| if k < axis { *extent } else { 1 };
     let means: Vec<u64> = input.shape.iter().enumerate().map(one).collect();
     let dtype = call.dtype("stash_type")?.unwrap_or(Scalar::F32);
-    let means = Shaped::new(dtype, means);
-    Ok(vec![Shaped::new(input.dtype, input.shape.clone()), means.clone(), means])
+    let means = ShapedTensor::new(dtype, means);
+    Ok(vec![ShapedTensor::new(input.dtype, input.shape.clone()), means.clone(), means])
 }
 
 /// The result, and while training means and variances of channels.
-pub(super) fn batch_normalization(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn batch_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let channels = input.shape.get(1).copied().unwrap_or(1);
     // In old models each element may have its own.
@@ -53,10 +53,10 @@ pub(super) fn batch_normalization(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
             return wrong(format!("operand {k} of {own} does not fit {shape}"));
         }
     }
-    let mut results = vec![Shaped::new(input.dtype, input.shape.clone())];
+    let mut results = vec![ShapedTensor::new(input.dtype, input.shape.clone())];
     for k in [3, 4, 3, 4] {
         let own = call.input(k)?;
-        results.push(Shaped::new(own.dtype, own.shape.clone()));
+        results.push(ShapedTensor::new(own.dtype, own.shape.clone()));
     }
     Ok(results)
 }

@@ -1,18 +1,19 @@
 //! Operators that keep the elements and change the axes.
 
-use crate::import::call::{Call, Shaped, count, extent, large};
-use crate::import::fault::{Shaping, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, count, extent, large};
+use crate::import::fault::{ShapeResult, listed, wrong};
 
-pub(super) fn flatten(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn flatten(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let (axis, rank) = (call.integer("axis").unwrap_or(1), input.shape.len());
     // Behind the last axis is a place too.
-    let at = if i64::try_from(rank).ok() == Some(axis) { rank } else { Call::axis(axis, rank)? };
+    let at =
+        if i64::try_from(rank).ok() == Some(axis) { rank } else { OnnxCall::axis(axis, rank)? };
     let (rows, columns) = input.shape.split_at_checked(at).unwrap_or((&input.shape, &[]));
-    Ok(Shaped::new(input.dtype, vec![count(rows)?, count(columns)?]))
+    Ok(ShapedTensor::new(input.dtype, vec![count(rows)?, count(columns)?]))
 }
 
-pub(super) fn reshape(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn reshape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let Some(asked) = call.parameter("shape", 1)? else { return wrong("the shape is missing") };
     let keeps_zero = call.integer("allowzero") == Some(1);
@@ -39,51 +40,51 @@ pub(super) fn reshape(call: &Call<'_>) -> Shaping<Shaped> {
     if count(&shape)? != all {
         return wrong(format!("{} has not as many elements as {asked:?}", listed(&input.shape)));
     }
-    Ok(Shaped::new(input.dtype, shape))
+    Ok(ShapedTensor::new(input.dtype, shape))
 }
 
-pub(super) fn squeeze(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn squeeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let axes = match call.parameter("axes", 1)? {
-        Some(axes) => Call::axes(&axes, input.shape.len())?,
+        Some(axes) => OnnxCall::axes(&axes, input.shape.len())?,
         None => (0..input.shape.len()).filter(|k| input.shape.get(*k) == Some(&1)).collect(),
     };
     if let Some(axis) = axes.iter().find(|k| input.shape.get(**k) != Some(&1)) {
         return wrong(format!("axis {axis} of {} is not 1", listed(&input.shape)));
     }
     let kept = input.shape.iter().enumerate().filter(|(k, _)| !axes.contains(k));
-    Ok(Shaped::new(input.dtype, kept.map(|(_, extent)| *extent).collect()))
+    Ok(ShapedTensor::new(input.dtype, kept.map(|(_, extent)| *extent).collect()))
 }
 
-pub(super) fn unsqueeze(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn unsqueeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let Some(axes) = call.parameter("axes", 1)? else { return wrong("`axes` is missing") };
     let rank = input.shape.len() + axes.len();
-    let axes = Call::axes(&axes, rank)?;
+    let axes = OnnxCall::axes(&axes, rank)?;
     let mut old = input.shape.iter().copied();
     let shape = (0..rank).map(|k| if axes.contains(&k) { 1 } else { old.next().unwrap_or(1) });
-    Ok(Shaped::new(input.dtype, shape.collect()))
+    Ok(ShapedTensor::new(input.dtype, shape.collect()))
 }
 
 /// The axes that a transposition takes: axis k of the result is axis `[k]` of the operand.
-pub(in crate::import) fn permutation(call: &Call<'_>) -> Shaping<Vec<usize>> {
+pub(in crate::import) fn permutation(call: &OnnxCall<'_>) -> ShapeResult<Vec<usize>> {
     let rank = call.shape(0)?.len();
     let Some(axes) = call.integers("perm") else { return Ok((0..rank).rev().collect()) };
-    let axes = Call::axes(axes, rank)?;
+    let axes = OnnxCall::axes(axes, rank)?;
     if axes.len() != rank {
         return wrong(format!("`perm` has {} axes for {rank}", axes.len()));
     }
     Ok(axes)
 }
 
-pub(super) fn transpose(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let axes = permutation(call)?;
     let shape = axes.iter().filter_map(|axis| input.shape.get(*axis)).copied().collect();
-    Ok(Shaped::new(input.dtype, shape))
+    Ok(ShapedTensor::new(input.dtype, shape))
 }
 
-pub(super) fn depth_to_space(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn depth_to_space(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, block) = (call.input(0)?, extent(call.integer("blocksize").unwrap_or(0))?);
     let square = large(block.checked_mul(block))?;
     let [n, c, h, w] = input.shape[..] else {
@@ -93,10 +94,10 @@ pub(super) fn depth_to_space(call: &Call<'_>) -> Shaping<Shaped> {
         return wrong(format!("{c} channels are no blocks of {block} x {block}"));
     }
     let (h, w) = (large(h.checked_mul(block))?, large(w.checked_mul(block))?);
-    Ok(Shaped::new(input.dtype, vec![n, c / square, h, w]))
+    Ok(ShapedTensor::new(input.dtype, vec![n, c / square, h, w]))
 }
 
-pub(super) fn space_to_depth(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn space_to_depth(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, block) = (call.input(0)?, extent(call.integer("blocksize").unwrap_or(0))?);
     let [n, c, h, w] = input.shape[..] else {
         return wrong(format!("{} has not four axes", listed(&input.shape)));
@@ -105,5 +106,5 @@ pub(super) fn space_to_depth(call: &Call<'_>) -> Shaping<Shaped> {
         return wrong(format!("{h} x {w} is not cut into blocks of {block}"));
     }
     let channels = c.checked_mul(block).and_then(|c| c.checked_mul(block));
-    Ok(Shaped::new(input.dtype, vec![n, large(channels)?, h / block, w / block]))
+    Ok(ShapedTensor::new(input.dtype, vec![n, large(channels)?, h / block, w / block]))
 }

@@ -3,22 +3,22 @@
 use std::cmp::Ordering;
 
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, extent, large};
-use crate::import::elements::{Values, rounded, whole};
-use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
+use crate::import::elements::{ConstantElements, rounded, whole};
+use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
 
 /// By scales or to sizes, of some axes or all: (x, scales) before version 11, then (x, roi, scales, sizes).
-pub(super) fn resize(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn resize(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let axes = match call.integers("axes").filter(|axes| !axes.is_empty()) {
-        Some(axes) => Call::axes(axes, input.shape.len())?,
+        Some(axes) => OnnxCall::axes(axes, input.shape.len())?,
         None => (0..input.shape.len()).collect(),
     };
     let scales = call.optional(if call.opset < 11 { 1 } else { 2 });
     if call.optional(3).is_some_and(|sizes| sizes.shape != [0]) && call.opset >= 11 {
         let policy = call.word("keep_aspect_ratio_policy").unwrap_or("stretch");
         let sizes = call.parameter("sizes", 3)?.unwrap_or_default();
-        let sizes = sizes.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?;
+        let sizes = sizes.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
         return match policy {
             "not_larger" => in_ratio(input, &axes, &sizes, Ordering::Less),
             "not_smaller" => in_ratio(input, &axes, &sizes, Ordering::Greater),
@@ -30,7 +30,7 @@ pub(super) fn resize(call: &Call<'_>) -> Shaping<Shaped> {
 }
 
 /// Scales are an operand since version 9.
-pub(super) fn upsample(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn upsample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let scales = match call.attribute("scales") {
         Some(own) => own.floats.iter().copied().map(f64::from).collect(),
@@ -40,17 +40,22 @@ pub(super) fn upsample(call: &Call<'_>) -> Shaping<Shaped> {
     scaled(input, &axes, &scales)
 }
 
-fn floats(scales: &Shaped) -> Shaping<Vec<f64>> {
+fn floats(scales: &ShapedTensor) -> ShapeResult<Vec<f64>> {
     match &scales.known {
-        Some(Values::Floats(scales)) => Ok(scales.clone()),
-        Some(Values::Integers(_)) | None => {
-            Err(Unshaped::Open("the scales are not a constant".to_owned()))
+        Some(ConstantElements::Floats(scales)) => Ok(scales.clone()),
+        Some(ConstantElements::Integers(_)) | None => {
+            Err(ShapeError::DataDependent("the scales are not a constant".to_owned()))
         }
     }
 }
 
 /// All axes by one scale, the least or the greatest of those that the sizes ask for; halves are rounded up.
-fn in_ratio(input: &Shaped, axes: &[usize], sizes: &[u64], wanted: Ordering) -> Shaping<Shaped> {
+fn in_ratio(
+    input: &ShapedTensor,
+    axes: &[usize],
+    sizes: &[u64],
+    wanted: Ordering,
+) -> ShapeResult<ShapedTensor> {
     let mut scale: Option<(u128, u128)> = None;
     for (axis, size) in axes.iter().zip(sizes) {
         let own = u128::from(input.shape.get(*axis).copied().unwrap_or(0).max(1));
@@ -69,7 +74,7 @@ fn in_ratio(input: &Shaped, axes: &[usize], sizes: &[u64], wanted: Ordering) -> 
     })
 }
 
-fn scaled(input: &Shaped, axes: &[usize], scales: &[f64]) -> Shaping<Shaped> {
+fn scaled(input: &ShapedTensor, axes: &[usize], scales: &[f64]) -> ShapeResult<ShapedTensor> {
     along(input, axes, scales, |size, scale| {
         // ONNX multiplies in `f32`, where 10 times 0.7 is 7.
         let size = u32::try_from(size).map_or(f64::INFINITY, f64::from);
@@ -82,11 +87,11 @@ fn scaled(input: &Shaped, axes: &[usize], scales: &[f64]) -> Shaping<Shaped> {
 }
 
 fn along<T>(
-    input: &Shaped,
+    input: &ShapedTensor,
     axes: &[usize],
     given: &[T],
-    change: impl Fn(u64, &T) -> Shaping<u64>,
-) -> Shaping<Shaped> {
+    change: impl Fn(u64, &T) -> ShapeResult<u64>,
+) -> ShapeResult<ShapedTensor> {
     if axes.len() != given.len() {
         return wrong(format!("{} numbers do not fit {}", given.len(), listed(&input.shape)));
     }
@@ -95,5 +100,5 @@ fn along<T>(
         let Some(slot) = shape.get_mut(*axis) else { continue };
         *slot = change(*slot, given)?;
     }
-    Ok(Shaped::new(input.dtype, shape))
+    Ok(ShapedTensor::new(input.dtype, shape))
 }

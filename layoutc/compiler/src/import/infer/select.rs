@@ -2,88 +2,94 @@
 
 use super::fold::non_zeros;
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, count, extent, large};
-use crate::import::elements::{Values, whole};
-use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, count, extent, large};
+use crate::import::elements::{ConstantElements, whole};
+use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
 
 /// An axis more, as long as there are classes.
-pub(super) fn one_hot(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let indices = call.shape(0)?;
     let depth = match call.input(1)?.known.as_ref() {
-        Some(Values::Integers(depth)) => depth.first().copied(),
-        Some(Values::Floats(depth)) => depth.first().copied().and_then(whole),
-        None => return Err(Unshaped::Open("operand 1, `depth`, is not a constant".to_owned())),
+        Some(ConstantElements::Integers(depth)) => depth.first().copied(),
+        Some(ConstantElements::Floats(depth)) => depth.first().copied().and_then(whole),
+        None => {
+            return Err(ShapeError::DataDependent(
+                "operand 1, `depth`, is not a constant".to_owned(),
+            ));
+        }
     };
     let Some(depth) = depth else { return wrong("`depth` is no number") };
-    let axis = Call::axis(call.integer("axis").unwrap_or(-1), indices.len() + 1)?;
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), indices.len() + 1)?;
     let mut shape = indices.to_vec();
     shape.insert(axis, extent(depth)?);
-    Ok(Shaped::new(call.input(2)?.dtype, shape))
+    Ok(ShapedTensor::new(call.input(2)?.dtype, shape))
 }
 
 /// The indices of what is not zero, a row for each axis.
-pub(super) fn non_zero(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn non_zero(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let Some(known) = &input.known else {
         return open("how many elements are not zero");
     };
     let rank = large(u64::try_from(input.shape.len()).ok())?;
     let found = large(u64::try_from(non_zeros(known).len()).ok())?;
-    Ok(Shaped::new(Scalar::I64, vec![rank, found]))
+    Ok(ShapedTensor::new(Scalar::I64, vec![rank, found]))
 }
 
 /// A result whose size the data decide.
-pub(super) fn open(what: &str) -> Shaping<Shaped> {
-    Err(Unshaped::Open(format!("{what} is known only when the model runs")))
+pub(super) fn open(what: &str) -> ShapeResult<ShapedTensor> {
+    Err(ShapeError::DataDependent(format!("{what} is known only when the model runs")))
 }
 
 /// What a condition takes of an axis, or of all elements.
-pub(super) fn compress(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn compress(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, condition) = (call.input(0)?, call.input(1)?);
     let Some(known) = &condition.known else {
-        return Err(Unshaped::Open("operand 1, `condition`, is not a constant".to_owned()));
+        return Err(ShapeError::DataDependent(
+            "operand 1, `condition`, is not a constant".to_owned(),
+        ));
     };
     let taken = |whole: u64| {
         let places = non_zeros(known).into_iter().filter_map(|place| u64::try_from(place).ok());
         large(u64::try_from(places.filter(|place| *place < whole).count()).ok())
     };
     let Some(axis) = call.integer("axis") else {
-        return Ok(Shaped::new(input.dtype, vec![taken(count(&input.shape)?)?]));
+        return Ok(ShapedTensor::new(input.dtype, vec![taken(count(&input.shape)?)?]));
     };
-    let axis = Call::axis(axis, input.shape.len())?;
+    let axis = OnnxCall::axis(axis, input.shape.len())?;
     let mut shape = input.shape.clone();
     let Some(slot) = shape.get_mut(axis) else { return wrong("there is no such axis") };
     *slot = taken(*slot)?;
-    Ok(Shaped::new(input.dtype, shape))
+    Ok(ShapedTensor::new(input.dtype, shape))
 }
 
 /// The determinants of matrices.
-pub(super) fn det(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn det(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     match input.shape.as_slice() {
         [outer @ .., rows, columns] if rows == columns => {
-            Ok(Shaped::new(input.dtype, outer.to_vec()))
+            Ok(ShapedTensor::new(input.dtype, outer.to_vec()))
         }
         shape => wrong(format!("{} are no square matrices", listed(shape))),
     }
 }
 
 /// So many samples for each row.
-pub(super) fn multinomial(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn multinomial(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let [batch, _] = call.shape(0)? else {
         return wrong(format!("{} is no matrix", listed(call.shape(0)?)));
     };
     let samples = extent(call.integer("sample_size").unwrap_or(1))?;
-    Ok(Shaped::new(call.dtype("dtype")?.unwrap_or(Scalar::I32), vec![*batch, samples]))
+    Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(Scalar::I32), vec![*batch, samples]))
 }
 
 /// A number for each of the parts that are counted, of each row.
-pub(super) fn tf_idf(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn tf_idf(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let last = call.integers("ngram_indexes").unwrap_or_default().iter().max();
     let parts = extent(large(last.copied().unwrap_or(-1).checked_add(1))?)?;
     let shape = match call.shape(0)? {
         [rows, _] => vec![*rows, parts],
         _ => vec![parts],
     };
-    Ok(Shaped::new(Scalar::F32, shape))
+    Ok(ShapedTensor::new(Scalar::F32, shape))
 }

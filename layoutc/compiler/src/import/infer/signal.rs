@@ -1,27 +1,27 @@
 //! Fourier transforms and windows.
 
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, extent, signed};
-use crate::import::elements::Values;
-use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, extent, signed};
+use crate::import::elements::ConstantElements;
+use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
 
 /// A whole number that an operand is, where it is there.
-fn number(call: &Call<'_>, k: usize) -> Shaping<Option<i64>> {
+fn number(call: &OnnxCall<'_>, k: usize) -> ShapeResult<Option<i64>> {
     let Some(input) = call.optional(k) else { return Ok(None) };
-    match input.known.as_ref().and_then(Values::integers) {
+    match input.known.as_ref().and_then(ConstantElements::integers) {
         Some([value]) => Ok(Some(*value)),
-        _ => Err(Unshaped::Open(format!("operand {k} is not a constant integer"))),
+        _ => Err(ShapeError::DataDependent(format!("operand {k} is not a constant integer"))),
     }
 }
 
 /// Of the last axis, real and imaginary parts, both are given but of a real signal.
-pub(super) fn dft(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let axis = match call.opset {
         ..20 => call.integer("axis").unwrap_or(1),
         20.. => number(call, 2)?.unwrap_or(-2),
     };
-    let axis = Call::axis(axis, data.shape.len())?;
+    let axis = OnnxCall::axis(axis, data.shape.len())?;
     let is_set = |name: &str| call.integer(name) == Some(1);
     let mut shape = data.shape.clone();
     let Some(slot) = shape.get_mut(axis) else { return wrong("there is no such axis") };
@@ -36,11 +36,11 @@ pub(super) fn dft(call: &Call<'_>) -> Shaping<Shaped> {
     if let Some(last) = shape.last_mut() {
         *last = if is_set("onesided") && is_set("inverse") { 1 } else { 2 };
     }
-    Ok(Shaped::new(data.dtype, shape))
+    Ok(ShapedTensor::new(data.dtype, shape))
 }
 
 /// `[batch, frames, frequencies, 2]`
-pub(super) fn stft(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn stft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let [batch, whole, ..] = data.shape.as_slice() else {
         return wrong(format!("{} is no signal", listed(&data.shape)));
@@ -58,21 +58,21 @@ pub(super) fn stft(call: &Call<'_>) -> Shaping<Shaped> {
     };
     let bins = if call.integer("onesided") == Some(0) { length } else { length / 2 + 1 };
     let shape = vec![*batch, extent(rest / step + 1)?, extent(bins)?, 2];
-    Ok(Shaped::new(data.dtype, shape))
+    Ok(ShapedTensor::new(data.dtype, shape))
 }
 
 /// A window of a size.
-pub(super) fn window(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn window(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let Some(size) = number(call, 0)? else { return wrong("the size is missing") };
     let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);
-    Ok(Shaped::new(dtype, vec![extent(size)?]))
+    Ok(ShapedTensor::new(dtype, vec![extent(size)?]))
 }
 
 /// `[frequencies, bins]`
-pub(super) fn mel(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn mel(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (Some(bins), Some(length)) = (number(call, 0)?, number(call, 1)?) else {
         return wrong("how many bins and how long is missing");
     };
     let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);
-    Ok(Shaped::new(dtype, vec![extent(length)? / 2 + 1, extent(bins)?]))
+    Ok(ShapedTensor::new(dtype, vec![extent(length)? / 2 + 1, extent(bins)?]))
 }

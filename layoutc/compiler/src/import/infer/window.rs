@@ -1,11 +1,11 @@
 //! Convolutions and pools: a window that moves over the axes behind the first two.
 
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, extent, large, signed};
-use crate::import::fault::{Shaping, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, extent, large, signed};
+use crate::import::fault::{ShapeResult, listed, wrong};
 
 /// How a window moves along one axis.
-struct Move {
+struct WindowParams {
     kernel: i64,
     stride: i64,
     dilation: i64,
@@ -13,22 +13,26 @@ struct Move {
     pads: [i64; 2],
 }
 
-impl Move {
+impl WindowParams {
     /// The elements that the window spans: `(kernel - 1) * dilation + 1`.
-    fn span(&self) -> Shaping<i64> {
+    fn span(&self) -> ShapeResult<i64> {
         let steps = self.kernel.checked_sub(1).and_then(|steps| steps.checked_mul(self.dilation));
         large(steps.and_then(|steps| steps.checked_add(1)))
     }
 }
 
 /// The kernel is as large as the filter of operand 1, whose channels go with those of operand 0.
-pub(super) fn conv(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
-    Ok(Shaped::new(data.dtype, convolved(call, &data.shape, call.shape(1)?)?))
+    Ok(ShapedTensor::new(data.dtype, convolved(call, &data.shape, call.shape(1)?)?))
 }
 
 /// The shape of data that a filter goes over.
-pub(super) fn convolved(call: &Call<'_>, data: &[u64], filter: &[u64]) -> Shaping<Vec<u64>> {
+pub(super) fn convolved(
+    call: &OnnxCall<'_>,
+    data: &[u64],
+    filter: &[u64],
+) -> ShapeResult<Vec<u64>> {
     let [batch, channels, space @ ..] = data else {
         return wrong(format!("{} has no channels", listed(data)));
     };
@@ -51,7 +55,7 @@ pub(super) fn convolved(call: &Call<'_>, data: &[u64], filter: &[u64]) -> Shapin
 }
 
 /// Source: ONNX, `ConvTranspose`: `stride * (extent - 1) + output_padding + span - pads`.
-pub(super) fn conv_transpose(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
         return wrong(format!("{} has no channels", listed(&data.shape)));
@@ -93,11 +97,11 @@ pub(super) fn conv_transpose(call: &Call<'_>) -> Shaping<Shaped> {
         };
         shape.push(extent(large(moved)?)?);
     }
-    Ok(Shaped::new(data.dtype, shape))
+    Ok(ShapedTensor::new(data.dtype, shape))
 }
 
 /// A pool, and for `MaxPool` where each maximum was.
-pub(super) fn pool(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+pub(super) fn pool(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let data = call.input(0)?;
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
         return wrong(format!("{} has no channels", listed(&data.shape)));
@@ -107,24 +111,24 @@ pub(super) fn pool(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
     for (size, along) in space.iter().zip(moves(call, space.len(), None)?) {
         shape.push(slid(call, *size, &along, ceil)?);
     }
-    let mut results = vec![Shaped::new(data.dtype, shape.clone())];
+    let mut results = vec![ShapedTensor::new(data.dtype, shape.clone())];
     if call.node.op_type == "MaxPool" {
-        results.push(Shaped::new(Scalar::I64, shape));
+        results.push(ShapedTensor::new(Scalar::I64, shape));
     }
     Ok(results)
 }
 
-pub(super) fn global_pool(call: &Call<'_>) -> Shaping<Shaped> {
+pub(super) fn global_pool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
         return wrong(format!("{} has no channels", listed(&data.shape)));
     };
     let mut shape = vec![*batch, *channels];
     shape.extend(space.iter().map(|_| 1));
-    Ok(Shaped::new(data.dtype, shape))
+    Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-fn group(call: &Call<'_>) -> Shaping<u64> {
+fn group(call: &OnnxCall<'_>) -> ShapeResult<u64> {
     match call.integer("group").unwrap_or(1) {
         group if group >= 1 => extent(group),
         group => wrong(format!("`group` is {group}")),
@@ -132,11 +136,15 @@ fn group(call: &Call<'_>) -> Shaping<u64> {
 }
 
 /// How the window moves along each axis; `filter`: the kernel where none is given.
-fn moves(call: &Call<'_>, rank: usize, filter: Option<&[u64]>) -> Shaping<Vec<Move>> {
+fn moves(
+    call: &OnnxCall<'_>,
+    rank: usize,
+    filter: Option<&[u64]>,
+) -> ShapeResult<Vec<WindowParams>> {
     let list = |name: &str| call.integers(name).filter(|list| !list.is_empty());
     let kernel = match (list("kernel_shape"), filter) {
         (Some(kernel), _) => kernel.to_vec(),
-        (None, Some(filter)) => filter.iter().copied().map(signed).collect::<Shaping<_>>()?,
+        (None, Some(filter)) => filter.iter().copied().map(signed).collect::<ShapeResult<_>>()?,
         (None, None) => return wrong("`kernel_shape` is missing"),
     };
     let fits = |name: &str, count: usize| list(name).is_none_or(|list| list.len() == count);
@@ -154,13 +162,13 @@ fn moves(call: &Call<'_>, rank: usize, filter: Option<&[u64]>) -> Shaping<Vec<Mo
         if kernel < 1 || stride < 1 || dilation < 1 {
             return wrong(format!("a window of {kernel} by {stride}, {dilation} apart"));
         }
-        moves.push(Move { kernel, stride, dilation, pads });
+        moves.push(WindowParams { kernel, stride, dilation, pads });
     }
     Ok(moves)
 }
 
 /// How often the window fits: `(extent + pads - span) / stride + 1`, rounded up where `ceil` is 1.
-fn slid(call: &Call<'_>, size: u64, along: &Move, ceil: i64) -> Shaping<u64> {
+fn slid(call: &OnnxCall<'_>, size: u64, along: &WindowParams, ceil: i64) -> ShapeResult<u64> {
     let size = signed(size)?;
     let auto = call.word("auto_pad").unwrap_or("NOTSET");
     if auto.starts_with("SAME") {

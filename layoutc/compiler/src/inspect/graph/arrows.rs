@@ -1,20 +1,20 @@
 //! The arrows of a picture: straight down to the next row, past the boxes of the rows between where there are some. Those
 //! that lead to one box end side by side, their labels one below the other.
 
-use super::drawing::{Arrow, Drawing};
-use super::svg::{BOX, GAP, Placed, escaped};
+use super::drawing::{GraphArrow, GraphDrawing};
+use super::svg::{BOX, GAP, PositionedBox, escaped};
 
 /// How far apart arrows end at one box, and lanes beside the boxes are, in pixels.
 const APART: usize = 46;
 const LANE: usize = 14;
 
 /// All of them.
-pub(super) fn svg(drawing: &Drawing, placed: &[Option<Placed<'_>>]) -> String {
+pub(super) fn svg(drawing: &GraphDrawing, placed: &[Option<PositionedBox<'_>>]) -> String {
     let place = |k: usize| placed.get(k).and_then(Option::as_ref);
     let mut text = String::new();
-    let mut lanes = Lanes { placed, left: 0, right: 0 };
+    let mut lanes = ArrowLanes { placed, left: 0, right: 0 };
     for target in 0..placed.len() {
-        let mut arrows: Vec<&Arrow> =
+        let mut arrows: Vec<&GraphArrow> =
             drawing.arrows.iter().filter(|arrow| arrow.to == target).collect();
         arrows.sort_by_key(|arrow| place(arrow.from).map(|from| from.x));
         let spread = arrows.len().saturating_sub(1) * APART;
@@ -33,7 +33,7 @@ pub(super) fn svg(drawing: &Drawing, placed: &[Option<Placed<'_>>]) -> String {
 }
 
 /// Down to the next row.
-fn short(from: &Placed<'_>, (x, y): (usize, usize), label: &str, k: usize) -> String {
+fn short(from: &PositionedBox<'_>, (x, y): (usize, usize), label: &str, k: usize) -> String {
     let start = from.y + BOX.1;
     let bend = GAP.1 / 2;
     let path = format!(
@@ -49,16 +49,16 @@ fn short(from: &Placed<'_>, (x, y): (usize, usize), label: &str, k: usize) -> St
 }
 
 /// The room beside the boxes.
-struct Lanes<'p, 'd> {
-    placed: &'p [Option<Placed<'d>>],
+struct ArrowLanes<'p, 'd> {
+    placed: &'p [Option<PositionedBox<'d>>],
     /// How many arrows went by at each side.
     left: usize,
     right: usize,
 }
 
-impl Lanes<'_, '_> {
+impl ArrowLanes<'_, '_> {
     /// Past the boxes of the rows between.
-    fn arrow(&mut self, from: &Placed<'_>, (x, y): (usize, usize), label: &str) -> String {
+    fn arrow(&mut self, from: &PositionedBox<'_>, (x, y): (usize, usize), label: &str) -> String {
         let start = from.y + BOX.1;
         let between: Vec<usize> = self
             .placed

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::graph::{Graph, GraphTensor, Role, Way};
-use crate::solve::{Conversion, Plan};
+use crate::model::graph::{Graph, GraphTensor, OperatorLowering, TensorRole};
+use crate::solve::{GraphPlan, LayoutConversion};
 
 /// What a box stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BoxKind {
     Input,
     Constant,
     Operator,
@@ -17,15 +17,15 @@ pub(super) enum Kind {
 
 /// A box.
 #[derive(Debug)]
-pub(super) struct Shown {
-    pub(super) kind: Kind,
+pub(super) struct GraphBox {
+    pub(super) kind: BoxKind,
     pub(super) title: String,
     pub(super) below: String,
 }
 
 /// An arrow between two boxes, by their positions.
 #[derive(Debug)]
-pub(super) struct Arrow {
+pub(super) struct GraphArrow {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) label: String,
@@ -33,21 +33,21 @@ pub(super) struct Arrow {
 
 /// All of it. A box stands after those that arrows lead from to it.
 #[derive(Debug, Default)]
-pub(super) struct Drawing {
-    pub(super) boxes: Vec<Shown>,
-    pub(super) arrows: Vec<Arrow>,
+pub(super) struct GraphDrawing {
+    pub(super) boxes: Vec<GraphBox>,
+    pub(super) arrows: Vec<GraphArrow>,
     /// The box that gives a tensor in a layout.
-    givers: BTreeMap<(usize, usize), usize>,
+    producers: BTreeMap<(usize, usize), usize>,
 }
 
-impl Drawing {
-    pub(super) fn new(graph: &Graph, plan: &Plan) -> Self {
+impl GraphDrawing {
+    pub(super) fn new(graph: &Graph, plan: &GraphPlan) -> Self {
         let mut drawing = Self::default();
         for (k, tensor) in graph.tensors.iter().enumerate() {
             let kind = match tensor.role {
-                Role::Input => Kind::Input,
-                Role::Constant => Kind::Constant,
-                Role::Result { .. } => continue,
+                TensorRole::Input => BoxKind::Input,
+                TensorRole::Constant => BoxKind::Constant,
+                TensorRole::Result { .. } => continue,
             };
             let here = drawing.add(kind, &tensor.name, &shape(tensor));
             drawing.given(plan, k, tensor, here);
@@ -55,12 +55,14 @@ impl Drawing {
         for (k, node) in graph.nodes.iter().enumerate() {
             let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
             let below = match choice {
-                Some(choice) if choice.way == Way::Alias => format!("{}, no byte moves", node.op),
+                Some(choice) if choice.way == OperatorLowering::Alias => {
+                    format!("{}, no byte moves", node.op)
+                }
                 Some(choice) if choice.cost > 0 => format!("{}, {}", node.op, bytes(choice.cost)),
                 _ => node.op.clone(),
             };
-            let is_moved = choice.is_some_and(|choice| choice.way == Way::Conversion);
-            let kind = if is_moved { Kind::Conversion } else { Kind::Operator };
+            let is_moved = choice.is_some_and(|choice| choice.way == OperatorLowering::Conversion);
+            let kind = if is_moved { BoxKind::Conversion } else { BoxKind::Operator };
             let here = drawing.add(kind, &node.name, &below);
             for (slot, read) in node.inputs.iter().enumerate() {
                 let asked = choice.and_then(|choice| choice.inputs.get(slot).copied().flatten());
@@ -74,50 +76,53 @@ impl Drawing {
         }
         for wanted in &graph.outputs {
             let name = graph.tensors.get(wanted.tensor).map_or("", |tensor| &tensor.name);
-            let here = drawing.add(Kind::Output, name, "output");
+            let here = drawing.add(BoxKind::Output, name, "output");
             drawing.arrow(graph, plan, wanted.tensor, wanted.candidate, here);
         }
         drawing
     }
 
-    fn add(&mut self, kind: Kind, title: &str, below: &str) -> usize {
-        self.boxes.push(Shown { kind, title: title.to_owned(), below: below.to_owned() });
+    fn add(&mut self, kind: BoxKind, title: &str, below: &str) -> usize {
+        self.boxes.push(GraphBox { kind, title: title.to_owned(), below: below.to_owned() });
         self.boxes.len() - 1
     }
 
     /// A tensor comes from a box, and is converted behind it.
-    fn given(&mut self, plan: &Plan, position: usize, tensor: &GraphTensor, from: usize) {
+    fn given(&mut self, plan: &GraphPlan, position: usize, tensor: &GraphTensor, from: usize) {
         let stored = plan.stored.get(position).copied().unwrap_or(0);
-        self.givers.insert((position, stored), from);
-        let conversions: Vec<Conversion> = plan.conversions_of(position).copied().collect();
+        self.producers.insert((position, stored), from);
+        let conversions: Vec<LayoutConversion> = plan.conversions_of(position).copied().collect();
         for conversion in conversions {
-            let Some(giver) = self.givers.get(&(position, conversion.from)).copied() else {
+            let Some(giver) = self.producers.get(&(position, conversion.from)).copied() else {
                 continue;
             };
             if conversion.is_free {
-                self.givers.insert((position, conversion.to), giver);
+                self.producers.insert((position, conversion.to), giver);
                 continue;
             }
             let is_constant = tensor.is_constant();
             let below = if is_constant { "once".to_owned() } else { bytes(conversion.cost) };
-            let here =
-                self.add(Kind::Conversion, &format!("to {}", tensor.text(conversion.to)), &below);
+            let here = self.add(
+                BoxKind::Conversion,
+                &format!("to {}", tensor.text(conversion.to)),
+                &below,
+            );
             self.link(tensor, conversion.from, giver, here);
-            self.givers.insert((position, conversion.to), here);
+            self.producers.insert((position, conversion.to), here);
         }
     }
 
     fn arrow(
         &mut self,
         graph: &Graph,
-        plan: &Plan,
+        plan: &GraphPlan,
         tensor: usize,
         asked: Option<usize>,
         to: usize,
     ) {
         let stored = plan.stored.get(tensor).copied().unwrap_or(0);
         let layout = asked.unwrap_or(stored);
-        let giver = self.givers.get(&(tensor, layout)).copied();
+        let giver = self.producers.get(&(tensor, layout)).copied();
         if let (Some(shown), Some(giver)) = (graph.tensors.get(tensor), giver) {
             self.link(shown, layout, giver, to);
         }
@@ -126,7 +131,7 @@ impl Drawing {
     fn link(&mut self, tensor: &GraphTensor, layout: usize, from: usize, to: usize) {
         let size = tensor.candidates.get(layout).map_or(0, |candidate| candidate.bytes);
         let label = format!("{} {}, {}", tensor.name, tensor.text(layout), bytes(size));
-        self.arrows.push(Arrow { from, to, label });
+        self.arrows.push(GraphArrow { from, to, label });
     }
 }
 
@@ -156,17 +161,17 @@ fn bytes(bytes: u64) -> String {
 }
 
 /// The graph for Graphviz.
-pub fn dot(graph: &Graph, plan: &Plan) -> String {
-    let drawing = Drawing::new(graph, plan);
+pub fn dot(graph: &Graph, plan: &GraphPlan) -> String {
+    let drawing = GraphDrawing::new(graph, plan);
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let mut text =
         format!("digraph \"{}\" {{\n  node [fontname=\"sans-serif\"]\n", quoted(&graph.name));
     for (k, shown) in drawing.boxes.iter().enumerate() {
         let style = match shown.kind {
-            Kind::Operator => "shape=box",
-            Kind::Input | Kind::Output => "shape=ellipse",
-            Kind::Constant => "shape=ellipse style=dashed",
-            Kind::Conversion => "shape=box style=\"rounded,filled\" fillcolor=\"#ffd9a0\"",
+            BoxKind::Operator => "shape=box",
+            BoxKind::Input | BoxKind::Output => "shape=ellipse",
+            BoxKind::Constant => "shape=ellipse style=dashed",
+            BoxKind::Conversion => "shape=box style=\"rounded,filled\" fillcolor=\"#ffd9a0\"",
         };
         let (title, below) = (quoted(&shown.title), quoted(&shown.below));
         text.push_str(&format!("  n{k} [{style} label=\"{title}\\n{below}\"]\n"));

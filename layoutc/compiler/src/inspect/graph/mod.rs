@@ -10,18 +10,18 @@ pub use drawing::dot;
 pub use svg::svg;
 
 use super::lines_text;
-use crate::model::graph::{Graph, GraphTensor, Node, Role, Way};
-use crate::solve::{Conversion, Plan};
+use crate::model::graph::{Graph, GraphNode, GraphTensor, OperatorLowering, TensorRole};
+use crate::solve::{GraphPlan, LayoutConversion};
 
 /// The object of `solve --format json`, of one graph. Costs and bytes are bytes; `choices` are the alternatives that
 /// operators take, counted from 0; `layouts` are those in which tensors are given or written.
-pub fn solution_json(graph: &Graph, plan: &Plan) -> Value {
+pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     let all = || graph.tensors.iter().zip(&plan.stored);
     let stored = |(tensor, stored): (&GraphTensor, &usize)| {
         (tensor.name.clone(), Value::from(tensor.text(*stored)))
     };
     let is_open = |(tensor, _): &(&GraphTensor, &usize)| {
-        tensor.role == Role::Input && tensor.declared.is_none()
+        tensor.role == TensorRole::Input && tensor.declared.is_none()
     };
     let inputs: Map<String, Value> = all().filter(is_open).map(stored).collect();
     let layouts: Map<String, Value> = all().map(stored).collect();
@@ -33,11 +33,11 @@ pub fn solution_json(graph: &Graph, plan: &Plan) -> Value {
             Some((node.name.clone(), Value::from(node.choices.get(*choice)?.alternative?)))
         })
         .collect();
-    let list = |wanted: &dyn Fn(&Conversion) -> bool| -> Vec<Value> {
+    let list = |wanted: &dyn Fn(&LayoutConversion) -> bool| -> Vec<Value> {
         let wanted = plan.conversions.iter().filter(|conversion| wanted(conversion));
         wanted.filter_map(|conversion| conversion_json(graph, conversion)).collect()
     };
-    let is_constant = |conversion: &Conversion| {
+    let is_constant = |conversion: &LayoutConversion| {
         graph.tensors.get(conversion.tensor).is_some_and(GraphTensor::is_constant)
     };
     json!({
@@ -56,8 +56,8 @@ pub fn solution_json(graph: &Graph, plan: &Plan) -> Value {
 }
 
 /// The transpositions that are aliases or conversions: what each costs in bytes, and the layouts of its two sides.
-fn transposes_json(graph: &Graph, plan: &Plan) -> Vec<Value> {
-    let one = |(node, choice): (&Node, &usize)| {
+fn transposes_json(graph: &Graph, plan: &GraphPlan) -> Vec<Value> {
+    let one = |(node, choice): (&GraphNode, &usize)| {
         let choice = node.choices.get(*choice).filter(|_| node.transposed.is_some())?;
         let text = |tensor: Option<&usize>, layout: Option<usize>| {
             Some(graph.tensors.get(*tensor?)?.text(layout?).to_owned())
@@ -69,17 +69,17 @@ fn transposes_json(graph: &Graph, plan: &Plan) -> Vec<Value> {
     graph.nodes.iter().zip(&plan.choices).filter_map(one).collect()
 }
 
-fn conversion_json(graph: &Graph, conversion: &Conversion) -> Option<Value> {
+fn conversion_json(graph: &Graph, conversion: &LayoutConversion) -> Option<Value> {
     let tensor = graph.tensors.get(conversion.tensor)?;
     let (from, to) = (tensor.text(conversion.from), tensor.text(conversion.to));
     Some(json!({ "tensor": tensor.name, "from": from, "to": to, "cost": conversion.cost }))
 }
 
 /// The same for people: what each operator takes and gives, what is converted, what it costs.
-pub fn solution_text(graph: &Graph, plan: &Plan, file: &str) -> String {
+pub fn solution_text(graph: &Graph, plan: &GraphPlan, file: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     let outside = graph.tensors.iter().zip(&plan.stored);
-    for (tensor, stored) in outside.filter(|row| row.0.role == Role::Input) {
+    for (tensor, stored) in outside.filter(|row| row.0.role == TensorRole::Input) {
         let chosen = if tensor.declared.is_none() { ", chosen" } else { "" };
         lines.push(("input", format!("{} {}{chosen}", tensor.name, tensor.text(*stored))));
     }
@@ -112,14 +112,14 @@ pub fn solution_text(graph: &Graph, plan: &Plan, file: &str) -> String {
 }
 
 /// `1.25 %` of the cost.
-fn gap(plan: &Plan) -> String {
+fn gap(plan: &GraphPlan) -> String {
     let rest = u128::from(plan.cost.saturating_sub(plan.lower_bound)) * 10_000;
     let share = rest.checked_div(u128::from(plan.cost)).unwrap_or(0);
     format!("{}.{:02} %", share / 100, share % 100)
 }
 
 /// `c1 = conv(x NHWC, w OHWI) -> y NHWC, alternative 0, 100352 bytes`
-fn node_text(graph: &Graph, node: &Node, choice: usize) -> String {
+fn node_text(graph: &Graph, node: &GraphNode, choice: usize) -> String {
     let Some(choice) = node.choices.get(choice) else { return node.name.clone() };
     let tensor = |k: &usize, layout: Option<usize>| {
         let Some(tensor) = graph.tensors.get(*k) else { return String::new() };
@@ -142,10 +142,14 @@ fn node_text(graph: &Graph, node: &Node, choice: usize) -> String {
         text.push_str(&format!(", alternative {k}"));
     }
     match choice.way {
-        Way::Alias => text.push_str(", no byte moves"),
-        Way::Conversion => text.push_str(&format!(", converted, {} bytes", choice.cost)),
-        Way::Operator if choice.cost > 0 => text.push_str(&format!(", {} bytes", choice.cost)),
-        Way::Operator => {}
+        OperatorLowering::Alias => text.push_str(", no byte moves"),
+        OperatorLowering::Conversion => {
+            text.push_str(&format!(", converted, {} bytes", choice.cost))
+        }
+        OperatorLowering::Operator if choice.cost > 0 => {
+            text.push_str(&format!(", {} bytes", choice.cost))
+        }
+        OperatorLowering::Operator => {}
     }
     text
 }

@@ -1,9 +1,9 @@
 //! A solved graph as a picture: rows of boxes from the inputs down, each below all that it reads.
 
 use super::arrows;
-use super::drawing::{Drawing, Kind, Shown};
+use super::drawing::{BoxKind, GraphBox, GraphDrawing};
 use crate::model::graph::Graph;
-use crate::solve::Plan;
+use crate::solve::GraphPlan;
 
 /// Sizes, in pixels.
 pub(super) const BOX: (usize, usize) = (190, 44);
@@ -14,20 +14,20 @@ const HEAD: usize = 40;
 const SIDE: usize = 150;
 
 /// A box at its place: the middle of its upper edge.
-pub(super) struct Placed<'d> {
-    pub(super) shown: &'d Shown,
+pub(super) struct PositionedBox<'d> {
+    pub(super) shown: &'d GraphBox,
     pub(super) x: usize,
     pub(super) y: usize,
 }
 
 /// The picture of a solved graph.
-pub fn svg(graph: &Graph, plan: &Plan) -> String {
-    let drawing = Drawing::new(graph, plan);
+pub fn svg(graph: &Graph, plan: &GraphPlan) -> String {
+    let drawing = GraphDrawing::new(graph, plan);
     let rows = rows(&drawing);
     let widest = rows.iter().map(Vec::len).max().unwrap_or(0).max(2);
     let width = SIDE * 2 + widest * (BOX.0 + GAP.0);
     let height = HEAD + MARGIN + rows.len() * (BOX.1 + GAP.1) - GAP.1;
-    let mut placed: Vec<Option<Placed<'_>>> = drawing.boxes.iter().map(|_| None).collect();
+    let mut placed: Vec<Option<PositionedBox<'_>>> = drawing.boxes.iter().map(|_| None).collect();
     for (row, members) in rows.iter().enumerate() {
         let used = members.len() * (BOX.0 + GAP.0);
         let left = (width - used + BOX.0 + GAP.0) / 2;
@@ -35,7 +35,7 @@ pub fn svg(graph: &Graph, plan: &Plan) -> String {
             let (x, y) = (left + column * (BOX.0 + GAP.0), HEAD + row * (BOX.1 + GAP.1));
             let shown = drawing.boxes.get(*member);
             if let (Some(slot), Some(shown)) = (placed.get_mut(*member), shown) {
-                *slot = Some(Placed { shown, x, y });
+                *slot = Some(PositionedBox { shown, x, y });
             }
         }
     }
@@ -56,7 +56,7 @@ pub fn svg(graph: &Graph, plan: &Plan) -> String {
 
 /// The boxes by rows: each in the row below the lowest that leads to it; a tensor from outside right above its first
 /// reader.
-fn rows(drawing: &Drawing) -> Vec<Vec<usize>> {
+fn rows(drawing: &GraphDrawing) -> Vec<Vec<usize>> {
     let count = drawing.boxes.len();
     let mut depth = vec![0_usize; count];
     // Boxes stand after those that lead to them, but for conversions, which stand after their source: two rounds do.
@@ -72,9 +72,9 @@ fn rows(drawing: &Drawing) -> Vec<Vec<usize>> {
         let is_source = drawing
             .boxes
             .get(k)
-            .is_some_and(|shown| matches!(shown.kind, Kind::Input | Kind::Constant));
+            .is_some_and(|shown| matches!(shown.kind, BoxKind::Input | BoxKind::Constant));
         let is_moved =
-            is_source || drawing.boxes.get(k).is_some_and(|s| s.kind == Kind::Conversion);
+            is_source || drawing.boxes.get(k).is_some_and(|s| s.kind == BoxKind::Conversion);
         let readers = drawing.arrows.iter().filter(|arrow| arrow.from == k);
         let first = readers.filter_map(|arrow| depth.get(arrow.to)).min().copied();
         if let (true, Some(first), Some(row)) = (is_moved, first, depth.get_mut(k)) {
@@ -91,15 +91,15 @@ fn rows(drawing: &Drawing) -> Vec<Vec<usize>> {
     rows
 }
 
-fn box_svg(placed: &Placed<'_>) -> String {
-    let Placed { shown, x, y } = placed;
+fn box_svg(placed: &PositionedBox<'_>) -> String {
+    let PositionedBox { shown, x, y } = placed;
     let (width, height) = BOX;
     let left = x - width / 2;
     let (fill, stroke, round, dash) = match shown.kind {
-        Kind::Operator => ("#e8f0fe", "#3367d6", 3, ""),
-        Kind::Input | Kind::Output => ("#e6f4ea", "#188038", 22, ""),
-        Kind::Constant => ("#f1f3f4", "#5f6368", 22, " stroke-dasharray=\"4 3\""),
-        Kind::Conversion => ("#ffe0b2", "#e37400", 12, ""),
+        BoxKind::Operator => ("#e8f0fe", "#3367d6", 3, ""),
+        BoxKind::Input | BoxKind::Output => ("#e6f4ea", "#188038", 22, ""),
+        BoxKind::Constant => ("#f1f3f4", "#5f6368", 22, " stroke-dasharray=\"4 3\""),
+        BoxKind::Conversion => ("#ffe0b2", "#e37400", 12, ""),
     };
     format!(
         "<rect x=\"{left}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{round}\" fill=\"{fill}\" stroke=\"{stroke}\"{dash}/>\n\

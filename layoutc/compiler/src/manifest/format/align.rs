@@ -1,10 +1,10 @@
 //! Lines into text: the comments behind consecutive lines stand below each other.
 
 use super::WIDTH;
-use super::print::{Row, last_width};
+use super::print::{FormatLine, last_width};
 
 /// The text of `rows`, after `start`; each ends with `line_end`.
-pub(super) fn text(rows: &[Row], start: &str, line_end: &str) -> String {
+pub(super) fn text(rows: &[FormatLine], start: &str, line_end: &str) -> String {
     let mut text = start.to_owned();
     for run in rows.chunk_by(|above, below| is_commented(above) && is_commented(below)) {
         let column = column(run);
@@ -28,8 +28,8 @@ pub(super) fn text(rows: &[Row], start: &str, line_end: &str) -> String {
 }
 
 /// The column of the comments of consecutive rows: where the first has it, or further right for a longer row.
-fn column(run: &[Row]) -> usize {
-    let own = |row: &Row| last_width(&row.words) + row.gap.max(1);
+fn column(run: &[FormatLine]) -> usize {
+    let own = |row: &FormatLine| last_width(&row.words) + row.gap.max(1);
     let first = run.iter().find(|row| !row.is_below && has_room(row));
     let first = first.map(own).filter(|&column| column <= WIDTH).unwrap_or_default();
     let least = run.iter().filter(|row| has_room(row)).map(|row| last_width(&row.words) + 1);
@@ -37,10 +37,10 @@ fn column(run: &[Row]) -> usize {
 }
 
 /// Whether a comment can stand behind a row without beginning too far to the right: longer rows align nothing.
-fn has_room(row: &Row) -> bool {
+fn has_room(row: &FormatLine) -> bool {
     last_width(&row.words) < WIDTH
 }
 
-fn is_commented(row: &Row) -> bool {
+fn is_commented(row: &FormatLine) -> bool {
     !row.comments.is_empty()
 }

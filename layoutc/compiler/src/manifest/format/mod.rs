@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::fault::Faults;
-use super::lex::{self, Kind, Token};
+use super::fault::DiagnosticSink;
+use super::lex::{self, KdlToken, KdlTokenKind};
 use super::parse_tree;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -33,7 +33,7 @@ pub(super) const INDENT: usize = 4;
 /// # Errors
 /// What is wrong with it as KDL: a text that is none has no form.
 pub fn format(file: &Arc<str>, text: &str) -> Result<String, Vec<Diagnostic>> {
-    let mut faults = Faults::new(file);
+    let mut faults = DiagnosticSink::new(file);
     let Some(tokens) = lex::lex(text, &mut faults) else {
         return Err(refusal(file, text, 0..0));
     };
@@ -66,14 +66,14 @@ fn refusal(file: &Arc<str>, text: &str, place: Range<usize>) -> Vec<Diagnostic> 
         return found;
     }
     // The reader looks at nothing that `/-` takes out.
-    let mut faults = Faults::new(file);
+    let mut faults = DiagnosticSink::new(file);
     faults.error(Code::KdlSyntax, "this is not KDL 2", place, "");
     faults.finish()
 }
 
 /// How the first line ends that ends outside of strings, comments and continuations.
-fn line_end(text: &str, tokens: &[Token]) -> &'static str {
-    let ends = tokens.iter().filter(|token| token.kind == Kind::End);
+fn line_end(text: &str, tokens: &[KdlToken]) -> &'static str {
+    let ends = tokens.iter().filter(|token| token.kind == KdlTokenKind::End);
     let mut ends = ends.filter_map(|token| text.get(token.span.clone())).filter(|end| *end != ";");
     if ends.next() == Some("\r\n") { "\r\n" } else { "\n" }
 }

@@ -2,42 +2,42 @@
 
 use std::sync::Arc;
 
-use super::super::fault::Faults;
+use super::super::fault::DiagnosticSink;
 use super::super::kdl;
-use super::super::lex::{Kind, NESTING_LIMIT, Token};
+use super::super::lex::{KdlToken, KdlTokenKind, NESTING_LIMIT};
 use super::super::plain;
 use super::super::spelling;
-use super::parse::{Parser, Place};
-use super::piece::{Between, Comment, Joint, Node, Piece, What};
+use super::parse::{CstParser, KdlErrorSpan};
+use super::piece::{Comment, CstElement, CstElementKind, CstNode, Spacing, Trivia};
 
 /// A node so far.
 #[derive(Default)]
-struct Parts<'t> {
-    pieces: Vec<Piece<'t>>,
+struct CstNodeBuilder<'t> {
+    pieces: Vec<CstElement<'t>>,
     /// The tokens that are read: not those that `/-` takes out.
-    head: Vec<Token>,
+    head: Vec<KdlToken>,
     has_block: bool,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> CstParser<'t> {
     /// The node that begins with the next token.
-    pub(super) fn node(&mut self, leading: Vec<Comment<'t>>) -> Result<Node<'t>, Place> {
-        let mut parts = Parts::default();
+    pub(super) fn node(&mut self, leading: Vec<Comment<'t>>) -> Result<CstNode<'t>, KdlErrorSpan> {
+        let mut parts = CstNodeBuilder::default();
         let start = self.here().start;
-        let is_slashed = self.peek().is_some_and(|token| token.kind == Kind::SlashDash);
+        let is_slashed = self.peek().is_some_and(|token| token.kind == KdlTokenKind::SlashDash);
         let before = if is_slashed { self.slash_dash(Vec::new(), &mut parts)? } else { Vec::new() };
         self.slashed += usize::from(is_slashed);
-        self.value(before, Joint::Onto, &mut parts)?;
+        self.value(before, Spacing::Adjacent, &mut parts)?;
         while let Some(token) = self.peek() {
             match token.kind {
-                Kind::End | Kind::Close => break,
-                Kind::SlashDash => self.taken_out(&mut parts)?,
-                Kind::Open if !parts.has_block => {
-                    self.braces(self.gap(), Joint::Blank, &mut parts)?;
+                KdlTokenKind::End | KdlTokenKind::Close => break,
+                KdlTokenKind::SlashDash => self.taken_out(&mut parts)?,
+                KdlTokenKind::Open if !parts.has_block => {
+                    self.braces(self.gap(), Spacing::Blank, &mut parts)?;
                     parts.has_block = true;
                 }
                 _ if token.span.start > self.end && !parts.has_block => {
-                    self.entry(self.gap(), Joint::Blank, &mut parts)?;
+                    self.entry(self.gap(), Spacing::Blank, &mut parts)?;
                 }
                 _ => return Err(token.span.clone()),
             }
@@ -46,21 +46,21 @@ impl<'t> Parser<'t> {
             return Err(start..self.end);
         }
         self.slashed -= usize::from(is_slashed);
-        Ok(Node { leading, pieces: parts.pieces, trailing: Vec::new() })
+        Ok(CstNode { leading, pieces: parts.pieces, trailing: Vec::new() })
     }
 
     /// What `/-` takes out of a node, with its `/-`.
-    fn taken_out(&mut self, parts: &mut Parts<'t>) -> Result<(), Place> {
+    fn taken_out(&mut self, parts: &mut CstNodeBuilder<'t>) -> Result<(), KdlErrorSpan> {
         let read = parts.head.len();
         let before = self.slash_dash(self.gap(), parts)?;
-        if self.peek().is_some_and(|next| next.kind == Kind::Open) {
+        if self.peek().is_some_and(|next| next.kind == KdlTokenKind::Open) {
             self.slashed += 1;
-            self.braces(before, Joint::Onto, parts)?;
+            self.braces(before, Spacing::Adjacent, parts)?;
             self.slashed -= 1;
         } else if parts.has_block {
             return Err(self.here());
         } else {
-            self.entry(before, Joint::Onto, parts)?;
+            self.entry(before, Spacing::Adjacent, parts)?;
         }
         parts.head.truncate(read);
         Ok(())
@@ -69,13 +69,13 @@ impl<'t> Parser<'t> {
     /// A `/-`; gives what stands between it and what it takes out. Ends of lines there end nothing.
     fn slash_dash(
         &mut self,
-        before: Vec<Between<'t>>,
-        parts: &mut Parts<'t>,
-    ) -> Result<Vec<Between<'t>>, Place> {
-        let joint = if parts.pieces.is_empty() { Joint::Onto } else { Joint::Blank };
+        before: Vec<Trivia<'t>>,
+        parts: &mut CstNodeBuilder<'t>,
+    ) -> Result<Vec<Trivia<'t>>, KdlErrorSpan> {
+        let joint = if parts.pieces.is_empty() { Spacing::Adjacent } else { Spacing::Blank };
         let slash_dash = self.take().map(|token| self.spelled(token)).unwrap_or_default();
-        parts.pieces.push(Piece { before, joint, what: What::Word(slash_dash) });
-        while let Some(token) = self.peek().filter(|token| token.kind == Kind::End) {
+        parts.pieces.push(CstElement { before, joint, what: CstElementKind::Word(slash_dash) });
+        while let Some(token) = self.peek().filter(|token| token.kind == KdlTokenKind::End) {
             if self.spelled(token) == ";" {
                 return Err(token.span.clone());
             }
@@ -87,15 +87,15 @@ impl<'t> Parser<'t> {
     /// An argument or a property.
     fn entry(
         &mut self,
-        before: Vec<Between<'t>>,
-        joint: Joint,
-        parts: &mut Parts<'t>,
-    ) -> Result<(), Place> {
-        let is_typed = self.peek().is_some_and(|token| token.kind == Kind::Stray);
+        before: Vec<Trivia<'t>>,
+        joint: Spacing,
+        parts: &mut CstNodeBuilder<'t>,
+    ) -> Result<(), KdlErrorSpan> {
+        let is_typed = self.peek().is_some_and(|token| token.kind == KdlTokenKind::Stray);
         self.value(before, joint, parts)?;
-        if !is_typed && self.peek().is_some_and(|token| token.kind == Kind::Equals) {
-            self.token(self.gap(), Joint::Onto, parts);
-            self.value(self.gap(), Joint::Onto, parts)?;
+        if !is_typed && self.peek().is_some_and(|token| token.kind == KdlTokenKind::Equals) {
+            self.token(self.gap(), Spacing::Adjacent, parts);
+            self.value(self.gap(), Spacing::Adjacent, parts)?;
         }
         Ok(())
     }
@@ -103,30 +103,33 @@ impl<'t> Parser<'t> {
     /// A word, with the type before it.
     fn value(
         &mut self,
-        before: Vec<Between<'t>>,
-        joint: Joint,
-        parts: &mut Parts<'t>,
-    ) -> Result<(), Place> {
+        before: Vec<Trivia<'t>>,
+        joint: Spacing,
+        parts: &mut CstNodeBuilder<'t>,
+    ) -> Result<(), KdlErrorSpan> {
         if !self.is_mark("(") {
             return self.word(before, joint, parts);
         }
         self.token(before, joint, parts);
-        self.word(self.gap(), Joint::Onto, parts)?;
+        self.word(self.gap(), Spacing::Adjacent, parts)?;
         if !self.is_mark(")") {
             return Err(self.here());
         }
-        self.token(self.gap(), Joint::Onto, parts);
-        self.word(self.gap(), Joint::Onto, parts)
+        self.token(self.gap(), Spacing::Adjacent, parts);
+        self.word(self.gap(), Spacing::Adjacent, parts)
     }
 
     fn word(
         &mut self,
-        before: Vec<Between<'t>>,
-        joint: Joint,
-        parts: &mut Parts<'t>,
-    ) -> Result<(), Place> {
-        let is_word = |token: &Token| {
-            let kinds = matches!(token.kind, Kind::Bare | Kind::Quoted { .. } | Kind::MultiLine);
+        before: Vec<Trivia<'t>>,
+        joint: Spacing,
+        parts: &mut CstNodeBuilder<'t>,
+    ) -> Result<(), KdlErrorSpan> {
+        let is_word = |token: &KdlToken| {
+            let kinds = matches!(
+                token.kind,
+                KdlTokenKind::Bare | KdlTokenKind::Quoted { .. } | KdlTokenKind::MultiLine
+            );
             // `c//4` is a word and a comment, and was meant otherwise.
             kinds && !token.glued_comment
         };
@@ -138,13 +141,18 @@ impl<'t> Parser<'t> {
     }
 
     fn is_mark(&self, mark: &str) -> bool {
-        self.peek().is_some_and(|token| token.kind == Kind::Stray && self.spelled(token) == mark)
+        self.peek()
+            .is_some_and(|token| token.kind == KdlTokenKind::Stray && self.spelled(token) == mark)
     }
 
     /// The next token, whatever it is.
-    fn token(&mut self, before: Vec<Between<'t>>, joint: Joint, parts: &mut Parts<'t>) {
+    fn token(&mut self, before: Vec<Trivia<'t>>, joint: Spacing, parts: &mut CstNodeBuilder<'t>) {
         if let Some(token) = self.take() {
-            parts.pieces.push(Piece { before, joint, what: What::Word(self.spelled(token)) });
+            parts.pieces.push(CstElement {
+                before,
+                joint,
+                what: CstElementKind::Word(self.spelled(token)),
+            });
             parts.head.push(token.clone());
         }
     }
@@ -152,10 +160,10 @@ impl<'t> Parser<'t> {
     /// A block with its braces.
     fn braces(
         &mut self,
-        before: Vec<Between<'t>>,
-        joint: Joint,
-        parts: &mut Parts<'t>,
-    ) -> Result<(), Place> {
+        before: Vec<Trivia<'t>>,
+        joint: Spacing,
+        parts: &mut CstNodeBuilder<'t>,
+    ) -> Result<(), KdlErrorSpan> {
         let open = self.here();
         if self.depth >= NESTING_LIMIT {
             return Err(open);
@@ -169,29 +177,30 @@ impl<'t> Parser<'t> {
         }
         self.take();
         block.is_flat = !self.has_line_end(open.start..self.end);
-        parts.pieces.push(Piece { before, joint, what: What::Block(block) });
+        parts.pieces.push(CstElement { before, joint, what: CstElementKind::Block(block) });
         Ok(())
     }
 }
 
 /// Whether the words of a node are those of one node: to the reader of manifests, and where they have types or lines
 /// that no manifest has, to the parser.
-fn is_one_node(text: &str, head: &[Token]) -> bool {
-    if head.iter().any(|token| matches!(token.kind, Kind::MultiLine | Kind::Stray)) {
+fn is_one_node(text: &str, head: &[KdlToken]) -> bool {
+    if head.iter().any(|token| matches!(token.kind, KdlTokenKind::MultiLine | KdlTokenKind::Stray))
+    {
         return kdl::is_one_node(&joined(text, head));
     }
-    let mut unsaid = Faults::new(&Arc::from(""));
+    let mut unsaid = DiagnosticSink::new(&Arc::from(""));
     spelling::check(text, head, "", &mut unsaid)
         && (plain::read(text, head).is_some() || kdl::is_one_node(&joined(text, head)))
 }
 
 /// The words of a node with no more blanks than they need.
-fn joined(text: &str, head: &[Token]) -> String {
+fn joined(text: &str, head: &[KdlToken]) -> String {
     let mut joined = String::new();
     let mut is_apart = false;
     for token in head {
         let word = text.get(token.span.clone()).unwrap_or_default();
-        let is_mark = matches!(token.kind, Kind::Equals | Kind::Stray);
+        let is_mark = matches!(token.kind, KdlTokenKind::Equals | KdlTokenKind::Stray);
         if is_apart && (!is_mark || word == "(") {
             joined.push(' ');
         }

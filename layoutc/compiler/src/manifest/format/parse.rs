@@ -4,13 +4,13 @@
 
 use std::ops::Range;
 
-use super::super::lex::{Kind, Token, newline};
+use super::super::lex::{KdlToken, KdlTokenKind, newline};
 use super::INDENT;
-use super::piece::{Between, Block, Comment, Item, Line};
+use super::piece::{Comment, CstBlock, CstItem, CstItemKind, Trivia};
 use super::trivia::{between, by_lines, comments};
 
 /// Where a text is no KDL.
-pub(super) type Place = Range<usize>;
+pub(super) type KdlErrorSpan = Range<usize>;
 
 /// Bytes before a comment, on its line, up to which its column is counted.
 const FAR: usize = 400;
@@ -19,11 +19,14 @@ const FAR: usize = 400;
 ///
 /// # Errors
 /// The first place at which they are no KDL 2, or nest too deep.
-pub(super) fn document<'t>(text: &'t str, tokens: &'t [Token]) -> Result<Block<'t>, Place> {
+pub(super) fn document<'t>(
+    text: &'t str,
+    tokens: &'t [KdlToken],
+) -> Result<CstBlock<'t>, KdlErrorSpan> {
     let end = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let ends = text.char_indices().filter(|&(at, _)| text.get(at..).and_then(newline).is_some());
     let line_ends = ends.map(|(at, _)| at).collect();
-    let mut parser = Parser { text, tokens, at: 0, end, line_ends, depth: 0, slashed: 0 };
+    let mut parser = CstParser { text, tokens, at: 0, end, line_ends, depth: 0, slashed: 0 };
     let block = parser.block()?;
     match parser.peek() {
         Some(token) => Err(token.span.clone()),
@@ -31,9 +34,9 @@ pub(super) fn document<'t>(text: &'t str, tokens: &'t [Token]) -> Result<Block<'
     }
 }
 
-pub(super) struct Parser<'t> {
+pub(super) struct CstParser<'t> {
     pub(super) text: &'t str,
-    pub(super) tokens: &'t [Token],
+    pub(super) tokens: &'t [KdlToken],
     pub(super) at: usize,
     /// The end of the last token that was taken.
     pub(super) end: usize,
@@ -47,8 +50,8 @@ pub(super) struct Parser<'t> {
 
 /// The lines of a block so far.
 #[derive(Default)]
-struct Lines<'t> {
-    block: Block<'t>,
+struct CstBlockBuilder<'t> {
+    block: CstBlock<'t>,
     /// Comments since the last node, `;` or line end.
     pending: Vec<Comment<'t>>,
     /// Line ends since the last item.
@@ -61,11 +64,11 @@ struct Lines<'t> {
     above: Option<usize>,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> CstBlockBuilder<'t> {
     /// The comments behind what stands on this line: the last node, or the `{` of the block.
     fn behind(&mut self, has_brace: bool) -> Option<&mut Vec<Comment<'t>>> {
         match self.block.items.last_mut().map(|item| &mut item.line) {
-            Some(Line::Node(node)) if self.is_fresh => Some(&mut node.trailing),
+            Some(CstItemKind::Node(node)) if self.is_fresh => Some(&mut node.trailing),
             None if has_brace && !self.is_open => Some(&mut self.block.opening),
             Some(_) | None => None,
         }
@@ -90,40 +93,40 @@ impl<'t> Lines<'t> {
         let mut rows = by_lines(std::mem::take(&mut self.pending));
         let leading = rows.pop_if(|row| row.last().is_some_and(|last| !last.ends_line()));
         for comments in rows {
-            self.add(Line::Comments { comments, is_below: false });
+            self.add(CstItemKind::Comments { comments, is_below: false });
         }
         leading.unwrap_or_default()
     }
 
-    fn add(&mut self, line: Line<'t>) {
+    fn add(&mut self, line: CstItemKind<'t>) {
         let is_apart = self.newlines > 1 && !self.block.items.is_empty();
-        self.block.items.push(Item { is_apart, line });
+        self.block.items.push(CstItem { is_apart, line });
         self.newlines = 0;
     }
 }
 
-impl<'t> Parser<'t> {
-    pub(super) fn peek(&self) -> Option<&'t Token> {
+impl<'t> CstParser<'t> {
+    pub(super) fn peek(&self) -> Option<&'t KdlToken> {
         self.tokens.get(self.at)
     }
 
-    pub(super) fn take(&mut self) -> Option<&'t Token> {
+    pub(super) fn take(&mut self) -> Option<&'t KdlToken> {
         let token = self.tokens.get(self.at)?;
         self.at += 1;
         self.end = token.span.end;
         Some(token)
     }
 
-    pub(super) fn spelled(&self, token: &Token) -> &'t str {
+    pub(super) fn spelled(&self, token: &KdlToken) -> &'t str {
         self.text.get(token.span.clone()).unwrap_or_default()
     }
 
     /// The place of the next token, or the end of the text.
-    pub(super) fn here(&self) -> Place {
+    pub(super) fn here(&self) -> KdlErrorSpan {
         self.peek().map_or(self.text.len()..self.text.len(), |token| token.span.clone())
     }
 
-    pub(super) fn gap(&self) -> Vec<Between<'t>> {
+    pub(super) fn gap(&self) -> Vec<Trivia<'t>> {
         between(self.text, self.end..self.here().start)
     }
 
@@ -143,14 +146,14 @@ impl<'t> Parser<'t> {
     }
 
     /// What stands up to the `}`, or to the end of the text.
-    pub(super) fn block(&mut self) -> Result<Block<'t>, Place> {
-        let mut lines = Lines::default();
+    pub(super) fn block(&mut self) -> Result<CstBlock<'t>, KdlErrorSpan> {
+        let mut lines = CstBlockBuilder::default();
         loop {
             lines.pending.extend(comments(self.gap()));
             match self.peek() {
                 None => break,
-                Some(token) if token.kind == Kind::Close => break,
-                Some(token) if token.kind == Kind::End => {
+                Some(token) if token.kind == KdlTokenKind::Close => break,
+                Some(token) if token.kind == KdlTokenKind::End => {
                     if self.spelled(token) == ";" {
                         lines.semicolon();
                     } else {
@@ -162,7 +165,7 @@ impl<'t> Parser<'t> {
                 Some(_) => {
                     let leading = lines.leading();
                     let node = self.node(leading)?;
-                    lines.add(Line::Node(node));
+                    lines.add(CstItemKind::Node(node));
                     lines.is_fresh = true;
                 }
             }
@@ -172,7 +175,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Gives the comments at the end of a line their places.
-    fn line_end(&self, lines: &mut Lines<'t>) {
+    fn line_end(&self, lines: &mut CstBlockBuilder<'t>) {
         let mut rows = by_lines(std::mem::take(&mut lines.pending)).into_iter().peekable();
         let above = lines.above.take();
         let behind = lines.behind(self.depth > 0).and_then(|behind| {
@@ -186,7 +189,7 @@ impl<'t> Parser<'t> {
             // One that stands at its own level is not meant to stand below another.
             let below = own.filter(|&own| above == Some(own) && own > self.depth * INDENT);
             lines.above = below;
-            lines.add(Line::Comments { comments, is_below: below.is_some() });
+            lines.add(CstItemKind::Comments { comments, is_below: below.is_some() });
         }
         lines.is_fresh = false;
         lines.is_open = true;

@@ -20,7 +20,7 @@ impl Comment<'_> {
 
 /// What stands before a word of a node.
 #[derive(Debug, Clone)]
-pub(super) enum Between<'t> {
+pub(super) enum Trivia<'t> {
     /// A comment.
     Comment(Comment<'t>),
     /// A backslash that hides the end of the line, with the comments between the two.
@@ -29,56 +29,56 @@ pub(super) enum Between<'t> {
 
 /// A part of a node.
 #[derive(Debug)]
-pub(super) struct Piece<'t> {
+pub(super) struct CstElement<'t> {
     /// What stands before it.
-    pub(super) before: Vec<Between<'t>>,
+    pub(super) before: Vec<Trivia<'t>>,
     /// How it is joined to what precedes it.
-    pub(super) joint: Joint,
+    pub(super) joint: Spacing,
     /// What it is.
-    pub(super) what: What<'t>,
+    pub(super) what: CstElementKind<'t>,
 }
 
 /// What joins two pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joint {
+pub(super) enum Spacing {
     /// A blank.
     Blank,
     /// Nothing: the parts of `(type)key=value`, what follows `/-`, and the first piece.
-    Onto,
+    Adjacent,
 }
 
 /// What a piece is.
 #[derive(Debug)]
-pub(super) enum What<'t> {
+pub(super) enum CstElementKind<'t> {
     /// A word as it is spelled, or a mark.
     Word(&'t str),
     /// A block in braces.
-    Block(Block<'t>),
+    Block(CstBlock<'t>),
 }
 
 /// A block, or the whole manifest.
 #[derive(Debug, Default)]
-pub(super) struct Block<'t> {
+pub(super) struct CstBlock<'t> {
     /// The comments behind the `{`, on its line.
     pub(super) opening: Vec<Comment<'t>>,
     /// What stands in it, in order.
-    pub(super) items: Vec<Item<'t>>,
+    pub(super) items: Vec<CstItem<'t>>,
     /// Whether all of it stands on one line.
     pub(super) is_flat: bool,
 }
 
 /// What has a line of its own in a block over several lines.
 #[derive(Debug)]
-pub(super) struct Item<'t> {
+pub(super) struct CstItem<'t> {
     /// Whether a blank line stands before it.
     pub(super) is_apart: bool,
     /// What it is.
-    pub(super) line: Line<'t>,
+    pub(super) line: CstItemKind<'t>,
 }
 
 /// A line of a block.
 #[derive(Debug)]
-pub(super) enum Line<'t> {
+pub(super) enum CstItemKind<'t> {
     /// Comments alone.
     Comments {
         /// In order; only the last may end its line.
@@ -87,16 +87,16 @@ pub(super) enum Line<'t> {
         is_below: bool,
     },
     /// A node.
-    Node(Node<'t>),
+    Node(CstNode<'t>),
 }
 
 /// A node.
 #[derive(Debug)]
-pub(super) struct Node<'t> {
+pub(super) struct CstNode<'t> {
     /// The comments before it, on its line; none ends the line.
     pub(super) leading: Vec<Comment<'t>>,
     /// Its words and blocks, `/-` before them too.
-    pub(super) pieces: Vec<Piece<'t>>,
+    pub(super) pieces: Vec<CstElement<'t>>,
     /// The comments behind it, on its line; only the last may end the line.
     pub(super) trailing: Vec<Comment<'t>>,
 }

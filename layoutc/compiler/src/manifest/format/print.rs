@@ -1,11 +1,13 @@
 //! Nodes and comments into lines: indentation, the blanks of a line, and which blocks stand on one.
 
-use super::piece::{Between, Block, Comment, Item, Joint, Line, Node, Piece, What};
+use super::piece::{
+    Comment, CstBlock, CstElement, CstElementKind, CstItem, CstItemKind, CstNode, Spacing, Trivia,
+};
 use super::{INDENT, WIDTH, width};
 
 /// A line of the result. Its words may hold ends of lines, where a comment or a string does.
 #[derive(Debug, Default)]
-pub(super) struct Row {
+pub(super) struct FormatLine {
     /// The indentation and the words.
     pub(super) words: String,
     /// The comments behind them.
@@ -17,34 +19,34 @@ pub(super) struct Row {
 }
 
 /// The lines of a manifest.
-pub(super) fn lines(document: &Block<'_>) -> Vec<Row> {
-    let mut printer = Printer { rows: Vec::new(), row: Row::default() };
+pub(super) fn lines(document: &CstBlock<'_>) -> Vec<FormatLine> {
+    let mut printer = FormatPrinter { rows: Vec::new(), row: FormatLine::default() };
     printer.items(&document.items, 0);
     printer.rows
 }
 
-struct Printer {
-    rows: Vec<Row>,
+struct FormatPrinter {
+    rows: Vec<FormatLine>,
     /// The row that is being written.
-    row: Row,
+    row: FormatLine,
 }
 
-impl Printer {
-    fn items(&mut self, items: &[Item<'_>], indent: usize) {
-        for Item { is_apart, line } in items {
+impl FormatPrinter {
+    fn items(&mut self, items: &[CstItem<'_>], indent: usize) {
+        for CstItem { is_apart, line } in items {
             if *is_apart {
-                self.rows.push(Row::default());
+                self.rows.push(FormatLine::default());
             }
             self.indent(indent);
             match line {
-                Line::Comments { comments, is_below: true } => {
+                CstItemKind::Comments { comments, is_below: true } => {
                     self.behind(comments);
                     self.row.is_below = true;
                 }
-                Line::Comments { comments, is_below: false } => {
+                CstItemKind::Comments { comments, is_below: false } => {
                     self.row.words.push_str(&joined(comments));
                 }
-                Line::Node(node) => self.node(node, indent),
+                CstItemKind::Node(node) => self.node(node, indent),
             }
             self.end();
         }
@@ -63,55 +65,57 @@ impl Printer {
         self.row.gap = comments.first().map_or(0, |comment| comment.gap);
     }
 
-    fn node(&mut self, node: &Node<'_>, indent: usize) {
+    fn node(&mut self, node: &CstNode<'_>, indent: usize) {
         if !node.leading.is_empty() {
             self.row.words.push_str(&joined(&node.leading));
             self.row.words.push(' ');
         }
-        for Piece { before, joint, what } in &node.pieces {
-            if self.between(before, *joint, indent + INDENT) == Joint::Blank {
+        for CstElement { before, joint, what } in &node.pieces {
+            if self.between(before, *joint, indent + INDENT) == Spacing::Blank {
                 self.row.words.push(' ');
             }
             match what {
-                What::Word(word) => self.row.words.push_str(word),
-                What::Block(block) => self.block(block, indent),
+                CstElementKind::Word(word) => self.row.words.push_str(word),
+                CstElementKind::Block(block) => self.block(block, indent),
             }
         }
         self.behind(&node.trailing);
     }
 
     /// Writes what stands before a piece; gives what joins the piece to it.
-    fn between(&mut self, before: &[Between<'_>], joint: Joint, indent: usize) -> Joint {
+    fn between(&mut self, before: &[Trivia<'_>], joint: Spacing, indent: usize) -> Spacing {
         let mut joint = joint;
         let mut is_begun = true;
         for one in before {
             let (mark, comments) = match one {
-                Between::Comment(comment) => ("", std::slice::from_ref(comment)),
+                Trivia::Comment(comment) => ("", std::slice::from_ref(comment)),
                 // A line is not broken within a word, nor twice.
-                Between::Continuation(comments) if comments.is_empty() && joint == Joint::Onto => {
+                Trivia::Continuation(comments)
+                    if comments.is_empty() && joint == Spacing::Adjacent =>
+                {
                     continue;
                 }
-                Between::Continuation(comments) => ("\\", comments.as_slice()),
+                Trivia::Continuation(comments) => ("\\", comments.as_slice()),
             };
             for text in [mark, &joined(comments)].into_iter().filter(|text| !text.is_empty()) {
                 self.row.words.push_str(if is_begun { " " } else { "" });
                 self.row.words.push_str(text);
                 is_begun = true;
             }
-            joint = Joint::Blank;
+            joint = Spacing::Blank;
             if mark == "\\" || comments.iter().any(Comment::ends_line) {
                 self.end();
                 self.indent(indent);
-                (joint, is_begun) = (Joint::Onto, false);
+                (joint, is_begun) = (Spacing::Adjacent, false);
             }
         }
         joint
     }
 
     /// A block, on its one line if it had one and fits there.
-    fn block(&mut self, block: &Block<'_>, indent: usize) {
+    fn block(&mut self, block: &CstBlock<'_>, indent: usize) {
         let room = WIDTH.saturating_sub(last_width(&self.row.words));
-        let mut flat = Flat { text: String::new(), room };
+        let mut flat = InlineWriter { text: String::new(), room };
         if block.is_flat && flat.block(block).is_some() {
             self.row.words.push_str(&flat.text);
             return;
@@ -126,26 +130,26 @@ impl Printer {
 }
 
 /// A block on one line, as far as there is room.
-struct Flat {
+struct InlineWriter {
     text: String,
     room: usize,
 }
 
-impl Flat {
+impl InlineWriter {
     fn push(&mut self, text: &str) -> Option<()> {
         self.room = self.room.checked_sub(width(text))?;
         self.text.push_str(text);
         Some(())
     }
 
-    fn block(&mut self, block: &Block<'_>) -> Option<()> {
+    fn block(&mut self, block: &CstBlock<'_>) -> Option<()> {
         self.push("{")?;
         self.comments(&block.opening)?;
         let mut gap = " ";
-        for Item { line, .. } in &block.items {
+        for CstItem { line, .. } in &block.items {
             match line {
-                Line::Comments { comments, .. } => self.comments(comments)?,
-                Line::Node(node) => {
+                CstItemKind::Comments { comments, .. } => self.comments(comments)?,
+                CstItemKind::Node(node) => {
                     self.push(gap)?;
                     self.node(node)?;
                     gap = "; ";
@@ -163,24 +167,24 @@ impl Flat {
         })
     }
 
-    fn node(&mut self, node: &Node<'_>) -> Option<()> {
+    fn node(&mut self, node: &CstNode<'_>) -> Option<()> {
         for comment in &node.leading {
             self.push(comment.text)?;
             self.push(" ")?;
         }
-        for Piece { before, joint, what } in &node.pieces {
+        for CstElement { before, joint, what } in &node.pieces {
             for one in before {
                 // Nothing on one line hides its end.
-                let Between::Comment(comment) = one else { continue };
+                let Trivia::Comment(comment) = one else { continue };
                 self.push(" ")?;
                 self.push(comment.text)?;
             }
-            if *joint == Joint::Blank || !before.is_empty() {
+            if *joint == Spacing::Blank || !before.is_empty() {
                 self.push(" ")?;
             }
             match what {
-                What::Word(word) => self.push(word)?,
-                What::Block(block) => self.block(block)?,
+                CstElementKind::Word(word) => self.push(word)?,
+                CstElementKind::Block(block) => self.block(block)?,
             }
         }
         self.comments(&node.trailing)

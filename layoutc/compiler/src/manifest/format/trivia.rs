@@ -3,16 +3,16 @@
 use std::ops::Range;
 
 use super::super::lex::{is_space, newline};
-use super::piece::{Between, Comment};
+use super::piece::{Comment, Trivia};
 
 /// The comments and continuations in `gap`. Line ends between comments, which only `/-` has behind it, say nothing.
-pub(super) fn between(text: &str, gap: Range<usize>) -> Vec<Between<'_>> {
+pub(super) fn between(text: &str, gap: Range<usize>) -> Vec<Trivia<'_>> {
     let mut found = Vec::new();
     let mut continued: Option<Vec<Comment<'_>>> = None;
     let (mut at, mut gap_before) = (gap.start, 0);
     while let Some(rest) = text.get(at..gap.end).filter(|rest| !rest.is_empty()) {
         if let Some(bytes) = newline(rest) {
-            found.extend(continued.take().map(Between::Continuation));
+            found.extend(continued.take().map(Trivia::Continuation));
             (at, gap_before) = (at + bytes, 0);
         } else if let Some(bytes) = comment(rest) {
             let text = rest.get(..bytes).unwrap_or_default();
@@ -20,7 +20,7 @@ pub(super) fn between(text: &str, gap: Range<usize>) -> Vec<Between<'_>> {
                 Comment { text: text.trim_end_matches(is_space), start: at, gap: gap_before };
             match &mut continued {
                 Some(comments) => comments.push(comment),
-                None => found.push(Between::Comment(comment)),
+                None => found.push(Trivia::Comment(comment)),
             }
             (at, gap_before) = (at + bytes, 0);
         } else {
@@ -32,7 +32,7 @@ pub(super) fn between(text: &str, gap: Range<usize>) -> Vec<Between<'_>> {
             gap_before = if is_mark { 0 } else { gap_before + 1 };
         }
     }
-    found.extend(continued.map(Between::Continuation));
+    found.extend(continued.map(Trivia::Continuation));
     found
 }
 
@@ -59,10 +59,10 @@ fn comment(rest: &str) -> Option<usize> {
 }
 
 /// The comments, in order.
-pub(super) fn comments(between: Vec<Between<'_>>) -> Vec<Comment<'_>> {
+pub(super) fn comments(between: Vec<Trivia<'_>>) -> Vec<Comment<'_>> {
     let each = between.into_iter().flat_map(|one| match one {
-        Between::Comment(comment) => vec![comment],
-        Between::Continuation(comments) => comments,
+        Trivia::Comment(comment) => vec![comment],
+        Trivia::Continuation(comments) => comments,
     });
     each.collect()
 }

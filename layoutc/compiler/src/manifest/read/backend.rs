@@ -1,14 +1,14 @@
 //! `backend opencl { default-layout 4 NHWC; op conv { accepts … }; others default=#true }`
 
-use super::Reader;
-use super::form::{Block, Form, Scope};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeScope, NodeSignature};
 use super::size::decimal;
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, Number, OperatorItem,
-    OperatorRule, ShapeRule, Text, TypeRule,
+    AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, IntegerLiteral, OperatorItem,
+    OperatorRule, ShapeRule, SpannedText, TypeRule,
 };
-use crate::manifest::tree::{Entry, Node, Value};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
 const BACKEND: &str = "backend opencl { op conv { accepts { in NHWC OHWI; out NHWC } } }";
 const OPERATOR: &str = "op conv { accepts { in NHWC OHWI; out NHWC } }";
@@ -26,14 +26,17 @@ const RULES: &[(&str, OperatorRule)] = &[
 /// The most axes of a default layout.
 const MAX_RANK: i128 = 64;
 
-impl Reader<'_, '_> {
-    pub(super) fn backend(&mut self, node: &Node) -> Option<BackendItem> {
-        let props = Some(Scope::BACKEND.props);
-        self.form(node, &Form { usage: BACKEND, args: 1..=1, props, block: Block::Always });
+impl ManifestReader<'_, '_> {
+    pub(super) fn backend(&mut self, node: &ManifestNode) -> Option<BackendItem> {
+        let props = Some(NodeScope::BACKEND.props);
+        self.form(
+            node,
+            &NodeSignature { usage: BACKEND, args: 1..=1, props, block: BlockRule::Always },
+        );
         let like = Self::prop(node, "like").map(|entry| self.name(entry, "a backend"));
         let verify = Self::prop(node, "verify").map(|entry| self.truth(entry, "`verify`"));
         let (mut defaults, mut operators, mut others) = (Vec::new(), Vec::new(), None);
-        let mut seen: Vec<&Node> = Vec::new();
+        let mut seen: Vec<&ManifestNode> = Vec::new();
         for child in node.children() {
             match child.name.as_str() {
                 "default-layout" => defaults.extend(self.default_layout(child)),
@@ -43,7 +46,7 @@ impl Reader<'_, '_> {
                     seen.push(child);
                 }
                 "others" => {}
-                _ => self.unknown_node(child, &Scope::BACKEND),
+                _ => self.unknown_node(child, &NodeScope::BACKEND),
             }
         }
         self.differ_texts(operators.iter().map(|op: &OperatorItem| &op.name), "the operator");
@@ -55,15 +58,18 @@ impl Reader<'_, '_> {
         Some(BackendItem { name, like, verify, defaults, operators, others, span })
     }
 
-    fn default_layout(&mut self, node: &Node) -> Option<DefaultLayoutItem> {
+    fn default_layout(&mut self, node: &ManifestNode) -> Option<DefaultLayoutItem> {
         let usage = "default-layout 4 NHWC";
-        if !self.form(node, &Form { usage, args: 2..=2, props: Some(&[]), block: Block::Never }) {
+        if !self.form(
+            node,
+            &NodeSignature { usage, args: 2..=2, props: Some(&[]), block: BlockRule::Never },
+        ) {
             return None;
         }
         let entry = node.args.first()?;
         let rank = match entry.value {
-            Value::Integer(value) if (0..=MAX_RANK).contains(&value) => {
-                Some(Number { value, span: entry.span.clone() })
+            ManifestValue::Integer(value) if (0..=MAX_RANK).contains(&value) => {
+                Some(IntegerLiteral { value, span: entry.span.clone() })
             }
             _ => {
                 let message = format!("a number of axes is a whole number from 0 to {MAX_RANK}");
@@ -90,14 +96,18 @@ impl Reader<'_, '_> {
     }
 
     /// `op conv { … }`, or `others …`, which has no name.
-    fn operator(&mut self, node: &Node) -> Option<OperatorItem> {
+    fn operator(&mut self, node: &ManifestNode) -> Option<OperatorItem> {
         let args = if node.name == "op" { 1..=1 } else { 0..=0 };
-        let props = Some(Scope::OPERATOR.props);
+        let props = Some(NodeScope::OPERATOR.props);
         let before = self.faults.count();
-        self.form(node, &Form { usage: OPERATOR, args, props, block: Block::Maybe });
+        self.form(node, &NodeSignature { usage: OPERATOR, args, props, block: BlockRule::Maybe });
         let name = match node.args.first() {
             Some(entry) => self.text_of(entry, "an operator's name")?,
-            None => Text { value: node.name.clone(), span: node.name_span.clone(), quoted: false },
+            None => SpannedText {
+                value: node.name.clone(),
+                span: node.name_span.clone(),
+                quoted: false,
+            },
         };
         let mut rules = Vec::new();
         for (word, rule) in RULES {
@@ -109,7 +119,7 @@ impl Reader<'_, '_> {
         let cost = self.cost(node)?;
         let shapes = self.one_word(node, "shapes", &ShapeRule::WORDS);
         let types = self.one_word(node, "types", &TypeRule::WORDS);
-        let accepts = self.alternatives(node, &Scope::OPERATOR);
+        let accepts = self.alternatives(node, &NodeScope::OPERATOR);
         if self.faults.count() > before {
             return None;
         }
@@ -126,10 +136,15 @@ impl Reader<'_, '_> {
     }
 
     /// What the word of a property says, where it stands there.
-    fn one_word<T: Copy>(&mut self, node: &Node, key: &str, words: &[(&str, T)]) -> Option<T> {
+    fn one_word<T: Copy>(
+        &mut self,
+        node: &ManifestNode,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Option<T> {
         let entry = Self::prop(node, key)?;
         let said = match &entry.value {
-            Value::String(word) => words.iter().find(|(known, _)| known == word),
+            ManifestValue::String(word) => words.iter().find(|(known, _)| known == word),
             _ => None,
         };
         if said.is_none() {
@@ -144,7 +159,7 @@ impl Reader<'_, '_> {
     /// One rule, or alternatives.
     fn one_rule(
         &mut self,
-        node: &Node,
+        node: &ManifestNode,
         rules: &[(OperatorRule, std::ops::Range<usize>)],
         accepts: &[AcceptsItem],
         has_cost: bool,
@@ -178,7 +193,11 @@ impl Reader<'_, '_> {
     }
 
     /// The alternatives among the children of a node; `scope` says what else may stand there.
-    pub(super) fn alternatives(&mut self, node: &Node, scope: &Scope) -> Vec<AcceptsItem> {
+    pub(super) fn alternatives(
+        &mut self,
+        node: &ManifestNode,
+        scope: &NodeScope,
+    ) -> Vec<AcceptsItem> {
         let mut accepts = Vec::new();
         for child in node.children() {
             if child.name == "accepts" {
@@ -190,15 +209,18 @@ impl Reader<'_, '_> {
         accepts
     }
 
-    fn accepts(&mut self, node: &Node) -> Option<AcceptsItem> {
-        let props = Some(Scope::ACCEPTS.props);
+    fn accepts(&mut self, node: &ManifestNode) -> Option<AcceptsItem> {
+        let props = Some(NodeScope::ACCEPTS.props);
         let before = self.faults.count();
-        self.form(node, &Form { usage: ACCEPTS, args: 0..=0, props, block: Block::Always });
+        self.form(
+            node,
+            &NodeSignature { usage: ACCEPTS, args: 0..=0, props, block: BlockRule::Always },
+        );
         let (mut inputs, mut outputs) = (Vec::new(), None);
-        let mut seen: Vec<&Node> = Vec::new();
+        let mut seen: Vec<&ManifestNode> = Vec::new();
         for child in node.children() {
-            if !Scope::ACCEPTS.has(&child.name) {
-                self.unknown_node(child, &Scope::ACCEPTS);
+            if !NodeScope::ACCEPTS.has(&child.name) {
+                self.unknown_node(child, &NodeScope::ACCEPTS);
             } else if self.is_first(child, &seen, true) {
                 seen.push(child);
                 let layouts = self.layouts(child);
@@ -220,21 +242,26 @@ impl Reader<'_, '_> {
     }
 
     /// `in NHWC OHWI`
-    fn layouts(&mut self, node: &Node) -> Vec<Text> {
+    fn layouts(&mut self, node: &ManifestNode) -> Vec<SpannedText> {
         let usage = "in NHWC OHWI";
-        let form = Form { usage, args: 0..=usize::MAX, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature {
+            usage,
+            args: 0..=usize::MAX,
+            props: Some(&[]),
+            block: BlockRule::Never,
+        };
         self.form(node, &form);
         node.args.iter().filter_map(|entry| self.text_of(entry, "a layout")).collect()
     }
 
     /// The cost that a node states; `None` where it is wrong.
     #[expect(clippy::option_option, reason = "no cost, and a wrong one")]
-    pub(super) fn cost(&mut self, node: &Node) -> Option<Option<CostItem>> {
+    pub(super) fn cost(&mut self, node: &ManifestNode) -> Option<Option<CostItem>> {
         match (Self::prop(node, "cost"), Self::prop(node, "cost-per-byte")) {
             (None, None) => Some(None),
             (Some(entry), None) => match entry.value {
-                Value::Integer(value) if (0..=i128::from(i64::MAX)).contains(&value) => {
-                    Some(Some(CostItem::Bytes(Number { value, span: entry.span.clone() })))
+                ManifestValue::Integer(value) if (0..=i128::from(i64::MAX)).contains(&value) => {
+                    Some(Some(CostItem::Bytes(IntegerLiteral { value, span: entry.span.clone() })))
                 }
                 _ => {
                     let message = "`cost` is a whole number of bytes from 0 that 63 bits hold";
@@ -257,10 +284,10 @@ impl Reader<'_, '_> {
     fn per_byte(&mut self, entry: &Entry) -> Option<Decimal> {
         let most = 1_000_000_000_i128;
         let number = match &entry.value {
-            Value::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
+            ManifestValue::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
             // The shortest decimal that means this number is what was written, but for zeros at the end.
-            Value::Float(value) => decimal(&value.to_string()),
-            Value::String(_) | Value::Bool(_) | Value::Null => None,
+            ManifestValue::Float(value) => decimal(&value.to_string()),
+            ManifestValue::String(_) | ManifestValue::Bool(_) | ManifestValue::Null => None,
         };
         let number = number.filter(|number| {
             let one = 10_i128.checked_pow(number.places).unwrap_or(i128::MAX);
@@ -276,7 +303,7 @@ impl Reader<'_, '_> {
 
     /// `#true` or `#false`.
     pub(super) fn truth(&mut self, entry: &Entry, what: &str) -> Option<bool> {
-        if let Value::Bool(value) = entry.value {
+        if let ManifestValue::Bool(value) = entry.value {
             return Some(value);
         }
         let message = format!("{what} is `#true` or `#false`");
@@ -286,7 +313,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reports a text that stands twice; `what` it is: `the operator`.
-    fn differ_texts<'n>(&mut self, texts: impl Iterator<Item = &'n Text>, what: &str) {
+    fn differ_texts<'n>(&mut self, texts: impl Iterator<Item = &'n SpannedText>, what: &str) {
         let mut seen = std::collections::BTreeMap::new();
         for text in texts {
             if let Some(first) = seen.insert(text.value.as_str(), text) {

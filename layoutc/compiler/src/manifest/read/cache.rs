@@ -1,10 +1,10 @@
 //! `cache A at=k_outer double=#true { layout { … }; memory shared }`
 
-use super::Reader;
-use super::form::{Block, Form, Scope};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeScope, NodeSignature};
 use crate::codes::Code;
 use crate::manifest::syntax::{CacheItem, CacheMemory, LayoutItem};
-use crate::manifest::tree::{Node, Value};
+use crate::manifest::tree::{ManifestNode, ManifestValue};
 
 const CACHE: &str = "cache A at=k_outer";
 
@@ -12,18 +12,18 @@ const CACHE: &str = "cache A at=k_outer";
 const MEMORIES: &[(&str, CacheMemory)] =
     &[("shared", CacheMemory::Shared), ("local", CacheMemory::Local)];
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// A block of a tensor that is copied near the compute.
-    pub(super) fn cache(&mut self, node: &Node) -> Option<CacheItem> {
+    pub(super) fn cache(&mut self, node: &ManifestNode) -> Option<CacheItem> {
         let props = Some(&["at", "double"][..]);
-        let form = Form { usage: CACHE, args: 1..=1, props, block: Block::Maybe };
+        let form = NodeSignature { usage: CACHE, args: 1..=1, props, block: BlockRule::Maybe };
         self.form(node, &form);
         let mut layout: Option<LayoutItem> = None;
         let mut memory = Some(CacheMemory::Shared);
-        let mut seen: Vec<&Node> = Vec::new();
+        let mut seen: Vec<&ManifestNode> = Vec::new();
         for child in node.children() {
-            if !Scope::CACHE.has(&child.name) {
-                self.unknown_node(child, &Scope::CACHE);
+            if !NodeScope::CACHE.has(&child.name) {
+                self.unknown_node(child, &NodeScope::CACHE);
             } else if self.is_first(child, &seen, true) {
                 seen.push(child);
                 match child.name.as_str() {
@@ -33,8 +33,11 @@ impl Reader<'_, '_> {
             }
         }
         let double = Self::prop(node, "double").map(|entry| match entry.value {
-            Value::Bool(value) => Some(value),
-            Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Null => {
+            ManifestValue::Bool(value) => Some(value),
+            ManifestValue::String(_)
+            | ManifestValue::Integer(_)
+            | ManifestValue::Float(_)
+            | ManifestValue::Null => {
                 self.wrong_kind(entry, "`double`", "write `#true` or `#false`");
                 None
             }
@@ -54,9 +57,9 @@ impl Reader<'_, '_> {
         Some(CacheItem { tensor: tensor?, at: at?, double: double?, layout, memory: memory?, span })
     }
 
-    fn cache_memory(&mut self, node: &Node) -> Option<CacheMemory> {
+    fn cache_memory(&mut self, node: &ManifestNode) -> Option<CacheMemory> {
         let usage = "memory shared";
-        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
         if !self.form(node, &form) {
             return None;
         }

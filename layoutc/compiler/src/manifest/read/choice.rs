@@ -1,33 +1,33 @@
 //! The block of `convert`: how the conversion is done, where the planner is not to choose.
 
-use super::Reader;
-use super::form::{Block, Form, Scope};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeScope, NodeSignature};
 use crate::codes::Code;
-use crate::manifest::syntax::{ChoiceItem, ChoiceKind};
-use crate::manifest::tree::{Node, Value};
+use crate::manifest::syntax::{ConvertScheduleItem, ConvertScheduleKind};
+use crate::manifest::tree::{ManifestNode, ManifestValue};
 
 /// The choices that are one word of a few.
-const WORDS: &[(&str, &str, ChoiceKind)] = &[
-    ("inside", "blocks", ChoiceKind::InsideBlocks),
-    ("inside", "runs", ChoiceKind::InsideRuns),
-    ("inside", "elements", ChoiceKind::InsideElements),
-    ("stores", "streaming", ChoiceKind::StoresStreaming),
-    ("stores", "cached", ChoiceKind::StoresCached),
-    ("fill", "first", ChoiceKind::FillFirst),
-    ("fill", "borders", ChoiceKind::FillBorders),
+const WORDS: &[(&str, &str, ConvertScheduleKind)] = &[
+    ("inside", "blocks", ConvertScheduleKind::InsideBlocks),
+    ("inside", "runs", ConvertScheduleKind::InsideRuns),
+    ("inside", "elements", ConvertScheduleKind::InsideElements),
+    ("stores", "streaming", ConvertScheduleKind::StoresStreaming),
+    ("stores", "cached", ConvertScheduleKind::StoresCached),
+    ("fill", "first", ConvertScheduleKind::FillFirst),
+    ("fill", "borders", ConvertScheduleKind::FillBorders),
 ];
 
 /// The longest edge of a block.
 const EDGE: i64 = 1 << 30;
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// The choices of a conversion, in its order.
-    pub(super) fn choices(&mut self, node: &Node) -> Vec<ChoiceItem> {
-        let mut seen: Vec<&Node> = Vec::new();
+    pub(super) fn choices(&mut self, node: &ManifestNode) -> Vec<ConvertScheduleItem> {
+        let mut seen: Vec<&ManifestNode> = Vec::new();
         let mut choices = Vec::new();
         for child in node.children() {
-            if !Scope::CONVERT.has(&child.name) {
-                self.unknown_node(child, &Scope::CONVERT);
+            if !NodeScope::CONVERT.has(&child.name) {
+                self.unknown_node(child, &NodeScope::CONVERT);
                 continue;
             }
             if let Some(first) = seen.iter().find(|first| first.name == child.name) {
@@ -44,14 +44,14 @@ impl Reader<'_, '_> {
                 "block" => self.block_choice(child),
                 name => self.word_choice(child, name),
             };
-            choices.extend(kind.map(|kind| ChoiceItem { kind, span: child.span.clone() }));
+            choices.extend(kind.map(|kind| ConvertScheduleItem { kind, span: child.span.clone() }));
         }
         choices
     }
 
-    fn order_choice(&mut self, node: &Node) -> Option<ChoiceKind> {
-        let (args, block) = (1..=usize::MAX, Block::Never);
-        if !self.form(node, &Form { usage: "order n h", args, props: Some(&[]), block }) {
+    fn order_choice(&mut self, node: &ManifestNode) -> Option<ConvertScheduleKind> {
+        let (args, block) = (1..=usize::MAX, BlockRule::Never);
+        if !self.form(node, &NodeSignature { usage: "order n h", args, props: Some(&[]), block }) {
             return None;
         }
         let names = self.all_names(&node.args, "a loop")?;
@@ -63,18 +63,19 @@ impl Reader<'_, '_> {
                 return None;
             }
         }
-        Some(ChoiceKind::Order(names))
+        Some(ConvertScheduleKind::Order(names))
     }
 
-    fn block_choice(&mut self, node: &Node) -> Option<ChoiceKind> {
-        let (args, block) = (2..=2, Block::Never);
-        if !self.form(node, &Form { usage: "block 32 64", args, props: Some(&[]), block }) {
+    fn block_choice(&mut self, node: &ManifestNode) -> Option<ConvertScheduleKind> {
+        let (args, block) = (2..=2, BlockRule::Never);
+        if !self.form(node, &NodeSignature { usage: "block 32 64", args, props: Some(&[]), block })
+        {
             return None;
         }
         let mut edges = Vec::new();
         for arg in &node.args {
             match &arg.value {
-                Value::Integer(value) if (1..=i128::from(EDGE)).contains(value) => {
+                ManifestValue::Integer(value) if (1..=i128::from(EDGE)).contains(value) => {
                     edges.push(i64::try_from(*value).ok()?);
                 }
                 _ => {
@@ -84,17 +85,17 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        Some(ChoiceKind::Block(edges.try_into().ok()?))
+        Some(ConvertScheduleKind::Block(edges.try_into().ok()?))
     }
 
-    fn word_choice(&mut self, node: &Node, name: &str) -> Option<ChoiceKind> {
+    fn word_choice(&mut self, node: &ManifestNode, name: &str) -> Option<ConvertScheduleKind> {
         let words = || WORDS.iter().filter(|row| row.0 == name);
         let usage = match name {
             "inside" => "inside blocks",
             "stores" => "stores streaming",
             _ => "fill borders",
         };
-        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
         if !self.form(node, &form) {
             return None;
         }

@@ -2,14 +2,15 @@
 
 use layoutc_algebra::notation::{Notation, xla};
 
-use super::Reader;
-use super::form::{Block, Form, list, show};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeSignature, list, show};
 use super::words::FOREIGN;
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    AxisItem, Bound, Extent, LayoutItem, Name, Number, Shape, Step, StepKind, Text,
+    AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LayoutItem, ShapeItem, SpannedText,
+    StepItem, StepKind,
 };
-use crate::manifest::tree::{Entry, Key, Node, Value};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 use crate::nearest::nearest;
 
 /// Other words for where layouts come from, and the notation that says such layouts.
@@ -44,16 +45,18 @@ pub(super) fn is_foreign(word: &str) -> bool {
 }
 
 /// What a foreign text says of a tensor.
-pub(super) struct Whole {
-    pub(super) dtype: Text,
-    pub(super) shape: Shape,
+pub(super) struct ForeignTensor {
+    pub(super) dtype: SpannedText,
+    pub(super) shape: ShapeItem,
     pub(super) layout: LayoutItem,
 }
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// A layout in a foreign notation: one property with the text, and sizes beside it where the notation takes some.
-    pub(super) fn foreign(&mut self, node: &Node, usage: &'static str) -> Option<StepKind> {
-        if !self.form(node, &Form { usage, args: 0..=0, props: None, block: Block::Never }) {
+    pub(super) fn foreign(&mut self, node: &ManifestNode, usage: &'static str) -> Option<StepKind> {
+        if !self
+            .form(node, &NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never })
+        {
             return None;
         }
         let mut texts = node.props.iter().filter(|(key, _)| FOREIGN.contains(&key.value.as_str()));
@@ -86,8 +89,8 @@ impl Reader<'_, '_> {
                 return None;
             }
             match entry.value {
-                Value::Integer(value) if value > 0 => {
-                    let number = Number { value, span: entry.span.clone() };
+                ManifestValue::Integer(value) if value > 0 => {
+                    let number = IntegerLiteral { value, span: entry.span.clone() };
                     sizes.push((self.key(key)?, number));
                 }
                 _ => {
@@ -103,7 +106,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reports a property that is no notation.
-    pub(super) fn unknown_notation(&mut self, key: &Key) {
+    pub(super) fn unknown_notation(&mut self, key: &PropertyKey) {
         let word = key.value.as_str();
         let message = format!("`{}` is no notation that a layout is written in", show(word));
         let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
@@ -121,7 +124,11 @@ impl Reader<'_, '_> {
     }
 
     /// A tensor whose element type, shape and layout stand in one text of XLA's.
-    pub(super) fn foreign_tensor(&mut self, node: &Node, entry: &Entry) -> Option<Whole> {
+    pub(super) fn foreign_tensor(
+        &mut self,
+        node: &ManifestNode,
+        entry: &Entry,
+    ) -> Option<ForeignTensor> {
         let text = self.text_of(entry, "a shape")?;
         let said = |name: &str| node.props.iter().find(|(key, _)| key.value == name);
         let child = |name: &str| node.children().iter().find(|child| child.name == name);
@@ -155,8 +162,8 @@ impl Reader<'_, '_> {
             return None;
         };
         let axis = |(k, extent): (usize, &i128)| AxisItem {
-            name: Name { value: format!("d{k}"), span: text.span.clone() },
-            extent: Extent::Bound(Bound::Integer(Number {
+            name: Identifier { value: format!("d{k}"), span: text.span.clone() },
+            extent: Extent::Bound(IntegerExpr::Integer(IntegerLiteral {
                 value: *extent,
                 span: text.span.clone(),
             })),
@@ -165,10 +172,13 @@ impl Reader<'_, '_> {
         let (span, name_span) = (entry.span.clone(), entry.span.clone());
         let kind =
             StepKind::Foreign { notation: "xla".to_owned(), text: text.clone(), sizes: Vec::new() };
-        Some(Whole {
-            dtype: Text { value: dtype.to_owned(), span: text.span.clone(), quoted: false },
-            shape: Shape { axes, conditions: Vec::new(), span: span.clone() },
-            layout: LayoutItem { steps: vec![Step { kind, span: span.clone(), name_span }], span },
+        Some(ForeignTensor {
+            dtype: SpannedText { value: dtype.to_owned(), span: text.span.clone(), quoted: false },
+            shape: ShapeItem { axes, conditions: Vec::new(), span: span.clone() },
+            layout: LayoutItem {
+                steps: vec![StepItem { kind, span: span.clone(), name_span }],
+                span,
+            },
         })
     }
 }

@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
-use super::Reader;
+use super::ManifestReader;
 use super::elsewhere;
 use super::words::{FOREIGN, STEPS};
 use crate::codes::Code;
-use crate::manifest::tree::{Entry, Key, Node};
+use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
 use crate::nearest::nearest;
 
 /// Whether a node has a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Block {
+pub(super) enum BlockRule {
     Never,
     Maybe,
     Always,
@@ -21,7 +21,7 @@ pub(super) enum Block {
 
 /// What a node takes.
 #[derive(Debug)]
-pub(super) struct Form {
+pub(super) struct NodeSignature {
     /// How it is written, for help.
     pub(super) usage: &'static str,
     /// How many arguments.
@@ -29,7 +29,7 @@ pub(super) struct Form {
     /// Its properties; `None` if it takes any.
     pub(super) props: Option<&'static [&'static str]>,
     /// Whether it has a block.
-    pub(super) block: Block,
+    pub(super) block: BlockRule,
 }
 
 /// The nodes at the top of a manifest.
@@ -51,7 +51,7 @@ pub(crate) const ITEMS: &[&str] = &[
 
 /// A place where nodes stand.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub(crate) struct NodeScope {
     /// Where, for messages: `in a manifest`.
     place: &'static str,
     /// The nodes that may stand there.
@@ -60,7 +60,7 @@ pub(crate) struct Scope {
     pub(super) props: &'static [&'static str],
 }
 
-impl Scope {
+impl NodeScope {
     pub(crate) const TOP: Self = Self { place: "a manifest", nodes: ITEMS, props: &[] };
     pub(crate) const KERNEL: Self = Self {
         place: "a kernel",
@@ -158,7 +158,7 @@ impl Scope {
     };
 }
 
-impl Scope {
+impl NodeScope {
     /// The nodes that may stand here, and the properties of the node around.
     pub(crate) fn words(&self) -> (&'static [&'static str], &'static [&'static str]) {
         (self.nodes, self.props)
@@ -182,10 +182,10 @@ impl Scope {
     }
 }
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// Whether the node has the form; every way in which it has not is reported. `false` for a broken node, without
     /// another word.
-    pub(super) fn form(&mut self, node: &Node, form: &Form) -> bool {
+    pub(super) fn form(&mut self, node: &ManifestNode, form: &NodeSignature) -> bool {
         if node.broken {
             return false;
         }
@@ -203,23 +203,24 @@ impl Reader<'_, '_> {
             self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
         }
         match (form.block, &node.children) {
-            (Block::Never, Some(_)) => {
+            (BlockRule::Never, Some(_)) => {
                 let message = format!("`{}` takes no block", node.name);
                 let span = self.block_span(node);
                 self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
             }
-            (Block::Always, None) => {
+            (BlockRule::Always, None) => {
                 let message = format!("`{}` needs a block", node.name);
                 let span = node.head.clone();
                 self.faults.error(Code::KdlMissing, message, span, "").helped(usage(form));
             }
-            (Block::Never | Block::Maybe, None) | (Block::Maybe | Block::Always, Some(_)) => {}
+            (BlockRule::Never | BlockRule::Maybe, None)
+            | (BlockRule::Maybe | BlockRule::Always, Some(_)) => {}
         }
         self.faults.count() == before
     }
 
-    fn properties(&mut self, node: &Node, form: &Form) {
-        let mut seen: BTreeMap<&str, &Key> = BTreeMap::new();
+    fn properties(&mut self, node: &ManifestNode, form: &NodeSignature) {
+        let mut seen: BTreeMap<&str, &PropertyKey> = BTreeMap::new();
         for (key, _) in &node.props {
             if let Some(first) = seen.get(key.value.as_str()) {
                 let place = self.faults.place(first.span.clone());
@@ -236,11 +237,17 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn unknown_property(&mut self, node: &Node, key: &str, span: Range<usize>, form: &Form) {
+    fn unknown_property(
+        &mut self,
+        node: &ManifestNode,
+        key: &str,
+        span: Range<usize>,
+        form: &NodeSignature,
+    ) {
         let props = form.props.unwrap_or_default();
         let message = format!("`{}` has no property `{}`", node.name, show(key));
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
-        let in_block = Scope::of(&node.name).is_some_and(|scope| scope.has(key));
+        let in_block = NodeScope::of(&node.name).is_some_and(|scope| scope.has(key));
         if FOREIGN.contains(&key) {
             fault.helped(format!("write it at the layout: `layout {key}=\"…\"`"));
         } else if in_block && !props.contains(&key) {
@@ -265,19 +272,19 @@ impl Reader<'_, '_> {
     }
 
     /// The property, if it is there.
-    pub(super) fn prop<'n>(node: &'n Node, name: &str) -> Option<&'n Entry> {
+    pub(super) fn prop<'n>(node: &'n ManifestNode, name: &str) -> Option<&'n Entry> {
         node.props.iter().find(|(key, _)| key.value == name).map(|(_, entry)| entry)
     }
 
     /// The bytes of the node's braces and what they hold.
-    pub(super) fn block_span(&self, node: &Node) -> Range<usize> {
+    pub(super) fn block_span(&self, node: &ManifestNode) -> Range<usize> {
         let gap = self.text.get(node.head.end..node.span.end).unwrap_or_default();
         let start = gap.find('{').map_or(node.head.start, |at| node.head.end + at);
         start..node.span.end
     }
 
     /// Reports a node that has no place in `scope`.
-    pub(super) fn unknown_node(&mut self, node: &Node, scope: &Scope) {
+    pub(super) fn unknown_node(&mut self, node: &ManifestNode, scope: &NodeScope) {
         if node.broken {
             return;
         }
@@ -306,13 +313,13 @@ impl Reader<'_, '_> {
             fault.helped(format!("it is a step: write it inside `layout {{ {name} … }}`"));
         } else if bare == "name" {
             fault.helped("a name is what stands first behind the word: `tensor input dtype=f32`");
-        } else if Scope::TENSOR.props.contains(&bare) {
+        } else if NodeScope::TENSOR.props.contains(&bare) {
             fault.helped(format!("it is a property of a tensor: `{bare}=…`"));
-        } else if Scope::TENSOR.nodes.contains(&bare) {
+        } else if NodeScope::TENSOR.nodes.contains(&bare) {
             fault.helped("it stands in a tensor");
-        } else if Scope::KERNEL.nodes.contains(&name) {
+        } else if NodeScope::KERNEL.nodes.contains(&name) {
             fault.helped("it stands in a kernel");
-        } else if Scope::TOP.nodes.contains(&name) {
+        } else if NodeScope::TOP.nodes.contains(&name) {
             fault.helped("it stands at the top of a manifest");
         } else {
             fault.helped("write one of those that stand here, or leave it out");
@@ -357,7 +364,7 @@ pub(super) fn show(word: &str) -> String {
     shown
 }
 
-fn usage(form: &Form) -> String {
+fn usage(form: &NodeSignature) -> String {
     format!("it is written `{}`", form.usage)
 }
 

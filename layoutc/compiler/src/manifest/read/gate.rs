@@ -1,22 +1,22 @@
 //! `require`: what a tensor's layout must meet.
 
-use super::Reader;
-use super::form::{Block, Form};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeSignature};
 use crate::codes::Code;
 use crate::manifest::syntax::{GateItem, GateKind};
-use crate::manifest::tree::{Entry, Key, Node, Value};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 
 /// The conditions that are words of their own.
 const WORDS: &[&str] = &["bijective", "contiguous", "fits"];
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// The conditions of a node, in its order: words first, then properties.
-    pub(super) fn gates(&mut self, node: &Node) -> Vec<GateItem> {
-        let form = Form {
+    pub(super) fn gates(&mut self, node: &ManifestNode) -> Vec<GateItem> {
+        let form = NodeSignature {
             usage: "require bijective",
             args: 0..=usize::MAX,
             props: Some(&["padding-below", "bytes-below", "vector", "same-as"]),
-            block: Block::Never,
+            block: BlockRule::Never,
         };
         if !self.form(node, &form) {
             return Vec::new();
@@ -46,11 +46,13 @@ impl Reader<'_, '_> {
     ) -> Option<GateItem> {
         let span = word.span.clone();
         match &word.value {
-            Value::String(text) if text == "bijective" => {
+            ManifestValue::String(text) if text == "bijective" => {
                 Some(GateItem { kind: GateKind::Bijective, span })
             }
-            Value::String(text) if text == "fits" => Some(GateItem { kind: GateKind::Fits, span }),
-            Value::String(text) if text == "contiguous" => {
+            ManifestValue::String(text) if text == "fits" => {
+                Some(GateItem { kind: GateKind::Fits, span })
+            }
+            ManifestValue::String(text) if text == "contiguous" => {
                 let Some(axis) = rest.next() else {
                     let message = "`contiguous` needs an axis";
                     let fault = self.faults.error(Code::KdlMissing, message, span, "");
@@ -68,7 +70,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn gate_of_property(&mut self, key: &Key, entry: &Entry) -> Option<GateItem> {
+    fn gate_of_property(&mut self, key: &PropertyKey, entry: &Entry) -> Option<GateItem> {
         let what = format!("`{}`", key.value);
         let kind = match key.value.as_str() {
             "padding-below" => GateKind::PaddingBelow(self.share(entry, &what)?),

@@ -2,22 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::Reader;
-use super::form::{Block, Form, Scope, show};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeScope, NodeSignature, show};
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    GraphItem, GraphTensorItem, Name, NodeItem, OutputItem, PinItem, PropertyItem, Real, Text,
+    FiniteFloat, GraphItem, GraphTensorItem, Identifier, NodeItem, OutputItem, PinItem,
+    PropertyItem, SpannedText,
 };
-use crate::manifest::tree::{Entry, Node, Value};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
 const GRAPH: &str = "graph block backend=opencl { … }";
 const TENSOR: &str = "input x dtype=f32 layout=NHWC { shape { N 1; H 56; W 56; C 64 } }";
 const NODE: &str = "node c1 op=conv { in x w; out y dtype=f32 { shape { N 1; C 64 } } }";
 
-impl Reader<'_, '_> {
-    pub(super) fn graph(&mut self, node: &Node) -> Option<GraphItem> {
-        let props = Some(Scope::GRAPH.props);
-        self.form(node, &Form { usage: GRAPH, args: 1..=1, props, block: Block::Always });
+impl ManifestReader<'_, '_> {
+    pub(super) fn graph(&mut self, node: &ManifestNode) -> Option<GraphItem> {
+        let props = Some(NodeScope::GRAPH.props);
+        self.form(
+            node,
+            &NodeSignature { usage: GRAPH, args: 1..=1, props, block: BlockRule::Always },
+        );
         let backend = Self::prop(node, "backend").map(|entry| self.name(entry, "a backend"));
         let (mut tensors, mut nodes) = (Vec::new(), Vec::new());
         let (mut outputs, mut pins) = (Vec::new(), Vec::new());
@@ -27,7 +31,7 @@ impl Reader<'_, '_> {
                 "node" => nodes.extend(self.graph_node(child)),
                 "output" => outputs.extend(self.output(child)),
                 "keep" | "forbid" => pins.extend(self.pin(child)),
-                _ => self.unknown_node(child, &Scope::GRAPH),
+                _ => self.unknown_node(child, &NodeScope::GRAPH),
             }
         }
         let mut seen = BTreeMap::new();
@@ -46,17 +50,17 @@ impl Reader<'_, '_> {
     }
 
     /// An input, a constant, or a result.
-    fn graph_tensor(&mut self, node: &Node) -> Option<GraphTensorItem> {
-        let props = Some(Scope::GRAPH_TENSOR.props);
-        let form = Form { usage: TENSOR, args: 1..=1, props, block: Block::Always };
+    fn graph_tensor(&mut self, node: &ManifestNode) -> Option<GraphTensorItem> {
+        let props = Some(NodeScope::GRAPH_TENSOR.props);
+        let form = NodeSignature { usage: TENSOR, args: 1..=1, props, block: BlockRule::Always };
         if !self.form(node, &form) {
             return None;
         }
         let mut shape = None;
-        let mut seen: Vec<&Node> = Vec::new();
+        let mut seen: Vec<&ManifestNode> = Vec::new();
         for child in node.children() {
-            if !Scope::GRAPH_TENSOR.has(&child.name) {
-                self.unknown_node(child, &Scope::GRAPH_TENSOR);
+            if !NodeScope::GRAPH_TENSOR.has(&child.name) {
+                self.unknown_node(child, &NodeScope::GRAPH_TENSOR);
             } else if self.is_first(child, &seen, true) {
                 seen.push(child);
                 shape = self.box_shape(child, "a tensor of a graph has");
@@ -84,32 +88,35 @@ impl Reader<'_, '_> {
 
     /// The layout that a node states; `None` where it is none.
     #[expect(clippy::option_option, reason = "no layout, and a wrong one")]
-    fn layout_text(&mut self, node: &Node) -> Option<Option<Text>> {
+    fn layout_text(&mut self, node: &ManifestNode) -> Option<Option<SpannedText>> {
         match Self::prop(node, "layout") {
             None => Some(None),
             Some(entry) => Some(Some(self.text_of(entry, "a layout")?)),
         }
     }
 
-    fn graph_node(&mut self, node: &Node) -> Option<NodeItem> {
+    fn graph_node(&mut self, node: &ManifestNode) -> Option<NodeItem> {
         let before = self.faults.count();
-        self.form(node, &Form { usage: NODE, args: 1..=1, props: None, block: Block::Always });
+        self.form(
+            node,
+            &NodeSignature { usage: NODE, args: 1..=1, props: None, block: BlockRule::Always },
+        );
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-        let mut seen: Vec<&Node> = Vec::new();
+        let mut seen: Vec<&ManifestNode> = Vec::new();
         for child in node.children() {
             match child.name.as_str() {
                 "in" if self.is_first(child, &seen, true) => {
                     seen.push(child);
                     let usage = "in x w";
-                    let (args, block) = (0..=usize::MAX, Block::Never);
-                    self.form(child, &Form { usage, args, props: Some(&[]), block });
+                    let (args, block) = (0..=usize::MAX, BlockRule::Never);
+                    self.form(child, &NodeSignature { usage, args, props: Some(&[]), block });
                     inputs = self.all_names(&child.args, "a tensor").unwrap_or_default();
                 }
                 "out" => outputs.extend(self.graph_tensor(child)),
                 _ => {}
             }
         }
-        let accepts = self.alternatives(node, &Scope::NODE);
+        let accepts = self.alternatives(node, &NodeScope::NODE);
         let mut properties = Vec::new();
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != "op") {
             properties.push((self.key(key)?, self.property(&key.value, entry)?));
@@ -138,11 +145,13 @@ impl Reader<'_, '_> {
 
     fn property(&mut self, key: &str, entry: &Entry) -> Option<PropertyItem> {
         match &entry.value {
-            Value::Integer(value) => Some(PropertyItem::Integer(*value)),
-            Value::String(word) => Some(PropertyItem::Word(word.clone())),
-            Value::Bool(value) => Some(PropertyItem::Integer(i128::from(*value))),
-            Value::Float(value) if value.is_finite() => Real::new(*value).map(PropertyItem::Real),
-            Value::Float(_) | Value::Null => {
+            ManifestValue::Integer(value) => Some(PropertyItem::Integer(*value)),
+            ManifestValue::String(word) => Some(PropertyItem::Word(word.clone())),
+            ManifestValue::Bool(value) => Some(PropertyItem::Integer(i128::from(*value))),
+            ManifestValue::Float(value) if value.is_finite() => {
+                FiniteFloat::new(*value).map(PropertyItem::Real)
+            }
+            ManifestValue::Float(_) | ManifestValue::Null => {
                 let what = format!("the property `{}`", show(key));
                 self.wrong_kind(entry, &what, "write a finite number, a word, `#true` or `#false`");
                 None
@@ -150,21 +159,21 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn output(&mut self, node: &Node) -> Option<OutputItem> {
+    fn output(&mut self, node: &ManifestNode) -> Option<OutputItem> {
         let usage = "output z layout=NHWC";
         let props = Some(["layout"].as_slice());
-        if !self.form(node, &Form { usage, args: 1..=1, props, block: Block::Never }) {
+        if !self.form(node, &NodeSignature { usage, args: 1..=1, props, block: BlockRule::Never }) {
             return None;
         }
         let layout = self.layout_text(node)?;
         Some(OutputItem { tensor: self.tensor_name(node)?, layout })
     }
 
-    fn pin(&mut self, node: &Node) -> Option<PinItem> {
+    fn pin(&mut self, node: &ManifestNode) -> Option<PinItem> {
         let forbid = node.name == "forbid";
         let usage = if forbid { "forbid y layout=NCHW" } else { "keep y" };
         let props = Some(["layout"].as_slice());
-        if !self.form(node, &Form { usage, args: 1..=1, props, block: Block::Never }) {
+        if !self.form(node, &NodeSignature { usage, args: 1..=1, props, block: BlockRule::Never }) {
             return None;
         }
         let layout = self.layout_text(node)?;
@@ -178,7 +187,7 @@ impl Reader<'_, '_> {
         Some(PinItem { forbid, tensor, layout, span: node.head.clone() })
     }
 
-    fn tensor_name(&mut self, node: &Node) -> Option<Name> {
+    fn tensor_name(&mut self, node: &ManifestNode) -> Option<Identifier> {
         self.name(node.args.first()?, "a tensor of the graph")
     }
 }

@@ -1,20 +1,21 @@
 //! The items of a manifest: `use`, `const`, `symbol`, `transform`, `tensor`, `convert`; memory spaces are beside.
 
-use super::Reader;
-use super::foreign::Whole;
-use super::form::{Block, Form, Scope, show};
-use crate::cast::Mode;
+use super::ManifestReader;
+use super::foreign::ForeignTensor;
+use super::form::{BlockRule, NodeScope, NodeSignature, show};
+use crate::cast::CastMode;
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    Const, ConvertItem, GateItem, LayoutItem, MemoryItem, Name, Nibbles, Number, PackFromItem,
-    Record, RingItem, Shape, ShardItem, SymbolItem, TensorItem, Transform, Use,
+    ConstItem, ConvertItem, GateItem, Identifier, IntegerLiteral, LayoutItem, MemoryItem,
+    NibbleOrder, PackFromItem, RecordItem, RingItem, ShapeItem, ShardItem, SymbolItem, TensorItem,
+    TransformItem, UseItem,
 };
-use crate::manifest::tree::{Entry, Node, Value};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
-impl Reader<'_, '_> {
-    pub(super) fn r#use(&mut self, node: &Node) -> Option<Use> {
+impl ManifestReader<'_, '_> {
+    pub(super) fn r#use(&mut self, node: &ManifestNode) -> Option<UseItem> {
         let usage = "use \"common.kdl\"";
-        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
         self.form(node, &form);
         let path = self.text_of(node.args.first()?, "a path")?;
         if path.value.is_empty() {
@@ -23,10 +24,10 @@ impl Reader<'_, '_> {
             fault.helped(format!("it is written `{usage}`"));
             return None;
         }
-        Some(Use { path, span: node.span.clone() })
+        Some(UseItem { path, span: node.span.clone() })
     }
 
-    pub(super) fn r#const(&mut self, node: &Node) -> Option<Const> {
+    pub(super) fn r#const(&mut self, node: &ManifestNode) -> Option<ConstItem> {
         let usage = "const LANES 4";
         if let ([], [(key, value)]) = (node.args.as_slice(), node.props.as_slice()) {
             let value = self.text.get(value.span.clone()).unwrap_or_default();
@@ -36,19 +37,19 @@ impl Reader<'_, '_> {
             fault.helped(format!("write `{text}`")).rewrite(text);
             return None;
         }
-        let form = Form { usage, args: 2..=2, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature { usage, args: 2..=2, props: Some(&[]), block: BlockRule::Never };
         self.form(node, &form);
         let name = self.name(node.args.first()?, "a const's name");
         let value = self.bound(node.args.get(1)?, "a const", Code::KdlValue);
-        Some(Const { name: name?, value: value? })
+        Some(ConstItem { name: name?, value: value? })
     }
 
-    pub(super) fn symbol(&mut self, node: &Node) -> Option<SymbolItem> {
-        let form = Form {
+    pub(super) fn symbol(&mut self, node: &ManifestNode) -> Option<SymbolItem> {
+        let form = NodeSignature {
             usage: "symbol batch min=1 max=4096 multiple=4",
             args: 1..=1,
             props: Some(&["min", "max", "multiple"]),
-            block: Block::Never,
+            block: BlockRule::Never,
         };
         if let ([], [(key, value)]) = (node.args.as_slice(), node.props.as_slice())
             && form.props.is_none_or(|props| !props.contains(&key.value.as_str()))
@@ -69,9 +70,9 @@ impl Reader<'_, '_> {
         Some(SymbolItem { name, min, max, multiple, span: node.span.clone() })
     }
 
-    pub(super) fn transform(&mut self, node: &Node) -> Option<Transform> {
+    pub(super) fn transform(&mut self, node: &ManifestNode) -> Option<TransformItem> {
         let usage = "transform blocked block=16 { … }";
-        let form = Form { usage, args: 1..=1, props: None, block: Block::Always };
+        let form = NodeSignature { usage, args: 1..=1, props: None, block: BlockRule::Always };
         self.form(node, &form);
         let mut parameters = Vec::new();
         for (key, entry) in &node.props {
@@ -79,36 +80,36 @@ impl Reader<'_, '_> {
         }
         let steps = self.steps(node.children());
         let name = self.name(node.args.first()?, "a transform's name")?;
-        Some(Transform { name, parameters, steps, span: node.span.clone() })
+        Some(TransformItem { name, parameters, steps, span: node.span.clone() })
     }
 
     fn parameter(
         &mut self,
-        key: &crate::manifest::tree::Key,
+        key: &crate::manifest::tree::PropertyKey,
         entry: &Entry,
-    ) -> Option<(Name, Number)> {
+    ) -> Option<(Identifier, IntegerLiteral)> {
         let name = self.key(key);
-        let Value::Integer(value) = entry.value else {
+        let ManifestValue::Integer(value) = entry.value else {
             let message = format!("the default of `{}` is an integer", show(&key.value));
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
             fault.helped(format!("write a whole number: `{}=16`", show(&key.value)));
             return None;
         };
-        Some((name?, Number { value, span: entry.span.clone() }))
+        Some((name?, IntegerLiteral { value, span: entry.span.clone() }))
     }
 
     /// The name of a property that the user chose.
-    pub(super) fn key(&mut self, key: &crate::manifest::tree::Key) -> Option<Name> {
+    pub(super) fn key(&mut self, key: &crate::manifest::tree::PropertyKey) -> Option<Identifier> {
         let text = self.inside(&key.value, &key.span);
         self.as_name(&text)
     }
 
-    pub(super) fn convert(&mut self, node: &Node) -> Option<ConvertItem> {
-        let form = Form {
+    pub(super) fn convert(&mut self, node: &ManifestNode) -> Option<ConvertItem> {
+        let form = NodeSignature {
             usage: "convert input to=texture",
             args: 1..=1,
             props: Some(&["cast", "max-staging", "to"]),
-            block: Block::Maybe,
+            block: BlockRule::Maybe,
         };
         if let ([from, others @ .., to], []) = (node.args.as_slice(), node.props.as_slice()) {
             let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default();
@@ -138,12 +139,12 @@ impl Reader<'_, '_> {
         Some(ConvertItem { from, to, cast, max_staging, choices, span })
     }
 
-    pub(super) fn tensor(&mut self, node: &Node) -> Option<TensorItem> {
-        let form = Form {
+    pub(super) fn tensor(&mut self, node: &ManifestNode) -> Option<TensorItem> {
+        let form = NodeSignature {
             usage: "tensor input dtype=f32 { shape { n 16 } }",
             args: 1..=1,
             props: Some(&["cast", "dtype", "like", "nibbles", "pack-from", "targets", "xla"]),
-            block: Block::Maybe,
+            block: BlockRule::Maybe,
         };
         self.form(node, &form);
         let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
@@ -151,7 +152,7 @@ impl Reader<'_, '_> {
         let targets = Self::prop(node, "targets").map(|entry| self.words(entry, "`targets`"));
         let nibbles = Self::prop(node, "nibbles").and_then(|entry| self.nibbles(entry));
         let pack_from = self.pack_from(node);
-        let mut parts = Parts { nibbles, ..Parts::default() };
+        let mut parts = TensorFields { nibbles, ..TensorFields::default() };
         for child in node.children() {
             self.part(child, node, &mut parts);
         }
@@ -174,7 +175,7 @@ impl Reader<'_, '_> {
         }
         let mut dtype = dtype.flatten();
         if foreign.is_some() {
-            let Whole { dtype: own, shape, layout } = whole?;
+            let ForeignTensor { dtype: own, shape, layout } = whole?;
             (dtype, parts.shape, parts.layout) = (Some(own), Some(shape), Some(layout));
         }
         Some(TensorItem {
@@ -196,7 +197,7 @@ impl Reader<'_, '_> {
     }
 
     /// The element type that pack takes, where it is another than the tensor's.
-    fn pack_from(&mut self, node: &Node) -> Option<PackFromItem> {
+    fn pack_from(&mut self, node: &ManifestNode) -> Option<PackFromItem> {
         let dtype = Self::prop(node, "pack-from");
         let dtype = dtype.and_then(|entry| self.text_of(entry, "an element type"));
         if dtype.is_none()
@@ -214,24 +215,27 @@ impl Reader<'_, '_> {
     }
 
     /// What becomes of values that the other element type does not hold.
-    fn cast(&mut self, node: &Node) -> Option<Mode> {
+    fn cast(&mut self, node: &ManifestNode) -> Option<CastMode> {
         let entry = Self::prop(node, "cast")?;
         let written = match &entry.value {
-            Value::String(word) => word.as_str(),
-            Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::Null => "",
+            ManifestValue::String(word) => word.as_str(),
+            ManifestValue::Integer(_)
+            | ManifestValue::Float(_)
+            | ManifestValue::Bool(_)
+            | ManifestValue::Null => "",
         };
-        let found = Mode::ALL.iter().find(|row| row.0 == written).map(|row| row.1);
+        let found = CastMode::ALL.iter().find(|row| row.0 == written).map(|row| row.1);
         if found.is_none() {
             self.unknown_word(
                 "`cast`",
                 entry,
-                &Mode::ALL.iter().map(|row| row.0).collect::<Vec<_>>(),
+                &CastMode::ALL.iter().map(|row| row.0).collect::<Vec<_>>(),
             );
         }
         found
     }
 
-    fn part(&mut self, node: &Node, tensor: &Node, parts: &mut Parts) {
+    fn part(&mut self, node: &ManifestNode, tensor: &ManifestNode, parts: &mut TensorFields) {
         if node.name == "require" {
             parts.gates.extend(self.gates(node));
             return;
@@ -241,7 +245,7 @@ impl Reader<'_, '_> {
         let is_other = node.name == "dtype" && node.children.is_none();
         let found = known.into_iter().find(|known| *known == node.name).filter(|_| !is_other);
         let Some(name) = found else {
-            self.unknown_node(node, &Scope::TENSOR);
+            self.unknown_node(node, &NodeScope::TENSOR);
             return;
         };
         let first = tensor.children().iter().find(|other| other.name == node.name);
@@ -269,22 +273,22 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn nibbles_node(&mut self, node: &Node) -> Option<Nibbles> {
+    fn nibbles_node(&mut self, node: &ManifestNode) -> Option<NibbleOrder> {
         let usage = "nibbles high-first";
-        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
         self.form(node, &form);
         self.nibbles(node.args.first()?)
     }
 
-    fn nibbles(&mut self, entry: &Entry) -> Option<Nibbles> {
+    fn nibbles(&mut self, entry: &Entry) -> Option<NibbleOrder> {
         match &entry.value {
-            Value::String(word) if word == "high-first" => Some(Nibbles::HighFirst),
-            Value::String(word) if word == "low-first" => Some(Nibbles::LowFirst),
-            Value::String(_)
-            | Value::Integer(_)
-            | Value::Float(_)
-            | Value::Bool(_)
-            | Value::Null => {
+            ManifestValue::String(word) if word == "high-first" => Some(NibbleOrder::HighFirst),
+            ManifestValue::String(word) if word == "low-first" => Some(NibbleOrder::LowFirst),
+            ManifestValue::String(_)
+            | ManifestValue::Integer(_)
+            | ManifestValue::Float(_)
+            | ManifestValue::Bool(_)
+            | ManifestValue::Null => {
                 self.unknown_word("`nibbles`", entry, &["high-first", "low-first"]);
                 None
             }
@@ -294,22 +298,22 @@ impl Reader<'_, '_> {
 
 /// The parts of a tensor found so far.
 #[derive(Default)]
-struct Parts {
-    shape: Option<Shape>,
+struct TensorFields {
+    shape: Option<ShapeItem>,
     layout: Option<LayoutItem>,
     memory: Option<MemoryItem>,
-    record: Option<Record>,
+    record: Option<RecordItem>,
     shard: Option<ShardItem>,
     ring: Option<RingItem>,
     gates: Vec<GateItem>,
-    nibbles: Option<Nibbles>,
+    nibbles: Option<NibbleOrder>,
     seen: Vec<&'static str>,
 }
 
 /// Whether what is missing may be what a broken or misplaced part of the tensor was meant to be.
-fn hides(tensor: &Node, what: &str) -> bool {
+fn hides(tensor: &ManifestNode, what: &str) -> bool {
     let near = |name: &str| crate::nearest::nearest(name, ["shape", "dtype"]).is_some();
-    let child = |node: &Node| node.broken || near(&node.name);
+    let child = |node: &ManifestNode| node.broken || near(&node.name);
     match what {
         "a shape" => tensor.broken || tensor.children().iter().any(child),
         _ => {

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::Reader;
-use super::form::{Block, Form, Scope};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeScope, NodeSignature};
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    Bound, CacheItem, InstanceItem, KernelItem, LayoutItem, LocalItem, Name, ScheduleItem, Text,
+    CacheItem, Identifier, InstanceItem, IntegerExpr, KernelItem, LayoutItem, LocalItem,
+    ScheduleItem, SpannedText,
 };
-use crate::manifest::tree::{Node, Value};
+use crate::manifest::tree::{ManifestNode, ManifestValue};
 
 const KERNEL: &str = "kernel copy { compute \"b[i] = a[i]\" }";
 const INSTANCE: &str = "instance conv_nchw of=conv A=input W=filters B=output";
@@ -19,26 +20,31 @@ const ONCE: &[&str] = &["operands", "acc", "accumulate"];
 
 /// The parts of a kernel found so far.
 #[derive(Default)]
-struct Parts {
-    operands: Option<Vec<Name>>,
-    computes: Vec<Text>,
-    ranges: Vec<(Name, Bound)>,
-    acc: Option<Text>,
+struct KernelFields {
+    operands: Option<Vec<Identifier>>,
+    computes: Vec<SpannedText>,
+    ranges: Vec<(Identifier, IntegerExpr)>,
+    acc: Option<SpannedText>,
     accumulate: Option<Range<usize>>,
     locals: Vec<LocalItem>,
     schedule: Vec<ScheduleItem>,
     caches: Vec<CacheItem>,
 }
 
-impl Reader<'_, '_> {
-    pub(super) fn kernel(&mut self, node: &Node) -> Option<KernelItem> {
-        let form = Form { usage: KERNEL, args: 1..=1, props: Some(&[]), block: Block::Always };
+impl ManifestReader<'_, '_> {
+    pub(super) fn kernel(&mut self, node: &ManifestNode) -> Option<KernelItem> {
+        let form = NodeSignature {
+            usage: KERNEL,
+            args: 1..=1,
+            props: Some(&[]),
+            block: BlockRule::Always,
+        };
         self.form(node, &form);
-        let mut parts = Parts::default();
-        let mut seen: Vec<&Node> = Vec::new();
+        let mut parts = KernelFields::default();
+        let mut seen: Vec<&ManifestNode> = Vec::new();
         for child in node.children() {
-            if !Scope::KERNEL.has(&child.name) {
-                self.unknown_node(child, &Scope::KERNEL);
+            if !NodeScope::KERNEL.has(&child.name) {
+                self.unknown_node(child, &NodeScope::KERNEL);
                 continue;
             }
             let once = ONCE.contains(&child.name.as_str());
@@ -57,7 +63,8 @@ impl Reader<'_, '_> {
         self.differ(parts.locals.iter().map(|local| &local.name), "the local tensor");
         self.differ(parts.caches.iter().map(|cache| &cache.tensor), "the cache of");
         let name = self.name(node.args.first()?, "a kernel's name")?;
-        let Parts { operands, computes, ranges, acc, accumulate, locals, schedule, caches } = parts;
+        let KernelFields { operands, computes, ranges, acc, accumulate, locals, schedule, caches } =
+            parts;
         let span = node.span.clone();
         Some(KernelItem {
             name,
@@ -74,7 +81,12 @@ impl Reader<'_, '_> {
     }
 
     /// Whether a node that stands once (`once`, or a schedule's) is the first of its name; says so otherwise.
-    pub(super) fn is_first(&mut self, node: &Node, seen: &[&Node], once: bool) -> bool {
+    pub(super) fn is_first(
+        &mut self,
+        node: &ManifestNode,
+        seen: &[&ManifestNode],
+        once: bool,
+    ) -> bool {
         let once = once || super::schedule::stands_once(&node.name);
         let first = seen.iter().find(|first| once && first.name == node.name);
         let Some(first) = first else { return true };
@@ -86,7 +98,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reports a name that stands twice; `what` has it: `the range of`.
-    pub(super) fn differ<'n>(&mut self, names: impl Iterator<Item = &'n Name>, what: &str) {
+    pub(super) fn differ<'n>(&mut self, names: impl Iterator<Item = &'n Identifier>, what: &str) {
         let mut seen = std::collections::BTreeMap::new();
         for name in names {
             if let Some(first) = seen.insert(name.value.as_str(), name) {
@@ -99,7 +111,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn kernel_part(&mut self, node: &Node, parts: &mut Parts) {
+    fn kernel_part(&mut self, node: &ManifestNode, parts: &mut KernelFields) {
         match node.name.as_str() {
             "operands" => parts.operands = self.operands(node),
             "compute" => parts.computes.extend(self.compute(node)),
@@ -112,9 +124,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn operands(&mut self, node: &Node) -> Option<Vec<Name>> {
-        let (args, block) = (1..=usize::MAX, Block::Never);
-        if !self.form(node, &Form { usage: "operands A W B", args, props: Some(&[]), block }) {
+    fn operands(&mut self, node: &ManifestNode) -> Option<Vec<Identifier>> {
+        let (args, block) = (1..=usize::MAX, BlockRule::Never);
+        if !self
+            .form(node, &NodeSignature { usage: "operands A W B", args, props: Some(&[]), block })
+        {
             return None;
         }
         let names = self.all_names(&node.args, "an operand")?;
@@ -128,9 +142,9 @@ impl Reader<'_, '_> {
         Some(names)
     }
 
-    fn compute(&mut self, node: &Node) -> Option<Text> {
+    fn compute(&mut self, node: &ManifestNode) -> Option<SpannedText> {
         let usage = "compute \"b[i] = 2 * a[i]\"";
-        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
         if !self.form(node, &form) {
             return None;
         }
@@ -148,8 +162,13 @@ impl Reader<'_, '_> {
         Some(text)
     }
 
-    fn range(&mut self, node: &Node) -> Option<(Name, Bound)> {
-        let form = Form { usage: "range r 3", args: 2..=2, props: Some(&[]), block: Block::Never };
+    fn range(&mut self, node: &ManifestNode) -> Option<(Identifier, IntegerExpr)> {
+        let form = NodeSignature {
+            usage: "range r 3",
+            args: 2..=2,
+            props: Some(&[]),
+            block: BlockRule::Never,
+        };
         if !self.form(node, &form) {
             return None;
         }
@@ -158,38 +177,51 @@ impl Reader<'_, '_> {
         Some((name?, bound?))
     }
 
-    fn acc(&mut self, node: &Node) -> Option<Text> {
-        let form = Form { usage: "acc f32", args: 1..=1, props: Some(&[]), block: Block::Never };
+    fn acc(&mut self, node: &ManifestNode) -> Option<SpannedText> {
+        let form = NodeSignature {
+            usage: "acc f32",
+            args: 1..=1,
+            props: Some(&[]),
+            block: BlockRule::Never,
+        };
         if !self.form(node, &form) {
             return None;
         }
         self.text_of(node.args.first()?, "the accumulator's type")
     }
 
-    fn accumulate(&mut self, node: &Node) -> Option<Range<usize>> {
+    fn accumulate(&mut self, node: &ManifestNode) -> Option<Range<usize>> {
         let usage = "accumulate #true";
-        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
         if !self.form(node, &form) {
             return None;
         }
         let entry = node.args.first()?;
         match entry.value {
-            Value::Bool(value) => value.then(|| node.span.clone()),
-            Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Null => {
+            ManifestValue::Bool(value) => value.then(|| node.span.clone()),
+            ManifestValue::String(_)
+            | ManifestValue::Integer(_)
+            | ManifestValue::Float(_)
+            | ManifestValue::Null => {
                 self.wrong_kind(entry, "`accumulate`", "write `#true` or `#false`");
                 None
             }
         }
     }
 
-    fn local(&mut self, node: &Node) -> Option<LocalItem> {
-        let form = Form { usage: LOCAL, args: 1..=1, props: Some(&["dtype"]), block: Block::Maybe };
+    fn local(&mut self, node: &ManifestNode) -> Option<LocalItem> {
+        let form = NodeSignature {
+            usage: LOCAL,
+            args: 1..=1,
+            props: Some(&["dtype"]),
+            block: BlockRule::Maybe,
+        };
         self.form(node, &form);
         let mut layout: Option<LayoutItem> = None;
-        let mut seen: Vec<&Node> = Vec::new();
+        let mut seen: Vec<&ManifestNode> = Vec::new();
         for child in node.children() {
-            if !Scope::LOCAL.has(&child.name) {
-                self.unknown_node(child, &Scope::LOCAL);
+            if !NodeScope::LOCAL.has(&child.name) {
+                self.unknown_node(child, &NodeScope::LOCAL);
             } else if self.is_first(child, &seen, true) {
                 seen.push(child);
                 layout = self.layout(child);
@@ -208,8 +240,9 @@ impl Reader<'_, '_> {
         Some(LocalItem { name, dtype, layout, span: node.span.clone() })
     }
 
-    pub(super) fn instance(&mut self, node: &Node) -> Option<InstanceItem> {
-        let form = Form { usage: INSTANCE, args: 1..=1, props: None, block: Block::Maybe };
+    pub(super) fn instance(&mut self, node: &ManifestNode) -> Option<InstanceItem> {
+        let form =
+            NodeSignature { usage: INSTANCE, args: 1..=1, props: None, block: BlockRule::Maybe };
         self.form(node, &form);
         let of = Self::prop(node, "of").map(|entry| self.name(entry, "a kernel"));
         if of.is_none() && !node.broken {
@@ -223,10 +256,10 @@ impl Reader<'_, '_> {
             operands.extend(name.zip(tensor));
         }
         let (mut schedule, mut caches) = (Vec::new(), Vec::new());
-        let mut seen: Vec<&Node> = Vec::new();
+        let mut seen: Vec<&ManifestNode> = Vec::new();
         for child in node.children() {
-            if !Scope::INSTANCE.has(&child.name) {
-                self.unknown_node(child, &Scope::INSTANCE);
+            if !NodeScope::INSTANCE.has(&child.name) {
+                self.unknown_node(child, &NodeScope::INSTANCE);
             } else if self.is_first(child, &seen, false) {
                 seen.push(child);
                 if child.name == "cache" {

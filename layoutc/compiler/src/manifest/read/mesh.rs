@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::Reader;
-use super::form::{Block, Form, show};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeSignature, show};
 use crate::codes::Code;
-use crate::manifest::syntax::{Bound, MeshItem, Name, RingItem, ShardItem};
-use crate::manifest::tree::{Entry, Node};
+use crate::manifest::syntax::{Identifier, IntegerExpr, MeshItem, RingItem, ShardItem};
+use crate::manifest::tree::{Entry, ManifestNode};
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// A mesh: its axes are nodes, each with its size.
-    pub(super) fn mesh(&mut self, node: &Node) -> Option<MeshItem> {
+    pub(super) fn mesh(&mut self, node: &ManifestNode) -> Option<MeshItem> {
         let usage = "mesh pod { x 2; y 4 }";
-        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Always };
+        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Always };
         if !self.form(node, &form) {
             return None;
         }
@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
             fault.helped(format!("write `{usage}`"));
             return None;
         }
-        let mut axes: Vec<(Name, Bound)> = Vec::new();
+        let mut axes: Vec<(Identifier, IntegerExpr)> = Vec::new();
         let mut seen = BTreeMap::new();
         for child in node.children().iter().filter(|child| !child.broken) {
             let Some((axis, size)) = self.mesh_axis(child) else { continue };
@@ -33,7 +33,7 @@ impl Reader<'_, '_> {
         Some(MeshItem { name, axes, span: node.span.clone() })
     }
 
-    fn mesh_axis(&mut self, node: &Node) -> Option<(Name, Bound)> {
+    fn mesh_axis(&mut self, node: &ManifestNode) -> Option<(Identifier, IntegerExpr)> {
         let (alone, children) = (node.props.is_empty(), &node.children);
         let ([size], true, None) = (node.args.as_slice(), alone, children) else {
             let message = "an axis of a mesh is a name with its size";
@@ -48,9 +48,9 @@ impl Reader<'_, '_> {
     }
 
     /// What a tensor is cut by: each property is one of its axes.
-    pub(super) fn shard(&mut self, node: &Node) -> Option<ShardItem> {
+    pub(super) fn shard(&mut self, node: &ManifestNode) -> Option<ShardItem> {
         let usage = "shard n=x c=y";
-        let form = Form { usage, args: 0..=1, props: None, block: Block::Never };
+        let form = NodeSignature { usage, args: 0..=1, props: None, block: BlockRule::Never };
         if !self.form(node, &form) {
             return None;
         }
@@ -74,9 +74,9 @@ impl Reader<'_, '_> {
     }
 
     /// The axis of which memory holds some indices at a time: the only property.
-    pub(super) fn ring(&mut self, node: &Node) -> Option<RingItem> {
+    pub(super) fn ring(&mut self, node: &ManifestNode) -> Option<RingItem> {
         let usage = "ring y=4";
-        let form = Form { usage, args: 0..=0, props: None, block: Block::Never };
+        let form = NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never };
         if !self.form(node, &form) {
             return None;
         }
@@ -90,7 +90,7 @@ impl Reader<'_, '_> {
         Some(RingItem { axis, held, span: node.span.clone() })
     }
 
-    fn mesh_axes(&mut self, entry: &Entry) -> Option<crate::manifest::syntax::Text> {
+    fn mesh_axes(&mut self, entry: &Entry) -> Option<crate::manifest::syntax::SpannedText> {
         self.text_of(entry, "an axis of a mesh")
     }
 }

@@ -23,7 +23,7 @@ mod text;
 mod view;
 mod words;
 
-pub(crate) use form::{ITEMS, Scope};
+pub(crate) use form::{ITEMS, NodeScope};
 use rename::Renames;
 pub use size::bytes;
 pub(crate) use space::MEMORIES;
@@ -32,13 +32,18 @@ pub(crate) use words::FOREIGN;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::fault::Faults;
-use super::syntax::{Kind, Manifest};
-use super::tree::{Node, Tree};
+use super::fault::DiagnosticSink;
+use super::syntax::{ItemKind, ManifestSyntax};
+use super::tree::{ManifestNode, ManifestTree};
 
 /// The items of a tree; what is wrong goes to `faults`.
-pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Faults) -> Manifest {
-    let mut manifest = Manifest {
+pub(super) fn manifest(
+    file: &Arc<str>,
+    text: &str,
+    tree: &ManifestTree,
+    faults: &mut DiagnosticSink,
+) -> ManifestSyntax {
+    let mut manifest = ManifestSyntax {
         file: Arc::clone(file),
         uses: Vec::new(),
         consts: Vec::new(),
@@ -56,7 +61,7 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
         broken: Vec::new(),
         torn: tree.torn,
     };
-    let mut reader = Reader { text, faults, renames: OnceCell::new() };
+    let mut reader = ManifestReader { text, faults, renames: OnceCell::new() };
     for node in &tree.nodes {
         reader.item(node, &mut manifest);
     }
@@ -64,70 +69,79 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
 }
 
 /// Reads nodes. A method that returns `None` has reported why.
-struct Reader<'t, 'f> {
+struct ManifestReader<'t, 'f> {
     text: &'t str,
-    faults: &'f mut Faults,
+    faults: &'f mut DiagnosticSink,
     /// What words that are no names may be called; read where there is one.
     renames: OnceCell<Renames>,
 }
 
-impl Reader<'_, '_> {
-    fn item(&mut self, node: &Node, manifest: &mut Manifest) {
+impl ManifestReader<'_, '_> {
+    fn item(&mut self, node: &ManifestNode, manifest: &mut ManifestSyntax) {
         let broken = &mut manifest.broken;
         match node.name.as_str() {
-            "use" => manifest.uses.extend(self.keep(Kind::Use, node, broken, Self::r#use)),
-            "const" => manifest.consts.extend(self.keep(Kind::Const, node, broken, Self::r#const)),
+            "use" => manifest.uses.extend(self.keep(ItemKind::Use, node, broken, Self::r#use)),
+            "const" => {
+                manifest.consts.extend(self.keep(ItemKind::Const, node, broken, Self::r#const))
+            }
             "symbol" => {
-                manifest.symbols.extend(self.keep(Kind::Symbol, node, broken, Self::symbol));
+                manifest.symbols.extend(self.keep(ItemKind::Symbol, node, broken, Self::symbol));
             }
             "memory-space" => {
                 manifest.memory_spaces.extend(self.keep(
-                    Kind::MemorySpace,
+                    ItemKind::MemorySpace,
                     node,
                     broken,
                     Self::memory_space,
                 ));
             }
-            "mesh" => manifest.meshes.extend(self.keep(Kind::Mesh, node, broken, Self::mesh)),
+            "mesh" => manifest.meshes.extend(self.keep(ItemKind::Mesh, node, broken, Self::mesh)),
             "transform" => {
                 manifest.transforms.extend(self.keep(
-                    Kind::Transform,
+                    ItemKind::Transform,
                     node,
                     broken,
                     Self::transform,
                 ));
             }
             "tensor" => {
-                manifest.tensors.extend(self.keep(Kind::Tensor, node, broken, Self::tensor));
+                manifest.tensors.extend(self.keep(ItemKind::Tensor, node, broken, Self::tensor));
             }
             "kernel" => {
-                manifest.kernels.extend(self.keep(Kind::Kernel, node, broken, Self::kernel));
+                manifest.kernels.extend(self.keep(ItemKind::Kernel, node, broken, Self::kernel));
             }
             "instance" => {
-                manifest.instances.extend(self.keep(Kind::Instance, node, broken, Self::instance));
+                manifest.instances.extend(self.keep(
+                    ItemKind::Instance,
+                    node,
+                    broken,
+                    Self::instance,
+                ));
             }
             "backend" => {
-                manifest.backends.extend(self.keep(Kind::Backend, node, broken, Self::backend));
+                manifest.backends.extend(self.keep(ItemKind::Backend, node, broken, Self::backend));
             }
-            "graph" => manifest.graphs.extend(self.keep(Kind::Graph, node, broken, Self::graph)),
-            "view" => manifest.views.extend(self.keep(Kind::Tensor, node, broken, Self::view)),
+            "graph" => {
+                manifest.graphs.extend(self.keep(ItemKind::Graph, node, broken, Self::graph))
+            }
+            "view" => manifest.views.extend(self.keep(ItemKind::Tensor, node, broken, Self::view)),
             "convert" => {
                 let before = self.faults.count();
                 let convert = self.convert(node);
                 let good = self.faults.count() == before && !node.is_damaged();
                 manifest.converts.extend(convert.filter(|_| good));
             }
-            _ => self.unknown_node(node, &Scope::TOP),
+            _ => self.unknown_node(node, &NodeScope::TOP),
         }
     }
 
     /// The item, if reading it reported nothing; else its name goes to `broken`.
     fn keep<T>(
         &mut self,
-        kind: Kind,
-        node: &Node,
-        broken: &mut Vec<(Kind, String)>,
-        read: impl FnOnce(&mut Self, &Node) -> Option<T>,
+        kind: ItemKind,
+        node: &ManifestNode,
+        broken: &mut Vec<(ItemKind, String)>,
+        read: impl FnOnce(&mut Self, &ManifestNode) -> Option<T>,
     ) -> Option<T> {
         let before = self.faults.count();
         let item = if node.broken { None } else { read(self, node) };
@@ -140,12 +154,12 @@ impl Reader<'_, '_> {
 }
 
 /// The name that a node declares.
-fn declared(node: &Node) -> Option<String> {
+fn declared(node: &ManifestNode) -> Option<String> {
     match &node.args.first()?.value {
-        super::tree::Value::String(name) => Some(name.clone()),
-        super::tree::Value::Integer(_)
-        | super::tree::Value::Float(_)
-        | super::tree::Value::Bool(_)
-        | super::tree::Value::Null => None,
+        super::tree::ManifestValue::String(name) => Some(name.clone()),
+        super::tree::ManifestValue::Integer(_)
+        | super::tree::ManifestValue::Float(_)
+        | super::tree::ManifestValue::Bool(_)
+        | super::tree::ManifestValue::Null => None,
     }
 }

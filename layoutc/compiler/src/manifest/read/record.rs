@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::Reader;
-use super::form::{Block, Form, show};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeSignature, show};
 use crate::codes::Code;
 use crate::dtype::Dtype;
-use crate::manifest::syntax::{Field, Record};
-use crate::manifest::tree::{Entry, Node, Value};
+use crate::manifest::syntax::{FieldItem, RecordItem};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 use crate::record::MAX_FIELDS;
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// A record: its fields are nodes, each with its element type, and with counts where it has several elements.
-    pub(super) fn record(&mut self, node: &Node) -> Option<Record> {
-        let form = Form {
+    pub(super) fn record(&mut self, node: &ManifestNode) -> Option<RecordItem> {
+        let form = NodeSignature {
             usage: "dtype { x f32; y f32 }",
             args: 0..=0,
             props: Some(&["align"]),
-            block: Block::Always,
+            block: BlockRule::Always,
         };
         if !self.form(node, &form) {
             return None;
@@ -37,7 +37,7 @@ impl Reader<'_, '_> {
             return None;
         }
         let align = Self::prop(node, "align").map(|entry| self.size(entry, "`align`"));
-        let mut fields: Vec<Field> = Vec::new();
+        let mut fields: Vec<FieldItem> = Vec::new();
         let mut seen = BTreeMap::new();
         for child in node.children().iter().filter(|child| !child.broken) {
             let Some(field) = self.field(child) else { continue };
@@ -48,10 +48,10 @@ impl Reader<'_, '_> {
             None => None,
             Some(align) => Some(align?),
         };
-        Some(Record { fields, align, span: node.span.clone() })
+        Some(RecordItem { fields, align, span: node.span.clone() })
     }
 
-    fn field(&mut self, node: &Node) -> Option<Field> {
+    fn field(&mut self, node: &ManifestNode) -> Option<FieldItem> {
         let Some((dtype, counts)) = node.args.split_first() else { return self.no_field(node) };
         let is_other = node.props.iter().any(|(key, _)| key.value != "align");
         if is_other || node.children.is_some() || counts.iter().any(is_dtype) {
@@ -67,10 +67,16 @@ impl Reader<'_, '_> {
             None => None,
             Some(align) => Some(align?),
         };
-        Some(Field { name: name?, dtype: dtype?, counts: counts?, align, span: node.span.clone() })
+        Some(FieldItem {
+            name: name?,
+            dtype: dtype?,
+            counts: counts?,
+            align,
+            span: node.span.clone(),
+        })
     }
 
-    fn no_field<T>(&mut self, node: &Node) -> Option<T> {
+    fn no_field<T>(&mut self, node: &ManifestNode) -> Option<T> {
         let message = "a field is a name with its element type";
         let for_all = |key: &str| node.props.iter().any(|(k, _)| k.value == key);
         let count = node.props.iter().find(|(key, _)| key.value == "count");
@@ -101,6 +107,6 @@ impl Reader<'_, '_> {
 
 /// Whether an entry where a count should be is an element type.
 fn is_dtype(entry: &Entry) -> bool {
-    let Value::String(word) = &entry.value else { return false };
+    let ManifestValue::String(word) = &entry.value else { return false };
     Dtype::parse(word).or_else(|| Dtype::called_elsewhere(word)).is_some()
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::{NAME_LIMIT, is_name};
-use crate::manifest::lex::{self, Kind, Token};
+use crate::manifest::lex::{self, KdlToken, KdlTokenKind};
 
 /// For each word of a file that is no name, one that is, and that no other word there has or gets.
 #[derive(Debug)]
@@ -44,11 +44,11 @@ impl Renames {
 }
 
 /// What stands in a token; nothing where it is neither a name nor a string.
-fn content<'t>(text: &'t str, token: &Token) -> &'t str {
+fn content<'t>(text: &'t str, token: &KdlToken) -> &'t str {
     let source = text.get(token.span.clone()).unwrap_or_default();
     match token.kind {
-        Kind::Bare => source,
-        Kind::Quoted { .. } => source.trim_matches('#').trim_matches('"'),
+        KdlTokenKind::Bare => source,
+        KdlTokenKind::Quoted { .. } => source.trim_matches('#').trim_matches('"'),
         _ => "",
     }
 }

@@ -1,19 +1,19 @@
 //! What a kernel or an instance says of its loops.
 
-use super::Reader;
-use super::form::{Block, Form};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeSignature};
 use crate::codes::Code;
-use crate::manifest::syntax::{Name, ScheduleItem, ScheduleKind};
-use crate::manifest::tree::Node;
+use crate::manifest::syntax::{Identifier, ScheduleItem, ScheduleKind};
+use crate::manifest::tree::ManifestNode;
 
 /// Whether a word of a schedule stands once in a kernel or an instance.
 pub(super) fn stands_once(word: &str) -> bool {
     ["loops", "unroll", "vectorize", "parallel"].contains(&word)
 }
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// One word of a schedule.
-    pub(super) fn scheduled(&mut self, node: &Node) -> Option<ScheduleItem> {
+    pub(super) fn scheduled(&mut self, node: &ManifestNode) -> Option<ScheduleItem> {
         let kind = match node.name.as_str() {
             "loops" => ScheduleKind::Loops(self.loops(node, "loops n h w")?),
             "unroll" => ScheduleKind::Unroll(self.loops(node, "unroll r s")?),
@@ -25,9 +25,9 @@ impl Reader<'_, '_> {
         Some(ScheduleItem { kind, span: node.span.clone() })
     }
 
-    fn loops(&mut self, node: &Node, usage: &'static str) -> Option<Vec<Name>> {
-        let (args, block) = (1..=usize::MAX, Block::Never);
-        if !self.form(node, &Form { usage, args, props: Some(&[]), block }) {
+    fn loops(&mut self, node: &ManifestNode, usage: &'static str) -> Option<Vec<Identifier>> {
+        let (args, block) = (1..=usize::MAX, BlockRule::Never);
+        if !self.form(node, &NodeSignature { usage, args, props: Some(&[]), block }) {
             return None;
         }
         let names = self.all_names(&node.args, "a loop")?;
@@ -35,18 +35,23 @@ impl Reader<'_, '_> {
         Some(names)
     }
 
-    fn vectorize(&mut self, node: &Node) -> Option<ScheduleKind> {
-        let form =
-            Form { usage: "vectorize w", args: 1..=1, props: Some(&[]), block: Block::Never };
+    fn vectorize(&mut self, node: &ManifestNode) -> Option<ScheduleKind> {
+        let form = NodeSignature {
+            usage: "vectorize w",
+            args: 1..=1,
+            props: Some(&[]),
+            block: BlockRule::Never,
+        };
         if !self.form(node, &form) {
             return None;
         }
         self.name(node.args.first()?, "a loop").map(ScheduleKind::Vectorize)
     }
 
-    fn split_loop(&mut self, node: &Node) -> Option<ScheduleKind> {
+    fn split_loop(&mut self, node: &ManifestNode) -> Option<ScheduleKind> {
         let usage = "split w by=8";
-        let form = Form { usage, args: 1..=1, props: Some(&["by"]), block: Block::Never };
+        let form =
+            NodeSignature { usage, args: 1..=1, props: Some(&["by"]), block: BlockRule::Never };
         if !self.form(node, &form) {
             return None;
         }
@@ -56,10 +61,10 @@ impl Reader<'_, '_> {
         Some(ScheduleKind::Split { axis: axis?, by: by? })
     }
 
-    fn tile_loops(&mut self, node: &Node) -> Option<ScheduleKind> {
+    fn tile_loops(&mut self, node: &ManifestNode) -> Option<ScheduleKind> {
         let usage = "tile h w by=\"4 8\"";
-        let (args, block) = (1..=usize::MAX, Block::Never);
-        if !self.form(node, &Form { usage, args, props: Some(&["by"]), block }) {
+        let (args, block) = (1..=usize::MAX, BlockRule::Never);
+        if !self.form(node, &NodeSignature { usage, args, props: Some(&["by"]), block }) {
             return None;
         }
         let axes = self.all_names(&node.args, "a loop");
@@ -77,7 +82,7 @@ impl Reader<'_, '_> {
         Some(ScheduleKind::Tile { axes, by })
     }
 
-    fn without_by(&mut self, node: &Node, usage: &str) -> Option<ScheduleKind> {
+    fn without_by(&mut self, node: &ManifestNode, usage: &str) -> Option<ScheduleKind> {
         let message = format!("`{}` needs `by=`", node.name);
         let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
         fault.helped(format!("it is written `{usage}`"));

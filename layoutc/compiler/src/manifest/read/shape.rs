@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::Reader;
-use super::form::Block;
-use super::form::Form;
+use super::ManifestReader;
+use super::form::BlockRule;
+use super::form::NodeSignature;
 use super::form::show;
 use crate::codes::Code;
 use crate::diagnostic::Fix;
 use crate::manifest::lex::has_comments;
-use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Name, Shape, Text, WHERE};
-use crate::manifest::tree::{Entry, Node, Value};
+use crate::manifest::syntax::{
+    AxisItem, Extent, FIELD, Identifier, IntegerExpr, ShapeItem, SpannedText, WHERE,
+};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
 /// Words for an extent that is known only at run time.
 const OPEN: &[&str] = &["?", "*", "...", ":"];
@@ -22,20 +24,20 @@ const SYMBOL: &str =
 
 /// Whether an argument is an operator of an expression without quotes.
 fn is_operator(entry: &Entry) -> bool {
-    let Value::String(word) = &entry.value else { return false };
+    let ManifestValue::String(word) = &entry.value else { return false };
     !entry.quoted && ["*", "+", "-", "%"].contains(&word.as_str())
 }
 
-impl Reader<'_, '_> {
-    pub(super) fn shape(&mut self, node: &Node) -> Option<Shape> {
+impl ManifestReader<'_, '_> {
+    pub(super) fn shape(&mut self, node: &ManifestNode) -> Option<ShapeItem> {
         if node.broken || self.misshapen(node) {
             return None;
         }
-        let form = Form {
+        let form = NodeSignature {
             usage: "shape { n 16; c 4 }",
             args: 0..=0,
             props: Some(&[]),
-            block: Block::Always,
+            block: BlockRule::Always,
         };
         if !self.form(node, &form) {
             return None;
@@ -52,18 +54,18 @@ impl Reader<'_, '_> {
             self.unique("axes", &axis.name, &mut seen);
             axes.push(axis);
         }
-        Some(Shape { axes, conditions, span: node.span.clone() })
+        Some(ShapeItem { axes, conditions, span: node.span.clone() })
     }
 
     /// `where "j <= i"`
-    fn condition(&mut self, node: &Node) -> Option<Text> {
+    fn condition(&mut self, node: &ManifestNode) -> Option<SpannedText> {
         let usage = "where \"j <= i\"";
-        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
         if node.broken || !self.form(node, &form) {
             return None;
         }
         let entry = node.args.first()?;
-        let is_text = matches!(entry.value, Value::String(_)) && entry.quoted;
+        let is_text = matches!(entry.value, ManifestValue::String(_)) && entry.quoted;
         if !is_text {
             let message = "`where` says which indices are elements: no axis is called so";
             let span = node.head.clone();
@@ -77,7 +79,7 @@ impl Reader<'_, '_> {
     }
 
     /// The shape of what is a whole box: `takes` says what that is, as in `a view has`.
-    pub(super) fn box_shape(&mut self, node: &Node, takes: &str) -> Option<Shape> {
+    pub(super) fn box_shape(&mut self, node: &ManifestNode, takes: &str) -> Option<ShapeItem> {
         let shape = self.shape(node)?;
         if let Some(condition) = shape.conditions.first() {
             let message = format!("{takes} all indices of its shape");
@@ -93,7 +95,7 @@ impl Reader<'_, '_> {
     pub(super) fn unique(
         &mut self,
         what: &str,
-        name: &Name,
+        name: &Identifier,
         seen: &mut BTreeMap<String, Range<usize>>,
     ) {
         if let Some(first) = seen.get(&name.value) {
@@ -108,9 +110,10 @@ impl Reader<'_, '_> {
 
     /// Whether the axes are written as properties, as arguments, or several on one node: one diagnostic that prints
     /// the corrected line.
-    fn misshapen(&mut self, node: &Node) -> bool {
-        let crowded =
-            |axis: &&Node| axis.name != WHERE && (axis.args.len() > 1 || !axis.props.is_empty());
+    fn misshapen(&mut self, node: &ManifestNode) -> bool {
+        let crowded = |axis: &&ManifestNode| {
+            axis.name != WHERE && (axis.args.len() > 1 || !axis.props.is_empty())
+        };
         let (message, span) = if let Some((key, last)) = node.props.first() {
             let message = "axes are nodes in a block: properties have no order";
             (message, key.span.start..node.props.last().map_or(last, |prop| &prop.1).span.end)
@@ -138,7 +141,7 @@ impl Reader<'_, '_> {
     }
 
     /// The shape as it should have been written.
-    fn corrected(&self, node: &Node) -> String {
+    fn corrected(&self, node: &ManifestNode) -> String {
         let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default().to_owned();
         // `n:16` and `"16, 64"` are several words.
         let apart = |entry: &Entry| -> Vec<String> {
@@ -181,7 +184,7 @@ impl Reader<'_, '_> {
         format!("shape {{ {} }}", axes.join("; "))
     }
 
-    fn axis(&mut self, node: &Node) -> Option<AxisItem> {
+    fn axis(&mut self, node: &ManifestNode) -> Option<AxisItem> {
         if node.broken {
             return None;
         }
@@ -198,7 +201,8 @@ impl Reader<'_, '_> {
                 fault.helped(format!(
                     "leave the extent out: the axis has {count}, one for each label"
                 ));
-                if matches!(extent.value, Value::Integer(n) if usize::try_from(n) == Ok(count)) {
+                if matches!(extent.value, ManifestValue::Integer(n) if usize::try_from(n) == Ok(count))
+                {
                     fault.fixes.push(Fix { place, text: String::new() });
                 }
                 None
@@ -219,30 +223,30 @@ impl Reader<'_, '_> {
     }
 
     /// The node's own name as a name of the user's.
-    pub(super) fn node_name(&mut self, node: &Node) -> Option<Name> {
+    pub(super) fn node_name(&mut self, node: &ManifestNode) -> Option<Identifier> {
         let text = self.inside(&node.name, &node.name_span);
         self.as_name(&text)
     }
 
-    fn extent(&mut self, entry: &Entry) -> Option<Bound> {
+    fn extent(&mut self, entry: &Entry) -> Option<IntegerExpr> {
         let bound = self.bound(entry, "an extent", Code::ShapeExtent)?;
         let message = match &bound {
-            Bound::Integer(number) if number.value < 0 => {
+            IntegerExpr::Integer(number) if number.value < 0 => {
                 format!("an extent is not negative: {}", number.value)
             }
-            Bound::Text(text) if text.quoted && text.value.trim().parse::<f64>().is_ok() => {
+            IntegerExpr::Text(text) if text.quoted && text.value.trim().parse::<f64>().is_ok() => {
                 "an extent is a number, not a string".to_owned()
             }
-            Bound::Text(text) if OPEN.contains(&text.value.trim()) => {
+            IntegerExpr::Text(text) if OPEN.contains(&text.value.trim()) => {
                 let message = "an extent is a number, or a symbol where it is known at run time";
                 let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
                 fault.helped(SYMBOL);
                 return None;
             }
-            Bound::Integer(_) | Bound::Text(_) => return Some(bound),
+            IntegerExpr::Integer(_) | IntegerExpr::Text(_) => return Some(bound),
         };
         let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
-        if let Bound::Text(text) = &bound {
+        if let IntegerExpr::Text(text) = &bound {
             fault.helped(format!("write `{}`", text.value.trim()));
             fault.rewrite(text.value.trim());
         } else {
@@ -251,7 +255,7 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn labels(&mut self, axis: &Node, labels: &[Node]) -> Option<Vec<Name>> {
+    fn labels(&mut self, axis: &ManifestNode, labels: &[ManifestNode]) -> Option<Vec<Identifier>> {
         if labels.is_empty() {
             let name = show(&axis.name);
             let message = format!("axis `{name}` has no labels");
@@ -259,7 +263,7 @@ impl Reader<'_, '_> {
             fault.helped(format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`"));
             return None;
         }
-        let mut names: Vec<Name> = Vec::new();
+        let mut names: Vec<Identifier> = Vec::new();
         let mut seen = BTreeMap::new();
         for label in labels.iter().filter(|label| !label.broken) {
             if !label.args.is_empty() || !label.props.is_empty() || label.children.is_some() {

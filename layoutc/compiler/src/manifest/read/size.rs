@@ -1,9 +1,9 @@
 //! Sizes in bytes: `4096`, `"64 MiB"`, or an expression of consts.
 
-use super::Reader;
+use super::ManifestReader;
 use crate::codes::Code;
-use crate::manifest::syntax::{Bound, Decimal, Number, Share};
-use crate::manifest::tree::{Entry, Value};
+use crate::manifest::syntax::{Decimal, Fraction, IntegerExpr, IntegerLiteral};
+use crate::manifest::tree::{Entry, ManifestValue};
 
 /// Units of bytes; case counts for nothing.
 const UNITS: &[(&str, i128)] = &[
@@ -18,10 +18,10 @@ const UNITS: &[(&str, i128)] = &[
     ("tib", 1 << 40),
 ];
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// A number of bytes: an integer, a text with a unit, or an expression of consts.
-    pub(super) fn size(&mut self, entry: &Entry, what: &str) -> Option<Bound> {
-        let Value::String(text) = &entry.value else {
+    pub(super) fn size(&mut self, entry: &Entry, what: &str) -> Option<IntegerExpr> {
+        let ManifestValue::String(text) = &entry.value else {
             return self.bound(entry, what, Code::KdlValue);
         };
         let text = text.trim();
@@ -30,7 +30,9 @@ impl Reader<'_, '_> {
             return self.bound(entry, what, Code::KdlValue);
         }
         match bytes(text).filter(|bytes| i64::try_from(*bytes).is_ok()) {
-            Some(value) => Some(Bound::Integer(Number { value, span: entry.content.clone() })),
+            Some(value) => {
+                Some(IntegerExpr::Integer(IntegerLiteral { value, span: entry.content.clone() }))
+            }
             None => {
                 let message = format!("{what} is not a number of bytes that 64 bits hold");
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
@@ -43,22 +45,24 @@ impl Reader<'_, '_> {
     }
 
     /// A share above 0 and up to 1, exact as it is written.
-    pub(super) fn share(&mut self, entry: &Entry, what: &str) -> Option<Share> {
+    pub(super) fn share(&mut self, entry: &Entry, what: &str) -> Option<Fraction> {
         let share = match &entry.value {
-            Value::Integer(value) => Some(Share { digits: *value, places: 0 }),
+            ManifestValue::Integer(value) => Some(Fraction { digits: *value, places: 0 }),
             // The shortest decimal that means this number is what was written, but for zeros at the end.
-            Value::Float(value) => decimal(&value.to_string())
-                .map(|Decimal { digits, places }| Share { digits, places }),
-            Value::String(_) | Value::Bool(_) | Value::Null => None,
+            ManifestValue::Float(value) => decimal(&value.to_string())
+                .map(|Decimal { digits, places }| Fraction { digits, places }),
+            ManifestValue::String(_) | ManifestValue::Bool(_) | ManifestValue::Null => None,
         };
-        let one = |share: &Share| 10_i128.checked_pow(share.places);
+        let one = |share: &Fraction| 10_i128.checked_pow(share.places);
         let share = share
             .filter(|share| share.digits > 0 && one(share).is_some_and(|one| share.digits <= one));
         if share.is_none() {
             let message = format!("{what} is a share of the bytes, above 0 and at most 1");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
             fault.helped(match entry.value {
-                Value::Integer(0) => "for no padding at all, say `require bijective`".to_owned(),
+                ManifestValue::Integer(0) => {
+                    "for no padding at all, say `require bijective`".to_owned()
+                }
                 _ => "a tenth is `0.10`".to_owned(),
             });
         }

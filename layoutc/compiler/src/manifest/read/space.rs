@@ -1,11 +1,13 @@
 //! Memories: what a tensor says of its own, and the spaces that a project names.
 
-use super::Reader;
-use super::form::{Block, Form, list, show};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeSignature, list, show};
 use super::text::is_name;
 use crate::codes::Code;
-use crate::manifest::syntax::{MemoryItem, MemoryKind, MemorySpaceItem, Number, Text};
-use crate::manifest::tree::{Node, Value};
+use crate::manifest::syntax::{
+    IntegerLiteral, MemoryItem, MemoryKind, MemorySpaceItem, SpannedText,
+};
+use crate::manifest::tree::{ManifestNode, ManifestValue};
 use crate::nearest::nearest;
 
 /// The kinds of memory by their names in manifests.
@@ -20,20 +22,22 @@ pub(crate) const MEMORIES: &[(&str, MemoryKind)] = &[
     ("none", MemoryKind::None),
 ];
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// `memory-space vmem bytes="16 MiB" align=512 xla=1`
-    pub(super) fn memory_space(&mut self, node: &Node) -> Option<MemorySpaceItem> {
-        let form = Form {
+    pub(super) fn memory_space(&mut self, node: &ManifestNode) -> Option<MemorySpaceItem> {
+        let form = NodeSignature {
             usage: "memory-space vmem bytes=\"16 MiB\" align=512",
             args: 1..=1,
             props: Some(&["bytes", "align", "xla"]),
-            block: Block::Never,
+            block: BlockRule::Never,
         };
         self.form(node, &form);
         let bytes = Self::prop(node, "bytes").and_then(|entry| self.size(entry, "`bytes`"));
         let align = Self::prop(node, "align").and_then(|entry| self.size(entry, "`align`"));
         let xla = Self::prop(node, "xla").and_then(|entry| match entry.value {
-            Value::Integer(value) if value >= 1 => Some(Number { value, span: entry.span.clone() }),
+            ManifestValue::Integer(value) if value >= 1 => {
+                Some(IntegerLiteral { value, span: entry.span.clone() })
+            }
             _ => {
                 let message = "`xla` is the n of `S(n)`, a whole number from 1";
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
@@ -53,12 +57,12 @@ impl Reader<'_, '_> {
         Some(MemorySpaceItem { name, bytes, align, xla, span: node.span.clone() })
     }
 
-    pub(super) fn memory(&mut self, node: &Node) -> Option<MemoryItem> {
-        let form = Form {
+    pub(super) fn memory(&mut self, node: &ManifestNode) -> Option<MemoryItem> {
+        let form = NodeSignature {
             usage: "memory texture",
             args: 1..=1,
             props: Some(&["format", "access"]),
-            block: Block::Never,
+            block: BlockRule::Never,
         };
         self.form(node, &form);
         let entry = node.args.first()?;
@@ -80,7 +84,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reports what is no name and nearly the word for a memory.
-    fn meant_memory(&mut self, text: &Text) -> bool {
+    fn meant_memory(&mut self, text: &SpannedText) -> bool {
         let near = nearest(&text.value, MEMORIES.iter().map(|row| row.0));
         let Some(near) = near else { return false };
         let message = format!("`{}` is no memory", show(&text.value));
@@ -89,7 +93,7 @@ impl Reader<'_, '_> {
     }
 
     /// A property whose value is one of a few words.
-    fn choice(&mut self, node: &Node, prop: &str, known: &[&str]) -> Option<Text> {
+    fn choice(&mut self, node: &ManifestNode, prop: &str, known: &[&str]) -> Option<SpannedText> {
         let entry = Self::prop(node, prop)?;
         let text = self.text_of(entry, &format!("`{prop}`"))?;
         if !known.contains(&text.value.as_str()) {

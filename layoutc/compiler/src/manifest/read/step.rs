@@ -1,15 +1,15 @@
 //! The steps of a layout.
 
-use super::Reader;
+use super::ManifestReader;
 use super::foreign::is_foreign;
-use super::form::{Block, Form, Scope, show};
+use super::form::{BlockRule, NodeScope, NodeSignature, show};
 use super::words::step_usage;
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    FillItem, FillWord, LayoutItem, Number, PaddingRule, SeparatorItem, Step, StepKind, Text,
-    TileEntry,
+    FillItem, FillLiteral, IntegerLiteral, LayoutItem, PaddingRule, SeparatorItem, SpannedText,
+    StepItem, StepKind, TileEntry,
 };
-use crate::manifest::tree::{Entry, Node, Value};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
 /// Other words for dense layouts that are no names.
 const DENSE: &[(&str, &str)] = &[
@@ -21,8 +21,8 @@ const DENSE: &[(&str, &str)] = &[
 /// Any number of arguments, but one.
 const SOME: std::ops::RangeInclusive<usize> = 1..=usize::MAX;
 
-impl Reader<'_, '_> {
-    pub(super) fn layout(&mut self, node: &Node) -> Option<LayoutItem> {
+impl ManifestReader<'_, '_> {
+    pub(super) fn layout(&mut self, node: &ManifestNode) -> Option<LayoutItem> {
         if node.broken {
             return None;
         }
@@ -30,7 +30,7 @@ impl Reader<'_, '_> {
         if node.props.iter().any(|(key, _)| is_foreign(&key.value)) {
             let usage = "layout tvm=\"NCHW16c\"";
             let kind = self.foreign(node, usage)?;
-            let step = Step { kind, span: span.clone(), name_span: node.name_span.clone() };
+            let step = StepItem { kind, span: span.clone(), name_span: node.name_span.clone() };
             return Some(LayoutItem { steps: vec![step], span });
         }
         let Some(children) = &node.children else {
@@ -38,18 +38,18 @@ impl Reader<'_, '_> {
                 self.unknown_notation(key);
                 return None;
             }
-            let form = Form {
+            let form = NodeSignature {
                 usage: "layout nchw4c` or `layout { … }",
                 args: 1..=1,
                 props: None,
-                block: Block::Never,
+                block: BlockRule::Never,
             };
             self.form(node, &form);
             if self.is_map(node.args.first(), "layout { map \"…\" }") {
                 return None;
             }
             let kind = self.apply(node)?;
-            let step = Step { kind, span: span.clone(), name_span: node.name_span.clone() };
+            let step = StepItem { kind, span: span.clone(), name_span: node.name_span.clone() };
             return Some(LayoutItem { steps: vec![step], span });
         };
         if !node.args.is_empty() || !node.props.is_empty() {
@@ -64,17 +64,17 @@ impl Reader<'_, '_> {
     }
 
     /// The good steps; the faults of the others are reported.
-    pub(super) fn steps(&mut self, nodes: &[Node]) -> Vec<Step> {
+    pub(super) fn steps(&mut self, nodes: &[ManifestNode]) -> Vec<StepItem> {
         let mut steps = Vec::new();
         for node in nodes.iter().filter(|node| !node.broken) {
             let kind = self.step(node);
             let (span, name_span) = (node.span.clone(), node.name_span.clone());
-            steps.extend(kind.map(|kind| Step { kind, span, name_span }));
+            steps.extend(kind.map(|kind| StepItem { kind, span, name_span }));
         }
         steps
     }
 
-    fn step(&mut self, node: &Node) -> Option<StepKind> {
+    fn step(&mut self, node: &ManifestNode) -> Option<StepKind> {
         let (args, props): (_, Option<&'static [&'static str]>) = match node.name.as_str() {
             "map" | "fill" | "padding" => (1..=1, Some(&[])),
             "apply" => (1..=1, None),
@@ -87,12 +87,12 @@ impl Reader<'_, '_> {
             "swizzle" => (0..=3, Some(&["unit", "mode"])),
             "notation" => return self.foreign(node, step_usage("notation")),
             _ => {
-                self.unknown_node(node, &Scope::STEPS);
+                self.unknown_node(node, &NodeScope::STEPS);
                 return None;
             }
         };
         let usage = step_usage(&node.name);
-        if !self.form(node, &Form { usage, args, props, block: Block::Never }) {
+        if !self.form(node, &NodeSignature { usage, args, props, block: BlockRule::Never }) {
             return None;
         }
         if node.name == "swizzle" {
@@ -117,7 +117,7 @@ impl Reader<'_, '_> {
     }
 
     /// A map, which is always quoted.
-    pub(super) fn map(&mut self, entry: &Entry) -> Option<Text> {
+    pub(super) fn map(&mut self, entry: &Entry) -> Option<SpannedText> {
         let text = self.text_of(entry, "a map")?;
         if text.quoted { Some(text) } else { self.unquoted(&text) }
     }
@@ -125,7 +125,7 @@ impl Reader<'_, '_> {
     /// Whether a map stands where the name of a transform is wanted; reported with the way `written` that takes it.
     fn is_map(&mut self, entry: Option<&Entry>, written: &str) -> bool {
         let Some(entry) = entry.filter(|entry| entry.quoted && entry.plain) else { return false };
-        let Value::String(map) = &entry.value else { return false };
+        let ManifestValue::String(map) = &entry.value else { return false };
         if !map.contains("->") {
             return false;
         }
@@ -138,9 +138,9 @@ impl Reader<'_, '_> {
     }
 
     /// `apply blocked block=8`, or the same behind `layout`.
-    fn apply(&mut self, node: &Node) -> Option<StepKind> {
+    fn apply(&mut self, node: &ManifestNode) -> Option<StepKind> {
         if let Some(entry) = node.args.first()
-            && let Value::String(word) = &entry.value
+            && let ManifestValue::String(word) = &entry.value
             && let Some((_, help)) = DENSE.iter().find(|row| row.0.eq_ignore_ascii_case(word))
         {
             let message = format!("there is no transform `{word}`");
@@ -161,12 +161,12 @@ impl Reader<'_, '_> {
         let mut axes = Vec::new();
         for entry in entries {
             axes.push(match &entry.value {
-                Value::String(word) if word == "..." => self.text_of(entry, "an axis"),
-                Value::Integer(_) => {
+                ManifestValue::String(word) if word == "..." => self.text_of(entry, "an axis"),
+                ManifestValue::Integer(_) => {
                     self.wrong_kind(entry, "an axis", "write its name: `order c n`");
                     None
                 }
-                _ => self.one_name(entry, "an axis").map(|name| Text {
+                _ => self.one_name(entry, "an axis").map(|name| SpannedText {
                     value: name.value,
                     span: name.span,
                     quoted: entry.quoted,
@@ -176,7 +176,7 @@ impl Reader<'_, '_> {
         axes.into_iter().collect::<Option<_>>().map(StepKind::Order)
     }
 
-    fn split(&mut self, node: &Node, first: &Entry) -> Option<StepKind> {
+    fn split(&mut self, node: &ManifestNode, first: &Entry) -> Option<StepKind> {
         let axis = self.name(first, "an axis");
         let into = match Self::prop(node, "into") {
             Some(entry) => self.names(entry, "`into`"),
@@ -190,13 +190,13 @@ impl Reader<'_, '_> {
         Some(StepKind::Split { axis: axis?, into: into?, by: by? })
     }
 
-    fn missing(&mut self, node: &Node, what: &str) {
+    fn missing(&mut self, node: &ManifestNode, what: &str) {
         let message = format!("`{}` needs {what}", node.name);
         let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
         fault.helped(format!("it is written `{}`", step_usage(&node.name)));
     }
 
-    fn fuse(&mut self, node: &Node) -> Option<StepKind> {
+    fn fuse(&mut self, node: &ManifestNode) -> Option<StepKind> {
         let axes = self.all_names(&node.args, "an axis");
         let into = Self::prop(node, "as").map(|entry| self.name(entry, "the fused axis"));
         let into = match into {
@@ -207,17 +207,19 @@ impl Reader<'_, '_> {
         Some(StepKind::Fuse { axes: axes?, into })
     }
 
-    fn tile(&mut self, node: &Node) -> Option<StepKind> {
+    fn tile(&mut self, node: &ManifestNode) -> Option<StepKind> {
         let entries: Vec<Option<TileEntry>> = node
             .args
             .iter()
             .map(|entry| match &entry.value {
-                Value::String(star) if star == "*" => Some(TileEntry::Star(entry.span.clone())),
-                Value::String(_)
-                | Value::Integer(_)
-                | Value::Float(_)
-                | Value::Bool(_)
-                | Value::Null => {
+                ManifestValue::String(star) if star == "*" => {
+                    Some(TileEntry::Star(entry.span.clone()))
+                }
+                ManifestValue::String(_)
+                | ManifestValue::Integer(_)
+                | ManifestValue::Float(_)
+                | ManifestValue::Bool(_)
+                | ManifestValue::Null => {
                     self.bound(entry, "a tile's extent", Code::KdlValue).map(TileEntry::Extent)
                 }
             })
@@ -229,7 +231,7 @@ impl Reader<'_, '_> {
         Some(StepKind::Tile { entries: entries.into_iter().collect::<Option<_>>()?, names: names? })
     }
 
-    fn pad(&mut self, node: &Node, first: &Entry) -> Option<StepKind> {
+    fn pad(&mut self, node: &ManifestNode, first: &Entry) -> Option<StepKind> {
         let axis = self.name(first, "an axis");
         let before_faults = self.faults.count();
         let [multiple, before, after] = ["multiple", "before", "after"].map(|prop| {
@@ -256,7 +258,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn align(&mut self, node: &Node, first: &Entry) -> Option<StepKind> {
+    fn align(&mut self, node: &ManifestNode, first: &Entry) -> Option<StepKind> {
         let at = Self::prop(node, "at");
         if let Some(second) = node.args.get(1) {
             let axis = self.name(first, "an axis");
@@ -273,7 +275,7 @@ impl Reader<'_, '_> {
         let bytes = self.bound(first, "an alignment", Code::KdlValue);
         match at {
             None => bytes.map(StepKind::AlignBase),
-            Some(Entry { value: Value::String(at), .. }) if at == "origin" => {
+            Some(Entry { value: ManifestValue::String(at), .. }) if at == "origin" => {
                 bytes.map(StepKind::AlignOrigin)
             }
             Some(entry) => {
@@ -285,18 +287,18 @@ impl Reader<'_, '_> {
 
     fn fill(&mut self, entry: &Entry) -> Option<StepKind> {
         let value = match &entry.value {
-            Value::Integer(value) => FillWord::Integer(*value),
-            Value::Float(value) => FillWord::Float(*value),
-            Value::Bool(value) => FillWord::Bool(*value),
-            Value::String(word) if word == "none" => FillWord::Nothing,
-            Value::String(word) => {
+            ManifestValue::Integer(value) => FillLiteral::Integer(*value),
+            ManifestValue::Float(value) => FillLiteral::Float(*value),
+            ManifestValue::Bool(value) => FillLiteral::Bool(*value),
+            ManifestValue::String(word) if word == "none" => FillLiteral::Nothing,
+            ManifestValue::String(word) => {
                 let word = show(word);
                 let message = format!("`fill` is a number or `none`, not `{word}`");
                 let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
                 fault.helped("write `fill 0`, or `fill none` to leave padding as it is");
                 return None;
             }
-            Value::Null => {
+            ManifestValue::Null => {
                 self.wrong_kind(entry, "`fill`", "write a number or `none`");
                 return None;
             }
@@ -306,13 +308,17 @@ impl Reader<'_, '_> {
 
     fn padding(&mut self, entry: &Entry) -> Option<StepKind> {
         match &entry.value {
-            Value::String(word) if word == "forbid" => Some(StepKind::Padding(PaddingRule::Forbid)),
-            Value::String(word) if word == "allow" => Some(StepKind::Padding(PaddingRule::Allow)),
-            Value::String(_)
-            | Value::Integer(_)
-            | Value::Float(_)
-            | Value::Bool(_)
-            | Value::Null => {
+            ManifestValue::String(word) if word == "forbid" => {
+                Some(StepKind::Padding(PaddingRule::Forbid))
+            }
+            ManifestValue::String(word) if word == "allow" => {
+                Some(StepKind::Padding(PaddingRule::Allow))
+            }
+            ManifestValue::String(_)
+            | ManifestValue::Integer(_)
+            | ManifestValue::Float(_)
+            | ManifestValue::Bool(_)
+            | ManifestValue::Null => {
                 self.unknown_word("`padding`", entry, &["forbid", "allow"]);
                 None
             }
@@ -323,16 +329,22 @@ impl Reader<'_, '_> {
         let items: Vec<Option<SeparatorItem>> = entries
             .iter()
             .map(|entry| match entry.value {
-                Value::Integer(value) if value >= 0 => {
-                    Some(SeparatorItem::Position(Number { value, span: entry.span.clone() }))
+                ManifestValue::Integer(value) if value >= 0 => {
+                    Some(SeparatorItem::Position(IntegerLiteral {
+                        value,
+                        span: entry.span.clone(),
+                    }))
                 }
-                Value::Integer(value) => {
+                ManifestValue::Integer(value) => {
                     let message = format!("a position counts from 0: {value}");
                     let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
                     fault.helped("write 0 or more, or the name of an axis");
                     None
                 }
-                Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {
+                ManifestValue::String(_)
+                | ManifestValue::Float(_)
+                | ManifestValue::Bool(_)
+                | ManifestValue::Null => {
                     self.one_name(entry, "a storage axis").map(SeparatorItem::Name)
                 }
             })

@@ -1,16 +1,16 @@
 //! The step `swizzle 3 4 3 unit=bytes`, or `swizzle mode="128B"`.
 
-use super::Reader;
+use super::ManifestReader;
 use super::words::step_usage;
 use crate::codes::Code;
-use crate::manifest::syntax::{Number, StepKind, SwizzleUnit};
-use crate::manifest::tree::{Entry, Node, Value};
+use crate::manifest::syntax::{IntegerLiteral, StepKind, SwizzleUnit};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
 /// The modes of the tensor memory accelerator, with the bytes of the widest row that each folds.
 const MODES: &[(&str, i128)] = &[("32B", 32), ("64B", 64), ("128B", 128)];
 
-impl Reader<'_, '_> {
-    pub(super) fn swizzle(&mut self, node: &Node) -> Option<StepKind> {
+impl ManifestReader<'_, '_> {
+    pub(super) fn swizzle(&mut self, node: &ManifestNode) -> Option<StepKind> {
         let (mode, unit) = (Self::prop(node, "mode"), Self::prop(node, "unit"));
         if let Some(mode) = mode {
             if !node.args.is_empty() || unit.is_some() {
@@ -23,8 +23,8 @@ impl Reader<'_, '_> {
             return self.mode(mode);
         }
         let numbers = node.args.iter().map(|entry| self.bit_count(entry)).collect::<Vec<_>>();
-        let numbers = numbers.into_iter().collect::<Option<Vec<Number>>>()?;
-        let Ok([bits, base, shift]) = <[Number; 3]>::try_from(numbers) else {
+        let numbers = numbers.into_iter().collect::<Option<Vec<IntegerLiteral>>>()?;
+        let Ok([bits, base, shift]) = <[IntegerLiteral; 3]>::try_from(numbers) else {
             let message = "`swizzle` needs three numbers, or `mode=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             fault.helped(format!("it is written `{}`", step_usage("swizzle")));
@@ -37,13 +37,13 @@ impl Reader<'_, '_> {
             return None;
         };
         let unit = match &unit.value {
-            Value::String(word) if word == "bytes" => SwizzleUnit::Bytes,
-            Value::String(word) if word == "elements" => SwizzleUnit::Elements,
-            Value::String(_)
-            | Value::Integer(_)
-            | Value::Float(_)
-            | Value::Bool(_)
-            | Value::Null => {
+            ManifestValue::String(word) if word == "bytes" => SwizzleUnit::Bytes,
+            ManifestValue::String(word) if word == "elements" => SwizzleUnit::Elements,
+            ManifestValue::String(_)
+            | ManifestValue::Integer(_)
+            | ManifestValue::Float(_)
+            | ManifestValue::Bool(_)
+            | ManifestValue::Null => {
                 self.unknown_word("`unit`", unit, &["bytes", "elements"]);
                 return None;
             }
@@ -53,21 +53,29 @@ impl Reader<'_, '_> {
 
     fn mode(&mut self, entry: &Entry) -> Option<StepKind> {
         let found = match &entry.value {
-            Value::String(word) => MODES.iter().find(|(mode, _)| mode == word),
-            Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::Null => None,
+            ManifestValue::String(word) => MODES.iter().find(|(mode, _)| mode == word),
+            ManifestValue::Integer(_)
+            | ManifestValue::Float(_)
+            | ManifestValue::Bool(_)
+            | ManifestValue::Null => None,
         };
         let Some((_, row)) = found else {
             let modes: Vec<&str> = MODES.iter().map(|(mode, _)| *mode).collect();
             self.unknown_word("`mode`", entry, &modes);
             return None;
         };
-        Some(StepKind::SwizzleMode(Number { value: *row, span: entry.span.clone() }))
+        Some(StepKind::SwizzleMode(IntegerLiteral { value: *row, span: entry.span.clone() }))
     }
 
-    fn bit_count(&mut self, entry: &Entry) -> Option<Number> {
+    fn bit_count(&mut self, entry: &Entry) -> Option<IntegerLiteral> {
         match entry.value {
-            Value::Integer(value) => Some(Number { value, span: entry.span.clone() }),
-            Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {
+            ManifestValue::Integer(value) => {
+                Some(IntegerLiteral { value, span: entry.span.clone() })
+            }
+            ManifestValue::String(_)
+            | ManifestValue::Float(_)
+            | ManifestValue::Bool(_)
+            | ManifestValue::Null => {
                 let message = "a swizzle is three whole numbers: bits, base and shift";
                 let word = self.text.get(entry.content.clone()).unwrap_or_default();
                 let numbers: Vec<&str> = word

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::Reader;
+use super::ManifestReader;
 use super::form::show;
 use super::rename::Renames;
 use crate::codes::Code;
 use crate::diagnostic::Fix;
-use crate::manifest::syntax::{Bound, Name, Number, Text};
-use crate::manifest::tree::{Entry, Value};
+use crate::manifest::syntax::{Identifier, IntegerExpr, IntegerLiteral, SpannedText};
+use crate::manifest::tree::{Entry, ManifestValue};
 
 /// The longest name, in characters.
 pub(super) const NAME_LIMIT: usize = 128;
@@ -45,7 +45,7 @@ pub(super) fn is_name(word: &str) -> bool {
 
 /// The names of an argument that has commas between them, as arguments.
 fn several_names(entry: &Entry) -> Option<String> {
-    let Value::String(text) = &entry.value else { return None };
+    let ManifestValue::String(text) = &entry.value else { return None };
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
     (names.len() > 1 && names.iter().all(|name| is_name(name))).then(|| names.join(" "))
 }
@@ -76,10 +76,10 @@ fn joined(text: &str) -> String {
     joined
 }
 
-impl Reader<'_, '_> {
+impl ManifestReader<'_, '_> {
     /// A string whose bytes are the file's. `what` it is: `an axis`.
-    pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<Text> {
-        let Value::String(value) = &entry.value else {
+    pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<SpannedText> {
+        let ManifestValue::String(value) = &entry.value else {
             self.wrong_kind(entry, what, "write a word, or a text in quotes");
             return None;
         };
@@ -87,7 +87,11 @@ impl Reader<'_, '_> {
             self.escaped(entry, value, what);
             return None;
         }
-        Some(Text { value: value.clone(), span: entry.content.clone(), quoted: entry.quoted })
+        Some(SpannedText {
+            value: value.clone(),
+            span: entry.content.clone(),
+            quoted: entry.quoted,
+        })
     }
 
     /// Reports the first escape of a string.
@@ -122,25 +126,25 @@ impl Reader<'_, '_> {
     }
 
     /// The name of a node or a property as a text: `span` are its bytes with the quotes that it may have.
-    pub(super) fn inside(&self, name: &str, span: &Range<usize>) -> Text {
+    pub(super) fn inside(&self, name: &str, span: &Range<usize>) -> SpannedText {
         let quotes = span.len().saturating_sub(name.len()) / 2;
         let content = span.start + quotes..span.end - quotes;
         let exact = self.text.get(content.clone()) == Some(name);
         let span = if exact { content } else { span.clone() };
-        Text { value: name.to_owned(), span, quoted: exact && quotes > 0 }
+        SpannedText { value: name.to_owned(), span, quoted: exact && quotes > 0 }
     }
 
     /// A name. `what` it is: `an axis`.
-    pub(super) fn name(&mut self, entry: &Entry, what: &str) -> Option<Name> {
+    pub(super) fn name(&mut self, entry: &Entry, what: &str) -> Option<Identifier> {
         let text = self.text_of(entry, what)?;
         self.as_name(&text)
     }
 
     /// The text as a name.
-    pub(super) fn as_name(&mut self, text: &Text) -> Option<Name> {
+    pub(super) fn as_name(&mut self, text: &SpannedText) -> Option<Identifier> {
         let (value, span) = (text.value.clone(), text.span.clone());
         if is_name(&value) && value.len() <= NAME_LIMIT {
-            return Some(Name { value, span });
+            return Some(Identifier { value, span });
         }
         // An empty name has no bytes: its quotes are the place.
         let place =
@@ -175,12 +179,13 @@ impl Reader<'_, '_> {
     }
 
     /// An integer, or an expression of consts, symbols and parameters. `code` is raised for any other value.
-    pub(super) fn bound(&mut self, entry: &Entry, what: &str, code: Code) -> Option<Bound> {
+    pub(super) fn bound(&mut self, entry: &Entry, what: &str, code: Code) -> Option<IntegerExpr> {
         match &entry.value {
-            Value::Integer(value) => {
-                Some(Bound::Integer(Number { value: *value, span: entry.span.clone() }))
-            }
-            Value::String(_) => {
+            ManifestValue::Integer(value) => Some(IntegerExpr::Integer(IntegerLiteral {
+                value: *value,
+                span: entry.span.clone(),
+            })),
+            ManifestValue::String(_) => {
                 let text = self.text_of(entry, what)?;
                 if !text.quoted && !is_name(&text.value) {
                     return self.unquoted(&text);
@@ -193,9 +198,9 @@ impl Reader<'_, '_> {
                 if is_name(&text.value) {
                     self.as_name(&text)?;
                 }
-                Some(Bound::Text(text))
+                Some(IntegerExpr::Text(text))
             }
-            Value::Float(_) | Value::Bool(_) | Value::Null => {
+            ManifestValue::Float(_) | ManifestValue::Bool(_) | ManifestValue::Null => {
                 let message = format!("{what} cannot be {}", entry.value.kind());
                 self.faults.error(code, message, entry.span.clone(), "").helped(NUMBER);
                 None
@@ -204,7 +209,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reports an expression without quotes.
-    pub(super) fn unquoted<T>(&mut self, text: &Text) -> Option<T> {
+    pub(super) fn unquoted<T>(&mut self, text: &SpannedText) -> Option<T> {
         let message = "an expression is one quoted string";
         let fault = self.faults.error(Code::ExprUnquoted, message, text.span.clone(), "");
         fault.helped(format!("write `\"{}\"`", text.value));
@@ -213,7 +218,7 @@ impl Reader<'_, '_> {
     }
 
     /// The words of a string, parted by blanks: at least one.
-    pub(super) fn words(&mut self, entry: &Entry, what: &str) -> Option<Vec<Text>> {
+    pub(super) fn words(&mut self, entry: &Entry, what: &str) -> Option<Vec<SpannedText>> {
         let text = self.text_of(entry, what)?;
         let mut words = Vec::new();
         let mut at = 0;
@@ -221,7 +226,7 @@ impl Reader<'_, '_> {
             if !word.is_empty() {
                 let start = text.span.start + at;
                 let span = start..start + word.len();
-                words.push(Text { value: word.to_owned(), span, quoted: text.quoted });
+                words.push(SpannedText { value: word.to_owned(), span, quoted: text.quoted });
             }
             at += word.len();
             at += text.value.get(at..).and_then(|r| r.chars().next()).map_or(0, char::len_utf8);
@@ -236,7 +241,7 @@ impl Reader<'_, '_> {
     }
 
     /// The names in a string, parted by blanks.
-    pub(super) fn names(&mut self, entry: &Entry, what: &str) -> Option<Vec<Name>> {
+    pub(super) fn names(&mut self, entry: &Entry, what: &str) -> Option<Vec<Identifier>> {
         if let Some(names) = several_names(entry) {
             let written = self.text.get(entry.content.clone()).unwrap_or_default();
             let message = format!("`{}` is not a name", show(written));
@@ -246,12 +251,12 @@ impl Reader<'_, '_> {
             return None;
         }
         let words = self.words(entry, what)?;
-        let names: Vec<Option<Name>> = words.iter().map(|word| self.as_name(word)).collect();
+        let names: Vec<Option<Identifier>> = words.iter().map(|word| self.as_name(word)).collect();
         names.into_iter().collect()
     }
 
     /// The bounds in a string, parted by blanks, or the one that the entry is.
-    pub(super) fn bounds(&mut self, entry: &Entry, what: &str) -> Option<Vec<Bound>> {
+    pub(super) fn bounds(&mut self, entry: &Entry, what: &str) -> Option<Vec<IntegerExpr>> {
         if !entry.quoted {
             return self.bound(entry, what, Code::KdlValue).map(|bound| vec![bound]);
         }
@@ -267,29 +272,29 @@ impl Reader<'_, '_> {
         }
         let bounds = words.into_iter().map(|word| match word.value.parse::<i128>() {
             Ok(value) if !word.value.starts_with('+') => {
-                Bound::Integer(Number { value, span: word.span })
+                IntegerExpr::Integer(IntegerLiteral { value, span: word.span })
             }
-            Ok(_) | Err(_) => Bound::Text(word),
+            Ok(_) | Err(_) => IntegerExpr::Text(word),
         });
         Some(bounds.collect())
     }
 
     /// The bounds of all entries; each fault is reported.
-    pub(super) fn all_bounds(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Bound>> {
-        let bounds: Vec<Option<Bound>> =
+    pub(super) fn all_bounds(&mut self, entries: &[Entry], what: &str) -> Option<Vec<IntegerExpr>> {
+        let bounds: Vec<Option<IntegerExpr>> =
             entries.iter().map(|entry| self.bound(entry, what, Code::KdlValue)).collect();
         bounds.into_iter().collect()
     }
 
     /// The names of all entries; each fault is reported.
-    pub(super) fn all_names(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Name>> {
-        let names: Vec<Option<Name>> =
+    pub(super) fn all_names(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Identifier>> {
+        let names: Vec<Option<Identifier>> =
             entries.iter().map(|entry| self.one_name(entry, what)).collect();
         names.into_iter().collect()
     }
 
     /// A name where others may stand beside it: several with commas between them are told to be arguments.
-    pub(super) fn one_name(&mut self, entry: &Entry, what: &str) -> Option<Name> {
+    pub(super) fn one_name(&mut self, entry: &Entry, what: &str) -> Option<Identifier> {
         let Some(names) = several_names(entry) else { return self.name(entry, what) };
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("`{}` is not a name", show(written));

@@ -1,25 +1,28 @@
 //! `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
 
-use super::Reader;
-use super::form::{Block, Form, Scope};
+use super::ManifestReader;
+use super::form::{BlockRule, NodeScope, NodeSignature};
 use crate::codes::Code;
-use crate::manifest::syntax::{LayoutItem, Shape, Text, ViewItem};
-use crate::manifest::tree::Node;
+use crate::manifest::syntax::{LayoutItem, ShapeItem, SpannedText, ViewItem};
+use crate::manifest::tree::ManifestNode;
 
 const USAGE: &str = "view input_x4 of=input dtype=f32x4";
 
 /// The parts of a view found so far.
 #[derive(Default)]
-struct Parts {
-    shape: Option<Shape>,
+struct ViewFields {
+    shape: Option<ShapeItem>,
     layout: Option<LayoutItem>,
-    map: Option<Text>,
+    map: Option<SpannedText>,
 }
 
-impl Reader<'_, '_> {
-    pub(super) fn view(&mut self, node: &Node) -> Option<ViewItem> {
+impl ManifestReader<'_, '_> {
+    pub(super) fn view(&mut self, node: &ManifestNode) -> Option<ViewItem> {
         let props = Some(["of", "dtype"].as_slice());
-        self.form(node, &Form { usage: USAGE, args: 1..=1, props, block: Block::Maybe });
+        self.form(
+            node,
+            &NodeSignature { usage: USAGE, args: 1..=1, props, block: BlockRule::Maybe },
+        );
         let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
         let of = Self::prop(node, "of").map(|entry| self.name(entry, "a tensor"));
         if of.is_none() {
@@ -27,7 +30,7 @@ impl Reader<'_, '_> {
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             fault.helped(format!("it is written `{USAGE}`"));
         }
-        let mut parts = Parts::default();
+        let mut parts = ViewFields::default();
         for child in node.children() {
             self.view_part(child, node, &mut parts);
         }
@@ -43,9 +46,9 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn view_part(&mut self, node: &Node, view: &Node, parts: &mut Parts) {
-        if !Scope::VIEW.has(&node.name) {
-            self.unknown_node(node, &Scope::VIEW);
+    fn view_part(&mut self, node: &ManifestNode, view: &ManifestNode, parts: &mut ViewFields) {
+        if !NodeScope::VIEW.has(&node.name) {
+            self.unknown_node(node, &NodeScope::VIEW);
             return;
         }
         let first = view.children().iter().find(|other| other.name == node.name);
@@ -63,9 +66,9 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn window(&mut self, node: &Node) -> Option<Text> {
+    fn window(&mut self, node: &ManifestNode) -> Option<SpannedText> {
         let usage = "map \"(b, s, h, d) -> (b, s, 0, h, d)\"";
-        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
         if !self.form(node, &form) {
             return None;
         }
@@ -73,7 +76,7 @@ impl Reader<'_, '_> {
     }
 
     /// A window has axes of its own, and no layout.
-    fn view_goes_together(&mut self, node: &Node) {
+    fn view_goes_together(&mut self, node: &ManifestNode) {
         let child = |name: &str| node.children().iter().find(|child| child.name == name);
         let (map, layout) = (child("map"), child("layout"));
         if let (Some(map), Some(layout)) = (map, layout) {

@@ -4,24 +4,24 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, LayoutItem, Name, Shape, Text};
-use crate::cast::Mode;
+use super::{Identifier, IntegerExpr, LayoutItem, ShapeItem, SpannedText};
+use crate::cast::CastMode;
 
 /// `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ViewItem {
     /// The name.
-    pub name: Name,
+    pub name: Identifier,
     /// The tensor, or the view, whose memory it sees.
-    pub of: Name,
+    pub of: Identifier,
     /// The element type as written; without it, that of what it sees.
-    pub dtype: Option<Text>,
+    pub dtype: Option<SpannedText>,
     /// Its own shape; there is one where there is a map.
-    pub shape: Option<Shape>,
+    pub shape: Option<ShapeItem>,
     /// Its own layout.
     pub layout: Option<LayoutItem>,
     /// The map of a window, into the axes of what it sees; then there is no layout.
-    pub map: Option<Text>,
+    pub map: Option<SpannedText>,
     /// The node.
     pub span: Range<usize>,
 }
@@ -30,33 +30,33 @@ pub struct ViewItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertItem {
     /// The tensor that is read.
-    pub from: Name,
+    pub from: Identifier,
     /// The tensor that is written.
-    pub to: Name,
+    pub to: Identifier,
     /// How the element type changes.
-    pub cast: Option<Mode>,
+    pub cast: Option<CastMode>,
     /// The most bytes that copies on the way may take, where devices exchange their parts.
-    pub max_staging: Option<Bound>,
+    pub max_staging: Option<IntegerExpr>,
     /// How it is to be done: each kind at most once.
-    pub choices: Vec<ChoiceItem>,
+    pub choices: Vec<ConvertScheduleItem>,
     /// The node.
     pub span: Range<usize>,
 }
 
 /// What a conversion's block says of how it is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChoiceItem {
+pub struct ConvertScheduleItem {
     /// What is chosen.
-    pub kind: ChoiceKind,
+    pub kind: ConvertScheduleKind,
     /// The node.
     pub span: Range<usize>,
 }
 
 /// What is chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ChoiceKind {
+pub enum ConvertScheduleKind {
     /// `order h n`: loops, outermost first.
-    Order(Vec<Name>),
+    Order(Vec<Identifier>),
     /// `block 32 64`: values of the destination's fastest digit, and of the source's.
     Block([i64; 2]),
     /// `inside blocks`

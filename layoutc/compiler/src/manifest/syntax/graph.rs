@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Name, Number, Shape, Text};
+use super::{Identifier, IntegerLiteral, ShapeItem, SpannedText};
 
 /// A number from 0, exact as it is written: `digits / 10^places`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Decimal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CostItem {
     /// `cost=100352`, in bytes; not negative.
-    Bytes(Number),
+    Bytes(IntegerLiteral),
     /// `cost-per-byte=0.5`, for each byte of the results.
     PerByte(Decimal),
 }
@@ -28,9 +28,9 @@ pub enum CostItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackendItem {
     /// The name.
-    pub name: Name,
+    pub name: Identifier,
     /// `like=onnx`: the backend that says what this one does not.
-    pub like: Option<Name>,
+    pub like: Option<Identifier>,
     /// Whether graphs for it are verified.
     pub verify: bool,
     /// `default-layout 4 NHWC`: a layout for a number of axes; the numbers differ.
@@ -47,16 +47,16 @@ pub struct BackendItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefaultLayoutItem {
     /// How many axes, from 0.
-    pub rank: Number,
+    pub rank: IntegerLiteral,
     /// The layout.
-    pub layout: Text,
+    pub layout: SpannedText,
 }
 
 /// `op conv { … }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperatorItem {
     /// The name; `others` for those without.
-    pub name: Text,
+    pub name: SpannedText,
     /// What it accepts.
     pub rule: OperatorRule,
     /// `shapes=concat`: how the shapes of its results follow from those of its operands; what the rule says if nothing
@@ -155,13 +155,13 @@ impl TypeRule {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptsItem {
     /// The layouts of the operands, in order.
-    pub inputs: Vec<Text>,
+    pub inputs: Vec<SpannedText>,
     /// The layouts of the results, in order.
-    pub outputs: Vec<Text>,
+    pub outputs: Vec<SpannedText>,
     /// What it costs; nothing if that is not said.
     pub cost: Option<CostItem>,
     /// When it is there at all.
-    pub when: Option<Text>,
+    pub when: Option<SpannedText>,
     /// The node.
     pub span: Range<usize>,
 }
@@ -170,9 +170,9 @@ pub struct AcceptsItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphItem {
     /// The name.
-    pub name: Name,
+    pub name: Identifier,
     /// The backend; without one, operators must bring their own alternatives.
-    pub backend: Option<Name>,
+    pub backend: Option<Identifier>,
     /// Inputs and constants.
     pub tensors: Vec<GraphTensorItem>,
     /// The operators, in the order of the file.
@@ -189,15 +189,15 @@ pub struct GraphItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphTensorItem {
     /// The name.
-    pub name: Name,
+    pub name: Identifier,
     /// Whether it is a constant.
     pub constant: bool,
     /// The element type as written.
-    pub dtype: Text,
+    pub dtype: SpannedText,
     /// The shape.
-    pub shape: Shape,
+    pub shape: ShapeItem,
     /// The layout that it has.
-    pub layout: Option<Text>,
+    pub layout: Option<SpannedText>,
     /// The node.
     pub span: Range<usize>,
 }
@@ -206,13 +206,13 @@ pub struct GraphTensorItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeItem {
     /// The name.
-    pub name: Name,
+    pub name: Identifier,
     /// The operator.
-    pub op: Text,
+    pub op: SpannedText,
     /// Its own properties, by name.
-    pub properties: Vec<(Name, PropertyItem)>,
+    pub properties: Vec<(Identifier, PropertyItem)>,
     /// The tensors that it reads.
-    pub inputs: Vec<Name>,
+    pub inputs: Vec<Identifier>,
     /// The tensors that it writes, one at least.
     pub outputs: Vec<GraphTensorItem>,
     /// Its own alternatives: with one, those of the operator do not count.
@@ -223,9 +223,9 @@ pub struct NodeItem {
 
 /// A finite number with a fraction or an exponent, as the nearest of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Real(u64);
+pub struct FiniteFloat(u64);
 
-impl Real {
+impl FiniteFloat {
     /// `None` for one that is not finite.
     pub fn new(value: f64) -> Option<Self> {
         value.is_finite().then(|| Self(value.to_bits()))
@@ -243,7 +243,7 @@ pub enum PropertyItem {
     /// `stride=2`
     Integer(i128),
     /// `epsilon=1e-5`
-    Real(Real),
+    Real(FiniteFloat),
     /// `padding=same`
     Word(String),
 }
@@ -252,9 +252,9 @@ pub enum PropertyItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputItem {
     /// The tensor.
-    pub tensor: Name,
+    pub tensor: Identifier,
     /// The layout in which it is wanted.
-    pub layout: Option<Text>,
+    pub layout: Option<SpannedText>,
 }
 
 /// `keep y layout=NHWC`: it is never converted. `forbid y layout=NCHW`: it is never in this layout.
@@ -263,9 +263,9 @@ pub struct PinItem {
     /// Whether it is `forbid`, which has a layout.
     pub forbid: bool,
     /// The tensor.
-    pub tensor: Name,
+    pub tensor: Identifier,
     /// The layout.
-    pub layout: Option<Text>,
+    pub layout: Option<SpannedText>,
     /// The node.
     pub span: Range<usize>,
 }

@@ -4,21 +4,21 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, LayoutItem, Name, Text};
+use super::{Identifier, IntegerExpr, LayoutItem, SpannedText};
 
 /// `kernel conv { operands A W B; compute "…" }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelItem {
     /// The name.
-    pub name: Name,
+    pub name: Identifier,
     /// The names of its tensors, which differ; without them it names the file's tensors and is its own instance.
-    pub operands: Option<Vec<Name>>,
+    pub operands: Option<Vec<Identifier>>,
     /// The statements, at least one.
-    pub computes: Vec<Text>,
+    pub computes: Vec<SpannedText>,
     /// How far axes count that no tensor is indexed by alone; their names differ.
-    pub ranges: Vec<(Name, Bound)>,
+    pub ranges: Vec<(Identifier, IntegerExpr)>,
     /// The accumulator's type as written.
-    pub acc: Option<Text>,
+    pub acc: Option<SpannedText>,
     /// Where it says that what the outputs held before counts; `None` where it does not.
     pub accumulate: Option<Range<usize>>,
     /// The intermediates that have memory; their names differ.
@@ -35,9 +35,9 @@ pub struct KernelItem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalItem {
     /// The name.
-    pub name: Name,
+    pub name: Identifier,
     /// The element type as written.
-    pub dtype: Text,
+    pub dtype: SpannedText,
     /// The layout; without one it is row-major.
     pub layout: Option<LayoutItem>,
     /// The node.
@@ -48,11 +48,11 @@ pub struct LocalItem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InstanceItem {
     /// The name.
-    pub name: Name,
+    pub name: Identifier,
     /// The kernel.
-    pub of: Name,
+    pub of: Identifier,
     /// The kernel's names, each with a tensor of the file; the names differ.
-    pub operands: Vec<(Name, Name)>,
+    pub operands: Vec<(Identifier, Identifier)>,
     /// How the loops are ordered and done: each word here replaces the kernel's.
     pub schedule: Vec<ScheduleItem>,
     /// What is copied near the compute; where there is any, none of the kernel's is.
@@ -65,9 +65,9 @@ pub struct InstanceItem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheItem {
     /// The kernel's name of the tensor.
-    pub tensor: Name,
+    pub tensor: Identifier,
     /// The loop inside which a block of it is used.
-    pub at: Name,
+    pub at: Identifier,
     /// Whether the next block is copied while one is used.
     pub double: bool,
     /// The layout of the block; without one it is row-major.
@@ -101,17 +101,17 @@ pub struct ScheduleItem {
 #[expect(missing_docs, reason = "the fields are the words of the manifest")]
 pub enum ScheduleKind {
     /// `loops a b c`: outermost first
-    Loops(Vec<Name>),
+    Loops(Vec<Identifier>),
     /// `split w by=8`
-    Split { axis: Name, by: Bound },
+    Split { axis: Identifier, by: IntegerExpr },
     /// `tile h w by="4 8"`: as many axes as numbers
-    Tile { axes: Vec<Name>, by: Vec<Bound> },
+    Tile { axes: Vec<Identifier>, by: Vec<IntegerExpr> },
     /// `unroll a b`
-    Unroll(Vec<Name>),
+    Unroll(Vec<Identifier>),
     /// `vectorize a`
-    Vectorize(Name),
+    Vectorize(Identifier),
     /// `parallel a b`
-    Parallel(Vec<Name>),
+    Parallel(Vec<Identifier>),
 }
 
 impl ScheduleKind {

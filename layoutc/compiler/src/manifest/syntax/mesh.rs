@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, Name, Text};
+use super::{Identifier, IntegerExpr, SpannedText};
 
 /// `mesh pod { x 2; y 4 }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeshItem {
     /// The name.
-    pub name: Name,
+    pub name: Identifier,
     /// The axes with their sizes, major to minor; one at least, and their names differ.
-    pub axes: Vec<(Name, Bound)>,
+    pub axes: Vec<(Identifier, IntegerExpr)>,
     /// The node.
     pub span: Range<usize>,
 }
@@ -21,9 +21,9 @@ pub struct MeshItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardItem {
     /// The mesh; without one it is the mesh that has the axes named.
-    pub mesh: Option<Name>,
+    pub mesh: Option<Identifier>,
     /// The tensor's axes that are cut, each with the axes of the mesh that cut it, as written.
-    pub cuts: Vec<(Name, Text)>,
+    pub cuts: Vec<(Identifier, SpannedText)>,
     /// The node.
     pub span: Range<usize>,
 }

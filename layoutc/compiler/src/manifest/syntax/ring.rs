@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, Name};
+use super::{Identifier, IntegerExpr};
 
 /// `ring y=4`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingItem {
     /// The axis.
-    pub axis: Name,
+    pub axis: Identifier,
     /// How many of its indices are in memory.
-    pub held: Bound,
+    pub held: IntegerExpr,
     /// The node.
     pub span: Range<usize>,
 }

@@ -3,12 +3,12 @@
 use super::sweep::FULL;
 use super::{good, read};
 use crate::manifest::syntax::{
-    Bound, Extent, FillWord, GateKind, MemoryKind, Nibbles, PaddingRule, ScheduleKind,
+    Extent, FillLiteral, GateKind, IntegerExpr, MemoryKind, NibbleOrder, PaddingRule, ScheduleKind,
     SeparatorItem, StepKind, TileEntry,
 };
 
 /// The source of a bound: what its place marks.
-fn bound<'t>(text: &'t str, bound: &Bound) -> &'t str {
+fn bound<'t>(text: &'t str, bound: &IntegerExpr) -> &'t str {
     &text[bound.span()]
 }
 
@@ -18,7 +18,7 @@ fn every_item_is_read() {
     assert_eq!(manifest.uses[0].path.value, "common.kdl");
     assert_eq!(&FULL[manifest.uses[0].path.span.clone()], "common.kdl");
     assert_eq!(manifest.consts[0].name.value, "LANES");
-    assert!(matches!(&manifest.consts[0].value, Bound::Integer(number) if number.value == 4));
+    assert!(matches!(&manifest.consts[0].value, IntegerExpr::Integer(number) if number.value == 4));
     assert_eq!(bound(FULL, &manifest.consts[1].value), "LANES * 2");
     let symbol = &manifest.symbols[0];
     let facts = [&symbol.min, &symbol.max, &symbol.multiple];
@@ -42,7 +42,7 @@ fn every_part_of_a_tensor_is_read() {
     assert_eq!(tensor.dtype.as_ref().unwrap().value, "f32");
     let targets = tensor.targets.as_ref().unwrap();
     assert_eq!(targets.iter().map(|t| &FULL[t.span.clone()]).collect::<Vec<_>>(), ["c", "opencl"]);
-    assert_eq!(tensor.nibbles, Some(Nibbles::HighFirst));
+    assert_eq!(tensor.nibbles, Some(NibbleOrder::HighFirst));
     let axes = &tensor.shape.as_ref().unwrap().axes;
     assert_eq!(
         axes.iter().map(|a| a.name.value.as_str()).collect::<Vec<_>>(),
@@ -64,8 +64,8 @@ fn every_part_of_a_tensor_is_read() {
 fn gates_and_memory_spaces_are_read() {
     let manifest = good(FULL);
     let space = &manifest.memory_spaces[0];
-    assert!(matches!(&space.bytes, Some(Bound::Integer(bytes)) if bytes.value == 3 << 19));
-    assert!(matches!(&space.align, Some(Bound::Integer(align)) if align.value == 512));
+    assert!(matches!(&space.bytes, Some(IntegerExpr::Integer(bytes)) if bytes.value == 3 << 19));
+    assert!(matches!(&space.align, Some(IntegerExpr::Integer(align)) if align.value == 512));
     assert_eq!((space.name.value.as_str(), space.xla.as_ref().unwrap().value), ("vmem", 1));
     let memory = manifest.tensors[1].memory.as_ref().unwrap();
     assert!(matches!(&memory.kind, MemoryKind::Space(name) if name.value == "vmem"));
@@ -76,7 +76,7 @@ fn gates_and_memory_spaces_are_read() {
     assert_eq!(words[4..], ["vector=LANES", "fits", "same-as=other"]);
     assert!(matches!(&gates[2].kind, GateKind::PaddingBelow(share)
         if (share.digits, share.places) == (1, 1)));
-    assert!(matches!(&gates[3].kind, GateKind::BytesBelow(Bound::Integer(bytes))
+    assert!(matches!(&gates[3].kind, GateKind::BytesBelow(IntegerExpr::Integer(bytes))
         if bytes.value == 64 << 20));
 }
 
@@ -85,7 +85,7 @@ fn every_step_is_read() {
     let manifest = good(FULL);
     let steps = &manifest.tensors[1].layout.as_ref().unwrap().steps;
     let kinds: Vec<_> = steps.iter().map(|step| &step.kind).collect();
-    let words = |bounds: &[Bound]| bounds.iter().map(|b| bound(FULL, b)).collect::<Vec<_>>();
+    let words = |bounds: &[IntegerExpr]| bounds.iter().map(|b| bound(FULL, b)).collect::<Vec<_>>();
     assert_eq!(kinds.len(), 17);
     assert!(matches!(kinds[0], StepKind::Map(text)
         if text.quoted && FULL[text.span.clone()] == *"(n, h, rgb, c) -> (n, h | rgb, c)"));
@@ -97,7 +97,7 @@ fn every_step_is_read() {
         if axis.value == "c" && into.is_empty() && words(by) == ["4"]));
     assert!(matches!(kinds[4], StepKind::Split { into, by, .. }
         if into.iter().map(|n| &FULL[n.span.clone()]).eq(["ho", "hm", "hi"])
-            && words(by) == ["4", "LANES"] && matches!(by[0], Bound::Integer(_))));
+            && words(by) == ["4", "LANES"] && matches!(by[0], IntegerExpr::Integer(_))));
     assert!(matches!(kinds[5], StepKind::Fuse { axes, into: Some(into) }
         if axes.len() == 2 && into.value == "hf"));
     assert!(matches!(kinds[6], StepKind::Tile { entries, names }
@@ -114,8 +114,8 @@ fn every_step_is_read() {
     assert!(matches!(kinds[10], StepKind::AlignBase(bytes) if bound(FULL, bytes) == "64"));
     assert!(matches!(kinds[11], StepKind::AlignAxis { axis, .. } if axis.value == "h"));
     assert!(matches!(kinds[12], StepKind::AlignOrigin(_)));
-    assert!(matches!(kinds[13], StepKind::Fill(fill) if fill.value == FillWord::Nothing));
-    assert!(matches!(kinds[14], StepKind::Fill(fill) if fill.value == FillWord::Float(-1.5)));
+    assert!(matches!(kinds[13], StepKind::Fill(fill) if fill.value == FillLiteral::Nothing));
+    assert!(matches!(kinds[14], StepKind::Fill(fill) if fill.value == FillLiteral::Float(-1.5)));
     assert!(matches!(kinds[15], StepKind::Padding(PaddingRule::Forbid)));
     assert!(matches!(kinds[16], StepKind::Separators(items)
         if matches!(&items[..], [SeparatorItem::Name(_), SeparatorItem::Position(p)] if p.value == 2)));
@@ -141,7 +141,7 @@ fn crlf_and_other_line_ends_read_as_lf_does() {
         let text = FULL.replace('\n', end);
         let (manifest, plain) = (good(&text), good(FULL));
         assert_eq!(manifest.tensors.len(), plain.tensors.len());
-        let steps = |m: &super::Manifest| m.tensors[1].layout.as_ref().unwrap().steps.len();
+        let steps = |m: &super::ManifestSyntax| m.tensors[1].layout.as_ref().unwrap().steps.len();
         assert_eq!(steps(&manifest), steps(&plain));
         assert_eq!(&text[manifest.converts[0].span.clone()], "convert input to=other");
     }

@@ -17,15 +17,15 @@ mod views;
 use std::sync::Arc;
 
 use super::parse;
-use super::syntax::Manifest;
+use super::syntax::ManifestSyntax;
 use crate::diagnostic::Diagnostic;
 
-fn read(text: &str) -> (Manifest, Vec<Diagnostic>) {
+fn read(text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     parse(&Arc::from("layouts/a.kdl"), text)
 }
 
 /// The manifest of a text without faults.
-fn good(text: &str) -> Manifest {
+fn good(text: &str) -> ManifestSyntax {
     let (manifest, faults) = read(text);
     assert_eq!(faults, [], "{text}");
     assert_eq!(manifest.broken, []);

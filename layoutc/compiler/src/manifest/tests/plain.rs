@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use super::sweep::FULL;
-use crate::manifest::fault::Faults;
-use crate::manifest::lex::{Kind, Token, lex};
+use crate::manifest::fault::DiagnosticSink;
+use crate::manifest::lex::{KdlToken, KdlTokenKind, lex};
 use crate::manifest::{kdl, plain};
 
 /// Whether the words of a node are read without the parser; they are then what the parser reads.
-fn is_plain(text: &str, head: &[Token]) -> bool {
+fn is_plain(text: &str, head: &[KdlToken]) -> bool {
     let Some(said) = plain::read(text, head) else { return false };
     assert_eq!(kdl::read(text, head), Ok(Some(said)), "{text:?}");
     true
 }
 
-fn tokens(text: &str) -> Vec<Token> {
-    lex(text, &mut Faults::new(&Arc::from("a.kdl"))).unwrap()
+fn tokens(text: &str) -> Vec<KdlToken> {
+    lex(text, &mut DiagnosticSink::new(&Arc::from("a.kdl"))).unwrap()
 }
 
 const PLAIN: &[&str] = &[
@@ -88,8 +88,10 @@ fn other_words_are_left_to_the_parser() {
 #[test]
 fn nearly_all_nodes_are_plain() {
     let all = tokens(FULL);
-    let ends = |token: &Token| matches!(token.kind, Kind::End | Kind::Open | Kind::Close);
-    let heads: Vec<&[Token]> = all.split(ends).filter(|head| !head.is_empty()).collect();
+    let ends = |token: &KdlToken| {
+        matches!(token.kind, KdlTokenKind::End | KdlTokenKind::Open | KdlTokenKind::Close)
+    };
+    let heads: Vec<&[KdlToken]> = all.split(ends).filter(|head| !head.is_empty()).collect();
     let plain = heads.iter().filter(|head| is_plain(FULL, head)).count();
     assert!(plain * 10 > heads.len() * 8, "{plain} of {}", heads.len());
 }

@@ -1,6 +1,6 @@
 //! The block of a tensor that a round of a loop uses: the box of the elements that the loops inside it go over.
 
-use layoutc_algebra::expr::{Cmp, Expr, ExprError};
+use layoutc_algebra::expr::{CompareOp, Expr, ExprError};
 use layoutc_algebra::layout::Symbol;
 
 use super::super::arith::{product, sum};
@@ -10,8 +10,8 @@ use super::access::Steps;
 use super::domain::{Domain, digit};
 use super::order::{AtOnce, Order};
 use super::vectors::Seen;
-use crate::model::compute::{Buffer, Schedule, Statement};
-use crate::model::{Chosen, Tensor};
+use crate::model::compute::{BufferRef, LoopSchedule, Statement};
+use crate::model::{Spanned, Tensor};
 
 /// Where a block begins along each axis of its tensor, over the loops that are open, and how far it reaches.
 #[derive(Debug, Clone)]
@@ -28,8 +28,8 @@ pub(super) struct Block {
 pub fn block_extents(
     target: &Tensor,
     statement: &Statement,
-    (symbols, schedule): (&[Symbol], &Schedule),
-    (buffer, at): (Buffer, &Chosen<String>),
+    (symbols, schedule): (&[Symbol], &LoopSchedule),
+    (buffer, at): (BufferRef, &Spanned<String>),
     kept: &[String],
 ) -> Result<Option<Vec<i128>>, PlanError> {
     let target = renumbered(target, symbols)?;
@@ -47,7 +47,7 @@ impl Block {
         domain: &Domain,
         order: &Order,
         statement: &Statement,
-        (buffer, at): (Buffer, &Chosen<String>),
+        (buffer, at): (BufferRef, &Spanned<String>),
     ) -> Result<Option<Self>, PlanError> {
         let refused = |message: String, help: &str| PlanError::Choice {
             message,
@@ -131,7 +131,7 @@ fn is_whole_elsewhere(domain: &Domain, statement: &Statement) -> Result<bool, Ex
         }
         let mut is_extent = false;
         for (here, axis) in axes() {
-            is_extent |= condition.op == Cmp::Lt
+            is_extent |= condition.op == CompareOp::Lt
                 && domain.facts.proves_eq(&condition.left, here)?
                 && domain.facts.proves_eq(&condition.right, &axis.extent)?;
         }

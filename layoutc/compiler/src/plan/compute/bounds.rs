@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, ExprError};
+use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError};
 
 use super::super::arith::{ceil_div, fold, product, sum};
 use super::access::Steps;
@@ -19,7 +19,7 @@ pub(super) struct Bounds {
     /// The last round is below these, and below the extent.
     pub(super) high: Vec<Expr>,
     /// What the rounds do not tell by themselves.
-    pub(super) asked: Vec<Comparison>,
+    pub(super) asked: Vec<ExprComparison>,
 }
 
 impl Bounds {
@@ -29,7 +29,7 @@ impl Bounds {
     /// [`ExprError`] where an expression grows too large.
     pub(super) fn of(
         number: usize,
-        conditions: &[Comparison],
+        conditions: &[ExprComparison],
         domain: &Domain,
     ) -> Result<Self, ExprError> {
         let mut bounds = Self::default();
@@ -37,7 +37,8 @@ impl Bounds {
             let difference = Expr::binary(BinOp::Sub, &condition.left, &condition.right)?;
             let steps = Steps::of(&domain.facts.simplify(&difference)?, domain)?;
             let stride = steps.stride(number, domain).and_then(|stride| stride.as_const());
-            let Some(stride) = stride.filter(|stride| *stride != 0 && condition.op != Cmp::Eq)
+            let Some(stride) =
+                stride.filter(|stride| *stride != 0 && condition.op != CompareOp::Eq)
             else {
                 bounds.asked.push(condition.clone());
                 continue;
@@ -50,7 +51,7 @@ impl Bounds {
             let others = domain.facts.simplify(&others)?;
             let minus = domain.facts.simplify(&Expr::negate(&others)?)?;
             let magnitude = stride.saturating_abs();
-            let is_upper = (condition.op == Cmp::Lt) == (stride > 0);
+            let is_upper = (condition.op == CompareOp::Lt) == (stride > 0);
             let bound = if stride > 0 {
                 ceil_div(&minus, magnitude)?
             } else {
@@ -72,7 +73,7 @@ impl Bounds {
     pub(super) fn occurring(
         &self,
         (number, rounds): (usize, i128),
-        sure: &[Comparison],
+        sure: &[ExprComparison],
         domain: &Domain,
     ) -> Option<BTreeSet<[i128; 2]>> {
         if !self.asked.is_empty() {
@@ -136,16 +137,16 @@ impl Bounds {
 /// # Errors
 /// [`ExprError`] where an expression grows too large.
 pub(super) fn at_worst(
-    conditions: &[Comparison],
+    conditions: &[ExprComparison],
     inside: &[usize],
     domain: &Domain,
-) -> Result<Option<Vec<Comparison>>, ExprError> {
+) -> Result<Option<Vec<ExprComparison>>, ExprError> {
     let mut all = Vec::new();
-    for Comparison { left, op, right } in conditions {
+    for ExprComparison { left, op, right } in conditions {
         let difference = Expr::binary(BinOp::Sub, left, right)?;
         let steps = Steps::of(&domain.facts.simplify(&difference)?, domain)?;
         let is_inside = |number: &usize| inside.contains(number);
-        if *op == Cmp::Eq || domain.mentioned(&steps.rest).iter().any(is_inside) {
+        if *op == CompareOp::Eq || domain.mentioned(&steps.rest).iter().any(is_inside) {
             return Ok(None);
         }
         let mut worst = steps.rest.clone();
@@ -156,7 +157,7 @@ pub(super) fn at_worst(
                 }
                 let known = stride.as_const().zip(domain.rounds(*number));
                 let Some((by, rounds)) = known else { return Ok(None) };
-                let is_last = (*op == Cmp::Lt) == (by > 0);
+                let is_last = (*op == CompareOp::Lt) == (by > 0);
                 Expr::constant(if is_last { rounds.saturating_sub(1).max(0) } else { 0 })
             } else {
                 digit(*number)?
@@ -164,7 +165,7 @@ pub(super) fn at_worst(
             worst = sum(&worst, &product(stride, &round)?)?;
         }
         let left = domain.facts.simplify(&worst)?;
-        all.push(Comparison { left, op: *op, right: Expr::constant(0) });
+        all.push(ExprComparison { left, op: *op, right: Expr::constant(0) });
     }
     Ok(Some(all))
 }

@@ -1,6 +1,6 @@
 //! How a block of a tensor is copied: from where to where each of its elements goes.
 
-use layoutc_algebra::expr::{Cmp, Comparison, Expr as Algebra, ExprError};
+use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, ExprError};
 
 use super::super::arith::{product, sum};
 use super::super::lower::{PlanError, add, multiply};
@@ -43,7 +43,7 @@ pub(super) struct Copied {
     pub(super) place: Vec<Expr>,
     pub(super) part: Expr,
     /// What holds of the elements that there are.
-    pub(super) inside: Vec<Comparison>,
+    pub(super) inside: Vec<ExprComparison>,
     /// How far apart two of them lie at most in the tensor, in elements; `None` where that is not known.
     pub(super) reach: Option<i128>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Copied {
 type Loops = (Vec<(usize, i128)>, Option<i128>);
 
 /// The index of a copied element, over the loops, and what holds of those that there are.
-type Index = (Vec<Algebra>, Vec<Comparison>);
+type Index = (Vec<Algebra>, Vec<ExprComparison>);
 
 impl Nest<'_> {
     /// What copies one element of a block, and what is around it.
@@ -94,11 +94,13 @@ impl Nest<'_> {
             let here = there.substitute(&|other| (other == own).then(|| round.clone()))?;
             let [there, here] =
                 [self.domain.facts.simplify(&there)?, self.domain.facts.simplify(&here)?];
-            for (op, right) in [(Cmp::Ge, Algebra::constant(0)), (Cmp::Lt, axis.extent.clone())] {
+            for (op, right) in
+                [(CompareOp::Ge, Algebra::constant(0)), (CompareOp::Lt, axis.extent.clone())]
+            {
                 // What holds in every round holds in the next one, which there is.
-                let in_all = Comparison { left: there.clone(), op, right: right.clone() };
+                let in_all = ExprComparison { left: there.clone(), op, right: right.clone() };
                 if !self.domain.holds(&in_all)? {
-                    inside.push(Comparison { left: here.clone(), op, right });
+                    inside.push(ExprComparison { left: here.clone(), op, right });
                 }
             }
             index.push(here);
@@ -259,7 +261,7 @@ impl Nest<'_> {
     /// The loops of a copy over the elements that there are.
     fn bounded(&self, copied: Copied, one: Stmt) -> Result<Vec<Stmt>, PlanError> {
         let Copied { loops, before, inside, .. } = copied;
-        let when = |conditions: &[Comparison], body: Vec<Stmt>| {
+        let when = |conditions: &[ExprComparison], body: Vec<Stmt>| {
             if conditions.is_empty() {
                 return Ok(body);
             }
@@ -269,8 +271,8 @@ impl Nest<'_> {
         };
         let mut body = vec![one];
         for (number, rounds) in loops.iter().rev() {
-            let is_own = |condition: &&Comparison| self.mentioned(condition).contains(number);
-            let own: Vec<Comparison> = inside.iter().filter(is_own).cloned().collect();
+            let is_own = |condition: &&ExprComparison| self.mentioned(condition).contains(number);
+            let own: Vec<ExprComparison> = inside.iter().filter(is_own).cloned().collect();
             let bounds = Bounds::of(*number, &own, &self.domain)?;
             let (mut from, mut to) = (Expr::int(0), literal(*rounds));
             for low in &bounds.low {
@@ -282,11 +284,11 @@ impl Nest<'_> {
             body = vec![self.counted(*number, [from, to], when(&bounds.asked, body)?)];
         }
         // Axes of one element have no loop.
-        let is_left = |condition: &&Comparison| {
+        let is_left = |condition: &&ExprComparison| {
             let all = self.mentioned(condition);
             !loops.iter().any(|(number, _)| all.contains(number))
         };
-        let left: Vec<Comparison> = inside.iter().filter(is_left).cloned().collect();
+        let left: Vec<ExprComparison> = inside.iter().filter(is_left).cloned().collect();
         Ok(before.into_iter().chain(when(&left, body)?).collect())
     }
 

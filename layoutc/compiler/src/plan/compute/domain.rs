@@ -3,12 +3,12 @@
 //! Loop `k` is `Var::Digit(k)`. RFC 0039: the loops of a computation follow the physical layout of its output, so the axes
 //! of the statement are the layout's inverse at the storage axes.
 
-use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Var};
+use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::simplify::Facts;
 
 use super::super::arith::{ceil_div, product, scale, sum};
-use crate::model::Chosen;
+use crate::model::Spanned;
 
 /// One loop.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub(super) struct Domain {
     /// Where the element is that is written.
     pub(super) offset: Expr,
     /// What holds where there is an element, or a value: each mentions a loop.
-    pub(super) inside: Vec<Comparison>,
+    pub(super) inside: Vec<ExprComparison>,
     /// The loop along which vectors are to go, where the manifest names one and leaves the others to the planner.
     pub(super) lead: Option<usize>,
     /// The names of loops that there are even with one round.
@@ -120,8 +120,8 @@ impl Domain {
         };
         let axes = inverse.iter().map(&at_loops).collect::<Result<Vec<_>, _>>()?;
         let mut inside = Vec::new();
-        for Comparison { left, op, right } in layout.valid.iter().flat_map(|valid| &valid.all) {
-            inside.push(Comparison { left: at_loops(left)?, op: *op, right: at_loops(right)? });
+        for ExprComparison { left, op, right } in layout.valid.iter().flat_map(|valid| &valid.all) {
+            inside.push(ExprComparison { left: at_loops(left)?, op: *op, right: at_loops(right)? });
         }
         domain.axes = axes;
         for condition in inside {
@@ -209,7 +209,7 @@ impl Domain {
     }
 
     /// Adds a condition, unless it always holds.
-    fn require(&mut self, condition: Comparison) -> Result<(), ExprError> {
+    fn require(&mut self, condition: ExprComparison) -> Result<(), ExprError> {
         if !self.holds(&condition)? && !self.inside.contains(&condition) {
             self.inside.push(condition);
         }
@@ -219,12 +219,12 @@ impl Domain {
     /// Whether a condition is known to hold in every round.
     pub(super) fn holds(
         &self,
-        Comparison { left, op, right }: &Comparison,
+        ExprComparison { left, op, right }: &ExprComparison,
     ) -> Result<bool, ExprError> {
         match op {
-            Cmp::Eq => self.facts.proves_eq(left, right),
-            Cmp::Ge => self.facts.proves_ge(left, right),
-            Cmp::Lt => self.facts.proves_ge(right, &sum(left, &Expr::constant(1))?),
+            CompareOp::Eq => self.facts.proves_eq(left, right),
+            CompareOp::Ge => self.facts.proves_ge(left, right),
+            CompareOp::Lt => self.facts.proves_ge(right, &sum(left, &Expr::constant(1))?),
         }
     }
 
@@ -256,7 +256,7 @@ impl Domain {
             self.lead = Some(inner);
         }
         self.replace(&[(number, value.clone())])?;
-        self.require(Comparison { left: value, op: Cmp::Lt, right: cut.extent })?;
+        self.require(ExprComparison { left: value, op: CompareOp::Lt, right: cut.extent })?;
         Ok([outer, inner])
     }
 
@@ -294,8 +294,8 @@ impl Domain {
         };
         self.offset = replace(&self.offset)?;
         self.axes = self.axes.iter().map(&replace).collect::<Result<_, _>>()?;
-        for Comparison { left, op, right } in std::mem::take(&mut self.inside) {
-            self.require(Comparison { left: replace(&left)?, op, right: replace(&right)? })?;
+        for ExprComparison { left, op, right } in std::mem::take(&mut self.inside) {
+            self.require(ExprComparison { left: replace(&left)?, op, right: replace(&right)? })?;
         }
         Ok(())
     }
@@ -324,7 +324,7 @@ impl Domain {
     }
 
     /// Whether a loop is one of these, or what is left around a part that was cut off one of them.
-    pub(super) fn is_among(&self, number: usize, names: &[Chosen<String>]) -> bool {
+    pub(super) fn is_among(&self, number: usize, names: &[Spanned<String>]) -> bool {
         let Some(found) = self.loops.get(number) else { return false };
         let is_there = |name: &str| self.find(name).is_some_and(|k| !self.aside.contains(&k));
         let mut name = found.name.as_str();

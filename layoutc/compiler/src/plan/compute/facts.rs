@@ -8,7 +8,7 @@ use super::nest::Nest;
 use super::planned::Planned;
 use super::{Frame, Registers, Runs, avoiding, parts, scatter, symbol};
 use crate::model::Manifest;
-use crate::model::compute::Compute;
+use crate::model::compute::KernelInstance;
 
 /// A loop of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct LoopFacts {
 /// As [`super::compute`].
 pub fn compute_loops(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Vec<Vec<LoopFacts>>, PlanError> {

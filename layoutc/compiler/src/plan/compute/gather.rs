@@ -4,7 +4,7 @@ use super::super::tree::{Gathering, Number, NumberOp};
 use super::value::{float_constant, integer_constant, scalar};
 use crate::cast::range;
 use crate::dtype::Scalar;
-use crate::model::compute::{Arithmetic, Reduction, Statement, Value, ValueKind};
+use crate::model::compute::{Arithmetic, Reduction, Statement, TypedExpr, TypedExprKind};
 
 /// How a statement's values are put together.
 pub(super) fn how(op: Reduction) -> Gathering {
@@ -74,11 +74,12 @@ fn is_float(ty: Scalar) -> bool {
 pub(super) fn before_any(statement: &Statement) -> Statement {
     let ty = statement.accumulator;
     let (integer, float) = identities(statement.op, ty);
-    let kind = if is_float(ty) { ValueKind::Float(float) } else { ValueKind::Integer(integer) };
+    let kind =
+        if is_float(ty) { TypedExprKind::Float(float) } else { TypedExprKind::Integer(integer) };
     Statement {
         axes: statement.axes.iter().take(statement.written_axes).cloned().collect(),
         op: Reduction::Assign,
-        value: Value { ty, kind },
+        value: TypedExpr { ty, kind },
         caches: Vec::new(),
         ..statement.clone()
     }
@@ -86,14 +87,14 @@ pub(super) fn before_any(statement: &Statement) -> Statement {
 
 /// Whether a value that lies outside its tensor leaves the whole as it is: the rounds in which it does are left out then. In
 /// a sum that is a factor that stands for 0, in a minimum or maximum the identity.
-pub(super) fn may_leave_out(op: Reduction, value: &Value) -> Option<&Value> {
-    let outside = |value: &Value| match &value.kind {
-        ValueKind::Read(read) => read.outside.as_ref().map(|outside| outside.value.clone()),
+pub(super) fn may_leave_out(op: Reduction, value: &TypedExpr) -> Option<&TypedExpr> {
+    let outside = |value: &TypedExpr| match &value.kind {
+        TypedExprKind::Read(read) => read.outside.as_ref().map(|outside| outside.value.clone()),
         _ => None,
     };
-    let is = |value: &Value, wanted: f64| match value.kind {
-        ValueKind::Float(float) => float.total_cmp(&wanted).is_eq(),
-        ValueKind::Integer(integer) => wanted == 0.0 && integer == 0,
+    let is = |value: &TypedExpr, wanted: f64| match value.kind {
+        TypedExprKind::Float(float) => float.total_cmp(&wanted).is_eq(),
+        TypedExprKind::Integer(integer) => wanted == 0.0 && integer == 0,
         _ => false,
     };
     match op {
@@ -107,12 +108,12 @@ pub(super) fn may_leave_out(op: Reduction, value: &Value) -> Option<&Value> {
 }
 
 /// What a product is of.
-fn factors(value: &Value) -> Vec<&Value> {
+fn factors(value: &TypedExpr) -> Vec<&TypedExpr> {
     let (mut open, mut found) = (vec![value], Vec::new());
     while let Some(value) = open.pop() {
         match &value.kind {
-            ValueKind::Binary(Arithmetic::Multiply, a, b) => open.extend([&**b, &**a]),
-            ValueKind::Negate(a) | ValueKind::Convert(a) => open.push(a),
+            TypedExprKind::Binary(Arithmetic::Multiply, a, b) => open.extend([&**b, &**a]),
+            TypedExprKind::Negate(a) | TypedExprKind::Convert(a) => open.push(a),
             _ => found.push(value),
         }
     }

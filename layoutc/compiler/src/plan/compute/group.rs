@@ -1,7 +1,7 @@
 //! A statement as a kernel for work groups: the items of a group copy blocks into the memory that they share, and do a round of
 //! the outer loops together.
 
-use layoutc_algebra::expr::{Comparison, Expr as Algebra};
+use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 
 use super::super::arith::product;
 use super::super::kernel::Items;
@@ -155,10 +155,11 @@ impl Nest<'_> {
             body.push(Stmt::Barrier);
         }
         // What a reduced loop leaves out is no matter of elements.
-        let is_element = |condition: &&Comparison| {
+        let is_element = |condition: &&ExprComparison| {
             !self.mentioned(condition).iter().any(|number| shares.reduced.contains(number))
         };
-        let written: Vec<Comparison> = self.written.iter().filter(is_element).cloned().collect();
+        let written: Vec<ExprComparison> =
+            self.written.iter().filter(is_element).cloned().collect();
         let store = if shares.reduced.is_empty() {
             let value = self.innermost(&self.at_item(shares, at)?, Inside::All)?;
             self.shared(shares, &written, value)?
@@ -237,7 +238,7 @@ impl Nest<'_> {
         let is_double =
             |staged: &super::stage::Staged<'_>| staged.at == number && staged.has_halves;
         if !self.staged.iter().any(is_double) {
-            let conditions: Vec<Comparison> =
+            let conditions: Vec<ExprComparison> =
                 self.written.iter().chain(&self.gathered).cloned().collect();
             let own = self.own(number, at, &conditions);
             let bounds = Bounds::of(number, &own, &self.domain)?;
@@ -348,7 +349,7 @@ impl Nest<'_> {
     fn shared(
         &self,
         shares: &Shares,
-        conditions: &[Comparison],
+        conditions: &[ExprComparison],
         body: Vec<Stmt>,
     ) -> Result<Stmt, PlanError> {
         if conditions.is_empty() {

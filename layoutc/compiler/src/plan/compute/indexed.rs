@@ -11,7 +11,7 @@ use super::super::tree::{Compare, Expr, Number, NumberOp, Stmt};
 use super::value::{fetched, integer_constant, load, scalar};
 use super::{Bound, Runs};
 use crate::dtype::Scalar;
-use crate::model::compute::{Buffer, Compute, Index, Value, ValueKind};
+use crate::model::compute::{BufferRef, DataIndex, KernelInstance, TypedExpr, TypedExprKind};
 
 /// Names for the indices of a value, and the statements that give them.
 pub(super) struct Named<'a> {
@@ -27,20 +27,20 @@ pub(super) struct Place {
 
 /// How a value becomes a number, and an index over axes an expression.
 pub(super) struct Lowering<'a> {
-    pub(super) number: &'a dyn Fn(&Value) -> Result<Number, PlanError>,
+    pub(super) number: &'a dyn Fn(&TypedExpr) -> Result<Number, PlanError>,
     pub(super) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
     /// An expression over symbols.
     pub(super) symbol: &'a Scope<'a>,
-    pub(super) compute: &'a Compute,
+    pub(super) compute: &'a KernelInstance,
     pub(super) runs: Runs,
 }
 
 impl Lowering<'_> {
     /// Whether a value lies inside as the caller has promised it, which cores can assert.
-    fn promised(&self, value: &Value) -> bool {
+    fn promised(&self, value: &TypedExpr) -> bool {
         let mut operands = (0..).zip(&self.compute.operands);
         self.runs != Runs::OnItems
-            && operands.any(|(k, one)| one.range.is_some() && value.uses(Buffer::Operand(k)))
+            && operands.any(|(k, one)| one.range.is_some() && value.uses(BufferRef::Operand(k)))
     }
 }
 
@@ -62,12 +62,12 @@ impl<'a> Named<'a> {
     pub(super) fn place(
         &self,
         bound: &Bound,
-        indices: &[Index],
+        indices: &[DataIndex],
         lowering: &Lowering<'_>,
     ) -> Result<Place, PlanError> {
         let (mut index, mut inside) = (Vec::new(), None);
         for (one, axis) in indices.iter().zip(&bound.tensor.layout.logical) {
-            if let (ValueKind::Index(expr), false) = (&one.value.kind, one.is_checked) {
+            if let (TypedExprKind::Index(expr), false) = (&one.value.kind, one.is_checked) {
                 index.push((lowering.index)(expr)?);
                 continue;
             }

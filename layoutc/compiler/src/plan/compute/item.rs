@@ -1,6 +1,6 @@
 //! A statement as a kernel: an item of the launch does one round of all outer loops.
 
-use layoutc_algebra::expr::{BinOp, Comparison, Expr as Algebra};
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprComparison};
 
 use super::super::Context;
 use super::super::Naming;
@@ -117,10 +117,10 @@ impl Nest<'_> {
             at.open.push(*number);
             body.extend(self.advance(*number, &mut at, Inside::All, false)?);
         }
-        let is_own = |condition: &&Comparison| {
+        let is_own = |condition: &&ExprComparison| {
             self.mentioned(condition).iter().all(|number| outer.contains(number))
         };
-        let own: Vec<Comparison> = self.written.iter().filter(is_own).cloned().collect();
+        let own: Vec<ExprComparison> = self.written.iter().filter(is_own).cloned().collect();
         let mut inside = self.innermost(&at, Inside::All)?;
         if let Some(last) = outer.last() {
             inside = self.with_blocks(*last, inside)?;

@@ -1,7 +1,7 @@
 //! Sums of one element put together in several lanes, where no loop of what is written has vectors: every so manyth value goes into
 //! the same lane, and the lanes are put together in the end.
 
-use layoutc_algebra::expr::{Comparison, ExprError};
+use layoutc_algebra::expr::{ExprComparison, ExprError};
 
 use super::super::lower::{PlanError, add, literal};
 use super::super::tree::{Expr, Number, Stmt};
@@ -11,7 +11,7 @@ use super::gather;
 use super::nest::{At, Nest};
 use super::value::scalar;
 use super::vectors::{Reads, Registers, Seen, row};
-use crate::model::compute::{Function, Reduction, Statement, ValueKind};
+use crate::model::compute::{MathFunction, Reduction, Statement, TypedExprKind};
 
 /// Into how many vectors the values of one element go at most: as many as keep a core busy while each waits for the last.
 const VECTORS: i128 = 4;
@@ -32,8 +32,8 @@ pub(super) struct OwnLanes {
 pub(super) fn may_have_lanes(statement: &Statement) -> bool {
     let mut is_quick = statement.op != Reduction::Assign && !statement.value.divides();
     statement.value.walk(&mut |value| {
-        if let ValueKind::Call(function, _) = &value.kind {
-            is_quick &= matches!(function, Function::Abs | Function::Sqrt);
+        if let TypedExprKind::Call(function, _) = &value.kind {
+            is_quick &= matches!(function, MathFunction::Abs | MathFunction::Sqrt);
         }
     });
     is_quick
@@ -87,13 +87,14 @@ impl Nest<'_> {
     pub(super) fn lanes_cut_off(
         &self,
         number: usize,
-        conditions: &[Comparison],
-    ) -> Result<Option<[Vec<Comparison>; 2]>, PlanError> {
+        conditions: &[ExprComparison],
+    ) -> Result<Option<[Vec<ExprComparison>; 2]>, PlanError> {
         let Some(lanes) = self.order.lanes.filter(|lanes| lanes.around == number) else {
             return Ok(None);
         };
-        let is_own = |condition: &&Comparison| self.mentioned(condition).contains(&lanes.number);
-        let own: Vec<Comparison> = conditions.iter().filter(is_own).cloned().collect();
+        let is_own =
+            |condition: &&ExprComparison| self.mentioned(condition).contains(&lanes.number);
+        let own: Vec<ExprComparison> = conditions.iter().filter(is_own).cloned().collect();
         Ok(at_worst(&own, &[lanes.number], &self.domain)?.map(|worst| [own, worst]))
     }
 

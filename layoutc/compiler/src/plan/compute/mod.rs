@@ -50,7 +50,7 @@ use super::nest::Moves;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
 use super::tree::{Expr, Function, GROUP, Operand, Param, ParamType, Returns, Stmt};
-use crate::model::compute::{Buffer, Cache, Compute, Statement};
+use crate::model::compute::{BufferRef, KernelInstance, Statement, TileCache};
 use crate::model::{Manifest, Tensor};
 use crate::wording;
 
@@ -83,7 +83,7 @@ struct Bound {
 /// [`PlanError`] where a number leaves 64 bits, an expression nests too deep, or the schedule cannot be followed.
 pub fn compute(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Function, PlanError> {
@@ -95,7 +95,7 @@ pub fn compute(
     for bound in buffers.iter().filter(|bound| bound.is_local) {
         body.extend(on_the_stack(bound));
     }
-    let mut filled: Vec<Buffer> = Vec::new();
+    let mut filled: Vec<BufferRef> = Vec::new();
     for statement in &compute.statements {
         body.push(Stmt::Comment { text: statement.text.clone() });
         let Some(target) = bound(&buffers, compute, statement.target) else { continue };
@@ -127,7 +127,7 @@ pub fn compute(
 
 /// The loops of one statement on cores.
 fn loops(
-    compute: &Compute,
+    compute: &KernelInstance,
     statement: &Statement,
     planned: Planned,
     buffers: &[Bound],
@@ -159,12 +159,12 @@ fn loops(
 /// As [`compute`].
 pub fn compute_kernels(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
 ) -> Result<Vec<Kernel>, PlanError> {
     let avoid = avoiding(naming);
     let mut kernels = Vec::new();
-    let mut filled: Vec<Buffer> = Vec::new();
+    let mut filled: Vec<BufferRef> = Vec::new();
     let last = compute.statements.len();
     for (number, statement) in (1_usize..).zip(&compute.statements) {
         let name = naming.tensor(&compute.name);
@@ -193,7 +193,7 @@ pub fn compute_kernels(
 
 /// One statement as a kernel: its body, how many items there are, and how many are a group.
 fn by_items(
-    compute: &Compute,
+    compute: &KernelInstance,
     statement: &Statement,
     frame: &Frame<'_>,
     scope: &Scope<'_>,
@@ -214,7 +214,7 @@ fn by_items(
 }
 
 /// The statements as they stay: what ranges decide is decided, and not too much is written out.
-fn finished(body: Vec<Stmt>, compute: &Compute, symbols: &[Binding]) -> Vec<Stmt> {
+fn finished(body: Vec<Stmt>, compute: &KernelInstance, symbols: &[Binding]) -> Vec<Stmt> {
     let range = |(symbol, binding): (&Symbol, &Binding)| match &binding.tree {
         Expr::Name { name } => Some((name.clone(), [symbol.min, symbol.max])),
         _ => None,
@@ -263,7 +263,7 @@ struct Frame<'a> {
 impl<'a> Frame<'a> {
     fn new(
         manifest: &Manifest,
-        compute: &Compute,
+        compute: &KernelInstance,
         naming: &Naming<'_>,
         avoid: &'a dyn Fn(&str) -> bool,
         runs: Runs,
@@ -283,7 +283,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn documented(compute: &Compute) -> Vec<String> {
+fn documented(compute: &KernelInstance) -> Vec<String> {
     let mut doc: Vec<String> =
         compute.statements.iter().map(|statement| statement.text.clone()).collect();
     for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
@@ -305,7 +305,7 @@ fn documented(compute: &Compute) -> Vec<String> {
 /// The buffers of a kernel, operands first, and the parameters that they are.
 fn bind(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
     namer: &mut Namer<'_>,
     runs: Runs,
@@ -348,11 +348,11 @@ fn bind(
 }
 
 /// The blocks that a statement copies near, under names of their own.
-fn parts(compute: &Compute, caches: &[Cache], namer: &mut Namer<'_>) -> Vec<Bound> {
-    let part = |cache: &Cache| {
+fn parts(compute: &KernelInstance, caches: &[TileCache], namer: &mut Namer<'_>) -> Vec<Bound> {
+    let part = |cache: &TileCache| {
         let called = match cache.buffer {
-            Buffer::Operand(k) => compute.operands.get(k).map(|operand| &operand.name),
-            Buffer::Local(k) => compute.locals.get(k).map(|local| &local.name),
+            BufferRef::Operand(k) => compute.operands.get(k).map(|operand| &operand.name),
+            BufferRef::Local(k) => compute.locals.get(k).map(|local| &local.name),
         };
         let name = namer.name(&format!("{}_block", called.map_or("", String::as_str)));
         let (load, store, image) = (None, None, None);
@@ -362,17 +362,21 @@ fn parts(compute: &Compute, caches: &[Cache], namer: &mut Namer<'_>) -> Vec<Boun
 }
 
 /// A buffer by its place in the model.
-fn bound<'b>(buffers: &'b [Bound], compute: &Compute, buffer: Buffer) -> Option<&'b Bound> {
+fn bound<'b>(
+    buffers: &'b [Bound],
+    compute: &KernelInstance,
+    buffer: BufferRef,
+) -> Option<&'b Bound> {
     match buffer {
-        Buffer::Operand(k) => buffers.get(k),
-        Buffer::Local(k) => buffers.get(compute.operands.len().checked_add(k)?),
+        BufferRef::Operand(k) => buffers.get(k),
+        BufferRef::Local(k) => buffers.get(compute.operands.len().checked_add(k)?),
     }
 }
 
 /// What the caller has promised of the symbols.
 fn asserted(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
     symbols: &[Binding],
 ) -> Vec<Stmt> {
@@ -414,7 +418,7 @@ fn on_the_stack(bound: &Bound) -> Option<Stmt> {
     Some(Stmt::DeclareArray { name, element, elements })
 }
 
-fn shares_bytes(tensor: &Tensor, compute: &Compute) -> PlanError {
+fn shares_bytes(tensor: &Tensor, compute: &KernelInstance) -> PlanError {
     let (name, dtype) = (&tensor.name, tensor.dtype);
     PlanError::Choice {
         message: format!("`{name}` has elements of {dtype}, which share bytes"),

@@ -3,10 +3,10 @@
 //! its columns, copied once, for all rows. So it is where vectors that follow each other lie far apart: each would be on a page
 //! of its own.
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Axis;
-use layoutc_algebra::step::{Place as Word, order as ordered};
+use layoutc_algebra::step::{OrderEntry as Word, order as ordered};
 
 use super::Bound;
 use super::access::Steps;
@@ -18,10 +18,10 @@ use super::sight::{Sight, index};
 use super::stage::STACK;
 use super::value::scalar;
 use super::vectors::{Registers, Seen, along};
-use crate::check::Threads;
-use crate::host::Forgetful;
-use crate::model::compute::{Buffer, Cache, Compute, Read, Statement};
-use crate::model::{Chosen, Tensor};
+use crate::check::RayonExecutor;
+use crate::host::NoCache;
+use crate::model::compute::{BufferRef, ElementRead, KernelInstance, Statement, TileCache};
+use crate::model::{Spanned, Tensor};
 use crate::plan::lower::PlanError;
 
 /// How often an element of a block is used at least: less often, copying it takes as long as the vectors save.
@@ -43,7 +43,7 @@ struct Candidate<'a> {
     /// The loop.
     number: usize,
     /// What lies apart along it.
-    read: &'a Read,
+    read: &'a ElementRead,
     /// The axis of the tensor that the loop goes along.
     axis: usize,
 }
@@ -54,9 +54,9 @@ struct Candidate<'a> {
 /// [`PlanError`] where an expression grows too large.
 pub(super) fn planned<'a>(
     domain: &Domain,
-    compute: &Compute,
+    compute: &KernelInstance,
     statement: &'a Statement,
-    (sight, whole): (&Sight<'a>, &dyn Fn(Buffer) -> Option<&'a Bound>),
+    (sight, whole): (&Sight<'a>, &dyn Fn(BufferRef) -> Option<&'a Bound>),
     at_once: AtOnce,
 ) -> Result<Option<Planned>, PlanError> {
     let AtOnce::Vectors { lanes, registers, .. } = at_once else { return Ok(None) };
@@ -148,10 +148,10 @@ fn scattered<'a>(
     domain: &Domain,
     number: usize,
     sight: &Sight<'a>,
-    (seen, whole): (&Seen, &dyn Fn(Buffer) -> Option<&'a Bound>),
+    (seen, whole): (&Seen, &dyn Fn(BufferRef) -> Option<&'a Bound>),
 ) -> Result<Option<Candidate<'a>>, PlanError> {
     let stride = |steps: &Steps, number: usize| steps.stride(number, domain)?.as_const();
-    let is_far = |read: &Read, steps: &Steps| {
+    let is_far = |read: &ElementRead, steps: &Steps| {
         let bits = whole(read.buffer).map_or(0, |found| found.tensor.dtype.element_bits());
         let mut reduced = domain.live.iter().filter(|number| domain.is_reduced(**number));
         stride(steps, number) == Some(1)
@@ -170,7 +170,11 @@ fn scattered<'a>(
 
 impl<'a> Candidate<'a> {
     /// A read that is always inside its tensor, and goes along the loop by one axis.
-    fn new(domain: &Domain, number: usize, read: &'a Read) -> Result<Option<Self>, PlanError> {
+    fn new(
+        domain: &Domain,
+        number: usize,
+        read: &'a ElementRead,
+    ) -> Result<Option<Self>, PlanError> {
         let index = index(read, domain)?;
         let mut axes = (0..index.len()).filter(|axis| {
             index.get(*axis).is_some_and(|index| domain.mentioned(index).contains(&number))
@@ -192,7 +196,7 @@ struct Found {
 /// rounds of a reduced loop, each after the other, if they are given.
 fn with_block<'a>(
     domain: &Domain,
-    compute: &Compute,
+    compute: &KernelInstance,
     statement: &Statement,
     (sight, tensor): (&Sight<'a>, &Tensor),
     candidate: &Candidate<'a>,
@@ -240,7 +244,7 @@ fn with_block<'a>(
     let Some((at, uses)) = found.filter(|_| order.at_once(&domain).next().is_some()) else {
         return Ok(None);
     };
-    let at = Chosen { value: at, place: statement.place.clone() };
+    let at = Spanned { value: at, place: statement.place.clone() };
     let block = match Block::new(&domain, &order, statement, (candidate.read.buffer, &at)) {
         Err(PlanError::Choice { .. }) | Ok(None) => return Ok(None),
         Ok(Some(block)) => block,
@@ -252,7 +256,7 @@ fn with_block<'a>(
     let Some(elements) = elements else { return Ok(None) };
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits() / 8));
     let buffer = candidate.read.buffer;
-    let cache = Cache { buffer, at, block, is_double: false, is_shared: false };
+    let cache = TileCache { buffer, at, block, is_double: false, is_shared: false };
     Ok(Some(Found { planned: Planned { domain, order, caches: vec![cache] }, bytes }))
 }
 
@@ -288,11 +292,12 @@ fn laid_out(tensor: &Tensor, extents: &[Algebra], last: usize) -> Option<Tensor>
         .map(|(axis, extent)| Axis { name: axis.name.clone(), extent: extent.clone() })
         .collect();
     let last = axes.get(last)?.name.clone();
-    let mut builder = Builder::new(&layout.symbols, &axes, tensor.dtype.element_bits()).ok()?;
+    let mut builder =
+        LayoutBuilder::new(&layout.symbols, &axes, tensor.dtype.element_bits()).ok()?;
     if axes.len() > 1 {
         let words = [Word::Others, Word::Axis(last)];
         builder.apply(&ordered(builder.axes(), &words).ok()?).ok()?;
     }
-    let layout = builder.finish(1, &Threads(&Forgetful)).ok()?;
+    let layout = builder.finish(1, &RayonExecutor(&NoCache)).ok()?;
     Some(Tensor { layout, ..tensor.clone() })
 }

@@ -1,6 +1,6 @@
 //! The loops of one statement as statements.
 
-use layoutc_algebra::expr::{Comparison, Expr as Algebra, Predicate, Var};
+use layoutc_algebra::expr::{Expr as Algebra, ExprComparison, Predicate, Var};
 
 use super::super::lower::{Binding, PlanError, Scope, add, literal, lower, multiply, range};
 use super::super::names::Namer;
@@ -14,12 +14,14 @@ use super::sight::{Sight, index};
 use super::stage::{Staged, staged};
 use super::value::{Here, Indexed, condition, convert, fetched, inside, load, scalar};
 use super::{Bound, Runs, bound, gather};
-use crate::model::compute::{Buffer, Compute, Gather, Read, Statement, Value, ValueKind};
+use crate::model::compute::{
+    BufferRef, ElementRead, Gather, KernelInstance, Statement, TypedExpr, TypedExprKind,
+};
 
 /// A place that a statement reads or writes.
 pub(super) struct Access<'a> {
     /// What is read; `None` for what is written.
-    pub(super) read: Option<&'a Read>,
+    pub(super) read: Option<&'a ElementRead>,
     pub(super) bound: &'a Bound,
     /// The offset, over the loops.
     pub(super) steps: Steps,
@@ -28,12 +30,12 @@ pub(super) struct Access<'a> {
     /// What partial offsets are called.
     pub(super) prefix: String,
     /// The conditions under which it is inside; none where that is sure, or rounds outside are left out.
-    pub(super) inside: Vec<Comparison>,
+    pub(super) inside: Vec<ExprComparison>,
 }
 
 /// The loops of a statement, ready to be written.
 pub(super) struct Nest<'a> {
-    pub(super) compute: &'a Compute,
+    pub(super) compute: &'a KernelInstance,
     pub(super) statement: &'a Statement,
     pub(super) symbol: &'a Scope<'a>,
     buffers: &'a [Bound],
@@ -45,8 +47,8 @@ pub(super) struct Nest<'a> {
     /// What is written, then what is read.
     pub(super) accesses: Vec<Access<'a>>,
     /// What holds for the elements that are written, and for the values that are put together.
-    pub(super) written: Vec<Comparison>,
-    pub(super) gathered: Vec<Comparison>,
+    pub(super) written: Vec<ExprComparison>,
+    pub(super) gathered: Vec<ExprComparison>,
     /// Blocks of tensors that are copied near.
     pub(super) staged: Vec<Staged<'a>>,
     /// What runs the rounds of the outer loops.
@@ -69,9 +71,9 @@ pub(super) struct At {
     /// The offset of each access so far.
     pub(super) offsets: Vec<Expr>,
     /// What is known to hold here.
-    pub(super) sure: Vec<Comparison>,
+    pub(super) sure: Vec<ExprComparison>,
     /// From where to where loops go that are opened later, under these conditions.
-    pub(super) known: Vec<(usize, Vec<Comparison>, [Expr; 2])>,
+    pub(super) known: Vec<(usize, Vec<ExprComparison>, [Expr; 2])>,
     /// Whether elements at a border are meant here: they are not told from others again.
     pub(super) is_border: bool,
 }
@@ -95,7 +97,7 @@ impl<'a> Nest<'a> {
     /// # Errors
     /// [`PlanError`] where an expression grows too large, or a block cannot be copied near.
     pub(super) fn new(
-        compute: &'a Compute,
+        compute: &'a KernelInstance,
         statement: &'a Statement,
         (buffers, parts): (&'a [Bound], &'a [Bound]),
         planned: Planned,
@@ -193,7 +195,7 @@ impl<'a> Nest<'a> {
     }
 
     /// The block of a tensor, where there is one.
-    fn block_of(&self, buffer: Buffer) -> Option<&Staged<'a>> {
+    fn block_of(&self, buffer: BufferRef) -> Option<&Staged<'a>> {
         self.staged.iter().find(|staged| staged.cache.buffer == buffer)
     }
 
@@ -209,12 +211,12 @@ impl<'a> Nest<'a> {
     }
 
     /// Whether a condition mentions a loop that is inside the reduction.
-    fn is_gathered(&self, condition: &Comparison) -> bool {
+    fn is_gathered(&self, condition: &ExprComparison) -> bool {
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default();
         self.mentioned(condition).iter().any(|number| inside.contains(number))
     }
 
-    pub(super) fn mentioned(&self, condition: &Comparison) -> Vec<usize> {
+    pub(super) fn mentioned(&self, condition: &ExprComparison) -> Vec<usize> {
         let mut all = self.domain.mentioned(&condition.left);
         all.extend(self.domain.mentioned(&condition.right));
         all
@@ -227,7 +229,7 @@ impl<'a> Nest<'a> {
     pub(super) fn write(mut self) -> Result<Vec<Stmt>, PlanError> {
         let at = self.start()?;
         let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
-        let conditions: Vec<Comparison> = self.written.clone();
+        let conditions: Vec<ExprComparison> = self.written.clone();
         self.rounds(&outer, &at, Inside::All, &conditions)
     }
 
@@ -348,12 +350,12 @@ impl<'a> Nest<'a> {
 
     /// The conditions on elements that must hold where a value is put together, too. Those that share a loop with one of them are
     /// among them: it may say what it says under them alone.
-    pub(super) fn asked_of_values(&self) -> Vec<Comparison> {
-        let (mut asked, mut left): (Vec<Comparison>, Vec<Comparison>) =
+    pub(super) fn asked_of_values(&self) -> Vec<ExprComparison> {
+        let (mut asked, mut left): (Vec<ExprComparison>, Vec<ExprComparison>) =
             self.written.iter().cloned().partition(|condition| self.is_asked_of_values(condition));
         loop {
             let loops: Vec<usize> = asked.iter().flat_map(|other| self.mentioned(other)).collect();
-            let is_near = |condition: &Comparison| {
+            let is_near = |condition: &ExprComparison| {
                 self.mentioned(condition).iter().any(|number| loops.contains(number))
             };
             let (more, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_near);
@@ -367,7 +369,7 @@ impl<'a> Nest<'a> {
 
     /// Whether a condition on elements must hold where a value is put together, too. Where a block is read, which holds something for
     /// elements that there are none of, the value does no harm: it is not stored.
-    fn is_asked_of_values(&self, condition: &Comparison) -> bool {
+    fn is_asked_of_values(&self, condition: &ExprComparison) -> bool {
         let all = self.mentioned(condition);
         let is_far = |access: &Access<'_>| {
             let is_near = self.staged.iter().any(|staged| staged.part.name == access.bound.name);
@@ -452,7 +454,7 @@ impl<'a> Nest<'a> {
     fn indexed(&self, at: &At, named: &Named<'_>, gather: &Gather) -> Result<Indexed, PlanError> {
         let found = bound(self.buffers, self.compute, gather.buffer).ok_or(PlanError::Scope)?;
         let place = self.with(at, named, &|here| {
-            let number = |value: &Value| here.number(value);
+            let number = |value: &TypedExpr| here.number(value);
             let (index, symbol, compute, runs) = (here.index, self.symbol, self.compute, self.runs);
             let lowering = Lowering { number: &number, index, symbol, compute, runs };
             named.place(found, &gather.index, &lowering)
@@ -466,7 +468,7 @@ impl<'a> Nest<'a> {
         named: &Named<'_>,
         run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
-        let read = |read: &Read| {
+        let read = |read: &ElementRead| {
             let is_it = |access: &Access<'_>| access.read == Some(read);
             let k = self.accesses.iter().position(is_it).ok_or(PlanError::Scope)?;
             let access = self.accesses.get(k).ok_or(PlanError::Scope)?;
@@ -479,7 +481,7 @@ impl<'a> Nest<'a> {
                 }
                 None => load(access.bound, at.offsets.get(k).cloned().unwrap_or(Expr::int(0))),
             };
-            let unsure = |condition: &&Comparison| !at.sure.contains(condition);
+            let unsure = |condition: &&ExprComparison| !at.sure.contains(condition);
             let unsure = access.inside.iter().filter(unsure).cloned().collect();
             Ok((number, unsure))
         };
@@ -493,7 +495,7 @@ impl<'a> Nest<'a> {
     }
 }
 
-pub(super) fn no_image(target: &Bound, place: &crate::diagnostic::Place) -> PlanError {
+pub(super) fn no_image(target: &Bound, place: &crate::diagnostic::FileSpan) -> PlanError {
     PlanError::Choice {
         message: format!(
             "`{}` is an image, written by texels: no block is copied near that",
@@ -506,7 +508,7 @@ pub(super) fn no_image(target: &Bound, place: &crate::diagnostic::Place) -> Plan
 
 /// What is said where rounds that run at once would write to one byte.
 pub(super) fn at_once_in_a_byte(
-    compute: &Compute,
+    compute: &KernelInstance,
     target: &Bound,
     runs: Runs,
 ) -> Option<PlanError> {
@@ -526,9 +528,9 @@ pub(super) fn at_once_in_a_byte(
     })
 }
 
-fn read_of(value: &Value) -> Option<&Read> {
+fn read_of(value: &TypedExpr) -> Option<&ElementRead> {
     match &value.kind {
-        ValueKind::Read(read) => Some(read),
+        TypedExprKind::Read(read) => Some(read),
         _ => None,
     }
 }

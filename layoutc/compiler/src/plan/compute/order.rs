@@ -8,9 +8,9 @@ use super::Runs;
 use super::domain::Domain;
 use super::lanes::{self, OwnLanes};
 use super::vectors::{Reads, Registers, by_memory, inner_loops};
-use crate::diagnostic::Place;
-use crate::model::Chosen;
-use crate::model::compute::Schedule;
+use crate::diagnostic::FileSpan;
+use crate::model::Spanned;
+use crate::model::compute::LoopSchedule;
 
 /// The most elements that are put together at once.
 pub(super) const MOST_AT_ONCE: i128 = 16_384;
@@ -73,10 +73,10 @@ impl Order {
     /// [`PlanError::Choice`] where the manifest's order cannot be followed.
     pub(super) fn new(
         domain: &mut Domain,
-        schedule: &Schedule,
+        schedule: &LoopSchedule,
         reads: Reads<'_>,
         at_once: AtOnce,
-        place: &Place,
+        place: &FileSpan,
     ) -> Result<Self, PlanError> {
         if at_once == AtOnce::Texel {
             return Ok(Self::texels(domain)?);
@@ -116,7 +116,7 @@ impl Order {
         tiles: &[usize],
         reads: Reads<'_>,
         at_once: AtOnce,
-        parallel: &[Chosen<String>],
+        parallel: &[Spanned<String>],
     ) -> Result<(Vec<usize>, Option<OwnLanes>), ExprError> {
         let is_tile = |k: &usize| tiles.contains(k);
         let (mut reduced, written): (Vec<usize>, Vec<usize>) =
@@ -205,7 +205,12 @@ impl Order {
         inside.iter().copied().filter(|k| !domain.is_reduced(*k))
     }
 
-    fn check(&self, domain: &Domain, schedule: &Schedule, place: &Place) -> Result<(), PlanError> {
+    fn check(
+        &self,
+        domain: &Domain,
+        schedule: &LoopSchedule,
+        place: &FileSpan,
+    ) -> Result<(), PlanError> {
         let mut elements = 1_i128;
         for number in self.at_once(domain) {
             let name = domain.loops.get(number).map_or("", |found| &found.name);
@@ -227,7 +232,7 @@ impl Order {
                 return Err(refused(message, help, place));
             }
         }
-        for Chosen { value, place } in &schedule.parallel {
+        for Spanned { value, place } in &schedule.parallel {
             let at = domain.find(value).and_then(|k| self.loops.iter().position(|l| *l == k));
             if at.is_some_and(|at| at >= self.first_reduced) {
                 let message = format!("`{value}` is inside the reduction: its rounds share a sum");
@@ -239,6 +244,6 @@ impl Order {
     }
 }
 
-fn refused(message: String, help: String, place: &Place) -> PlanError {
+fn refused(message: String, help: String, place: &FileSpan) -> PlanError {
     PlanError::Choice { message, help, place: place.clone() }
 }

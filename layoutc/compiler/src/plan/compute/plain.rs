@@ -17,7 +17,9 @@ use super::value::{Here, condition, convert, inside, load, scalar};
 use super::{Bound, Frame, Naming, Registers, Runs, avoiding, bound, gather, on_the_stack, symbol};
 use crate::dtype::Scalar;
 use crate::model::Manifest;
-use crate::model::compute::{Buffer, Compute, Gather, Index, Read, Statement, Value};
+use crate::model::compute::{
+    BufferRef, DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExpr,
+};
 
 /// The definition of one instance.
 #[derive(Debug, Clone)]
@@ -34,7 +36,7 @@ pub struct Plain {
 /// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
 pub fn plain(
     manifest: &Manifest,
-    compute: &Compute,
+    compute: &KernelInstance,
     naming: &Naming<'_>,
     (name, samples): (String, bool),
 ) -> Result<Plain, PlanError> {
@@ -54,7 +56,7 @@ pub fn plain(
         compute.statements.iter().map(|statement| statement.text.clone()).collect();
     doc.push("One element after the other, by definition.".to_owned());
     let operands = 0..compute.operands.len();
-    let is_sampled = operands.map(|k| samples && scope.is_sampled(Buffer::Operand(k))).collect();
+    let is_sampled = operands.map(|k| samples && scope.is_sampled(BufferRef::Operand(k))).collect();
     let function = Function { name, doc, returns: Returns::Nothing, params, body }.with_unused();
     Ok(Plain { function, is_sampled })
 }
@@ -62,7 +64,7 @@ pub fn plain(
 /// What all statements know.
 struct Definition<'a> {
     manifest: &'a Manifest,
-    compute: &'a Compute,
+    compute: &'a KernelInstance,
     naming: &'a Naming<'a>,
     symbols: Vec<Binding>,
     buffers: Vec<Bound>,
@@ -71,10 +73,10 @@ struct Definition<'a> {
 
 impl Definition<'_> {
     /// Whether some elements of what is written are left out: one statement writes it, and none reads it.
-    fn is_sampled(&self, target: Buffer) -> bool {
+    fn is_sampled(&self, target: BufferRef) -> bool {
         let statements = || self.compute.statements.iter();
         let writes = statements().filter(|statement| statement.target == target).count();
-        matches!(target, Buffer::Operand(_))
+        matches!(target, BufferRef::Operand(_))
             && writes == 1
             && statements().all(|statement| statement.scatter.is_none() && !statement.reads(target))
     }
@@ -164,16 +166,16 @@ impl At<'_> {
         Ok(body)
     }
 
-    fn bound(&self, buffer: Buffer) -> Result<&Bound, PlanError> {
+    fn bound(&self, buffer: BufferRef) -> Result<&Bound, PlanError> {
         bound(&self.of.buffers, self.of.compute, buffer).ok_or(PlanError::Scope)
     }
 
     /// Where an element is: an operand's by its own function, an intermediate's in row-major order.
-    fn offset(&self, buffer: Buffer, index: &[Expr]) -> Result<Expr, PlanError> {
+    fn offset(&self, buffer: BufferRef, index: &[Expr]) -> Result<Expr, PlanError> {
         let Definition { manifest, compute, naming, symbols, .. } = self.of;
         let operand = match buffer {
-            Buffer::Operand(k) => compute.operands.get(k).ok_or(PlanError::Scope)?,
-            Buffer::Local(_) => {
+            BufferRef::Operand(k) => compute.operands.get(k).ok_or(PlanError::Scope)?,
+            BufferRef::Local(_) => {
                 let mut offset = Expr::int(0);
                 let strides = dense_strides(&self.bound(buffer)?.tensor.layout.logical)?;
                 for (index, stride) in index.iter().zip(strides) {
@@ -287,12 +289,12 @@ impl At<'_> {
     fn place(
         &self,
         named: &Named<'_>,
-        buffer: Buffer,
-        indices: &[Index],
+        buffer: BufferRef,
+        indices: &[DataIndex],
     ) -> Result<Place, PlanError> {
         let found = self.bound(buffer)?;
         self.with(named, &|here| {
-            let number = |value: &Value| here.number(value);
+            let number = |value: &TypedExpr| here.number(value);
             let index = |expr: &Algebra| self.lower(expr);
             let symbol = |var| symbol(&self.of.symbols, var);
             // Nothing is asserted in the definition.
@@ -308,7 +310,7 @@ impl At<'_> {
         named: &Named<'_>,
         run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
-        let read = |read: &Read| {
+        let read = |read: &ElementRead| {
             let found = self.bound(read.buffer)?;
             let axes = &found.tensor.layout.logical;
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();

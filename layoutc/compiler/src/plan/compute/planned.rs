@@ -8,7 +8,7 @@ use super::order::{AtOnce, Order};
 use super::sight::Sight;
 use super::value::scalar;
 use super::{Bound, Runs, bound};
-use crate::model::compute::{Cache, Compute, Statement};
+use crate::model::compute::{KernelInstance, Statement, TileCache};
 use crate::plan::lower::PlanError;
 
 /// How a statement goes through its elements.
@@ -17,7 +17,7 @@ pub(super) struct Planned {
     pub(super) domain: Domain,
     pub(super) order: Order,
     /// The blocks: the manifest's, or the planner's own.
-    pub(super) caches: Vec<Cache>,
+    pub(super) caches: Vec<TileCache>,
 }
 
 impl Planned {
@@ -26,7 +26,7 @@ impl Planned {
     /// # Errors
     /// [`PlanError`] where an expression grows too large, or the schedule cannot be followed.
     pub(super) fn new(
-        compute: &Compute,
+        compute: &KernelInstance,
         statement: &Statement,
         buffers: &[Bound],
         runs: Runs,
@@ -77,7 +77,7 @@ impl Planned {
 }
 
 /// The loop that the manifest has vectors go along, where values are put together and it says nothing else of the loops.
-fn lead(domain: &Domain, compute: &Compute, at_once: AtOnce) -> Option<usize> {
+fn lead(domain: &Domain, compute: &KernelInstance, at_once: AtOnce) -> Option<usize> {
     let AtOnce::Vectors { .. } = at_once else { return None };
     let chosen = compute.schedule.vectorize.as_ref().filter(|_| compute.schedule.leaves_loops())?;
     let is_reduced = domain.live.iter().any(|number| domain.is_reduced(*number));

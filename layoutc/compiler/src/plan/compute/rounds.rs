@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use layoutc_algebra::expr::{Comparison, Expr as Algebra};
+use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 
 use super::super::lower::{PlanError, add, multiply};
 use super::super::tree::{Compare, Expr, Stmt};
@@ -10,7 +10,7 @@ use super::Runs;
 use super::bounds::{Bounds, at_worst};
 use super::nest::{At, Inside, Nest};
 use super::value::condition;
-use crate::model::Chosen;
+use crate::model::Spanned;
 
 /// The most rounds that are written out unasked.
 const WRITTEN_OUT: i128 = 32;
@@ -28,7 +28,7 @@ impl Nest<'_> {
         rest: &[usize],
         at: &At,
         what: Inside,
-        conditions: &[Comparison],
+        conditions: &[ExprComparison],
     ) -> Result<Vec<Stmt>, PlanError> {
         let Some((number, rest)) = rest.split_first() else { return self.innermost(at, what) };
         let number = *number;
@@ -95,8 +95,13 @@ impl Nest<'_> {
     }
 
     /// The conditions that say from where to where a loop goes: it is the innermost that they mention.
-    pub(super) fn own(&self, number: usize, at: &At, conditions: &[Comparison]) -> Vec<Comparison> {
-        let is_own = |condition: &&Comparison| {
+    pub(super) fn own(
+        &self,
+        number: usize,
+        at: &At,
+        conditions: &[ExprComparison],
+    ) -> Vec<ExprComparison> {
+        let is_own = |condition: &&ExprComparison| {
             let all = self.mentioned(condition);
             all.contains(&number)
                 && all.iter().all(|other| *other == number || at.open.contains(other))
@@ -106,12 +111,12 @@ impl Nest<'_> {
     }
 
     /// What may lie outside in a round of this loop, where nothing is put together.
-    fn guards(&self, number: usize, at: &At, what: Inside) -> Vec<Comparison> {
+    fn guards(&self, number: usize, at: &At, what: Inside) -> Vec<ExprComparison> {
         let has_reduced = self.order.first_reduced < self.order.loops.len();
         if what != Inside::All || has_reduced || at.is_border {
             return Vec::new();
         }
-        let mut all: Vec<Comparison> = Vec::new();
+        let mut all: Vec<ExprComparison> = Vec::new();
         for condition in self.accesses.iter().flat_map(|access| &access.inside) {
             if !all.contains(condition) {
                 all.push(condition.clone());
@@ -196,7 +201,7 @@ impl Nest<'_> {
         rest: &[usize],
         at: &At,
         what: Inside,
-        conditions: &[Comparison],
+        conditions: &[ExprComparison],
     ) -> Result<Vec<Stmt>, PlanError> {
         if what == Inside::Gather {
             return self.settled(rest, at, conditions, &|nest, at| {
@@ -222,7 +227,7 @@ impl Nest<'_> {
         &mut self,
         rest: &[usize],
         at: &At,
-        conditions: &[Comparison],
+        conditions: &[ExprComparison],
         inside: Body<'_, Self>,
     ) -> Result<Vec<Stmt>, PlanError> {
         let (mut all, mut at) = (Vec::new(), at.clone());
@@ -235,7 +240,7 @@ impl Nest<'_> {
             let before = rest.get(..place).unwrap_or_default();
             let later = At { open: [at.open.as_slice(), before].concat(), ..at.clone() };
             let own = self.own(*number, &later, conditions);
-            let is_open = |condition: &Comparison| {
+            let is_open = |condition: &ExprComparison| {
                 let all = self.mentioned(condition);
                 all.iter().all(|other| other == number || at.open.contains(other))
             };
@@ -399,7 +404,7 @@ impl Nest<'_> {
         Ok((lets, [low, high]))
     }
 
-    fn is_chosen(&self, number: usize, names: &[Chosen<String>]) -> bool {
+    fn is_chosen(&self, number: usize, names: &[Spanned<String>]) -> bool {
         let name = self.domain.loops.get(number).map(|found| &found.name);
         names.iter().any(|chosen| Some(&chosen.value) == name)
     }

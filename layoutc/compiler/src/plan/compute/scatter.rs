@@ -17,14 +17,16 @@ use super::nest::at_once_in_a_byte;
 use super::value::{Here, condition, convert, inside, load, scalar};
 use super::{Bound, Runs, bound};
 use crate::dtype::Scalar;
-use crate::model::compute::{Compute, Gather, Index, Read, Statement, ValueKind};
+use crate::model::compute::{
+    DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExprKind,
+};
 
 /// The statement on cores.
 ///
 /// # Errors
 /// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
 pub(super) fn on_cores(
-    compute: &Compute,
+    compute: &KernelInstance,
     statement: &Statement,
     buffers: &[Bound],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
@@ -41,7 +43,7 @@ pub(super) fn on_cores(
 /// # Errors
 /// As [`on_cores`]; and where the target is an image.
 pub(super) fn on_items(
-    compute: &Compute,
+    compute: &KernelInstance,
     statement: &Statement,
     buffers: &[Bound],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
@@ -81,18 +83,18 @@ pub(super) fn loops(statement: &Statement) -> Vec<LoopFacts> {
 }
 
 /// Whether an axis is an index of what is written by itself: its rounds write different elements.
-fn stands_alone(indices: &[Index], axis: usize) -> bool {
+fn stands_alone(indices: &[DataIndex], axis: usize) -> bool {
     let wanted = u32::try_from(axis).map(|k| Algebra::var(Var::Axis(k)));
     indices.iter().any(|index| {
-        matches!((&index.value.kind, &wanted), (ValueKind::Index(expr), Ok(own)) if expr == own)
+        matches!((&index.value.kind, &wanted), (TypedExprKind::Index(expr), Ok(own)) if expr == own)
     })
 }
 
 /// How many of the loops the indices that are named need around them.
-fn depth(indices: &[Index], axes: &[usize]) -> usize {
+fn depth(indices: &[DataIndex], axes: &[usize]) -> usize {
     let mut depth = 0;
     for index in indices {
-        if matches!(index.value.kind, ValueKind::Index(_)) && !index.is_checked {
+        if matches!(index.value.kind, TypedExprKind::Index(_)) && !index.is_checked {
             continue;
         }
         let mut look = |expr: &Algebra| {
@@ -104,8 +106,8 @@ fn depth(indices: &[Index], axes: &[usize]) -> usize {
             depth = depth.max(last.map_or(0, |last| last.saturating_add(1)));
         };
         index.value.walk(&mut |part| match &part.kind {
-            ValueKind::Index(expr) => look(expr),
-            ValueKind::Read(read) => read.index.iter().for_each(&mut look),
+            TypedExprKind::Index(expr) => look(expr),
+            TypedExprKind::Read(read) => read.index.iter().for_each(&mut look),
             _ => {}
         });
     }
@@ -114,7 +116,7 @@ fn depth(indices: &[Index], axes: &[usize]) -> usize {
 
 /// A statement, ready to be written.
 struct Scatter<'a> {
-    compute: &'a Compute,
+    compute: &'a KernelInstance,
     statement: &'a Statement,
     buffers: &'a [Bound],
     symbol: &'a Scope<'a>,
@@ -126,7 +128,7 @@ struct Scatter<'a> {
 
 impl<'a> Scatter<'a> {
     fn new(
-        compute: &'a Compute,
+        compute: &'a KernelInstance,
         statement: &'a Statement,
         buffers: &'a [Bound],
         (symbol, namer): (&'a Scope<'a>, &mut Namer<'_>),
@@ -239,7 +241,7 @@ impl<'a> Scatter<'a> {
         &self,
         named: &Named<'_>,
         bound: &Bound,
-        indices: &[Index],
+        indices: &[DataIndex],
     ) -> Result<Place, PlanError> {
         self.with(named, &|here| {
             let number = |value: &_| here.number(value);
@@ -262,7 +264,7 @@ impl<'a> Scatter<'a> {
         named: &Named<'_>,
         run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
-        let read = |read: &Read| {
+        let read = |read: &ElementRead| {
             let found = bound(self.buffers, self.compute, read.buffer).ok_or(PlanError::Scope)?;
             let axes = &found.tensor.layout.logical;
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();

@@ -6,22 +6,22 @@ use super::Bound;
 use super::access::Steps;
 use super::domain::Domain;
 use super::vectors::Seen;
-use crate::model::compute::{Buffer, Read, Statement};
+use crate::model::compute::{BufferRef, ElementRead, Statement};
 
 /// The reads of a statement, each once.
 #[derive(Debug, Clone)]
 pub(super) struct Sight<'a> {
     /// Each with the offset of an element of its tensor, over the tensor's axes.
-    pub(super) reads: Vec<(&'a Read, Algebra)>,
+    pub(super) reads: Vec<(&'a ElementRead, Algebra)>,
 }
 
 impl<'a> Sight<'a> {
     /// Those of a statement; a tensor that is not there is one place.
     pub(super) fn of(
         statement: &'a Statement,
-        bound: &dyn Fn(Buffer) -> Option<&'a Bound>,
+        bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
     ) -> Self {
-        let offset = |read: &Read| match bound(read.buffer) {
+        let offset = |read: &ElementRead| match bound(read.buffer) {
             Some(found) => found.tensor.layout.offset.clone(),
             None => Algebra::constant(0),
         };
@@ -32,7 +32,7 @@ impl<'a> Sight<'a> {
     ///
     /// # Errors
     /// [`ExprError`] where an expression grows too large.
-    pub(super) fn offset(&self, read: &Read, domain: &Domain) -> Result<Algebra, ExprError> {
+    pub(super) fn offset(&self, read: &ElementRead, domain: &Domain) -> Result<Algebra, ExprError> {
         let found = self.reads.iter().find(|(other, _)| *other == read);
         let Some((read, offset)) = found else { return Ok(Algebra::constant(0)) };
         domain.at(offset, &index(read, domain)?)
@@ -62,6 +62,6 @@ impl<'a> Sight<'a> {
 ///
 /// # Errors
 /// [`ExprError`] where an expression grows too large.
-pub(super) fn index(read: &Read, domain: &Domain) -> Result<Vec<Algebra>, ExprError> {
+pub(super) fn index(read: &ElementRead, domain: &Domain) -> Result<Vec<Algebra>, ExprError> {
     read.index.iter().map(|index| domain.at(index, &domain.axes)).collect()
 }

@@ -12,7 +12,7 @@ use super::order::Order;
 use super::value::{convert, float_constant, integer_constant, scalar};
 use super::{Bound, Runs};
 use crate::dtype::Dtype;
-use crate::model::compute::{Buffer, Cache, Statement, Value, ValueKind};
+use crate::model::compute::{BufferRef, Statement, TileCache, TypedExpr, TypedExprKind};
 
 /// The most bytes of blocks of one statement on the stack of a core, and in the memory of a work group.
 pub(super) const STACK: i128 = 1 << 18;
@@ -20,7 +20,7 @@ const GROUP_MEMORY: i128 = 48 << 10;
 
 /// A block of a tensor, ready to be copied.
 pub(super) struct Staged<'a> {
-    pub(super) cache: Cache,
+    pub(super) cache: TileCache,
     pub(super) block: Block,
     /// The tensor, and the block.
     pub(super) whole: &'a Bound,
@@ -41,8 +41,8 @@ pub(super) struct Staged<'a> {
 /// # Errors
 /// [`PlanError::Choice`] where a block is no box, or all of them are too large for where they are.
 pub(super) fn staged<'a>(
-    (statement, caches): (&Statement, Vec<Cache>),
-    (whole, parts): (&dyn Fn(Buffer) -> Option<&'a Bound>, &'a [Bound]),
+    (statement, caches): (&Statement, Vec<TileCache>),
+    (whole, parts): (&dyn Fn(BufferRef) -> Option<&'a Bound>, &'a [Bound]),
     (domain, order): (&mut Domain, &Order),
     runs: Runs,
 ) -> Result<Vec<Staged<'a>>, PlanError> {
@@ -64,7 +64,7 @@ impl<'a> Staged<'a> {
     /// The block of a cache, with loops of its own.
     fn new(
         statement: &Statement,
-        (cache, block): (Cache, Block),
+        (cache, block): (TileCache, Block),
         (whole, part): (&'a Bound, &'a Bound),
         at: usize,
         (domain, runs): (&mut Domain, Runs),
@@ -102,9 +102,9 @@ impl<'a> Staged<'a> {
 
 /// What all reads of a tensor have in the place of what lies outside; `None` where that differs, or no element of the block can be
 /// it.
-fn outside(statement: &Statement, cache: &Cache, dtype: Dtype) -> Option<Number> {
+fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Number> {
     let reads = statement.value.reads();
-    let mut found: Vec<&Value> = Vec::new();
+    let mut found: Vec<&TypedExpr> = Vec::new();
     for read in reads.iter().filter(|read| read.buffer == cache.buffer) {
         found.extend(read.outside.as_ref().map(|outside| &outside.value));
     }
@@ -113,8 +113,8 @@ fn outside(statement: &Statement, cache: &Cache, dtype: Dtype) -> Option<Number>
         return None;
     }
     let (number, is_zero) = match &first.kind {
-        ValueKind::Float(float) => (float_constant(first.ty, *float), *float == 0.0),
-        ValueKind::Integer(integer) => (integer_constant(first.ty, *integer), *integer == 0),
+        TypedExprKind::Float(float) => (float_constant(first.ty, *float), *float == 0.0),
+        TypedExprKind::Integer(integer) => (integer_constant(first.ty, *integer), *integer == 0),
         _ => return None,
     };
     (is_zero || dtype == scalar(first.ty)).then(|| convert(number, scalar(first.ty), dtype))

@@ -1,19 +1,20 @@
 //! The value of a statement as a tree: reads at their offsets, numbers as bits, conversions by name.
 
-use layoutc_algebra::expr::{Cmp, Comparison, Expr as Algebra};
+use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison};
 
 use super::super::lower::{PlanError, lower_predicate};
 use super::super::tree::{Expr, Number, NumberOp};
 use super::Bound;
-use crate::cast::{Cast, Mode};
+use crate::cast::{Cast, CastMode};
 use crate::dtype::{Dtype, Scalar};
 use crate::model::compute::{
-    Arithmetic, Comparison as Compared, Function, Gather, Read, Value, ValueKind,
+    Arithmetic, ComparePredicate as Compared, ElementRead, Gather, MathFunction, TypedExpr,
+    TypedExprKind,
 };
 use layoutc_algebra::expr::Predicate;
 
 /// An element, and the conditions under which it is inside its tensor.
-pub(super) type Place = (Number, Vec<Comparison>);
+pub(super) type Place = (Number, Vec<ExprComparison>);
 
 /// An element at indices that are read, and whether these lie inside, as far as that is not sure.
 pub(super) type Indexed = (Number, Option<Number>);
@@ -21,7 +22,7 @@ pub(super) type Indexed = (Number, Option<Number>);
 /// What a value needs to know of where it is computed.
 pub(super) struct Here<'a> {
     /// The element that a read is of, and the conditions under which it is inside, as far as they are not sure.
-    pub(super) read: &'a dyn Fn(&Read) -> Result<Place, PlanError>,
+    pub(super) read: &'a dyn Fn(&ElementRead) -> Result<Place, PlanError>,
     /// The element at indices that are read.
     pub(super) gather: &'a dyn Fn(&Gather) -> Result<Indexed, PlanError>,
     /// An index over the axes of the statement.
@@ -35,17 +36,17 @@ impl Here<'_> {
     ///
     /// # Errors
     /// [`PlanError`] where an index leaves 64 bits.
-    pub(super) fn number(&self, value: &Value) -> Result<Number, PlanError> {
-        let part = |value: &Value| self.number(value).map(Box::new);
+    pub(super) fn number(&self, value: &TypedExpr) -> Result<Number, PlanError> {
+        let part = |value: &TypedExpr| self.number(value).map(Box::new);
         let element = || scalar(value.ty).to_string();
         Ok(match &value.kind {
-            ValueKind::Integer(integer) => integer_constant(value.ty, *integer),
-            ValueKind::Float(float) => float_constant(value.ty, *float),
-            ValueKind::Bool(truth) => Number::Holds { condition: Expr::Bool { value: *truth } },
-            ValueKind::Index(index) => {
+            TypedExprKind::Integer(integer) => integer_constant(value.ty, *integer),
+            TypedExprKind::Float(float) => float_constant(value.ty, *float),
+            TypedExprKind::Bool(truth) => Number::Holds { condition: Expr::Bool { value: *truth } },
+            TypedExprKind::Index(index) => {
                 Number::Index { element: element(), value: (self.index)(index)? }
             }
-            ValueKind::Read(read) => {
+            TypedExprKind::Read(read) => {
                 let (number, all) = (self.read)(read)?;
                 let Some(outside) = read.outside.as_ref().filter(|_| !all.is_empty()) else {
                     return Ok(number);
@@ -57,7 +58,7 @@ impl Here<'_> {
                     otherwise: part(&outside.value)?,
                 }
             }
-            ValueKind::Gather(gather) => match (self.gather)(gather)? {
+            TypedExprKind::Gather(gather) => match (self.gather)(gather)? {
                 (number, None) => number,
                 (number, Some(is_inside)) => Number::Select {
                     condition: Box::new(is_inside),
@@ -65,12 +66,12 @@ impl Here<'_> {
                     otherwise: part(&gather.outside)?,
                 },
             },
-            ValueKind::Negate(a) => Number::Negate { element: element(), a: part(a)? },
-            ValueKind::Not(a) => Number::Not { a: part(a)? },
-            ValueKind::Binary(op, a, b) => {
+            TypedExprKind::Negate(a) => Number::Negate { element: element(), a: part(a)? },
+            TypedExprKind::Not(a) => Number::Not { a: part(a)? },
+            TypedExprKind::Binary(op, a, b) => {
                 Number::Binary { op: operator(*op), element: element(), a: part(a)?, b: part(b)? }
             }
-            ValueKind::Compare(op, a, b) => {
+            TypedExprKind::Compare(op, a, b) => {
                 let (op, a, b) = match op {
                     Compared::Equal => (NumberOp::Equal, a, b),
                     Compared::NotEqual => (NumberOp::NotEqual, a, b),
@@ -82,17 +83,17 @@ impl Here<'_> {
                 let element = scalar(a.ty).to_string();
                 Number::Binary { op, element, a: part(a)?, b: part(b)? }
             }
-            ValueKind::Select(condition, then, otherwise) => Number::Select {
+            TypedExprKind::Select(condition, then, otherwise) => Number::Select {
                 condition: part(condition)?,
                 then: part(then)?,
                 otherwise: part(otherwise)?,
             },
-            ValueKind::Call(function, args) => Number::Call {
+            TypedExprKind::Call(function, args) => Number::Call {
                 function: name(*function).to_owned(),
                 element: element(),
                 args: args.iter().map(|arg| self.number(arg)).collect::<Result<_, _>>()?,
             },
-            ValueKind::Convert(a) => convert(self.number(a)?, scalar(a.ty), scalar(value.ty)),
+            TypedExprKind::Convert(a) => convert(self.number(a)?, scalar(a.ty), scalar(value.ty)),
         })
     }
 }
@@ -102,7 +103,7 @@ impl Here<'_> {
 /// # Errors
 /// As [`lower_predicate`].
 pub(super) fn condition(
-    all: &[Comparison],
+    all: &[ExprComparison],
     scope: &super::super::lower::Scope<'_>,
 ) -> Result<Expr, PlanError> {
     lower_predicate(&Predicate { all: all.to_vec() }, scope)
@@ -141,7 +142,7 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
             || crate::fill::format(dtype.scalar).is_none()
     };
     let own = is_own(from) && is_own(to);
-    let cast = Cast::new(from, to, Mode::Round).ok().flatten();
+    let cast = Cast::new(from, to, CastMode::Round).ok().flatten();
     let is_safe = to.scalar == Scalar::Bool
         || from.scalar == Scalar::Bool
         || is_float(to)
@@ -158,7 +159,7 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
 
 /// Whether the second type holds every value of the first; of other types than bool.
 fn is_widened(narrow: Dtype, wide: Dtype) -> bool {
-    let cast = Cast::new(narrow, wide, Mode::Round).ok().flatten();
+    let cast = Cast::new(narrow, wide, CastMode::Round).ok().flatten();
     narrow.scalar != Scalar::Bool && cast.is_some_and(Cast::is_whole)
 }
 
@@ -210,30 +211,34 @@ fn operator(op: Arithmetic) -> NumberOp {
     }
 }
 
-fn name(function: Function) -> &'static str {
+fn name(function: MathFunction) -> &'static str {
     match function {
-        Function::Abs => "abs",
-        Function::Exp => "exp",
-        Function::Log => "log",
-        Function::Sqrt => "sqrt",
-        Function::Rsqrt => "rsqrt",
-        Function::Tanh => "tanh",
-        Function::Erf => "erf",
-        Function::Floor => "floor",
-        Function::Pow => "pow",
+        MathFunction::Abs => "abs",
+        MathFunction::Exp => "exp",
+        MathFunction::Log => "log",
+        MathFunction::Sqrt => "sqrt",
+        MathFunction::Rsqrt => "rsqrt",
+        MathFunction::Tanh => "tanh",
+        MathFunction::Erf => "erf",
+        MathFunction::Floor => "floor",
+        MathFunction::Pow => "pow",
     }
 }
 
 /// `index >= 0` and `index < extent` of the axes along which a read may lie outside.
-pub(super) fn inside(read: &Read, index: &[Algebra], extents: &[Algebra]) -> Vec<Comparison> {
+pub(super) fn inside(
+    read: &ElementRead,
+    index: &[Algebra],
+    extents: &[Algebra],
+) -> Vec<ExprComparison> {
     let Some(outside) = &read.outside else { return Vec::new() };
     let below = outside.below.iter().filter_map(|axis| {
         let left = index.get(*axis)?.clone();
-        Some(Comparison { left, op: Cmp::Ge, right: Algebra::constant(0) })
+        Some(ExprComparison { left, op: CompareOp::Ge, right: Algebra::constant(0) })
     });
     let beyond = outside.beyond.iter().filter_map(|axis| {
         let (left, right) = (index.get(*axis)?.clone(), extents.get(*axis)?.clone());
-        Some(Comparison { left, op: Cmp::Lt, right })
+        Some(ExprComparison { left, op: CompareOp::Lt, right })
     });
     below.chain(beyond).collect()
 }

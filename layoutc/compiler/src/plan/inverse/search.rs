@@ -1,7 +1,7 @@
 //! The inverse of a layout that has none in closed form: part by part, and a search in the parts alone that need one.
 
+use layoutc_algebra::decomposition::{LayoutComponent, LayoutDecomposition};
 use layoutc_algebra::expr::{Expr as Algebra, Var};
-use layoutc_algebra::parts::{Part, Parts};
 
 use super::super::Context;
 use super::super::lower::{Binding, PlanError, Range, lower, range};
@@ -21,11 +21,11 @@ pub(super) fn of(
     outputs: &[String],
     namer: &mut Namer<'_>,
 ) -> Result<Search, PlanError> {
-    let parts = context.layout.parts()?;
+    let parts = context.layout.decompose()?;
     let mut body = Vec::new();
     let wanted = wanted(&parts, physical, namer, &mut body)?;
     let mut searched = Vec::new();
-    for part in &parts.all {
+    for part in &parts.components {
         match &part.inverse {
             Some(inverse) => body.extend(read_off(part, inverse, outputs, &wanted)?),
             None => searched.push(part),
@@ -40,7 +40,7 @@ pub(super) fn of(
     Ok(Search { doc, body })
 }
 
-fn said(context: &Context<'_>, searched: &[&Part]) -> Vec<String> {
+fn said(context: &Context<'_>, searched: &[&LayoutComponent]) -> Vec<String> {
     let name = |axis: &usize| context.layout.logical.get(*axis).map(|axis| axis.name.clone());
     let names: Vec<String> = searched.iter().flat_map(|part| &part.axes).filter_map(name).collect();
     let mut doc = vec!["The layout is proven by enumeration. In closed form there is".to_owned()];
@@ -50,7 +50,7 @@ fn said(context: &Context<'_>, searched: &[&Part]) -> Vec<String> {
 
 /// The value that each target has at the slot, named where it is more than a name.
 fn wanted(
-    parts: &Parts,
+    parts: &LayoutDecomposition,
     physical: &[Binding],
     namer: &mut Namer<'_>,
     body: &mut Vec<Stmt>,
@@ -61,7 +61,7 @@ fn wanted(
     };
     let mut wanted = Vec::new();
     for (k, at) in parts.at.iter().enumerate() {
-        if !parts.all.iter().any(|part| part.targets.contains(&k)) {
+        if !parts.components.iter().any(|part| part.targets.contains(&k)) {
             wanted.push(None);
             continue;
         }
@@ -79,7 +79,7 @@ fn wanted(
 
 /// The axes of a part with an inverse, set.
 fn read_off(
-    part: &Part,
+    part: &LayoutComponent,
     inverse: &[Algebra],
     outputs: &[String],
     wanted: &[Option<Binding>],
@@ -99,8 +99,8 @@ fn read_off(
 /// comes `found`.
 fn nest(
     context: &Context<'_>,
-    part: &Part,
-    parts: &Parts,
+    part: &LayoutComponent,
+    parts: &LayoutDecomposition,
     (wanted, outputs): (&[Option<Binding>], &[String]),
     found: Vec<Stmt>,
     namer: &mut Namer<'_>,
@@ -148,13 +148,13 @@ fn nest(
 /// Whether the element that was found is one, and lives at the slot.
 fn is_there(
     context: &Context<'_>,
-    parts: &Parts,
+    parts: &LayoutDecomposition,
     physical: &[Binding],
     outputs: &[String],
 ) -> Result<Expr, PlanError> {
     let output = |name: &String| Expr::Output { name: name.clone() };
     let mut holds = Vec::new();
-    for part in parts.all.iter().filter(|part| part.inverse.is_some()) {
+    for part in parts.components.iter().filter(|part| part.inverse.is_some()) {
         for axis in &part.axes {
             let (Some(own), Some(name)) = (context.layout.logical.get(*axis), outputs.get(*axis))
             else {
@@ -173,7 +173,7 @@ fn is_there(
         }
         other => context.symbol(other),
     };
-    for part in parts.all.iter().filter(|part| part.inverse.is_some()) {
+    for part in parts.components.iter().filter(|part| part.inverse.is_some()) {
         for margin in &part.within {
             holds.push(Expr::compare(Compare::Ge, lower(margin, &of_output)?, Expr::int(0)));
         }

@@ -238,18 +238,18 @@ impl Digits {
 
 /// `expr / by`, where `by` divides every value of it.
 pub(super) fn quotient(expr: &Algebra, by: i128, symbols: &[Symbol]) -> Result<Algebra, PlanError> {
-    use layoutc_algebra::expr::Node;
+    use layoutc_algebra::expr::ExprNode;
     if by == 1 || expr.as_const() == Some(0) {
         return Ok(expr.clone());
     }
     Ok(match expr.node() {
-        Node::Bin(BinOp::Mul, a, b) if is_multiple(a, by, symbols) => {
+        ExprNode::Bin(BinOp::Mul, a, b) if is_multiple(a, by, symbols) => {
             product(&quotient(a, by, symbols)?, b)?
         }
-        Node::Bin(BinOp::Mul, a, b) if is_multiple(b, by, symbols) => {
+        ExprNode::Bin(BinOp::Mul, a, b) if is_multiple(b, by, symbols) => {
             product(a, &quotient(b, by, symbols)?)?
         }
-        Node::Bin(op @ (BinOp::Add | BinOp::Sub), a, b)
+        ExprNode::Bin(op @ (BinOp::Add | BinOp::Sub), a, b)
             if divisor(a, symbols).checked_rem(by) == Some(0) =>
         {
             fold(*op, &quotient(a, by, symbols)?, &quotient(b, by, symbols)?)?

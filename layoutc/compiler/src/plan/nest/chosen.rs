@@ -7,7 +7,7 @@ use super::super::lower::PlanError;
 use super::super::transfer::Transfer;
 use super::inside;
 use super::schedule::{Inner, Schedule, block, levels, loops};
-use crate::model::{Choices, Chosen, Inside};
+use crate::model::{ConvertSchedule, InnerKernel, Spanned};
 
 /// The loops of each part. `element` is the bytes of an element, `None` where only elements can be moved;
 /// `large` says that the whole move is larger than the caches.
@@ -19,7 +19,7 @@ pub(super) fn schedules(
     symbols: &[Symbol],
     element: Option<u32>,
     large: bool,
-    choices: &Choices,
+    choices: &ConvertSchedule,
 ) -> Result<Vec<Schedule>, PlanError> {
     let inners = inners(parts, symbols, element, choices)?;
     let parts: Vec<(&Transfer, Inner)> = parts.iter().zip(inners).collect();
@@ -48,7 +48,7 @@ fn inners(
     parts: &[Transfer],
     symbols: &[Symbol],
     element: Option<u32>,
-    choices: &Choices,
+    choices: &ConvertSchedule,
 ) -> Result<Vec<Inner>, PlanError> {
     let best = |part| inside::best(part, symbols, element, choices.leave_loops());
     let Some(wanted) = &choices.inside else { return Ok(parts.iter().map(best).collect()) };
@@ -64,7 +64,7 @@ fn inners(
 fn orders(
     parts: &[(&Transfer, Inner)],
     symbols: &[Symbol],
-    names: &[Chosen<String>],
+    names: &[Spanned<String>],
 ) -> Result<Vec<Vec<usize>>, PlanError> {
     let named = |(part, inner): &(&Transfer, Inner)| -> Vec<(usize, String)> {
         let cut = |k: usize| Some((k, part.cuts.get(k)?.name.clone()));
@@ -76,7 +76,7 @@ fn orders(
         return Err(no_loop(unknown, parts, &loops));
     }
     let of_part = |loops: &Vec<(usize, String)>| {
-        let found = |name: &Chosen<String>| loops.iter().find(|(_, known)| *known == name.value);
+        let found = |name: &Spanned<String>| loops.iter().find(|(_, known)| *known == name.value);
         names.iter().filter_map(found).map(|(k, _)| *k).collect()
     };
     Ok(loops.iter().map(of_part).collect())
@@ -86,9 +86,9 @@ fn orders(
 fn in_block<'c>(
     parts: &[(&Transfer, Inner)],
     symbols: &[Symbol],
-    names: &'c [Chosen<String>],
-) -> Option<&'c Chosen<String>> {
-    let is_in = |name: &&Chosen<String>| {
+    names: &'c [Spanned<String>],
+) -> Option<&'c Spanned<String>> {
+    let is_in = |name: &&Spanned<String>| {
         parts.iter().any(|(part, inner)| {
             let digits = block(part, symbols, *inner).into_iter().flatten();
             digits.filter_map(|k| part.cuts.get(k)).any(|cut| cut.name == name.value)
@@ -97,7 +97,7 @@ fn in_block<'c>(
     names.iter().find(is_in)
 }
 
-fn inside_block(name: &Chosen<String>) -> PlanError {
+fn inside_block(name: &Spanned<String>) -> PlanError {
     PlanError::Choice {
         message: format!("`{}` is a digit of the block, whose loops are the innermost", name.value),
         help: "leave it out of `order`, or leave `block` out".into(),
@@ -106,7 +106,7 @@ fn inside_block(name: &Chosen<String>) -> PlanError {
 }
 
 fn no_loop(
-    name: &Chosen<String>,
+    name: &Spanned<String>,
     parts: &[(&Transfer, Inner)],
     loops: &[Vec<(usize, String)>],
 ) -> PlanError {
@@ -131,7 +131,7 @@ fn no_loop(
     PlanError::Choice { message, help, place: name.place.clone() }
 }
 
-fn no_block(edges: &Chosen<[i64; 2]>) -> PlanError {
+fn no_block(edges: &Spanned<[i64; 2]>) -> PlanError {
     PlanError::Choice {
         message: "there is no block: source and destination agree on their fastest digit".into(),
         help: "leave it out; `layoutc inspect --plan` prints what is inside the loops".into(),
@@ -139,13 +139,13 @@ fn no_block(edges: &Chosen<[i64; 2]>) -> PlanError {
     }
 }
 
-fn no_such_inside(wanted: &Chosen<Inside>) -> PlanError {
+fn no_such_inside(wanted: &Spanned<InnerKernel>) -> PlanError {
     let (message, help) = match wanted.value {
-        Inside::Runs => (
+        InnerKernel::CopyRuns => (
             "there are no runs: no digit is contiguous in both tensors, or nothing counts runs",
             "write `inside blocks` or `inside elements`, or leave it to the planner",
         ),
-        Inside::Blocks | Inside::Elements => (
+        InnerKernel::Transpose | InnerKernel::Elementwise => (
             "no block can be transposed: the fastest digits agree, or hold other than 1, 2, 4, 8 or 16 bytes together",
             "write `inside runs` or `inside elements`, or leave it to the planner",
         ),

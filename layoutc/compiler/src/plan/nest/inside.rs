@@ -6,7 +6,7 @@ use layoutc_algebra::layout::Symbol;
 use super::super::transfer::{Bounds, Cut, Transfer};
 use super::repeat;
 use super::schedule::{Inner, extent, speed};
-use crate::model::Inside;
+use crate::model::InnerKernel;
 
 /// What is moved by one call at least, in bytes: below, calling takes longer than the loops.
 const LEAST: i128 = 256;
@@ -22,7 +22,7 @@ pub(super) fn best(
     element: Option<u32>,
     several: bool,
 ) -> Inner {
-    let ways = [(Inside::Blocks, LEAST), (Inside::Runs, RUN)];
+    let ways = [(InnerKernel::Transpose, LEAST), (InnerKernel::CopyRuns, RUN)];
     let mut worth = ways.into_iter().filter_map(|(way, least)| {
         let inner = of(transfer, symbols, element, way)?;
         let inner = if several { repeat::together(transfer, symbols, inner) } else { inner };
@@ -36,14 +36,14 @@ pub(super) fn of(
     transfer: &Transfer,
     symbols: &[Symbol],
     element: Option<u32>,
-    way: Inside,
+    way: InnerKernel,
 ) -> Option<Inner> {
     let shared = transfer.cuts.iter().position(|cut| !cut.is_unit() && cut.is_run());
     match (way, shared) {
-        (Inside::Elements, _) => Some(Inner::Element),
-        (Inside::Blocks, Some(run)) => together(transfer, symbols, run, element?),
-        (Inside::Blocks, None) => transpose(transfer, symbols, None, element?),
-        (Inside::Runs, run) => element.and_then(|_| runs(transfer, symbols, run?)),
+        (InnerKernel::Elementwise, _) => Some(Inner::Element),
+        (InnerKernel::Transpose, Some(run)) => together(transfer, symbols, run, element?),
+        (InnerKernel::Transpose, None) => transpose(transfer, symbols, None, element?),
+        (InnerKernel::CopyRuns, run) => element.and_then(|_| runs(transfer, symbols, run?)),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::dtype::fewest_whole;
 
 use self::schedule::{Inner, Level, Schedule};
 use self::split::split;
-use crate::model::{Choices, Stores};
+use crate::model::{ConvertSchedule, StorePolicy};
 
 /// What the last-level cache holds at most, in bytes: a destination beyond it is written another way.
 pub const LAST_LEVEL: i64 = 1 << 25;
@@ -114,15 +114,15 @@ pub fn plan(
     scope: &Scope<'_>,
     [from, to]: [&Buffer; 2],
     Ways { cores, moves }: Ways,
-    choices: &Choices,
+    choices: &ConvertSchedule,
 ) -> Result<Nest, PlanError> {
     let bytes = inner::whole_bytes(transfer, to.element_bits)?;
     let large = typical(&bytes, symbols) > i128::from(LAST_LEVEL);
     let whole_bytes = lower(&bytes, scope)?;
     let whole_bytes = match choices.stores.as_ref().map(|chosen| chosen.value) {
         None => whole_bytes,
-        Some(Stores::Streaming) => Expr::int(-1),
-        Some(Stores::Cached) => whole_bytes.min(Expr::int(CACHED)),
+        Some(StorePolicy::Streaming) => Expr::int(-1),
+        Some(StorePolicy::Cached) => whole_bytes.min(Expr::int(CACHED)),
     };
     if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
         return Ok(Nest { parts: Vec::new(), whole_bytes });

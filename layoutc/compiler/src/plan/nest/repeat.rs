@@ -11,7 +11,7 @@ use super::LEAST_PAST;
 use super::inside::{apart, of};
 use super::schedule::{Inner, extent, speed};
 use super::split::cut_off;
-use crate::model::Inside;
+use crate::model::InnerKernel;
 
 /// Bytes of a block for which a call of its own takes too long.
 const SMALL: i128 = 1 << 12;
@@ -96,7 +96,7 @@ fn hindrance(
     element: u32,
 ) -> Result<Option<(usize, Expr)>, ExprError> {
     let Some(inner @ Inner::Transpose { rows, columns, .. }) =
-        of(transfer, symbols, Some(element), Inside::Blocks)
+        of(transfer, symbols, Some(element), InnerKernel::Transpose)
     else {
         return Ok(None);
     };

@@ -13,7 +13,7 @@ pub const INFINITE: Cost = u64::MAX;
 /// The most that the finite costs of a network may come to, 2^62 - 1 bytes: sums of a few tables stay within `u64`.
 pub const LARGEST: Cost = (1 << 62) - 1;
 
-/// A variable of a [`Network`], by its number: 0 is the one that was added first.
+/// A variable of a [`CostNetwork`], by its number: 0 is the one that was added first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Variable(usize);
 
@@ -57,7 +57,7 @@ pub enum NetworkError {
 
 /// The costs of the values of two variables together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pair {
+pub(super) struct PairCosts {
     /// The variable with the smaller number.
     pub(super) first: usize,
     /// The other one.
@@ -68,7 +68,7 @@ pub(super) struct Pair {
     pub(super) width: usize,
 }
 
-impl Pair {
+impl PairCosts {
     /// The cost of a value of `first` with a value of `second`.
     pub(super) fn cost(&self, first: usize, second: usize) -> Cost {
         let place = first.checked_mul(self.width).and_then(|row| row.checked_add(second));
@@ -91,15 +91,15 @@ impl Pair {
 ///
 /// Two variables of costs `[0, 5]` and `[3, 0]` with the table `[9, 9, 0, 9]` cost 5 + 3 + 0 = 8 at the values 1 and 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Network {
+pub struct CostNetwork {
     pub(super) constant: Cost,
     pub(super) unaries: Vec<Vec<Cost>>,
-    pub(super) pairs: Vec<Pair>,
+    pub(super) pairs: Vec<PairCosts>,
     places: BTreeMap<(usize, usize), usize>,
     largest: Cost,
 }
 
-impl Network {
+impl CostNetwork {
     /// A network without variables, of cost 0.
     pub fn new() -> Self {
         Self::default()
@@ -183,7 +183,7 @@ impl Network {
             return Ok(());
         }
         self.places.insert((first, second), self.pairs.len());
-        self.pairs.push(Pair { first, second, costs, width });
+        self.pairs.push(PairCosts { first, second, costs, width });
         Ok(())
     }
 

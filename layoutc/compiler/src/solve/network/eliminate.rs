@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::data::{Cost, INFINITE};
-use super::plan::Plan;
-use super::table::{Table, capped, sum_rows};
+use super::plan::EliminationPlan;
+use super::table::{LevelTable, capped, sum_rows};
 
 /// The tables of a part, those that were made included, and the shifts that made them better.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Eliminated {
+pub(super) struct BucketTables {
     /// By number.
-    pub(super) tables: BTreeMap<usize, Table>,
+    pub(super) tables: BTreeMap<usize, LevelTable>,
     /// The numbers of the tables that each level made.
     pub(super) made: Vec<Vec<usize>>,
     /// For each level and group: what is added for each value.
@@ -21,14 +21,14 @@ pub(super) struct Eliminated {
 
 /// Makes all tables of a plan, from the last level to level 0, numbered from `first_made` on. `None` when it was stopped.
 pub(super) fn eliminate(
-    plan: &Plan,
-    originals: BTreeMap<usize, Table>,
+    plan: &EliminationPlan,
+    originals: BTreeMap<usize, LevelTable>,
     first_made: usize,
     sizes: &[usize],
     stop: &dyn Fn() -> bool,
-) -> Option<Eliminated> {
+) -> Option<BucketTables> {
     let levels = plan.levels.len();
-    let mut done = Eliminated {
+    let mut done = BucketTables {
         tables: originals,
         made: vec![Vec::new(); levels],
         shifts: vec![Vec::new(); levels],
@@ -37,7 +37,7 @@ pub(super) fn eliminate(
     let mut number = first_made;
     for (level, groups) in plan.levels.iter().enumerate().rev() {
         let width = sizes.get(level).copied().unwrap_or(1);
-        let members: Vec<Vec<&Table>> = groups
+        let members: Vec<Vec<&LevelTable>> = groups
             .iter()
             .map(|group| group.tables.iter().filter_map(|t| done.tables.get(t)).collect())
             .collect();
@@ -52,7 +52,7 @@ pub(super) fn eliminate(
         let mut next = Vec::with_capacity(groups.len());
         for ((group, tables), shift) in groups.iter().zip(&members).zip(&shifts) {
             let costs = least_sums(tables, &group.outer, sizes, shift, stop)?;
-            next.push(Table::new(group.outer.clone(), sizes, costs));
+            next.push(LevelTable::new(group.outer.clone(), sizes, costs));
         }
         for table in next {
             if table.innermost().is_none() {
@@ -73,7 +73,7 @@ pub(super) fn eliminate(
 
 /// The least sum for each value of the innermost level.
 fn marginals(
-    tables: &[&Table],
+    tables: &[&LevelTable],
     outer: &[usize],
     sizes: &[usize],
     width: usize,
@@ -114,7 +114,7 @@ fn levelled(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
 
 /// The least sum over the innermost level, for every assignment of the others.
 fn least_sums(
-    tables: &[&Table],
+    tables: &[&LevelTable],
     outer: &[usize],
     sizes: &[usize],
     shift: &[i64],

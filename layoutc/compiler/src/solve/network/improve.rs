@@ -1,6 +1,6 @@
 //! An assignment gets better one variable at a time.
 
-use super::data::{Cost, INFINITE, Network};
+use super::data::{Cost, CostNetwork, INFINITE};
 
 /// How often all variables are gone through at most.
 const SWEEPS: usize = 100;
@@ -8,7 +8,7 @@ const SWEEPS: usize = 100;
 /// Gives each of `variables`, in order, the cheapest of its `left` values while all others stay; the smallest of equally
 /// cheap ones. Ends when nothing changes.
 pub(super) fn improve(
-    network: &Network,
+    network: &CostNetwork,
     pairs_of: &[Vec<usize>],
     left: &[Vec<usize>],
     variables: &[usize],
@@ -33,7 +33,7 @@ pub(super) fn improve(
 
 /// The cost of a value beside the values of the neighbours.
 fn beside(
-    network: &Network,
+    network: &CostNetwork,
     pairs_of: &[Vec<usize>],
     variable: usize,
     value: usize,

@@ -11,7 +11,7 @@ const PATIENCE: usize = 6;
 
 /// The costs of a pair over the values that are left: row-major, a row for each value of `a`.
 #[derive(Debug, Clone)]
-pub(super) struct Edge {
+pub(super) struct PairEdge {
     /// Where the first variable is among the unaries.
     pub(super) a: usize,
     /// Where the second one is.
@@ -26,7 +26,7 @@ pub(super) struct Edge {
 /// Moves costs, at most `sweeps` times through all edges. Tables keep costs of 0 or more, and what is forbidden stays so.
 pub(super) fn sweep(
     unaries: &mut [Vec<Cost>],
-    edges: &mut [Edge],
+    edges: &mut [PairEdge],
     sweeps: usize,
     stop: &dyn Fn() -> bool,
 ) {
@@ -55,7 +55,7 @@ fn bound(unaries: &[Vec<Cost>]) -> Cost {
 
 /// Puts the costs of both variables into the edge, then gives half of the least costs to `a`, what is left of them to `b`
 /// and the rest to `a`. An edge whose sums exceed [`LARGEST`] is left as it is.
-fn shake(unaries: &mut [Vec<Cost>], edge: &mut Edge) {
+fn shake(unaries: &mut [Vec<Cost>], edge: &mut PairEdge) {
     let (Some(of_a), Some(of_b)) = (unaries.get(edge.a), unaries.get(edge.b)) else { return };
     let (mut of_a, mut of_b) = (of_a.clone(), of_b.clone());
     let mut costs = edge.costs.clone();

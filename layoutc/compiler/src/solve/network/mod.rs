@@ -2,7 +2,7 @@
 //!
 //! 1. Values that are forbidden or never better than another one are dropped (`reduce`).
 //! 2. Variables that no table connects are solved apart (`part`), each part by bucket elimination in a greedy order
-//!    (`order`, `plan`, `table`, `eliminate`): exact where the tables stay within [`Limits::table`].
+//!    (`order`, `plan`, `table`, `eliminate`): exact where the tables stay within [`SolverLimits::table`].
 //! 3. Where they do not, costs move between tables (`messages`), buckets are cut into groups, whose tables are bounds, and
 //!    a best-first search over the variables of cut buckets closes the gap (`search`, `improve`).
 //! 4. [`verify`] follows the proof in exact integers and shares no code with the rest.
@@ -27,18 +27,20 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use self::eliminate::{Eliminated, eliminate};
-use self::part::{Part, Reduced};
-use self::plan::{Plan, plan, quick_plan};
-use self::search::{Found, Search};
+use self::eliminate::{BucketTables, eliminate};
+use self::part::{ReducedNetwork, Subproblem};
+use self::plan::{EliminationPlan, plan, quick_plan};
+use self::search::{BestFirstSearch, SearchResult};
 
-pub use self::check::{Wrong, verify};
-pub use self::data::{Cost, INFINITE, LARGEST, Network, NetworkError, Variable};
-pub use self::proof::{Bucket, Dropped, Group, Message, Part as ProofPart, Proof, Solution};
+pub use self::check::{ProofError, verify};
+pub use self::data::{Cost, CostNetwork, INFINITE, LARGEST, NetworkError, Variable};
+pub use self::proof::{
+    BoundProof, Bucket, BucketGroup, CostMessage, DroppedValue, ProofPart, Solution,
+};
 
 /// How much may be spent on an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct SolverLimits {
     /// Entries of all tables that are made for one part and kept until it is solved, 8 bytes each. Each table of the
     /// network itself comes on top, and the smallest possible plan is made whatever it needs.
     pub table: usize,
@@ -48,7 +50,7 @@ pub struct Limits {
     pub sweeps: usize,
 }
 
-impl Default for Limits {
+impl Default for SolverLimits {
     /// 32 MiB of tables, about 40 MiB of search, 200 sweeps.
     fn default() -> Self {
         Self { table: 1 << 22, nodes: 1 << 20, sweeps: 200 }
@@ -62,19 +64,19 @@ impl Default for Limits {
 ///
 /// The same network gives the same answer, as long as `stop` says the same. Among equally cheap assignments it prefers small
 /// values: no single variable can take a smaller one at the same cost.
-pub fn solve(network: &Network, limits: &Limits, stop: &dyn Fn() -> bool) -> Solution {
+pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bool) -> Solution {
     let (left, drops) = reduce::reduce(network);
-    let mut proof = Proof { drops, parts: Vec::new() };
+    let mut proof = BoundProof { drops, parts: Vec::new() };
     if left.iter().any(Vec::is_empty) {
         return Solution { values: Vec::new(), cost: INFINITE, bound: INFINITE, proof };
     }
     let pairs_of = network.pairs_of();
-    let reduced = Reduced { network, pairs_of: &pairs_of, left: &left };
+    let reduced = ReducedNetwork { network, pairs_of: &pairs_of, left: &left };
     let mut values: Vec<usize> = left.iter().filter_map(|left| left.first().copied()).collect();
     let mut bound = reduced.base();
     let mut nodes = limits.nodes;
     for group in reduced.groups() {
-        let limits = Limits { nodes, ..*limits };
+        let limits = SolverLimits { nodes, ..*limits };
         let part = solve_part(reduced, &group, &mut values, &limits, stop);
         nodes = nodes.saturating_sub(part.nodes);
         bound = bound.saturating_add(part.bound);
@@ -82,7 +84,7 @@ pub fn solve(network: &Network, limits: &Limits, stop: &dyn Fn() -> bool) -> Sol
     }
     let bound = if bound > LARGEST { INFINITE } else { bound };
     let every: Vec<usize> = (0..values.len()).collect();
-    let all: reduce::Left =
+    let all: reduce::LiveValues =
         network.unaries.iter().map(|costs| (0..costs.len()).collect()).collect();
     improve::improve(network, &pairs_of, &all, &every, &mut values);
     if network.cost(&values) == INFINITE {
@@ -93,15 +95,15 @@ pub fn solve(network: &Network, limits: &Limits, stop: &dyn Fn() -> bool) -> Sol
 
 /// Finds the best values of the variables of a part and writes them to `values`; gives why nothing is better.
 fn solve_part(
-    reduced: Reduced<'_>,
+    reduced: ReducedNetwork<'_>,
     group: &[usize],
     values: &mut [usize],
-    limits: &Limits,
+    limits: &SolverLimits,
     stop: &dyn Fn() -> bool,
-) -> proof::Part {
+) -> proof::ProofPart {
     let variables = reduced.network.variables();
     let made = variables.saturating_add(reduced.network.pairs());
-    let mut part = Part::new(reduced, group);
+    let mut part = Subproblem::new(reduced, group);
     let scopes = part.scopes(variables);
     let sizes = part.sizes.clone();
     let mut plan = plan(&scopes, &sizes, made, limits);
@@ -125,7 +127,7 @@ fn solve_part(
         *chosen = read(reduced, &part.variables, &all);
         table::capped(originals.values().map(|t| t.at(chosen)).fold(0, Cost::saturating_add))
     };
-    let found = Search::new(&plan, &done, &sizes).run(limits.nodes, &improve, stop);
+    let found = BestFirstSearch::new(&plan, &done, &sizes).run(limits.nodes, &improve, stop);
     if let Some((chosen, _)) = &found.best {
         write(reduced, &part.variables, chosen, values);
     }
@@ -133,7 +135,7 @@ fn solve_part(
 }
 
 /// Gives variables the values that are chosen among those that are left.
-fn write(reduced: Reduced<'_>, variables: &[usize], chosen: &[usize], values: &mut [usize]) {
+fn write(reduced: ReducedNetwork<'_>, variables: &[usize], chosen: &[usize], values: &mut [usize]) {
     for (&variable, &place) in variables.iter().zip(chosen) {
         let value = reduced.left_of(variable).get(place);
         if let (Some(target), Some(&value)) = (values.get_mut(variable), value) {
@@ -143,7 +145,7 @@ fn write(reduced: Reduced<'_>, variables: &[usize], chosen: &[usize], values: &m
 }
 
 /// The places of the values of variables among those that are left.
-fn read(reduced: Reduced<'_>, variables: &[usize], values: &[usize]) -> Vec<usize> {
+fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> Vec<usize> {
     let place = |&variable: &usize| {
         let value = values.get(variable)?;
         reduced.left_of(variable).binary_search(value).ok()
@@ -154,20 +156,21 @@ fn read(reduced: Reduced<'_>, variables: &[usize], values: &[usize]) -> Vec<usiz
 /// The proof of a part: what to add up, in which order.
 fn recipe(
     variables: &[usize],
-    plan: Plan,
-    done: Eliminated,
-    messages: Vec<Message>,
-    found: &Found,
-) -> proof::Part {
+    plan: EliminationPlan,
+    done: BucketTables,
+    messages: Vec<CostMessage>,
+    found: &SearchResult,
+) -> proof::ProofPart {
     let levels = variables.iter().zip(plan.levels).zip(done.shifts).rev();
-    let bucket = |((&variable, groups), shifts): ((_, Vec<plan::Group>), Vec<Vec<i64>>)| Bucket {
-        variable,
-        groups: groups
-            .into_iter()
-            .zip(shifts)
-            .map(|(group, shift)| Group { tables: group.tables, shift })
-            .collect(),
-    };
+    let bucket =
+        |((&variable, groups), shifts): ((_, Vec<plan::MiniBucket>), Vec<Vec<i64>>)| Bucket {
+            variable,
+            groups: groups
+                .into_iter()
+                .zip(shifts)
+                .map(|(group, shift)| BucketGroup { tables: group.tables, shift })
+                .collect(),
+        };
     let buckets = levels.map(bucket).collect();
-    proof::Part { messages, buckets, bound: found.bound, nodes: found.nodes }
+    proof::ProofPart { messages, buckets, bound: found.bound, nodes: found.nodes }
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which variables share a table, directly or through variables that are gone.
-pub(super) type Neighbours = BTreeMap<usize, BTreeSet<usize>>;
+pub(super) type NeighborMap = BTreeMap<usize, BTreeSet<usize>>;
 
 /// All variables of a graph, the first to go first. `size` gives how many values a variable has. Among equal tables the
 /// one that connects fewer goes first, then the smaller number.
 pub(super) fn elimination_order(
-    mut neighbours: Neighbours,
+    mut neighbours: NeighborMap,
     size: &dyn Fn(usize) -> usize,
 ) -> Vec<usize> {
     let mut waiting: BTreeSet<(u128, usize, usize)> =

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::data::{Cost, INFINITE, Network, Pair};
-use super::messages::Edge;
-use super::order::{Neighbours, elimination_order};
-use super::plan::Scope;
-use super::proof::Message;
-use super::reduce::Left;
-use super::table::Table;
+use super::data::{Cost, CostNetwork, INFINITE, PairCosts};
+use super::messages::PairEdge;
+use super::order::{NeighborMap, elimination_order};
+use super::plan::TableScope;
+use super::proof::CostMessage;
+use super::reduce::LiveValues;
+use super::table::LevelTable;
 
 /// A network with the values that are left.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reduced<'a> {
-    pub(super) network: &'a Network,
+pub(super) struct ReducedNetwork<'a> {
+    pub(super) network: &'a CostNetwork,
     pub(super) pairs_of: &'a [Vec<usize>],
-    pub(super) left: &'a Left,
+    pub(super) left: &'a LiveValues,
 }
 
-impl<'a> Reduced<'a> {
+impl<'a> ReducedNetwork<'a> {
     pub(super) fn left_of(&self, variable: usize) -> &'a [usize] {
         self.left.get(variable).map_or(&[], Vec::as_slice)
     }
@@ -27,7 +27,7 @@ impl<'a> Reduced<'a> {
         self.left_of(variable).len() > 1
     }
 
-    fn pairs(&self, variable: usize) -> impl Iterator<Item = (usize, &'a Pair)> {
+    fn pairs(&self, variable: usize) -> impl Iterator<Item = (usize, &'a PairCosts)> {
         let numbers = self.pairs_of.get(variable).map_or(&[][..], Vec::as_slice);
         let network = self.network;
         numbers.iter().filter_map(move |&number| Some((number, network.pairs.get(number)?)))
@@ -40,7 +40,7 @@ impl<'a> Reduced<'a> {
     }
 
     /// Row-major, a row for each value that is left of the first variable.
-    fn together(&self, pair: &Pair) -> Vec<Cost> {
+    fn together(&self, pair: &PairCosts) -> Vec<Cost> {
         let (rows, columns) = (self.left_of(pair.first), self.left_of(pair.second));
         rows.iter().flat_map(|&a| columns.iter().map(move |&b| pair.cost(a, b))).collect()
     }
@@ -77,7 +77,7 @@ impl<'a> Reduced<'a> {
 
 /// The tables of a part before any variable goes.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct Subproblem {
     /// The variable of each level.
     pub(super) variables: Vec<usize>,
     /// How many values each level has.
@@ -85,20 +85,20 @@ pub(super) struct Part {
     /// The costs of each level alone.
     pub(super) unaries: Vec<Vec<Cost>>,
     /// Pairs of two levels, by number; `a` and `b` are levels.
-    pub(super) edges: Vec<Edge>,
+    pub(super) edges: Vec<PairEdge>,
     numbers: Vec<usize>,
     /// Pairs of a level with a variable of one value: the number, the level, the costs.
     halves: Vec<(usize, usize, Vec<Cost>)>,
 }
 
-impl Part {
+impl Subproblem {
     /// The part of some variables, with levels in an order in which they go well.
-    pub(super) fn new(reduced: Reduced<'_>, group: &[usize]) -> Self {
+    pub(super) fn new(reduced: ReducedNetwork<'_>, group: &[usize]) -> Self {
         let near = |v: usize| {
             let others = reduced.pairs(v).map(move |(_, pair)| pair.other(v));
             (v, others.filter(|&other| reduced.is_open(other)).collect::<BTreeSet<usize>>())
         };
-        let neighbours: Neighbours = group.iter().map(|&v| near(v)).collect();
+        let neighbours: NeighborMap = group.iter().map(|&v| near(v)).collect();
         let mut variables = elimination_order(neighbours, &|v| reduced.left_of(v).len());
         variables.reverse();
         let levels: BTreeMap<usize, usize> =
@@ -111,14 +111,15 @@ impl Part {
             numbers: Vec::new(),
             halves: Vec::new(),
         };
-        let pairs: BTreeMap<usize, &Pair> = group.iter().flat_map(|&v| reduced.pairs(v)).collect();
+        let pairs: BTreeMap<usize, &PairCosts> =
+            group.iter().flat_map(|&v| reduced.pairs(v)).collect();
         for (number, pair) in pairs {
             let costs = reduced.together(pair);
             match (levels.get(&pair.first).copied(), levels.get(&pair.second).copied()) {
                 (Some(a), Some(b)) => {
                     let sent = |level: usize| vec![0; part.sizes.get(level).copied().unwrap_or(0)];
                     let (to_a, to_b) = (sent(a), sent(b));
-                    part.edges.push(Edge { a, b, costs, to_a, to_b });
+                    part.edges.push(PairEdge { a, b, costs, to_a, to_b });
                     part.numbers.push(number);
                 }
                 (Some(level), None) | (None, Some(level)) => {
@@ -131,7 +132,7 @@ impl Part {
     }
 
     /// The levels of all tables, by number.
-    pub(super) fn scopes(&self, variables: usize) -> Vec<Scope> {
+    pub(super) fn scopes(&self, variables: usize) -> Vec<TableScope> {
         let alone = self.variables.iter().enumerate().map(|(level, &v)| (v, vec![level]));
         let edges = self.edges.iter().zip(&self.numbers);
         let edges = edges.map(|(e, &n)| (variables + n, vec![e.a.min(e.b), e.a.max(e.b)]));
@@ -140,8 +141,8 @@ impl Part {
     }
 
     /// All tables, by number.
-    pub(super) fn tables(&self, variables: usize) -> BTreeMap<usize, Table> {
-        let table = |levels, costs| Table::new(levels, &self.sizes, costs);
+    pub(super) fn tables(&self, variables: usize) -> BTreeMap<usize, LevelTable> {
+        let table = |levels, costs| LevelTable::new(levels, &self.sizes, costs);
         let alone = self.variables.iter().zip(&self.unaries).enumerate();
         let alone = alone.map(|(level, (&v, costs))| (v, table(vec![level], costs.clone())));
         let edges = self.edges.iter().zip(&self.numbers).map(|(edge, &number)| {
@@ -161,7 +162,7 @@ impl Part {
     }
 
     /// The messages that made the edges what they are; `None` where one does not fit its type.
-    pub(super) fn messages(&self) -> Option<Vec<Message>> {
+    pub(super) fn messages(&self) -> Option<Vec<CostMessage>> {
         let mut messages = Vec::new();
         for (edge, &pair) in self.edges.iter().zip(&self.numbers) {
             for (level, sent) in [(edge.a, &edge.to_a), (edge.b, &edge.to_b)] {
@@ -169,7 +170,7 @@ impl Part {
                     let costs: Result<Vec<i64>, _> =
                         sent.iter().map(|&cost| i64::try_from(cost)).collect();
                     let variable = self.variables.get(level).copied()?;
-                    messages.push(Message { pair, variable, costs: costs.ok()? });
+                    messages.push(CostMessage { pair, variable, costs: costs.ok()? });
                 }
             }
         }

@@ -15,7 +15,7 @@ pub struct Solution {
     /// No assignment costs less, in bytes. `INFINITE`: none has a finite cost. Equal to `cost`: proven to be the best.
     pub bound: Cost,
     /// Why the bound holds.
-    pub proof: Proof,
+    pub proof: BoundProof,
 }
 
 impl Solution {
@@ -27,16 +27,16 @@ impl Solution {
 
 /// Why no assignment costs less than a bound: values that are not needed, then parts that share no variable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Proof {
+pub struct BoundProof {
     /// Values that a best assignment does without, in the order in which they were left out.
-    pub drops: Vec<Dropped>,
+    pub drops: Vec<DroppedValue>,
     /// The variables that two values or more are left of, in parts that no table connects.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ProofPart>,
 }
 
 /// A value that a best assignment does without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedValue {
     /// The variable, by number.
     pub variable: usize,
     /// The value that goes.
@@ -51,9 +51,9 @@ pub struct Dropped {
 /// Tables are numbered: the costs of variable `v` alone are table `v`; pair `p` is table `variables + p`; then come the
 /// tables that the buckets of this part make, in their order, from `variables + pairs` on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct ProofPart {
     /// Costs that are moved between tables before anything else.
-    pub messages: Vec<Message>,
+    pub messages: Vec<CostMessage>,
     /// A step for each variable: the one that goes first is first.
     pub buckets: Vec<Bucket>,
     /// What is proven for this part, in bytes: every prefix of values, the variables that went last first, whose tables
@@ -66,7 +66,7 @@ pub struct Part {
 /// Costs that are taken out of every entry of a pair, and added to the costs of one of its variables alone: the cost of
 /// every assignment stays what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct CostMessage {
     /// The pair, by its number among the pairs.
     pub pair: usize,
     /// The variable whose own costs grow.
@@ -83,12 +83,12 @@ pub struct Bucket {
     /// The variable, by number.
     pub variable: usize,
     /// Its groups: every table with the variable is in one.
-    pub groups: Vec<Group>,
+    pub groups: Vec<BucketGroup>,
 }
 
 /// Tables that are added up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct BucketGroup {
     /// Their numbers.
     pub tables: Vec<usize>,
     /// What is added for each value that is left of the bucket's variable, in bytes; empty: nothing. Over all groups of a

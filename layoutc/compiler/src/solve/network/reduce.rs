@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::data::{INFINITE, Network, Pair};
-use super::proof::Dropped;
+use super::data::{CostNetwork, INFINITE, PairCosts};
+use super::proof::DroppedValue;
 
 /// How many entries may be compared in the search for values that others are never worse than.
 const COMPARISONS: usize = 1 << 27;
 
 /// The values that are left of each variable, ascending.
-pub(super) type Left = Vec<Vec<usize>>;
+pub(super) type LiveValues = Vec<Vec<usize>>;
 
 /// The values that stay, and why the others do not. A variable that nothing is left of ends it: there is no assignment.
-pub(super) fn reduce(network: &Network) -> (Left, Vec<Dropped>) {
-    let mut state = State {
+pub(super) fn reduce(network: &CostNetwork) -> (LiveValues, Vec<DroppedValue>) {
+    let mut state = ValuePruner {
         network,
         pairs_of: network.pairs_of(),
         left: network.unaries.iter().map(|costs| (0..costs.len()).collect()).collect(),
@@ -35,20 +35,20 @@ pub(super) fn reduce(network: &Network) -> (Left, Vec<Dropped>) {
     (state.left, state.drops)
 }
 
-struct State<'a> {
-    network: &'a Network,
+struct ValuePruner<'a> {
+    network: &'a CostNetwork,
     pairs_of: Vec<Vec<usize>>,
-    left: Left,
-    drops: Vec<Dropped>,
+    left: LiveValues,
+    drops: Vec<DroppedValue>,
     comparisons: usize,
 }
 
-impl State<'_> {
+impl ValuePruner<'_> {
     fn left_of(&self, variable: usize) -> &[usize] {
         self.left.get(variable).map_or(&[], Vec::as_slice)
     }
 
-    fn pairs(&self, variable: usize) -> impl Iterator<Item = &Pair> {
+    fn pairs(&self, variable: usize) -> impl Iterator<Item = &PairCosts> {
         let numbers = self.pairs_of.get(variable).map_or(&[][..], Vec::as_slice);
         numbers.iter().filter_map(|&number| self.network.pairs.get(number))
     }
@@ -62,7 +62,7 @@ impl State<'_> {
         if let Some(left) = self.left.get_mut(variable) {
             left.retain(|&v| v != value);
         }
-        self.drops.push(Dropped { variable, value, by });
+        self.drops.push(DroppedValue { variable, value, by });
     }
 
     fn drop_forbidden(&mut self, variable: usize) {
@@ -75,7 +75,7 @@ impl State<'_> {
     }
 
     /// Whether nothing that is left of the other variable goes with the value.
-    fn is_alone(&self, pair: &Pair, variable: usize, value: usize) -> bool {
+    fn is_alone(&self, pair: &PairCosts, variable: usize, value: usize) -> bool {
         let mut others = self.left_of(pair.other(variable)).iter();
         others.all(|&other| pair.cost_from(variable, value, other) == INFINITE)
     }

@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::data::{Cost, INFINITE};
-use super::eliminate::Eliminated;
-use super::plan::Plan;
-use super::table::{Table, capped};
+use super::eliminate::BucketTables;
+use super::plan::EliminationPlan;
+use super::table::{LevelTable, capped};
 
 /// Prefixes between two attempts to complete one greedily.
 const BETWEEN_DIVES: usize = 128;
@@ -20,7 +20,7 @@ const BETWEEN_STOPS: usize = 256;
 
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     /// A value for each level, and what they cost.
     pub(super) best: Option<(Vec<usize>, Cost)>,
     /// Nothing costs less.
@@ -30,24 +30,24 @@ pub(super) struct Found {
 }
 
 /// A prefix: its last value, and where the one before is.
-struct Node {
+struct SearchNode {
     before: usize,
     value: usize,
 }
 
 /// The tables of a part by the level at which they count.
-pub(super) struct Search<'a> {
+pub(super) struct BestFirstSearch<'a> {
     /// For each level: tables whose innermost level it is.
-    ins: Vec<Vec<&'a Table>>,
+    ins: Vec<Vec<&'a LevelTable>>,
     /// For each level: tables that it made.
-    outs: Vec<Vec<&'a Table>>,
+    outs: Vec<Vec<&'a LevelTable>>,
     sizes: &'a [usize],
-    hard: usize,
+    inexact_levels: usize,
     start: Cost,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(plan: &Plan, done: &'a Eliminated, sizes: &'a [usize]) -> Self {
+impl<'a> BestFirstSearch<'a> {
+    pub(super) fn new(plan: &EliminationPlan, done: &'a BucketTables, sizes: &'a [usize]) -> Self {
         let table = |number: usize| done.tables.get(&number);
         let ins = plan.levels.iter().map(|groups| {
             groups.iter().flat_map(|group| group.tables.iter().filter_map(|&t| table(t))).collect()
@@ -57,7 +57,7 @@ impl<'a> Search<'a> {
             ins: ins.collect(),
             outs: outs.collect(),
             sizes,
-            hard: plan.hard(),
+            inexact_levels: plan.hard(),
             start: done.bound,
         }
     }
@@ -97,10 +97,11 @@ impl<'a> Search<'a> {
         nodes: usize,
         improve: &dyn Fn(&mut Vec<usize>) -> Cost,
         stop: &dyn Fn() -> bool,
-    ) -> Found {
+    ) -> SearchResult {
         let mut best: Option<(Vec<usize>, Cost)> = None;
-        let mut arena: Vec<Node> = Vec::new();
-        let mut waiting = BinaryHeap::from([Reverse((self.start, self.hard, usize::MAX))]);
+        let mut arena: Vec<SearchNode> = Vec::new();
+        let mut waiting =
+            BinaryHeap::from([Reverse((self.start, self.inexact_levels, usize::MAX))]);
         let mut bound = INFINITE;
         let mut opened = 0usize;
         while let Some(Reverse((cost, depth_left, at))) = waiting.pop() {
@@ -128,12 +129,12 @@ impl<'a> Search<'a> {
             for (value, &cost) in self.next(&prefix, cost).iter().enumerate() {
                 if cost < least {
                     waiting.push(Reverse((cost, depth_left - 1, arena.len())));
-                    arena.push(Node { before: at, value });
+                    arena.push(SearchNode { before: at, value });
                 }
             }
         }
         let bound = bound.min(best.as_ref().map_or(INFINITE, |&(_, cost)| cost));
-        Found { best, bound, nodes: arena.len() }
+        SearchResult { best, bound, nodes: arena.len() }
     }
 }
 
@@ -149,7 +150,7 @@ fn better(
 }
 
 /// The values of a prefix, level 0 first.
-fn values(arena: &[Node], mut at: usize) -> Vec<usize> {
+fn values(arena: &[SearchNode], mut at: usize) -> Vec<usize> {
     let mut values = Vec::new();
     while let Some(node) = arena.get(at) {
         values.push(node.value);

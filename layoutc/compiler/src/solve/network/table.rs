@@ -8,7 +8,7 @@ const ENTRIES: usize = 1 << 22;
 
 /// Costs for all values of some levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Table {
+pub(super) struct LevelTable {
     /// Ascending.
     levels: Vec<usize>,
     /// Entries between neighbouring values, one for each of `levels`.
@@ -19,7 +19,7 @@ pub(super) struct Table {
     pub(super) costs: Vec<Cost>,
 }
 
-impl Table {
+impl LevelTable {
     /// A table of levels in ascending order. `sizes` gives the values of every level.
     pub(super) fn new(levels: Vec<usize>, sizes: &[usize], costs: Vec<Cost>) -> Self {
         let mut strides = vec![1; levels.len()];
@@ -70,7 +70,7 @@ fn size_of(sizes: &[usize], level: usize) -> usize {
 }
 
 /// One level of an odometer: where it is, how far it goes, and how far each table moves with it.
-struct Wheel {
+struct OdometerLevel {
     at: usize,
     extent: usize,
     steps: Vec<usize>,
@@ -79,13 +79,14 @@ struct Wheel {
 /// Adds tables up that have the same innermost level, and shows the sum for every assignment of the `outer` levels, in
 /// row-major order: one cost for each value of the innermost level. `None` when it was stopped.
 pub(super) fn sum_rows(
-    tables: &[&Table],
+    tables: &[&LevelTable],
     outer: &[usize],
     sizes: &[usize],
     stop: &dyn Fn() -> bool,
     mut show: impl FnMut(&[Cost]),
 ) -> Option<()> {
-    let mut wheels: Vec<Wheel> = outer.iter().map(|&level| wheel(tables, level, sizes)).collect();
+    let mut wheels: Vec<OdometerLevel> =
+        outer.iter().map(|&level| wheel(tables, level, sizes)).collect();
     let width = tables.iter().map(|table| table.width).max().unwrap_or(1);
     let mut offsets = vec![0usize; tables.len()];
     let mut sum = vec![0; width];
@@ -112,13 +113,13 @@ pub(super) fn sum_rows(
     }
 }
 
-fn wheel(tables: &[&Table], level: usize, sizes: &[usize]) -> Wheel {
+fn wheel(tables: &[&LevelTable], level: usize, sizes: &[usize]) -> OdometerLevel {
     let steps = tables.iter().map(|table| table.stride(level)).collect();
-    Wheel { at: 0, extent: size_of(sizes, level), steps }
+    OdometerLevel { at: 0, extent: size_of(sizes, level), steps }
 }
 
 /// Turns to the next row; `false` after the last one.
-fn advance(wheels: &mut [Wheel], offsets: &mut [usize]) -> bool {
+fn advance(wheels: &mut [OdometerLevel], offsets: &mut [usize]) -> bool {
     for wheel in wheels.iter_mut().rev() {
         wheel.at += 1;
         let turns = wheel.at < wheel.extent;

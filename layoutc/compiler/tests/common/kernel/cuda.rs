@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use layoutc_compiler::check;
-use layoutc_compiler::config::{Config, TargetCuda, Targets};
+use layoutc_compiler::config::{Config, TargetCuda, TargetsConfig};
 
 use super::{For, Kernel, One, begun, compared, instances, manifest};
 use crate::common::cc::{folder, full};
@@ -15,7 +15,7 @@ use crate::common::moves::channels;
 pub(super) fn computes(kernel: &Kernel) {
     let text = manifest(kernel, For::Gpu);
     let cuda = Some(TargetCuda::default());
-    let target = Targets { c: None, opencl: None, cuda, own: BTreeMap::new() };
+    let target = TargetsConfig { c: None, opencl: None, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &config);
     assert_eq!(checked.diagnostics, [], "{text}");

@@ -2,12 +2,12 @@
 
 use layoutc_algebra::parse as index;
 
-use super::token::{Token, TokenKind, tokenize};
+use super::token::{StatementToken, StatementTokenKind, tokenize};
 use super::{
-    Ast, AstKind, IN_AN_INDEX, IndexKind, IndexText, Line, MAX_DEPTH, Operator, ReadText, Span,
-    TextError, TextErrorKind, Word,
+    IN_AN_INDEX, IndexKind, IndexText, InfixOperator, MAX_DEPTH, NameToken, ReadAst, StatementAst,
+    StatementError, StatementErrorKind, StatementSpan, ValueAst, ValueAstKind,
 };
-use crate::model::compute::{Arithmetic, Comparison, Reduction};
+use crate::model::compute::{Arithmetic, ComparePredicate, Reduction};
 
 /// How tightly operators bind, the loosest first.
 const OR: u8 = 1;
@@ -21,33 +21,33 @@ const PRODUCT: u8 = 6;
 ///
 /// # Errors
 /// The first fault, with its place.
-pub(in crate::check) fn statement(text: &str) -> Result<Line, TextError> {
+pub(in crate::check) fn statement(text: &str) -> Result<StatementAst, StatementError> {
     let tokens = tokenize(text)?;
-    let mut parser = Parser { text, tokens: &tokens, at: 0, nesting: 0 };
+    let mut parser = StatementParser { text, tokens: &tokens, at: 0, nesting: 0 };
     let target = parser.name("the tensor that is written")?;
     let (axes, scatter) = parser.left()?;
     let left = target.span.start..parser.end_before();
     let (op, op_span) = parser.reduction()?;
     let value = parser.value()?;
     match parser.peek() {
-        None => Ok(Line { target, axes, scatter, left, op, op_span, value }),
+        None => Ok(StatementAst { target, axes, scatter, left, op, op_span, value }),
         Some(_) => Err(parser.unexpected("an operator or the end")),
     }
 }
 
-struct Parser<'a> {
+struct StatementParser<'a> {
     text: &'a str,
-    tokens: &'a [Token],
+    tokens: &'a [StatementToken],
     at: usize,
     nesting: usize,
 }
 
-impl Parser<'_> {
-    fn peek(&self) -> Option<&TokenKind> {
+impl StatementParser<'_> {
+    fn peek(&self) -> Option<&StatementTokenKind> {
         self.tokens.get(self.at).map(|token| &token.kind)
     }
 
-    fn span(&self) -> Span {
+    fn span(&self) -> StatementSpan {
         let end = self.text.len();
         self.tokens.get(self.at).map_or(end..end, |token| token.span.clone())
     }
@@ -59,7 +59,7 @@ impl Parser<'_> {
     }
 
     fn is_sign(&self, sign: &str) -> bool {
-        matches!(self.peek(), Some(TokenKind::Sign(found)) if *found == sign)
+        matches!(self.peek(), Some(StatementTokenKind::Sign(found)) if *found == sign)
     }
 
     fn take(&mut self, sign: &str) -> bool {
@@ -68,42 +68,46 @@ impl Parser<'_> {
         found
     }
 
-    fn error<T>(&self, kind: TextErrorKind) -> Result<T, TextError> {
-        Err(TextError { kind, span: self.span() })
+    fn error<T>(&self, kind: StatementErrorKind) -> Result<T, StatementError> {
+        Err(StatementError { kind, span: self.span() })
     }
 
-    fn unexpected(&self, expected: &'static str) -> TextError {
+    fn unexpected(&self, expected: &'static str) -> StatementError {
         let found = match self.tokens.get(self.at) {
             None => "the end".to_owned(),
             Some(token) => {
                 format!("`{}`", self.text.get(token.span.clone()).unwrap_or_default())
             }
         };
-        TextError { kind: TextErrorKind::Unexpected { expected, found }, span: self.span() }
+        StatementError {
+            kind: StatementErrorKind::Unexpected { expected, found },
+            span: self.span(),
+        }
     }
 
-    fn name(&mut self, expected: &'static str) -> Result<Word, TextError> {
+    fn name(&mut self, expected: &'static str) -> Result<NameToken, StatementError> {
         let span = self.span();
         match self.peek() {
-            Some(TokenKind::Name(name)) => {
+            Some(StatementTokenKind::Name(name)) => {
                 let name = name.clone();
                 self.at += 1;
-                Ok(Word { name, span })
+                Ok(NameToken { name, span })
             }
-            Some(TokenKind::Keyword(word)) => {
-                self.error(TextErrorKind::Keyword((*word).to_owned()))
+            Some(StatementTokenKind::Keyword(word)) => {
+                self.error(StatementErrorKind::Keyword((*word).to_owned()))
             }
             _ => Err(self.unexpected(expected)),
         }
     }
 
     /// The axes on the left, or the indices where one of them reads an element.
-    fn left(&mut self) -> Result<(Vec<Word>, Option<Vec<IndexText>>), TextError> {
+    fn left(&mut self) -> Result<(Vec<NameToken>, Option<Vec<IndexText>>), StatementError> {
         let is_open = self.is_sign("[");
         let behind = self.tokens.get(self.at + usize::from(is_open)..).unwrap_or_default();
-        let end = behind.iter().position(|token| matches!(token.kind, TokenKind::Sign("]")));
+        let end =
+            behind.iter().position(|token| matches!(token.kind, StatementTokenKind::Sign("]")));
         let inside = behind.get(..end.unwrap_or(0)).unwrap_or_default();
-        let reads = inside.iter().any(|token| matches!(token.kind, TokenKind::Sign("[")));
+        let reads = inside.iter().any(|token| matches!(token.kind, StatementTokenKind::Sign("[")));
         if !(is_open && reads) {
             return Ok((self.axes()?, None));
         }
@@ -111,7 +115,7 @@ impl Parser<'_> {
         Ok((Vec::new(), Some(self.index()?)))
     }
 
-    fn axes(&mut self) -> Result<Vec<Word>, TextError> {
+    fn axes(&mut self) -> Result<Vec<NameToken>, StatementError> {
         if !self.take("[") {
             return Err(self.unexpected("`[` and the axes"));
         }
@@ -130,13 +134,13 @@ impl Parser<'_> {
         }
     }
 
-    fn reduction(&mut self) -> Result<(Reduction, Span), TextError> {
+    fn reduction(&mut self) -> Result<(Reduction, StatementSpan), StatementError> {
         let start = self.span();
         let op = match self.peek() {
-            Some(TokenKind::Sign("=")) => Reduction::Assign,
-            Some(TokenKind::Sign("+=")) => Reduction::Sum,
-            Some(TokenKind::Sign("*=")) => Reduction::Product,
-            Some(TokenKind::Name(name)) if name == "min" || name == "max" => {
+            Some(StatementTokenKind::Sign("=")) => Reduction::Assign,
+            Some(StatementTokenKind::Sign("+=")) => Reduction::Sum,
+            Some(StatementTokenKind::Sign("*=")) => Reduction::Product,
+            Some(StatementTokenKind::Name(name)) if name == "min" || name == "max" => {
                 let op = if name == "min" { Reduction::Min } else { Reduction::Max };
                 self.at += 1;
                 if !self.is_sign("=") {
@@ -144,7 +148,7 @@ impl Parser<'_> {
                 }
                 op
             }
-            _ => return self.error(TextErrorKind::NoOperator),
+            _ => return self.error(StatementErrorKind::NoOperator),
         };
         let end = self.span().end;
         self.at += 1;
@@ -154,66 +158,66 @@ impl Parser<'_> {
     /// One more level of nesting.
     fn deeper<T>(
         &mut self,
-        inner: impl FnOnce(&mut Self) -> Result<T, TextError>,
-    ) -> Result<T, TextError> {
+        inner: impl FnOnce(&mut Self) -> Result<T, StatementError>,
+    ) -> Result<T, StatementError> {
         self.nesting += 1;
         if self.nesting > MAX_DEPTH {
-            return self.error(TextErrorKind::TooDeep);
+            return self.error(StatementErrorKind::TooDeep);
         }
         let found = inner(self)?;
         self.nesting -= 1;
         Ok(found)
     }
 
-    fn node(&self, span: Span, kind: AstKind) -> Result<Ast, TextError> {
-        let node = Ast { span, kind, depth: 0 };
+    fn node(&self, span: StatementSpan, kind: ValueAstKind) -> Result<ValueAst, StatementError> {
+        let node = ValueAst { span, kind, depth: 0 };
         let depth = node.children().iter().map(|child| child.depth).max().unwrap_or(0) + 1;
         if depth > MAX_DEPTH {
-            return self.error(TextErrorKind::TooDeep);
+            return self.error(StatementErrorKind::TooDeep);
         }
-        Ok(Ast { depth, ..node })
+        Ok(ValueAst { depth, ..node })
     }
 
     /// A value, and what may stand behind it: `?? value`.
-    fn value(&mut self) -> Result<Ast, TextError> {
+    fn value(&mut self) -> Result<ValueAst, StatementError> {
         self.deeper(|parser| {
             let left = parser.operators(OR)?;
             if !parser.is_sign("??") {
                 return Ok(left);
             }
-            let AstKind::Read(read) = left.kind else {
-                return parser.error(TextErrorKind::Guard);
+            let ValueAstKind::Read(read) = left.kind else {
+                return parser.error(StatementErrorKind::Guard);
             };
             parser.at += 1;
             let other = parser.value()?;
             let span = left.span.start..other.span.end;
-            parser.node(span, AstKind::Guarded(Box::new(read), Box::new(other)))
+            parser.node(span, ValueAstKind::Guarded(Box::new(read), Box::new(other)))
         })
     }
 
-    fn operator(&self) -> Option<(Operator, u8)> {
-        use Operator::{Arithmetic as A, Compare as C};
+    fn operator(&self) -> Option<(InfixOperator, u8)> {
+        use InfixOperator::{Arithmetic as A, Compare as C};
         Some(match self.peek()? {
-            TokenKind::Keyword("or") => (A(Arithmetic::Or), OR),
-            TokenKind::Keyword("and") => (A(Arithmetic::And), AND),
-            TokenKind::Sign("==") => (C(Comparison::Equal), COMPARE),
-            TokenKind::Sign("!=") => (C(Comparison::NotEqual), COMPARE),
-            TokenKind::Sign("<") => (C(Comparison::Less), COMPARE),
-            TokenKind::Sign("<=") => (C(Comparison::LessOrEqual), COMPARE),
-            TokenKind::Sign(">") => (C(Comparison::Greater), COMPARE),
-            TokenKind::Sign(">=") => (C(Comparison::GreaterOrEqual), COMPARE),
-            TokenKind::Sign("+") => (A(Arithmetic::Add), SUM),
-            TokenKind::Sign("-") => (A(Arithmetic::Subtract), SUM),
-            TokenKind::Sign("*") => (A(Arithmetic::Multiply), PRODUCT),
-            TokenKind::Sign("/") => (A(Arithmetic::Divide), PRODUCT),
-            TokenKind::Sign("//") => (A(Arithmetic::FloorDivide), PRODUCT),
-            TokenKind::Sign("%") => (A(Arithmetic::Modulo), PRODUCT),
+            StatementTokenKind::Keyword("or") => (A(Arithmetic::Or), OR),
+            StatementTokenKind::Keyword("and") => (A(Arithmetic::And), AND),
+            StatementTokenKind::Sign("==") => (C(ComparePredicate::Equal), COMPARE),
+            StatementTokenKind::Sign("!=") => (C(ComparePredicate::NotEqual), COMPARE),
+            StatementTokenKind::Sign("<") => (C(ComparePredicate::Less), COMPARE),
+            StatementTokenKind::Sign("<=") => (C(ComparePredicate::LessOrEqual), COMPARE),
+            StatementTokenKind::Sign(">") => (C(ComparePredicate::Greater), COMPARE),
+            StatementTokenKind::Sign(">=") => (C(ComparePredicate::GreaterOrEqual), COMPARE),
+            StatementTokenKind::Sign("+") => (A(Arithmetic::Add), SUM),
+            StatementTokenKind::Sign("-") => (A(Arithmetic::Subtract), SUM),
+            StatementTokenKind::Sign("*") => (A(Arithmetic::Multiply), PRODUCT),
+            StatementTokenKind::Sign("/") => (A(Arithmetic::Divide), PRODUCT),
+            StatementTokenKind::Sign("//") => (A(Arithmetic::FloorDivide), PRODUCT),
+            StatementTokenKind::Sign("%") => (A(Arithmetic::Modulo), PRODUCT),
             _ => return None,
         })
     }
 
     /// Operators that bind at least as tightly as `least`, by precedence climbing.
-    fn operators(&mut self, least: u8) -> Result<Ast, TextError> {
+    fn operators(&mut self, least: u8) -> Result<ValueAst, StatementError> {
         let mut left = self.prefixed(least)?;
         let mut compared = false;
         while let Some((operator, level)) = self.operator() {
@@ -221,58 +225,58 @@ impl Parser<'_> {
                 break;
             }
             if level == COMPARE && std::mem::replace(&mut compared, true) {
-                return self.error(TextErrorKind::Chained);
+                return self.error(StatementErrorKind::Chained);
             }
             compared &= level == COMPARE;
             let sign = self.span();
             self.at += 1;
             let right = self.operators(level + 1)?;
             let span = left.span.start..right.span.end;
-            let kind = AstKind::Binary(operator, sign, Box::new(left), Box::new(right));
+            let kind = ValueAstKind::Binary(operator, sign, Box::new(left), Box::new(right));
             left = self.node(span, kind)?;
         }
         Ok(left)
     }
 
-    fn prefixed(&mut self, least: u8) -> Result<Ast, TextError> {
+    fn prefixed(&mut self, least: u8) -> Result<ValueAst, StatementError> {
         let start = self.span().start;
-        if matches!(self.peek(), Some(TokenKind::Keyword("not"))) {
+        if matches!(self.peek(), Some(StatementTokenKind::Keyword("not"))) {
             if least > NOT {
                 return Err(self.unexpected("a value: `not` here needs parentheses"));
             }
             self.at += 1;
             let inner = self.deeper(|parser| parser.operators(NOT))?;
-            return self.node(start..inner.span.end, AstKind::Not(Box::new(inner)));
+            return self.node(start..inner.span.end, ValueAstKind::Not(Box::new(inner)));
         }
         if self.take("-") {
             let inner = self.deeper(|parser| parser.prefixed(PRODUCT + 1))?;
-            return self.node(start..inner.span.end, AstKind::Negate(Box::new(inner)));
+            return self.node(start..inner.span.end, ValueAstKind::Negate(Box::new(inner)));
         }
         self.atom()
     }
 
-    fn atom(&mut self) -> Result<Ast, TextError> {
+    fn atom(&mut self) -> Result<ValueAst, StatementError> {
         let span = self.span();
         let kind = match self.peek() {
-            Some(TokenKind::Integer(value)) => AstKind::Integer(*value),
-            Some(TokenKind::Float(value)) => AstKind::Float(*value),
-            Some(TokenKind::Keyword("true")) => AstKind::Bool(true),
-            Some(TokenKind::Keyword("false")) => AstKind::Bool(false),
-            Some(TokenKind::Keyword("inf")) => AstKind::Float(f64::INFINITY),
-            Some(TokenKind::Keyword("nan")) => AstKind::Float(f64::NAN),
-            Some(TokenKind::Name(name)) => {
-                let word = Word { name: name.clone(), span };
+            Some(StatementTokenKind::Integer(value)) => ValueAstKind::Integer(*value),
+            Some(StatementTokenKind::Float(value)) => ValueAstKind::Float(*value),
+            Some(StatementTokenKind::Keyword("true")) => ValueAstKind::Bool(true),
+            Some(StatementTokenKind::Keyword("false")) => ValueAstKind::Bool(false),
+            Some(StatementTokenKind::Keyword("inf")) => ValueAstKind::Float(f64::INFINITY),
+            Some(StatementTokenKind::Keyword("nan")) => ValueAstKind::Float(f64::NAN),
+            Some(StatementTokenKind::Name(name)) => {
+                let word = NameToken { name: name.clone(), span };
                 self.at += 1;
                 return self.named(word);
             }
-            Some(TokenKind::Sign("(")) => {
+            Some(StatementTokenKind::Sign("(")) => {
                 self.at += 1;
                 let inner = self.value()?;
                 let end = self.span().end;
                 if !self.take(")") {
                     return Err(self.unexpected("an operator or `)`"));
                 }
-                return Ok(Ast { span: span.start..end, ..inner });
+                return Ok(ValueAst { span: span.start..end, ..inner });
             }
             _ => return Err(self.unexpected("a value")),
         };
@@ -281,16 +285,16 @@ impl Parser<'_> {
     }
 
     /// What begins with a name: a read, a call, or the name alone.
-    fn named(&mut self, word: Word) -> Result<Ast, TextError> {
+    fn named(&mut self, word: NameToken) -> Result<ValueAst, StatementError> {
         let start = word.span.start;
         if self.take("[") {
             let index = self.index()?;
             let span = start..self.end_before();
-            let read = ReadText { tensor: word, index, span: span.clone() };
-            return self.node(span, AstKind::Read(read));
+            let read = ReadAst { tensor: word, index, span: span.clone() };
+            return self.node(span, ValueAstKind::Read(read));
         }
         if !self.take("(") {
-            return self.node(word.span, AstKind::Name(word.name));
+            return self.node(word.span, ValueAstKind::Name(word.name));
         }
         let mut arguments = Vec::new();
         while !self.take(")") {
@@ -299,11 +303,11 @@ impl Parser<'_> {
             }
             arguments.push(self.value()?);
         }
-        self.node(start..self.end_before(), AstKind::Call(word, arguments))
+        self.node(start..self.end_before(), ValueAstKind::Call(word, arguments))
     }
 
     /// The indices up to the bracket that closes: each read by the algebra, or a value where it reads an element.
-    fn index(&mut self) -> Result<Vec<IndexText>, TextError> {
+    fn index(&mut self) -> Result<Vec<IndexText>, StatementError> {
         let mut index = Vec::new();
         if self.take("]") {
             return Ok(index);
@@ -332,11 +336,11 @@ impl Parser<'_> {
         let mut open = 0_usize;
         for token in self.tokens.get(self.at..).unwrap_or_default() {
             match token.kind {
-                TokenKind::Sign("[") => return true,
-                TokenKind::Sign("]") => return false,
-                TokenKind::Sign(",") if open == 0 => return false,
-                TokenKind::Sign("(") => open += 1,
-                TokenKind::Sign(")") => open = open.saturating_sub(1),
+                StatementTokenKind::Sign("[") => return true,
+                StatementTokenKind::Sign("]") => return false,
+                StatementTokenKind::Sign(",") if open == 0 => return false,
+                StatementTokenKind::Sign("(") => open += 1,
+                StatementTokenKind::Sign(")") => open = open.saturating_sub(1),
                 _ => {}
             }
         }
@@ -344,14 +348,14 @@ impl Parser<'_> {
     }
 
     /// Goes to the `,` or `]` behind an index.
-    fn skip_index(&mut self) -> Result<(), TextError> {
+    fn skip_index(&mut self) -> Result<(), StatementError> {
         let mut open = 0_usize;
         loop {
             match self.peek() {
-                Some(TokenKind::Sign("(")) => open += 1,
-                Some(TokenKind::Sign(")")) if open > 0 => open -= 1,
-                Some(TokenKind::Sign("]")) => return Ok(()),
-                Some(TokenKind::Sign(",")) if open == 0 => return Ok(()),
+                Some(StatementTokenKind::Sign("(")) => open += 1,
+                Some(StatementTokenKind::Sign(")")) if open > 0 => open -= 1,
+                Some(StatementTokenKind::Sign("]")) => return Ok(()),
+                Some(StatementTokenKind::Sign(",")) if open == 0 => return Ok(()),
                 Some(_) => {}
                 None => return Err(self.unexpected("`,` or `]`")),
             }
@@ -359,7 +363,7 @@ impl Parser<'_> {
         }
     }
 
-    fn one_index(&self, span: Span) -> Result<IndexText, TextError> {
+    fn one_index(&self, span: StatementSpan) -> Result<IndexText, StatementError> {
         let text = self.text.get(span.clone()).unwrap_or_default();
         match index::expression(text) {
             Ok(ast) => {
@@ -368,7 +372,7 @@ impl Parser<'_> {
             }
             Err(error) => {
                 let place = span.start + error.span.start..span.start + error.span.end;
-                Err(TextError { kind: TextErrorKind::Index(error, span), span: place })
+                Err(StatementError { kind: StatementErrorKind::Index(error, span), span: place })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A statement's text into tokens.
 
-use super::{Span, TextError, TextErrorKind};
+use super::{StatementError, StatementErrorKind, StatementSpan};
 
 /// The longest text, in bytes.
 const MAX_BYTES: usize = 1 << 16;
@@ -15,7 +15,7 @@ const SIGNS: &[&str] = &[
 ];
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum TokenKind {
+pub(super) enum StatementTokenKind {
     Integer(i128),
     Float(f64),
     Name(String),
@@ -24,14 +24,14 @@ pub(super) enum TokenKind {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
-    pub(super) span: Span,
+pub(super) struct StatementToken {
+    pub(super) kind: StatementTokenKind,
+    pub(super) span: StatementSpan,
 }
 
-pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, TextError> {
+pub(super) fn tokenize(text: &str) -> Result<Vec<StatementToken>, StatementError> {
     if text.len() > MAX_BYTES {
-        return Err(TextError { kind: TextErrorKind::TooDeep, span: 0..text.len() });
+        return Err(StatementError { kind: StatementErrorKind::TooDeep, span: 0..text.len() });
     }
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -43,40 +43,41 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, TextError> {
         }
         if let Some(field) = field(rest, tokens.last(), at) {
             let span = at..at + field.len();
-            return Err(TextError { kind: TextErrorKind::Field(shown(field)), span });
+            return Err(StatementError { kind: StatementErrorKind::Field(shown(field)), span });
         }
         let (kind, length) = if first.is_ascii_digit() || first == '.' {
             let length = number_length(rest);
             let word = rest.get(..length).unwrap_or_default();
             let span = at..at + length;
-            (number(word).map_err(|kind| TextError { kind, span })?, length)
+            (number(word).map_err(|kind| StatementError { kind, span })?, length)
         } else if first.is_ascii_alphabetic() || first == '_' {
             let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
             let word = rest.get(..length).unwrap_or_default();
             let keyword = KEYWORDS.iter().find(|keyword| **keyword == word);
             let kind = match keyword {
-                Some(keyword) => TokenKind::Keyword(keyword),
-                None => TokenKind::Name(word.to_owned()),
+                Some(keyword) => StatementTokenKind::Keyword(keyword),
+                None => StatementTokenKind::Name(word.to_owned()),
             };
             (kind, length)
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            (TokenKind::Sign(sign), sign.len())
+            (StatementTokenKind::Sign(sign), sign.len())
         } else {
             let span = at..at + first.len_utf8();
-            return Err(TextError { kind: TextErrorKind::Character(first), span });
+            return Err(StatementError { kind: StatementErrorKind::Character(first), span });
         };
-        tokens.push(Token { kind, span: at..at + length });
+        tokens.push(StatementToken { kind, span: at..at + length });
         at += length;
     }
     Ok(tokens)
 }
 
 /// `.d` right behind a name, which names a field.
-fn field<'t>(rest: &'t str, before: Option<&Token>, at: usize) -> Option<&'t str> {
+fn field<'t>(rest: &'t str, before: Option<&StatementToken>, at: usize) -> Option<&'t str> {
     let name = rest.strip_prefix('.')?;
-    let is_behind = before
-        .is_some_and(|token| matches!(token.kind, TokenKind::Name(_)) && token.span.end == at);
+    let is_behind = before.is_some_and(|token| {
+        matches!(token.kind, StatementTokenKind::Name(_)) && token.span.end == at
+    });
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let length = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
     if is_behind && is_name { rest.get(..length.checked_add(1)?) } else { None }
@@ -100,12 +101,12 @@ fn number_length(rest: &str) -> usize {
     length
 }
 
-fn number(word: &str) -> Result<TokenKind, TextErrorKind> {
+fn number(word: &str) -> Result<StatementTokenKind, StatementErrorKind> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let whole = |text: &str| digits(text) && (text == "0" || !text.starts_with('0'));
     if whole(word) {
-        let value = word.parse::<i64>().map_err(|_| TextErrorKind::TooBig(shown(word)))?;
-        return Ok(TokenKind::Integer(value.into()));
+        let value = word.parse::<i64>().map_err(|_| StatementErrorKind::TooBig(shown(word)))?;
+        return Ok(StatementTokenKind::Integer(value.into()));
     }
     let (mantissa, exponent) = match word.find(['e', 'E']) {
         Some(at) => (word.get(..at).unwrap_or_default(), word.get(at + 1..)),
@@ -117,11 +118,11 @@ fn number(word: &str) -> Result<TokenKind, TextErrorKind> {
         None => whole(mantissa),
     };
     if !is_mantissa || !exponent.is_none_or(is_exponent) {
-        return Err(TextErrorKind::Literal(shown(word)));
+        return Err(StatementErrorKind::Literal(shown(word)));
     }
     match word.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(TokenKind::Float(value)),
-        _ => Err(TextErrorKind::TooBig(shown(word))),
+        Ok(value) if value.is_finite() => Ok(StatementTokenKind::Float(value)),
+        _ => Err(StatementErrorKind::TooBig(shown(word))),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Tensors that lie one behind the other along an axis of another one.
 
-use super::super::known::Known;
-use super::{Operation, by_name, by_position};
+use super::super::known::GraphTensorType;
+use super::{OperatorSignature, by_name, by_position};
 use crate::manifest::syntax::PropertyItem;
 
 /// Why the operands, one behind the other, are not the result.
-pub(super) fn concat(operation: &Operation<'_>) -> Option<String> {
+pub(super) fn concat(operation: &OperatorSignature<'_>) -> Option<String> {
     let whole = *operation.results.first()?;
     let parts = &operation.operands;
     let axes = axes(operation, whole, parts.first().copied());
@@ -21,7 +21,7 @@ pub(super) fn concat(operation: &Operation<'_>) -> Option<String> {
 }
 
 /// Why the results, one behind the other, are not the operand, or its beginning: what nobody reads need not be there.
-pub(super) fn split(operation: &Operation<'_>) -> Option<String> {
+pub(super) fn split(operation: &OperatorSignature<'_>) -> Option<String> {
     let whole = *operation.operands.first()?;
     let parts = &operation.results;
     let axes = axes(operation, whole, None);
@@ -36,17 +36,21 @@ pub(super) fn split(operation: &Operation<'_>) -> Option<String> {
 }
 
 /// `` along `C` ``, where one axis is meant.
-fn along(whole: &Known, axes: &[usize]) -> String {
+fn along(whole: &GraphTensorType, axes: &[usize]) -> String {
     let [axis] = axes else { return String::new() };
     whole.axes.get(*axis).map(|axis| format!(" along `{}`", axis.name)).unwrap_or_default()
 }
 
 /// The axes of the whole that may be meant: that of the property `axis`, by letter or by number, else any.
-fn axes(operation: &Operation<'_>, whole: &Known, first: Option<&Known>) -> Vec<usize> {
+fn axes(
+    operation: &OperatorSignature<'_>,
+    whole: &GraphTensorType,
+    first: Option<&GraphTensorType>,
+) -> Vec<usize> {
     let rank = whole.axes.len();
     let mut meant: Vec<usize> = Vec::new();
     if let Some(PropertyItem::Word(name)) = operation.property("axis") {
-        let of = |tensor: &Known| tensor.position(name);
+        let of = |tensor: &GraphTensorType| tensor.position(name);
         meant.extend(first.and_then(of).into_iter().chain(of(whole)));
     }
     if let Some(number) = operation.integer("axis") {
@@ -61,8 +65,8 @@ fn axes(operation: &Operation<'_>, whole: &Known, first: Option<&Known>) -> Vec<
 
 /// The extents of all parts along an axis of the whole added up; `None` where they differ from it along another one, or the
 /// sum is beyond 128 bits.
-fn joined(parts: &[&Known], whole: &Known, axis: usize) -> Option<i128> {
-    let along = |places: fn(&Known, &Known) -> Option<Vec<usize>>| {
+fn joined(parts: &[&GraphTensorType], whole: &GraphTensorType, axis: usize) -> Option<i128> {
+    let along = |places: fn(&GraphTensorType, &GraphTensorType) -> Option<Vec<usize>>| {
         let mut sum = 0_i128;
         for part in parts {
             let places = places(part, whole).filter(|places| places.len() == whole.axes.len())?;

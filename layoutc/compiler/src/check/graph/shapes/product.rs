@@ -1,17 +1,17 @@
 //! Products of matrices.
 
-use super::super::known::Known;
-use super::Operation;
+use super::super::known::GraphTensorType;
+use super::OperatorSignature;
 
 /// Why two operands and a result are no product: neither by position, as `NumPy` has it, nor by the names of their axes.
-pub(super) fn clash(operation: &Operation<'_>) -> Option<String> {
+pub(super) fn clash(operation: &OperatorSignature<'_>) -> Option<String> {
     let ([a, b, ..], result) = (operation.operands.as_slice(), operation.results.first()?) else {
         return None;
     };
     if is_named(a, b, result) {
         return None;
     }
-    let turned = |known: &Known, property: &str| {
+    let turned = |known: &GraphTensorType, property: &str| {
         let mut extents: Vec<i128> = known.axes.iter().map(|axis| axis.extent).collect();
         let rank = extents.len();
         if operation.integer(property).is_some_and(|value| value != 0) && rank >= 2 {
@@ -72,14 +72,14 @@ fn together(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
 
 /// Whether the names of the axes say a product: each has one extent, those of the result are in an operand, and those that
 /// are summed over are in both.
-fn is_named(a: &Known, b: &Known, result: &Known) -> bool {
+fn is_named(a: &GraphTensorType, b: &GraphTensorType, result: &GraphTensorType) -> bool {
     let all = [a, b, result];
     let has_one_extent = all.iter().flat_map(|tensor| &tensor.axes).all(|axis| {
         all.iter().filter_map(|tensor| tensor.named(&axis.name)).all(|own| own == axis.extent)
     });
     let is_given =
         result.axes.iter().all(|axis| a.named(&axis.name).or(b.named(&axis.name)).is_some());
-    let summed = |own: &Known, other: &Known| {
+    let summed = |own: &GraphTensorType, other: &GraphTensorType| {
         let gone = own.axes.iter().filter(|axis| result.named(&axis.name).is_none());
         let both: Vec<bool> = gone.map(|axis| other.named(&axis.name).is_some()).collect();
         (both.len(), both.into_iter().all(|both| both))

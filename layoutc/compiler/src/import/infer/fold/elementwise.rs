@@ -4,14 +4,18 @@ use std::cmp::Ordering;
 
 use super::{size, spread};
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped};
-use crate::import::elements::{MAX_KNOWN, Values, float, whole};
+use crate::import::call::{OnnxCall, ShapedTensor};
+use crate::import::elements::{ConstantElements, MAX_KNOWN, float, whole};
 
 /// The most operands whose elements are taken together.
 const MAX_OPERANDS: usize = 64;
 
 /// The elements of an element-wise operator's result. `None`: it is no such operator, or a number has no exact value here.
-pub(super) fn elementwise(call: &Call<'_>, result: &Shaped, all: usize) -> Option<Values> {
+pub(super) fn elementwise(
+    call: &OnnxCall<'_>,
+    result: &ShapedTensor,
+    all: usize,
+) -> Option<ConstantElements> {
     let op = call.node.op_type.as_str();
     let first = call.optional(0)?;
     if let Some(folded) = unary(call, op, first.known.as_ref()?, result.dtype) {
@@ -27,7 +31,7 @@ pub(super) fn elementwise(call: &Call<'_>, result: &Shaped, all: usize) -> Optio
             );
             let truth = truth.integers()?;
             let place = |(k, truth): (usize, &i64)| Some(if *truth == 0 { all + k } else { k });
-            Values::chain(&[&a, &b])?.pick(truth.iter().enumerate().map(place))
+            ConstantElements::chain(&[&a, &b])?.pick(truth.iter().enumerate().map(place))
         }
         "Sum" | "Mean" | "Max" | "Min" if call.inputs.len() <= MAX_OPERANDS => {
             let mut folded = spread(first, &result.shape)?;
@@ -36,11 +40,13 @@ pub(super) fn elementwise(call: &Call<'_>, result: &Shaped, all: usize) -> Optio
                 folded = binary(call, joined, &folded, &spread((*input)?, &result.shape)?)?;
             }
             match (op, folded) {
-                ("Mean", Values::Floats(sums)) => {
+                ("Mean", ConstantElements::Floats(sums)) => {
                     let count = float(i64::try_from(call.inputs.len()).ok()?)?;
-                    Some(Values::Floats(sums.into_iter().map(|sum| sum / count).collect()))
+                    Some(ConstantElements::Floats(
+                        sums.into_iter().map(|sum| sum / count).collect(),
+                    ))
                 }
-                ("Mean", Values::Integers(_)) => None,
+                ("Mean", ConstantElements::Integers(_)) => None,
                 (_, folded) => Some(folded),
             }
         }
@@ -53,7 +59,7 @@ pub(super) fn elementwise(call: &Call<'_>, result: &Shaped, all: usize) -> Optio
 }
 
 /// The elements of `And` and `Or` where one operand decides alone: all false, or all true.
-pub(super) fn decided(call: &Call<'_>, result: &Shaped) -> Option<Values> {
+pub(super) fn decided(call: &OnnxCall<'_>, result: &ShapedTensor) -> Option<ConstantElements> {
     let deciding = match call.node.op_type.as_str() {
         "And" => 0,
         "Or" => 1,
@@ -63,25 +69,32 @@ pub(super) fn decided(call: &Call<'_>, result: &Shaped) -> Option<Values> {
     let mut known =
         call.inputs.iter().flatten().filter_map(|input| input.known.as_ref()?.integers());
     let is_decided = known.any(|values| values.iter().all(|value| *value == deciding));
-    is_decided.then(|| Values::Integers(vec![deciding; all]))
+    is_decided.then(|| ConstantElements::Integers(vec![deciding; all]))
 }
 
-fn unary(call: &Call<'_>, op: &str, known: &Values, to: Scalar) -> Option<Values> {
+fn unary(
+    call: &OnnxCall<'_>,
+    op: &str,
+    known: &ConstantElements,
+    to: Scalar,
+) -> Option<ConstantElements> {
     match (op, known) {
         ("Cast" | "CastLike", known) => cast(known, to),
-        ("Not", Values::Integers(values)) => {
-            Some(Values::Integers(values.iter().map(|value| i64::from(*value == 0)).collect()))
-        }
-        ("IsNaN" | "IsInf", Values::Floats(values)) => {
+        ("Not", ConstantElements::Integers(values)) => Some(ConstantElements::Integers(
+            values.iter().map(|value| i64::from(*value == 0)).collect(),
+        )),
+        ("IsNaN" | "IsInf", ConstantElements::Floats(values)) => {
             let is_counted = |name: &str| call.integer(name) != Some(0);
             let is = |value: &f64| match op {
                 "IsNaN" => value.is_nan(),
                 _ if *value > 0.0 => value.is_infinite() && is_counted("detect_positive"),
                 _ => value.is_infinite() && is_counted("detect_negative"),
             };
-            Some(Values::Integers(values.iter().map(|value| i64::from(is(value))).collect()))
+            Some(ConstantElements::Integers(
+                values.iter().map(|value| i64::from(is(value))).collect(),
+            ))
         }
-        (_, Values::Integers(values)) => {
+        (_, ConstantElements::Integers(values)) => {
             let one = |value: &i64| match op {
                 "Neg" => value.checked_neg(),
                 "Abs" => value.checked_abs(),
@@ -90,9 +103,9 @@ fn unary(call: &Call<'_>, op: &str, known: &Values, to: Scalar) -> Option<Values
                 "BitwiseNot" if to != Scalar::Bool => Some(!value),
                 _ => None,
             };
-            Some(Values::Integers(values.iter().map(one).collect::<Option<_>>()?))
+            Some(ConstantElements::Integers(values.iter().map(one).collect::<Option<_>>()?))
         }
-        (_, Values::Floats(values)) => {
+        (_, ConstantElements::Floats(values)) => {
             let change: fn(f64) -> f64 = match op {
                 "Neg" => |value| -value,
                 "Abs" => f64::abs,
@@ -109,23 +122,25 @@ fn unary(call: &Call<'_>, op: &str, known: &Values, to: Scalar) -> Option<Values
                 "Sign" => |value| if value == 0.0 { value } else { value.signum() },
                 _ => return None,
             };
-            Some(Values::Floats(values.iter().copied().map(change).collect()))
+            Some(ConstantElements::Floats(values.iter().copied().map(change).collect()))
         }
     }
 }
 
-fn clip(call: &Call<'_>, first: &Shaped) -> Option<Values> {
+fn clip(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     let bound = |k: usize| call.optional(k).map(|bound| bound.known.as_ref());
     Some(match first.known.as_ref()? {
-        Values::Integers(values) => {
+        ConstantElements::Integers(values) => {
             let bound = |k: usize, none: i64| match bound(k) {
                 Some(known) => known?.integers()?.first().copied(),
                 None => Some(none),
             };
             let (least, most) = (bound(1, i64::MIN)?, bound(2, i64::MAX)?);
-            Values::Integers(values.iter().map(|value| (*value).max(least).min(most)).collect())
+            ConstantElements::Integers(
+                values.iter().map(|value| (*value).max(least).min(most)).collect(),
+            )
         }
-        Values::Floats(values) if call.opset >= 11 => {
+        ConstantElements::Floats(values) if call.opset >= 11 => {
             let bound = |k: usize, none: f64| match bound(k) {
                 Some(known) => known?.floats()?.first().copied(),
                 None => Some(none),
@@ -133,59 +148,68 @@ fn clip(call: &Call<'_>, first: &Shaped) -> Option<Values> {
             let (least, most) = (bound(1, f64::NEG_INFINITY)?, bound(2, f64::INFINITY)?);
             let is_number = values.iter().chain([&least, &most]).all(|value| !value.is_nan());
             let one = |value: &f64| value.max(least).min(most);
-            is_number.then(|| Values::Floats(values.iter().map(one).collect()))?
+            is_number.then(|| ConstantElements::Floats(values.iter().map(one).collect()))?
         }
-        Values::Floats(_) => return None,
+        ConstantElements::Floats(_) => return None,
     })
 }
 
-fn cast(values: &Values, to: Scalar) -> Option<Values> {
+fn cast(values: &ConstantElements, to: Scalar) -> Option<ConstantElements> {
     let is_float = matches!(to, Scalar::F32 | Scalar::F64);
     Some(match (values, to) {
-        (Values::Integers(values), Scalar::Bool) => {
-            Values::Integers(values.iter().map(|value| i64::from(*value != 0)).collect())
+        (ConstantElements::Integers(values), Scalar::Bool) => {
+            ConstantElements::Integers(values.iter().map(|value| i64::from(*value != 0)).collect())
         }
-        (Values::Floats(values), Scalar::Bool) => {
-            Values::Integers(values.iter().map(|value| i64::from(*value != 0.0)).collect())
+        (ConstantElements::Floats(values), Scalar::Bool) => ConstantElements::Integers(
+            values.iter().map(|value| i64::from(*value != 0.0)).collect(),
+        ),
+        (ConstantElements::Integers(_), _) if is_float => {
+            ConstantElements::Floats(values.floats()?)
         }
-        (Values::Integers(_), _) if is_float => Values::Floats(values.floats()?),
-        (Values::Floats(values), _) if is_float => Values::Floats(values.clone()),
-        (Values::Integers(values), _) => Values::Integers(values.clone()),
-        (Values::Floats(values), _) => {
-            Values::Integers(values.iter().copied().map(whole).collect::<Option<_>>()?)
+        (ConstantElements::Floats(values), _) if is_float => {
+            ConstantElements::Floats(values.clone())
+        }
+        (ConstantElements::Integers(values), _) => ConstantElements::Integers(values.clone()),
+        (ConstantElements::Floats(values), _) => {
+            ConstantElements::Integers(values.iter().copied().map(whole).collect::<Option<_>>()?)
         }
     })
 }
 
 /// Both have as many elements.
-fn binary(call: &Call<'_>, op: &str, a: &Values, b: &Values) -> Option<Values> {
+fn binary(
+    call: &OnnxCall<'_>,
+    op: &str,
+    a: &ConstantElements,
+    b: &ConstantElements,
+) -> Option<ConstantElements> {
     match (a, b) {
-        (Values::Integers(a), Values::Integers(b)) => {
+        (ConstantElements::Integers(a), ConstantElements::Integers(b)) => {
             let pairs = a.iter().zip(b).map(|(a, b)| integers(call, op, *a, *b));
-            Some(Values::Integers(pairs.collect::<Option<_>>()?))
+            Some(ConstantElements::Integers(pairs.collect::<Option<_>>()?))
         }
-        (Values::Floats(a), Values::Floats(b)) => {
+        (ConstantElements::Floats(a), ConstantElements::Floats(b)) => {
             if let Some(compare) = compared(op) {
                 let pairs = a.iter().zip(b).map(|(a, b)| i64::from(compare(a, b)));
-                return Some(Values::Integers(pairs.collect()));
+                return Some(ConstantElements::Integers(pairs.collect()));
             }
             let change = floats(call, op)?;
-            Some(Values::Floats(a.iter().zip(b).map(|(a, b)| change(*a, *b)).collect()))
+            Some(ConstantElements::Floats(a.iter().zip(b).map(|(a, b)| change(*a, *b)).collect()))
         }
         // An exponent may be of another type.
-        (Values::Floats(_), Values::Integers(_)) if op == "Pow" => {
-            binary(call, op, a, &Values::Floats(b.floats()?))
+        (ConstantElements::Floats(_), ConstantElements::Integers(_)) if op == "Pow" => {
+            binary(call, op, a, &ConstantElements::Floats(b.floats()?))
         }
-        (Values::Integers(_), Values::Floats(_)) if op == "Pow" => {
-            let power = binary(call, op, &Values::Floats(a.floats()?), b)?;
-            let Values::Floats(power) = power else { return None };
-            Some(Values::Integers(power.into_iter().map(whole).collect::<Option<_>>()?))
+        (ConstantElements::Integers(_), ConstantElements::Floats(_)) if op == "Pow" => {
+            let power = binary(call, op, &ConstantElements::Floats(a.floats()?), b)?;
+            let ConstantElements::Floats(power) = power else { return None };
+            Some(ConstantElements::Integers(power.into_iter().map(whole).collect::<Option<_>>()?))
         }
         _ => None,
     }
 }
 
-fn integers(call: &Call<'_>, op: &str, a: i64, b: i64) -> Option<i64> {
+fn integers(call: &OnnxCall<'_>, op: &str, a: i64, b: i64) -> Option<i64> {
     let truth = |truth: bool| Some(i64::from(truth));
     match op {
         "Add" | "Sum" => a.checked_add(b),
@@ -232,7 +256,7 @@ fn compared(op: &str) -> Option<fn(&f64, &f64) -> bool> {
     })
 }
 
-fn floats(call: &Call<'_>, op: &str) -> Option<fn(f64, f64) -> f64> {
+fn floats(call: &OnnxCall<'_>, op: &str) -> Option<fn(f64, f64) -> f64> {
     Some(match op {
         "Add" | "Sum" => |a, b| a + b,
         "Sub" => |a, b| a - b,

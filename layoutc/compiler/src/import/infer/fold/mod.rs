@@ -5,14 +5,14 @@ mod moves;
 mod reduce;
 
 use crate::dtype::Scalar;
-use crate::import::call::{Call, Shaped, count};
-use crate::import::elements::{MAX_KNOWN, Values, holds, rounded};
+use crate::import::call::{OnnxCall, ShapedTensor, count};
+use crate::import::elements::{ConstantElements, MAX_KNOWN, holds, rounded};
 
 pub(super) use moves::non_zeros;
 
 /// The elements of the results of a call, one entry for each, row-major; `None` for those that are not worked out.
 /// The work for each is linear in the elements of operands and result, which are at most [`MAX_KNOWN`].
-pub(super) fn fold(call: &Call<'_>, results: &[Shaped]) -> Vec<Option<Values>> {
+pub(super) fn fold(call: &OnnxCall<'_>, results: &[ShapedTensor]) -> Vec<Option<ConstantElements>> {
     // Of the second operand of `CastLike` the element type alone is read.
     let is_read = |k: usize| k != 1 || call.node.op_type != "CastLike";
     let read = call.inputs.iter().enumerate().filter(|(k, _)| is_read(*k));
@@ -23,14 +23,18 @@ pub(super) fn fold(call: &Call<'_>, results: &[Shaped]) -> Vec<Option<Values>> {
     results.iter().enumerate().map(|(k, result)| one(call, k, result)).collect()
 }
 
-fn one(call: &Call<'_>, k: usize, result: &Shaped) -> Option<Values> {
+fn one(call: &OnnxCall<'_>, k: usize, result: &ShapedTensor) -> Option<ConstantElements> {
     let all = size(&result.shape)?;
     if all > MAX_KNOWN {
         return None;
     }
     if all == 0 {
         let is_float = matches!(result.dtype, Scalar::F32 | Scalar::F64);
-        return Some(if is_float { Values::Floats(vec![]) } else { Values::Integers(vec![]) });
+        return Some(if is_float {
+            ConstantElements::Floats(vec![])
+        } else {
+            ConstantElements::Integers(vec![])
+        });
     }
     let folded = if k > 0 {
         moves::split(call, k, result)?
@@ -43,25 +47,25 @@ fn one(call: &Call<'_>, k: usize, result: &Shaped) -> Option<Values> {
         return None;
     }
     match folded {
-        Values::Integers(values) => {
+        ConstantElements::Integers(values) => {
             let is_held = values.iter().all(|value| holds(result.dtype, *value));
-            is_held.then_some(Values::Integers(values))
+            is_held.then_some(ConstantElements::Integers(values))
         }
-        Values::Floats(values) => {
+        ConstantElements::Floats(values) => {
             let values = values.into_iter().map(|value| rounded(value, result.dtype));
-            Some(Values::Floats(values.collect::<Option<_>>()?))
+            Some(ConstantElements::Floats(values.collect::<Option<_>>()?))
         }
     }
 }
 
 /// The places of the elements of a part of a tensor, row-major: `start` and, for each axis, how far apart its elements are.
-struct Strided<'a> {
+struct StridedView<'a> {
     shape: &'a [u64],
     start: i64,
     steps: Vec<i64>,
 }
 
-impl Strided<'_> {
+impl StridedView<'_> {
     fn places(&self) -> Option<Vec<Option<usize>>> {
         if self.shape.contains(&0) {
             return Some(Vec::new());
@@ -99,12 +103,12 @@ fn strides(shape: &[u64]) -> Option<Vec<i64>> {
 }
 
 /// The elements of a tensor as those of a shape that it is broadcast to.
-fn spread(input: &Shaped, shape: &[u64]) -> Option<Values> {
+fn spread(input: &ShapedTensor, shape: &[u64]) -> Option<ConstantElements> {
     let before = shape.len().checked_sub(input.shape.len())?;
     let own = strides(&input.shape)?;
     let own =
         own.iter().zip(&input.shape).map(|(step, extent)| if *extent == 1 { 0 } else { *step });
     let steps = std::iter::repeat_n(0, before).chain(own).collect();
-    let places = Strided { shape, start: 0, steps }.places()?;
+    let places = StridedView { shape, start: 0, steps }.places()?;
     input.known.as_ref()?.pick(places.into_iter())
 }

@@ -1,13 +1,13 @@
 //! Elements that keep their values and change their places.
 
-use super::{Strided, size, spread, strides};
-use crate::import::call::{Call, Shaped};
-use crate::import::elements::Values;
+use super::{StridedView, size, spread, strides};
+use crate::import::call::{OnnxCall, ShapedTensor};
+use crate::import::elements::ConstantElements;
 use crate::import::infer::parts::cuts;
 use crate::import::infer::reshape::permutation;
 
 /// The elements of an operator's first result that are those of operands. `None`: it is no such operator.
-pub(super) fn moved(call: &Call<'_>, result: &Shaped) -> Option<Values> {
+pub(super) fn moved(call: &OnnxCall<'_>, result: &ShapedTensor) -> Option<ConstantElements> {
     let first = call.optional(0)?;
     let known = first.known.as_ref()?;
     match call.node.op_type.as_str() {
@@ -17,7 +17,7 @@ pub(super) fn moved(call: &Call<'_>, result: &Shaped) -> Option<Values> {
             let own = strides(&first.shape)?;
             let axes = permutation(call).ok()?;
             let steps = axes.iter().map(|axis| own.get(*axis).copied()).collect::<Option<_>>()?;
-            picked(known, &Strided { shape: &result.shape, start: 0, steps })
+            picked(known, &StridedView { shape: &result.shape, start: 0, steps })
         }
         "Slice" => slice(call, first, result),
         "Split" => split(call, 0, result),
@@ -36,15 +36,19 @@ pub(super) fn moved(call: &Call<'_>, result: &Shaped) -> Option<Values> {
 }
 
 /// Whether elements that are scattered replace what was there.
-fn is_plain(call: &Call<'_>) -> bool {
+fn is_plain(call: &OnnxCall<'_>) -> bool {
     call.word("reduction").is_none_or(|word| word == "none")
 }
 
-fn picked(known: &Values, part: &Strided<'_>) -> Option<Values> {
+fn picked(known: &ConstantElements, part: &StridedView<'_>) -> Option<ConstantElements> {
     known.pick(part.places()?.into_iter())
 }
 
-fn slice(call: &Call<'_>, first: &Shaped, result: &Shaped) -> Option<Values> {
+fn slice(
+    call: &OnnxCall<'_>,
+    first: &ShapedTensor,
+    result: &ShapedTensor,
+) -> Option<ConstantElements> {
     let mut steps = strides(&first.shape)?;
     let mut start = 0_i64;
     for cut in cuts(call).ok()? {
@@ -52,16 +56,20 @@ fn slice(call: &Call<'_>, first: &Shaped, result: &Shaped) -> Option<Values> {
         start = start.checked_add(cut.start.checked_mul(*step)?)?;
         *step = step.checked_mul(cut.step)?;
     }
-    picked(first.known.as_ref()?, &Strided { shape: &result.shape, start, steps })
+    picked(first.known.as_ref()?, &StridedView { shape: &result.shape, start, steps })
 }
 
 /// Part `k` of what is cut along an axis; all but the last are as large as the first.
-pub(super) fn split(call: &Call<'_>, k: usize, result: &Shaped) -> Option<Values> {
+pub(super) fn split(
+    call: &OnnxCall<'_>,
+    k: usize,
+    result: &ShapedTensor,
+) -> Option<ConstantElements> {
     if call.node.op_type != "Split" {
         return None;
     }
     let first = call.optional(0)?;
-    let axis = Call::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
     let before: i64 = match call.parameter("split", 1).ok()? {
         Some(sizes) => {
             sizes.get(..k)?.iter().try_fold(0_i64, |sum, size| sum.checked_add(*size))?
@@ -75,15 +83,15 @@ pub(super) fn split(call: &Call<'_>, k: usize, result: &Shaped) -> Option<Values
     };
     let steps = strides(&first.shape)?;
     let start = before.checked_mul(*steps.get(axis)?)?;
-    picked(first.known.as_ref()?, &Strided { shape: &result.shape, start, steps })
+    picked(first.known.as_ref()?, &StridedView { shape: &result.shape, start, steps })
 }
 
-fn concat(call: &Call<'_>, result: &Shaped) -> Option<Values> {
-    let axis = Call::axis(call.integer("axis").unwrap_or(1), result.shape.len()).ok()?;
+fn concat(call: &OnnxCall<'_>, result: &ShapedTensor) -> Option<ConstantElements> {
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(1), result.shape.len()).ok()?;
     let outer = size(result.shape.get(..axis)?)?;
-    let parts: Vec<&Values> =
+    let parts: Vec<&ConstantElements> =
         call.inputs.iter().map(|input| (*input)?.known.as_ref()).collect::<Option<_>>()?;
-    let whole = Values::chain(&parts)?;
+    let whole = ConstantElements::chain(&parts)?;
     let mut places = Vec::new();
     for row in 0..outer {
         let mut before = 0;
@@ -96,7 +104,7 @@ fn concat(call: &Call<'_>, result: &Shaped) -> Option<Values> {
     whole.pick(places.into_iter())
 }
 
-fn tile(first: &Shaped, result: &Shaped) -> Option<Values> {
+fn tile(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantElements> {
     let mut places = vec![0_usize];
     for (own, all) in first.shape.iter().zip(&result.shape) {
         let (own, all) = (usize::try_from(*own).ok()?, usize::try_from(*all).ok()?);
@@ -107,7 +115,11 @@ fn tile(first: &Shaped, result: &Shaped) -> Option<Values> {
 }
 
 /// Of the ways to pad, that by a constant: zero where none is given.
-fn pad(call: &Call<'_>, first: &Shaped, result: &Shaped) -> Option<Values> {
+fn pad(
+    call: &OnnxCall<'_>,
+    first: &ShapedTensor,
+    result: &ShapedTensor,
+) -> Option<ConstantElements> {
     let mode = call.word("mode").unwrap_or("constant");
     if mode != "constant" || call.opset < 11 {
         return None;
@@ -115,7 +127,7 @@ fn pad(call: &Call<'_>, first: &Shaped, result: &Shaped) -> Option<Values> {
     let rank = first.shape.len();
     let pads = call.parameter("pads", 1).ok()??;
     let axes = match call.optional(3) {
-        Some(_) => Call::axes(&call.parameter("axes", 3).ok()??, rank).ok()?,
+        Some(_) => OnnxCall::axes(&call.parameter("axes", 3).ok()??, rank).ok()?,
         None => (0..rank).collect(),
     };
     let mut before = vec![0_i64; rank];
@@ -125,8 +137,8 @@ fn pad(call: &Call<'_>, first: &Shaped, result: &Shaped) -> Option<Values> {
     let known = first.known.as_ref()?;
     let fill = match (call.optional(2).and_then(|fill| fill.known.as_ref()), known) {
         (Some(fill), _) => fill.clone(),
-        (None, Values::Integers(_)) => Values::Integers(vec![0]),
-        (None, Values::Floats(_)) => Values::Floats(vec![0.0]),
+        (None, ConstantElements::Integers(_)) => ConstantElements::Integers(vec![0]),
+        (None, ConstantElements::Floats(_)) => ConstantElements::Floats(vec![0.0]),
     };
     let fill_place = known.len();
     let mut places = vec![Some(0_i64)];
@@ -138,7 +150,7 @@ fn pad(call: &Call<'_>, first: &Shaped, result: &Shaped) -> Option<Values> {
         };
         places = places.iter().flat_map(|place| (0..all).map(move |k| at(*place, k))).collect();
     }
-    let whole = Values::chain(&[known, &fill])?;
+    let whole = ConstantElements::chain(&[known, &fill])?;
     whole.pick(places.into_iter().map(|place| match place {
         Some(place) => usize::try_from(place).ok(),
         None => Some(fill_place),
@@ -152,8 +164,8 @@ fn counted(index: i64, extent: u64) -> Option<usize> {
     usize::try_from(counted).ok().filter(|_| counted < extent)
 }
 
-fn gather(call: &Call<'_>, first: &Shaped) -> Option<Values> {
-    let axis = Call::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
+fn gather(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
     let (outer, inner) = (size(first.shape.get(..axis)?)?, size(first.shape.get(axis + 1..)?)?);
     let own = *first.shape.get(axis)?;
     let indices = call.optional(1)?.known.as_ref()?.integers()?;
@@ -169,8 +181,8 @@ fn gather(call: &Call<'_>, first: &Shaped) -> Option<Values> {
 }
 
 /// For each index where it leads: its own place, but along one axis the index.
-fn along(call: &Call<'_>, first: &Shaped) -> Option<Vec<usize>> {
-    let axis = Call::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
+fn along(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Vec<usize>> {
+    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
     let indices = call.optional(1)?;
     if indices.shape.len() != first.shape.len() {
         return None;
@@ -178,18 +190,18 @@ fn along(call: &Call<'_>, first: &Shaped) -> Option<Vec<usize>> {
     let mut steps = strides(&first.shape)?;
     let step = usize::try_from(std::mem::replace(steps.get_mut(axis)?, 0)).ok()?;
     let own = *first.shape.get(axis)?;
-    let places = Strided { shape: &indices.shape, start: 0, steps }.places()?;
+    let places = StridedView { shape: &indices.shape, start: 0, steps }.places()?;
     let indices = indices.known.as_ref()?.integers()?;
     let all = places.into_iter().zip(indices);
     all.map(|(place, index)| Some(place? + counted(*index, own)? * step)).collect()
 }
 
-fn gather_elements(call: &Call<'_>, first: &Shaped) -> Option<Values> {
+fn gather_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     first.known.as_ref()?.pick(along(call, first)?.into_iter().map(Some))
 }
 
 /// For each index of several axes where the part begins that it takes, and how many elements that has.
-fn parts(call: &Call<'_>, first: &Shaped) -> Option<(Vec<usize>, usize)> {
+fn parts(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<(Vec<usize>, usize)> {
     let indices = call.optional(1)?;
     let depth = usize::try_from(*indices.shape.last()?).ok().filter(|depth| *depth > 0)?;
     let (taken, inner) = (first.shape.get(..depth)?, size(first.shape.get(depth..)?)?);
@@ -203,38 +215,42 @@ fn parts(call: &Call<'_>, first: &Shaped) -> Option<(Vec<usize>, usize)> {
     Some((places.collect::<Option<_>>()?, inner))
 }
 
-fn gather_nd(call: &Call<'_>, first: &Shaped) -> Option<Values> {
+fn gather_nd(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     let (places, inner) = parts(call, first)?;
     let places = places.iter().flat_map(|place| (0..inner).map(move |k| Some(place + k)));
     first.known.as_ref()?.pick(places)
 }
 
-fn scatter_nd(call: &Call<'_>, first: &Shaped) -> Option<Values> {
+fn scatter_nd(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     let (places, inner) = parts(call, first)?;
     let places = places.iter().flat_map(|place| (0..inner).map(move |k| place + k));
     replaced(first, call.optional(2)?, places)
 }
 
-fn scatter_elements(call: &Call<'_>, first: &Shaped) -> Option<Values> {
+fn scatter_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     replaced(first, call.optional(2)?, along(call, first)?.into_iter())
 }
 
 /// The elements of a tensor, those at some places replaced by updates, of which the last one counts.
 fn replaced(
-    first: &Shaped,
-    updates: &Shaped,
+    first: &ShapedTensor,
+    updates: &ShapedTensor,
     places: impl Iterator<Item = usize>,
-) -> Option<Values> {
+) -> Option<ConstantElements> {
     let (known, updates) = (first.known.as_ref()?, updates.known.as_ref()?);
     let mut from: Vec<usize> = (0..known.len()).collect();
     for (k, place) in places.enumerate() {
         *from.get_mut(place)? = known.len() + k;
     }
-    Values::chain(&[known, updates])?.pick(from.into_iter().map(Some))
+    ConstantElements::chain(&[known, updates])?.pick(from.into_iter().map(Some))
 }
 
 /// What is above or below a diagonal; zeros elsewhere.
-fn trilu(call: &Call<'_>, first: &Shaped, result: &Shaped) -> Option<Values> {
+fn trilu(
+    call: &OnnxCall<'_>,
+    first: &ShapedTensor,
+    result: &ShapedTensor,
+) -> Option<ConstantElements> {
     let is_upper = call.integer("upper") != Some(0);
     let shift = match call.optional(1) {
         Some(shift) => *shift.known.as_ref()?.integers()?.first()?,
@@ -244,8 +260,8 @@ fn trilu(call: &Call<'_>, first: &Shaped, result: &Shaped) -> Option<Values> {
     let (rows, columns) = (i64::try_from(rows).ok()?, i64::try_from(columns).ok()?);
     let known = first.known.as_ref()?;
     let zero = match known {
-        Values::Integers(_) => Values::Integers(vec![0]),
-        Values::Floats(_) => Values::Floats(vec![0.0]),
+        ConstantElements::Integers(_) => ConstantElements::Integers(vec![0]),
+        ConstantElements::Floats(_) => ConstantElements::Floats(vec![0.0]),
     };
     let zero_place = known.len();
     let is_kept = |place: usize| {
@@ -256,11 +272,11 @@ fn trilu(call: &Call<'_>, first: &Shaped, result: &Shaped) -> Option<Values> {
     };
     let places = (0..zero_place)
         .map(|place| is_kept(place).map(|is_kept| if is_kept { place } else { zero_place }));
-    Values::chain(&[known, &zero])?.pick(places)
+    ConstantElements::chain(&[known, &zero])?.pick(places)
 }
 
 /// The indices of what is not zero: a row for each axis.
-fn non_zero(first: &Shaped, result: &Shaped) -> Option<Values> {
+fn non_zero(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantElements> {
     let places = non_zeros(first.known.as_ref()?);
     let steps = strides(&first.shape)?;
     let mut indices = Vec::new();
@@ -270,14 +286,14 @@ fn non_zero(first: &Shaped, result: &Shaped) -> Option<Values> {
             indices.push(i64::try_from(*place).ok()? / step % own);
         }
     }
-    (result.shape.len() == 2).then_some(Values::Integers(indices))
+    (result.shape.len() == 2).then_some(ConstantElements::Integers(indices))
 }
 
 /// Where the elements are that are not zero.
-pub(in crate::import::infer) fn non_zeros(known: &Values) -> Vec<usize> {
+pub(in crate::import::infer) fn non_zeros(known: &ConstantElements) -> Vec<usize> {
     let all = 0..known.len();
     match known {
-        Values::Integers(values) => all.filter(|k| values.get(*k) != Some(&0)).collect(),
-        Values::Floats(values) => all.filter(|k| values.get(*k) != Some(&0.0)).collect(),
+        ConstantElements::Integers(values) => all.filter(|k| values.get(*k) != Some(&0)).collect(),
+        ConstantElements::Floats(values) => all.filter(|k| values.get(*k) != Some(&0.0)).collect(),
     }
 }

@@ -3,36 +3,40 @@
 use std::cmp::Ordering;
 
 use super::{size, strides};
-use crate::import::call::{Call, Shaped};
-use crate::import::elements::{Values, rounded};
+use crate::import::call::{OnnxCall, ShapedTensor};
+use crate::import::elements::{ConstantElements, rounded};
 
 /// The elements of a reduction's result. `None`: it is none, or a number has no exact value here.
-pub(super) fn reduced(call: &Call<'_>, result: &Shaped, all: usize) -> Option<Values> {
+pub(super) fn reduced(
+    call: &OnnxCall<'_>,
+    result: &ShapedTensor,
+    all: usize,
+) -> Option<ConstantElements> {
     let first = call.optional(0)?;
     let known = first.known.as_ref()?;
     match call.node.op_type.as_str() {
         "ArgMax" | "ArgMin" => {
-            let axis = Call::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
+            let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
             best(call, known, &groups(first, &[axis], all)?)
         }
         "CumSum" => cumulated(call, first),
         op => {
-            let joined = Joined::of(op)?;
+            let joined = FoldReduction::of(op)?;
             let given = call.parameter("axes", 1).ok()?.filter(|axes| !axes.is_empty());
             let axes = match given {
-                Some(axes) => Call::axes(&axes, first.shape.len()).ok()?,
+                Some(axes) => OnnxCall::axes(&axes, first.shape.len()).ok()?,
                 None if call.integer("noop_with_empty_axes") == Some(1) => Vec::new(),
                 None => (0..first.shape.len()).collect(),
             };
             let groups = groups(first, &axes, all)?;
             match known {
-                Values::Integers(values) => {
+                ConstantElements::Integers(values) => {
                     let one = |group: &Vec<usize>| joined.integers(values, group);
-                    Some(Values::Integers(groups.iter().map(one).collect::<Option<_>>()?))
+                    Some(ConstantElements::Integers(groups.iter().map(one).collect::<Option<_>>()?))
                 }
-                Values::Floats(values) => {
+                ConstantElements::Floats(values) => {
                     let one = |group: &Vec<usize>| joined.floats(values, group, result);
-                    Some(Values::Floats(groups.iter().map(one).collect::<Option<_>>()?))
+                    Some(ConstantElements::Floats(groups.iter().map(one).collect::<Option<_>>()?))
                 }
             }
         }
@@ -40,7 +44,7 @@ pub(super) fn reduced(call: &Call<'_>, result: &Shaped, all: usize) -> Option<Va
 }
 
 /// The places of the elements that become one, in the order of the results.
-fn groups(first: &Shaped, axes: &[usize], all: usize) -> Option<Vec<Vec<usize>>> {
+fn groups(first: &ShapedTensor, axes: &[usize], all: usize) -> Option<Vec<Vec<usize>>> {
     let steps = strides(&first.shape)?;
     let mut groups = vec![Vec::new(); all];
     let len = first.known.as_ref()?.len();
@@ -60,7 +64,7 @@ fn groups(first: &Shaped, axes: &[usize], all: usize) -> Option<Vec<Vec<usize>>>
 
 /// How elements are taken together.
 #[derive(Clone, Copy)]
-enum Joined {
+enum FoldReduction {
     Sum,
     Mean,
     Product,
@@ -68,7 +72,7 @@ enum Joined {
     Min,
 }
 
-impl Joined {
+impl FoldReduction {
     fn of(op: &str) -> Option<Self> {
         Some(match op {
             "ReduceSum" => Self::Sum,
@@ -92,7 +96,7 @@ impl Joined {
     }
 
     /// Rounded at each step, as those of the result's type are.
-    fn floats(self, values: &[f64], group: &[usize], result: &Shaped) -> Option<f64> {
+    fn floats(self, values: &[f64], group: &[usize], result: &ShapedTensor) -> Option<f64> {
         let count = f64::from(u32::try_from(group.len()).ok()?);
         let mut group = group.iter().filter_map(|place| values.get(*place).copied());
         match self {
@@ -109,12 +113,16 @@ impl Joined {
 }
 
 /// Where in each group the largest or smallest is: the first of several, or the last.
-fn best(call: &Call<'_>, known: &Values, groups: &[Vec<usize>]) -> Option<Values> {
+fn best(
+    call: &OnnxCall<'_>,
+    known: &ConstantElements,
+    groups: &[Vec<usize>],
+) -> Option<ConstantElements> {
     let wanted = if call.node.op_type == "ArgMax" { Ordering::Greater } else { Ordering::Less };
     let takes_last = call.integer("select_last_index") == Some(1);
     let compare = |a: usize, b: usize| match known {
-        Values::Integers(values) => Some(values.get(a)?.cmp(values.get(b)?)),
-        Values::Floats(values) => values.get(a)?.partial_cmp(values.get(b)?),
+        ConstantElements::Integers(values) => Some(values.get(a)?.cmp(values.get(b)?)),
+        ConstantElements::Floats(values) => values.get(a)?.partial_cmp(values.get(b)?),
     };
     let mut all = Vec::new();
     for group in groups {
@@ -129,14 +137,14 @@ fn best(call: &Call<'_>, known: &Values, groups: &[Vec<usize>]) -> Option<Values
         group.first()?;
         all.push(i64::try_from(best).ok()?);
     }
-    Some(Values::Integers(all))
+    Some(ConstantElements::Integers(all))
 }
 
 /// Sums of whole numbers up to each along an axis.
-fn cumulated(call: &Call<'_>, first: &Shaped) -> Option<Values> {
+fn cumulated(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     let is_set = |name: &str| call.integer(name) == Some(1);
     let axis = *call.optional(1)?.known.as_ref()?.integers()?.first()?;
-    let axis = Call::axis(axis, first.shape.len()).ok()?;
+    let axis = OnnxCall::axis(axis, first.shape.len()).ok()?;
     let values = first.known.as_ref()?.integers()?;
     let outer = first.shape.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, own)| *own);
     let outer = size(&outer.collect::<Vec<_>>())?;
@@ -152,5 +160,5 @@ fn cumulated(call: &Call<'_>, first: &Shaped) -> Option<Values> {
             sum = with;
         }
     }
-    Some(Values::Integers(sums))
+    Some(ConstantElements::Integers(sums))
 }

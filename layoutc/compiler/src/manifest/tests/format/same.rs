@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::manifest::fault::Faults;
+use crate::manifest::fault::DiagnosticSink;
 use crate::manifest::format;
-use crate::manifest::lex::{Kind, Token, lex};
-use crate::manifest::tree::{Entry, Node};
+use crate::manifest::lex::{KdlToken, KdlTokenKind, lex};
+use crate::manifest::tree::{Entry, ManifestNode};
 
 use super::super::super::parse_tree;
 
@@ -13,8 +13,8 @@ fn file() -> Arc<str> {
     Arc::from("a.kdl")
 }
 
-fn tokens(text: &str) -> Vec<Token> {
-    lex(text, &mut Faults::new(&file())).unwrap()
+fn tokens(text: &str) -> Vec<KdlToken> {
+    lex(text, &mut DiagnosticSink::new(&file())).unwrap()
 }
 
 /// The words and marks of a text, and where nodes end.
@@ -24,9 +24,9 @@ fn words(text: &str) -> Vec<&str> {
         let spelled = &text[token.span.clone()];
         match token.kind {
             // Where nothing stands before it, it ends nothing.
-            Kind::End if matches!(words.last(), None | Some(&(";" | "{" | "/-"))) => {}
-            Kind::End => words.push(";"),
-            Kind::Close => {
+            KdlTokenKind::End if matches!(words.last(), None | Some(&(";" | "{" | "/-"))) => {}
+            KdlTokenKind::End => words.push(";"),
+            KdlTokenKind::Close => {
                 words.pop_if(|last| *last == ";");
                 words.push(spelled);
             }
@@ -75,7 +75,7 @@ fn comments_of(gap: &str) -> Vec<String> {
 }
 
 /// A tree without its places: each node with its depth.
-fn bare(nodes: &[Node], depth: usize) -> Vec<String> {
+fn bare(nodes: &[ManifestNode], depth: usize) -> Vec<String> {
     let entry = |entry: &Entry| format!("{:?} {}", entry.value, entry.quoted);
     let mut found = Vec::new();
     for node in nodes {

@@ -2,28 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::Limits;
+use super::super::SolverLimits;
 use super::super::data::{Cost, INFINITE, LARGEST};
-use super::super::proof::{Bucket, Group, Part};
-use super::Wrong;
-use super::tables::{Costs, Parts, settled};
+use super::super::proof::{Bucket, BucketGroup, ProofPart};
+use super::ProofError;
+use super::tables::{CostTable, PartAssignment, settled};
 
 /// The tables of one place: those that went, and those that came instead.
 #[derive(Debug, Default)]
-pub(super) struct Step {
-    pub(super) gone: Vec<Costs>,
-    pub(super) made: Vec<Costs>,
+pub(super) struct EliminationStep {
+    pub(super) gone: Vec<CostTable>,
+    pub(super) made: Vec<CostTable>,
     /// How many values the variable has.
     pub(super) size: usize,
 }
 
 /// The steps of a part by place: the last one to go is first.
 pub(super) fn follow(
-    parts: &mut Parts<'_>,
+    parts: &mut PartAssignment<'_>,
     number: usize,
-    part: &Part,
-    limits: &Limits,
-) -> Result<Vec<Step>, Wrong> {
+    part: &ProofPart,
+    limits: &SolverLimits,
+) -> Result<Vec<EliminationStep>, ProofError> {
     let mut alive = parts.tables(number, part)?;
     let read: usize = alive.values().map(|table| table.entries.len()).sum();
     let mut room = limits.table.saturating_add(read);
@@ -31,16 +31,16 @@ pub(super) fn follow(
     let mut steps = Vec::new();
     for (bucket, place) in part.buckets.iter().zip((0..part.buckets.len()).rev()) {
         let size = parts.left.get(bucket.variable).map_or(0, Vec::len);
-        let mut step = Step { size, ..Step::default() };
+        let mut step = EliminationStep { size, ..EliminationStep::default() };
         if !shifts_cancel(bucket, size) {
-            return Err(Wrong::Shift { variable: bucket.variable });
+            return Err(ProofError::Shift { variable: bucket.variable });
         }
         for group in &bucket.groups {
             let mut members = Vec::new();
             for &table in &group.tables {
-                let costs = alive.remove(&table).ok_or(Wrong::Table { table })?;
+                let costs = alive.remove(&table).ok_or(ProofError::Table { table })?;
                 if costs.axes.last().map(|&(place, _)| place) != Some(place) {
-                    return Err(Wrong::Table { table });
+                    return Err(ProofError::Table { table });
                 }
                 members.push(costs);
             }
@@ -51,7 +51,7 @@ pub(super) fn follow(
             next += 1;
         }
         if alive.values().any(|table| table.axes.iter().any(|&(p, _)| p == place)) {
-            return Err(Wrong::LeftOut { variable: bucket.variable });
+            return Err(ProofError::LeftOut { variable: bucket.variable });
         }
         steps.push(step);
     }
@@ -74,17 +74,17 @@ fn shifts_cancel(bucket: &Bucket, size: usize) -> bool {
 
 /// The least sum of tables over the values of one place, for all values of the others.
 fn least(
-    members: &[Costs],
-    group: &Group,
+    members: &[CostTable],
+    group: &BucketGroup,
     place: usize,
     size: usize,
     room: &mut usize,
     number: usize,
-) -> Result<Costs, Wrong> {
+) -> Result<CostTable, ProofError> {
     let all: BTreeMap<usize, usize> = members.iter().flat_map(|m| m.axes.iter().copied()).collect();
     let axes: Vec<(usize, usize)> = all.into_iter().filter(|&(p, _)| p != place).collect();
     let entries = axes.iter().try_fold(1usize, |n, &(_, extent)| n.checked_mul(extent));
-    let entries = entries.filter(|entries| entries <= room).ok_or(Wrong::Limits)?;
+    let entries = entries.filter(|entries| entries <= room).ok_or(ProofError::Limits)?;
     *room -= entries;
     let needed: BTreeSet<usize> = axes.iter().map(|&(p, _)| p).chain([place]).collect();
     let mut values = vec![0usize; needed.last().map_or(0, |last| last + 1)];
@@ -106,11 +106,11 @@ fn least(
             // What exceeds all finite costs before the shift is forbidden after it too.
             let shift = i128::from(group.shift.get(value).copied().unwrap_or(0));
             let sum = sum.filter(|&sum| sum <= i128::from(LARGEST)).map(|sum| sum + shift);
-            best = best.min(settled(sum).ok_or(Wrong::Negative { table: number })?);
+            best = best.min(settled(sum).ok_or(ProofError::Negative { table: number })?);
         }
         made.push(best);
     }
-    Ok(Costs { axes, entries: made })
+    Ok(CostTable { axes, entries: made })
 }
 
 fn put(values: &mut [usize], place: usize, value: usize) {
@@ -120,7 +120,7 @@ fn put(values: &mut [usize], place: usize, value: usize) {
 }
 
 /// What a step changes at a prefix that reaches its place: what went less what came, or nothing where it is forbidden.
-pub(super) fn difference(step: &Step, values: &[usize]) -> Option<i128> {
+pub(super) fn difference(step: &EliminationStep, values: &[usize]) -> Option<i128> {
     let mut sum = 0i128;
     for table in &step.gone {
         let cost: Cost = table.at(values);

@@ -1,14 +1,17 @@
 //! Checks the values that a proof drops, one after the other.
 
-use super::super::data::{Cost, INFINITE, Network, Pair};
-use super::super::proof::Dropped;
-use super::Wrong;
+use super::super::data::{Cost, CostNetwork, INFINITE, PairCosts};
+use super::super::proof::DroppedValue;
+use super::ProofError;
 
 /// The values that are left of each variable, ascending.
-pub(super) fn follow(network: &Network, drops: &[Dropped]) -> Result<Vec<Vec<usize>>, Wrong> {
+pub(super) fn follow(
+    network: &CostNetwork,
+    drops: &[DroppedValue],
+) -> Result<Vec<Vec<usize>>, ProofError> {
     let mut left: Vec<Vec<usize>> =
         network.unaries.iter().map(|costs| (0..costs.len()).collect()).collect();
-    let mut pairs: Vec<Vec<&Pair>> = vec![Vec::new(); left.len()];
+    let mut pairs: Vec<Vec<&PairCosts>> = vec![Vec::new(); left.len()];
     for pair in &network.pairs {
         for end in [pair.first, pair.second] {
             if let Some(list) = pairs.get_mut(end) {
@@ -17,7 +20,7 @@ pub(super) fn follow(network: &Network, drops: &[Dropped]) -> Result<Vec<Vec<usi
         }
     }
     for (step, drop) in drops.iter().enumerate() {
-        let wrong = Wrong::Dropped { step };
+        let wrong = ProofError::Dropped { step };
         let near = pairs.get(drop.variable).ok_or(wrong)?;
         if !justified(network, drop, near, &left) {
             return Err(wrong);
@@ -29,14 +32,19 @@ pub(super) fn follow(network: &Network, drops: &[Dropped]) -> Result<Vec<Vec<usi
     Ok(left)
 }
 
-fn justified(network: &Network, drop: &Dropped, near: &[&Pair], left: &[Vec<usize>]) -> bool {
+fn justified(
+    network: &CostNetwork,
+    drop: &DroppedValue,
+    near: &[&PairCosts],
+    left: &[Vec<usize>],
+) -> bool {
     let own = left.get(drop.variable).map_or(&[][..], Vec::as_slice);
     if own.binary_search(&drop.value).is_err() {
         return false;
     }
     let costs = network.unaries.get(drop.variable).map_or(&[][..], Vec::as_slice);
     let alone = |value: usize| costs.get(value).copied().unwrap_or(INFINITE);
-    let rows = |pair: &Pair, value: usize| row(pair, drop.variable, value, left);
+    let rows = |pair: &PairCosts, value: usize| row(pair, drop.variable, value, left);
     match drop.by {
         None => {
             alone(drop.value) == INFINITE
@@ -55,7 +63,7 @@ fn justified(network: &Network, drop: &Dropped, near: &[&Pair], left: &[Vec<usiz
 }
 
 /// The costs of a value beside every value that is left of the other variable.
-fn row(pair: &Pair, variable: usize, value: usize, left: &[Vec<usize>]) -> Vec<Cost> {
+fn row(pair: &PairCosts, variable: usize, value: usize, left: &[Vec<usize>]) -> Vec<Cost> {
     let width = pair.width.max(1);
     let place = |other: &usize| {
         if variable == pair.first { value * width + other } else { other * width + value }

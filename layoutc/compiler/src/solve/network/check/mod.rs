@@ -18,13 +18,13 @@ mod walk;
 
 use thiserror::Error;
 
-use super::Limits;
-use super::data::{Cost, INFINITE, LARGEST, Network};
+use super::SolverLimits;
+use super::data::{Cost, CostNetwork, INFINITE, LARGEST};
 use super::proof::Solution;
 
 /// Why a solution is not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Wrong {
+pub enum ProofError {
     /// The values cost something else, or they are no assignment.
     #[error("the values cost {found}")]
     Cost {
@@ -96,25 +96,29 @@ pub enum Wrong {
 /// Follows a solution's proof: `Ok` where the values cost what it says and no assignment costs less than its bound. A
 /// solution that was found within some limits is checked within the same ones; the work is that of the solver at most.
 ///
-/// Values `[1, 0]` of cost 8 with the bound 8 pass for the network of [`Network`]'s example, and fail with
-/// [`Wrong::Cost`] or [`Wrong::PartBound`] where 8 is replaced by 9.
+/// Values `[1, 0]` of cost 8 with the bound 8 pass for the network of [`CostNetwork`]'s example, and fail with
+/// [`ProofError::Cost`] or [`ProofError::PartBound`] where 8 is replaced by 9.
 ///
 /// # Errors
 /// What is wrong, the first of it.
-pub fn verify(network: &Network, solution: &Solution, limits: &Limits) -> Result<(), Wrong> {
+pub fn verify(
+    network: &CostNetwork,
+    solution: &Solution,
+    limits: &SolverLimits,
+) -> Result<(), ProofError> {
     let found = added(network, &solution.values);
     if found != solution.cost {
-        return Err(Wrong::Cost { found });
+        return Err(ProofError::Cost { found });
     }
     if solution.bound > solution.cost {
-        return Err(Wrong::Crossed);
+        return Err(ProofError::Crossed);
     }
     let proof = &solution.proof;
     let left = drops::follow(network, &proof.drops)?;
     if left.iter().any(Vec::is_empty) {
         return Ok(());
     }
-    let mut parts = tables::Parts::new(network, &left, proof)?;
+    let mut parts = tables::PartAssignment::new(network, &left, proof)?;
     let mut bound = parts.closed;
     let mut nodes = limits.nodes;
     for (number, part) in proof.parts.iter().enumerate() {
@@ -123,14 +127,14 @@ pub fn verify(network: &Network, solution: &Solution, limits: &Limits) -> Result
         bound = bound.saturating_add(part.bound);
     }
     if let Some(variable) = parts.missing() {
-        return Err(Wrong::Variable { variable });
+        return Err(ProofError::Variable { variable });
     }
     let found = if bound > LARGEST { INFINITE } else { bound };
-    if found == solution.bound { Ok(()) } else { Err(Wrong::Bound { found }) }
+    if found == solution.bound { Ok(()) } else { Err(ProofError::Bound { found }) }
 }
 
 /// The cost of values, added up from the tables themselves.
-fn added(network: &Network, values: &[usize]) -> Cost {
+fn added(network: &CostNetwork, values: &[usize]) -> Cost {
     let mut sum = network.constant;
     if values.len() != network.unaries.len() {
         return INFINITE;

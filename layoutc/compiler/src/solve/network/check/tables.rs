@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::super::data::{Cost, INFINITE, LARGEST, Network};
-use super::super::proof::{Part, Proof};
-use super::Wrong;
+use super::super::data::{Cost, CostNetwork, INFINITE, LARGEST};
+use super::super::proof::{BoundProof, ProofPart};
+use super::ProofError;
 
 /// Costs over variables, each given by its place in the order of the part: the first to go has the highest place.
 #[derive(Debug, Clone)]
-pub(super) struct Costs {
+pub(super) struct CostTable {
     /// Places, ascending, and how many values each has.
     pub(super) axes: Vec<(usize, usize)>,
     /// Row-major, the first axis outermost. `INFINITE`, or at most [`LARGEST`].
     pub(super) entries: Vec<Cost>,
 }
 
-impl Costs {
+impl CostTable {
     /// The entry at a value for each place.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
         let mut index = 0usize;
@@ -37,8 +37,8 @@ pub(super) fn settled(cost: Option<i128>) -> Option<Cost> {
 }
 
 /// What belongs to which part.
-pub(super) struct Parts<'a> {
-    network: &'a Network,
+pub(super) struct PartAssignment<'a> {
+    network: &'a CostNetwork,
     pub(super) left: &'a [Vec<usize>],
     /// For each variable of a part: the part, and the place in its order.
     places: Vec<Option<(usize, usize)>>,
@@ -48,17 +48,17 @@ pub(super) struct Parts<'a> {
     pub(super) closed: Cost,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> PartAssignment<'a> {
     /// Assigns variables and pairs to the parts of a proof.
     pub(super) fn new(
-        network: &'a Network,
+        network: &'a CostNetwork,
         left: &'a [Vec<usize>],
-        proof: &Proof,
-    ) -> Result<Self, Wrong> {
+        proof: &BoundProof,
+    ) -> Result<Self, ProofError> {
         let mut places = vec![None; left.len()];
         for (number, part) in proof.parts.iter().enumerate() {
             for (place, bucket) in part.buckets.iter().rev().enumerate() {
-                let wrong = Wrong::Variable { variable: bucket.variable };
+                let wrong = ProofError::Variable { variable: bucket.variable };
                 let slot = places.get_mut(bucket.variable).ok_or(wrong)?;
                 let open = left.get(bucket.variable).is_some_and(|values| values.len() > 1);
                 if slot.is_some() || !open {
@@ -69,7 +69,7 @@ impl<'a> Parts<'a> {
         }
         let mut parts = Self { network, left, places, pairs: Vec::new(), closed: network.constant };
         if let Some(variable) = parts.missing() {
-            return Err(Wrong::Variable { variable });
+            return Err(ProofError::Variable { variable });
         }
         for variable in 0..left.len() {
             if parts.place(variable).is_none() {
@@ -81,7 +81,7 @@ impl<'a> Parts<'a> {
             let ends = [parts.place(pair.first), parts.place(pair.second)];
             let part = match ends {
                 [Some((a, _)), Some((b, _))] if a != b => {
-                    return Err(Wrong::Table { table: left.len() + number });
+                    return Err(ProofError::Table { table: left.len() + number });
                 }
                 [Some((part, _)), _] | [_, Some((part, _))] => Some(part),
                 [None, None] => {
@@ -137,12 +137,12 @@ impl<'a> Parts<'a> {
     pub(super) fn tables(
         &self,
         number: usize,
-        part: &Part,
-    ) -> Result<BTreeMap<usize, Costs>, Wrong> {
+        part: &ProofPart,
+    ) -> Result<BTreeMap<usize, CostTable>, ProofError> {
         let mut sent: BTreeMap<(usize, usize), Vec<i128>> = BTreeMap::new();
         let mut got: BTreeMap<usize, Vec<i128>> = BTreeMap::new();
         for (step, message) in part.messages.iter().enumerate() {
-            let wrong = Wrong::Message { step };
+            let wrong = ProofError::Message { step };
             let pair = self.network.pairs.get(message.pair).ok_or(wrong)?;
             let size = self.values(message.variable).len();
             let ours = self.place(message.variable).is_some_and(|(part, _)| part == number);
@@ -177,9 +177,9 @@ impl<'a> Parts<'a> {
         &self,
         index: usize,
         sent: &BTreeMap<(usize, usize), Vec<i128>>,
-    ) -> Result<Costs, Wrong> {
+    ) -> Result<CostTable, ProofError> {
         let number = self.left.len() + index;
-        let pair = self.network.pairs.get(index).ok_or(Wrong::Table { table: number })?;
+        let pair = self.network.pairs.get(index).ok_or(ProofError::Table { table: number })?;
         let (rows, width) = (self.values(pair.first).len(), self.values(pair.second).len());
         let gone = |variable: usize, place: usize| {
             sent.get(&(index, variable)).and_then(|costs| costs.get(place)).copied().unwrap_or(0)
@@ -206,12 +206,12 @@ impl<'a> Parts<'a> {
         number: usize,
         variables: &[usize],
         sums: impl Iterator<Item = Option<i128>>,
-    ) -> Result<Costs, Wrong> {
+    ) -> Result<CostTable, ProofError> {
         let places =
             variables.iter().filter_map(|&v| Some((self.place(v)?.1, self.values(v).len())));
         let entries: Option<Vec<Cost>> = sums.map(settled).collect();
-        let entries = entries.ok_or(Wrong::Negative { table: number })?;
-        Ok(Costs { axes: places.collect(), entries })
+        let entries = entries.ok_or(ProofError::Negative { table: number })?;
+        Ok(CostTable { axes: places.collect(), entries })
     }
 }
 

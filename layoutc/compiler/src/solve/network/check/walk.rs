@@ -1,20 +1,20 @@
 //! Walks through the prefixes of a part whose tables come to less than its bound.
 
 use super::super::data::{INFINITE, LARGEST};
-use super::super::proof::Part;
-use super::Wrong;
-use super::buckets::{Step, difference};
+use super::super::proof::ProofPart;
+use super::ProofError;
+use super::buckets::{EliminationStep, difference};
 
 /// Whether every prefix below the part's bound ends before its cost is exact; gives how many of `nodes` are left.
 ///
 /// The walk goes deeper with the first value, and on to the next value on its way back; it keeps one value and one cost for
 /// each place.
 pub(super) fn walk(
-    steps: &[Step],
+    steps: &[EliminationStep],
     number: usize,
-    part: &Part,
+    part: &ProofPart,
     nodes: usize,
-) -> Result<usize, Wrong> {
+) -> Result<usize, ProofError> {
     let bound = if part.bound == INFINITE { i128::from(LARGEST) + 1 } else { part.bound.into() };
     let hard = steps.iter().rposition(|step| step.made.len() > 1).map_or(0, |last| last + 1);
     let start = start(steps);
@@ -23,12 +23,12 @@ pub(super) fn walk(
     let mut values: Vec<usize> = Vec::new();
     let mut seen = 0usize;
     if hard == 0 {
-        return Err(Wrong::PartBound { part: number });
+        return Err(ProofError::PartBound { part: number });
     }
     values.push(0);
     while let Some(&value) = values.last() {
         let (step, cost) = (steps.get(values.len() - 1), costs.last().copied());
-        let (Some(step), Some(cost)) = (step, cost) else { return Err(Wrong::Limits) };
+        let (Some(step), Some(cost)) = (step, cost) else { return Err(ProofError::Limits) };
         if value >= step.size {
             values.pop();
             costs.pop();
@@ -45,12 +45,12 @@ pub(super) fn walk(
             continue;
         };
         if values.len() >= hard {
-            return Err(Wrong::PartBound { part: number });
+            return Err(ProofError::PartBound { part: number });
         }
         seen += 1;
         // The solver may keep one domain more than its limit.
         if seen > part.nodes || seen > nodes.saturating_add(step.size) {
-            return Err(Wrong::Limits);
+            return Err(ProofError::Limits);
         }
         costs.push(next);
         values.push(0);
@@ -59,7 +59,7 @@ pub(super) fn walk(
 }
 
 /// What is left when all variables are gone; `None`: nothing has a finite cost.
-fn start(steps: &[Step]) -> Option<i128> {
+fn start(steps: &[EliminationStep]) -> Option<i128> {
     let ends = steps.iter().flat_map(|step| &step.made).filter(|table| table.axes.is_empty());
     let mut sum = 0i128;
     for table in ends {

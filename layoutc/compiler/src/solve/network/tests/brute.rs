@@ -3,7 +3,7 @@
 use super::*;
 
 /// The least cost of all assignments, depth first with everything tried.
-fn least(network: &Network) -> u64 {
+fn least(network: &CostNetwork) -> u64 {
     let mut values = vec![0; network.variables()];
     let mut best = INFINITE;
     loop {
@@ -23,7 +23,7 @@ fn least(network: &Network) -> u64 {
     }
 }
 
-fn sample(seed: u64) -> Network {
+fn sample(seed: u64) -> CostNetwork {
     let mut numbers = Numbers::new(seed);
     let (variables, domain) = match seed % 16 {
         0 => (9 + numbers.index(4), 2),
@@ -40,7 +40,7 @@ fn sample(seed: u64) -> Network {
 fn elimination_finds_the_least_cost_of_all_assignments() {
     for seed in 0..20_000 {
         let network = sample(seed);
-        let solution = solved(&network, &Limits::default());
+        let solution = solved(&network, &SolverLimits::default());
         assert_eq!(solution.cost, least(&network), "seed {seed}");
         assert!(solution.is_proven());
         assert_eq!(
@@ -57,7 +57,7 @@ fn search_finds_the_least_cost_where_tables_have_no_room() {
         let network = sample(seed);
         let table = [1, 4, 16, 30][usize::try_from(seed / 16 % 4).unwrap()];
         let sweeps = [0, 5, 50][usize::try_from(seed / 64 % 3).unwrap()];
-        let limits = Limits { table, sweeps, ..Limits::default() };
+        let limits = SolverLimits { table, sweeps, ..SolverLimits::default() };
         let solution = solved(&network, &limits);
         assert_eq!(solution.cost, least(&network), "seed {seed}");
         assert!(solution.is_proven(), "seed {seed}");
@@ -71,13 +71,14 @@ fn bounds_hold_when_the_search_is_cut_off() {
     let (mut open, mut asked) = (0, 0);
     for seed in 0..20_000 {
         let network = sample(seed);
-        let limits = Limits { table: 4, nodes: usize::try_from(seed % 7).unwrap(), sweeps: 3 };
+        let limits =
+            SolverLimits { table: 4, nodes: usize::try_from(seed % 7).unwrap(), sweeps: 3 };
         let best = least(&network);
         let solution = solved(&network, &limits);
         assert!(solution.bound <= best && best <= solution.cost, "seed {seed}");
         open += usize::from(!solution.is_proven());
-        let stopped = solve(&network, &Limits::default(), &|| true);
-        assert_eq!(verify(&network, &stopped, &Limits::default()), Ok(()));
+        let stopped = solve(&network, &SolverLimits::default(), &|| true);
+        assert_eq!(verify(&network, &stopped, &SolverLimits::default()), Ok(()));
         assert!(stopped.bound <= best && best <= stopped.cost, "seed {seed}");
         asked += 1;
     }
@@ -88,7 +89,7 @@ fn bounds_hold_when_the_search_is_cut_off() {
 fn no_variable_alone_can_take_a_smaller_value_at_the_same_cost() {
     for seed in 0..3_000 {
         let network = sample(seed);
-        let solution = solved(&network, &Limits { table: 16, ..Limits::default() });
+        let solution = solved(&network, &SolverLimits { table: 16, ..SolverLimits::default() });
         for variable in 0..solution.values.len() {
             for value in 0..solution.values[variable] {
                 let mut other = solution.values.clone();
@@ -96,26 +97,29 @@ fn no_variable_alone_can_take_a_smaller_value_at_the_same_cost() {
                 assert!(network.cost(&other) > solution.cost, "seed {seed}");
             }
         }
-        assert_eq!(solution, solved(&network, &Limits { table: 16, ..Limits::default() }));
+        assert_eq!(
+            solution,
+            solved(&network, &SolverLimits { table: 16, ..SolverLimits::default() })
+        );
     }
 }
 
 #[test]
 fn two_tables_of_a_pair_are_added() {
-    let mut network = Network::new();
+    let mut network = CostNetwork::new();
     let a = network.add_variable(vec![0, 5]).unwrap();
     let b = network.add_variable(vec![3, 0]).unwrap();
     network.add_pair(a, b, vec![4, 9, 0, 4]).unwrap();
     network.add_pair(b, a, vec![5, 0, 0, 5]).unwrap();
     assert_eq!(network.pairs(), 1);
-    let solution = solved(&network, &Limits::default());
+    let solution = solved(&network, &SolverLimits::default());
     assert_eq!((solution.values, solution.cost, solution.bound), (vec![1, 0], 8, 8));
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
     use super::super::{LARGEST, NetworkError};
-    let mut network = Network::new();
+    let mut network = CostNetwork::new();
     assert_eq!(network.add_variable(vec![]), Err(NetworkError::Empty));
     let a = network.add_variable(vec![0, LARGEST]).unwrap();
     let b = network.add_variable(vec![INFINITE, 0]).unwrap();
@@ -124,9 +128,9 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(network.add_pair(a, a, vec![0; 4]), Err(NetworkError::Same { variable: 0 }));
     let entries = NetworkError::Entries { given: 3, needed: 4 };
     assert_eq!(network.add_pair(a, b, vec![0; 3]), Err(entries));
-    let mut other = Network::new();
+    let mut other = CostNetwork::new();
     assert_eq!(other.add_pair(a, b, vec![]), Err(NetworkError::Unknown { variable: 0 }));
-    assert_eq!(solved(&network, &Limits::default()).values, [0, 1]);
+    assert_eq!(solved(&network, &SolverLimits::default()).values, [0, 1]);
 }
 
 #[test]
@@ -137,7 +141,7 @@ fn costs_near_the_largest_are_exact() {
         let variables = 2 + numbers.index(4);
         let tables = u64::try_from(1 + variables + variables * variables).unwrap();
         let network = random(&mut numbers, variables, 4, 80, LARGEST / tables, 20);
-        let limits = Limits { table: 1, ..Limits::default() };
+        let limits = SolverLimits { table: 1, ..SolverLimits::default() };
         let solution = solved(&network, &limits);
         assert_eq!((solution.cost, solution.bound), (least(&network), least(&network)));
     }

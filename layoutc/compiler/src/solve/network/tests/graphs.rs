@@ -8,8 +8,8 @@ pub(super) fn shaped(
     variables: usize,
     domain: usize,
     pairs: &[(usize, usize)],
-) -> Network {
-    let mut network = Network::new();
+) -> CostNetwork {
+    let mut network = CostNetwork::new();
     let all: Vec<Variable> = (0..variables)
         .map(|_| network.add_variable(costs(numbers, domain, 1 << 20, 0)).unwrap())
         .collect();

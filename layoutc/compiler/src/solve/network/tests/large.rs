@@ -9,7 +9,7 @@ fn chains_ladders_and_windows_are_proven_without_a_search() {
     let near = window(&mut numbers, 200, 4);
     for pairs in [chain(200), ladder(200), near] {
         let network = shaped(&mut numbers, 200, 4, &pairs);
-        let solution = solved(&network, &Limits::default());
+        let solution = solved(&network, &SolverLimits::default());
         assert!(solution.is_proven());
         assert!(solution.proof.parts.iter().all(|part| part.nodes == 0));
     }
@@ -20,8 +20,8 @@ fn a_window_is_proven_by_search_where_tables_have_no_room() {
     let mut numbers = Numbers::new(2);
     let pairs = window(&mut numbers, 200, 4);
     let network = shaped(&mut numbers, 200, 4, &pairs);
-    let exact = solved(&network, &Limits::default());
-    let limits = Limits { table: 6_000, ..Limits::default() };
+    let exact = solved(&network, &SolverLimits::default());
+    let limits = SolverLimits { table: 6_000, ..SolverLimits::default() };
     let searched = solved(&network, &limits);
     assert_eq!((searched.cost, searched.bound), (exact.cost, exact.cost));
 }
@@ -31,7 +31,7 @@ fn a_dense_network_ends_within_its_limits() {
     let mut numbers = Numbers::new(3);
     let pairs = dense(&mut numbers, 40, 50);
     let network = shaped(&mut numbers, 40, 4, &pairs);
-    let limits = Limits { table: 1 << 14, nodes: 2_000, sweeps: 50 };
+    let limits = SolverLimits { table: 1 << 14, nodes: 2_000, sweeps: 50 };
     let solution = solved(&network, &limits);
     assert!(solution.bound > 0 && solution.bound < solution.cost);
     assert!(solution.proof.parts[0].nodes <= 2_000 + 4);
@@ -41,7 +41,7 @@ fn a_dense_network_ends_within_its_limits() {
 fn large_domains_and_long_chains_need_no_deep_stack() {
     let mut numbers = Numbers::new(4);
     let network = shaped(&mut numbers, 20_000, 2, &chain(20_000));
-    assert!(solved(&network, &Limits::default()).is_proven());
+    assert!(solved(&network, &SolverLimits::default()).is_proven());
     let network = shaped(&mut numbers, 3, 512, &[(0, 1), (1, 2), (0, 2)]);
-    assert!(solved(&network, &Limits::default()).is_proven());
+    assert!(solved(&network, &SolverLimits::default()).is_proven());
 }

@@ -5,7 +5,7 @@ mod graphs;
 mod large;
 mod wrong;
 
-use super::{INFINITE, Limits, Network, Solution, Variable, solve, verify};
+use super::{CostNetwork, INFINITE, Solution, SolverLimits, Variable, solve, verify};
 
 /// A small generator of numbers: xorshift.
 pub(super) struct Numbers(u64);
@@ -29,7 +29,7 @@ impl Numbers {
 }
 
 /// Solves and verifies.
-pub(super) fn solved(network: &Network, limits: &Limits) -> Solution {
+pub(super) fn solved(network: &CostNetwork, limits: &SolverLimits) -> Solution {
     let solution = solve(network, limits, &|| false);
     assert_eq!(verify(network, &solution, limits), Ok(()));
     solution
@@ -50,8 +50,8 @@ pub(super) fn random(
     chance: u64,
     most: u64,
     forbidden: u64,
-) -> Network {
-    let mut network = Network::new();
+) -> CostNetwork {
+    let mut network = CostNetwork::new();
     network.add_constant(numbers.below(3)).unwrap();
     let sizes: Vec<usize> = (0..variables).map(|_| 1 + numbers.index(domain)).collect();
     let all: Vec<Variable> = sizes

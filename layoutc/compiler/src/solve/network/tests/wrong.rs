@@ -1,11 +1,11 @@
 //! Solutions and proofs that are wrong are refused.
 
-use super::super::{Message, Wrong};
+use super::super::{CostMessage, ProofError};
 use super::*;
 
-const SMALL: Limits = Limits { table: 4, nodes: 1 << 20, sweeps: 20 };
+const SMALL: SolverLimits = SolverLimits { table: 4, nodes: 1 << 20, sweeps: 20 };
 
-fn networks() -> impl Iterator<Item = (Network, Solution)> {
+fn networks() -> impl Iterator<Item = (CostNetwork, Solution)> {
     (0..400).filter_map(|seed| {
         let mut numbers = Numbers::new(seed);
         // Few different costs: some values are never better than others.
@@ -17,7 +17,7 @@ fn networks() -> impl Iterator<Item = (Network, Solution)> {
 }
 
 /// How many of all were refused with an error that `expected` knows.
-fn refused(change: impl Fn(&mut Solution) -> bool, expected: impl Fn(Wrong) -> bool) -> usize {
+fn refused(change: impl Fn(&mut Solution) -> bool, expected: impl Fn(ProofError) -> bool) -> usize {
     let mut count = 0;
     for (network, good) in networks() {
         let mut bad = good.clone();
@@ -38,7 +38,7 @@ fn a_cost_that_is_off_by_one_is_refused() {
             s.bound = s.cost;
             true
         };
-        assert!(refused(change, |wrong| matches!(wrong, Wrong::Cost { .. })) > 300);
+        assert!(refused(change, |wrong| matches!(wrong, ProofError::Cost { .. })) > 300);
     }
 }
 
@@ -48,9 +48,9 @@ fn other_values_are_refused() {
         s.values[3] = 9;
         true
     };
-    assert!(refused(change, |wrong| wrong == Wrong::Cost { found: INFINITE }) > 300);
+    assert!(refused(change, |wrong| wrong == ProofError::Cost { found: INFINITE }) > 300);
     let change = |s: &mut Solution| s.values.pop().is_some();
-    assert!(refused(change, |wrong| wrong == Wrong::Cost { found: INFINITE }) > 300);
+    assert!(refused(change, |wrong| wrong == ProofError::Cost { found: INFINITE }) > 300);
 }
 
 #[test]
@@ -59,12 +59,12 @@ fn a_bound_that_is_raised_by_one_is_refused() {
         s.bound += 1;
         true
     };
-    assert!(refused(change, |wrong| wrong == Wrong::Crossed) > 300);
+    assert!(refused(change, |wrong| wrong == ProofError::Crossed) > 300);
     let change = |s: &mut Solution| {
         s.bound -= 1;
         true
     };
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::Bound { .. })) > 300);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::Bound { .. })) > 300);
     // A part that promises more than it proves; more prefixes are allowed than there are.
     let change = |s: &mut Solution| {
         s.proof.parts.first_mut().is_some_and(|part| {
@@ -73,7 +73,7 @@ fn a_bound_that_is_raised_by_one_is_refused() {
             true
         })
     };
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::PartBound { .. })) > 300);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::PartBound { .. })) > 300);
 }
 
 #[test]
@@ -81,16 +81,15 @@ fn an_open_bound_is_refused_where_it_is_raised() {
     let (mut above, mut refused) = (0, 0);
     for seed in 0..400 {
         let network = random(&mut Numbers::new(seed), 7, 4, 80, 1000, 0);
-        let limits = Limits { table: 4, nodes: 3, sweeps: 5 };
+        let limits = SolverLimits { table: 4, nodes: 3, sweeps: 5 };
         let mut open = solved(&network, &limits);
         if open.bound + 1 < open.cost && open.proof.parts.len() == 1 {
             above += 1;
             open.bound = open.cost;
             open.proof.parts[0].bound += open.cost;
-            refused += usize::from(
-                verify(&network, &open, &limits)
-                    .is_err_and(|wrong| matches!(wrong, Wrong::Limits | Wrong::PartBound { .. })),
-            );
+            refused += usize::from(verify(&network, &open, &limits).is_err_and(|wrong| {
+                matches!(wrong, ProofError::Limits | ProofError::PartBound { .. })
+            }));
         }
     }
     assert!(above > 100 && above == refused, "{above} {refused}");
@@ -103,28 +102,29 @@ fn a_message_that_gives_more_than_it_takes_is_refused() {
         messages.for_each(|message| message.costs[0] += 100_000);
         s.proof.parts.iter().any(|part| !part.messages.is_empty())
     };
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::Negative { .. })) > 100);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::Negative { .. })) > 100);
     let change = |s: &mut Solution| {
         s.proof.parts.first_mut().is_some_and(|part| {
-            part.messages.insert(0, Message { pair: 999, variable: 0, costs: vec![] });
+            part.messages.insert(0, CostMessage { pair: 999, variable: 0, costs: vec![] });
             true
         })
     };
-    assert!(refused(change, |wrong| wrong == Wrong::Message { step: 0 }) > 300);
+    assert!(refused(change, |wrong| wrong == ProofError::Message { step: 0 }) > 300);
 }
 
 #[test]
 fn a_step_that_is_left_out_is_refused() {
     let change =
         |s: &mut Solution| s.proof.parts.first_mut().is_some_and(|p| p.buckets.pop().is_some());
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::Variable { .. })) > 300);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::Variable { .. })) > 300);
     let change = |s: &mut Solution| s.proof.parts.pop().is_some();
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::Variable { .. })) > 300);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::Variable { .. })) > 300);
     let change = |s: &mut Solution| {
         let group = s.proof.parts.first_mut().and_then(|p| p.buckets[0].groups.first_mut());
         group.is_some_and(|group| group.tables.pop().is_some())
     };
-    let expected = |wrong| matches!(wrong, Wrong::LeftOut { .. } | Wrong::Negative { .. });
+    let expected =
+        |wrong| matches!(wrong, ProofError::LeftOut { .. } | ProofError::Negative { .. });
     assert!(refused(change, expected) > 300);
 }
 
@@ -137,14 +137,14 @@ fn a_table_that_is_used_twice_is_refused() {
             true
         })
     };
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::Table { .. })) > 300);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::Table { .. })) > 300);
     let change = |s: &mut Solution| {
         s.proof.parts.first_mut().is_some_and(|part| {
             part.buckets.push(part.buckets[0].clone());
             true
         })
     };
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::Variable { .. })) > 300);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::Variable { .. })) > 300);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_shift_that_does_not_cancel_is_refused() {
             true
         })
     };
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::Shift { .. })) > 100);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::Shift { .. })) > 100);
 }
 
 #[test]
@@ -167,18 +167,18 @@ fn a_value_that_is_dropped_without_reason_is_refused() {
         let kept = s.proof.parts.first().map(|part| part.buckets[0].variable);
         kept.is_some_and(|variable| {
             let value = s.values[variable];
-            s.proof.drops.push(super::super::Dropped { variable, value, by: None });
+            s.proof.drops.push(super::super::DroppedValue { variable, value, by: None });
             true
         })
     };
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::Dropped { .. })) > 300);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::Dropped { .. })) > 300);
     let change = |s: &mut Solution| {
         s.proof.drops.first().copied().is_some_and(|drop| {
             s.proof.drops.insert(0, drop);
             true
         })
     };
-    assert!(refused(change, |wrong| wrong == Wrong::Dropped { step: 1 }) > 20);
+    assert!(refused(change, |wrong| wrong == ProofError::Dropped { step: 1 }) > 20);
     let change = |s: &mut Solution| {
         let by = s.proof.drops.iter_mut().find(|drop| drop.by.is_some());
         by.is_some_and(|drop| {
@@ -186,5 +186,5 @@ fn a_value_that_is_dropped_without_reason_is_refused() {
             true
         })
     };
-    assert!(refused(change, |wrong| matches!(wrong, Wrong::Dropped { .. })) > 20);
+    assert!(refused(change, |wrong| matches!(wrong, ProofError::Dropped { .. })) > 20);
 }
