@@ -6,11 +6,11 @@ use thiserror::Error;
 
 use crate::args::{BuildArgs, SelectArgs};
 use crate::build::{self, DependencyGraph, RowSelection};
-use crate::confine;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
-use crate::project::reads::ReadSet;
+use crate::project::read_set::ReadSet;
 use crate::report::Report;
+use crate::template_sandbox;
 
 /// The files that a build made, and what they depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct BuildFailure {
 /// # Errors
 /// [`BuildFailure`] with all that is wrong with the project, or with the machine.
 pub fn build(project: &Path, out: &Path) -> Result<GeneratedFiles, BuildFailure> {
-    confine::trust();
+    template_sandbox::trust();
     let mut console = Console::silent();
     let select = SelectArgs {
         paths: vec![project.to_owned()],

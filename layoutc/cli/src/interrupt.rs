@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 
 /// The exit code of a process that was interrupted: 128 and the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;

@@ -5,24 +5,24 @@
 
 mod args;
 mod array;
+mod atomic_write;
 mod build;
 mod build_script;
+mod check_session;
+mod code_pages;
 mod command;
-mod confine;
+mod command_error;
+mod compiled_program;
 mod console;
-mod fault;
 mod interrupt;
 mod lsp;
 mod mdbook;
 mod output;
-mod pages;
 mod progress;
 mod project;
 mod report;
-mod rewrite;
-mod runner;
-mod session;
 mod state;
+mod template_sandbox;
 mod watch;
 
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ pub use build_script::{BuildFailure, GeneratedFiles, build};
 
 /// What the binary does: the command that was typed.
 pub fn run() -> ExitCode {
-    confine::enter();
+    template_sandbox::enter();
     interrupt::outlive_limits();
     match args::parse(std::env::args_os()) {
         Ok(args) => command::run(&args),

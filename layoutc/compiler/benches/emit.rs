@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use layoutc_compiler::config::parse;
 use layoutc_compiler::emit::Templates;
-use layoutc_compiler::host::NoObserver;
+use layoutc_compiler::env::NoObserver;
 use layoutc_compiler::{EmitJob, LoadError, SourceLoader, check, emit_each};
 
 const ROUNDS: usize = 15;

@@ -4,10 +4,10 @@ use layoutc_algebra::expr::Expr;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::FileSpan;
+use crate::layout_names;
 use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
-use crate::wording;
 
 /// The layout ABI of one tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,14 +25,14 @@ pub struct Abi {
 /// The layout ABI of a tensor. Two tensors with the same text put every element in the same place.
 pub fn abi(tensor: &Tensor) -> Abi {
     let layout = &tensor.layout;
-    let text = |expr: &Expr| wording::expr(expr, layout);
+    let text = |expr: &Expr| layout_names::expr(expr, layout);
     let list = |exprs: &[Expr], with| exprs.iter().map(text).collect::<Vec<_>>().join(with);
     let axes: Vec<String> =
         layout.logical.iter().map(|axis| format!("{}={}", axis.name, text(&axis.extent))).collect();
     let order = if tensor.high_first { " high-first" } else { "" };
     let memory = tensor.memory_word();
     let mesh = tensor.sharded.as_ref().map_or_else(String::new, on_mesh);
-    let domain = wording::domain(tensor);
+    let domain = layout_names::domain(tensor);
     let domain = domain.map_or_else(String::new, |domain| format!(" where \"{domain}\""));
     let ring = tensor.ring.as_ref().map_or_else(String::new, |ring| in_ring(tensor, ring));
     let mut line = format!(
@@ -55,7 +55,7 @@ pub fn abi(tensor: &Tensor) -> Abi {
 fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     let extent = ring.whole.get(ring.axis);
     let extent =
-        extent.map_or_else(String::new, |axis| wording::expr(&axis.extent, &tensor.layout));
+        extent.map_or_else(String::new, |axis| layout_names::expr(&axis.extent, &tensor.layout));
     format!(" ring {}={}/{extent}", ring.name(), ring.held)
 }
 

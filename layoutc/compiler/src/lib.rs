@@ -5,19 +5,22 @@
 //! plan of a tensor on buffers in memory.
 
 pub mod abi;
-pub mod algebra;
 pub mod cast;
 pub mod check;
 pub mod codes;
 pub mod config;
+pub mod content_hash;
+pub mod cute_algebra;
 pub mod diagnostic;
 pub mod dtype;
 pub mod editor;
 pub mod emit;
+pub mod env;
 pub mod fill;
-pub mod host;
 pub mod import;
 pub mod inspect;
+pub mod layout_equality;
+pub mod layout_names;
 pub mod locate;
 pub mod manifest;
 pub mod model;
@@ -28,12 +31,9 @@ pub mod picture;
 pub mod plan;
 pub mod record;
 pub mod run;
-pub mod same;
-pub mod seal;
 pub mod solve;
 pub mod sources;
 pub mod trace;
-pub mod wording;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ use diagnostic::{Diagnostic, FileSpan};
 use emit::dialect::{C, C_INT32, CUDA, CUDA_INT64, OPENCL, OPENCL_INT64};
 use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
 use emit::{OwnFile, Part, Settings, Target, Templates};
-use host::{CompileEnv, CompileStage, NoObserver, Observer};
+use env::{CompileEnv, CompileStage, NoObserver, Observer};
 use model::Manifest;
 use outputs::{common_folder, stem, umbrella_header};
 use plan::Naming;

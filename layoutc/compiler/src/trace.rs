@@ -11,9 +11,9 @@ use layoutc_algebra::physical::groups;
 use layoutc_algebra::print;
 
 use crate::check::StepRecord;
+use crate::layout_names::variable;
 use crate::locate::{self, NamedLocateError};
 use crate::model::Tensor;
-use crate::wording::variable;
 
 /// One number of the way: `c_outer = c // 4 = 101 // 4 = 25`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use layoutc_compiler::check::{CheckOptions, Recorder, TensorCache};
 use layoutc_compiler::check_aside;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::host::CompileEnv;
+use layoutc_compiler::env::CompileEnv;
 use layoutc_compiler::{LoadError, SourceLoader};
 
 use crate::random_manifest::full;

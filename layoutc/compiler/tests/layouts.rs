@@ -306,7 +306,7 @@ fn a_template_that_is_no_text_is_said_to_be_none() {
     // One that is included is told where it is.
     let user = BTreeMap::from([("own/x.j2".to_owned(), "{% include \"own/y.j2\" %}\n".to_owned())]);
     let templates = own_templates(&config, user, BTreeMap::from([("own/y.j2".to_owned(), 3)]));
-    let none = layoutc_compiler::host::NoObserver;
+    let none = layoutc_compiler::env::NoObserver;
     let found = layoutc_compiler::emit_each(&work, &config, &templates, &none).unwrap_err();
     assert!(found[0].message.contains("not UTF-8 at byte 3"), "{found:?}");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::host::{CacheKey, CompileEnv, ResultCache};
+use layoutc_compiler::env::{CacheKey, CompileEnv, ResultCache};
 use layoutc_compiler::{LoadError, SourceLoader, check_with};
 
 /// One manifest.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use common::cc::{Compiler, compilers, folder};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{GeneratedFile, LoadError, SourceLoader, check, config, emit, seal};
+use layoutc_compiler::{GeneratedFile, LoadError, SourceLoader, check, config, content_hash, emit};
 
 /// Manifests by path.
 struct Project(BTreeMap<String, String>);
@@ -41,7 +41,7 @@ fn written(name: &str, manifests: &[(&str, &str)], keys: &str) -> PathBuf {
     for output in built(manifests, keys).unwrap() {
         let path = root.join(&output.path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        assert_eq!(seal::holds(&output.text), Some(true));
+        assert_eq!(content_hash::holds(&output.text), Some(true));
         std::fs::write(path, output.text).unwrap();
     }
     root.join("c")

@@ -17,7 +17,7 @@ use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::swizzle::Swizzle;
 use layoutc_compiler::check::{CheckOptions, Recorder, StepRecord};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::host::CompileEnv;
+use layoutc_compiler::env::CompileEnv;
 use layoutc_compiler::locate::{self, NamedLocateError};
 use layoutc_compiler::trace::{IndexTrace, TraceTerm, trace};
 use layoutc_compiler::{check_aside, model};

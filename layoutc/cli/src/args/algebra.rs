@@ -1,7 +1,7 @@
 //! The arguments of `layoutc algebra`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use layoutc_compiler::algebra;
+use layoutc_compiler::cute_algebra;
 
 // The operations.
 #[derive(Debug, Subcommand)]
@@ -113,7 +113,7 @@ pub(crate) enum ProductKindArg {
     Raked,
 }
 
-impl From<DivideKindArg> for algebra::DivisionGrouping {
+impl From<DivideKindArg> for cute_algebra::DivisionGrouping {
     fn from(kind: DivideKindArg) -> Self {
         match kind {
             DivideKindArg::Logical => Self::Logical,
@@ -124,7 +124,7 @@ impl From<DivideKindArg> for algebra::DivisionGrouping {
     }
 }
 
-impl From<ProductKindArg> for algebra::ProductGrouping {
+impl From<ProductKindArg> for cute_algebra::ProductGrouping {
     fn from(kind: ProductKindArg) -> Self {
         match kind {
             ProductKindArg::Logical => Self::Logical,

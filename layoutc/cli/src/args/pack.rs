@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::array::large::memory;
+use crate::array::out_of_core::memory;
 
 /// What `pack --help` says besides.
 pub(crate) const PACKING: &str = "\

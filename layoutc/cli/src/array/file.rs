@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 
-use super::large::forget;
+use super::out_of_core::forget;
 
 /// Standard input or output.
 pub(crate) const STANDARD: &str = "-";

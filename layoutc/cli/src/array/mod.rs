@@ -1,10 +1,10 @@
 //! Tensors in files: what `NumPy` calls their element types, and their elements as the compiler's buffers hold them.
 
 pub(crate) mod file;
-pub(crate) mod held;
-pub(crate) mod large;
 pub(crate) mod npy;
+pub(crate) mod out_of_core;
 mod record;
+pub(crate) mod tensor_file;
 
 use std::borrow::Cow;
 

@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use layoutc_compiler::{exchanges, output_paths, umbrella_path};
 
 use crate::args::SelectArgs;
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::output;
-use crate::project::reads::ReadSet;
+use crate::project::read_set::ReadSet;
 use crate::project::{CONFIG, Project};
 use crate::report::Report;
 use crate::state::log::LogArena;
 
 use super::job::{BuildJob, below};
-use super::part;
+use super::project_build;
 use super::scan::{has_umbrella, template_files};
 
 /// A run that makes some of a project's outputs.
@@ -45,7 +45,7 @@ pub(crate) enum ActionScope {
 /// are complete.
 pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
     let (mut report, mut reads, store) = (Report::default(), ReadSet::brief(), LogArena::default());
-    let (projects, _) = part::discover(select, &store, &mut report, &mut reads)?;
+    let (projects, _) = project_build::discover(select, &store, &mut report, &mut reads)?;
     let mut actions = Vec::new();
     for project in &projects {
         let job = BuildJob::new(select, project, &mut None, &store)?;

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::project::CONFIG;
 use crate::project::paths::normal;
-use crate::project::reads::ReadSet;
+use crate::project::read_set::ReadSet;
 use crate::state::fact::EmitRecord;
 
 use super::job::below;
-use super::locked;
-use super::part::ProjectBuild;
+use super::lock_file;
+use super::project_build::ProjectBuild;
 use super::scan::{UMBRELLA, has_umbrella};
 
 /// What a file is to a build.
@@ -112,7 +112,7 @@ impl DependencyGraph {
 fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileKind> {
     let project = part.job.project;
     let is_read = |path: &PathBuf| reads.files.get(path).is_some_and(Result::is_ok);
-    let configs = [CONFIG, locked::NAME].map(|name| (below(project, name), FileKind::Config));
+    let configs = [CONFIG, lock_file::NAME].map(|name| (below(project, name), FileKind::Config));
     let mut settings: BTreeMap<PathBuf, FileKind> =
         configs.into_iter().filter(|(path, _)| is_read(path)).collect();
     let folder = below(project, project.config.project.templates_dir.trim_end_matches('/'));

@@ -7,8 +7,8 @@ use layoutc_compiler::emit::language::Language;
 use layoutc_compiler::nearest::nearest;
 
 use crate::args::SelectArgs;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::output::{OutputDir, StateFolder, SweepScope, link};
 use crate::project::paths::is_below;
 use crate::project::{self, CONFIG, Project, seen};

@@ -9,27 +9,27 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
 use layoutc_compiler::emit::Templates;
-use layoutc_compiler::host::{CacheKey, CompileEnv};
+use layoutc_compiler::env::{CacheKey, CompileEnv};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{
     EmitJob, GeneratedFile, LoadError, check_with, emit_each, own_templates, syntax_key, umbrella,
 };
 use rayon::prelude::*;
 
-use crate::confine;
-use crate::fault::CommandError;
+use crate::check_session::localized;
+use crate::command_error::CommandError;
 use crate::project::files::{self, FileReadError};
-use crate::project::reads::ReadSet;
+use crate::project::read_set::ReadSet;
 use crate::project::{Project, seen};
 use crate::report::Report;
-use crate::session::localized;
 use crate::state::fact::{BuildFact, CheckRecord, ContentHash, EmitRecord, Fingerprint};
 use crate::state::memo::DiskMemo;
+use crate::template_sandbox;
 
 use super::job::BuildJob;
-use super::part::BuildContext;
+use super::project_build::BuildContext;
 use super::scan::{BuildScan, UMBRELLA, has_umbrella, template_files};
-use super::{key, lines};
+use super::{cache_key, summary_rows};
 
 /// What was made of a job.
 #[derive(Debug, Default)]
@@ -208,7 +208,7 @@ fn found(
         warnings => postcard::to_allocvec(warnings).ok()?,
     };
     Some(ManifestCheck {
-        key: key::checked(scan.base, texts.into_iter()),
+        key: cache_key::checked(scan.base, texts.into_iter()),
         uses: unit.uses.clone(),
         tensors: manifest.tensors.len() as u64,
         warnings,
@@ -225,7 +225,7 @@ pub(super) fn emit(
     let BuildContext { meter, report, reads, .. } = desk;
     let templates = templates(job, made, reads)?;
     if !templates.user.is_empty() {
-        confine::rehearse()?;
+        template_sandbox::rehearse()?;
     }
     let work: Vec<(&str, &Manifest)> = scan
         .work
@@ -244,7 +244,7 @@ pub(super) fn emit(
     };
     let files = |((target, manifest), outputs): (&(&str, &Manifest), Vec<GeneratedFile>)| {
         let checked = made.checked.get(&manifest.path)?;
-        let key = key::emitted(&checked.key, &made.templates, target, &manifest.path);
+        let key = cache_key::emitted(&checked.key, &made.templates, target, &manifest.path);
         let name = ((*target).to_owned(), manifest.path.clone());
         Some((name, TargetFiles::new(key, outputs)))
     };
@@ -275,7 +275,7 @@ fn emit_umbrella(
             (None, None) => {}
         }
     }
-    let key = key::umbrella(scan.base, &made.templates, paths.iter().copied());
+    let key = cache_key::umbrella(scan.base, &made.templates, paths.iter().copied());
     if let Some(header) = umbrella(&job.project.config, &paths, templates)? {
         let name = (target.to_owned(), manifest.to_owned());
         made.emitted.insert(name, TargetFiles::new(key, vec![header]));
@@ -321,7 +321,7 @@ fn templates(
             unreadable.insert(name, at);
         }
     }
-    made.templates = key::templates(hashes.iter().map(|(name, hash)| (name.as_str(), hash)));
+    made.templates = cache_key::templates(hashes.iter().map(|(name, hash)| (name.as_str(), hash)));
     Ok(own_templates(&job.project.config, templates, unreadable))
 }
 
@@ -401,6 +401,6 @@ pub(super) fn live(job: &BuildJob<'_>, made: &BuildProducts) -> BTreeSet<CacheKe
     let texts = known.map(|known| &known.hash);
     let checked = facts.checked.values().map(|checked| checked.key);
     let checked = checked.chain(made.checked.values().map(|good| good.key));
-    let lines = checked.flat_map(|key| lines::keys(&key));
+    let lines = checked.flat_map(|key| summary_rows::keys(&key));
     texts.map(|hash| syntax_key(&hash.0)).chain(lines).collect()
 }

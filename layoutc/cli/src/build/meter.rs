@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use layoutc_compiler::host::{CompileStage, Observer};
+use layoutc_compiler::env::{CompileStage, Observer};
 
 thread_local! {
     /// When the pieces began that this thread is at: one that waits for others may do one of them meanwhile.

@@ -4,19 +4,19 @@
 //! proven, made or written again.
 
 mod action;
+mod cache_key;
+mod depfile_rule;
 mod graph;
 mod job;
-mod key;
-mod lines;
-mod locked;
-mod looked;
+mod lock_file;
 mod make;
-mod marks;
 mod meter;
-mod part;
-mod plan;
-mod rule;
+mod output_plan;
+mod project_build;
+mod read_cache;
 mod scan;
+mod stamp_depfile;
+mod summary_rows;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,33 +25,33 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::args::{BuildArgs, ReportFormat, SelectArgs};
-use crate::confine;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::output::{OutputStatus, OverwritePolicy};
 use crate::progress::{Progress, ProgressTask, ProgressUnit};
-use crate::project::reads::ReadSet;
+use crate::project::read_set::ReadSet;
 use crate::project::{self, Project, seen};
 use crate::report::Report;
 use crate::report::summary::TensorRow;
 use crate::state::log::LogArena;
+use crate::template_sandbox;
 
 pub(crate) use action::{ActionScope, BuildAction, actions};
+pub(crate) use depfile_rule::{UNTOLD, is_told};
 pub(crate) use graph::{DependencyGraph, FileKind};
 pub(crate) use job::guess;
 pub(crate) use job::places;
-pub(crate) use locked::{LockFileUpdate, lock_files};
-pub(crate) use looked::ManifestReads;
+pub(crate) use lock_file::{LockFileUpdate, lock_files};
 pub(crate) use make::{own_of, tell};
 pub(crate) use meter::WorkSpan;
-pub(crate) use part::BuildPrefetch;
-pub(crate) use rule::{UNTOLD, is_told};
+pub(crate) use project_build::BuildPrefetch;
+pub(crate) use read_cache::ManifestReads;
 
 use job::{BuildJob, LockWait};
-use marks::StampFiles;
 use meter::{Meter, MeterDetail};
-use part::{BuildContext, ProjectBuild};
-use plan::OutputPlan;
+use output_plan::OutputPlan;
+use project_build::{BuildContext, ProjectBuild};
+use stamp_depfile::StampFiles;
 
 /// A build that came to its end; whether a good one, its report says.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ fn has_room() -> bool {
 
 /// Whether a build with these arguments leaves the disk as it is.
 pub(crate) fn is_rehearsed(args: &BuildArgs) -> bool {
-    args.dry_run || args.check || confine::is_child()
+    args.dry_run || args.check || template_sandbox::is_child()
 }
 
 /// What would be replaced is a difference, not a refusal, where nothing is written.
@@ -166,7 +166,7 @@ pub(crate) fn once<'a>(
             let desk = BuildContext::new(&meter, report, reads, console);
             return build(args, rows, &marks, projects, ahead, desk);
         }
-        let (projects, ahead) = part::discover(&args.select, &store, &mut report, reads)?;
+        let (projects, ahead) = project_build::discover(&args.select, &store, &mut report, reads)?;
         let desk = BuildContext::new(&meter, report, reads, console);
         build(args, rows, &marks, &projects, ahead, desk)
     })
@@ -186,7 +186,7 @@ fn build<'a>(
         (false, false) => Some(LockWait::Wait),
     };
     let (select, how) = (&args.select, strictness(args));
-    let mut parts = part::all(select, projects, ahead, how, locking, &mut desk)?;
+    let mut parts = project_build::all(select, projects, ahead, how, locking, &mut desk)?;
     let is_done = parts.iter().all(|part| part.scan.is_done());
     let meter = desk.meter;
     let progress = || meter.progress();
@@ -209,16 +209,16 @@ fn work(
     rows: RowSelection,
     desk: &mut BuildContext<'_>,
 ) -> Result<SummaryRows, CommandError> {
-    part::make_all(parts, desk)?;
+    project_build::make_all(parts, desk)?;
     let BuildContext { meter, report, reads, .. } = desk;
     if args.locked && !report.has_errors() {
-        locked::hold(parts, reads, report)?;
+        lock_file::hold(parts, reads, report)?;
     }
     let lines = lines(parts, rows);
     let is_good = !report.has_errors();
     if is_good {
         for part in &mut *parts {
-            match plan::plan(&part.job, &part.scan, &mut part.made, strictness(args))? {
+            match output_plan::plan(&part.job, &part.scan, &mut part.made, strictness(args))? {
                 Ok(plan) => part.plan = plan,
                 Err(refusals) => report.add(refusals),
             }
@@ -253,8 +253,8 @@ pub(crate) fn graph(
     select: &SelectArgs,
     console: &mut Console,
 ) -> Result<(Report, DependencyGraph), CommandError> {
-    part::rehearse(select, console, |parts, desk| {
-        part::make_all(parts, desk)?;
+    project_build::rehearse(select, console, |parts, desk| {
+        project_build::make_all(parts, desk)?;
         Ok(DependencyGraph::of(parts, desk.reads))
     })
 }
@@ -268,7 +268,7 @@ struct SummaryRows {
 }
 
 fn lines(parts: &[ProjectBuild<'_>], rows: RowSelection) -> SummaryRows {
-    let of = |part: &ProjectBuild<'_>| lines::tensors(&part.job, &part.scan, &part.made);
+    let of = |part: &ProjectBuild<'_>| summary_rows::tensors(&part.job, &part.scan, &part.made);
     let tensors = parts.iter().map(of).sum();
     let is_all = rows == RowSelection::All || tensors <= FEW;
     let mut lines = SummaryRows { rows: Vec::new(), more: 0, tensors };
@@ -276,10 +276,10 @@ fn lines(parts: &[ProjectBuild<'_>], rows: RowSelection) -> SummaryRows {
         parts.iter().filter(|_| rows != RowSelection::None)
     {
         if is_all {
-            lines.rows.extend(lines::all(job, scan, made, memo));
+            lines.rows.extend(summary_rows::all(job, scan, made, memo));
         } else {
             let room = FEW.saturating_sub(lines.rows.len());
-            let (first, more) = lines::checked(job, made, room);
+            let (first, more) = summary_rows::checked(job, made, room);
             lines.rows.extend(first);
             lines.more += more;
         }
@@ -305,7 +305,7 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
         job.record(plan.coming())?;
     }
     if let Some(lock) = job.held().filter(|_| is_written) {
-        facts.extend(plan::apply(job, plan, lock)?);
+        facts.extend(output_plan::apply(job, plan, lock)?);
     }
     if let Some(dir) = job.state.dir() {
         // What is not kept is computed again.

@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::output::{
     ExistingOutput, ExpectedOutput, OutputListing, OutputSurvey, OverwritePolicy, is_tidy,
     known_outputs, left_over, listing, survey,
 };
 use crate::project::files::{glance, glance_up_to};
 use crate::project::paths::{normal, slashed};
-use crate::project::reads::{FileState, ReadSet};
-use crate::project::{CONFIG, Project, walk};
+use crate::project::read_set::{FileState, ReadSet};
+use crate::project::{CONFIG, Project, file_tree};
 use crate::state::fact::{BuildFacts, ContentHash, EmitRecord, Fingerprint, PathSet};
 use crate::state::stat::FileStat;
 
+use super::cache_key::{self, BaseHashes};
 use super::job::{BuildJob, below};
-use super::key::{self, BaseHashes};
-use super::looked::{AT_ONCE, ManifestMap, ManifestReads, with_uses};
+use super::read_cache::{AT_ONCE, ManifestMap, ManifestReads, with_uses};
 
 /// How the program itself is called among the inputs; no file is called so.
 const PROGRAM: &str = "\0program";
@@ -248,7 +248,7 @@ impl<'a> BuildScan<'a> {
         let facts = &job.log.facts;
         let of_target = self.kept.iter().filter(|(target, _)| *target == UMBRELLA.0);
         let paths = of_target.filter_map(|unit| facts.emitted(*unit)).flat_map(EmitRecord::paths);
-        let key = key::umbrella(self.base, &self.templates, paths);
+        let key = cache_key::umbrella(self.base, &self.templates, paths);
         let is_held = facts.emitted(UMBRELLA).is_some_and(|emitted| emitted.key == key);
         let mut standing = OutputSurvey::new();
         if is_held {
@@ -314,7 +314,7 @@ fn hold<'m>(
         let fresh = still_holds(job, manifest, base, texts);
         let is_made = |target: &&str| {
             let Some(fresh) = &fresh else { return false };
-            let key = key::emitted(&fresh.key, templates, target, manifest);
+            let key = cache_key::emitted(&fresh.key, templates, target, manifest);
             job.log.facts.emitted((target, manifest)).is_some_and(|emitted| emitted.key == key)
         };
         let targets = job.targets.iter().map(is_made).collect();
@@ -356,7 +356,7 @@ fn still_holds(
     for path in closure {
         parts.push((path, &texts.get(path)?.as_ref().ok()?.hash));
     }
-    let key = key::checked(base, parts.into_iter());
+    let key = cache_key::checked(base, parts.into_iter());
     if key != checked.key {
         return None;
     }
@@ -417,7 +417,7 @@ impl<'j> InputScan<'j, '_> {
             }
             reads.files.insert(path, seen);
         }
-        Ok(key::templates(texts.iter().map(|(name, hash)| (name.as_str(), hash))))
+        Ok(cache_key::templates(texts.iter().map(|(name, hash)| (name.as_str(), hash))))
     }
 
     /// Every manifest asked for that was checked before, and those that it used then. The others must be read anyway.
@@ -454,7 +454,7 @@ pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>
     let folder = below(project, &project.config.project.templates_dir);
     // A sandbox is made of links out of it.
     let fence = (!project.is_given).then_some(project.root.as_path());
-    let files = walk::within(&folder, fence)?.files();
+    let files = file_tree::within(&folder, fence)?.files();
     let named = |file: PathBuf| Some((file.strip_prefix(&folder).ok().and_then(slashed)?, file));
     Ok(files.into_iter().filter_map(named).collect())
 }

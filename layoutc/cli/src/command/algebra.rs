@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use layoutc_compiler::algebra::{self, CuteAnswer, CuteOperation, IntTuple, RemainderPolicy};
+use layoutc_compiler::cute_algebra::{self, CuteAnswer, CuteOperation, IntTuple, RemainderPolicy};
 use serde_json::{Value, json};
 
 use crate::args::{AlgebraCommand, InverseSide, ReportFormat, typed};
@@ -16,7 +16,7 @@ use super::CommandOutcome;
 pub(crate) fn run(what: &AlgebraCommand, console: &mut Console) -> CommandOutcome {
     let (name, a, b) = operands(what);
     let operation = operation(what, b.as_deref());
-    let found = match algebra::run(operation, &a) {
+    let found = match cute_algebra::run(operation, &a) {
         Ok(found) => found,
         Err(fault) => {
             let mut report = Report::default();

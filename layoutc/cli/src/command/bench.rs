@@ -3,19 +3,19 @@
 use std::ops::ControlFlow;
 
 use layoutc_compiler::config::{Config, EmitKind, TargetsConfig};
-use layoutc_compiler::host::NoObserver;
+use layoutc_compiler::env::NoObserver;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{EmitJob, GeneratedFile, emit_each};
 use serde_json::Value;
 
 use crate::args::{BenchArgs, ReportFormat};
 use crate::build::{own_of, tell};
-use crate::confine;
+use crate::check_session::CheckSession;
+use crate::command_error::CommandError;
+use crate::compiled_program::{self, CompiledProgram};
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::interrupt::{self, WriteGuard};
-use crate::runner::{self, CompiledProgram};
-use crate::session::CheckSession;
+use crate::template_sandbox;
 
 use super::CommandOutcome;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
         let config = bench_config(&project.config);
         let templates = own_of(project, &config)?;
         if !templates.user.is_empty() {
-            confine::rehearse()?;
+            template_sandbox::rehearse()?;
         }
         let work = manifests.iter().map(|manifest| EmitJob { target: "c", manifest });
         match emit_each(&work.collect::<Vec<_>>(), &config, &templates, &NoObserver) {
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
     }
     let ending = CommandOutcome::of(&session.report);
     session.report.print(console);
-    if ending != CommandOutcome::Success || confine::is_child() {
+    if ending != CommandOutcome::Success || template_sandbox::is_child() {
         return Ok(ending);
     }
     interrupt::install()?;
@@ -85,7 +85,7 @@ fn one(
     arguments.extend((console.format == ReportFormat::Json).then(|| "json".to_owned()));
     arguments.extend(args.only.iter().cloned());
     let mut timed = 0_usize;
-    runner::run(&built.path(), &arguments, &mut |line| {
+    compiled_program::run(&built.path(), &arguments, &mut |line| {
         timed = timed.saturating_add(1);
         match console.format {
             ReportFormat::Text => console.result(&format!("{line}\n")),

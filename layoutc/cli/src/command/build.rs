@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::args::{BuildArgs, ReportFormat};
 use crate::build::{BuildSummary, OutputSummary, RowSelection, is_rehearsed, once, start_threads};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::interrupt;
 use crate::output::{self, OutputStatus};
-use crate::project::reads::ReadSet;
+use crate::project::read_set::ReadSet;
 use crate::project::seen;
 use crate::report::counted;
 use crate::report::summary::{TensorRow, counts, stages_json, stages_table, table};

@@ -6,11 +6,11 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::args::ReportFormat;
+use crate::check_session::CheckSession;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::report::counted;
 use crate::report::summary::{TensorRow, table};
-use crate::session::CheckSession;
 
 use super::CommandOutcome;
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::args::{CleanArgs, ReportFormat};
 use crate::build::places;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::output::{CleanPlan, SweepScope};
 use crate::project::{self, Project, seen};
 use crate::report::{Report, counted};

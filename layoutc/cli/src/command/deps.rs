@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::args::{DepsArgs, FormatArg};
 use crate::build::{self, DependencyGraph, FileKind};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::project::seen;
 use crate::report::counted;
 

@@ -10,10 +10,10 @@ use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::nearest::nearest;
 
+use crate::check_session::CheckSession;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::report::DiagnosticSource;
-use crate::session::CheckSession;
 
 use super::inspect::unknown_tensor;
 

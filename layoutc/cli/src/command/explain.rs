@@ -5,9 +5,9 @@ use layoutc_compiler::nearest::nearest;
 use serde_json::json;
 
 use crate::args::ReportFormat;
+use crate::code_pages::page;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
-use crate::pages::page;
 
 use super::CommandOutcome;
 

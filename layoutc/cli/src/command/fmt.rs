@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::args::{FmtArgs, ReportFormat};
 use crate::array::file::{self, STANDARD, is_standard};
+use crate::atomic_write::rewrite;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::project::files::{FileReadError, read};
-use crate::project::{discover, reads::ReadSet};
+use crate::project::{discover, read_set::ReadSet};
 use crate::report::{Report, counted};
-use crate::rewrite::rewrite;
 
 use super::CommandOutcome;
 

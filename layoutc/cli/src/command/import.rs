@@ -13,8 +13,8 @@ use serde_json::json;
 
 use crate::args::{ImportArgs, ReportFormat};
 use crate::array::file::{STANDARD, called, is_standard, keep, read, write};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::report::{Report, counted};
 
 use super::CommandOutcome;

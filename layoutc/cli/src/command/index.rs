@@ -9,11 +9,11 @@ use layoutc_compiler::model::Tensor;
 use serde_json::{Value, json};
 
 use crate::args::{IndexArgs, ReportFormat, typed};
+use crate::check_session::CheckSession;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::report::json::{integer, integers};
 use crate::report::{CAP, DiagnosticSource, counted, human, json as json_report};
-use crate::session::CheckSession;
 
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, list, one_manifest, symbols, tensor_or_view};

@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::args::ReportFormat;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::project::{CONFIG, seen};
 
 use super::CommandOutcome;

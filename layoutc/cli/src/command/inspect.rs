@@ -13,9 +13,9 @@ use layoutc_compiler::plan::cores::Cores;
 use serde_json::{Value, json};
 
 use crate::args::ReportFormat;
+use crate::check_session::{CheckSession, localized};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
-use crate::session::{CheckSession, localized};
 
 use super::CommandOutcome;
 

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::args::ReportFormat;
 use crate::build::{LockFileUpdate, lock_files};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::output::OverwritePolicy;
 use crate::report::counted;
 

@@ -1,6 +1,6 @@
 //! `layoutc lsp`: the language server.
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::lsp::{self, SessionEnd};
 
 use super::CommandOutcome;

@@ -7,8 +7,8 @@ use clap::Command;
 use serde_json::{Value, json};
 
 use crate::args::{self, ManArgs, ReportFormat};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::output::{OutputStatus, link, replace};
 
 use super::CommandOutcome;

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::host::NoObserver;
+use layoutc_compiler::env::NoObserver;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::solve::{LayoutChange, bytes_moved, changes};
 use layoutc_compiler::{EmitJob, emit_each, own_templates};
 use serde_json::Value;
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
+use crate::compiled_program::{self, CompiledProgram};
 use crate::interrupt::{self, WriteGuard};
-use crate::runner::{self, CompiledProgram};
 
 use super::bench::bench_config;
 
@@ -41,7 +41,7 @@ pub(super) fn costs(
     // Of all that is there only the conversions.
     let arguments = [SECONDS, "json", "_to_"].map(str::to_owned);
     let mut speeds: BTreeMap<String, f64> = BTreeMap::new();
-    runner::run(&program.path(), &arguments, &mut |line| {
+    compiled_program::run(&program.path(), &arguments, &mut |line| {
         let object: Value = serde_json::from_str(line).unwrap_or_default();
         if let (Some(name), Some(speed)) =
             (object["routine"].as_str(), object["of_memcpy"].as_f64())

@@ -33,8 +33,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::{CliArgs, Command};
+use crate::command_error::{CommandError, plain};
 use crate::console::{Console, write_plainly};
-use crate::fault::{CommandError, plain};
 use crate::interrupt::INTERRUPTED;
 use crate::project::CONFIG;
 use crate::report::{Report, escape};

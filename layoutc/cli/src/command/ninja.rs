@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args::SelectArgs;
 use crate::build::{ActionScope, BuildAction, UNTOLD, is_told};
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::project::seen;
 
 /// What all edges share. Each run works on one thread: ninja runs as many as there are processors, up to the depth.

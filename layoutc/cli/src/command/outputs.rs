@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::args::{FormatArg, OutputsArgs, SelectArgs};
 use crate::build;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::project::seen;
 
 use super::{CommandOutcome, ninja};

@@ -12,18 +12,18 @@ use serde_json::json;
 
 use crate::args::{PackArgs, RelayoutArgs, ReportFormat, UnpackArgs};
 use crate::array::file::{ByteSource, STANDARD, called, is_placed, is_standard, keep, write};
-use crate::array::held::{
-    SymbolValues, TensorFile, dense_packing, descr_of_buffer, unmoved, with_lanes,
-};
-use crate::array::large::{
+use crate::array::npy::{self, NpyHeader};
+use crate::array::out_of_core::{
     self, ElementCodec, InputFile, RelayoutJob, UnpackedBits, dense_bits, memory,
 };
-use crate::array::npy::{self, NpyHeader};
+use crate::array::tensor_file::{
+    SymbolValues, TensorFile, dense_packing, descr_of_buffer, unmoved, with_lanes,
+};
 use crate::array::{descr, in_order, is_turned, unpacked};
+use crate::check_session::{CheckSession, localized};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::report::counted;
-use crate::session::{CheckSession, localized};
 
 use super::CommandOutcome;
 use super::element::{one_manifest, symbols, tensor};
@@ -217,7 +217,7 @@ impl PackJob<'_> {
         }
         let input = &self.args.input;
         let place = self.output.canonicalize().unwrap_or_else(|_| self.output.to_owned());
-        for name in large::names(&place) {
+        for name in out_of_core::names(&place) {
             keep(&[&self.args.file, input], &name)?;
         }
         let unpacked_bits = self.spread();
@@ -274,7 +274,7 @@ fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
 fn told(
     args: &RelayoutArgs,
     output: &Path,
-    (bytes, moved): (u64, Option<large::RelayoutStats>),
+    (bytes, moved): (u64, Option<out_of_core::RelayoutStats>),
     console: &mut Console,
 ) {
     // What stands on standard output is the tensor alone.
@@ -288,7 +288,7 @@ fn told(
                 "version": 1, "kind": console.command, "tensor": args.tensor,
                 "input": input, "output": output, "bytes": bytes,
             });
-            if let Some(large::RelayoutStats { pieces, resumed }) = moved {
+            if let Some(out_of_core::RelayoutStats { pieces, resumed }) = moved {
                 told["pieces"] = json!(pieces);
                 told["resumed_pieces"] = json!(resumed);
             }

@@ -1,14 +1,14 @@
 //! `layoutc same`: whether two tensors lie in memory alike.
 
+use layoutc_compiler::layout_equality::{ElementLocation, TensorComparison, same};
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::same::{ElementLocation, TensorComparison, same};
 use serde_json::{Map, Value, json};
 
 use crate::args::{ReportFormat, SameArgs};
+use crate::check_session::{CheckSession, localized};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::report::json::{integer, integers};
-use crate::session::{CheckSession, localized};
 
 use super::CommandOutcome;
 use super::inspect::unknown_tensor;

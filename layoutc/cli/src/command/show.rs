@@ -16,9 +16,9 @@ use layoutc_compiler::picture::{
 
 use crate::args::{ReportFormat, ShowArgs};
 use crate::array::file::{is_standard, keep, write};
+use crate::check_session::CheckSession;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
-use crate::session::CheckSession;
 
 use super::CommandOutcome;
 use super::element::{least_symbols, one_manifest, tensor_or_view};

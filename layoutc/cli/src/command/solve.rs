@@ -11,9 +11,9 @@ use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve, ver
 use serde_json::json;
 
 use crate::args;
+use crate::check_session::{CheckSession, localized};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
-use crate::session::{CheckSession, localized};
 
 use super::{CommandOutcome, measure};
 

@@ -9,8 +9,8 @@ use layoutc_compiler::nearest::nearest;
 use serde_json::json;
 
 use crate::args::{ReportFormat, TemplatesCommand};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::project::{self, Project, paths, seen};
 use crate::report::Report;
 

@@ -4,10 +4,10 @@ use layoutc_compiler::check::Recorder;
 use layoutc_compiler::trace;
 
 use crate::args::{ReportFormat, TraceArgs, typed};
+use crate::check_session::CheckSession;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
-use crate::report::{DiagnosticSource, human, json, way};
-use crate::session::CheckSession;
+use crate::report::{DiagnosticSource, human, json, trace_report};
 
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, one_manifest, symbols, tensor};
@@ -29,8 +29,8 @@ pub(crate) fn run(args: &TraceArgs, console: &mut Console) -> Result<CommandOutc
     match traced {
         Ok(traced) => {
             console.result(&match console.format {
-                ReportFormat::Json => way::json(&traced),
-                ReportFormat::Text => way::text(&traced, console.paints_results),
+                ReportFormat::Json => trace_report::json(&traced),
+                ReportFormat::Text => trace_report::text(&traced, console.paints_results),
             });
             Ok(CommandOutcome::Success)
         }

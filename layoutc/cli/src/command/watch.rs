@@ -2,15 +2,15 @@
 
 use crate::args::WatchArgs;
 use crate::build::start_threads;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
-use crate::{confine, watch};
+use crate::{template_sandbox, watch};
 
 use super::{CommandOutcome, build};
 
 /// Watches what the arguments name, until it is interrupted.
 pub(crate) fn run(args: &WatchArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
-    if confine::is_child() {
+    if template_sandbox::is_child() {
         return build::run(&args.build, console);
     }
     start_threads(&args.build, false)?;

@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 
 use layoutc_compiler::diagnostic::{Diagnostic, Fix};
-use layoutc_compiler::editor::text::LineIndex;
+use layoutc_compiler::editor::line_index::LineIndex;
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse, Range,
     TextEdit, WorkspaceEdit,
 };
 
 use super::diagnostics::told;
-use super::place;
+use super::positions;
 use super::projects::LspProject;
 use super::server::LspServer;
 
@@ -29,7 +29,7 @@ pub(super) fn answer(server: &LspServer, params: &CodeActionParams) -> Option<Co
     let Range { start, end } = params.range;
     let lines: &LineIndex = &source.lines;
     let at =
-        |position| lines.offset(source.text, place::position(position), server.traits.encoding);
+        |position| lines.offset(source.text, positions::position(position), server.traits.encoding);
     let found = project.diagnostics_at(&path, at(start), at(end));
     let mut actions = Vec::new();
     for diagnostic in &found {
@@ -58,7 +58,7 @@ fn action(
     let source = project.source(path)?;
     let bytes = fix.place.start..fix.place.end;
     let old = source.text.get(bytes.clone())?;
-    let range = place::span(source.text, &source.lines, &bytes, server.traits.encoding);
+    let range = positions::span(source.text, &source.lines, &bytes, server.traits.encoding);
     let edit = TextEdit { range, new_text: fix.text.clone() };
     let uri = server.uri(&project.file(path))?;
     let edit =

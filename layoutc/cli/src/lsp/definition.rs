@@ -2,7 +2,7 @@
 
 use layoutc_compiler::editor::file::mentions_of;
 use layoutc_compiler::editor::rename;
-use layoutc_compiler::manifest::draft::slice;
+use layoutc_compiler::manifest::lenient::slice;
 use lsp_types::{
     GotoDefinitionParams, GotoDefinitionResponse, Location, Position, Range, ReferenceParams,
 };
@@ -36,7 +36,7 @@ fn used(place: &CursorPosition<'_>) -> Option<String> {
     let CursorPosition { file, offset, known, .. } = *place;
     let text = &file.text;
     let uses = file.nodes.iter().filter(|node| node.name(text) == "use");
-    let is_here = |node: &&layoutc_compiler::manifest::draft::LenientNode| {
+    let is_here = |node: &&layoutc_compiler::manifest::lenient::LenientNode| {
         node.span.start <= offset && offset <= node.span.end
     };
     let named = slice(text, uses.clone().find(is_here)?.args().next()?);

@@ -12,7 +12,7 @@ use lsp_types::{
 
 use crate::project::CONFIG;
 
-use super::place;
+use super::positions;
 use super::projects::LspProject;
 use super::server::{EditorCapabilities, LspServer};
 
@@ -61,7 +61,7 @@ pub(super) fn told(
     let place = |label: &Label| {
         let source = project.source(&label.place.file)?;
         let bytes = label.place.start..label.place.end;
-        let range = place::span(source.text, &source.lines, &bytes, *encoding);
+        let range = positions::span(source.text, &source.lines, &bytes, *encoding);
         let uri = server.uri(&project.file(&label.place.file))?;
         Some(Location { uri, range })
     };

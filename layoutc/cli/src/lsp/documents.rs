@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use layoutc_compiler::editor::text::{LineIndex, PositionEncoding};
+use layoutc_compiler::editor::line_index::{LineIndex, PositionEncoding};
 use layoutc_compiler::{LoadError, SourceLoader};
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
 use crate::project::files::{FileReadError, read};
 use crate::project::paths::normal;
 
-use super::place::position;
+use super::positions::position;
 
 /// A text that is open.
 #[derive(Debug, Clone)]

@@ -3,15 +3,16 @@
 use layoutc_compiler::editor::hints::hints;
 use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams};
 
-use super::place;
+use super::positions;
 use super::server::LspServer;
 
 /// The axes after each step in a range.
 pub(super) fn answer(server: &LspServer, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;
-    let at =
-        |position| file.lines.offset(&file.text, place::position(position), server.traits.encoding);
+    let at = |position| {
+        file.lines.offset(&file.text, positions::position(position), server.traits.encoding)
+    };
     let (start, end) = (at(params.range.start), at(params.range.end));
     let all = hints(&project.known, &path).into_iter();
     let inside = all.filter(|hint| start <= hint.offset && hint.offset <= end);

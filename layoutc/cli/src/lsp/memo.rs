@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use layoutc_compiler::host::{CacheKey, ResultCache};
+use layoutc_compiler::env::{CacheKey, ResultCache};
 
 /// How many bytes may be remembered before the old are forgotten.
 const MOST: usize = 64 << 20;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use layoutc_compiler::check::{CheckOptions, Recorder, TensorCache, sort};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::editor::file::users;
-use layoutc_compiler::editor::text::LineIndex;
+use layoutc_compiler::editor::line_index::LineIndex;
 use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};
-use layoutc_compiler::host::{CompileEnv, NoObserver};
+use layoutc_compiler::env::{CompileEnv, NoObserver};
 use layoutc_compiler::{check_aside, refused_choices};
 
 use crate::project::CONFIG;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::project::globs::SourceGlobs;
 use crate::project::paths::slashed;
-use crate::project::{CONFIG, root_at, walk};
+use crate::project::{CONFIG, file_tree, root_at};
 
 use super::documents::{OpenDocument, OpenDocuments};
 
@@ -63,7 +63,7 @@ pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProje
     if let Some(globs) = &globs {
         for start in &globs.folders {
             // What cannot be looked at has no manifests.
-            let found = walk::below(&root.join(start)).map(|found| found.files());
+            let found = file_tree::below(&root.join(start)).map(|found| found.files());
             let own = found.unwrap_or_default().into_iter().filter(|file| {
                 file.strip_prefix(&root).is_ok_and(|path| globs.matches(path))
                     && file.parent().and_then(root_at).as_deref() == Some(root.as_path())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use layoutc_compiler::editor::text::PositionEncoding;
+use layoutc_compiler::editor::line_index::PositionEncoding;
 use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};
 use lsp_types::{FileChangeType, InitializeParams, Position, PositionEncodingKind, Range, Uri};
 
@@ -14,7 +14,7 @@ use super::documents::{OpenDocument, OpenDocuments};
 use super::memo::InMemoryMemo;
 use super::projects::LspProject;
 use super::scan::LspProjectRoot;
-use super::{place, uri};
+use super::{positions, uri};
 
 /// What the editor can do, and what it asked for.
 #[derive(Debug, Clone)]
@@ -211,13 +211,13 @@ impl LspServer {
         let encoding = self.traits.encoding;
         let (project, path) = self.at(uri)?;
         let file = project.known.files.get(&path)?;
-        let offset = file.lines.offset(&file.text, place::position(position), encoding);
+        let offset = file.lines.offset(&file.text, positions::position(position), encoding);
         Some((CursorPosition { project, known: &project.known, file, offset }, path))
     }
 
     /// Bytes of a manifest as a range.
     pub(super) fn range(&self, file: &EditorFile, bytes: &std::ops::Range<usize>) -> Range {
-        place::span(&file.text, &file.lines, bytes, self.traits.encoding)
+        positions::span(&file.text, &file.lines, bytes, self.traits.encoding)
     }
 
     /// The address of a file: the editor's own where it has it open.

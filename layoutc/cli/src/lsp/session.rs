@@ -22,13 +22,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use layoutc_compiler::editor::text::PositionEncoding;
+use layoutc_compiler::editor::line_index::PositionEncoding;
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::project::CONFIG;
 
 use super::documents::OpenDocument;
-use super::inbox::MessageQueue;
+use super::queue::MessageQueue;
 use super::server::{EditorCapabilities, LspServer};
 use super::wire::{self, IncomingMessage};
 use super::{

@@ -7,7 +7,7 @@ use layoutc_compiler::{LoadError, SourceLoader, check};
 
 use crate::command::show::{PictureInput, held};
 use crate::command::unknown_tensor;
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 
 use super::fence::{CodeFence, PictureRequest};
 

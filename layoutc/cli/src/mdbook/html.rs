@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use layoutc_compiler::manifest::paint::{HighlightKind, paint};
+use layoutc_compiler::manifest::highlight::{HighlightKind, paint};
 
 /// A manifest in the colours that mdBook has for code in each of its themes. Its own highlighter, which does not know
 /// KDL, leaves it alone.

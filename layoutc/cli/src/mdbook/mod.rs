@@ -13,8 +13,8 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
+use crate::command_error::plain;
 use crate::console::write_plainly;
-use crate::fault::plain;
 
 /// What is told of the command line.
 const USAGE: &str = "\

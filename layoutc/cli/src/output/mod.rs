@@ -4,10 +4,10 @@
 //! writes every new text to a temporary file; then it renames them to their places. A fault before the first rename
 //! leaves every output as it was. A file is known to be layoutc's by the log, or by the seal in its text.
 
-mod folder;
-mod place;
+mod existing_output;
+mod output_dir;
 mod stale;
-mod state;
+mod state_folder;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -21,20 +21,20 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::interrupt;
 use crate::project::paths::{is_below, is_name};
 use crate::state::fact::{BuildFact, BuildFacts, ContentHash};
 use crate::state::lock::StateLock;
 use crate::state::stat::Timestamp;
 
-use place::ProbeContext;
+use existing_output::ProbeContext;
 use stale::StaleOwnership;
 
-pub(crate) use folder::OutputDir;
-pub(crate) use place::{ExistingOutput, ExpectedOutput, has_seal, link};
+pub(crate) use existing_output::{ExistingOutput, ExpectedOutput, has_seal, link};
+pub(crate) use output_dir::OutputDir;
 pub(crate) use stale::OutputListing;
-pub(crate) use state::StateFolder;
+pub(crate) use state_folder::StateFolder;
 pub(crate) use write::{replace, replace_own};
 
 /// What became of an output, or would.
@@ -128,7 +128,7 @@ fn survey_folder(
             _ if !(is_inside && is_name(name_of(path))) => Err(outside(path)),
             Err(refusal) => Err(refusal.clone()),
             Ok(None) => Ok(ExistingOutput::Nothing),
-            Ok(Some(folder)) => place::look(folder, *wanted, looking)?,
+            Ok(Some(folder)) => existing_output::look(folder, *wanted, looking)?,
         };
         if !matches!(standing, Ok(ExistingOutput::AsRecorded)) {
             survey.push((path.to_owned(), standing));
@@ -230,7 +230,7 @@ impl CleanPlan {
     /// Names what layoutc wrote and somebody changed since.
     pub(crate) fn kept(&self) -> Vec<Diagnostic> {
         self.paths(StaleOwnership::Edited)
-            .map(|path| place::kept(&self.home.path().join(path)))
+            .map(|path| existing_output::kept(&self.home.path().join(path)))
             .collect()
     }
 

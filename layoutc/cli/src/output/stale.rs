@@ -7,15 +7,15 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use layoutc_compiler::seal;
+use layoutc_compiler::content_hash;
 
-use crate::fault::CommandError;
-use crate::project::walk::entries;
+use crate::command_error::CommandError;
+use crate::project::file_tree::entries;
 use crate::state::fact::{BuildFacts, ContentHash};
 use crate::state::stat::{FileStat, Timestamp};
 
 use super::SweepScope;
-use super::place::{LARGEST, has_seal, lost};
+use super::existing_output::{LARGEST, has_seal, lost};
 
 /// What became of a file that nothing asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ fn left(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<StaleOwne
     if facts.wrote(path, &ContentHash::of(&bytes)) || known.is_some() && lost(&bytes) {
         return Ok(StaleOwnership::Ours);
     }
-    Ok(match str::from_utf8(&bytes).ok().and_then(seal::holds) {
+    Ok(match str::from_utf8(&bytes).ok().and_then(content_hash::holds) {
         Some(true) => StaleOwnership::Ours,
         Some(false) => StaleOwnership::Edited,
         None if known.is_some() && !has_seal(&file.to_string_lossy()) => StaleOwnership::Edited,

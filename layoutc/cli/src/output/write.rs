@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::content_hash;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::seal;
 use rayon::prelude::*;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
@@ -17,15 +17,15 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::interrupt;
 use crate::project::seen;
 use crate::state::fact::Fingerprint;
 use crate::state::lock::StateLock;
 
-use super::folder::OutputDir;
-use super::state::StateFolder;
-use super::{NewOutput, OutputStatus, OverwritePolicy, folder_of, name_of, place};
+use super::output_dir::OutputDir;
+use super::state_folder::StateFolder;
+use super::{NewOutput, OutputStatus, OverwritePolicy, existing_output, folder_of, name_of};
 
 /// Holds temporary files, in the state folder.
 pub(super) const TEMPORARY: &str = "tmp";
@@ -127,7 +127,7 @@ pub(super) fn all(
     };
     in_folders(home, &errands, &mut scratch.made, placed)?;
     let known = |folder: &OwnedFd, errand: &PendingWrite<'_>| {
-        Ok(place::known(folder, name_of(errand.path), *errand.new.hash))
+        Ok(existing_output::known(folder, name_of(errand.path), *errand.new.hash))
     };
     let known = in_folders(home, &errands, &mut scratch.made, known)?;
     scratch.made.clear();
@@ -298,7 +298,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandEr
         return Ok(OutputStatus::Unchanged);
     }
     if path.is_symlink() {
-        return Err(CommandError::Input(vec![place::link(path)]));
+        return Err(CommandError::Input(vec![existing_output::link(path)]));
     }
     let temporary = path.parent().unwrap_or(Path::new(".")).join(beside(0));
     let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
@@ -316,13 +316,15 @@ pub(crate) fn replace_own(
     strictness: OverwritePolicy,
 ) -> Result<OutputStatus, CommandError> {
     let Ok(found) = fs::read(path) else { return replace(path, text) };
-    if found != text.as_bytes() && strictness != OverwritePolicy::Overwrite && !place::lost(&found)
+    if found != text.as_bytes()
+        && strictness != OverwritePolicy::Overwrite
+        && !existing_output::lost(&found)
     {
-        let is_whole = str::from_utf8(&found).ok().and_then(seal::holds);
+        let is_whole = str::from_utf8(&found).ok().and_then(content_hash::holds);
         match is_whole {
             Some(true) => {}
-            Some(false) => return Err(CommandError::Input(vec![place::edited(path)])),
-            None => return Err(CommandError::Input(vec![place::foreign(path)])),
+            Some(false) => return Err(CommandError::Input(vec![existing_output::edited(path)])),
+            None => return Err(CommandError::Input(vec![existing_output::foreign(path)])),
         }
     }
     replace(path, text)

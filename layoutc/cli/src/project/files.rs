@@ -11,11 +11,11 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, statat};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::fault::{CommandError, plain};
+use crate::command_error::{CommandError, plain};
 use crate::state::fact::{ContentHash, Fingerprint};
 use crate::state::stat::{FileStat, Timestamp};
 
-use super::reads::{FileState, ReadSet};
+use super::read_set::{FileState, ReadSet};
 
 /// The largest text that is read, in bytes.
 const LARGEST: u64 = 64 << 20;

@@ -3,12 +3,12 @@
 //! The compiler knows a manifest by its path relative to the project's root, so that outputs do not depend on where
 //! the command was typed. People see the path as they gave it, or as seen from the current folder.
 
+pub(crate) mod file_tree;
 pub(crate) mod files;
 pub(crate) mod globs;
 pub(crate) mod paths;
-pub(crate) mod reads;
+pub(crate) mod read_set;
 mod root;
-pub(crate) mod walk;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,15 +22,15 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::report::Report;
 
+use file_tree::FolderFiles;
 use files::FileReadError;
 use globs::SourceGlobs;
 use paths::{relative, slashed};
-use reads::ReadSet;
+use read_set::ReadSet;
 use root::RootSearch;
-use walk::FolderFiles;
 
 pub(crate) use root::root_at;
 
@@ -167,7 +167,7 @@ impl ProjectSearch {
             return Ok(());
         }
         self.reads.loose.insert(folder.clone());
-        let found = walk::below(&folder)?;
+        let found = file_tree::below(&folder)?;
         let files = found.files();
         self.reads.links.extend(found.links);
         let roots = files.iter().filter(|file| file.ends_with(CONFIG)).filter_map(|f| f.parent());
@@ -212,7 +212,7 @@ impl ProjectSearch {
         let globs = SourceGlobs::new(&patterns)?;
         self.reads.sources.insert(root.to_owned(), globs.clone());
         for start in &globs.folders {
-            let found = walk::below(&root.join(start))?;
+            let found = file_tree::below(&root.join(start))?;
             self.reads.links.extend(found.links);
             for FolderFiles { path: parent, mut names } in found.folders {
                 let (Ok(path), Ok(part)) = (parent.strip_prefix(root), parent.strip_prefix(folder))

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 
 use super::CONFIG;
 use super::paths::normal;

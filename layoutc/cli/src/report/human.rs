@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
 
-use super::place::{DiagnosticSource, SourceLine, locate};
-use super::text::{TextCell, cells, escape};
+use super::source_line::{DiagnosticSource, SourceLine, locate};
+use super::terminal_text::{TextCell, cells, escape};
 
 /// The widest part of a source line that is shown, in columns.
 const WIDTH: usize = 100;

@@ -4,7 +4,7 @@ use layoutc_compiler::diagnostic::{Diagnostic, Fix, Label};
 use serde_json::{Map, Number, Value, json};
 
 use super::human::{SourceLookup, severity_word};
-use super::place::locate;
+use super::source_line::locate;
 
 /// A diagnostic as one line of JSON, with its line end.
 pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>) -> String {

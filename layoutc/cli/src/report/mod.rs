@@ -2,13 +2,13 @@
 
 pub(crate) mod human;
 pub(crate) mod json;
-pub(crate) mod place;
+pub(crate) mod source_line;
 pub(crate) mod summary;
+mod terminal_text;
 #[cfg(test)]
 mod tests;
-mod text;
 pub(crate) mod timeline;
-pub(crate) mod way;
+pub(crate) mod trace_report;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use std::sync::Arc;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 
-pub(crate) use place::DiagnosticSource;
-pub(crate) use text::escape;
+pub(crate) use source_line::DiagnosticSource;
+pub(crate) use terminal_text::escape;
 
 use crate::args::ReportFormat;
 use crate::console::Console;

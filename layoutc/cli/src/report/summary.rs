@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use layoutc_compiler::host::CompileStage;
+use layoutc_compiler::env::CompileStage;
 use layoutc_compiler::inspect::{summary_json, view_verdict};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Tensor, View};
@@ -16,7 +16,7 @@ use crate::build::{OutputSummary, WorkSpan};
 use crate::output::OutputStatus;
 
 use super::counted;
-use super::text::escape;
+use super::terminal_text::escape;
 
 /// What a build says of a tensor. Sizes are integers, or expressions as strings where they depend on symbols.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use layoutc_compiler::host::CompileStage;
+use layoutc_compiler::env::CompileStage;
 use serde_json::{Value, json};
 
 use crate::build::WorkSpan;

@@ -8,7 +8,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 
 /// The file's name.
 const NAME: &str = "lock";

@@ -11,7 +11,7 @@ use elsa::sync::FrozenVec;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, statat};
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 
 use super::fact::{BuildFact, BuildFacts};
 use super::file::{self, Durability, FileNames};

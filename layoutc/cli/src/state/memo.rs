@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
-use layoutc_compiler::host::{CacheKey, ResultCache};
+use layoutc_compiler::env::{CacheKey, ResultCache};
 use rustc_hash::FxBuildHasher;
 use rustix::fd::OwnedFd;
 

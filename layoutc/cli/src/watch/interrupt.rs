@@ -8,7 +8,7 @@ use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Duration;
 
-use crate::fault::CommandError;
+use crate::command_error::CommandError;
 use crate::interrupt::INTERRUPTED;
 
 use super::WatchMessage;

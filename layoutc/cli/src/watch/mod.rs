@@ -5,9 +5,9 @@
 //! watch without reports only looks more often.
 
 mod exec;
-mod eyes;
+mod fs_watcher;
 mod interrupt;
-mod look;
+mod snapshot;
 mod status;
 mod wait;
 
@@ -20,15 +20,15 @@ use notify::Event;
 
 use crate::args::{ReportFormat, WatchArgs};
 use crate::build::{BuildPrefetch, BuildSummary, ManifestReads, RowSelection, guess, once};
+use crate::command_error::{CommandError, plain};
 use crate::console::Console;
-use crate::fault::{CommandError, plain};
 use crate::project::Project;
-use crate::project::reads::ReadSet;
+use crate::project::read_set::ReadSet;
 use crate::state::log::LogArena;
 
 use exec::{ExecOutput, ExecRunner};
-use eyes::{FsWatcher, OutputBlockage};
-use look::{InputChange, InputSnapshot};
+use fs_watcher::{FsWatcher, OutputBlockage};
+use snapshot::{InputChange, InputSnapshot};
 use status::{BuildOutcome, StatusReporter};
 
 /// How long nothing may be reported before a change is looked at.

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::args::{ReportFormat, WatchArgs};
 use crate::build::BuildSummary;
 use crate::command::tell;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::report::counted;
 use crate::report::summary::{counts, stages_json, stages_text};
 
-use super::look::InputChange;
+use super::snapshot::InputChange;
 
 /// The changes that a line names.
 const NAMED: usize = 3;

@@ -7,6 +7,7 @@ use super::scope::{ManifestScope, nearest_or_all};
 use super::{cast, reshard, ring};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::layout_names;
 use crate::manifest::syntax::{
     ConvertItem, ConvertScheduleItem, ConvertScheduleKind, Identifier, ItemKind, ManifestSyntax,
 };
@@ -14,7 +15,6 @@ use crate::model::reshard::Reshard;
 use crate::model::{
     Convert, ConvertSchedule, FillStrategy, InnerKernel, Spanned, StorePolicy, Tensor,
 };
-use crate::wording;
 
 /// A conversion on one device, or between devices.
 enum CheckedConversion {
@@ -180,7 +180,7 @@ fn matching(
     let shape = |tensor: &Tensor| {
         let axes = tensor.whole().iter();
         let one = |axis: &layoutc_algebra::layout::Axis| {
-            format!("{} {}", axis.name, wording::expr(&axis.extent, &tensor.layout))
+            format!("{} {}", axis.name, layout_names::expr(&axis.extent, &tensor.layout))
         };
         format!("{} {{ {} }}", tensor.name, axes.map(one).collect::<Vec<_>>().join("; "))
     };
@@ -202,8 +202,8 @@ fn matching(
             let message = format!("`{to}` has no axis `{}`", axis.name);
             return Err(fault(message, "axes match by name: give both the same names".to_owned()));
         };
-        let (own, other) = (wording::expr(&axis.extent, a), to_axes.get(position));
-        if other.is_none_or(|other| wording::expr(&other.extent, b) != own) {
+        let (own, other) = (layout_names::expr(&axis.extent, a), to_axes.get(position));
+        if other.is_none_or(|other| layout_names::expr(&other.extent, b) != own) {
             let message = format!("the extents of `{}` differ", axis.name);
             let help = format!("give `{}` one extent in both: {own}, as in `{from}`", axis.name);
             return Err(fault(message, help));

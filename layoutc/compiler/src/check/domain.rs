@@ -9,8 +9,8 @@ use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::map::MapScope as Names;
 
 use super::expr::{map_fault, parse_fault, place_in};
-use super::recipe::{LayoutSource, ReplayOutcome, symbol_value};
-use super::refusal::RefusalContext;
+use super::injectivity_report::RefusalContext;
+use super::replay::{LayoutSource, ReplayOutcome, symbol_value};
 use super::scope::ManifestScope;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};

@@ -8,7 +8,7 @@ use layoutc_algebra::map::{MapError, MapErrorKind, resolve_constant};
 use layoutc_algebra::parse::{self, ParseError, ParseErrorKind};
 use layoutc_algebra::simplify::Facts;
 
-use super::habits;
+use super::foreign_syntax;
 use super::scope::ManifestScope;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
@@ -97,7 +97,7 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
             let fault = Diagnostic::error(Code::ExprSyntax, message, place, "");
             let own = matches!(error.kind, ParseErrorKind::Unexpected { .. })
                 .then(|| goes_on(&text.value, error.span.start));
-            match habits::meant(&text.value) {
+            match foreign_syntax::meant(&text.value) {
                 Some(map) => fault
                     .help(format!("write `{map}`"))
                     .fix(FileSpan::new(file, text.span.clone()), map),
@@ -233,7 +233,7 @@ pub(super) fn map_fault(
                 Some(near) => error
                     .help(format!("did you mean `{near}`?"))
                     .fix(FileSpan { end: place.start + name.len(), ..place }, near),
-                None => match habits::operator(text.value.get(error_span.clone()).unwrap_or_default()) {
+                None => match foreign_syntax::operator(text.value.get(error_span.clone()).unwrap_or_default()) {
                     Some(own) => error.help(format!("write `{own}`")).fix(place, own),
                     None => error.help("functions are `morton`, `bitrev` and `hilbert`; a product has a `*`"),
                 },

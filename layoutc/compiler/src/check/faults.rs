@@ -18,7 +18,7 @@ use crate::manifest::syntax::SpannedText;
 
 /// An expression in the manifest's own words.
 pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String {
-    print::expr(expr, &|var| crate::wording::variable(var, logical, &[], symbols))
+    print::expr(expr, &|var| crate::layout_names::variable(var, logical, &[], symbols))
 }
 
 /// A logical index as text: `[0, 4]`.

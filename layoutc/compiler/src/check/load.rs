@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::circles::{self, CycleCuts, UseGraph};
+use super::use_cycles::{self, CycleCuts, UseGraph};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::host::{CacheKey, CompileEnv, CompileStage};
+use crate::env::{CacheKey, CompileEnv, CompileStage};
 use crate::manifest::{
     self,
     syntax::{ManifestSyntax, UseItem},
@@ -71,7 +71,7 @@ impl ManifestSet {
 pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec<Diagnostic>) {
     let parsed = parse_all(host, paths);
     let mut loader = ManifestLoader {
-        cuts: circles::cuts(&uses(&parsed)),
+        cuts: use_cycles::cuts(&uses(&parsed)),
         parsed,
         files: ManifestSet::default(),
         open: Vec::new(),

@@ -9,17 +9,17 @@ use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
 use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, part_extent};
 use layoutc_algebra::step;
 
-use super::machine::CostTrackingExecutor;
+use super::executor::CostTrackingExecutor;
 use super::scope::{ManifestScope, nearest_or_all, number};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::host::ResultCache;
+use crate::env::ResultCache;
+use crate::layout_names;
 use crate::manifest::syntax::{
     Identifier, ItemKind, ManifestSyntax, MeshItem, ShardItem, SpannedText,
 };
 use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;
-use crate::wording;
 
 /// The most devices of a mesh: MPI counts ranks by an `int`.
 const MAX_DEVICES: i64 = i32::MAX as i64;
@@ -301,8 +301,8 @@ pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     let message =
         format!("{takes} whole tensors, and a device of `{mesh}` holds a part of `{name}`");
     let axes = tensor.layout.logical.iter();
-    let axes =
-        axes.map(|axis| format!("{} {}", axis.name, wording::expr(&axis.extent, &tensor.layout)));
+    let axes = axes
+        .map(|axis| format!("{} {}", axis.name, layout_names::expr(&axis.extent, &tensor.layout)));
     let shape = axes.collect::<Vec<_>>().join("; ");
     let error = Diagnostic::error(Code::MeshPart, message, place, "");
     let help = format!(

@@ -3,54 +3,54 @@
 //! Each manifest is read once, its names are gathered with those of the manifests that it uses, and then every tensor
 //! is checked on its own: one that is refused does not silence the others.
 
-mod advice;
+mod axis_order_advice;
 mod cast;
-mod circles;
 mod compute;
 mod convert;
 mod domain;
+mod executor;
 mod expr;
 mod faults;
+mod foreign_syntax;
 mod gate;
 mod graph;
-mod habits;
-mod kept;
-mod line;
+mod injectivity_report;
 mod load;
-mod machine;
 mod mesh;
 mod names;
 mod padding;
-mod recipe;
 mod record;
 mod recorder;
-mod refusal;
+mod replay;
 mod reshard;
 mod ring;
 mod scope;
 mod space;
+mod step_text;
 mod steps;
-mod strengthen;
 mod strides;
 mod swizzle;
+mod symbol_facts;
 mod tensor;
+mod tensor_cache;
+mod use_cycles;
 mod view;
 
+pub(crate) use executor::RayonExecutor;
 pub(crate) use faults::build_fault;
-pub(crate) use machine::RayonExecutor;
-pub(crate) use refusal::bare_fault;
+pub(crate) use injectivity_report::bare_fault;
 
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-pub use kept::TensorCache;
 pub use load::{syntax_key, used_path};
 pub use recorder::{Recorder, StepRecord, StepRecords};
+pub use tensor_cache::TensorCache;
 
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::host::{CompileEnv, CompileStage, ResultCache};
+use crate::env::{CompileEnv, CompileStage, ResultCache};
 use crate::manifest::syntax::TensorItem;
 use crate::model::Manifest;
 

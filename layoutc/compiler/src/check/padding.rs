@@ -9,9 +9,9 @@ use layoutc_algebra::simplify::Facts;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::layout_names;
 use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
-use crate::wording;
 
 /// How a layout's padding comes about.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub(super) fn check(
 fn figure(layout: &Layout) -> String {
     let counted = |count: &Expr, what: &str| match count.as_const() {
         Some(1) => format!("1 {what}"),
-        _ => format!("{} {what}s", wording::expr(count, layout)),
+        _ => format!("{} {what}s", layout_names::expr(count, layout)),
     };
     format!(
         "{} in {}",

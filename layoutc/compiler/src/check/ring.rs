@@ -8,10 +8,10 @@ use layoutc_algebra::layout::Axis;
 use super::scope::{ManifestScope, nearest_or_all, number};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::layout_names;
 use crate::manifest::syntax::RingItem;
 use crate::model::Tensor;
 use crate::model::ring::Ring;
-use crate::wording;
 
 /// The axes that memory holds, and the ring. That any `held` neighbours of the axis have places of their own follows from
 /// the proof of the layout: their remainders by `held` are all different.
@@ -67,8 +67,8 @@ pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Opti
     let message =
         format!("{takes} whole tensors, and memory holds {held} of `{axis}` of `{name}` at a time");
     let axes = tensor.layout.logical.iter();
-    let axes =
-        axes.map(|axis| format!("{} {}", axis.name, wording::expr(&axis.extent, &tensor.layout)));
+    let axes = axes
+        .map(|axis| format!("{} {}", axis.name, layout_names::expr(&axis.extent, &tensor.layout)));
     let shape = axes.collect::<Vec<_>>().join("; ");
     let error = Diagnostic::error(Code::RingWhole, message, place, "");
     let help = format!(

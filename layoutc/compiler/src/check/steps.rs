@@ -15,11 +15,11 @@ use super::expr::{
     constant, declare_first, map_fault, no_axes, overflow, parse_fault, place_in, raised,
 };
 use super::faults::{build_fault, notation_fault, step_fault};
-use super::habits;
-use super::line::line;
+use super::foreign_syntax;
 use super::padding::{PaddingOrigin, product};
 use super::recorder::{self, StepRecord};
 use super::scope::{ManifestScope, ManifestScopes, nearest_or_all};
+use super::step_text::line;
 use super::strides::{StrideSource, apart};
 use super::swizzle::{TmaSwizzleMode, swizzle};
 use crate::codes::Code;
@@ -492,7 +492,7 @@ impl StepLowering<'_> {
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             let known: Vec<&str> = ground.scope.transforms.keys().map(String::as_str).collect();
             let is_near = nearest(&name.value, known.iter().copied()).is_some();
-            match habits::layout(&name.value, self.builder.axes()).filter(|_| !is_near) {
+            match foreign_syntax::layout(&name.value, self.builder.axes()).filter(|_| !is_near) {
                 Some(help) => {
                     error.helped(help);
                 }
@@ -570,7 +570,7 @@ pub(super) fn resolved(
     let known: Vec<&str> =
         known.into_iter().chain(parameters).chain(ground.scope.known()).collect();
     let map = resolve(&parsed, scope).map_err(|errors| {
-        if let Some(named) = habits::named_by_colons(&parsed, &errors, text, file) {
+        if let Some(named) = foreign_syntax::named_by_colons(&parsed, &errors, text, file) {
             return vec![named];
         }
         errors

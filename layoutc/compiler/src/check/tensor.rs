@@ -10,21 +10,21 @@ use layoutc_algebra::layout::{Axis, Layout, Symbol, Verdict};
 
 pub(super) use declared::TensorDeclaration;
 
+use super::executor::CostTrackingExecutor;
 use super::gate::{self, GateContext};
+use super::injectivity_report::{self, RefusalContext};
 use super::load::ManifestSet;
-use super::machine::CostTrackingExecutor;
-use super::recipe::{LayoutSource, ReplayOutcome};
 use super::recorder::{Recorder, StepRecord};
-use super::refusal::{self, RefusalContext};
+use super::replay::{LayoutSource, ReplayOutcome};
 use super::scope::{ManifestScope, ManifestScopes};
 use super::steps::{LayoutAttributes, StepLowering};
-use super::{advice, cast, domain, mesh, padding, ring, space, strengthen};
+use super::{axis_order_advice, cast, domain, mesh, padding, ring, space, symbol_facts};
 use crate::cast::CastMode;
 use crate::codes::Code;
 use crate::config::{Config, DefaultFill};
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Dtype;
-use crate::host::ResultCache;
+use crate::env::ResultCache;
 use crate::manifest::syntax::{
     FillLiteral, ManifestSyntax, NibbleOrder, PackFromItem, SpannedText, TensorItem,
 };
@@ -214,7 +214,7 @@ impl TensorChecker<'_> {
                 recipe: Some(recipe),
                 place: self.at(span),
             };
-            let errors = vec![refusal::fault(&error, &told)];
+            let errors = vec![injectivity_report::fault(&error, &told)];
             if machine.has_visited_many() {
                 return errors;
             }
@@ -351,10 +351,10 @@ impl TensorChecker<'_> {
         let remarks = remarks.map(|(place, r)| warning(place, r.message.clone(), r.help.clone()));
         let mut warnings: Vec<Diagnostic> = remarks.chain(space).collect();
         let above = self.place.config.defaults.padding_warning;
-        let order = || advice::order(gated.recipe, gated.axes, &tensor.layout);
+        let order = || axis_order_advice::order(gated.recipe, gated.axes, &tensor.layout);
         let facts = || {
             let symbols = &tensor.layout.symbols;
-            strengthen::advice(symbols, &gated.recipe.numbers(), &[], &mut |symbols| {
+            symbol_facts::advice(symbols, &gated.recipe.numbers(), &[], &mut |symbols| {
                 let trial = gated.recipe.again(gated.axes, symbols, None);
                 match &trial {
                     ReplayOutcome::Proven(layout) if layout.verdict == Verdict::Padded => {
@@ -405,7 +405,7 @@ fn advised(
         codes.contains(&error.code)
     };
     if let Some(error) = errors.iter_mut().find(about_values) {
-        let advice = strengthen::advice(symbols, &recipe.numbers(), &[], &mut |symbols| {
+        let advice = symbol_facts::advice(symbols, &recipe.numbers(), &[], &mut |symbols| {
             recipe.again(logical, symbols, None)
         });
         if let Some(advice) = advice {

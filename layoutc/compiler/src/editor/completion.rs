@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::ProjectSnapshot;
 use super::file::{EditorFile, visible};
+use super::keywords;
 use super::names::NameKind;
-use super::words;
 use crate::dtype::{LANES, SCALARS};
-use crate::manifest::draft::{self, CursorContext, LenientNode, slice};
+use crate::manifest::lenient::{self, CursorContext, LenientNode, slice};
 use crate::manifest::read::FOREIGN;
 
 /// What a proposal is, in the words that editors have icons for.
@@ -52,7 +52,7 @@ pub fn complete(
     let none = (offset..offset, Vec::new());
     let Some(file) = known.files.get(path) else { return none };
     let Some(before) = file.text.get(..offset) else { return none };
-    let Some(typing) = draft::typing(before) else { return none };
+    let Some(typing) = lenient::typing(before) else { return none };
     let mut list = CompletionBuilder {
         known,
         path,
@@ -145,17 +145,17 @@ impl CompletionBuilder<'_> {
     fn nodes(&mut self) {
         let parent = self.parent().map(str::to_owned);
         let above = self.above().map(str::to_owned);
-        for word in words::nodes_in(parent.as_deref(), above.as_deref()) {
-            let told = words::node(word, parent.as_deref());
+        for word in keywords::nodes_in(parent.as_deref(), above.as_deref()) {
+            let told = keywords::node(word, parent.as_deref());
             self.plain(word, CompletionIcon::Keyword, told.map_or("", |told| told.summary));
         }
     }
 
     fn properties(&mut self, node: &LenientNode, name: &str) {
         let parent = self.parent().map(str::to_owned);
-        for key in words::properties_of(name, parent.as_deref()) {
+        for key in keywords::properties_of(name, parent.as_deref()) {
             if node.prop(self.text, key).is_none() {
-                let says = words::property(key).map_or("", |told| told.summary);
+                let says = keywords::property(key).map_or("", |told| told.summary);
                 self.push(key, format!("{key}="), CompletionIcon::Property, says);
             }
         }
@@ -184,7 +184,7 @@ impl CompletionBuilder<'_> {
     fn argument(&mut self, node: &LenientNode, name: &str) {
         let count = node.args().count();
         let parent = self.parent().map(str::to_owned);
-        self.values(&words::values_of(name, None));
+        self.values(&keywords::values_of(name, None));
         match (name, parent.as_deref()) {
             ("layout" | "apply", _) if count == 0 => self.names(NameKind::Transform, ""),
             (
@@ -217,7 +217,7 @@ impl CompletionBuilder<'_> {
 
     fn value(&mut self, node: &LenientNode, name: &str, key: &str) {
         let parent = self.parent().map(str::to_owned);
-        self.values(&words::values_of(name, Some(key)));
+        self.values(&keywords::values_of(name, Some(key)));
         match (name, key) {
             (_, "dtype" | "pack-from") => self.dtypes(),
             ("view", "of") | ("convert", "to") | ("tensor", "like") | ("require", "same-as") => {

@@ -4,14 +4,14 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
 
 use crate::inspect::{proof, verdict, view_verdict};
+use crate::layout_names;
 use crate::model::{Tensor, View};
-use crate::wording;
 
 /// `n 16, c_outer 32, h 64 | w 64, c_inner 4`: axes with their extents, and where the groups end.
 pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
     let mut text = String::new();
     for (k, axis) in axes.iter().enumerate() {
-        text.push_str(&format!("{} {}", axis.name, wording::over(&axis.extent, symbols)));
+        text.push_str(&format!("{} {}", axis.name, layout_names::over(&axis.extent, symbols)));
         if k + 1 < axes.len() {
             text.push_str(if separators.contains(&k) { " | " } else { ", " });
         }
@@ -24,7 +24,7 @@ pub fn tensor(tensor: &Tensor) -> String {
     let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
     let how = format!("{}, proven by {}", verdict(tensor), proof(tensor));
     let mut lines = rows(tensor, &how);
-    let bytes = wording::over(&tensor.counts().bytes, &tensor.layout.symbols);
+    let bytes = layout_names::over(&tensor.counts().bytes, &tensor.layout.symbols);
     let memory = tensor.memory_word();
     lines.push(("padding", padding(tensor)));
     lines.push(("bytes", format!("{bytes}, aligned to {}", tensor.layout.alignment_bytes)));
@@ -42,7 +42,7 @@ fn rows(tensor: &Tensor, verdict: &str) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
     let symbols = &layout.symbols;
     let list = |exprs: &[Expr]| {
-        exprs.iter().map(|expr| wording::over(expr, symbols)).collect::<Vec<_>>().join(", ")
+        exprs.iter().map(|expr| layout_names::over(expr, symbols)).collect::<Vec<_>>().join(", ")
     };
     vec![
         ("shape", axes(&layout.logical, symbols, &[])),
@@ -67,8 +67,8 @@ fn table(head: &str, rows: &[(&str, String)]) -> String {
 fn padding(tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let counts = tensor.counts();
-    let all = wording::over(&layout.physical_elements, &layout.symbols);
-    let empty = wording::over(&counts.padding_elements, &layout.symbols);
+    let all = layout_names::over(&layout.physical_elements, &layout.symbols);
+    let empty = layout_names::over(&counts.padding_elements, &layout.symbols);
     let text = format!("{empty} of {all} elements");
     let numbers = counts.padding_elements.as_const().zip(layout.physical_elements.as_const());
     let Some((empty, all)) = numbers else { return text };

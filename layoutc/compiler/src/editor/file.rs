@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::line_index::LineIndex;
 use super::names::{NameKind, NameOccurrence, mentions};
-use super::text::LineIndex;
 use crate::check::used_path;
-use crate::manifest::draft::{self, LenientNode, slice};
+use crate::manifest::lenient::{self, LenientNode, slice};
 
 /// A manifest as it stands.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct EditorFile {
 impl EditorFile {
     /// The manifest with this text; `path` is its own.
     pub fn new(path: &str, text: Arc<str>) -> Self {
-        let nodes = draft::nodes(&text);
+        let nodes = lenient::nodes(&text);
         let used = nodes.iter().filter(|node| node.name(&text) == "use");
         let used = used.filter_map(|node| used_path(path, slice(&text, node.args().next()?)));
         Self {

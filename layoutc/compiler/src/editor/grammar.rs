@@ -1,6 +1,6 @@
 //! The page of the book that lists every node and property, held against what completion offers.
 
-use super::words::{node, nodes_in, properties_of, values_of};
+use super::keywords::{node, nodes_in, properties_of, values_of};
 use crate::manifest::read::FOREIGN;
 
 const PAGE: &str = include_str!("../../../../book/src/grammar.md");

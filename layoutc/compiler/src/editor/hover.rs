@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::file::{Declaration, EditorFile, declaration};
+use super::keywords::{self, KeywordDoc};
 use super::names::{NameKind, NameOccurrence};
-use super::words::{self, KeywordDoc};
 use super::{ProjectSnapshot, describe};
-use crate::manifest::draft::{LenientNode, slice};
+use crate::manifest::lenient::{LenientNode, slice};
 
 /// What is told, in Markdown, of some bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,11 +79,11 @@ fn word(file: &EditorFile, offset: usize) -> Option<Hover> {
     let parent: Option<&LenientNode> = rest.last().copied();
     let inside = |span: &Range<usize>| span.start <= offset && offset <= span.end;
     if inside(&node.name) {
-        let found = words::node(node.name(text), parent.map(|parent| parent.name(text)))?;
+        let found = keywords::node(node.name(text), parent.map(|parent| parent.name(text)))?;
         return Some(Hover { text: told(found), span: node.name.clone() });
     }
     let key = node.parts.iter().filter_map(|part| part.key.as_ref()).find(|key| inside(key))?;
-    let found = words::property(slice(text, key))?;
+    let found = keywords::property(slice(text, key))?;
     Some(Hover { text: told(found), span: key.clone() })
 }
 

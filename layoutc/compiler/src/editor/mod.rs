@@ -6,11 +6,11 @@ pub mod describe;
 pub mod file;
 pub mod hints;
 pub mod hover;
+mod keywords;
+pub mod line_index;
 pub mod names;
 pub mod outline;
 pub mod rename;
-pub mod text;
-mod words;
 
 #[cfg(test)]
 mod grammar;

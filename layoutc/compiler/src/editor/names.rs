@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::manifest::draft::{LenientNode, slice};
+use crate::manifest::lenient::{LenientNode, slice};
 use crate::manifest::read::FOREIGN;
 
 /// What a name is the name of. Names of one kind are one list.

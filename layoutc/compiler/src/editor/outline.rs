@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::file::EditorFile;
-use crate::manifest::draft::{LenientNode, slice};
+use crate::manifest::lenient::{LenientNode, slice};
 
 /// What an item is, in the words that editors have icons for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

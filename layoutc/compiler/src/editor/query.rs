@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::words::{
+use super::keywords::{
     CONVERT, GRAPH, KERNEL, KeywordDoc, STEPS, TENSOR, TOP, node, nodes_in, property,
 };
 

@@ -61,13 +61,13 @@ use self::language::{C_FILES, Language};
 use self::render::Frames;
 use self::seen::Seen;
 use crate::codes::Code;
+use crate::content_hash;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::model::Manifest;
 use crate::nearest::nearest;
 use crate::plan::cores::Cores;
 use crate::plan::lower::PlanError;
 use crate::plan::nest::{Moves, Ways};
-use crate::seal;
 
 /// What is written for a target, and how.
 #[derive(Debug, Clone)]
@@ -259,7 +259,7 @@ impl<'a> Target<'a> {
         let file = |(name, path): (String, String)| {
             let text = frames.render(&name, model.clone(), fuel(manifest, templates))?;
             let text = if settings.own.is_some() { ended(text) } else { tidy(&text) };
-            Ok(Output { text: seal::seal(&path, &text), path })
+            Ok(Output { text: content_hash::seal(&path, &text), path })
         };
         let files: Vec<Result<Output, Diagnostic>> =
             wanted(settings, out_stem, manifest.exchanges()).into_par_iter().map(file).collect();

@@ -5,8 +5,8 @@ use super::globals::file_names;
 use super::render::Frames;
 use super::seen::Seen;
 use super::{Output, Templates, tidy};
+use crate::content_hash;
 use crate::diagnostic::Diagnostic;
-use crate::seal;
 
 /// Steps for each header that its template may take.
 const FUEL_PER_HEADER: u64 = 1000;
@@ -41,7 +41,7 @@ pub fn umbrella(
     };
     let frames = Frames::new(templates, "c", Dialects::default());
     let text = frames.render("c/umbrella.h.j2", model.seen(), FUEL.saturating_add(fuel))?;
-    Ok(Output { text: seal::seal(path, &tidy(&text)), path: path.to_owned() })
+    Ok(Output { text: content_hash::seal(path, &tidy(&text)), path: path.to_owned() })
 }
 
 /// `to` from the folder of `from`: `../a.h` from `include/all.h` to `a.h`.

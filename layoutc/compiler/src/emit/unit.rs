@@ -254,7 +254,7 @@ fn tensor_unit(
         offset: plan.offset.into(),
         indices: plan.indices.into_iter().map(Whole::from).collect(),
         logical: plan.logical.into(),
-        domain: crate::wording::domain(tensor),
+        domain: crate::layout_names::domain(tensor),
         in_domain: plan.in_domain.map(Whole::from),
         pack: plan.pack.map(Whole::from),
         unpack: plan.unpack.map(Whole::from),

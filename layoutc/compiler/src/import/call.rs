@@ -1,7 +1,7 @@
 //! An operator with its operands, as the rules of shapes see it.
 
 use super::elements::{ConstantElements, scalar};
-use super::fault::{ShapeError, ShapeResult, wrong};
+use super::error::{ShapeError, ShapeResult, wrong};
 use super::proto;
 use crate::dtype::Scalar;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::call::ShapedTensor;
 use super::elements::scalar;
-use super::fault::{ImportError, listed, shown};
+use super::error::{ImportError, listed, shown};
 use super::{ImportOptions, proto};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prost::Message;
 
-use super::fault::shown;
+use super::error::shown;
 use super::limits::{MAX_DEPTH, MAX_PARTS};
 use super::proto::{OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode};
 use crate::codes::Code;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::bodies::SubgraphSummary;
 use super::call::{OnnxCall, ShapedTensor, extent, large};
 use super::elements::ConstantElements;
-use super::fault::{ShapeError, ShapeResult, listed};
+use super::error::{ShapeError, ShapeResult, listed};
 use super::proto;
-use super::trace::{InferResult, ShapeInference};
+use super::shape_inference::{InferResult, ShapeInference};
+use super::subgraphs::SubgraphSummary;
 use crate::dtype::Scalar;
 
 /// The most turns that are followed one by one.

@@ -3,33 +3,33 @@
 //! What depends on the order of axes says so: inputs, outputs and constants have the row-major layout that ONNX implies,
 //! and each operator accepts what ONNX means by it. A transposition moves nothing here: it becomes a change of layout.
 
-mod along;
-mod axes;
-mod bodies;
-#[cfg(test)]
-mod bodies_tests;
+mod axis_attributes;
+mod axis_relations;
 mod call;
 mod defaults;
 mod elements;
+mod error;
 mod extents;
-mod fault;
 mod functions;
 mod infer;
-mod letters;
+mod kdl_text;
+mod letter_assignment;
+mod letter_classes;
 mod limits;
 mod loops;
-mod map;
+mod name_map;
 mod names;
 mod network;
-mod open;
+mod open_extents;
 mod operator;
 mod properties;
 mod proto;
-mod relation;
+mod shape_inference;
+mod subgraphs;
+#[cfg(test)]
+mod subgraphs_tests;
 #[cfg(test)]
 mod tests;
-mod text;
-mod trace;
 mod write;
 
 use prost::Message;
@@ -39,7 +39,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use limits::{LimitExcess, MAX_DEPTH, MAX_PARTS, excess};
 
-pub use fault::ImportError;
+pub use error::ImportError;
 pub(crate) use names::ReservedPredicate;
 
 /// What is asked for.
@@ -91,8 +91,8 @@ pub(crate) fn import(
 ) -> Result<ImportedGraph, ImportError> {
     let mut model = decode(file)?;
     functions::inline(&mut model)?;
-    let (mut network, assumed) = open::traced(&model, asked)?;
-    let letters = letters::letters(&mut network)?;
+    let (mut network, assumed) = open_extents::traced(&model, asked)?;
+    let letters = letter_assignment::letters(&mut network)?;
     let mut imported = write::write(&network, &letters, asked, is_reserved);
     if !assumed.is_empty() {
         let list: Vec<String> =

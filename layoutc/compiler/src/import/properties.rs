@@ -1,15 +1,15 @@
 //! The properties of nodes: attributes, those at ONNX's default too, and parameters that are worked out.
 
-use super::along::{AxisAttribute, along};
+use super::axis_attributes::{AxisAttribute, along};
 use super::call::OnnxCall;
 use super::defaults::{OnnxValue, defaults};
 use super::elements::ConstantElements;
 use super::infer::permutation;
-use super::letters::{LetterAssignment, through};
+use super::kdl_text::word;
+use super::letter_assignment::{LetterAssignment, through};
 use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{GLOBAL_POOLS, OnnxOperatorKind, is_standard, parameter_name};
 use super::proto;
-use super::text::word;
 use crate::dtype::Scalar;
 
 /// The most numbers of a property.

@@ -2,7 +2,7 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 use super::infer::elementwise;
-use super::letters::USUAL;
+use super::letter_assignment::USUAL;
 use super::operator::{BY_LETTER, GLOBAL_POOLS};
 use super::{ImportError, ImportOptions, ImportedGraph, import, proto};
 use crate::codes::Code;

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::letters::{LetterAssignment, MAX_LETTERS, USUAL};
-use super::map::map;
+use super::kdl_text::{quoted, word};
+use super::letter_assignment::{LetterAssignment, MAX_LETTERS, USUAL};
+use super::name_map::map;
 use super::names::{ManifestNamer, ReservedPredicate};
 use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{OnnxOperatorKind, is_standard};
 use super::properties::properties;
-use super::text::{quoted, word};
 use super::{ImportOptions, ImportedGraph};
 use crate::dtype::Dtype;
 

@@ -3,15 +3,15 @@
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
 
-use super::{code, lines_text, number};
+use super::{lines_text, number, pseudo_code};
 use crate::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
+use crate::layout_names;
 use crate::model::Manifest;
 use crate::model::compute::KernelInstance;
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 use crate::plan::{self, LoopFacts, Naming, Registers};
-use crate::wording;
 
 /// The loops of a kernel, and the whole as pseudo-code.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub fn kernel_plan(
     let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
     let loops = plan::compute_loops(manifest, compute, &naming, Registers::Long).map_err(fault)?;
     let function = plan::compute(manifest, compute, &naming, Registers::Long).map_err(fault)?;
-    Ok(KernelReport { loops, code: code::lines(&function.body) })
+    Ok(KernelReport { loops, code: pseudo_code::lines(&function.body) })
 }
 
 /// The object of `inspect --format json`, of a kernel in `file`, with its plan if there is one.
@@ -76,7 +76,7 @@ pub fn kernel_json(
 }
 
 fn loop_json(found: &LoopFacts, compute: &KernelInstance) -> Value {
-    let text = |expr: &Expr| wording::over(expr, &compute.symbols);
+    let text = |expr: &Expr| layout_names::over(expr, &compute.symbols);
     let block = |(name, extents): &(String, Vec<i128>)| {
         let extents: Vec<Value> =
             extents.iter().map(|n| i64::try_from(*n).map_or(Value::Null, Value::from)).collect();
@@ -146,7 +146,7 @@ fn loop_text(found: &LoopFacts, compute: &KernelInstance) -> String {
     if found.is_parallel {
         facts.push("on all cores");
     }
-    let extent = wording::over(&found.extent, &compute.symbols);
+    let extent = layout_names::over(&found.extent, &compute.symbols);
     let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
     format!("{} {extent}{facts}", found.name)
 }

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use kdl::{KdlDocument, KdlError, KdlValue};
 
-use super::fault::DiagnosticSink;
+use super::diagnostic_sink::DiagnosticSink;
+use super::fast_path::{self, NodeEntries};
 use super::lex::{KdlToken, KdlTokenKind};
-use super::plain::{self, NodeEntries};
-use super::spelling;
+use super::node_lints;
 use super::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 use crate::codes::Code;
 
@@ -23,13 +23,13 @@ pub(super) fn node(
 ) -> ManifestNode {
     let mut node = outline(text, head);
     let declared = node.args.clone();
-    if !spelling::check(text, head, parent, faults) {
+    if !node_lints::check(text, head, parent, faults) {
         node.broken = true;
         return node;
     }
     let whole = node.head.clone();
     node.args.clear();
-    match plain::read(text, head).map_or_else(|| read(text, head), |said| Ok(Some(said))) {
+    match fast_path::read(text, head).map_or_else(|| read(text, head), |said| Ok(Some(said))) {
         Ok(said) => {
             if said.and_then(|said| fill(text, &mut node, head, said)).is_none() {
                 let message = "this is not one node of KDL 2";

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::fault::DiagnosticSink;
+use super::diagnostic_sink::DiagnosticSink;
 use crate::codes::Code;
 
 /// How many blocks or comments may stand inside each other.

@@ -1,6 +1,6 @@
 //! Words that begin with a digit: the numbers of KDL, and what was meant by those that are none.
 
-use super::spelling::shorten;
+use super::node_lints::shorten;
 use crate::nearest::written_out;
 
 /// The way out of what begins with a digit and is no number.

@@ -1,17 +1,17 @@
 //! Tensors in the notations of other tools: the texts of a tensor, and one text from another.
 
-mod lack;
+mod inexpressible;
 pub mod sharding;
 mod translate;
 
 pub use layoutc_algebra::notation::Notation;
 use layoutc_algebra::notation::write::{ElementFormat, write};
 
-pub use lack::lack;
+pub use inexpressible::lack;
 pub use translate::{ParsedLayout, TranslateError, TranslateRequest, WrittenLayout, read, written};
 
 use crate::check::RayonExecutor;
-use crate::host::NoCache;
+use crate::env::NoCache;
 use crate::model::Tensor;
 
 /// The notations that are told of every tensor.

@@ -10,13 +10,13 @@ use layoutc_algebra::notation::{self, Notation, NotationAxes, NotationError, Not
 
 use serde_json::Value;
 
-use super::lack::{lack, way_out};
+use super::inexpressible::{lack, way_out};
 use crate::check::{RayonExecutor, bare_fault, build_fault};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::Dtype;
-use crate::host::NoCache;
-use crate::wording;
+use crate::env::NoCache;
+use crate::layout_names;
 
 /// What the text is called in diagnostics.
 const FILE: &str = "<text>";
@@ -61,7 +61,7 @@ impl ParsedLayout {
         let extent = |axis: &Axis| match axis.extent.as_const().and_then(|n| i64::try_from(n).ok())
         {
             Some(extent) => Value::from(extent),
-            None => Value::from(wording::expr(&axis.extent, &self.layout)),
+            None => Value::from(layout_names::expr(&axis.extent, &self.layout)),
         };
         self.layout.logical.iter().map(extent).collect()
     }

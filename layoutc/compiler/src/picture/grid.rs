@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::figures::{ConcreteLayout, ElementAddress};
+use super::concrete_layout::{ConcreteLayout, ElementAddress};
 use super::frame::SliceFrame;
 use super::sample::sample;
 use super::tiling::{GridLine, SliceTiling, StorageRun};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::figures::ConcreteLayout;
+use super::concrete_layout::ConcreteLayout;
 use super::frame::SliceFrame;
 use super::grid::{GridCell, GridElement, LogicalGrid};
 use super::sample::thin;

@@ -3,22 +3,22 @@
 //! A picture is read off the proven layout: its index functions and their inverse. [`terminal`], [`svg`], [`page`] and
 //! [`json`] draw it; none of them knows a layout.
 
-mod devices;
-mod figures;
+mod captions;
+mod concrete_layout;
 mod frame;
 mod grid;
 mod json;
-mod lines;
 mod memory;
 mod page;
 mod palette;
 mod sample;
+mod sharded;
 mod style;
+mod styled_text;
 mod svg;
 mod table;
 mod terminal;
 mod tiling;
-mod wording;
 
 use std::collections::BTreeMap;
 
@@ -27,18 +27,18 @@ use layoutc_algebra::layout::Axis;
 use crate::locate::{self, NamedLocateError};
 use crate::model::Tensor;
 
-pub use devices::side_by_side;
 pub use frame::{FrameError, SliceFrame};
 pub use grid::{GridCell, GridElement, LogicalGrid};
 pub use json::json;
 pub use memory::{MemoryGrid, MemoryRow, MemorySlot};
 pub use page::page;
 pub use palette::ColorDepth;
+pub use sharded::side_by_side;
 pub use svg::{inline, inline_style, svg};
 pub use terminal::{room, terminal};
 pub use tiling::GridLine;
 
-use figures::ConcreteLayout;
+use concrete_layout::ConcreteLayout;
 use tiling::SliceTiling;
 
 /// How much of a layout is drawn; what is beyond is left out between blocks.

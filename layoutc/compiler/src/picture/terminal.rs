@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::figures::ConcreteLayout;
-use super::lines::{StyledLine, TextStyle};
+use super::concrete_layout::ConcreteLayout;
 use super::palette::{ColorDepth, color};
+use super::styled_text::{StyledLine, TextStyle};
 use super::table::{self, CellKind, PictureTable};
 use super::{GridLine, Picture, PictureLimits, SliceFrame};
 use crate::locate::{self, NamedLocateError};

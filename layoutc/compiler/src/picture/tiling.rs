@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::Layout;
 
-use super::figures::ConcreteLayout;
+use super::concrete_layout::ConcreteLayout;
 use super::frame::SliceFrame;
 use super::palette::COLORS;
 

@@ -3,19 +3,19 @@
 //!
 //! Source: Glow, `TensorLayout.md`, where the solver is left to the future.
 
-mod build;
-mod lay_out;
+mod conversion_costs;
+mod graph_plan;
 mod measure;
-mod moves;
 pub mod network;
-mod plan;
+mod network_build;
+mod plan_lowering;
 mod recheck;
 mod verify;
 
-pub use lay_out::lay_out;
+pub use conversion_costs::bytes_moved;
+pub use graph_plan::{GraphPlan, LayoutConversion};
 pub use measure::{LayoutChange, changes};
-pub use moves::bytes_moved;
-pub use plan::{GraphPlan, LayoutConversion};
+pub use plan_lowering::lay_out;
 pub use verify::verify;
 
 use crate::codes::Code;
@@ -49,7 +49,7 @@ pub fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     if graph.is_fixed {
         return None;
     }
-    let built = match build::build(graph, &bytes_of(graph)) {
+    let built = match network_build::build(graph, &bytes_of(graph)) {
         Ok(built) => built,
         Err(error) => return Some(Box::new(too_much(graph, error))),
     };
@@ -91,12 +91,12 @@ fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
 /// `graph::pinned` where no plan is possible.
 pub fn solve(graph: &Graph, settings: &SolverOptions<'_>) -> Result<GraphPlan, Box<Diagnostic>> {
     let bytes = bytes_of(graph);
-    let price: &build::ConversionPrices<'_> = match settings.price {
+    let price: &network_build::ConversionPrices<'_> = match settings.price {
         Some(price) => price,
         None => &bytes,
     };
     let large = |error| Box::new(too_much(graph, error));
-    let mut built = build::build(graph, price).map_err(large)?;
+    let mut built = network_build::build(graph, price).map_err(large)?;
     built.fix(graph, settings.choices).map_err(large)?;
     let solution = network::solve(&built.network, &settings.limits, settings.stop);
     if solution.cost == INFINITE {

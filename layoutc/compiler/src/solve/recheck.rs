@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::build::ConversionPrices;
-use super::plan::GraphPlan;
+use super::graph_plan::GraphPlan;
+use super::network_build::ConversionPrices;
 use crate::model::graph::{Compatibility, Graph, TensorRole};
 
 /// Whether a plan does what it says.

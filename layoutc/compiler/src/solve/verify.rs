@@ -3,9 +3,9 @@
 //! Whether one consistent layout exists for what states none is decided by the solver, with conversions left out. What is
 //! wrong is then found by going through the operators in order.
 
-use super::build::build;
-use super::moves::bytes_moved;
+use super::conversion_costs::bytes_moved;
 use super::network::{self, INFINITE, SolverLimits};
+use super::network_build::build;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::model::graph::{

@@ -14,8 +14,8 @@ use layoutc_compiler::notations::{
 use serde_json::{Map, Value, json};
 
 use crate::args::{ReportFormat, TranslateArgs, typed};
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::report::Report;
 use crate::report::json::integer;
 

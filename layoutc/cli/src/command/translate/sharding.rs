@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{ReportFormat, TranslateArgs, typed};
 use crate::command::CommandOutcome;
+use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::fault::CommandError;
 use crate::report::json::{integer, integers};
 
 use super::{extents, faulty};

@@ -8,19 +8,19 @@ use layoutc_algebra::parse::{IndexAst, IndexAstKind as IndexKind};
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::MAX_AXES;
 
-use super::known::{KernelTensor, KernelTensorKind, TensorTable};
-use super::readers::{ExtentInference, ReaderExtent};
-use super::text::{
+use super::extent_readers::{ExtentInference, ReaderExtent};
+use super::statement_syntax::{
     IndexKind as Indexed, IndexText, ReadAst, StatementAst, StatementSpan, ValueAst, ValueAstKind,
 };
+use super::tensor_table::{KernelTensor, KernelTensorKind, TensorTable};
 use super::value::CheckResult;
 use crate::check::expr::place_in;
 use crate::check::scope::{ManifestScope, nearest_or_all, suggest};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::layout_names;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::Reduction;
-use crate::wording;
 
 /// What the axes of one statement follow from.
 #[derive(Clone, Copy)]
@@ -312,7 +312,7 @@ impl AxisInference<'_> {
     }
 
     fn told(&self, extent: &Expr) -> String {
-        wording::over(extent, self.symbols)
+        layout_names::over(extent, self.symbols)
     }
 
     fn unreduced(&self, name: &str, span: &StatementSpan) -> Diagnostic {

@@ -1,6 +1,6 @@
 //! Calls: functions, `select`, casts.
 
-use super::text::{NameToken, StatementSpan, ValueAst};
+use super::statement_syntax::{NameToken, StatementSpan, ValueAst};
 use super::types::{CASTS, cast_named, computed, converted, is_float, literal, retyped, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder, ValuePair, cast, index};
 use crate::codes::Code;

@@ -4,9 +4,9 @@
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 
-use super::inside::BoundsResult;
-use super::known::{KernelTensor, KernelTensorKind, written};
-use super::text::{IndexKind, IndexText, ReadAst, StatementSpan, ValueAst};
+use super::bounds::BoundsResult;
+use super::statement_syntax::{IndexKind, IndexText, ReadAst, StatementSpan, ValueAst};
+use super::tensor_table::{KernelTensor, KernelTensorKind, written};
 use super::types::{converted, is_integer, literal, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder, index};
 use crate::codes::Code;

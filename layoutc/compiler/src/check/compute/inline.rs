@@ -5,7 +5,7 @@ use std::cell::Cell;
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::layout::Axis;
 
-use super::inside::{BoundsResult, StatementDomain};
+use super::bounds::{BoundsResult, StatementDomain};
 use super::value::InferredValue;
 use crate::model::compute::{
     BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, TypedExpr, TypedExprKind,

@@ -4,11 +4,11 @@ use layoutc_algebra::layout::{Axis, Symbol};
 
 use super::value::CheckResult;
 use crate::check::tensor::{self, CheckedTensor, ManifestContext};
+use crate::layout_names;
 use crate::manifest::syntax::{
     AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LocalItem, ShapeItem, SpannedText,
     TensorItem,
 };
-use crate::wording;
 
 /// The tensor of these axes, whose extents are over `symbols`; it is read as one that stands in the file `home`.
 pub(super) fn tensor(
@@ -22,7 +22,7 @@ pub(super) fn tensor(
         let bound = match axis.extent.as_const() {
             Some(value) => IntegerExpr::Integer(IntegerLiteral { value, span: span.clone() }),
             None => {
-                let value = wording::over(&axis.extent, symbols);
+                let value = layout_names::over(&axis.extent, symbols);
                 IntegerExpr::Text(SpannedText { value, span: span.clone(), quoted: true })
             }
         };

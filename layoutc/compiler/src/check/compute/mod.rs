@@ -4,27 +4,27 @@
 //! found for each instance anew.
 
 mod axes;
+mod bounds;
+mod bracket_depth;
 mod cache;
 mod call;
+mod extent_readers;
 mod indexed;
 mod inline;
-mod inside;
 mod interval;
-mod known;
 mod local;
-mod nesting;
 mod operand;
 mod program;
 mod read;
-mod readers;
 mod scatter;
 mod schedule;
+mod statement_syntax;
 mod store;
-mod text;
+mod syntax_faults;
+mod tensor_table;
 mod types;
-mod unread;
+mod unused;
 mod value;
-mod wrong_text;
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ use crate::manifest::syntax::{Identifier, InstanceItem, ItemKind, KernelItem, Ma
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, KernelInstance, KernelOperand};
 use program::KernelLowering;
-use text::StatementAst;
+use statement_syntax::StatementAst;
 use value::CheckResult;
 
 use operand::arithmetic_type;
@@ -60,9 +60,9 @@ impl KernelDef {
     pub(super) fn new(item: &KernelItem, file: &Arc<str>, home: usize) -> CheckResult<Self> {
         let (mut lines, mut errors) = (Vec::new(), Vec::new());
         for text in &item.computes {
-            match text::statement(&text.value) {
+            match statement_syntax::statement(&text.value) {
                 Ok(line) => lines.push(line),
-                Err(error) => errors.push(wrong_text::text_fault(&error, text, file)),
+                Err(error) => errors.push(syntax_faults::text_fault(&error, text, file)),
             }
         }
         if errors.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::text::{StatementAst, ValueAst};
+use super::statement_syntax::{StatementAst, ValueAst};
 use super::types::computed;
 use super::value::CheckResult;
 use super::{KernelDef, OperandBinding};
@@ -28,7 +28,7 @@ pub(super) struct OperandBinder<'a> {
 #[derive(Clone, Copy)]
 struct TensorMention<'a> {
     name: &'a str,
-    span: &'a super::text::StatementSpan,
+    span: &'a super::statement_syntax::StatementSpan,
     text: &'a SpannedText,
 }
 

@@ -8,16 +8,16 @@ use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
 
 use super::axes::{AxisInference, unknown_tensor};
+use super::bounds::{StatementDomain, VISITED_IN_ALL};
 use super::inline::MAX_SIZE;
-use super::inside::{StatementDomain, VISITED_IN_ALL};
-use super::known::{KernelTensor, KernelTensorKind, TensorTable};
-use super::text::{StatementAst, StatementSpan};
+use super::statement_syntax::{StatementAst, StatementSpan};
+use super::tensor_table::{KernelTensor, KernelTensorKind, TensorTable};
 use super::types::{computed, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder};
 use super::{KernelDef, OperandBinding};
-use super::{local, nesting};
+use super::{bracket_depth, local};
 use crate::check::expr::{constant, declare_first, overflow, place_in};
-use crate::check::recipe::{symbol_value, words};
+use crate::check::replay::{symbol_value, words};
 use crate::check::scope::ManifestScope;
 use crate::check::tensor::ManifestContext;
 use crate::codes::Code;
@@ -325,7 +325,9 @@ impl<'a> KernelLowering<'a> {
     /// Whether each tensor that is read is there, and was written if it is an intermediate.
     fn reads_are_known(&self, source: StatementSource<'_>) -> CheckResult<()> {
         let mut errors = Vec::new();
-        for read in source.line.nodes().into_iter().filter_map(super::text::ValueAst::read) {
+        for read in
+            source.line.nodes().into_iter().filter_map(super::statement_syntax::ValueAst::read)
+        {
             let name = &read.tensor.name;
             if self.names.contains_key(name) {
                 continue;
@@ -401,11 +403,11 @@ impl<'a> KernelLowering<'a> {
             integers: None,
         };
         let built = builder.built(&source.line.value)?;
-        let brackets = nesting::of(&built);
-        if brackets > nesting::MOST {
+        let brackets = bracket_depth::of(&built);
+        if brackets > bracket_depth::MOST {
             let message = format!(
                 "the value needs {brackets} brackets inside one another in the generated code, and at most {} are taken",
-                nesting::MOST
+                bracket_depth::MOST
             );
             let error = self.fault(source, Code::LimitNesting, message, &source.line.value.span);
             return Err(vec![error.help(

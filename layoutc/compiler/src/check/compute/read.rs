@@ -5,18 +5,18 @@ use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse::{MapItemText, MapText};
 
+use super::bounds::{BoundsResult, IterationPoint};
 use super::inline::{InlineError, ValueInliner};
-use super::inside::{BoundsResult, IterationPoint};
-use super::known::{KernelTensor, KernelTensorKind, written};
-use super::text::{IndexKind, IndexText, ReadAst, ValueAst};
+use super::statement_syntax::{IndexKind, IndexText, ReadAst, ValueAst};
+use super::tensor_table::{KernelTensor, KernelTensorKind, written};
 use super::types::{converted, is_integer};
 use super::value::{CheckResult, InferredValue, ValueBuilder};
 use crate::check::expr::map_fault;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::layout_names;
 use crate::manifest::syntax::SpannedText;
 use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
-use crate::wording;
 
 /// The sides of a tensor that indices may leave it on, axis by axis.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -260,7 +260,7 @@ impl ValueBuilder<'_> {
         let vars = index.get(leaves.axis).map(Expr::vars).unwrap_or_default();
         let extent_vars = own.map(|axis| axis.extent.vars()).unwrap_or_default();
         for var in vars.into_iter().chain(extent_vars) {
-            let name = wording::variable(var, self.domain.axes, &[], self.domain.symbols);
+            let name = layout_names::variable(var, self.domain.axes, &[], self.domain.symbols);
             let place = at.value(var).map(|value| format!("{name} = {value}"));
             places.extend(place.filter(|place| !places.contains(place)));
         }

@@ -5,9 +5,9 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 
 use super::indexed::ElementBounds;
-use super::known::{KernelTensor, KernelTensorKind};
 use super::program::{KernelLowering, StatementSource};
-use super::text::ValueAst;
+use super::statement_syntax::ValueAst;
+use super::tensor_table::{KernelTensor, KernelTensorKind};
 use super::types::{is_integer, literal, word};
 use super::value::CheckResult;
 use crate::cast::{CastMode, range};

@@ -10,11 +10,11 @@ use super::value::CheckResult;
 use crate::check::scope::{ManifestScope, number};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::layout_names;
 use crate::manifest::syntax::{Identifier, InstanceItem, IntegerExpr, ScheduleItem, ScheduleKind};
 use crate::model::compute::{LoopSchedule, Split, Statement};
 use crate::model::{Spanned, Tensor};
 use crate::nearest::nearest;
-use crate::wording;
 
 /// A word of a schedule, and where it stands.
 #[derive(Clone, Copy)]
@@ -386,7 +386,7 @@ impl LoopScheduleBuilder<'_> {
                             is_good = true;
                             continue;
                         }
-                        let stride = wording::over(&stride, symbols);
+                        let stride = layout_names::over(&stride, symbols);
                         format!(
                             "`{}` is not contiguous in `{of}`: neighbours are {stride} elements apart",
                             l.name

@@ -4,9 +4,9 @@ use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Axis;
 
 use super::indexed::BoundsPolicy;
-use super::known::KernelTensorKind;
 use super::program::{KernelLowering, StatementSource};
-use super::text::StatementAst;
+use super::statement_syntax::StatementAst;
+use super::tensor_table::KernelTensorKind;
 use super::types::{converted, is_float, is_integer, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder, cast};
 use crate::cast::CastMode;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var, apply};
 use layoutc_algebra::layout::Axis;
 
+use super::bounds::StatementDomain;
 use super::indexed::BoundsOf;
-use super::inside::StatementDomain;
-use super::known::{TensorTable, written};
-use super::text::{InfixOperator, StatementSpan, ValueAst, ValueAstKind};
+use super::statement_syntax::{InfixOperator, StatementSpan, ValueAst, ValueAstKind};
+use super::tensor_table::{TensorTable, written};
 use super::types::{converted, is_float, is_integer, limits, literal, retyped, word};
 use crate::check::expr::{overflow, place_in};
 use crate::check::scope::{ManifestScope, nearest_or_all};

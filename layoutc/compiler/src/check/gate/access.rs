@@ -8,7 +8,7 @@ use super::claim::{ClaimResult, SamplePoint, is_zero};
 use super::size::sizes;
 use super::{GateSubject, GateViolation};
 use crate::check::faults::index;
-use crate::check::strengthen::SymbolFact;
+use crate::check::symbol_facts::SymbolFact;
 use crate::codes::Code;
 
 /// The longest run that is counted for a figure.
@@ -271,7 +271,7 @@ fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
     let mut lines = Vec::new();
     for (k, axis) in layout.logical.iter().enumerate() {
         if axis.extent.as_const() != Some(1) {
-            let step = crate::wording::expr(&first_step(layout, k)?, layout);
+            let step = crate::layout_names::expr(&first_step(layout, k)?, layout);
             lines.push(format!("along `{}` it is {step} slots further", axis.name));
         }
     }

@@ -12,9 +12,9 @@ use layoutc_algebra::expr::ExprError;
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
 use super::expr::overflow;
-use super::recipe::{LayoutSource, ReplayOutcome};
+use super::replay::{LayoutSource, ReplayOutcome};
 use super::scope::{nearest_or_all, number};
-use super::strengthen::{self, SymbolFact};
+use super::symbol_facts::{self, SymbolFact};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{Fraction, GateItem, GateKind, Identifier, IntegerExpr};
@@ -162,7 +162,7 @@ fn one(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagn
     };
     let mut fault = Diagnostic::error(broken.code, broken.message, place, "");
     fault.notes = broken.notes;
-    let advice = strengthen::advice(
+    let advice = symbol_facts::advice(
         &layout.symbols,
         &gated.recipe.numbers(),
         &broken.hints,
@@ -177,7 +177,7 @@ fn one(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagn
     fault.help.extend(advice);
     fault.help.extend(broken.help);
     if matches!(gate, Gate::Bijective | Gate::Padding(_)) {
-        let order = super::advice::order(gated.recipe, gated.axes, layout);
+        let order = super::axis_order_advice::order(gated.recipe, gated.axes, layout);
         fault.help.extend(order);
     }
     if fault.help.is_empty() {

@@ -6,7 +6,7 @@ use layoutc_algebra::simplify::Facts;
 
 use super::claim::{SamplePoint, samples};
 use super::{GateSubject, GateViolation};
-use crate::check::strengthen::SymbolFact;
+use crate::check::symbol_facts::SymbolFact;
 use crate::codes::Code;
 use crate::manifest::syntax::Fraction;
 use crate::model::bytes_of;

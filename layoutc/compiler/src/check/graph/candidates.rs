@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::across;
-use super::known::GraphTensorType;
+use super::alternatives::{Alternative, LayoutRequirement};
 use super::layouts::{LayoutCache, ROW_MAJOR, is_any, string};
-use super::part::{names, part};
+use super::projection::{names, part};
 use super::resolve::ResolvedGraph;
-use super::wants::{Alternative, LayoutRequirement};
+use super::tensor_types::GraphTensorType;
+use super::transpose_layouts;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{GraphTensorItem, SpannedText};
@@ -52,13 +52,13 @@ pub(super) fn candidates(
     let bound = bound(graph, all.wants);
     orders(graph, &bound, &mut demands);
     spread(graph, &bound, &mut demands);
-    let sides = across::sides(graph, all);
+    let sides = transpose_layouts::sides(graph, all);
     for side in &sides {
         fall_back(graph, side.from, layouts, &mut demands);
     }
     if !sides.is_empty() {
         spread(graph, &bound, &mut demands);
-        across::across(graph, &sides, &bound, &mut demands);
+        transpose_layouts::across(graph, &sides, &bound, &mut demands);
     }
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for (item, demands) in graph.tensors.iter().zip(demands) {

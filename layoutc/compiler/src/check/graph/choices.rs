@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use layoutc_algebra::notation::{Notation, glow};
 
+use super::alternatives::{Alternative, LayoutRequirement, OperatorAlternatives, counted};
 use super::layouts::{ROW_MAJOR, is_any, notation, string};
-use super::part::{names, part};
+use super::projection::{names, part};
 use super::resolve::ResolvedGraph;
-use super::wants::{Alternative, LayoutRequirement, OperatorAlternatives, counted};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{CostItem, GraphTensorItem};

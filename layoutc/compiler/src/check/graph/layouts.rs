@@ -7,8 +7,8 @@ use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::{Notation, glow};
 
-use super::known::{GraphTensorType, StaticAxis};
-use crate::check::machine::RayonExecutor;
+use super::tensor_types::{GraphTensorType, StaticAxis};
+use crate::check::executor::RayonExecutor;
 use crate::check::tensor::{self, ManifestContext};
 use crate::diagnostic::{self, Diagnostic};
 use crate::manifest::syntax::{

@@ -1,22 +1,22 @@
 //! Graphs: names resolved, every layout that a tensor may have proven, every way to do an operator listed. Which of them
 //! are taken is not decided here.
 
-mod across;
+mod alternatives;
 mod backend;
 mod candidates;
 mod choices;
-mod known;
+mod condition;
 mod layouts;
 mod names;
 mod operations;
-mod part;
+mod projection;
 mod resolve;
 mod shapes;
+mod tensor_types;
 mod transpose;
-mod turns;
+mod transpose_choices;
+mod transpose_layouts;
 mod types;
-mod wants;
-mod when;
 
 pub(super) use backend::BackendDef;
 
@@ -29,12 +29,12 @@ use crate::manifest::syntax::{GraphItem, Identifier, OutputItem, SpannedText};
 use crate::model::graph::{
     Graph, GraphNode, GraphTensor, LayoutCandidate, OutputRequirement, TensorRole,
 };
+use alternatives::{NodeContext, OperatorAlternatives, wants};
 use candidates::CandidateContext;
-use known::GraphTensorType;
 use layouts::{LayoutCache, is_any};
 use names::ConditionName;
 use resolve::{ResolvedGraph, resolve};
-use wants::{NodeContext, OperatorAlternatives, wants};
+use tensor_types::GraphTensorType;
 
 /// The good graphs of a manifest.
 pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Graph> {
@@ -119,7 +119,9 @@ fn nodes(
     for (k, (node, wants)) in graph.nodes.iter().zip(&facts.wants).enumerate() {
         let order = facts.orders.get(k).and_then(Option::as_deref);
         let choices = match order {
-            Some(order) => turns::choices(graph, k, order, (facts, candidates), layouts),
+            Some(order) => {
+                transpose_choices::choices(graph, k, order, (facts, candidates), layouts)
+            }
             None => choices::choices(graph, k, wants, candidates),
         };
         match choices {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::known::GraphTensorType;
-use super::wants::NodeContext;
-use super::when::{ConditionQuery, ConditionTensor, ConditionValue, TensorAttribute};
+use super::alternatives::NodeContext;
+use super::condition::{ConditionQuery, ConditionTensor, ConditionValue, TensorAttribute};
+use super::tensor_types::GraphTensorType;
 use crate::check::scope::nearest_or_all;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};

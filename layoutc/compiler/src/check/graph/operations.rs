@@ -1,12 +1,12 @@
 //! What operators say of the shapes and element types of what they read and write, against what the graph says of it.
 
-use super::known::GraphTensorType;
+use super::alternatives::{LayoutRequirement, OperatorAlternatives};
 use super::layouts::string;
 use super::resolve::ResolvedGraph;
 use super::shapes::{self, OperatorSignature};
+use super::tensor_types::GraphTensorType;
 use super::transpose;
 use super::types;
-use super::wants::{LayoutRequirement, OperatorAlternatives};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, TypeRule};

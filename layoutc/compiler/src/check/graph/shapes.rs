@@ -1,10 +1,10 @@
 //! Whether the shapes of an operator's operands and results go together. Axes are matched by name, and where their names
 //! do not say it by position, as ONNX has it.
 
-mod joined;
+mod concat;
 mod product;
 
-use super::known::{GraphTensorType, StaticAxis};
+use super::tensor_types::{GraphTensorType, StaticAxis};
 use crate::manifest::syntax::{PropertyItem, ShapeRule};
 
 /// An operator with what it reads and writes.
@@ -37,8 +37,8 @@ pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Optio
             let (from, to) = (operation.operands.first()?, operation.results.first()?);
             (!is_alike(from, to)).then(|| format!("{from} and {to} have other extents"))
         }
-        ShapeRule::Concat => joined::concat(operation),
-        ShapeRule::Split => joined::split(operation),
+        ShapeRule::Concat => concat::concat(operation),
+        ShapeRule::Split => concat::split(operation),
         ShapeRule::Product => product::clash(operation),
         ShapeRule::Convolution => convolution(operation),
         ShapeRule::Reshape => {

@@ -3,8 +3,8 @@
 
 use layoutc_algebra::notation::{Notation, notation_axes};
 
-use super::known::GraphTensorType;
 use super::layouts::{ROW_MAJOR, notation};
+use super::tensor_types::GraphTensorType;
 use crate::manifest::syntax::{NodeItem, PropertyItem};
 
 /// The properties that say an order, as ONNX and Glow call them.
@@ -74,7 +74,9 @@ pub(super) fn rewritten(
 ) -> Option<String> {
     let is_in_place = place.iter().enumerate().all(|(k, own)| k == *own);
     let has_names =
-        |(a, b): (&super::known::StaticAxis, &super::known::StaticAxis)| a.name == b.name;
+        |(a, b): (&super::tensor_types::StaticAxis, &super::tensor_types::StaticAxis)| {
+            a.name == b.name
+        };
     if is_in_place && from.axes.iter().zip(&to.axes).all(has_names) {
         return Some(text.to_owned());
     }
@@ -156,7 +158,7 @@ fn single(name: &str) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::known::StaticAxis;
+    use super::super::tensor_types::StaticAxis;
     use super::*;
     use crate::dtype::{Dtype, Scalar};
 

@@ -1,6 +1,6 @@
 //! Whether the element types of an operator's operands and results go together.
 
-use super::known::GraphTensorType;
+use super::tensor_types::GraphTensorType;
 use crate::manifest::syntax::TypeRule;
 
 /// The tensors that a rule says have one element type: two that do not, if there are any. The words say whether each is

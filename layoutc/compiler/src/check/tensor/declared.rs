@@ -8,9 +8,9 @@ use layoutc_algebra::simplify::Facts;
 
 use super::TensorChecker;
 use crate::check::expr::{constant, declare_first, no_axes};
-use crate::check::recipe::symbol_value;
+use crate::check::replay::symbol_value;
 use crate::check::scope::nearest_or_all;
-use crate::check::{recipe, record};
+use crate::check::{record, replay};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::dtype::{Dtype, LANES, SCALARS};
@@ -145,7 +145,7 @@ impl TensorChecker<'_> {
             }
         }
         for condition in &shape.conditions {
-            words.extend(recipe::words(&condition.value).map(str::to_owned));
+            words.extend(replay::words(&condition.value).map(str::to_owned));
         }
         for (step, _) in self.recipe(0, &[]).all_steps() {
             Self::words_of_step(step, &mut words);
@@ -292,5 +292,5 @@ fn add_words(bound: &IntegerExpr, words: &mut BTreeSet<String>) {
 }
 
 fn add_text(text: &str, words: &mut BTreeSet<String>) {
-    words.extend(recipe::words(text).map(str::to_string));
+    words.extend(replay::words(text).map(str::to_string));
 }

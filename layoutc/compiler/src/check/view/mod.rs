@@ -2,7 +2,7 @@
 
 mod elements;
 mod lanes;
-mod own;
+mod reinterpret;
 mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +13,10 @@ use layoutc_algebra::layout::{Layout, Symbol};
 use layoutc_algebra::map::identity;
 use layoutc_algebra::proof::InjectivityError;
 
+use super::executor::RayonExecutor;
 use super::expr::overflow;
-use super::machine::RayonExecutor;
+use super::injectivity_report::{self, RefusalContext};
 use super::mesh;
-use super::refusal::{self, RefusalContext};
 use super::scope::nearest_or_all;
 use super::tensor::{ManifestContext, TensorChecker};
 use crate::codes::Code;
@@ -201,7 +201,7 @@ impl<'a> ViewChecker<'a> {
             return Err(vec![error.help("make it a view of the tensor")]);
         }
         // Its texts are read as those of a tensor are.
-        let told = own::as_tensor(item, seen.tensor);
+        let told = reinterpret::as_tensor(item, seen.tensor);
         let checker = TensorChecker::new(&told, self.place).ok_or_else(Vec::new)?;
         let dtype = match &item.dtype {
             Some(text) => checker.dtype(text).map_err(|error| vec![error])?,
@@ -211,7 +211,7 @@ impl<'a> ViewChecker<'a> {
         let made = match (&item.map, &item.shape) {
             (Some(map), Some(shape)) => window::made(&checker, item, (map, shape), seen)?,
             (Some(_), None) => return Err(Vec::new()),
-            (None, Some(_)) => return own::view(&told, self.place, item, seen),
+            (None, Some(_)) => return reinterpret::view(&told, self.place, item, seen),
             (None, None) if item.layout.is_some() => {
                 let axes = if dtype == seen.tensor.dtype {
                     seen.builder.logical().to_vec()
@@ -219,8 +219,8 @@ impl<'a> ViewChecker<'a> {
                     let other = lanes::made(item, dtype, seen, &self.syntax.file)?;
                     other.builder.logical().to_vec()
                 };
-                let told = own::with_axes(told, &axes, seen);
-                return own::view(&told, self.place, item, seen);
+                let told = reinterpret::with_axes(told, &axes, seen);
+                return reinterpret::view(&told, self.place, item, seen);
             }
             (None, None) if dtype != seen.tensor.dtype => {
                 lanes::made(item, dtype, seen, &self.syntax.file)?
@@ -283,7 +283,7 @@ impl<'a> ViewChecker<'a> {
                 recipe: None,
                 place: self.at(item.map.as_ref().map_or(&item.name.span, |map| &map.span)),
             };
-            vec![refusal::fault(error, &told)]
+            vec![injectivity_report::fault(error, &told)]
         };
         match builder.clone().finish(alignment, &RayonExecutor(self.place.memo)) {
             Ok(layout) => Ok((layout, false)),

@@ -12,7 +12,7 @@ use layoutc_algebra::simplify::Facts;
 use super::{ViewBase, ViewDefinition, symbols};
 use crate::check::expr::place_in;
 use crate::check::faults::{build_fault, index, item_of, size, text};
-use crate::check::recipe::symbol_value;
+use crate::check::replay::symbol_value;
 use crate::check::steps::{StepScope, resolved};
 use crate::check::tensor::{TensorChecker, TensorDeclaration};
 use crate::codes::Code;

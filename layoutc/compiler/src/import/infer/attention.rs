@@ -1,7 +1,7 @@
 //! Attention, and what goes with it.
 
 use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
-use crate::import::fault::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, wrong};
 
 /// Heads and their axes, however the operands have them.
 struct AttentionShape {

@@ -3,7 +3,7 @@
 use super::cast;
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
-use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
 
 /// Operators that keep the shape of their first operand and are not element-wise.
 const KEEPING: &[&str] = &[

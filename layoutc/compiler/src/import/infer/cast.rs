@@ -3,7 +3,7 @@
 use super::quantized;
 use crate::dtype::Scalar;
 use crate::import::call::OnnxCall;
-use crate::import::fault::{ShapeResult, wrong};
+use crate::import::error::{ShapeResult, wrong};
 
 /// One operand with data: the result has its shape. What stands besides are scalars, or one number for each channel.
 const UNARY: &[&str] = &[

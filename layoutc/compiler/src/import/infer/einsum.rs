@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::broadcast::together;
 use crate::import::call::{OnnxCall, ShapedTensor};
-use crate::import::fault::{ShapeError, ShapeResult, listed, shown, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, shown, wrong};
 
 /// The letters of one operand or of the result: those before an ellipsis and those behind it, or all of them.
 struct EinsumTerm {

@@ -1,7 +1,7 @@
 //! Operators on images: sampled at points, put together of blocks, cut out.
 
 use crate::import::call::{OnnxCall, ShapedTensor, extent, large, signed};
-use crate::import::fault::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, wrong};
 
 /// A point of the grid for each element of the result.
 pub(super) fn grid_sample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {

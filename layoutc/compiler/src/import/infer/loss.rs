@@ -1,7 +1,7 @@
 //! Losses, and steps of training.
 
 use crate::import::call::{OnnxCall, ShapedTensor};
-use crate::import::fault::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, wrong};
 
 /// A loss for each target, or one; then the logarithms of the probabilities.
 pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {

@@ -1,10 +1,10 @@
 //! The operators of `com.microsoft`, which ONNX Runtime writes when it optimizes a model.
 
 use super::recurrent::{WeightOrder, recurrent};
-use super::{product, quantized, window};
+use super::{matmul, quantized, window};
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
-use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
 
 /// The results of an operator of the domain.
 pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
@@ -39,14 +39,14 @@ pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         "QLinearGlobalAveragePool" => one(window::global_pool(call)),
         "QLinearAveragePool" => window::pool(call),
         "FusedConv" => one(window::conv(call)),
-        "FusedGemm" => one(product::gemm(call)),
+        "FusedGemm" => one(matmul::gemm(call)),
         "FusedMatMul" | "TransposeMatMul" => one(matmul(call)),
         "DynamicQuantizeMatMul" => {
-            let shape = product::multiplied(&input.shape, call.shape(1)?)?;
+            let shape = matmul::multiplied(&input.shape, call.shape(1)?)?;
             Ok(vec![ShapedTensor::new(Scalar::F32, shape)])
         }
         "MatMulIntegerToFloat" => {
-            let shape = product::multiplied(&input.shape, call.shape(1)?)?;
+            let shape = matmul::multiplied(&input.shape, call.shape(1)?)?;
             Ok(vec![ShapedTensor::new(call.input(2)?.dtype, shape)])
         }
         "MatMulNBits" => {
@@ -81,5 +81,5 @@ fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         Ok(shape)
     };
     let (a, b) = (matrix(0, "transA")?, matrix(1, "transB")?);
-    Ok(ShapedTensor::new(call.input(0)?.dtype, product::multiplied(&a, &b)?))
+    Ok(ShapedTensor::new(call.input(0)?.dtype, matmul::multiplied(&a, &b)?))
 }

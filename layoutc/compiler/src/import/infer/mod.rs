@@ -5,13 +5,12 @@ mod broadcast;
 mod cast;
 mod einsum;
 mod fold;
+mod generators;
 mod image;
-mod learned;
 mod loss;
-mod made;
+mod matmul;
 mod microsoft;
-mod parts;
-mod product;
+mod onnx_ml;
 mod quantized;
 mod recurrent;
 mod reduce;
@@ -19,10 +18,11 @@ mod reshape;
 mod resize;
 mod select;
 mod signal;
+mod slicing;
 mod window;
 
 use super::call::{OnnxCall, ShapedTensor};
-use super::fault::{ShapeError, ShapeResult};
+use super::error::{ShapeError, ShapeResult};
 use recurrent::{WeightOrder, recurrent};
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let is_own = ["", "ai.onnx"].contains(&call.node.domain.as_str());
     let mut results = match call.node.domain.as_str() {
         "" | "ai.onnx" => shapes(call)?,
-        "ai.onnx.ml" => learned::learned(call)?,
+        "ai.onnx.ml" => onnx_ml::learned(call)?,
         "com.microsoft" => microsoft::fused(call)?,
         "ai.onnx.preview" if call.node.op_type == "FlexAttention" => attention::attention(call)?,
         "ai.onnx.preview.training" => match call.node.op_type.as_str() {
@@ -66,8 +66,8 @@ pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
 fn shapes(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     match call.node.op_type.as_str() {
         "MaxPool" | "AveragePool" | "LpPool" => window::pool(call),
-        "Split" => parts::split(call),
-        "TopK" => parts::top(call),
+        "Split" => slicing::split(call),
+        "TopK" => slicing::top(call),
         "LayerNormalization" => reduce::layer_normalization(call),
         "BatchNormalization" => reduce::batch_normalization(call),
         "LSTM" => recurrent(call, 4, 2, &WeightOrder::UnitsFirst),
@@ -91,13 +91,13 @@ fn single(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         "Conv" | "DeformConv" => window::conv(call),
         "ConvTranspose" => window::conv_transpose(call),
         "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => window::global_pool(call),
-        "Concat" => parts::concat(call),
-        "Slice" => parts::slice(call),
-        "Pad" => parts::pad(call),
-        "Gather" => parts::gather(call),
-        "GatherElements" => parts::gather_elements(call),
-        "GatherND" => parts::gather_nd(call),
-        "Tile" => parts::tile(call),
+        "Concat" => slicing::concat(call),
+        "Slice" => slicing::slice(call),
+        "Pad" => slicing::pad(call),
+        "Gather" => slicing::gather(call),
+        "GatherElements" => slicing::gather_elements(call),
+        "GatherND" => slicing::gather_nd(call),
+        "Tile" => slicing::tile(call),
         "Flatten" => reshape::flatten(call),
         "Reshape" => reshape::reshape(call),
         "Squeeze" => reshape::squeeze(call),
@@ -110,8 +110,8 @@ fn single(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
             reduce::reduce(call)
         }
         "ArgMax" | "ArgMin" => reduce::arg(call),
-        "Gemm" => product::gemm(call),
-        "MatMul" => product::matmul(call),
+        "Gemm" => matmul::gemm(call),
+        "MatMul" => matmul::matmul(call),
         "Einsum" => einsum::einsum(call),
         "ConvInteger" => quantized::conv_integer(call),
         "QLinearConv" => quantized::conv(call),
@@ -148,15 +148,15 @@ fn single(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
             Err(ShapeError::NotTensor("sequences of tensors"))
         }
         "Optional" => Err(ShapeError::NotTensor("what may be left out when the model runs")),
-        "Shape" => made::shape(call),
-        "Size" => made::size(call),
-        "Constant" => made::constant(call),
-        "ConstantOfShape" => made::constant_of_shape(call),
-        "Range" => made::range(call),
-        "EyeLike" => made::eye_like(call),
-        "RandomNormal" | "RandomUniform" => made::random(call),
-        "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => made::random_like(call),
-        "OptionalHasElement" => Ok(made::truth(call)),
+        "Shape" => generators::shape(call),
+        "Size" => generators::size(call),
+        "Constant" => generators::constant(call),
+        "ConstantOfShape" => generators::constant_of_shape(call),
+        "Range" => generators::range(call),
+        "EyeLike" => generators::eye_like(call),
+        "RandomNormal" | "RandomUniform" => generators::random(call),
+        "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => generators::random_like(call),
+        "OptionalHasElement" => Ok(generators::truth(call)),
         "Expand" => broadcast::expand(call),
         _ => Err(ShapeError::Operator),
     }

@@ -1,10 +1,10 @@
 //! Operators on quantized elements: integers with scales and zero points.
 
 use super::broadcast::together;
-use super::{product, window};
+use super::{matmul, window};
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
-use crate::import::fault::{ShapeResult, wrong};
+use crate::import::error::{ShapeResult, wrong};
 
 /// The element type of what is quantized: that of the zero point, else the one asked for, else `u8`.
 pub(super) fn quantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
@@ -42,12 +42,12 @@ pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 }
 
 pub(super) fn matmul_integer(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    Ok(ShapedTensor::new(Scalar::I32, product::multiplied(call.shape(0)?, call.shape(1)?)?))
+    Ok(ShapedTensor::new(Scalar::I32, matmul::multiplied(call.shape(0)?, call.shape(1)?)?))
 }
 
 /// Operands: (a, scale, zero, b, scale, zero, scale of the result, its zero).
 pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let shape = product::multiplied(call.shape(0)?, call.shape(3)?)?;
+    let shape = matmul::multiplied(call.shape(0)?, call.shape(3)?)?;
     Ok(ShapedTensor::new(call.input(7)?.dtype, shape))
 }
 
@@ -65,5 +65,5 @@ pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         return wrong("nothing is joined");
     }
     let parts = OnnxCall { node: call.node, opset: call.opset, inputs, outputs: call.outputs };
-    super::parts::concat(&parts)
+    super::slicing::concat(&parts)
 }

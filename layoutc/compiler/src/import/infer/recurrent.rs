@@ -1,7 +1,7 @@
 //! Networks that go along a sequence: LSTM, GRU, RNN.
 
 use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
-use crate::import::fault::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, wrong};
 
 /// The axes of the weights of a recurrent operator, each of them `[directions, …]`.
 pub(super) enum WeightOrder {

@@ -2,7 +2,7 @@
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
-use crate::import::fault::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, wrong};
 
 pub(super) fn reduce(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;

@@ -1,7 +1,7 @@
 //! Operators that keep the elements and change the axes.
 
 use crate::import::call::{OnnxCall, ShapedTensor, count, extent, large};
-use crate::import::fault::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, wrong};
 
 pub(super) fn flatten(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
 use crate::import::elements::{ConstantElements, rounded, whole};
-use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
 
 /// By scales or to sizes, of some axes or all: (x, scales) before version 11, then (x, roi, scales, sizes).
 pub(super) fn resize(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {

@@ -4,7 +4,7 @@ use super::fold::non_zeros;
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, count, extent, large};
 use crate::import::elements::{ConstantElements, whole};
-use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
 
 /// An axis more, as long as there are classes.
 pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {

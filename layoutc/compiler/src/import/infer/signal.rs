@@ -3,7 +3,7 @@
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent, signed};
 use crate::import::elements::ConstantElements;
-use crate::import::fault::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
 
 /// A whole number that an operand is, where it is there.
 fn number(call: &OnnxCall<'_>, k: usize) -> ShapeResult<Option<i64>> {

@@ -2,7 +2,7 @@
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent, large, signed};
-use crate::import::fault::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, wrong};
 
 /// How a window moves along one axis.
 struct WindowParams {

@@ -4,9 +4,9 @@
 //! tokens → [`piece`] (by [`parse`]) → lines (by [`print`]) → text (by [`align`]).
 
 mod align;
+mod cst;
 mod node;
 mod parse;
-mod piece;
 mod print;
 mod trivia;
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::fault::DiagnosticSink;
+use super::diagnostic_sink::DiagnosticSink;
 use super::lex::{self, KdlToken, KdlTokenKind};
 use super::parse_tree;
 use crate::codes::Code;

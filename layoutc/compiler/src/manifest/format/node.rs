@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::super::fault::DiagnosticSink;
+use super::super::diagnostic_sink::DiagnosticSink;
+use super::super::fast_path;
 use super::super::kdl;
 use super::super::lex::{KdlToken, KdlTokenKind, NESTING_LIMIT};
-use super::super::plain;
-use super::super::spelling;
+use super::super::node_lints;
+use super::cst::{Comment, CstElement, CstElementKind, CstNode, Spacing, Trivia};
 use super::parse::{CstParser, KdlErrorSpan};
-use super::piece::{Comment, CstElement, CstElementKind, CstNode, Spacing, Trivia};
 
 /// A node so far.
 #[derive(Default)]
@@ -190,8 +190,8 @@ fn is_one_node(text: &str, head: &[KdlToken]) -> bool {
         return kdl::is_one_node(&joined(text, head));
     }
     let mut unsaid = DiagnosticSink::new(&Arc::from(""));
-    spelling::check(text, head, "", &mut unsaid)
-        && (plain::read(text, head).is_some() || kdl::is_one_node(&joined(text, head)))
+    node_lints::check(text, head, "", &mut unsaid)
+        && (fast_path::read(text, head).is_some() || kdl::is_one_node(&joined(text, head)))
 }
 
 /// The words of a node with no more blanks than they need.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::super::lex::{KdlToken, KdlTokenKind, newline};
 use super::INDENT;
-use super::piece::{Comment, CstBlock, CstItem, CstItemKind, Trivia};
+use super::cst::{Comment, CstBlock, CstItem, CstItemKind, Trivia};
 use super::trivia::{between, by_lines, comments};
 
 /// Where a text is no KDL.

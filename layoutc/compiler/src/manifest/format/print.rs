@@ -1,6 +1,6 @@
 //! Nodes and comments into lines: indentation, the blanks of a line, and which blocks stand on one.
 
-use super::piece::{
+use super::cst::{
     Comment, CstBlock, CstElement, CstElementKind, CstItem, CstItemKind, CstNode, Spacing, Trivia,
 };
 use super::{INDENT, WIDTH, width};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::lex::{is_space, newline};
-use super::piece::{Comment, Trivia};
+use super::cst::{Comment, Trivia};
 
 /// The comments and continuations in `gap`. Line ends between comments, which only `/-` has behind it, say nothing.
 pub(super) fn between(text: &str, gap: Range<usize>) -> Vec<Trivia<'_>> {

@@ -1,7 +1,7 @@
 //! `backend opencl { default-layout 4 NHWC; op conv { accepts … }; others default=#true }`
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeScope, NodeSignature};
+use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use super::size::decimal;
 use crate::codes::Code;
 use crate::manifest::syntax::{

@@ -1,7 +1,7 @@
 //! `cache A at=k_outer double=#true { layout { … }; memory shared }`
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeScope, NodeSignature};
+use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use crate::codes::Code;
 use crate::manifest::syntax::{CacheItem, CacheMemory, LayoutItem};
 use crate::manifest::tree::{ManifestNode, ManifestValue};

@@ -1,7 +1,7 @@
 //! The block of `convert`: how the conversion is done, where the planner is not to choose.
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeScope, NodeSignature};
+use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use crate::codes::Code;
 use crate::manifest::syntax::{ConvertScheduleItem, ConvertScheduleKind};
 use crate::manifest::tree::{ManifestNode, ManifestValue};

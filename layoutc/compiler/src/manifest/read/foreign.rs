@@ -3,8 +3,8 @@
 use layoutc_algebra::notation::{Notation, xla};
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeSignature, list, show};
-use super::words::FOREIGN;
+use super::keywords::FOREIGN;
+use super::node_signature::{BlockRule, NodeSignature, list, show};
 use crate::codes::Code;
 use crate::manifest::syntax::{
     AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LayoutItem, ShapeItem, SpannedText,

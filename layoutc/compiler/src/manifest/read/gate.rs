@@ -1,7 +1,7 @@
 //! `require`: what a tensor's layout must meet.
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeSignature};
+use super::node_signature::{BlockRule, NodeSignature};
 use crate::codes::Code;
 use crate::manifest::syntax::{GateItem, GateKind};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};

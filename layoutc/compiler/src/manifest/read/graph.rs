@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeScope, NodeSignature, show};
+use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
 use crate::codes::Code;
 use crate::manifest::syntax::{
     FiniteFloat, GraphItem, GraphTensorItem, Identifier, NodeItem, OutputItem, PinItem,

@@ -2,7 +2,7 @@
 
 use super::ManifestReader;
 use super::foreign::ForeignTensor;
-use super::form::{BlockRule, NodeScope, NodeSignature, show};
+use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
 use crate::cast::CastMode;
 use crate::codes::Code;
 use crate::manifest::syntax::{

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeScope, NodeSignature};
+use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use crate::codes::Code;
 use crate::manifest::syntax::{
     CacheItem, Identifier, InstanceItem, IntegerExpr, KernelItem, LayoutItem, LocalItem,

@@ -3,14 +3,15 @@
 mod backend;
 mod cache;
 mod choice;
-mod elsewhere;
 mod foreign;
-mod form;
+mod foreign_words;
 mod gate;
 mod graph;
 mod item;
 mod kernel;
+mod keywords;
 mod mesh;
+mod node_signature;
 mod record;
 mod rename;
 mod schedule;
@@ -21,18 +22,17 @@ mod step;
 mod swizzle;
 mod text;
 mod view;
-mod words;
 
-pub(crate) use form::{ITEMS, NodeScope};
+pub(crate) use keywords::FOREIGN;
+pub(crate) use node_signature::{ITEMS, NodeScope};
 use rename::Renames;
 pub use size::bytes;
 pub(crate) use space::MEMORIES;
-pub(crate) use words::FOREIGN;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::fault::DiagnosticSink;
+use super::diagnostic_sink::DiagnosticSink;
 use super::syntax::{ItemKind, ManifestSyntax};
 use super::tree::{ManifestNode, ManifestTree};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeSignature, show};
+use super::node_signature::{BlockRule, NodeSignature, show};
 use crate::codes::Code;
 use crate::dtype::Dtype;
 use crate::manifest::syntax::{FieldItem, RecordItem};

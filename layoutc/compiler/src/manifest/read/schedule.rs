@@ -1,7 +1,7 @@
 //! What a kernel or an instance says of its loops.
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeSignature};
+use super::node_signature::{BlockRule, NodeSignature};
 use crate::codes::Code;
 use crate::manifest::syntax::{Identifier, ScheduleItem, ScheduleKind};
 use crate::manifest::tree::ManifestNode;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::ManifestReader;
-use super::form::BlockRule;
-use super::form::NodeSignature;
-use super::form::show;
+use super::node_signature::BlockRule;
+use super::node_signature::NodeSignature;
+use super::node_signature::show;
 use crate::codes::Code;
 use crate::diagnostic::Fix;
 use crate::manifest::lex::has_comments;

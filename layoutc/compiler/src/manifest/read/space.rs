@@ -1,7 +1,7 @@
 //! Memories: what a tensor says of its own, and the spaces that a project names.
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeSignature, list, show};
+use super::node_signature::{BlockRule, NodeSignature, list, show};
 use super::text::is_name;
 use crate::codes::Code;
 use crate::manifest::syntax::{

@@ -2,8 +2,8 @@
 
 use super::ManifestReader;
 use super::foreign::is_foreign;
-use super::form::{BlockRule, NodeScope, NodeSignature, show};
-use super::words::step_usage;
+use super::keywords::step_usage;
+use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
 use crate::codes::Code;
 use crate::manifest::syntax::{
     FillItem, FillLiteral, IntegerLiteral, LayoutItem, PaddingRule, SeparatorItem, SpannedText,

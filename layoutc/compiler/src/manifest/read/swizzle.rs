@@ -1,7 +1,7 @@
 //! The step `swizzle 3 4 3 unit=bytes`, or `swizzle mode="128B"`.
 
 use super::ManifestReader;
-use super::words::step_usage;
+use super::keywords::step_usage;
 use crate::codes::Code;
 use crate::manifest::syntax::{IntegerLiteral, StepKind, SwizzleUnit};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::ManifestReader;
-use super::form::show;
+use super::node_signature::show;
 use super::rename::Renames;
 use crate::codes::Code;
 use crate::diagnostic::Fix;

@@ -1,7 +1,7 @@
 //! `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
 
 use super::ManifestReader;
-use super::form::{BlockRule, NodeScope, NodeSignature};
+use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use crate::codes::Code;
 use crate::manifest::syntax::{LayoutItem, ShapeItem, SpannedText, ViewItem};
 use crate::manifest::tree::ManifestNode;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::sweep::FULL;
-use crate::manifest::fault::DiagnosticSink;
+use crate::manifest::diagnostic_sink::DiagnosticSink;
 use crate::manifest::lex::{KdlToken, KdlTokenKind, lex};
-use crate::manifest::{kdl, plain};
+use crate::manifest::{fast_path, kdl};
 
 /// Whether the words of a node are read without the parser; they are then what the parser reads.
 fn is_plain(text: &str, head: &[KdlToken]) -> bool {
-    let Some(said) = plain::read(text, head) else { return false };
+    let Some(said) = fast_path::read(text, head) else { return false };
     assert_eq!(kdl::read(text, head), Ok(Some(said)), "{text:?}");
     true
 }

@@ -50,9 +50,9 @@ use super::nest::Moves;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
 use super::tree::{Expr, Function, GROUP, Operand, Param, ParamType, Returns, Stmt};
+use crate::layout_names;
 use crate::model::compute::{BufferRef, KernelInstance, Statement, TileCache};
 use crate::model::{Manifest, Tensor};
-use crate::wording;
 
 /// The largest intermediate tensor that lives on the stack, in bytes; the caller gives memory for larger ones.
 const STACK: i128 = 1 << 16;
@@ -291,7 +291,7 @@ fn documented(compute: &KernelInstance) -> Vec<String> {
     }
     for operand in &compute.operands {
         if let Some(below) = &operand.range {
-            let below = wording::over(below, &compute.symbols);
+            let below = layout_names::over(below, &compute.symbols);
             doc.push(format!(
                 "Every element of `{}` is at least 0 and below {below}.",
                 operand.name

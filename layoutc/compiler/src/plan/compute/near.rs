@@ -19,7 +19,7 @@ use super::stage::STACK;
 use super::value::scalar;
 use super::vectors::{Registers, Seen, along};
 use crate::check::RayonExecutor;
-use crate::host::NoCache;
+use crate::env::NoCache;
 use crate::model::compute::{BufferRef, ElementRead, KernelInstance, Statement, TileCache};
 use crate::model::{Spanned, Tensor};
 use crate::plan::lower::PlanError;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::data::{Cost, INFINITE};
-use super::plan::EliminationPlan;
+use super::elimination_plan::EliminationPlan;
 use super::table::{LevelTable, capped, sum_rows};
 
 /// The tables of a part, those that were made included, and the shifts that made them better.

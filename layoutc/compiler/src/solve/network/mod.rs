@@ -15,22 +15,22 @@
 mod check;
 mod data;
 mod eliminate;
+mod elimination_plan;
 mod improve;
 mod messages;
 mod order;
-mod part;
-mod plan;
 mod proof;
 mod reduce;
 mod search;
+mod subproblem;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use self::eliminate::{BucketTables, eliminate};
-use self::part::{ReducedNetwork, Subproblem};
-use self::plan::{EliminationPlan, plan, quick_plan};
+use self::elimination_plan::{EliminationPlan, plan, quick_plan};
 use self::search::{BestFirstSearch, SearchResult};
+use self::subproblem::{ReducedNetwork, Subproblem};
 
 pub use self::check::{ProofError, verify};
 pub use self::data::{Cost, CostNetwork, INFINITE, LARGEST, NetworkError, Variable};
@@ -100,7 +100,7 @@ fn solve_part(
     values: &mut [usize],
     limits: &SolverLimits,
     stop: &dyn Fn() -> bool,
-) -> proof::ProofPart {
+) -> ProofPart {
     let variables = reduced.network.variables();
     let made = variables.saturating_add(reduced.network.pairs());
     let mut part = Subproblem::new(reduced, group);
@@ -160,17 +160,19 @@ fn recipe(
     done: BucketTables,
     messages: Vec<CostMessage>,
     found: &SearchResult,
-) -> proof::ProofPart {
+) -> ProofPart {
     let levels = variables.iter().zip(plan.levels).zip(done.shifts).rev();
     let bucket =
-        |((&variable, groups), shifts): ((_, Vec<plan::MiniBucket>), Vec<Vec<i64>>)| Bucket {
-            variable,
-            groups: groups
-                .into_iter()
-                .zip(shifts)
-                .map(|(group, shift)| BucketGroup { tables: group.tables, shift })
-                .collect(),
+        |((&variable, groups), shifts): ((_, Vec<elimination_plan::MiniBucket>), Vec<Vec<i64>>)| {
+            Bucket {
+                variable,
+                groups: groups
+                    .into_iter()
+                    .zip(shifts)
+                    .map(|(group, shift)| BucketGroup { tables: group.tables, shift })
+                    .collect(),
+            }
         };
     let buckets = levels.map(bucket).collect();
-    proof::ProofPart { messages, buckets, bound: found.bound, nodes: found.nodes }
+    ProofPart { messages, buckets, bound: found.bound, nodes: found.nodes }
 }

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use super::data::{Cost, INFINITE};
 use super::eliminate::BucketTables;
-use super::plan::EliminationPlan;
+use super::elimination_plan::EliminationPlan;
 use super::table::{LevelTable, capped};
 
 /// Prefixes between two attempts to complete one greedily.

@@ -1,6 +1,6 @@
 //! Products of matrices.
 
-use super::super::known::GraphTensorType;
+use super::super::tensor_types::GraphTensorType;
 use super::OperatorSignature;
 
 /// Why two operands and a result are no product: neither by position, as `NumPy` has it, nor by the names of their axes.

@@ -1,14 +1,14 @@
 //! The elements of results, where those of all operands are known: what is computed from shapes and constants.
 
 mod elementwise;
-mod moves;
+mod movement;
 mod reduce;
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, count};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, holds, rounded};
 
-pub(super) use moves::non_zeros;
+pub(super) use movement::non_zeros;
 
 /// The elements of the results of a call, one entry for each, row-major; `None` for those that are not worked out.
 /// The work for each is linear in the elements of operands and result, which are at most [`MAX_KNOWN`].
@@ -37,9 +37,9 @@ fn one(call: &OnnxCall<'_>, k: usize, result: &ShapedTensor) -> Option<ConstantE
         });
     }
     let folded = if k > 0 {
-        moves::split(call, k, result)?
+        movement::split(call, k, result)?
     } else {
-        moves::moved(call, result)
+        movement::moved(call, result)
             .or_else(|| elementwise::elementwise(call, result, all))
             .or_else(|| reduce::reduced(call, result, all))?
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::manifest::fault::DiagnosticSink;
+use crate::manifest::diagnostic_sink::DiagnosticSink;
 use crate::manifest::format;
 use crate::manifest::lex::{KdlToken, KdlTokenKind, lex};
 use crate::manifest::tree::{Entry, ManifestNode};

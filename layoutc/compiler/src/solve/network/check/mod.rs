@@ -13,8 +13,8 @@
 
 mod buckets;
 mod drops;
+mod prefix_walk;
 mod tables;
-mod walk;
 
 use thiserror::Error;
 
@@ -123,7 +123,7 @@ pub fn verify(
     let mut nodes = limits.nodes;
     for (number, part) in proof.parts.iter().enumerate() {
         let made = buckets::follow(&mut parts, number, part, limits)?;
-        nodes = walk::walk(&made, number, part, nodes)?;
+        nodes = prefix_walk::walk(&made, number, part, nodes)?;
         bound = bound.saturating_add(part.bound);
     }
     if let Some(variable) = parts.missing() {

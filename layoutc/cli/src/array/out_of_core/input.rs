@@ -1,0 +1,87 @@
+//! A file that is read in pieces, and is not to change meanwhile.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
+use rustix::fs::{Advice, fadvise};
+
+use crate::command_error::CommandError;
+
+/// A file that holds a tensor.
+#[derive(Debug)]
+pub(crate) struct InputFile {
+    file: File,
+    path: PathBuf,
+    /// What identifies it and its state.
+    state: String,
+    /// Where the elements begin.
+    offset: u64,
+}
+
+impl InputFile {
+    /// An open file whose elements begin at `offset`.
+    pub(crate) fn new(file: File, path: &Path, offset: u64) -> Result<Self, CommandError> {
+        let metadata = file.metadata().map_err(|error| CommandError::io("read", path, &error))?;
+        // A hint: without it less is read ahead.
+        let _ = fadvise(&file, 0, None, Advice::Sequential);
+        Ok(Self { file, path: path.to_owned(), state: state(&metadata), offset })
+    }
+
+    /// A hash of what it is: where it is, its size, when it changed, what stands before its elements.
+    pub(crate) fn hash(&self) -> Result<String, CommandError> {
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(path.as_os_str().as_encoded_bytes());
+        hasher.update(format!("\n{}\n{}\n", self.state, self.offset).as_bytes());
+        let mut header = vec![0; usize::try_from(self.offset).unwrap_or(0)];
+        let read = self.file.read_exact_at(&mut header, 0);
+        read.map_err(|error| self.fault(&error))?;
+        hasher.update(&header);
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    /// Reads bytes from `at` on, counted from the first element.
+    pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), CommandError> {
+        let read = self.file.read_exact_at(bytes, self.offset + at);
+        read.map_err(|error| self.fault(&error))
+    }
+
+    /// Says that bytes will be read soon.
+    pub(crate) fn expect(&self, at: u64, bytes: usize) {
+        let bytes = std::num::NonZeroU64::new(bytes as u64);
+        let _ = fadvise(&self.file, self.offset + at, bytes, Advice::WillNeed);
+    }
+
+    /// Refuses to go on with a file that was changed while it was read.
+    pub(crate) fn is_same(&self) -> Result<(), CommandError> {
+        let metadata = self.file.metadata().map_err(|error| self.fault(&error))?;
+        if state(&metadata) == self.state {
+            return Ok(());
+        }
+        let path = self.path.display();
+        let message = format!("`{path}` was changed while it was read");
+        let help = "give the same command again once nobody writes to it";
+        Err(CommandError::Machine(Box::new(
+            Diagnostic::placeless(Code::OutputIo, message).help(help),
+        )))
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn fault(&self, error: &io::Error) -> CommandError {
+        CommandError::io("read", &self.path, error)
+    }
+}
+
+/// Which file it is, its size and when it was changed.
+fn state(metadata: &Metadata) -> String {
+    let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
+    format!("{}:{} {} {times:?}", metadata.dev(), metadata.ino(), metadata.len())
+}

@@ -1,0 +1,287 @@
+//! Files of tensors that memory does not hold: read and written in pieces, and gone on with after a kill.
+//!
+//! The output grows as `<output>.part`, with a journal of the pieces that are on the disk, and takes its place when it is
+//! whole.
+
+mod codec;
+mod input;
+mod journal;
+pub(crate) mod memory;
+mod partial_file;
+mod piece_pipeline;
+mod piece_sync;
+mod windows;
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::thread::{self, ScopedJoinHandle};
+
+use layoutc_compiler::abi::abi;
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::model::Tensor;
+use layoutc_compiler::run::RunError;
+use layoutc_compiler::run::pieces::{DenseFile, Direction, InPieces, Recast, padding};
+
+use super::tensor_file::{SymbolValues, unmoved};
+use crate::command_error::CommandError;
+use crate::console::{Console, write_plainly};
+use crate::interrupt::{self, WriteGuard};
+use crate::progress::{Progress, ProgressTask, ProgressUnit, percent};
+
+pub(crate) use codec::{ElementCodec, UnpackedBits, dense_bits};
+pub(crate) use input::InputFile;
+pub(crate) use partial_file::{forget, names};
+
+use codec::CodecError;
+use journal::Provenance;
+use partial_file::{PartialFile, PartialFileSpec};
+use piece_sync::PieceCounter;
+
+/// Pieces take no more than this, however much memory there is: longer runs are no faster.
+const PIECES: usize = 256 << 20;
+/// Bytes of padding that are written by one call.
+const FILL: usize = 64 << 10;
+
+/// A tensor to be moved from one file to another.
+#[derive(Debug)]
+pub(crate) struct RelayoutJob<'a> {
+    pub(crate) tensor: &'a Tensor,
+    pub(crate) values: &'a SymbolValues,
+    pub(crate) direction: Direction,
+    pub(crate) input: InputFile,
+    /// What the output is called.
+    pub(crate) output: &'a Path,
+    /// Where it goes: through links.
+    pub(crate) place: PathBuf,
+    /// What the output begins with.
+    pub(crate) header: Vec<u8>,
+    /// Bytes of the elements in both files, without headers; the input's first.
+    pub(crate) bytes: [u64; 2],
+    /// How the dense file is written.
+    pub(crate) file: DenseFile,
+    pub(crate) codec: ElementCodec,
+    /// What padding gets, unless that is 0.
+    pub(crate) padding: Option<Vec<u8>>,
+    /// How much memory the pieces may take.
+    pub(crate) memory: usize,
+    /// Whether to begin anew.
+    pub(crate) is_fresh: bool,
+}
+
+/// How a tensor was moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RelayoutStats {
+    /// How many pieces it has.
+    pub(crate) pieces: u64,
+    /// How many of them were there before.
+    pub(crate) resumed: u64,
+}
+
+impl RelayoutJob<'_> {
+    /// Moves the tensor.
+    pub(crate) fn run(mut self, console: &Console) -> Result<RelayoutStats, CommandError> {
+        let unmoved = |error: RunError| unmoved(self.tensor, &error);
+        self.codec.recast =
+            Recast::of(self.tensor, self.values, self.direction).map_err(unmoved)?;
+        if self.direction == Direction::Pack {
+            self.padding = padding(self.tensor).map_err(unmoved)?;
+        }
+        let memory = self.memory.min(PIECES);
+        let how = (self.direction, self.file);
+        let pieces = InPieces::new(self.tensor, self.values, how, memory).map_err(unmoved)?;
+        let header = self.header.len() as u64;
+        let wanted = PartialFileSpec {
+            origin: self.origin(&pieces)?,
+            header: &self.header,
+            bytes: header + self.bytes[1],
+            is_fresh: self.is_fresh,
+            output: self.output,
+        };
+        let mut part = PartialFile::open(&self.place, &wanted, |cut| {
+            pieces.recut(cut, self.memory).is_some()
+        })?;
+        let pieces = pieces.recut(&part.cut, self.memory).unwrap_or(pieces);
+        let count = self.count(&pieces);
+        let first = part.done.min(count);
+        self.tell(&part, first, count, console);
+        let done = PieceCounter::from(first);
+        let moved = self.all(&pieces, &mut part, (&done, count), console);
+        let moved = moved.and_then(|()| self.input.is_same()).and_then(|()| part.commit(count));
+        match moved {
+            Ok(()) => {
+                part.finish()?;
+                Ok(RelayoutStats { pieces: count, resumed: first })
+            }
+            Err(fault) => Err(self.ended_early(fault, part, [done.get(), count])),
+        }
+    }
+
+    /// What a part is of that is made so.
+    fn origin(&self, pieces: &InPieces) -> Result<Provenance, CommandError> {
+        let Self { tensor, values, direction, header, bytes, file, codec, .. } = self;
+        let (abi, fill, from) = (abi(tensor).text, tensor.fill, tensor.pack_from);
+        let layout = format!(
+            "{abi}\n{fill:?} {from:?}\n{values:?}\n{direction:?} {bytes:?} {file:?}\n{codec:?}\n{header:?}"
+        );
+        Ok(Provenance {
+            input: self.input.hash()?,
+            layout: blake3::hash(layout.as_bytes()).to_hex().to_string(),
+            cut: pieces.cut(),
+            part: String::new(),
+        })
+    }
+
+    fn count(&self, pieces: &InPieces) -> u64 {
+        match pieces {
+            InPieces::Boxes(pieces) => pieces.count(),
+            InPieces::Indexed(indexed) => windows::count(self, indexed),
+        }
+    }
+
+    /// Bytes that are written before they are made to be on the disk.
+    fn batch(&self, pieces: u64) -> u64 {
+        let piece = self.bytes[1].checked_div(pieces.max(1)).unwrap_or(0);
+        (self.memory.min(PIECES) as u64).max(piece)
+    }
+
+    /// Says what becomes of a part that was there.
+    fn tell(&self, part: &PartialFile, first: u64, count: u64, console: &Console) {
+        if console.quiet || console.is_for_programs() {
+            return;
+        }
+        let output = self.output.display();
+        if let Some(reason) = part.restart_reason {
+            write_plainly(&format!("`{output}` is begun anew: {reason}\n"));
+        } else if first > 0 {
+            let percent = percent(first, count);
+            write_plainly(&format!("`{output}` is gone on with at {percent} %\n"));
+        }
+    }
+
+    /// Moves the pieces that are not done, and shows how far that is.
+    fn all(
+        &self,
+        pieces: &InPieces,
+        part: &mut PartialFile,
+        (done, count): (&PieceCounter, u64),
+        console: &Console,
+    ) -> Result<(), CommandError> {
+        interrupt::install()?;
+        let _writing = WriteGuard::begin();
+        let all = self.bytes[1];
+        let progress = || {
+            let share = u128::from(all) * u128::from(done.get());
+            let bytes = share.checked_div(u128::from(count)).unwrap_or(0);
+            (u64::try_from(bytes).unwrap_or(all), all)
+        };
+        let doing = match self.direction {
+            Direction::Pack => "packing",
+            Direction::Unpack => "unpacking",
+        };
+        let work = ProgressTask { doing, unit: ProgressUnit::Bytes, progress: &progress };
+        thread::scope(|scope| {
+            let _progress = Progress::show(scope, work, console);
+            match pieces {
+                InPieces::Boxes(pieces) => piece_pipeline::run(self, pieces, part, done),
+                InPieces::Indexed(indexed) => windows::run(self, indexed, part, done),
+            }
+        })
+    }
+
+    /// Keeps what is done where that is of use, and says how to go on.
+    fn ended_early(
+        &self,
+        fault: CommandError,
+        mut part: PartialFile,
+        [done, count]: [u64; 2],
+    ) -> CommandError {
+        let kept = part.path().display().to_string();
+        let help = |done| {
+            let percent = percent(done, count);
+            format!("`{kept}` keeps {percent} %: the same command goes on from there")
+        };
+        match fault {
+            CommandError::Interrupted => {
+                write_plainly(&format!("interrupted: {}\n", help(done)));
+                drop(part.commit(done));
+                CommandError::Interrupted
+            }
+            // What could not be made to be on the disk once may be lost, whatever is said later.
+            CommandError::Machine(diagnostic) if self.input.is_same().is_ok() => {
+                CommandError::Machine(Box::new(diagnostic.help(help(part.done))))
+            }
+            // Of an input that was changed meanwhile, or has to be, nothing is of use.
+            fault => {
+                part.discard();
+                fault
+            }
+        }
+    }
+
+    /// Why a tensor could not be moved that was found good.
+    fn unmoved(&self, error: &RunError) -> CommandError {
+        unmoved(self.tensor, error)
+    }
+
+    /// Why elements could not be taken; `element` says the number of one that is so many bytes behind the first.
+    fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> CommandError {
+        match error {
+            CodecError::Run(error) => self.unmoved(error),
+            CodecError::Value { at, byte, dtype } => {
+                let kind = self.codec.unpacked_bits.map_or('u', |spread| spread.kind);
+                super::tensor_file::no_value(
+                    &self.input.name(),
+                    (element(*at), *byte),
+                    kind,
+                    *dtype,
+                )
+            }
+        }
+    }
+
+    /// Writes padding to some bytes of the output.
+    fn fill(
+        &self,
+        output: &File,
+        padding: &[u8],
+        (at, bytes): (u64, usize),
+        room: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let some = (FILL - FILL.checked_rem(padding.len()).unwrap_or(0)).max(padding.len());
+        room.resize(some.min(bytes), 0);
+        repeat(Some(padding), room);
+        let mut done = 0;
+        while done < bytes {
+            let some = room.len().min(bytes - done);
+            let part = room.get(..some).unwrap_or_default();
+            output.write_all_at(part, self.header.len() as u64 + at + done as u64)?;
+            done += some;
+        }
+        Ok(())
+    }
+}
+
+/// Fills bytes with a pattern that begins at the first; 0 where there is none.
+fn repeat(pattern: Option<&[u8]>, bytes: &mut [u8]) {
+    match pattern {
+        None => bytes.fill(0),
+        Some([byte]) => bytes.fill(*byte),
+        Some(pattern) => {
+            for part in bytes.chunks_mut(pattern.len().max(1)) {
+                let length = part.len();
+                part.copy_from_slice(pattern.get(..length).unwrap_or_default());
+            }
+        }
+    }
+}
+
+/// What a thread ended with.
+fn joined(thread: ScopedJoinHandle<'_, Result<(), CommandError>>) -> Result<(), CommandError> {
+    thread.join().unwrap_or_else(|_| {
+        let message = "a thread ended early".to_owned();
+        Err(CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))))
+    })
+}

@@ -1,0 +1,254 @@
+//! A tensor moved box by box: one thread reads the runs of the next piece, one moves the elements of a piece, one writes
+//! the runs of the last, one makes them be on the disk.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+use layoutc_compiler::run::RunError;
+use layoutc_compiler::run::pieces::{Direction, Piece, Pieces, Runs};
+
+use super::partial_file::PartialFile;
+use super::piece_sync::{PieceCounter, WriteProgress, sync};
+use super::{RelayoutJob, joined, repeat};
+use crate::command_error::CommandError;
+use crate::interrupt;
+
+/// Buffers of each side: one is filled while the other is emptied.
+const BUFFERS: usize = 2;
+/// Runs up to so many bytes are said to be read soon before they are: the system would not guess it.
+const SHORT: usize = 1 << 20;
+
+/// A piece on its way, and what is held of it.
+struct PieceBuffer {
+    number: u64,
+    piece: Piece,
+    held: Vec<u8>,
+}
+
+/// Buffers that nobody uses.
+struct BufferPool {
+    give: Sender<Vec<u8>>,
+    take: Receiver<Vec<u8>>,
+}
+
+impl BufferPool {
+    fn new() -> Self {
+        let (give, take) = channel();
+        for _ in 0..BUFFERS {
+            drop(give.send(Vec::new()));
+        }
+        Self { give, take }
+    }
+}
+
+/// What all threads know.
+struct PiecePipeline<'a> {
+    job: &'a RelayoutJob<'a>,
+    pieces: &'a Pieces,
+    output: File,
+    done: &'a PieceCounter,
+}
+
+/// Moves all pieces from the first that is not done on.
+pub(super) fn run(
+    job: &RelayoutJob<'_>,
+    pieces: &Pieces,
+    part: &mut PartialFile,
+    done: &PieceCounter,
+) -> Result<(), CommandError> {
+    let (first, batch) = (done.get(), job.batch(pieces.count()));
+    let all = PiecePipeline { job, pieces, output: part.handle()?, done };
+    let all = &all;
+    let path = part.path().to_owned();
+    let (sources, targets) = (BufferPool::new(), BufferPool::new());
+    let (load, loaded) = sync_channel(1);
+    let (store, stored) = sync_channel(1);
+    let (tell, told) = channel();
+    let (source_back, target_back) = (sources.give, targets.give);
+    thread::scope(|scope| {
+        let reads = scope.spawn(move || all.read(first, &sources.take, &load));
+        let moves = scope.spawn(move || all.carry(&loaded, &targets.take, &source_back, &store));
+        let writes = scope.spawn(move || {
+            all.write(&stored, &target_back, &tell)
+                .map_err(|error| CommandError::io("write", &path, &error))
+        });
+        let syncs = scope.spawn(move || sync(&told, batch, part, &job.input));
+        // Why one stopped is why those before it did.
+        let ended = [joined(syncs), joined(writes), joined(moves), joined(reads)];
+        ended.into_iter().collect()
+    })
+}
+
+impl PiecePipeline<'_> {
+    fn sides<'p>(&self, piece: &'p Piece) -> [&'p Runs; 2] {
+        match self.job.direction {
+            Direction::Pack => [&piece.dense, &piece.slots],
+            Direction::Unpack => [&piece.slots, &piece.dense],
+        }
+    }
+
+    /// Bytes of a unit in the files, the input's first.
+    fn units(&self) -> [usize; 2] {
+        let elements = self.pieces.unit_elements;
+        let dense = usize::try_from(self.job.file.element_bits).unwrap_or(8);
+        let dense = elements.saturating_mul(dense).div_ceil(8);
+        let slots = self.pieces.unit_bytes();
+        match self.job.direction {
+            Direction::Pack => [dense, slots],
+            Direction::Unpack => [slots, dense],
+        }
+    }
+
+    /// Reads the runs of each piece.
+    fn read(
+        &self,
+        first: u64,
+        free: &Receiver<Vec<u8>>,
+        load: &SyncSender<PieceBuffer>,
+    ) -> Result<(), CommandError> {
+        let [unit, _] = self.units();
+        let mut next = (first < self.pieces.count()).then(|| self.pieces.piece(first));
+        let mut number = first;
+        while let Some(piece) = next {
+            interrupt::check()?;
+            number += 1;
+            next = (number < self.pieces.count()).then(|| self.pieces.piece(number));
+            if let Some(next) = &next {
+                self.expect(next, unit);
+            }
+            let Ok(mut held) = free.recv() else { return Ok(()) };
+            let [runs, _] = self.sides(&piece);
+            held.resize(runs.units().saturating_mul(unit), 0);
+            for run in runs.each(unit) {
+                let there = held.get_mut(run.held..).and_then(|held| held.get_mut(..run.length));
+                let there = there.ok_or_else(|| self.job.unmoved(&RunError::Outside))?;
+                self.job.input.read(run.at, there)?;
+            }
+            self.job.codec.turn(&mut held);
+            if load.send(PieceBuffer { number, piece, held }).is_err() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the system read short runs before they are needed.
+    fn expect(&self, piece: &Piece, unit: usize) {
+        let [runs, _] = self.sides(piece);
+        for run in runs.each(unit).filter(|run| run.length < SHORT) {
+            self.job.input.expect(run.at, run.length);
+        }
+    }
+
+    /// Moves the elements of each piece.
+    fn carry(
+        &self,
+        loaded: &Receiver<PieceBuffer>,
+        free: &Receiver<Vec<u8>>,
+        back: &Sender<Vec<u8>>,
+        store: &SyncSender<PieceBuffer>,
+    ) -> Result<(), CommandError> {
+        let mut own = Vec::new();
+        for PieceBuffer { number, piece, held } in loaded {
+            let Ok(mut target) = free.recv() else { return Ok(()) };
+            match self.job.direction {
+                Direction::Pack => self.pack(&piece, &held, &mut own, &mut target)?,
+                Direction::Unpack => self.unpack(&piece, &held, &mut own, &mut target)?,
+            }
+            drop(back.send(held));
+            if store.send(PieceBuffer { number, piece, held: target }).is_err() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn pack(
+        &self,
+        piece: &Piece,
+        held: &[u8],
+        own: &mut Vec<u8>,
+        target: &mut Vec<u8>,
+    ) -> Result<(), CommandError> {
+        let (job, unit) = (self.job, self.pieces.unit_bytes());
+        let dense = if job.codec.is_plain() {
+            held
+        } else {
+            own.resize(piece.dense.units().saturating_mul(unit), 0);
+            let [file_unit, _] = self.units();
+            let element = |at: usize| element(&piece.dense, (file_unit, job.file.element_bits), at);
+            job.codec.decode(held, own).map_err(|error| job.refused(&error, element))?;
+            own.as_slice()
+        };
+        target.resize(piece.slots.units().saturating_mul(unit), 0);
+        if !piece.is_full {
+            repeat(job.padding.as_deref(), target);
+        }
+        let moved = self.pieces.run(piece, Direction::Pack, dense, target);
+        moved.map_err(|error| job.unmoved(&error))
+    }
+
+    fn unpack(
+        &self,
+        piece: &Piece,
+        held: &[u8],
+        own: &mut Vec<u8>,
+        target: &mut Vec<u8>,
+    ) -> Result<(), CommandError> {
+        let (job, unit) = (self.job, self.pieces.unit_bytes());
+        let [_, file_unit] = self.units();
+        let units = piece.dense.units();
+        target.resize(units.saturating_mul(file_unit), 0);
+        if job.codec.is_plain() {
+            let moved = self.pieces.run(piece, Direction::Unpack, held, target);
+            return moved.map_err(|error| job.unmoved(&error));
+        }
+        own.resize(units.saturating_mul(unit), 0);
+        let moved = self.pieces.run(piece, Direction::Unpack, held, own);
+        moved.map_err(|error| job.unmoved(&error))?;
+        let elements = units.saturating_mul(self.pieces.unit_elements);
+        let encoded = job.codec.encode((own, elements), target);
+        encoded.map_err(|error| job.refused(&error, |at| at as u64))
+    }
+
+    /// Writes the runs of each piece, and the padding that is its own.
+    fn write(
+        &self,
+        stored: &Receiver<PieceBuffer>,
+        back: &Sender<Vec<u8>>,
+        tell: &Sender<WriteProgress>,
+    ) -> std::io::Result<()> {
+        let [_, unit] = self.units();
+        let header = self.job.header.len() as u64;
+        let mut fill = Vec::new();
+        for PieceBuffer { number, piece, held } in stored {
+            let [_, runs] = self.sides(&piece);
+            for run in runs.each(unit) {
+                let bytes = held.get(run.held..).and_then(|held| held.get(..run.length));
+                self.output.write_all_at(bytes.unwrap_or_default(), header + run.at)?;
+            }
+            // What nobody writes to is 0.
+            if let (Some(padding), Direction::Pack) = (&self.job.padding, self.job.direction) {
+                for run in piece.gaps.iter().flat_map(|gap| gap.each(unit)) {
+                    self.job.fill(&self.output, padding, (run.at, run.length), &mut fill)?;
+                }
+            }
+            let bytes = held.len() as u64;
+            drop(back.send(held));
+            self.done.set(number);
+            if tell.send(WriteProgress { pieces: number, bytes }).is_err() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of the element that is so many bytes behind the first of a piece's runs.
+fn element(runs: &Runs, (unit, bits): (usize, u32), at: usize) -> u64 {
+    let run = runs.each(unit).find(|run| (run.held..run.held + run.length).contains(&at));
+    let byte = run.map_or(at as u64, |run| run.at + (at - run.held) as u64);
+    (byte * 8).checked_div(u64::from(bits)).unwrap_or(byte)
+}

@@ -1,0 +1,187 @@
+//! A tensor whose elements are looked up one by one, moved in windows of its dense side.
+//!
+//! What is packed is written where it lives, between what stands there: padding comes first, in pieces of its own.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use layoutc_compiler::run::RunError;
+use layoutc_compiler::run::pieces::{Direction, Indexed, Lives, Span};
+
+use super::partial_file::PartialFile;
+use super::piece_sync::{PieceCounter, WriteProgress, sync};
+use super::{RelayoutJob, joined};
+use crate::command_error::CommandError;
+use crate::interrupt;
+
+/// Bytes of padding that are written as one piece: whole elements, of three lanes too, and of 3 or 5 bits.
+const FILLED: u64 = 15 << 20;
+
+/// How many pieces write padding alone.
+fn fills(job: &RelayoutJob<'_>) -> u64 {
+    let is_filled = job.padding.is_some() && job.direction == Direction::Pack;
+    if is_filled { job.bytes[1].div_ceil(FILLED) } else { 0 }
+}
+
+/// How many pieces there are.
+pub(super) fn count(job: &RelayoutJob<'_>, indexed: &Indexed) -> u64 {
+    fills(job) + indexed.count() as u64
+}
+
+/// Moves all pieces from the first that is not done on.
+pub(super) fn run(
+    job: &RelayoutJob<'_>,
+    indexed: &Indexed,
+    part: &mut PartialFile,
+    done: &PieceCounter,
+) -> Result<(), CommandError> {
+    let (output, path) = (part.handle()?, part.path().to_owned());
+    let windows = WindowedRelayout { job, indexed, output, path };
+    let batch = job.batch(count(job, indexed));
+    let (tell, told) = channel();
+    thread::scope(|scope| {
+        let moves = scope.spawn(move || windows.all(done, &tell));
+        let syncs = scope.spawn(move || sync(&told, batch, part, &job.input));
+        let ended = [joined(syncs), joined(moves)];
+        ended.into_iter().collect()
+    })
+}
+
+/// What is known while a tensor is moved.
+struct WindowedRelayout<'a> {
+    job: &'a RelayoutJob<'a>,
+    indexed: &'a Indexed,
+    output: File,
+    path: PathBuf,
+}
+
+/// What is held of a window.
+#[derive(Default)]
+struct WindowBuffer {
+    places: Vec<Lives>,
+    /// As the dense file has it.
+    outer: Vec<u8>,
+    /// As memory has it.
+    own: Vec<u8>,
+    span: Vec<u8>,
+}
+
+impl WindowedRelayout<'_> {
+    fn all(&self, done: &PieceCounter, tell: &Sender<WriteProgress>) -> Result<(), CommandError> {
+        let fills = fills(self.job);
+        let mut room = WindowBuffer::default();
+        for number in done.get()..count(self.job, self.indexed) {
+            interrupt::check()?;
+            let bytes = match number.checked_sub(fills) {
+                None => self.fill(number, &mut room.span)?,
+                Some(window) => self.window(usize::try_from(window).unwrap_or(0), &mut room)?,
+            };
+            done.set(number + 1);
+            if tell.send(WriteProgress { pieces: number + 1, bytes }).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, error: &io::Error) -> CommandError {
+        CommandError::io("write", &self.path, error)
+    }
+
+    fn outside(&self) -> CommandError {
+        self.job.unmoved(&RunError::Outside)
+    }
+
+    /// Writes some padding.
+    fn fill(&self, number: u64, room: &mut Vec<u8>) -> Result<u64, CommandError> {
+        let first = number * FILLED;
+        let bytes = (self.job.bytes[1] - first).min(FILLED);
+        let run = (first, usize::try_from(bytes).unwrap_or(0));
+        let padding = self.job.padding.as_deref().unwrap_or(&[0]);
+        let filled = self.job.fill(&self.output, padding, run, room);
+        filled.map_err(|error| self.fault(&error))?;
+        Ok(bytes)
+    }
+
+    /// Moves one window; how many bytes were written.
+    fn window(&self, window: usize, room: &mut WindowBuffer) -> Result<u64, CommandError> {
+        let (job, indexed) = (self.job, self.indexed);
+        let first = window * indexed.window;
+        let elements = indexed.window.min(indexed.elements - first);
+        let bytes = |bits: u32, elements: usize| {
+            let bits = usize::try_from(bits).unwrap_or(8);
+            elements.saturating_mul(bits).div_ceil(8)
+        };
+        let file_bits = job.file.element_bits;
+        let at = bytes(file_bits, first) as u64;
+        indexed.places(window, &mut room.places);
+        room.outer.resize(bytes(file_bits, elements), 0);
+        room.own.clear();
+        if !job.codec.is_plain() {
+            room.own.resize(bytes(job.tensor.dtype.element_bits(), elements), 0);
+        }
+        let written = room.outer.len() as u64;
+        if job.direction == Direction::Pack {
+            job.input.read(at, &mut room.outer)?;
+            job.codec.turn(&mut room.outer);
+            if !job.codec.is_plain() {
+                let element = |at: usize| (first + at) as u64;
+                let decoded = job.codec.decode(&room.outer, &mut room.own);
+                decoded.map_err(|error| job.refused(&error, element))?;
+            }
+            self.scatter(room)?;
+        } else {
+            room.outer.fill(0);
+            self.gather(room)?;
+            if !job.codec.is_plain() {
+                let encoded = job.codec.encode((&room.own, elements), &mut room.outer);
+                encoded.map_err(|error| job.refused(&error, |at| at as u64))?;
+            }
+            let written = self.output.write_all_at(&room.outer, job.header.len() as u64 + at);
+            written.map_err(|error| self.fault(&error))?;
+        }
+        Ok(written)
+    }
+
+    /// Writes the elements of a window to their places.
+    fn scatter(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
+        let WindowBuffer { places, outer, own, span: bytes } = room;
+        let dense: &[u8] = if self.job.codec.is_plain() { outer } else { own };
+        let header = self.job.header.len() as u64;
+        for span in self.indexed.spans(places) {
+            bytes.resize(span.bytes, 0);
+            if !span.is_full {
+                let read = self.output.read_exact_at(bytes, header + span.at);
+                read.map_err(|error| self.fault(&error))?;
+            }
+            let moved = self.indexed.pack(&span, places, dense, bytes);
+            moved.ok_or_else(|| self.outside())?;
+            let written = self.output.write_all_at(bytes, header + span.at);
+            written.map_err(|error| self.fault(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Reads the elements of a window from their places.
+    fn gather(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
+        let WindowBuffer { places, outer, own, span: bytes } = room;
+        let dense: &mut [u8] = if self.job.codec.is_plain() { outer } else { own };
+        for span in self.indexed.spans(places) {
+            bytes.resize(span.bytes, 0);
+            self.read(&span, bytes)?;
+            let moved = self.indexed.unpack(&span, places, bytes, dense);
+            moved.ok_or_else(|| self.outside())?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, span: &Span, bytes: &mut [u8]) -> Result<(), CommandError> {
+        self.job.input.read(span.at, bytes)?;
+        self.job.codec.turn(bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,28 @@
+//! New texts for files that a person wrote.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
+use std::path::Path;
+
+use tempfile::Builder;
+
+use crate::command_error::CommandError;
+
+/// Makes `text` the content of the file at `path`, at once, by a temporary file beside it. Through a link the file behind
+/// it is meant; its mode stays, and its owner where the machine lets that be.
+pub(crate) fn rewrite(path: &Path, text: &str) -> Result<(), CommandError> {
+    let fault = |error: io::Error| CommandError::io("write", path, &error);
+    let place = fs::canonicalize(path).map_err(fault)?;
+    let metadata = fs::metadata(&place).map_err(fault)?;
+    let folder = place.parent().unwrap_or(Path::new("/"));
+    let mut builder = Builder::new();
+    let new = builder.prefix(".layoutc-").suffix(".tmp").tempfile_in(folder);
+    let mut new = new.map_err(fault)?;
+    new.write_all(text.as_bytes()).map_err(fault)?;
+    // Only root may give files away; somebody else's are then the writer's.
+    drop(fchown(new.as_file(), Some(metadata.uid()), Some(metadata.gid())));
+    new.as_file().set_permissions(metadata.permissions()).map_err(fault)?;
+    new.persist(&place).map_err(|error| fault(error.error))?;
+    Ok(())
+}

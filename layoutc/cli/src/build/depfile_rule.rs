@@ -1,0 +1,102 @@
+//! A rule of make without a recipe, as compilers write it: what depends on what, for make, ninja and `CMake`.
+
+use std::path::Path;
+
+use crate::command_error::CommandError;
+
+/// The rule that each target depends on each prerequisite, one path a line; paths are written as they are given.
+///
+/// # Errors
+/// A path that make and ninja cannot both be told.
+pub(super) fn rule<'a>(
+    targets: impl Iterator<Item = &'a Path>,
+    prerequisites: impl Iterator<Item = &'a Path>,
+) -> Result<String, CommandError> {
+    let prerequisites: Vec<String> = prerequisites.map(escaped).collect::<Result<_, _>>()?;
+    let targets: Vec<String> = targets.map(escaped).collect::<Result<_, _>>()?;
+    if targets.is_empty() {
+        return Ok(String::new());
+    }
+    let separator = " \\\n  ";
+    let (targets, prerequisites) = (targets.join(separator), prerequisites.join(separator));
+    Ok(format!("{targets}:{separator}{prerequisites}\n"))
+}
+
+/// Whether a text is such a rule, or empty.
+pub(super) fn is_rule(text: &str) -> bool {
+    let head = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n'));
+    text.is_empty()
+        || head.is_some_and(|(head, last)| {
+            last.starts_with("  ")
+                && head.lines().all(|line| line.ends_with(" \\"))
+                && head.lines().any(|line| line.ends_with(": \\"))
+        })
+}
+
+/// What make or ninja reads otherwise and no spelling saves that both read: for ninja 1.11 a path ends there, or it means
+/// something to make.
+pub(crate) const UNTOLD: &str = "\\ ; | % = & * < > ? ^ ' \" `";
+
+/// Whether make and ninja can both be told a path.
+pub(crate) fn is_told(path: &str) -> bool {
+    let is_untold = |c: char| c.is_control() || c != ' ' && UNTOLD.contains(c);
+    !path.contains(is_untold)
+}
+
+/// A path as make and ninja read it alike.
+fn escaped(path: &Path) -> Result<String, CommandError> {
+    let mut text = String::new();
+    let Some(known) = path.to_str().filter(|path| is_told(path)) else {
+        let shown = path.to_string_lossy();
+        return Err(CommandError::Usage(format!(
+            "`--depfile` cannot name `{shown}`: make and ninja take no line breaks and none of {UNTOLD} ; \
+             rename it, or build without `--depfile`"
+        )));
+    };
+    for c in known.chars() {
+        match c {
+            '$' => text.push('$'),
+            ' ' | '#' | ':' => text.push('\\'),
+            _ => {}
+        }
+        text.push(c);
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(targets: &[&str], prerequisites: &[&str]) -> Result<String, CommandError> {
+        let paths = |paths: &[&str]| paths.iter().map(Path::new).map(Path::to_owned).collect();
+        let (targets, prerequisites): (Vec<_>, Vec<_>) = (paths(targets), paths(prerequisites));
+        rule(
+            targets.iter().map(|path: &std::path::PathBuf| path.as_path()),
+            prerequisites.iter().map(|path: &std::path::PathBuf| path.as_path()),
+        )
+    }
+
+    #[test]
+    fn what_make_would_read_otherwise_is_escaped() {
+        let text = of(&["o/a.c", "o/a.h"], &["a b.kdl", "$x#y:z.kdl"]).expect("a rule");
+        assert_eq!(text, "o/a.c \\\n  o/a.h: \\\n  a\\ b.kdl \\\n  $$x\\#y\\:z.kdl\n");
+        assert!(is_rule(&text));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused() {
+        for path in ["a\nb", "a\\b", "a;b", "a|b", "%.kdl", "a=b", "a'b", "a&b"] {
+            assert!(matches!(of(&["x"], &[path]), Err(CommandError::Usage(_))), "{path}");
+            assert!(matches!(of(&[path], &["x"]), Err(CommandError::Usage(_))), "{path}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_rules() {
+        assert!(is_rule(""));
+        for text in ["a.o: a.c a.h\n", "int x;\n", "tensor t {\n}\n", "x: \\\n", "x: \\\n  y"] {
+            assert!(!is_rule(text), "{text}");
+        }
+    }
+}

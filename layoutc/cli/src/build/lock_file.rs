@@ -1,0 +1,267 @@
+//! `layoutc.lock`: the layout ABI that other code relies on, one line a tensor, and what differs from it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use layoutc_compiler::abi::Abi;
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::content_hash;
+use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
+
+use crate::args::SelectArgs;
+use crate::check_session::localized;
+use crate::command_error::CommandError;
+use crate::console::Console;
+use crate::output::{OutputStatus, OverwritePolicy, replace_own};
+use crate::project::files::{self, FileReadError};
+use crate::project::read_set::ReadSet;
+use crate::project::{Project, seen};
+use crate::report::Report;
+
+use super::project_build::{self, ProjectBuild};
+use super::{make, summary_rows};
+
+/// The file beside `layoutc.toml`.
+pub(super) const NAME: &str = "layoutc.lock";
+/// Its first lines, below the seal.
+const HEADER: &str = "\
+# The layout ABI: where the elements of each tensor are, for code that shares its memory.
+# Written by `layoutc lock`; `layoutc build --locked` refuses what differs.
+";
+
+/// A lock file that was written, or was right already.
+#[derive(Debug)]
+pub(crate) struct LockFileUpdate {
+    /// The path that people see.
+    pub(crate) path: String,
+    /// How many tensors it has.
+    pub(crate) tensors: usize,
+    /// What became of it.
+    pub(crate) status: OutputStatus,
+}
+
+/// Writes the lock file of every project that `paths` name, where all is well.
+pub(crate) fn lock_files(
+    paths: &[PathBuf],
+    strictness: OverwritePolicy,
+    console: &mut Console,
+) -> Result<(Report, Vec<LockFileUpdate>), CommandError> {
+    let select = SelectArgs { paths: paths.to_vec(), target: Vec::new(), out: None, root: None };
+    project_build::rehearse(&select, console, |parts, desk| {
+        if let Some(part) = parts.iter().find(|part| !part.job.project.is_whole) {
+            let root = seen(&part.job.project.root);
+            return Err(CommandError::Usage(format!(
+                "a lock file is of a whole project; name `{root}`"
+            )));
+        }
+        project_build::check_all(parts, desk)?;
+        let good = parts.iter().filter(|_| !desk.report.has_errors());
+        good.map(|part| lock(part, strictness)).collect()
+    })
+}
+
+/// Writes the lock file of one project; what stands there is kept where it was edited, or is not layoutc's.
+fn lock(
+    part: &ProjectBuild<'_>,
+    strictness: OverwritePolicy,
+) -> Result<LockFileUpdate, CommandError> {
+    let ProjectBuild { job, scan, memo, made, .. } = part;
+    let tensors = summary_rows::all_abi(job, scan, made, memo);
+    let path = job.project.root.join(NAME);
+    let status = replace_own(&path, &text(&tensors), strictness)?;
+    Ok(LockFileUpdate { path: seen(&path), tensors: tensors.len(), status })
+}
+
+/// Reports what differs from the lock files, each of which is added to `reads`.
+pub(super) fn hold(
+    parts: &[ProjectBuild<'_>],
+    reads: &mut ReadSet,
+    report: &mut Report,
+) -> Result<(), CommandError> {
+    for ProjectBuild { job, scan, memo, made, .. } in parts {
+        let tensors = summary_rows::all_abi(job, scan, made, memo);
+        let differences = differences(job.project, &tensors, reads)?;
+        for label in differences.found.iter().flat_map(|d| &d.labels) {
+            make::read_text(job, label, report);
+        }
+        if let Some((file, text)) = differences.file {
+            report.text(file, text);
+        }
+        report.add(differences.found.iter().map(|d| localized(d, job.project)));
+    }
+    Ok(())
+}
+
+/// The text of a lock file with these tensors, each with its manifest.
+fn text(tensors: &[(String, Abi)]) -> String {
+    let mut lines: Vec<String> = tensors
+        .iter()
+        .map(|(manifest, abi)| format!("{} {} {}\n", quoted(manifest), abi.name, abi.text))
+        .collect();
+    lines.sort();
+    content_hash::seal(NAME, &(HEADER.to_owned() + &lines.concat()))
+}
+
+/// A path as one word.
+fn quoted(path: &str) -> String {
+    let is_plain =
+        |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("{path:?}") }
+}
+
+/// One tensor of a lock file.
+#[derive(Debug, PartialEq, Eq)]
+struct LockEntry {
+    abi: String,
+    start: usize,
+    end: usize,
+}
+
+/// A tensor: its manifest and its name.
+type TensorId = (String, String);
+
+/// What differs from a lock file.
+#[derive(Debug, Default)]
+struct LockDifferences {
+    /// Each difference.
+    found: Vec<Diagnostic>,
+    /// The lock file as places call it, and its text; `None`: there is none.
+    file: Option<(String, Arc<str>)>,
+}
+
+/// Reads the lock file of `project`, and finds what differs from it. Tensors of manifests that were not asked for are
+/// not looked at.
+fn differences(
+    project: &Project,
+    tensors: &[(String, Abi)],
+    reads: &mut ReadSet,
+) -> Result<LockDifferences, CommandError> {
+    let path = project.root.join(NAME);
+    let read = files::read(&path);
+    let seen_there = read.as_ref().map(|text| text.known).map_err(FileReadError::reason);
+    reads.files.insert(path.clone(), seen_there);
+    let text = match read {
+        Ok(text) => text.text,
+        Err(FileReadError::Refused(layoutc_compiler::LoadError::NotFound)) => {
+            return Ok(LockDifferences { found: vec![missing(&path)], file: None });
+        }
+        Err(error) => {
+            let message = format!("cannot read `{}`: {}", seen(&path), error.reason());
+            return Err(CommandError::Machine(Box::new(Diagnostic::placeless(
+                Code::OutputIo,
+                message,
+            ))));
+        }
+    };
+    let shown: Arc<str> = Arc::from(NAME);
+    let (mut locked, mut found) = (BTreeMap::new(), Vec::new());
+    for line in parse(&text) {
+        match line {
+            Ok((name, line)) => drop(locked.insert(name, line)),
+            Err(span) => found.push(unreadable(&FileSpan::new(&shown, span))),
+        }
+    }
+    for (manifest, abi) in tensors {
+        let name = (manifest.clone(), abi.name.clone());
+        match locked.remove(&name) {
+            Some(line) if line.abi == abi.text => {}
+            Some(line) => found.push(changed(abi, &line.abi)),
+            None => found.push(added(abi)),
+        }
+    }
+    let is_asked = |manifest: &String| project.is_whole || project.manifests.contains_key(manifest);
+    for ((manifest, name), line) in locked.iter().filter(|((manifest, _), _)| is_asked(manifest)) {
+        found.push(removed(manifest, name, &FileSpan::new(&shown, line.start..line.end)));
+    }
+    Ok(LockDifferences { found, file: Some((project.shown(NAME), text)) })
+}
+
+/// The lines of a lock file; of one that cannot be read, where it is.
+fn parse(text: &str) -> Vec<Result<(TensorId, LockEntry), Range<usize>>> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for whole in text.split_inclusive('\n') {
+        let line = whole.trim_end();
+        let span = start..start + line.len();
+        start += whole.len();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        lines.push(parse_line(line).map_or(Err(span.clone()), |(name, abi)| {
+            Ok((name, LockEntry { abi, start: span.start, end: span.end }))
+        }));
+    }
+    lines
+}
+
+fn parse_line(line: &str) -> Option<(TensorId, String)> {
+    let (manifest, rest) = if line.starts_with('"') {
+        let mut quoted = serde_json::Deserializer::from_str(line).into_iter::<String>();
+        let manifest = quoted.next()?.ok()?;
+        (manifest, line.get(quoted.byte_offset()..)?.strip_prefix(' ')?)
+    } else {
+        let (manifest, rest) = line.split_once(' ')?;
+        (manifest.to_owned(), rest)
+    };
+    let (name, abi) = rest.split_once(' ')?;
+    Some(((manifest, name.to_owned()), abi.to_owned()))
+}
+
+fn missing(path: &Path) -> Diagnostic {
+    Diagnostic::placeless(Code::OutputLocked, format!("there is no `{}`", seen(path)))
+        .help("write it with `layoutc lock`, and keep it with the manifests")
+}
+
+fn unreadable(place: &FileSpan) -> Diagnostic {
+    let message = format!("a line of `{}` cannot be read", place.file);
+    Diagnostic::error(Code::OutputLocked, message, place.clone(), "")
+        .help("write the file anew with `layoutc lock`")
+}
+
+fn changed(abi: &Abi, locked: &str) -> Diagnostic {
+    let message = format!("the layout of `{}` is not the locked one", abi.name);
+    Diagnostic::error(Code::OutputLocked, message, abi.place.clone(), "")
+        .note(format!("locked: {locked}"))
+        .note(format!("now:    {}", abi.text))
+        .help("code that shares its memory must change too; accept it with `layoutc lock`")
+}
+
+fn added(abi: &Abi) -> Diagnostic {
+    let message = format!("`{}` is not in {NAME}", abi.name);
+    Diagnostic::error(Code::OutputLocked, message, abi.place.clone(), "")
+        .help("add it with `layoutc lock`")
+}
+
+fn removed(manifest: &str, name: &str, place: &FileSpan) -> Diagnostic {
+    let message = format!("`{name}` of `{manifest}` is locked, and there is no such tensor");
+    Diagnostic::error(Code::OutputLocked, message, place.clone(), "")
+        .help("code that shares its memory must change too; accept it with `layoutc lock`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_were_written() {
+        let abi = Abi {
+            name: "t".to_owned(),
+            text: "f32 n=3 -> [3] strides [1] map \"n\" bytes 12 align 64 global hash 01"
+                .to_owned(),
+            place: FileSpan::new(&Arc::from("a.kdl"), 0..1),
+        };
+        let names = ["a.kdl", "b c/\"d\\.kdl", "#e.kdl", "ü.kdl"];
+        let tensors: Vec<_> = names.iter().map(|name| ((*name).to_owned(), abi.clone())).collect();
+        let text = text(&tensors);
+        let read: Vec<_> = parse(&text).into_iter().map(|line| line.expect("good")).collect();
+        let mut paths: Vec<&str> = read.iter().map(|((path, _), _)| path.as_str()).collect();
+        paths.sort_unstable();
+        let mut expected = names;
+        expected.sort_unstable();
+        assert_eq!(paths, expected);
+        assert!(read.iter().all(|((_, name), line)| name == "t" && line.abi == abi.text));
+        assert_eq!(parse("a.kdl t\n"), [Err(0..7)]);
+    }
+}

@@ -1,0 +1,138 @@
+//! What becomes of each output.
+
+use std::collections::BTreeMap;
+
+use layoutc_compiler::GeneratedFile;
+use layoutc_compiler::diagnostic::Diagnostic;
+
+use crate::command_error::CommandError;
+use crate::output::{
+    self, ExistingOutput, ExpectedOutput, NewOutput, OutputStatus, OverwritePolicy, collisions,
+    survey,
+};
+use crate::state::fact::{BuildFact, ContentHash, Fingerprint, PathSet};
+use crate::state::lock::StateLock;
+
+use super::job::BuildJob;
+use super::make::BuildProducts;
+use super::scan::BuildScan;
+
+/// What a build does to its output folder.
+#[derive(Debug, Default)]
+pub(crate) struct OutputPlan {
+    /// Paths in the output folder, with what becomes of them; those that need not be made are not among them.
+    pub(super) files: BTreeMap<String, PlannedOutput>,
+    /// How many need not be made.
+    pub(super) kept: usize,
+    /// Outputs that are as they should be, where what is known of the file is new.
+    known: Vec<(String, Fingerprint)>,
+}
+
+/// What becomes of one output.
+#[derive(Debug)]
+pub(crate) struct PlannedOutput {
+    /// In a word.
+    pub(super) status: OutputStatus,
+    /// What is to be written, its hash, and whether nothing stands there yet.
+    new: Option<(String, ContentHash, bool)>,
+}
+
+/// Compares what was made with what stands in the output folder; touches nothing. All refusals are found.
+pub(super) fn plan(
+    job: &BuildJob<'_>,
+    scan: &BuildScan<'_>,
+    made: &mut BuildProducts,
+    strictness: OverwritePolicy,
+) -> Result<Result<OutputPlan, Vec<Diagnostic>>, CommandError> {
+    let known = &job.log.facts;
+    let is_new = !made.emitted.is_empty();
+    let new: Vec<_> = made.emitted.values_mut().flat_map(|files| &mut files.outputs).collect();
+    let wanted = new.iter().map(|(GeneratedFile { path, .. }, hash)| ExpectedOutput {
+        path,
+        hash,
+        known: known.output(path),
+    });
+    let wanted: Vec<ExpectedOutput<'_>> = wanted.collect();
+    // No two of what a former build found alone are one file.
+    let kept: PathSet<'_> =
+        if scan.is_same { PathSet::default() } else { scan.kept(job).collect() };
+    let paths = kept.iter().copied().chain(wanted.iter().map(|wanted| wanted.path));
+    let mut refusals = collisions(paths);
+    let standing = survey(&job.home, &wanted, known, strictness)?;
+    refusals.extend(scan.refusals().cloned());
+    refusals.extend(standing.values().filter_map(|s| Some(s.as_ref().err()?.as_ref().clone())));
+    if !refusals.is_empty() {
+        return Ok(Err(refusals));
+    }
+    let mut plan = OutputPlan { kept: scan.kept(job).count(), ..OutputPlan::default() };
+    let planned = new.into_iter().map(|(output, hash)| {
+        let planned = match standing.get(&output.path) {
+            None | Some(Ok(ExistingOutput::Same(_))) => {
+                PlannedOutput { status: OutputStatus::Unchanged, new: None }
+            }
+            other => {
+                let is_first = matches!(other, Some(Ok(ExistingOutput::Nothing)));
+                let text = std::mem::take(&mut output.text);
+                PlannedOutput { status: OutputStatus::Written, new: Some((text, *hash, is_first)) }
+            }
+        };
+        (output.path.clone(), planned)
+    });
+    plan.files = planned.collect();
+    for (path, standing) in standing.iter().chain(&scan.standing) {
+        if let Ok(ExistingOutput::Same(now)) = standing
+            && known.output(path) != Some(now)
+        {
+            plan.known.push((path.clone(), *now));
+        }
+    }
+    let left_over = if is_new {
+        let is_asked = |path: &str| kept.contains(path) || plan.files.contains_key(path);
+        scan.found.left_over(job, &is_asked)?
+    } else {
+        scan.left_over.clone()
+    };
+    for path in left_over {
+        plan.files.insert(path, PlannedOutput { status: OutputStatus::Removed, new: None });
+    }
+    Ok(Ok(plan))
+}
+
+impl OutputPlan {
+    /// What was found of outputs that are as they should be.
+    pub(super) fn facts(&self) -> impl Iterator<Item = BuildFact<'_>> {
+        self.known.iter().map(|(path, known)| BuildFact::Output(path, *known))
+    }
+
+    /// What must be known of outputs before they are written: those that say nothing of themselves are layoutc's own
+    /// also if this build is killed.
+    pub(super) fn coming(&self) -> Vec<BuildFact<'_>> {
+        let new =
+            self.files.iter().filter_map(|(path, planned)| Some((path, planned.new.as_ref()?)));
+        new.filter(|(path, _)| !output::has_seal(path))
+            .map(|(path, (_, hash, _))| BuildFact::Coming(path, *hash))
+            .collect()
+    }
+}
+
+/// Writes what is new and removes what is left over; the facts that follow.
+pub(super) fn apply<'p>(
+    job: &BuildJob<'_>,
+    plan: &'p OutputPlan,
+    lock: &StateLock,
+) -> Result<Vec<BuildFact<'p>>, CommandError> {
+    let new: BTreeMap<&str, NewOutput<'_>> = plan
+        .files
+        .iter()
+        .filter_map(|(path, planned)| {
+            let (text, hash, is_first) = planned.new.as_ref()?;
+            Some((path.as_str(), NewOutput { text, hash, is_first: *is_first }))
+        })
+        .collect();
+    let removed = plan.files.iter().filter(|(_, planned)| planned.status == OutputStatus::Removed);
+    let removed: Vec<&str> = removed.map(|(path, _)| path.as_str()).collect();
+    if new.is_empty() && removed.is_empty() {
+        return Ok(Vec::new());
+    }
+    output::apply(&job.home, &job.state, &new, &removed, lock)
+}

@@ -1,0 +1,186 @@
+//! The parts of a build, one for each project, and what is done with them before anything is written.
+
+use crate::args::{ReportFormat, SelectArgs};
+use crate::command_error::CommandError;
+use crate::console::Console;
+use crate::interrupt;
+use crate::output::OverwritePolicy;
+use crate::project::read_set::ReadSet;
+use crate::project::{self, Project, seen};
+use crate::report::{CAP, Report, counted};
+use crate::state::log::{BuildLog, LogArena};
+use crate::state::memo::DiskMemo;
+
+use super::job::{BuildJob, LockWait, guess};
+use super::make::{self, BuildProducts};
+use super::meter::{Meter, MeterDetail};
+use super::output_plan::OutputPlan;
+use super::read_cache::ManifestReads;
+use super::scan::BuildScan;
+
+/// One project in a build.
+pub(super) struct ProjectBuild<'a> {
+    pub(super) job: BuildJob<'a>,
+    pub(super) scan: BuildScan<'a>,
+    pub(super) memo: DiskMemo,
+    pub(super) made: BuildProducts,
+    pub(super) plan: OutputPlan,
+}
+
+/// What every step of a build has at hand.
+pub(super) struct BuildContext<'a> {
+    pub(super) meter: &'a Meter,
+    pub(super) report: Report,
+    pub(super) reads: &'a mut ReadSet,
+    pub(super) console: &'a mut Console,
+    /// How many diagnostics of each severity are shown, with the lines that they are about.
+    pub(super) shown: usize,
+}
+
+impl<'a> BuildContext<'a> {
+    /// A desk at which nothing was done yet.
+    pub(super) fn new(
+        meter: &'a Meter,
+        report: Report,
+        reads: &'a mut ReadSet,
+        console: &'a mut Console,
+    ) -> Self {
+        let shown = match console.format {
+            ReportFormat::Json => usize::MAX,
+            ReportFormat::Text => CAP,
+        };
+        Self { meter, report, reads, console, shown }
+    }
+}
+
+/// What is at hand before a build looks at anything.
+#[derive(Debug)]
+pub(crate) struct BuildPrefetch<'a> {
+    /// A log that was read meanwhile; most likely the first project's.
+    pub(crate) log: Option<BuildLog<'a>>,
+    /// Manifests that were looked at a moment ago.
+    pub(crate) looked: ManifestReads<'a>,
+    /// Where logs are read to.
+    pub(crate) store: &'a LogArena,
+}
+
+/// The projects that `select` names.
+pub(super) fn discover<'a>(
+    select: &SelectArgs,
+    store: &'a LogArena,
+    report: &mut Report,
+    reads: &mut ReadSet,
+) -> Result<(Vec<Project>, BuildPrefetch<'a>), CommandError> {
+    let early = || {
+        let (root, log) = guess(select, store)?;
+        // Of a part of a project most others need not be looked at.
+        let looked = select.paths.is_empty().then(|| ManifestReads::at(root, &log.facts));
+        Some((log, looked.unwrap_or_default()))
+    };
+    let find = || project::discover(&select.paths, select.root.as_deref(), report, reads);
+    let (projects, early) = rayon::join(find, early);
+    let (log, looked) = early.unzip();
+    let projects = projects?;
+    if select.out.is_some() && projects.len() > 1 {
+        return Err(CommandError::Usage("`--out` takes one project at a time".to_owned()));
+    }
+    Ok((projects, BuildPrefetch { log, looked: looked.unwrap_or_default(), store }))
+}
+
+/// Finds out what is to be done in each project.
+pub(super) fn all<'a>(
+    select: &SelectArgs,
+    projects: &'a [Project],
+    mut ahead: BuildPrefetch<'a>,
+    strictness: OverwritePolicy,
+    locking: Option<LockWait>,
+    desk: &mut BuildContext<'_>,
+) -> Result<Vec<ProjectBuild<'a>>, CommandError> {
+    let mut parts = Vec::new();
+    for project in projects {
+        announce(project, desk.console);
+        let job = BuildJob::new(select, project, &mut ahead.log, ahead.store)?;
+        let part = one(job, strictness, locking, &ahead.looked, desk)?;
+        desk.reads.written.insert(part.job.home.path());
+        parts.push(part);
+    }
+    desk.meter.lap("look");
+    Ok(parts)
+}
+
+/// Finds out what is to be done in a project. If something is, and it may be, the output folder is locked.
+fn one<'a>(
+    mut job: BuildJob<'a>,
+    strictness: OverwritePolicy,
+    locking: Option<LockWait>,
+    looked: &ManifestReads<'_>,
+    desk: &mut BuildContext<'_>,
+) -> Result<ProjectBuild<'a>, CommandError> {
+    let mut scan = BuildScan::take(&job, strictness, looked, desk.reads)?;
+    if let Some(patience) = locking.filter(|_| !scan.is_done()) {
+        interrupt::when_prepared()?;
+        if job.lock(patience, desk.console)? {
+            // Time went by, or another build went on.
+            scan = BuildScan::take(&job, strictness, &ManifestReads::Nothing, desk.reads)?;
+        }
+    }
+    let dir = job.state.dir().and_then(|dir| dir.try_clone().ok());
+    let memo = DiskMemo::new(dir, scan.program());
+    Ok(ProjectBuild {
+        job,
+        scan,
+        memo,
+        made: BuildProducts::default(),
+        plan: OutputPlan::default(),
+    })
+}
+
+/// Checks what must be checked.
+pub(super) fn check_all(
+    parts: &mut [ProjectBuild<'_>],
+    desk: &mut BuildContext<'_>,
+) -> Result<(), CommandError> {
+    for ProjectBuild { job, scan, memo, made, .. } in parts {
+        *made = make::check(job, scan, memo, desk)?;
+    }
+    desk.meter.lap("check");
+    Ok(())
+}
+
+/// Checks and makes what must be. Where the report has errors the files are not made.
+pub(super) fn make_all(
+    parts: &mut [ProjectBuild<'_>],
+    desk: &mut BuildContext<'_>,
+) -> Result<(), CommandError> {
+    check_all(parts, desk)?;
+    for ProjectBuild { job, scan, made, .. } in parts {
+        if !scan.work.is_empty() && !desk.report.has_errors() {
+            make::emit(job, scan, made, desk)?;
+        }
+    }
+    desk.meter.lap("emit");
+    Ok(())
+}
+
+/// Works on what `select` names, and writes nothing: what `work` gives, and all there is to say.
+pub(super) fn rehearse<T>(
+    select: &SelectArgs,
+    console: &mut Console,
+    work: impl FnOnce(&mut [ProjectBuild<'_>], &mut BuildContext<'_>) -> Result<T, CommandError>,
+) -> Result<(Report, T), CommandError> {
+    let (meter, mut report) = (Meter::start(MeterDetail::Counts), Report::default());
+    let mut reads = ReadSet::default();
+    let store = LogArena::default();
+    let (projects, ahead) = discover(select, &store, &mut report, &mut reads)?;
+    let mut desk = BuildContext::new(&meter, report, &mut reads, console);
+    let mut parts = all(select, &projects, ahead, OverwritePolicy::Overwrite, None, &mut desk)?;
+    let given = work(&mut parts, &mut desk)?;
+    Ok((desk.report, given))
+}
+
+fn announce(project: &Project, console: &mut Console) {
+    if console.verbose {
+        let manifests = counted(project.manifests.len(), "manifest");
+        console.remark(&format!("{}: {manifests}\n", seen(&project.root)));
+    }
+}

@@ -1,0 +1,97 @@
+//! What stands in the manifests that a log knows: looked at while a project is still being found, or when it is asked.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use rayon::prelude::*;
+use rustc_hash::FxBuildHasher;
+
+use crate::project::files::{self, glance};
+use crate::project::read_set::{FileState, FileStates};
+use crate::state::fact::{BuildFacts, CheckRecord, Fingerprint, PathSet};
+
+/// Manifests that one thread looks at in one go.
+pub(super) const AT_ONCE: usize = 64;
+
+/// By manifest.
+pub(crate) type ManifestMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
+
+/// Manifests that were looked at a moment ago.
+#[derive(Debug, Default)]
+pub(crate) enum ManifestReads<'a> {
+    /// None.
+    #[default]
+    Nothing,
+    /// Some, by their paths.
+    ByPath(&'a FileStates),
+    /// Those of the project in a folder that its log knows, by their names.
+    ByName(PathBuf, ManifestMap<'a, FileState>),
+}
+
+impl<'a> ManifestReads<'a> {
+    /// Looks at every manifest of the project at `root` that was checked before, and at those that it used then.
+    pub(super) fn at(root: PathBuf, facts: &BuildFacts<'a>) -> Self {
+        let names = with_uses(facts.checked.iter().map(|(name, checked)| (*name, checked)));
+        let seen = glances(&root, &names, facts);
+        Self::ByName(root, seen)
+    }
+
+    /// What stands in these manifests of the project at `root`, or stood there a moment ago.
+    pub(super) fn texts<'l>(
+        &'l self,
+        root: &Path,
+        names: PathSet<'a>,
+        facts: &BuildFacts<'_>,
+    ) -> Cow<'l, ManifestMap<'a, FileState>> {
+        if let Self::ByPath(looks) = self {
+            let look = |name: &'a str| {
+                let path = root.join(name);
+                let seen = looks.get(&path).cloned();
+                (name, seen.unwrap_or_else(|| glance(&path, facts.inputs.get(name))))
+            };
+            return Cow::Owned(names.into_iter().map(look).collect());
+        }
+        match self.all(root, &names) {
+            Some(seen) => Cow::Borrowed(seen),
+            None => Cow::Owned(glances(root, &names, facts)),
+        }
+    }
+
+    /// What stood in exactly these manifests of a project.
+    fn all(&self, root: &Path, names: &PathSet<'_>) -> Option<&ManifestMap<'a, FileState>> {
+        let Self::ByName(of, seen) = self else { return None };
+        let is_same = of == root && seen.len() == names.len();
+        (is_same && names.iter().all(|name| seen.contains_key(name))).then_some(seen)
+    }
+}
+
+/// Checked manifests, and those that they use.
+pub(super) fn with_uses<'a: 'f, 'f>(
+    checked: impl Iterator<Item = (&'a str, &'f CheckRecord<'a>)>,
+) -> PathSet<'a> {
+    checked.flat_map(|(name, checked)| checked.uses.iter().copied().chain([name])).collect()
+}
+
+/// What stands in these manifests of the project at `root`.
+fn glances<'a>(
+    root: &Path,
+    names: &PathSet<'a>,
+    facts: &BuildFacts<'_>,
+) -> ManifestMap<'a, FileState> {
+    let folder = files::open_folder(root).ok();
+    let glance = |name: &&'a str| {
+        let known = facts.inputs.get(*name);
+        let is_unchanged = |known: &&Fingerprint| {
+            folder.as_ref().is_some_and(|folder| files::is_unchanged(folder, name, known))
+        };
+        let seen = match known.filter(is_unchanged) {
+            Some(known) => Ok(*known),
+            None => glance(&root.join(name), known),
+        };
+        (*name, seen)
+    };
+    let names: Vec<&str> = names.iter().copied().collect();
+    let seen: Vec<_> = names.par_iter().with_min_len(AT_ONCE).map(glance).collect();
+    seen.into_iter().collect()
+}

@@ -1,0 +1,175 @@
+//! What a good build leaves for the build tool that called it: a stamp, and the rule of what it depends on.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::SystemTime;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
+
+use crate::args::BuildArgs;
+use crate::command_error::CommandError;
+use crate::interrupt;
+use crate::project::paths::relative;
+use crate::project::seen;
+
+use super::depfile_rule::{is_rule, rule};
+use super::graph::DependencyGraph;
+use super::is_rehearsed;
+
+/// The files that `--stamp` and `--depfile` name.
+#[derive(Debug)]
+pub(super) struct StampFiles {
+    start: SystemTime,
+    /// Absolute, and as it was given: make knows it by no other name.
+    stamp: Option<(PathBuf, PathBuf)>,
+    /// With the text that stands there.
+    depfile: Option<(PathBuf, Option<String>)>,
+}
+
+/// The largest rule that is looked into, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+impl StampFiles {
+    /// Looks at what stands there when a build begins.
+    ///
+    /// # Errors
+    /// Something that is not layoutc's.
+    pub(super) fn look(args: &BuildArgs) -> Result<Self, CommandError> {
+        let start = SystemTime::now();
+        if is_rehearsed(args) {
+            return Ok(Self { start, stamp: None, depfile: None });
+        }
+        let absolute = |path: &PathBuf| {
+            std::path::absolute(path).map_err(|e| CommandError::io("find", path, &e))
+        };
+        let stamp = args.stamp.as_ref().map(absolute).transpose()?;
+        let depfile = args.depfile.as_ref().map(absolute).transpose()?;
+        if stamp.is_some() && stamp == depfile {
+            let line = "`--stamp` and `--depfile` name the same file";
+            return Err(CommandError::Usage(line.to_owned()));
+        }
+        if let Some(stamp) = &stamp {
+            standing(stamp, "a stamp", str::is_empty)?;
+        }
+        let text = depfile.as_ref().map(|file| standing(file, "a rule of layoutc's", is_rule));
+        let text = text.transpose()?.flatten();
+        let stamp = stamp.zip(args.stamp.clone());
+        Ok(Self { start, stamp, depfile: depfile.map(|file| (file, text)) })
+    }
+
+    /// The rule for the depfile, if there is to be one: paths as seen from the current folder, the stamp as given.
+    pub(super) fn rule(
+        &self,
+        graph: impl FnOnce() -> DependencyGraph,
+    ) -> Result<Option<String>, CommandError> {
+        let named = [
+            ("--depfile", self.depfile.as_ref().map(|(file, _)| file)),
+            ("--stamp", self.stamp.as_ref().map(|(file, _)| file)),
+        ];
+        if named.iter().all(|(_, file)| file.is_none()) {
+            return Ok(None);
+        }
+        let here =
+            std::env::current_dir().map_err(|e| CommandError::io("find", Path::new("."), &e))?;
+        let graph = graph();
+        for (option, file) in named {
+            let Some(file) = file else { continue };
+            if graph.outputs().any(|output| output == file) {
+                let file = seen(file);
+                let line = format!(
+                    "`{option}` names `{file}`, which is an output of this build; name another file"
+                );
+                return Err(CommandError::Usage(line));
+            }
+        }
+        if self.depfile.is_none() {
+            return Ok(None);
+        }
+        let shown = |path: &Path| relative(path, &here);
+        let targets: Vec<PathBuf> = match &self.stamp {
+            Some((_, given)) => vec![given.clone()],
+            None => graph.outputs().map(shown).collect(),
+        };
+        let inputs: Vec<PathBuf> = graph.inputs().map(shown).collect();
+        let targets = targets.iter().map(PathBuf::as_path);
+        rule(targets, inputs.iter().map(PathBuf::as_path)).map(Some)
+    }
+
+    /// Writes the rule if it is new; then touches the stamp.
+    ///
+    /// The stamp gets the time at which the build began: what is edited while it goes on is newer.
+    pub(super) fn leave(&self, rule: Option<&str>) -> Result<(), CommandError> {
+        if self.depfile.is_none() && self.stamp.is_none() {
+            return Ok(());
+        }
+        interrupt::when_prepared()?;
+        let _writing = interrupt::WriteGuard::begin();
+        if let (Some((file, old)), Some(rule)) = (&self.depfile, rule)
+            && old.as_deref() != Some(rule)
+        {
+            replace(file, rule).map_err(|error| CommandError::io("write", file, &error))?;
+        }
+        match &self.stamp {
+            Some((stamp, _)) => {
+                touch(stamp, self.start).map_err(|error| CommandError::io("write", stamp, &error))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The text that stands at `file`, if anything does; it must be `kind`.
+fn standing(
+    file: &Path,
+    kind: &str,
+    is_ours: impl Fn(&str) -> bool,
+) -> Result<Option<String>, CommandError> {
+    let foreign = || {
+        let message = format!("`{}` is not {kind}, and is kept", seen(file));
+        let help = "move it away, or name another file";
+        Err(CommandError::Input(vec![
+            Diagnostic::placeless(Code::OutputForeign, message).help(help),
+        ]))
+    };
+    match fs::symlink_metadata(file) {
+        Ok(metadata) if !metadata.is_file() || metadata.len() > LARGEST => return foreign(),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(CommandError::io("look at", file, &error)),
+    }
+    match fs::read_to_string(file) {
+        Ok(text) if is_ours(&text) => Ok(Some(text)),
+        Ok(_) => foreign(),
+        Err(error) if error.kind() == ErrorKind::InvalidData => foreign(),
+        Err(error) => Err(CommandError::io("read", file, &error)),
+    }
+}
+
+/// Puts a text in place of what stands at `file`, in one step.
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let folder = make_parent(file)?;
+    let temporary = folder.join(format!(".layoutc-{}-rule.tmp", process::id()));
+    let written = File::create(&temporary)
+        .and_then(|mut new| new.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&temporary, file));
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    written
+}
+
+/// Makes an empty file of `file` if there is none, and gives it a time.
+fn touch(file: &Path, time: SystemTime) -> io::Result<()> {
+    make_parent(file)?;
+    let file = File::options().create(true).append(true).open(file)?;
+    file.set_modified(time)
+}
+
+fn make_parent(file: &Path) -> io::Result<&Path> {
+    let folder = file.parent().unwrap_or(file);
+    fs::create_dir_all(folder)?;
+    Ok(folder)
+}

@@ -1,0 +1,123 @@
+//! What a build says of tensors, also of those that it did not check again.
+
+use layoutc_compiler::abi::{Abi, abi};
+use layoutc_compiler::check_with;
+use layoutc_compiler::env::{CacheKey, CompileEnv, ResultCache};
+use layoutc_compiler::model::{Manifest, Tensor};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::project::files::ProjectFiles;
+use crate::report::summary::TensorRow;
+use crate::state::fact::ContentHash;
+use crate::state::memo::DiskMemo;
+
+use super::job::BuildJob;
+use super::make::BuildProducts;
+use super::scan::BuildScan;
+
+/// The kinds of lines that are remembered.
+const ROWS: &str = "rows";
+const ABI: &str = "abi";
+
+/// What the lines of a manifest are remembered by; `checked` is the key of its check.
+pub(super) fn keys(checked: &ContentHash) -> [CacheKey; 2] {
+    [ROWS, ABI].map(|kind| CacheKey::new(kind, &checked.0))
+}
+
+/// How many good tensors the manifests of a job have.
+pub(super) fn tensors(job: &BuildJob<'_>, scan: &BuildScan<'_>, made: &BuildProducts) -> usize {
+    let count = |manifest: &String| match made.manifests.get(manifest) {
+        Some(manifest) => manifest.tensors.len(),
+        None => scan.tensors(job, manifest),
+    };
+    job.project.manifests.keys().map(count).sum()
+}
+
+/// The summary's lines for the first `room` tensors that were checked, how many more there are, and those for graphs.
+pub(super) fn checked(
+    job: &BuildJob<'_>,
+    made: &BuildProducts,
+    room: usize,
+) -> (Vec<TensorRow>, usize) {
+    let tensors = || made.manifests.values().flat_map(|manifest| &manifest.tensors);
+    let first: Vec<TensorRow> = tensors().take(room).map(|tensor| row(job, tensor)).collect();
+    let more = tensors().count() - first.len();
+    let graphs = made.manifests.values().flat_map(|manifest| &manifest.graphs);
+    let graphs = graphs.filter_map(TensorRow::graph).map(|row| shown(job, row));
+    (first.into_iter().chain(graphs).collect(), more)
+}
+
+fn shown(job: &BuildJob<'_>, row: TensorRow) -> TensorRow {
+    let file = job.project.shown(row.file());
+    row.of(file)
+}
+
+fn row(job: &BuildJob<'_>, tensor: &Tensor) -> TensorRow {
+    TensorRow::new(tensor).of(job.project.shown(&tensor.file))
+}
+
+/// The summary's lines for all tensors and their views.
+pub(super) fn all(
+    job: &BuildJob<'_>,
+    scan: &BuildScan<'_>,
+    made: &BuildProducts,
+    memo: &DiskMemo,
+) -> Vec<TensorRow> {
+    let rows = |manifest: &Manifest| {
+        let tensors = manifest.tensors.iter().map(TensorRow::new);
+        let views = manifest.views.iter().map(TensorRow::view);
+        tensors.chain(views).chain(manifest.graphs.iter().filter_map(TensorRow::graph)).collect()
+    };
+    each(job, scan, made, memo, ROWS, &rows).into_iter().map(|(_, row)| shown(job, row)).collect()
+}
+
+/// The layout ABI of all tensors, by manifest.
+pub(super) fn all_abi(
+    job: &BuildJob<'_>,
+    scan: &BuildScan<'_>,
+    made: &BuildProducts,
+    memo: &DiskMemo,
+) -> Vec<(String, Abi)> {
+    // A view has the memory of its tensor.
+    let all = |manifest: &Manifest| manifest.tensors.iter().map(abi).collect();
+    each(job, scan, made, memo, ABI, &all)
+}
+
+/// What `of` says of the tensors of each manifest. It is remembered; where that was lost, the manifest is checked
+/// again.
+fn each<T: Serialize + DeserializeOwned>(
+    job: &BuildJob<'_>,
+    scan: &BuildScan<'_>,
+    made: &BuildProducts,
+    memo: &DiskMemo,
+    kind: &str,
+    of: &dyn Fn(&Manifest) -> Vec<T>,
+) -> Vec<(String, T)> {
+    let mut lines = Vec::new();
+    for path in job.project.manifests.keys() {
+        let key = made.checked.get(path).map(|checked| checked.key);
+        let key = key.or_else(|| scan.fresh.get(path.as_str()).map(|fresh| fresh.key));
+        let key = key.map(|key| CacheKey::new(kind, &key.0));
+        let known = key.and_then(|key| memo.recall(&key));
+        let known: Option<Vec<T>> = known.and_then(|text| serde_json::from_slice(&text).ok());
+        let found = known.unwrap_or_else(|| {
+            let found: Vec<T> = match made.manifests.get(path) {
+                Some(manifest) => of(manifest),
+                None => again(job, memo, path).iter().flat_map(of).collect(),
+            };
+            if let (Some(key), Ok(text)) = (key, serde_json::to_vec(&found)) {
+                memo.keep(&key, text);
+            }
+            found
+        });
+        lines.extend(found.into_iter().map(|line| (path.clone(), line)));
+    }
+    lines
+}
+
+fn again(job: &BuildJob<'_>, memo: &DiskMemo, path: &str) -> Vec<Manifest> {
+    let sources = ProjectFiles::new(&job.project.root);
+    let host = CompileEnv { memo, ..CompileEnv::new(&sources) };
+    check_with(&host, &[path.to_owned()], &job.project.config).manifests
+}

@@ -1,0 +1,126 @@
+//! Generated C carried out on this machine: written to a folder of its own, compiled by the machine's C compiler, run.
+
+use std::io::{self, BufRead, BufReader};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use layoutc_compiler::GeneratedFile;
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
+use tempfile::TempDir;
+
+use crate::command_error::{CommandError, plain};
+use crate::interrupt;
+
+/// A compiled program in a folder of its own, removed with this.
+#[derive(Debug)]
+pub(crate) struct CompiledProgram {
+    folder: TempDir,
+}
+
+impl CompiledProgram {
+    /// Writes the outputs, and compiles the sources among them. `compiler` may have flags behind it; without one it is
+    /// that of the environment, else `cc`.
+    pub(crate) fn new(
+        outputs: &[GeneratedFile],
+        compiler: Option<&str>,
+        flags: &str,
+    ) -> Result<Self, CommandError> {
+        let own = || std::env::var("CC").ok().filter(|cc| !cc.is_empty());
+        let compiler = compiler.map(str::to_owned).or_else(own).unwrap_or_else(|| "cc".to_owned());
+        let (program, first) = program_and_flags(&compiler);
+        if program.is_empty() {
+            return Err(CommandError::Usage("`--cc` names no compiler".to_owned()));
+        }
+        let folder = tempfile::Builder::new().prefix("layoutc-").tempdir();
+        let folder = folder
+            .map_err(|error| CommandError::io("make a folder in", &std::env::temp_dir(), &error))?;
+        for output in outputs {
+            let path = folder.path().join(&output.path);
+            let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            written
+                .and_then(|()| std::fs::write(&path, &output.text))
+                .map_err(|error| CommandError::io("write", &path, &error))?;
+        }
+        let built = Self { folder };
+        let flags: Vec<&str> = first.split_whitespace().chain(flags.split_whitespace()).collect();
+        built.compile(outputs, program, &flags)?;
+        Ok(built)
+    }
+
+    /// Where the program is.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
+    fn compile(
+        &self,
+        outputs: &[GeneratedFile],
+        compiler: &str,
+        flags: &[&str],
+    ) -> Result<(), CommandError> {
+        let is_source = |output: &&GeneratedFile| {
+            let path = Path::new(&output.path);
+            path.extension().is_some_and(|extension| extension == "c")
+        };
+        let sources: Vec<&str> =
+            outputs.iter().filter(is_source).map(|output| output.path.as_str()).collect();
+        let mut command = Command::new(compiler);
+        let paths = sources.iter().map(|source| self.folder.path().join(source));
+        command.args(flags).arg("-o").arg(self.path()).args(paths).arg("-lm");
+        let made = command.stdin(Stdio::null()).output();
+        let made = made.map_err(|error| no_compiler(compiler, &error))?;
+        interrupt::check()?;
+        if made.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&made.stderr).into_owned();
+        let message = format!("`{compiler}` does not compile {}", sources.join(" and "));
+        let mut fault = Diagnostic::placeless(Code::OutputIo, message);
+        fault.notes.extend(said.lines().take(LINES).map(str::to_owned));
+        Err(CommandError::Machine(Box::new(fault)))
+    }
+}
+
+/// A compiler, and the flags that stand behind it: `ccache gcc`. The path of a file is one word, whatever is in it.
+fn program_and_flags(compiler: &str) -> (&str, &str) {
+    let compiler = compiler.trim();
+    if Path::new(compiler).is_file() {
+        return (compiler, "");
+    }
+    compiler.split_once(char::is_whitespace).unwrap_or((compiler, ""))
+}
+
+/// The most lines of a compiler that are passed on.
+const LINES: usize = 20;
+
+fn no_compiler(compiler: &str, error: &io::Error) -> CommandError {
+    let message = format!("cannot run the C compiler `{compiler}`: {}", plain(error));
+    let help = "name one that there is: `--cc gcc`, or CC in the environment";
+    CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
+}
+
+/// Runs a program; `line` sees each line of what it prints as it comes, and ends it where it says so.
+pub(crate) fn run(
+    program: &Path,
+    arguments: &[String],
+    line: &mut dyn FnMut(&str) -> ControlFlow<()>,
+) -> Result<(), CommandError> {
+    let failed = |error: &io::Error| CommandError::io("run", program, error);
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| failed(&error))?;
+    if let Some(printed) = child.stdout.take() {
+        for text in BufReader::new(printed).lines() {
+            if line(&text.map_err(|error| failed(&error))?).is_break() {
+                // It may have ended by itself.
+                drop(child.kill());
+                return child.wait().map(drop).map_err(|error| failed(&error));
+            }
+        }
+    }
+    let status = child.wait().map_err(|error| failed(&error))?;
+    interrupt::check()?;
+    if status.success() { Ok(()) } else { Err(failed(&io::Error::other(status.to_string()))) }
+}

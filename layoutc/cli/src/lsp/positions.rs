@@ -1,0 +1,25 @@
+//! Places as the protocol has them.
+
+use std::ops::Range;
+
+use layoutc_compiler::editor::line_index::{LineIndex, Position, PositionEncoding};
+use lsp_types::Range as Span;
+
+/// A position of the protocol as one of a text.
+pub(super) fn position(position: lsp_types::Position) -> Position {
+    Position { line: position.line, character: position.character }
+}
+
+/// Bytes of a text as a range of the protocol.
+pub(super) fn span(
+    text: &str,
+    lines: &LineIndex,
+    bytes: &Range<usize>,
+    encoding: PositionEncoding,
+) -> Span {
+    let at = |offset: usize| {
+        let Position { line, character } = lines.position(text, offset, encoding);
+        lsp_types::Position { line, character }
+    };
+    Span { start: at(bytes.start), end: at(bytes.end.max(bytes.start)) }
+}

@@ -1,0 +1,227 @@
+//! Folders by handle: once one is opened, what is done in it is done there, whatever its name leads to by then.
+//!
+//! No link is followed out of the output folder: each part of a path is opened by itself, and a link on the way must
+//! lead to a place below the same start.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use layoutc_compiler::diagnostic::Diagnostic;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat};
+use rustix::io::{Errno, retry_on_intr};
+
+use crate::command_error::CommandError;
+use crate::project::paths::slashed;
+
+use super::existing_output::{blocked, link};
+
+/// Where outputs go: a folder that need not be there yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OutputDir {
+    /// The project's folder, or what `--out` says; a link here is followed.
+    base: PathBuf,
+    /// The output folder below it, with `/`; empty: the base itself.
+    below: String,
+}
+
+/// A folder, or why there is none.
+pub(super) type FolderResult = Result<Option<OwnedFd>, Box<Diagnostic>>;
+
+impl OutputDir {
+    /// The folder `below` of `base`.
+    pub(crate) fn new(base: &Path, below: &str) -> Self {
+        Self { base: base.to_owned(), below: below.to_owned() }
+    }
+
+    /// The output folder's path.
+    pub(crate) fn path(&self) -> PathBuf {
+        if self.below.is_empty() { self.base.clone() } else { self.base.join(&self.below) }
+    }
+
+    /// Opens the folder `path` below the output folder; `None` if it is not there.
+    pub(super) fn open(&self, path: &str) -> Result<FolderResult, CommandError> {
+        self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
+    }
+
+    /// Opens it, made where it is missing; what was made is added to `made`.
+    pub(super) fn make(
+        &self,
+        path: &str,
+        made: &mut Vec<PathBuf>,
+    ) -> Result<OwnedFd, CommandError> {
+        match self.walk(path, MissingFolder::Make, made).map_err(PathError::fault)? {
+            Ok(Some(folder)) => Ok(folder),
+            Ok(None) => {
+                let error = io::Error::from(ErrorKind::NotFound);
+                Err(CommandError::io("open", &self.path().join(path), &error))
+            }
+            Err(refusal) => Err(CommandError::Input(vec![*refusal])),
+        }
+    }
+
+    /// The same; `None` where nothing may be made, and where something else stands in its place.
+    pub(super) fn make_if_allowed(&self, path: &str) -> Result<Option<OwnedFd>, CommandError> {
+        match self.walk(path, MissingFolder::Make, &mut Vec::new()) {
+            Ok(opened) => Ok(opened.ok().flatten()),
+            Err(barrier) if barrier.is_denial() => Ok(None),
+            Err(barrier) => Err(barrier.fault()),
+        }
+    }
+
+    fn walk(
+        &self,
+        path: &str,
+        missing: MissingFolder,
+        made: &mut Vec<PathBuf>,
+    ) -> Result<FolderResult, PathError> {
+        let base = match open_base(&self.base, missing, made) {
+            Ok(base) => base,
+            Err(error) if error.kind() == ErrorKind::NotFound && missing == MissingFolder::Stop => {
+                return Ok(Ok(None));
+            }
+            Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                return Ok(Err(Box::new(blocked(&self.base, "not a folder"))));
+            }
+            Err(error) => {
+                let verb = if missing == MissingFolder::Make { "make" } else { "open" };
+                return Err(PathError::new(verb, &self.base, error));
+            }
+        };
+        let parts = self.below.split('/').chain(path.split('/')).filter(|part| !part.is_empty());
+        let mut walk = FolderWalk { base, folder: None, path: self.base.clone(), root: &self.base };
+        for part in parts {
+            match walk.enter(part, missing, made)? {
+                Ok(true) => {}
+                Ok(false) => return Ok(Ok(None)),
+                Err(refusal) => return Ok(Err(refusal)),
+            }
+        }
+        Ok(Ok(Some(walk.folder.unwrap_or(walk.base))))
+    }
+}
+
+/// What the machine has against a way.
+#[derive(Debug)]
+struct PathError {
+    verb: &'static str,
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl PathError {
+    fn new(verb: &'static str, path: &Path, error: io::Error) -> Self {
+        Self { verb, path: path.to_owned(), error }
+    }
+
+    /// Whether this user may not write there.
+    fn is_denial(&self) -> bool {
+        let kind = self.error.kind();
+        matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+    }
+
+    fn fault(self) -> CommandError {
+        CommandError::io(self.verb, &self.path, &self.error)
+    }
+}
+
+/// What becomes of a folder that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MissingFolder {
+    Stop,
+    Make,
+}
+
+/// A way from the base downwards.
+struct FolderWalk<'a> {
+    base: OwnedFd,
+    /// Where it has come to; `None`: still the base.
+    folder: Option<OwnedFd>,
+    path: PathBuf,
+    root: &'a Path,
+}
+
+impl FolderWalk<'_> {
+    fn here(&self) -> BorrowedFd<'_> {
+        self.folder.as_ref().unwrap_or(&self.base).as_fd()
+    }
+
+    /// Goes one part further; `false` if there is nothing.
+    fn enter(
+        &mut self,
+        part: &str,
+        missing: MissingFolder,
+        made: &mut Vec<PathBuf>,
+    ) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
+        self.path.push(part);
+        let mut entered = step(self.here(), part);
+        // What is made another may remove before it is opened.
+        while missing == MissingFolder::Make && entered.as_ref().err() == Some(&Errno::NOENT) {
+            match retry_on_intr(|| mkdirat(self.here(), part, Mode::from_raw_mode(0o777))) {
+                Ok(()) => made.push(self.path.clone()),
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(PathError::new("make", &self.path, error.into())),
+            }
+            entered = step(self.here(), part);
+        }
+        match entered {
+            Ok(folder) => self.folder = Some(folder),
+            Err(Errno::NOENT) => return Ok(Ok(false)),
+            Err(Errno::LOOP | Errno::NOTDIR) => return self.follow(part),
+            Err(error) => return Err(PathError::new("open", &self.path, error.into())),
+        }
+        Ok(Ok(true))
+    }
+
+    /// Goes where a link leads, if that is below the base; each part of the real way is opened by itself again.
+    fn follow(&mut self, part: &str) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
+        let stat = statat(self.here(), part, AtFlags::SYMLINK_NOFOLLOW);
+        let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));
+        if kind != Ok(FileType::Symlink) {
+            return Ok(Err(Box::new(blocked(&self.path, "not a folder"))));
+        }
+        let refused = || Ok(Err(Box::new(link(&self.path))));
+        let (Ok(real), Ok(home)) = (fs::canonicalize(&self.path), fs::canonicalize(self.root))
+        else {
+            return refused();
+        };
+        let Some(way) = real.strip_prefix(home).ok().and_then(slashed) else {
+            return refused();
+        };
+        let mut folder = None;
+        for part in way.split('/').filter(|part| !part.is_empty()) {
+            let from = folder.as_ref().unwrap_or(&self.base);
+            match step(from.as_fd(), part) {
+                Ok(next) => folder = Some(next),
+                Err(Errno::NOTDIR) => {
+                    return Ok(Err(Box::new(blocked(&self.path, "not a folder"))));
+                }
+                // It was another link a moment ago.
+                Err(_) => return refused(),
+            }
+        }
+        self.folder = folder;
+        Ok(Ok(true))
+    }
+}
+
+fn step(from: BorrowedFd<'_>, part: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    retry_on_intr(|| openat(from, part, flags, Mode::empty()))
+}
+
+fn open_base(base: &Path, missing: MissingFolder, made: &mut Vec<PathBuf>) -> io::Result<OwnedFd> {
+    if missing == MissingFolder::Make {
+        let lacking: Vec<&Path> = base.ancestors().take_while(|f| !f.is_dir()).collect();
+        for folder in lacking.into_iter().rev() {
+            match fs::create_dir(folder) {
+                Ok(()) => made.push(folder.to_owned()),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(retry_on_intr(|| open(base, flags, Mode::empty()))?)
+}

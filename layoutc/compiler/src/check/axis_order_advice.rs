@@ -1,0 +1,99 @@
+//! Which order of a tensor's axes, before the same steps, would need least memory.
+
+use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::layout::{Axis, Layout};
+use layoutc_algebra::map::IndexMap;
+use layoutc_algebra::step;
+
+use super::replay::{LayoutSource, ReplayOutcome};
+use super::steps::StepLowering;
+
+/// The most orders that are tried: all of six axes.
+const MOST_ORDERS: usize = 720;
+
+/// The most axes of which all orders are tried; beyond, axes change places in pairs while that helps.
+const MOST_AXES: usize = 6;
+
+/// `put `order c n` first: …`, where another order of the axes needs fewer slots than the layout has.
+pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) -> Option<String> {
+    let (elements, slots) =
+        (layout.logical_elements.as_const()?, layout.physical_elements.as_const()?);
+    if axes.len() < 2 || !layout.symbols.is_empty() {
+        return None;
+    }
+    let counted = |order: &[usize]| {
+        let applied = recipe.applied(axes, &[], Some(&first(axes, order)?)).ok()?;
+        let StepLowering { builder, .. } = applied;
+        LayoutBuilder::slots(&builder).ok()?.as_const()
+    };
+    let found = if axes.len() <= MOST_AXES {
+        best_of_all(axes.len(), &counted)
+    } else {
+        best_by_swaps(axes.len(), &counted)
+    };
+    // The least that is proven one-to-one too: steps may lose elements of another order.
+    for (needed, order) in found.into_iter().filter(|(needed, _)| *needed < slots).take(4) {
+        if let ReplayOutcome::Proven(_) = recipe.again(axes, &[], Some(&first(axes, &order)?)) {
+            let names: Vec<&str> =
+                order.iter().filter_map(|k| axes.get(*k)).map(|axis| axis.name.as_str()).collect();
+            let share = (needed - elements).checked_mul(100)?.checked_div(needed)?;
+            let words = format!("`order {}` before the other steps needs least", names.join(" "));
+            return Some(format!("{words}: {needed} slots, {share} % of them padding"));
+        }
+    }
+    None
+}
+
+/// The permutation as a map.
+fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
+    let places: Vec<step::OrderEntry> = order
+        .iter()
+        .filter_map(|k| axes.get(*k))
+        .map(|axis| step::OrderEntry::Axis(axis.name.clone()))
+        .collect();
+    step::order(axes, &places).ok()
+}
+
+/// All orders that could be counted, those that need least first.
+fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(i128, Vec<usize>)> {
+    let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in 0..rank {
+        let longer = |order: &Vec<usize>| {
+            let rest = (0..rank).filter(|k| !order.contains(k));
+            rest.map(|k| order.iter().copied().chain([k]).collect()).collect::<Vec<Vec<usize>>>()
+        };
+        orders = orders.iter().flat_map(longer).collect();
+    }
+    let mut found: Vec<(i128, Vec<usize>)> =
+        orders.into_iter().filter_map(|order| Some((counted(&order)?, order))).collect();
+    found.sort();
+    found
+}
+
+/// The order that is left when no two axes change places to advantage, or [`MOST_ORDERS`] were tried.
+fn best_by_swaps(
+    rank: usize,
+    counted: &dyn Fn(&[usize]) -> Option<i128>,
+) -> Vec<(i128, Vec<usize>)> {
+    let mut order: Vec<usize> = (0..rank).collect();
+    let Some(mut least) = counted(&order) else { return Vec::new() };
+    let mut left = MOST_ORDERS;
+    loop {
+        let pairs = (0..rank).flat_map(|a| (a + 1..rank).map(move |b| (a, b)));
+        let mut better: Option<(i128, Vec<usize>)> = None;
+        for (a, b) in pairs {
+            let Some(rest) = left.checked_sub(1) else { break };
+            left = rest;
+            let mut swapped = order.clone();
+            swapped.swap(a, b);
+            let best = better.as_ref().map_or(least, |(needed, _)| *needed);
+            if let Some(needed) = counted(&swapped).filter(|needed| *needed < best) {
+                better = Some((needed, swapped));
+            }
+        }
+        match better {
+            Some((needed, swapped)) => (least, order) = (needed, swapped),
+            None => return vec![(least, order)],
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What a kernel says to no purpose: intermediates that nothing reads, local tensors that nothing writes, ranges of no
+//! axis.
+
+use std::collections::BTreeSet;
+
+use super::program::{KernelLowering, StatementSource};
+use crate::check::expr::place_in;
+use crate::check::replay::words;
+use crate::check::scope::{nearest_or_all, suggest};
+use crate::codes::Code;
+use crate::diagnostic::{self, Diagnostic};
+use crate::model::compute::Reduction;
+
+impl KernelLowering<'_> {
+    /// Intermediates that nothing reads, local tensors that nothing writes, ranges of no axis.
+    pub(super) fn unread(&self) -> Vec<Diagnostic> {
+        let lines = &self.def.lines;
+        let read: BTreeSet<&str> = lines
+            .iter()
+            .flat_map(|line| line.nodes())
+            .filter_map(|node| node.read().map(|read| read.tensor.name.as_str()))
+            .collect();
+        let operands: BTreeSet<&str> =
+            self.operands.iter().map(|operand| operand.name.value.as_str()).collect();
+        let mut errors = Vec::new();
+        for (line, text) in lines.iter().zip(&self.def.item.computes) {
+            let name = line.target.name.as_str();
+            if operands.contains(name) || read.contains(name) {
+                continue;
+            }
+            errors.push(self.dead(StatementSource { line, text, later: &[] }));
+        }
+        for local in &self.def.item.locals {
+            let name = local.name.value.as_str();
+            let place = diagnostic::FileSpan::new(&self.def.file, local.name.span.clone());
+            let (message, help) = if operands.contains(name) {
+                (format!("`{name}` is an operand, and has memory already"), "leave `local` out")
+            } else if lines.iter().all(|line| line.target.name != name) {
+                let message = format!("nothing writes the local tensor `{name}`");
+                (message, "write it in a `compute`, or leave it out")
+            } else {
+                continue;
+            };
+            let error = Diagnostic::error(Code::KernelIntermediate, message, place, "");
+            errors.push(error.help(help));
+        }
+        if let Some(span) = &self.def.item.accumulate
+            && lines.iter().all(|line| line.op == Reduction::Assign)
+        {
+            let place = diagnostic::FileSpan::new(&self.def.file, span.clone());
+            let message =
+                "`accumulate` goes on from what was held, and every statement writes by `=`";
+            let error = Diagnostic::error(Code::KernelReduction, message, place, "");
+            errors.push(error.help("write `+=`, `*=`, `min=` or `max=`, or leave it out"));
+        }
+        let mentioned: BTreeSet<&str> =
+            self.def.item.computes.iter().flat_map(|text| words(&text.value)).collect();
+        for (name, _) in &self.def.item.ranges {
+            let place = diagnostic::FileSpan::new(&self.def.file, name.span.clone());
+            if self.scope.known().any(|known| known == name.value) {
+                let message =
+                    format!("the axis `{}` hides a const or symbol of the same name", name.value);
+                let error = Diagnostic::error(Code::NameHides, message, place, "");
+                errors.push(error.help("give the axis another name"));
+            } else if self.names.contains_key(&name.value) {
+                errors.extend(self.range_of_elements(&name.value, &place));
+            } else if !mentioned.contains(name.value.as_str()) {
+                let message = format!("no statement has an axis `{}`", name.value);
+                let mut error = Diagnostic::error(Code::KernelAxes, message, place, "");
+                suggest(&mut error, &name.value, mentioned.iter().copied());
+                error.helped("leave its range out");
+                errors.push(error);
+            }
+        }
+        errors
+    }
+
+    fn dead(&self, source: StatementSource<'_>) -> Diagnostic {
+        let name = &source.line.target.name;
+        let place = place_in(source.text, &source.line.target.span, &self.def.file);
+        if self.def.item.operands.is_none() && self.local(name).is_none() {
+            let message = format!("there is no tensor `{name}`");
+            let known: Vec<&str> = self.place.named.keys().copied().collect();
+            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+            error.noted("as an intermediate it would be read by a `compute` below");
+            nearest_or_all(&mut error, name, "tensors", &known);
+            return error;
+        }
+        let message = format!("`{name}` is no operand, and nothing reads it");
+        let mut error = Diagnostic::error(Code::KernelIntermediate, message, place, "");
+        let operands = self.operands.iter().map(|operand| operand.name.value.as_str());
+        let known: Vec<&str> = operands.collect();
+        nearest_or_all(&mut error, name, "operands", &known);
+        error
+    }
+}

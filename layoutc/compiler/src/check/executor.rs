@@ -1,0 +1,62 @@
+//! What the algebra's proofs run on here: rayon's threads, and the memory of earlier runs.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use layoutc_algebra::proof::Executor;
+use rayon::prelude::*;
+
+use crate::env::{CacheKey, ResultCache};
+
+/// Threads and a memory.
+pub(crate) struct RayonExecutor<'a>(pub(crate) &'a dyn ResultCache);
+
+/// The key of a question of the prover's.
+fn key(question: &str) -> CacheKey {
+    CacheKey::new("proof", question.as_bytes())
+}
+
+impl Executor for RayonExecutor<'_> {
+    fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..pieces).into_par_iter().for_each(work);
+    }
+
+    fn knows(&self, question: &str) -> bool {
+        self.0.recall(&key(question)).is_some()
+    }
+
+    fn learn(&self, question: &str) {
+        self.0.keep(&key(question), Vec::new());
+    }
+}
+
+/// The same, and it tells whether many points were visited.
+pub(super) struct CostTrackingExecutor<'a> {
+    threads: RayonExecutor<'a>,
+    has_asked: AtomicBool,
+}
+
+impl<'a> CostTrackingExecutor<'a> {
+    pub(super) fn new(memo: &'a dyn ResultCache) -> Self {
+        Self { threads: RayonExecutor(memo), has_asked: AtomicBool::new(false) }
+    }
+
+    /// Whether a proof visited so many points that the answer is worth remembering, now or in an earlier run.
+    pub(super) fn has_visited_many(&self) -> bool {
+        self.has_asked.load(Ordering::Relaxed)
+    }
+}
+
+impl Executor for CostTrackingExecutor<'_> {
+    fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.threads.for_each(pieces, work);
+    }
+
+    fn knows(&self, question: &str) -> bool {
+        self.has_asked.store(true, Ordering::Relaxed);
+        self.threads.knows(question)
+    }
+
+    fn learn(&self, question: &str) {
+        self.threads.learn(question);
+    }
+}

@@ -1,0 +1,85 @@
+//! Tensors that lie one behind the other along an axis of another one.
+
+use super::super::tensor_types::GraphTensorType;
+use super::{OperatorSignature, by_name, by_position};
+use crate::manifest::syntax::PropertyItem;
+
+/// Why the operands, one behind the other, are not the result.
+pub(super) fn concat(operation: &OperatorSignature<'_>) -> Option<String> {
+    let whole = *operation.results.first()?;
+    let parts = &operation.operands;
+    let axes = axes(operation, whole, parts.first().copied());
+    let is_fit = |axis: &usize| {
+        joined(parts, whole, *axis).is_some_and(|sum| Some(sum) == whole.extent(*axis))
+    };
+    if axes.iter().any(is_fit) {
+        return None;
+    }
+    let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
+    let along = along(whole, &axes);
+    Some(format!("{}, one behind the other{along}, are not {whole}", parts.join(" and ")))
+}
+
+/// Why the results, one behind the other, are not the operand, or its beginning: what nobody reads need not be there.
+pub(super) fn split(operation: &OperatorSignature<'_>) -> Option<String> {
+    let whole = *operation.operands.first()?;
+    let parts = &operation.results;
+    let axes = axes(operation, whole, None);
+    let is_fit = |axis: &usize| {
+        joined(parts, whole, *axis).zip(whole.extent(*axis)).is_some_and(|(s, w)| s <= w)
+    };
+    if axes.iter().any(is_fit) {
+        return None;
+    }
+    let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
+    Some(format!("{} are no parts of {whole}{}", parts.join(" and "), along(whole, &axes)))
+}
+
+/// `` along `C` ``, where one axis is meant.
+fn along(whole: &GraphTensorType, axes: &[usize]) -> String {
+    let [axis] = axes else { return String::new() };
+    whole.axes.get(*axis).map(|axis| format!(" along `{}`", axis.name)).unwrap_or_default()
+}
+
+/// The axes of the whole that may be meant: that of the property `axis`, by letter or by number, else any.
+fn axes(
+    operation: &OperatorSignature<'_>,
+    whole: &GraphTensorType,
+    first: Option<&GraphTensorType>,
+) -> Vec<usize> {
+    let rank = whole.axes.len();
+    let mut meant: Vec<usize> = Vec::new();
+    if let Some(PropertyItem::Word(name)) = operation.property("axis") {
+        let of = |tensor: &GraphTensorType| tensor.position(name);
+        meant.extend(first.and_then(of).into_iter().chain(of(whole)));
+    }
+    if let Some(number) = operation.integer("axis") {
+        let whole = i128::try_from(rank).unwrap_or(0);
+        let at = if number < 0 { number.saturating_add(whole) } else { number };
+        meant.extend(usize::try_from(at));
+    }
+    meant.retain(|axis| *axis < rank);
+    meant.dedup();
+    if meant.is_empty() { (0..rank).collect() } else { meant }
+}
+
+/// The extents of all parts along an axis of the whole added up; `None` where they differ from it along another one, or the
+/// sum is beyond 128 bits.
+fn joined(parts: &[&GraphTensorType], whole: &GraphTensorType, axis: usize) -> Option<i128> {
+    let along = |places: fn(&GraphTensorType, &GraphTensorType) -> Option<Vec<usize>>| {
+        let mut sum = 0_i128;
+        for part in parts {
+            let places = places(part, whole).filter(|places| places.len() == whole.axes.len())?;
+            for (own, place) in part.axes.iter().zip(places) {
+                if place == axis {
+                    sum = sum.checked_add(own.extent)?;
+                } else if whole.extent(place) != Some(own.extent) {
+                    return None;
+                }
+            }
+        }
+        Some(sum)
+    };
+    let (named, placed) = (along(by_name), along(by_position));
+    named.filter(|sum| Some(*sum) == whole.extent(axis)).or(placed).or(named)
+}

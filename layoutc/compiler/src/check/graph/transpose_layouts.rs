@@ -1,0 +1,138 @@
+//! The layouts that go through transpositions: what is asked of one side is asked of the other side too, by its own
+//! letters, so that the result is the operand's memory.
+
+use std::collections::BTreeSet;
+
+use super::candidates::{
+    CandidateContext, LayoutConstraint, LayoutSharing, MAX_LAYOUTS, SharingConstraint, add, spread,
+};
+use super::resolve::ResolvedGraph;
+use super::tensor_types::GraphTensorType;
+use super::transpose::{inverse, rewritten};
+use crate::manifest::syntax::SpannedText;
+
+/// The layouts of tensors that must be alike up to which those on the other side of a transposition are added to them.
+const MAX_SPREAD: usize = 8;
+
+/// One direction through a transposition: the axes of both tensors, and for each axis of the first its position in the
+/// second.
+pub(super) struct TransposeEdge<'a> {
+    pub(super) from: usize,
+    to: usize,
+    own: &'a GraphTensorType,
+    other: &'a GraphTensorType,
+    place: Vec<usize>,
+}
+
+/// Both directions through every transposition.
+pub(super) fn sides<'a>(
+    graph: &ResolvedGraph<'_>,
+    all: &'a CandidateContext<'_>,
+) -> Vec<TransposeEdge<'a>> {
+    let mut sides = Vec::new();
+    for (node, order) in all.orders.iter().enumerate() {
+        let Some(order) = order else { continue };
+        let [Some([from]), Some([to])] =
+            [&graph.reads, &graph.writes].map(|side| side.get(node).map(Vec::as_slice))
+        else {
+            continue;
+        };
+        let known = |tensor: usize| all.known.get(tensor).and_then(Option::as_ref);
+        let (Some(own), Some(other)) = (known(*from), known(*to)) else { continue };
+        sides.push(TransposeEdge { from: *from, to: *to, own, other, place: inverse(order) });
+        sides.push(TransposeEdge {
+            from: *to,
+            to: *from,
+            own: other,
+            other: own,
+            place: order.clone(),
+        });
+    }
+    sides
+}
+
+/// Asks of both sides what is asked of one, and of all that must be like them; no tensor is asked for more layouts than it
+/// may have.
+pub(super) fn across(
+    graph: &ResolvedGraph<'_>,
+    sides: &[TransposeEdge<'_>],
+    bound: &[SharingConstraint],
+    demands: &mut [Vec<LayoutConstraint>],
+) {
+    let before: Vec<usize> = demands.iter().map(Vec::len).collect();
+    let classes = EquivalenceClasses::new(bound, demands.len());
+    let mut is_new = true;
+    while is_new {
+        is_new = false;
+        for side in sides.iter().chain(sides.iter().rev()) {
+            is_new |= over(side, &classes, demands);
+        }
+        if is_new {
+            spread(graph, bound, demands);
+        }
+    }
+    for (list, before) in demands.iter_mut().zip(before) {
+        list.truncate(before.max(MAX_LAYOUTS));
+    }
+}
+
+/// Asks of one side what is asked of the other; says whether that is anything new.
+fn over(
+    side: &TransposeEdge<'_>,
+    classes: &EquivalenceClasses,
+    demands: &mut [Vec<LayoutConstraint>],
+) -> bool {
+    let Some(alike) = classes.of(side.to) else { return false };
+    let asked = demands.get(side.from).into_iter().flatten();
+    let translated = asked.filter_map(|demand| {
+        let value = rewritten(&demand.text.value, side.own, side.other, &side.place)?;
+        let text = SpannedText { value, ..demand.text.clone() };
+        Some(LayoutConstraint { text, place: demand.place.clone(), is_stated: false })
+    });
+    let mut is_new = false;
+    for demand in translated.collect::<Vec<_>>() {
+        let mut own = demands.get(side.to).into_iter().flatten();
+        let is_there = own.any(|known| known.text.value == demand.text.value);
+        let lists = alike.iter().filter_map(|tensor| demands.get(*tensor));
+        let is_full = lists.map(Vec::len).max() >= Some(MAX_SPREAD);
+        if is_there || is_full {
+            continue;
+        }
+        is_new = true;
+        alike.iter().for_each(|tensor| add(demands, *tensor, demand.clone()));
+    }
+    is_new
+}
+
+/// Tensors that must have one layout, directly or not.
+struct EquivalenceClasses {
+    /// The class of each tensor.
+    own: Vec<usize>,
+    members: Vec<BTreeSet<usize>>,
+}
+
+impl EquivalenceClasses {
+    fn new(bound: &[SharingConstraint], count: usize) -> Self {
+        let mut own: Vec<usize> = (0..count).collect();
+        let mut members: Vec<BTreeSet<usize>> = (0..count).map(|tensor| [tensor].into()).collect();
+        for (tensors, _) in bound.iter().filter(|(_, how)| *how == LayoutSharing::Same) {
+            let classes: BTreeSet<usize> =
+                tensors.iter().filter_map(|tensor| own.get(*tensor).copied()).collect();
+            let size = |class: &&usize| members.get(**class).map_or(0, BTreeSet::len);
+            let Some(largest) = classes.iter().max_by_key(size).copied() else { continue };
+            for other in classes.into_iter().filter(|other| *other != largest) {
+                let moved = members.get_mut(other).map(std::mem::take).unwrap_or_default();
+                for tensor in &moved {
+                    own.get_mut(*tensor).into_iter().for_each(|class| *class = largest);
+                }
+                members.get_mut(largest).into_iter().for_each(|all| all.extend(&moved));
+            }
+        }
+        Self { own, members }
+    }
+
+    /// Those that must be like a tensor, itself among them.
+    fn of(&self, tensor: usize) -> Option<&BTreeSet<usize>> {
+        self.members.get(*self.own.get(tensor)?)
+    }
+}

@@ -1,0 +1,495 @@
+//! A layout that is not proven: the elements at fault, the characters that lose them, the change that keeps them.
+
+use layoutc_algebra::build::{BuildError, FinishError};
+use layoutc_algebra::expr::{BinOp, ExprError, ExprNode, Var};
+use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::map::MapItem;
+use layoutc_algebra::notation::Notation;
+use layoutc_algebra::parse::{IndexAst, IndexAstKind, MapItemText, Span};
+use layoutc_algebra::proof::{InjectivityError, MAX_POINTS, MAX_SLOTS, UndeterminedDigit};
+
+use super::domain;
+use super::expr::{overflow, place_in};
+use super::faults::{index, size};
+use super::replay::LayoutSource;
+use super::steps::{AppliedMap, ForeignText};
+use super::strides::StrideSource;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, FileSpan, Fix};
+
+/// What a refusal is told with.
+pub(super) struct RefusalContext<'a> {
+    pub(super) tensor: &'a str,
+    pub(super) logical: &'a [Axis],
+    pub(super) symbols: &'a [Symbol],
+    /// The last map of the layout, if it has one.
+    pub(super) site: Option<&'a AppliedMap>,
+    /// What lays the axes out by strides, if anything does.
+    pub(super) strides: Option<&'a StrideSource>,
+    /// The last text in a foreign notation, if the layout has one.
+    pub(super) foreign: Option<&'a ForeignText>,
+    /// The steps of the layout, where it can be tried again.
+    pub(super) recipe: Option<LayoutSource<'a>>,
+    /// The layout's node, or the tensor's name when it has none.
+    pub(super) place: FileSpan,
+}
+
+/// The diagnostic of a layout that could not be finished.
+pub(super) fn fault(error: &FinishError, told: &RefusalContext<'_>) -> Diagnostic {
+    let plain =
+        |code: Code, message: String| Diagnostic::error(code, message, told.place.clone(), "");
+    match error {
+        FinishError::Injectivity(InjectivityError::NotInjective {
+            first,
+            second,
+            target,
+            symbols,
+            lost,
+            targets,
+            ..
+        }) => collision(told, [first, second], target, symbols, lost, targets),
+        FinishError::Injectivity(InjectivityError::Unproven { axes, points, slots, .. }) => {
+            unproven(told, axes, *points, *slots)
+        }
+        FinishError::Injectivity(InjectivityError::Certificate(inner)) => {
+            let message =
+                format!("the proof of `{}` does not hold when checked again", told.tensor);
+            plain(Code::MapUnproven, message)
+                .note(inner.to_string())
+                .help("this is a fault of layoutc, not of the manifest: please report it with the manifest")
+        }
+        FinishError::Build(BuildError::Size) => {
+            size(told.tensor, told.logical, told.symbols, told.place.clone())
+        }
+        FinishError::Build(BuildError::Expr(inner)) => {
+            overflow(inner, inner.to_string(), told.place.clone())
+        }
+        FinishError::Build(inner) => {
+            overflow(&ExprError::Overflow, inner.to_string(), told.place.clone())
+        }
+        FinishError::Expr(inner) | FinishError::Injectivity(InjectivityError::Expr(inner)) => {
+            let message = format!("the layout of `{}` is too large: {inner}", told.tensor);
+            overflow(inner, message, told.place.clone())
+        }
+    }
+}
+
+/// The diagnostic of a layout without a manifest that could not be finished.
+pub(crate) fn bare_fault(
+    error: &FinishError,
+    tensor: &str,
+    logical: &[Axis],
+    symbols: &[Symbol],
+    place: FileSpan,
+) -> Diagnostic {
+    let told = RefusalContext {
+        tensor,
+        logical,
+        symbols,
+        site: None,
+        strides: None,
+        foreign: None,
+        recipe: None,
+        place,
+    };
+    fault(error, &told)
+}
+
+fn collision(
+    told: &RefusalContext<'_>,
+    [first, second]: [&[i128]; 2],
+    target: &[i128],
+    symbols: &[i128],
+    lost: &[UndeterminedDigit],
+    targets: &[usize],
+) -> Diagnostic {
+    let tensor = told.tensor;
+    let message = format!("two elements of `{tensor}` share a slot");
+    let at = format!("({})", target.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+    let mut note =
+        format!("{tensor}{} and {tensor}{} both land at {at}", index(first), index(second));
+    if !symbols.is_empty() {
+        let values: Vec<String> = told
+            .symbols
+            .iter()
+            .zip(symbols)
+            .map(|(symbol, v)| format!("{} = {v}", symbol.name))
+            .collect();
+        note = format!("{note} for {}", values.join(", "));
+    }
+    let Culprit { place, label, mended } = blame(told, lost, targets, first, second);
+    let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
+    if let Some(condition) = domain::missing(told) {
+        error.helped(format!(
+            "it holds where `{condition}`: if no other index is an element, write `where \"{condition}\"` in the shape"
+        ));
+        return error.witness(vec![first.to_vec(), second.to_vec()]);
+    }
+    if let Some(Suggestion { help, fix }) = mended {
+        error.helped(help);
+        let is_own = told.site.is_none_or(|site| site.is_own);
+        error.fixes.extend(fix.filter(|_| is_own));
+    }
+    if let Some((axis, held)) = ringed(told, lost) {
+        error.helped(format!(
+            "for a ring buffer of {held} indices of `{axis}`, write `{axis}` in the map and `ring {axis}={held}` in the tensor"
+        ));
+    }
+    error.witness(vec![first.to_vec(), second.to_vec()])
+}
+
+/// The axis that a map keeps the remainder of alone, as a ring of a few neighbours has it, and how many.
+fn ringed<'a>(told: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(&'a str, i128)> {
+    let site = told.site.filter(|site| site.direct && told.strides.is_none())?;
+    let [digit] = lost else { return None };
+    let item = site.map.items.iter().find(|item| reads(item, digit.axis))?;
+    let ExprNode::Bin(BinOp::Mod, of, by) = item.index.node() else { return None };
+    let is_axis =
+        matches!(of.as_var(), Some(Var::Storage(k)) if usize::try_from(k) == Ok(digit.axis));
+    let is_whole = digit.plain && digit.top && by.as_const() == Some(digit.weight);
+    let axis = told.logical.get(digit.axis)?;
+    (is_axis && is_whole).then_some((axis.name.as_str(), digit.weight))
+}
+
+/// The characters at fault, what they do, and the change that mends it.
+struct Culprit {
+    place: FileSpan,
+    label: String,
+    mended: Option<Suggestion>,
+}
+
+/// A way out, and the change of the text that it is.
+struct Suggestion {
+    help: String,
+    fix: Option<Fix>,
+}
+
+fn blame(
+    told: &RefusalContext<'_>,
+    lost: &[UndeterminedDigit],
+    targets: &[usize],
+    first: &[i128],
+    second: &[i128],
+) -> Culprit {
+    let blamed = |place, label, mended| Culprit { place, label, mended };
+    let site = match told.site {
+        Some(site) if site.direct && told.strides.is_none_or(|s| s.apart.is_none()) => site,
+        Some(site) if site.only && told.strides.is_none() && told.foreign.is_none() => {
+            return blamed(whole(site), drops(told, lost), None);
+        }
+        _ => return elsewhere(told, lost),
+    };
+    // An axis in which the two differ and that nothing reads.
+    let unread: Vec<usize> =
+        (0..told.logical.len()).filter(|k| !site.map.items.iter().any(|i| reads(i, *k))).collect();
+    let parts = missing(site, told.logical, lost, &unread);
+    let mended = || {
+        let items = with_items(site, &parts);
+        let help = match parts.as_slice() {
+            [] => return None,
+            [only] => format!("keep {} too: `{items}`", only.kind),
+            _ => format!("keep what is dropped: `{items}`"),
+        };
+        Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
+    };
+    if let Some(axis) = unread.into_iter().find(|k| first.get(*k) != second.get(*k)) {
+        let name = axis_name(site, axis, told.logical);
+        return blamed(whole(site), format!("{name} is in no index"), mended());
+    }
+    if let Some(digit) = lost.iter().find(|digit| digit.plain)
+        && let Some(item) = site.map.items.iter().find(|item| reads(item, digit.axis))
+    {
+        let (part, _) = digit_text(&axis_name(site, digit.axis, told.logical), digit);
+        let place = place_in(&site.text, &item.span, &site.file);
+        return blamed(place, format!("drops {part}"), mended());
+    }
+    if let Some(strides) = told.strides {
+        let mended = Some(Suggestion { help: OVERLAP.to_owned(), fix: None });
+        return blamed(strides.place.clone(), "does not tell them apart".to_string(), mended);
+    }
+    // All the items that read the axes at fault.
+    let items: Vec<&MapItem> = targets.iter().filter_map(|k| site.map.items.get(*k)).collect();
+    let start = items.iter().map(|item| item.span.start).min();
+    let end = items.iter().map(|item| item.span.end).max();
+    match (start, end) {
+        (Some(start), Some(end)) if start < end => {
+            let overlap = items.len() == 1 && site.text.value.get(start..end).is_some_and(is_sum);
+            let heavier = "give each term a weight above all that the smaller terms add up to";
+            let mended = if overlap {
+                Some(Suggestion { help: heavier.to_owned(), fix: None })
+            } else {
+                divided_apart(site, &items).or_else(|| beside_xor(site, &items))
+            };
+            let place = place_in(&site.text, &(start..end), &site.file);
+            blamed(place, "does not tell them apart".to_string(), mended)
+        }
+        _ => blamed(whole(site), String::new(), None),
+    }
+}
+
+/// The way out of strides under which elements meet.
+const OVERLAP: &str = "give each stride more than all that the smaller ones reach";
+
+/// The blame where no map of the layout's own is at fault: that of strides, or of a foreign text.
+fn elsewhere(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
+    let label = drops(told, lost);
+    if let Some(StrideSource { place, apart }) = told.strides {
+        let mended = match apart {
+            Some((text, fix)) => {
+                Suggestion { help: format!("{OVERLAP}: `{text}`"), fix: fix.clone() }
+            }
+            None => Suggestion { help: OVERLAP.to_owned(), fix: None },
+        };
+        return Culprit { place: place.clone(), label, mended: Some(mended) };
+    }
+    let Some(ForeignText { notation, place, names }) = told.foreign else {
+        return Culprit { place: told.place.clone(), label, mended: None };
+    };
+    let digit = lost.iter().find(|digit| digit.plain);
+    let help = match (notation, digit) {
+        (Notation::Mlir, Some(digit)) => {
+            let own = told.logical.get(digit.axis).map(|axis| axis.name.as_str());
+            let name = names.get(digit.axis).map(String::as_str).or(own).unwrap_or_default();
+            let (text, kind) = digit_text(name, digit);
+            let text = text.replace("//", "floordiv").replace('%', "mod");
+            format!("keep {kind} too: add the result `{text}`")
+        }
+        (Notation::Triton, _) => {
+            "let no image be zero, or the exclusive or of others: each then moves an element by its own".to_owned()
+        }
+        _ => "let the text keep every part of each axis".to_owned(),
+    };
+    Culprit { place: place.clone(), label, mended: Some(Suggestion { help, fix: None }) }
+}
+
+/// What to write where `n ^ c` stands alone: one of its sides beside it tells which the other is.
+fn beside_xor(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
+    let [item] = items else { return None };
+    let k = site.parsed.items.iter().position(
+        |text| matches!(text, MapItemText::Expr { expr, .. } if expr.span == item.span),
+    )?;
+    let MapItemText::Expr { expr, .. } = site.parsed.items.get(k)? else { return None };
+    let IndexAstKind::Bin(BinOp::Xor, _, left, right) = &expr.kind else { return None };
+    let is_name = |side: &&IndexAst| matches!(side.kind, IndexAstKind::Name(_));
+    let side = [right.as_ref(), left.as_ref()].into_iter().find(is_name)?;
+    let text = site.text.value.get(side.span.clone())?.to_owned();
+    let items = with_items(site, &[MapInsertion { text, kind: "it", at: InsertPoint::After(k) }]);
+    let help = format!("`^` is exclusive or, not a power: keep one of its sides too: `{items}`");
+    Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
+}
+
+/// What to write where the quotient and the remainder of one thing have different divisors: `c // 4, c % 3`.
+fn divided_apart(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
+    let asts: Vec<&IndexAst> = site
+        .parsed
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            MapItemText::Expr { expr, .. } => Some(expr),
+            MapItemText::Star(..) => None,
+        })
+        .filter(|ast| items.iter().any(|item| item.span == ast.span))
+        .collect();
+    let written = |span: &Span| site.text.value.get(span.clone()).unwrap_or_default();
+    let parts = |wanted: BinOp| {
+        asts.iter().filter_map(move |ast| match &ast.kind {
+            IndexAstKind::Bin(op, _, what, by) if *op == wanted => {
+                Some((*ast, written(&what.span), written(&by.span)))
+            }
+            _ => None,
+        })
+    };
+    parts(BinOp::FloorDiv).find_map(|(_, what, by)| {
+        let apart = |part: &(&IndexAst, &str, &str)| part.1 == what && part.2 != by;
+        let (remainder, _, _) = parts(BinOp::Mod).find(apart)?;
+        let text = format!("{what} % {by}");
+        let help = format!(
+            "quotient and remainder need the same divisor: write `{text}` in place of `{}`",
+            written(&remainder.span)
+        );
+        let place = place_in(&site.text, &remainder.span, &site.file);
+        Some(Suggestion { help, fix: Some(Fix { place, text }) })
+    })
+}
+
+/// Where the items of a map stand, with the parentheses around them.
+fn items_place(site: &AppliedMap) -> FileSpan {
+    let text = &site.text.value;
+    let arrow = text.find("->").filter(|_| site.parsed.params.is_some());
+    let after = arrow.map_or(0, |at| at + "->".len());
+    let blanks = text.get(after..).map_or(0, |rest| rest.len() - rest.trim_start().len());
+    place_in(&site.text, &(after + blanks..text.len()), &site.file)
+}
+
+fn whole(site: &AppliedMap) -> FileSpan {
+    place_in(&site.text, &(0..site.text.value.len()), &site.file)
+}
+
+fn is_sum(text: &str) -> bool {
+    text.contains('+') && !text.contains(['&', '^'])
+}
+
+/// `drops c // 4`, in the words of the tensor's own axes; empty when no digit of an axis is at fault.
+fn drops(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
+    let digit = lost.iter().find(|digit| digit.plain);
+    let name = digit.and_then(|digit| told.logical.get(digit.axis));
+    match (digit, name) {
+        (Some(digit), Some(axis)) => format!("drops {}", digit_text(&axis.name, digit).0),
+        _ => String::new(),
+    }
+}
+
+/// Something to add to a map.
+struct MapInsertion {
+    /// As it is to be written.
+    text: String,
+    /// What to call it.
+    kind: &'static str,
+    at: InsertPoint,
+}
+
+/// Where something is added to a map's written items.
+#[derive(PartialEq, Eq)]
+enum InsertPoint {
+    Before(usize),
+    After(usize),
+    End,
+}
+
+/// All that a map drops: the axes that no item reads, and digits of those that are read.
+fn missing(
+    site: &AppliedMap,
+    logical: &[Axis],
+    lost: &[UndeterminedDigit],
+    unread: &[usize],
+) -> Vec<MapInsertion> {
+    let mut parts: Vec<MapInsertion> = Vec::new();
+    for digit in lost.iter().filter(|digit| digit.plain && !unread.contains(&digit.axis)) {
+        let Some(item) = site.map.items.iter().find(|item| reads(item, digit.axis)) else {
+            continue;
+        };
+        let written = |text: &MapItemText| match text {
+            MapItemText::Star(_, span) => *span == item.span,
+            MapItemText::Expr { expr, .. } => expr.span == item.span,
+        };
+        let at = match site.parsed.items.iter().position(written) {
+            Some(k) if digit.weight == 1 => InsertPoint::After(k),
+            Some(k) => InsertPoint::Before(k),
+            None => InsertPoint::End,
+        };
+        let (text, kind) = digit_text(&axis_name(site, digit.axis, logical), digit);
+        parts.push(MapInsertion { text, kind, at });
+    }
+    for axis in unread {
+        let text = axis_name(site, *axis, logical);
+        if parts.iter().all(|part| part.text != text) {
+            parts.push(MapInsertion { text, kind: "it", at: InsertPoint::End });
+        }
+    }
+    parts
+}
+
+fn reads(item: &MapItem, axis: usize) -> bool {
+    item.index.mentions(&|var| matches!(var, Var::Storage(k) if usize::try_from(k) == Ok(axis)))
+}
+
+/// `c // 4`, `c % 4` or `c // 4 % 8`, and what to call it.
+fn digit_text(name: &str, digit: &UndeterminedDigit) -> (String, &'static str) {
+    match (digit.weight, digit.count, digit.top) {
+        (1, Some(count), false) => (format!("{name} % {count}"), "the remainder"),
+        (1, _, _) => (name.to_string(), "the index"),
+        (weight, Some(count), false) => (format!("{name} // {weight} % {count}"), "the digit"),
+        (weight, _, _) => (format!("{name} // {weight}"), "the quotient"),
+    }
+}
+
+/// The name that the map's text has for a logical axis: that of the parameter which takes it, `*outer` for one that
+/// takes several.
+fn axis_name(site: &AppliedMap, axis: usize, logical: &[Axis]) -> String {
+    let Some(params) = &site.parsed.params else {
+        return logical.get(axis).map(|a| a.name.clone()).unwrap_or_default();
+    };
+    let name = |k: usize| params.get(k).map(|param| param.name.clone()).unwrap_or_default();
+    let Some(star) = params.iter().position(|param| param.star) else { return name(axis) };
+    let taken = logical.len().saturating_sub(params.len() - 1);
+    if axis < star {
+        name(axis)
+    } else if axis < star + taken {
+        format!("*{}", name(star))
+    } else {
+        name(axis + 1 - taken)
+    }
+}
+
+/// The map's items as written, with the parts that are missing.
+fn with_items(site: &AppliedMap, parts: &[MapInsertion]) -> String {
+    let mut out = String::from("(");
+    let mut first = true;
+    let mut push = |text: &str, separator: &str| {
+        if !first {
+            out.push_str(separator);
+        }
+        first = false;
+        out.push_str(text);
+    };
+    for (k, item) in site.parsed.items.iter().enumerate() {
+        let separated = site.parsed.separators.iter().any(|(after, _)| *after == k);
+        let mut separator = if separated { " | " } else { ", " };
+        for part in parts.iter().filter(|part| part.at == InsertPoint::Before(k)) {
+            push(&part.text, separator);
+            separator = ", ";
+        }
+        push(site.text.value.get(item_span(item)).unwrap_or_default(), separator);
+        for part in parts.iter().filter(|part| part.at == InsertPoint::After(k)) {
+            push(&part.text, ", ");
+        }
+    }
+    for part in parts.iter().filter(|part| part.at == InsertPoint::End) {
+        push(&part.text, ", ");
+    }
+    out.push(')');
+    out
+}
+
+/// The bytes of an item with its name and its extent.
+fn item_span(item: &MapItemText) -> Span {
+    match item {
+        MapItemText::Star(_, span) => span.clone(),
+        MapItemText::Expr { name, expr, extent } => {
+            let start = name.as_ref().map_or(expr.span.start, |(_, span)| span.start);
+            start..extent.as_ref().map_or(expr.span.end, |extent| extent.span.end)
+        }
+    }
+}
+
+fn unproven(
+    told: &RefusalContext<'_>,
+    axes: &[usize],
+    points: Option<i128>,
+    slots: Option<i128>,
+) -> Diagnostic {
+    let names: Vec<String> = axes
+        .iter()
+        .filter_map(|k| told.logical.get(*k))
+        .map(|axis| format!("`{}`", axis.name))
+        .collect();
+    let names = layoutc_algebra::proof::listed(&names);
+    let message = format!("the layout of `{}` could not be proven one-to-one", told.tensor);
+    let place = match told.site {
+        Some(site) => place_in(&site.text, &(0..site.text.value.len()), &site.file),
+        None => told.place.clone(),
+    };
+    let error =
+        Diagnostic::error(Code::MapUnproven, message, place, format!("undecided in {names}"));
+    match (points, slots) {
+        (Some(points), Some(slots)) => error
+            .note(format!(
+                "no digits could be read, and {points} elements over {slots} slots are more than are visited \
+                 one by one ({MAX_POINTS} elements, {MAX_SLOTS} slots)"
+            ))
+            .help("write the index as quotients and remainders of the axes, or make the axes smaller"),
+        _ => error
+            .note("no digits could be read, and an extent that is known only at run time cannot be visited")
+            .help("write the index as quotients and remainders of the axes, or give the axis a fixed extent"),
+    }
+}

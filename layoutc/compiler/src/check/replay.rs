@@ -1,0 +1,202 @@
+//! What a layout is made from: its steps, ready to be applied again to other axes, another order or other facts.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use layoutc_algebra::build::{BuildError, LayoutBuilder};
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::map::IndexMap;
+
+use super::executor::CostTrackingExecutor;
+use super::scope::{ManifestScope, ManifestScopes};
+use super::steps::{LayoutAttributes, StepLowering, StepScope};
+use super::{domain, faults};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::env::ResultCache;
+use crate::manifest::syntax::{IntegerExpr, SpannedText, StepItem, StepKind, TensorItem};
+
+/// The steps of a tensor's layout with all that they refer to.
+#[derive(Clone, Copy)]
+pub(super) struct LayoutSource<'a> {
+    pub(super) item: &'a TensorItem,
+    pub(super) file: &'a Arc<str>,
+    pub(super) scope: &'a ManifestScope,
+    pub(super) scopes: &'a ManifestScopes,
+    pub(super) memo: &'a dyn ResultCache,
+    pub(super) element_bits: u32,
+    /// Which indices are elements, over the axes' names.
+    pub(super) conditions: &'a [SpannedText],
+    /// What the base address is aligned to where no step says it, in bytes.
+    pub(super) default_alignment: u64,
+    /// What it is aligned to in any case: the memory space's own.
+    pub(super) least_alignment: u64,
+}
+
+/// How another try ended.
+pub(super) enum ReplayOutcome {
+    /// With a proven layout.
+    Proven(Box<Layout>),
+    /// Refused.
+    Refused,
+    /// Refused, and many elements were visited for it: too dear to be tried with other facts.
+    Costly,
+}
+
+impl<'a> LayoutSource<'a> {
+    /// What the base address is aligned to after steps that say so much, in bytes.
+    pub(super) fn alignment(&self, said: &LayoutAttributes) -> u64 {
+        let own = said.alignment.unwrap_or(self.default_alignment);
+        own.max(self.least_alignment).max(said.swizzle_alignment)
+    }
+
+    /// The steps as written; none for a row-major layout.
+    fn steps(&self) -> &'a [StepItem] {
+        self.item.layout.as_ref().map_or(&[], |layout| &layout.steps)
+    }
+
+    /// The steps applied to these axes. `first` goes before them.
+    ///
+    /// # Errors
+    /// Every fault of the steps.
+    pub(super) fn applied(
+        &self,
+        axes: &[Axis],
+        symbols: &[Symbol],
+        first: Option<&IndexMap>,
+    ) -> Result<StepLowering<'a>, Vec<Diagnostic>> {
+        let mut builder = self.builder(axes, symbols)?;
+        if let Some(first) = first {
+            builder.apply(first).map_err(|error| self.fault(error, axes, symbols))?;
+        }
+        self.applied_to(StepLowering::new(builder, &self.item.name.value), symbols)
+    }
+
+    /// The same, each step taken down.
+    ///
+    /// # Errors
+    /// As [`LayoutSource::applied`].
+    pub(super) fn recorded(
+        &self,
+        axes: &[Axis],
+        symbols: &[Symbol],
+    ) -> Result<StepLowering<'a>, Vec<Diagnostic>> {
+        let applier = StepLowering::recording(self.builder(axes, symbols)?, &self.item.name.value);
+        self.applied_to(applier, symbols)
+    }
+
+    fn applied_to(
+        &self,
+        mut applier: StepLowering<'a>,
+        symbols: &[Symbol],
+    ) -> Result<StepLowering<'a>, Vec<Diagnostic>> {
+        let find = |name: &str| symbol_value(name, symbols);
+        let ground = StepScope {
+            file: self.file,
+            scope: self.scope,
+            scopes: self.scopes,
+            symbol: &find,
+            parameters: &[],
+        };
+        applier.steps(self.steps(), ground)?;
+        Ok(applier)
+    }
+
+    fn builder(&self, axes: &[Axis], symbols: &[Symbol]) -> Result<LayoutBuilder, Vec<Diagnostic>> {
+        let builder = LayoutBuilder::new(symbols, axes, self.element_bits);
+        let mut builder = builder.map_err(|error| self.fault(error, axes, symbols))?;
+        let named = domain::ConditionNames { scope: self.scope, file: self.file, symbols };
+        named.restrict(&mut builder, self.conditions)?;
+        Ok(builder)
+    }
+
+    fn fault(&self, error: BuildError, axes: &[Axis], symbols: &[Symbol]) -> Vec<Diagnostic> {
+        let name = &self.item.name;
+        let place = FileSpan::new(self.file, name.span.clone());
+        vec![match error {
+            BuildError::Size => faults::size(&name.value, axes, symbols, place),
+            BuildError::Step(error) => faults::step_fault(&error, &[], place),
+            other => Diagnostic::error(Code::LimitAxes, other.to_string(), place, ""),
+        }]
+    }
+
+    /// The layout of the same steps on these axes with these facts.
+    pub(super) fn again(
+        &self,
+        axes: &[Axis],
+        symbols: &[Symbol],
+        first: Option<&IndexMap>,
+    ) -> ReplayOutcome {
+        let Ok(StepLowering { builder, said, .. }) = self.applied(axes, symbols, first) else {
+            return ReplayOutcome::Refused;
+        };
+        let machine = CostTrackingExecutor::new(self.memo);
+        match builder.finish(self.alignment(&said), &machine) {
+            Ok(layout) => ReplayOutcome::Proven(Box::new(layout)),
+            Err(_) if machine.has_visited_many() => ReplayOutcome::Costly,
+            Err(_) => ReplayOutcome::Refused,
+        }
+    }
+
+    /// The steps and those of the transforms that they apply, each transform once, with the scope of their names.
+    pub(super) fn all_steps(&self) -> Vec<(&'a StepItem, &'a ManifestScope)> {
+        let mut all = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![(self.steps(), self.scope)];
+        while let Some((steps, scope)) = open.pop() {
+            for step in steps {
+                all.push((step, scope));
+                if let StepKind::Apply { name, .. } = &step.kind
+                    && let Some(def) = scope.transforms.get(&name.value)
+                    && let Some(home) = self.scopes.get(def.home)
+                    && seen.insert((def.home, def.item.name.value.as_str()))
+                {
+                    open.push((&def.item.steps, home));
+                }
+            }
+        }
+        all
+    }
+
+    /// The integers from 2 on that the steps are written with: consts and the parameters of transforms too.
+    pub(super) fn numbers(&self) -> BTreeSet<i128> {
+        let mut found = BTreeSet::new();
+        for (step, scope) in self.all_steps() {
+            let mut text = super::step_text::line(step);
+            if let StepKind::Apply { name, arguments } = &step.kind {
+                for (_, argument) in arguments {
+                    match argument {
+                        IntegerExpr::Integer(number) => {
+                            text.push_str(&format!(" {}", number.value))
+                        }
+                        IntegerExpr::Text(argument) => {
+                            text.push_str(&format!(" {}", argument.value))
+                        }
+                    }
+                }
+                let def = scope.transforms.get(&name.value);
+                let defaults = def.iter().flat_map(|def| &def.item.parameters);
+                found.extend(defaults.map(|(_, number)| number.value));
+            }
+            for word in words(&text) {
+                let value = scope.consts.get(word).map(|(value, _)| *value);
+                found.extend(value.or_else(|| word.parse().ok()));
+            }
+        }
+        found.retain(|number| *number >= 2);
+        found
+    }
+}
+
+/// The names and numbers of a text.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    parts.filter(|part| !part.is_empty())
+}
+
+/// A symbol as a value, by name.
+pub(super) fn symbol_value(name: &str, symbols: &[Symbol]) -> Option<Expr> {
+    let k = symbols.iter().position(|symbol| symbol.name == name)?;
+    Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
+}

@@ -1,0 +1,129 @@
+//! Facts of symbols that would make good what is refused: the weakest of those that the layout's own numbers suggest.
+
+use std::collections::BTreeSet;
+
+use layoutc_algebra::layout::Symbol;
+
+use super::replay::ReplayOutcome;
+
+/// The most facts that are tried.
+const MOST_TRIALS: usize = 64;
+
+/// The most numbers of a layout that are looked at, the smallest first.
+const MOST_NUMBERS: usize = 8;
+
+/// How many values a greatest value must leave a symbol: to hold for one or two sizes is no way out.
+const LEAST_VALUES: i128 = 4;
+
+/// A fact that a symbol may have besides those that it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SymbolFact {
+    /// Every value is a multiple of this.
+    Multiple(i128),
+    /// Every value is at least this.
+    Min(i128),
+    /// Every value is at most this.
+    Max(i128),
+}
+
+/// What holds, and what to write: the first fact under which `trial` is good. `numbers` are those of the layout,
+/// `hints` facts that are tried first, each of the symbol at its position.
+pub(super) fn advice(
+    symbols: &[Symbol],
+    numbers: &BTreeSet<i128>,
+    hints: &[(usize, SymbolFact)],
+    trial: &mut dyn FnMut(&[Symbol]) -> ReplayOutcome,
+) -> Option<String> {
+    let mut candidates: Vec<Vec<(usize, SymbolFact)>> =
+        hints.iter().map(|hint| vec![*hint]).collect();
+    candidates.extend(suggested(symbols, numbers));
+    let mut left = MOST_TRIALS;
+    for facts in candidates {
+        let Some(stronger) = with(symbols, &facts) else { continue };
+        left = left.checked_sub(1)?;
+        match trial(&stronger) {
+            ReplayOutcome::Proven(_) => return Some(told(symbols, &stronger, &facts)),
+            ReplayOutcome::Refused => {}
+            ReplayOutcome::Costly => return None,
+        }
+    }
+    None
+}
+
+/// The facts that numbers suggest: multiples of one symbol or of all, then the least value, then the greatest.
+fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, SymbolFact)>> {
+    let numbers: Vec<i128> = numbers.iter().copied().take(MOST_NUMBERS).collect();
+    let pairs = |of: &dyn Fn(i128, i128) -> Option<i128>| -> BTreeSet<i128> {
+        let all = numbers.iter().flat_map(|a| numbers.iter().map(move |b| (*a, *b)));
+        all.filter_map(|(a, b)| of(a, b)).chain(numbers.iter().copied()).collect()
+    };
+    let mut all = Vec::new();
+    for multiple in pairs(&lcm).into_iter().take(16) {
+        let fact = |k: usize| (k, SymbolFact::Multiple(multiple));
+        all.extend((0..symbols.len()).map(|k| vec![fact(k)]));
+        if symbols.len() > 1 {
+            all.push((0..symbols.len()).map(fact).collect());
+        }
+    }
+    let each = |fact: SymbolFact| (0..symbols.len()).map(move |k| vec![(k, fact)]);
+    all.extend(numbers.iter().take(4).flat_map(|least| each(SymbolFact::Min(*least))));
+    let most = pairs(&i128::checked_mul);
+    all.extend(most.into_iter().rev().take(16).flat_map(|most| each(SymbolFact::Max(most))));
+    all
+}
+
+/// The symbols with these facts besides; `None` where they say nothing new or leave too few values.
+fn with(symbols: &[Symbol], facts: &[(usize, SymbolFact)]) -> Option<Vec<Symbol>> {
+    let mut stronger = symbols.to_vec();
+    for (k, fact) in facts {
+        let symbol = stronger.get_mut(*k)?;
+        match fact {
+            SymbolFact::Multiple(n) => symbol.multiple = lcm(symbol.multiple, *n)?,
+            SymbolFact::Min(n) => symbol.min = symbol.min.max(*n),
+            SymbolFact::Max(n) => symbol.max = symbol.max.min(*n),
+        }
+        let values = |n: i128| n.checked_div_euclid(symbol.multiple);
+        let least = if matches!(fact, SymbolFact::Max(_)) { LEAST_VALUES } else { 2 };
+        if values(symbol.max)? - values(symbol.min - 1)? < least {
+            return None;
+        }
+    }
+    (stronger.as_slice() != symbols).then_some(stronger)
+}
+
+/// `holds when `c` is a multiple of 4: add `multiple=4` to its symbol`.
+fn told(symbols: &[Symbol], stronger: &[Symbol], facts: &[(usize, SymbolFact)]) -> String {
+    let one = |(k, fact): &(usize, SymbolFact)| {
+        let (before, after) = (symbols.get(*k)?, stronger.get(*k)?);
+        let name = &after.name;
+        let (what, fact, is_new) = match fact {
+            SymbolFact::Multiple(_) => {
+                let n = after.multiple;
+                (format!("a multiple of {n}"), format!("multiple={n}"), before.multiple == 1)
+            }
+            SymbolFact::Min(n) => (format!("at least {n}"), format!("min={n}"), before.min == 1),
+            SymbolFact::Max(n) => {
+                let is_new = before.max == super::scope::DEFAULT_MAX;
+                (format!("at most {n}"), format!("max={n}"), is_new)
+            }
+        };
+        let symbol = if facts.len() == 1 { "its symbol".to_owned() } else { format!("`{name}`") };
+        let write = if is_new {
+            format!("add `{fact}` to {symbol}")
+        } else {
+            format!("let {symbol} have `{fact}`")
+        };
+        Some((format!("`{name}` is {what}"), write))
+    };
+    let (what, write): (Vec<String>, Vec<String>) = facts.iter().filter_map(one).unzip();
+    format!("holds when {}: {}", what.join(" and "), write.join(", "))
+}
+
+/// The least common multiple of two positive numbers, up to 2^31.
+fn lcm(a: i128, b: i128) -> Option<i128> {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x.checked_rem(y)?);
+    }
+    a.checked_div(x)?.checked_mul(b).filter(|n| *n <= 1 << 31)
+}

@@ -1,0 +1,202 @@
+//! Tensors that were checked before. An editor checks a manifest again at every key, and most of its tensors stand as
+//! they stood: one is taken over where its own text is what it was, and the texts of all that it may name, those of the
+//! manifests that are used among them. What it tells of places is moved to where they are now.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::load::ManifestSet;
+use super::recorder::{Recorder, StepRecord};
+use super::scope::{ManifestScope, ManifestScopes};
+use super::tensor::CheckedTensor;
+use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::manifest::lenient::slice;
+use crate::manifest::syntax::{ManifestSyntax, TensorItem};
+use crate::model::{Tensor, TensorSpans};
+
+/// Good tensors by the manifest that they stand in, as it was checked last. It is for one configuration.
+#[derive(Debug, Default)]
+pub struct TensorCache(Mutex<BTreeMap<Arc<str>, Arc<CachedManifest>>>);
+
+/// A hash of texts.
+type TextHash = [u8; 32];
+
+/// A tensor's text, and what is asked for besides: its layout in the making, its steps.
+type TensorCacheKey = (TextHash, bool, bool);
+
+/// The tensors of a manifest.
+#[derive(Debug)]
+struct CachedManifest {
+    /// Of what stands around them.
+    around: TextHash,
+    tensors: BTreeMap<TensorCacheKey, Arc<CachedTensor>>,
+}
+
+/// A tensor as it was checked.
+#[derive(Debug)]
+struct CachedTensor {
+    good: CheckedTensor,
+    /// Its node.
+    node: Range<usize>,
+    /// What it may name, at that time.
+    named: Arc<[Range<usize>]>,
+}
+
+/// A manifest that is checked, with what is kept of it.
+pub(super) struct CacheLookup<'a> {
+    kept: &'a TensorCache,
+    syntax: &'a ManifestSyntax,
+    text: &'a str,
+    around: TextHash,
+    named: Arc<[Range<usize>]>,
+    before: Option<Arc<CachedManifest>>,
+}
+
+impl TensorCache {
+    /// What is kept of a manifest; `None` where it cannot be read.
+    pub(super) fn now<'a>(
+        &'a self,
+        file: usize,
+        files: &'a ManifestSet,
+        scopes: &ManifestScopes,
+    ) -> Option<CacheLookup<'a>> {
+        let syntax = files.syntax(file)?;
+        let ManifestScope { broken, torn, .. } = scopes.get(file)?;
+        let text = files.text(file);
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |text: &str| {
+            hasher.update(&text.len().to_le_bytes()).update(text.as_bytes());
+        };
+        let named = named(syntax);
+        named.iter().for_each(|span| add(slice(text, span)));
+        add(&format!("{broken:?} {torn}"));
+        files.closure(file).into_iter().filter(|used| *used != file).for_each(|used| {
+            add(files.syntax(used).map_or("", |syntax| &syntax.file));
+            add(files.text(used));
+        });
+        let around = *hasher.finalize().as_bytes();
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = all.get(&syntax.file).filter(|before| before.around == around).cloned();
+        Some(CacheLookup { kept: self, syntax, text, around, named: named.into(), before })
+    }
+}
+
+/// All that a tensor may name in its own manifest but tensors, in order.
+fn named(syntax: &ManifestSyntax) -> Vec<Range<usize>> {
+    let ManifestSyntax { uses, consts, symbols, memory_spaces, meshes, transforms, .. } = syntax;
+    let uses = uses.iter().map(|item| item.span.clone());
+    let consts = consts.iter().map(|item| item.name.span.start..item.value.span().end);
+    let symbols = symbols.iter().map(|item| item.span.clone());
+    let spaces = memory_spaces.iter().map(|item| item.span.clone());
+    let meshes = meshes.iter().map(|item| item.span.clone());
+    let transforms = transforms.iter().map(|item| item.span.clone());
+    uses.chain(consts).chain(symbols).chain(spaces).chain(meshes).chain(transforms).collect()
+}
+
+impl CacheLookup<'_> {
+    fn key(&self, item: &TensorItem, is_viewed: bool, is_recorded: bool) -> TensorCacheKey {
+        let hash = blake3::hash(slice(self.text, &item.span).as_bytes());
+        (*hash.as_bytes(), is_viewed, is_recorded)
+    }
+
+    /// The tensor as it was checked before, at its place of today. `is_viewed`: there are views of it.
+    pub(super) fn again(
+        &self,
+        item: &TensorItem,
+        is_viewed: bool,
+        recorder: Option<&Recorder>,
+    ) -> Option<CheckedTensor> {
+        let is_recorded = recorder.is_some_and(|recorder| recorder.wants(&item.name.value));
+        let one = self.before.as_ref()?.tensors.get(&self.key(item, is_viewed, is_recorded))?;
+        let way = SpanRemap { file: &self.syntax.file, one, node: &item.span, named: &self.named };
+        way.good()
+    }
+
+    /// Keeps the good ones of the manifest's tensors for the next time.
+    pub(super) fn keep(&self, checked: &[Result<CheckedTensor, Vec<Diagnostic>>]) {
+        let mut tensors = BTreeMap::new();
+        for (item, good) in self.syntax.tensors.iter().zip(checked) {
+            // What it is like may have changed.
+            let (None, Ok(good)) = (&item.like, good) else { continue };
+            let key = self.key(item, good.builder.is_some(), good.recorded.is_some());
+            let known = self.before.as_ref().and_then(|before| before.tensors.get(&key));
+            let one = known.cloned().unwrap_or_else(|| {
+                let (node, named) = (item.span.clone(), Arc::clone(&self.named));
+                Arc::new(CachedTensor { good: good.clone(), node, named })
+            });
+            tensors.insert(key, one);
+        }
+        let before = Arc::new(CachedManifest { around: self.around, tensors });
+        let mut all = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(Arc::clone(&self.syntax.file), before);
+    }
+}
+
+/// From where a tensor and all that it names stood to where they stand.
+struct SpanRemap<'a> {
+    file: &'a Arc<str>,
+    one: &'a CachedTensor,
+    node: &'a Range<usize>,
+    named: &'a [Range<usize>],
+}
+
+impl SpanRemap<'_> {
+    /// The tensor there; `None` where it tells of places that are on no way.
+    fn good(&self) -> Option<CheckedTensor> {
+        let CheckedTensor { tensor, builder, warnings, recorded } = &self.one.good;
+        let recorded = match recorded {
+            Some(steps) => Some(steps.iter().map(|step| self.step(step)).collect::<Option<_>>()?),
+            None => None,
+        };
+        Some(CheckedTensor {
+            tensor: Tensor { places: self.places(&tensor.places)?, ..tensor.clone() },
+            builder: builder.clone(),
+            warnings: warnings.iter().map(|told| self.told(told)).collect::<Option<_>>()?,
+            recorded,
+        })
+    }
+
+    fn place(&self, place: &FileSpan) -> Option<FileSpan> {
+        if place.file != *self.file {
+            return Some(place.clone());
+        }
+        let CachedTensor { node, named, .. } = self.one;
+        let own = std::iter::once((node, self.node));
+        let mut all = own.chain(named.iter().zip(self.named));
+        let (before, now) =
+            all.find(|(before, _)| before.start <= place.start && place.end <= before.end)?;
+        let moved = |offset: usize| Some(offset.checked_sub(before.start)? + now.start);
+        Some(FileSpan::new(self.file, moved(place.start)?..moved(place.end)?))
+    }
+
+    fn places(&self, places: &TensorSpans) -> Option<TensorSpans> {
+        let TensorSpans { layout, fill, separators, dtype, memory, shard } = places;
+        Some(TensorSpans {
+            layout: self.place(layout)?,
+            fill: self.place(fill)?,
+            separators: self.place(separators)?,
+            dtype: self.place(dtype)?,
+            memory: self.place(memory)?,
+            shard: self.place(shard)?,
+        })
+    }
+
+    fn told(&self, told: &Diagnostic) -> Option<Diagnostic> {
+        let mut told = told.clone();
+        let labels = told.labels.iter_mut().map(|label| &mut label.place);
+        for place in labels.chain(told.fixes.iter_mut().map(|fix| &mut fix.place)) {
+            *place = self.place(place)?;
+        }
+        Some(told)
+    }
+
+    fn step(&self, step: &StepRecord) -> Option<StepRecord> {
+        let mut step = step.clone();
+        step.place = self.place(&step.place)?;
+        if let Some(within) = &mut step.within {
+            *within = self.place(within)?;
+        }
+        Some(step)
+    }
+}

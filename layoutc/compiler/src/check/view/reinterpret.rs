@@ -1,0 +1,180 @@
+//! Views with a shape and a layout of their own: the same bytes, and as many rows.
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::simplify::Facts;
+
+use super::{CheckedView, ViewBase};
+use crate::check::faults::text;
+use crate::check::tensor::{self, ManifestContext};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::layout_names;
+use crate::manifest::syntax::{
+    AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LayoutItem, ShapeItem, SpannedText,
+    StepItem, StepKind, TensorItem, ViewItem,
+};
+use crate::model::{Tensor, View, ViewKind};
+
+/// The view as a tensor with the same texts; the map of a window stands where a layout would.
+pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
+    let same =
+        SpannedText { value: seen.dtype.to_string(), span: item.of.span.clone(), quoted: false };
+    let map = item.map.as_ref().map(|map| {
+        let (span, name_span) = (map.span.clone(), map.span.clone());
+        let steps =
+            vec![StepItem { kind: StepKind::Map(map.clone()), span: span.clone(), name_span }];
+        LayoutItem { steps, span }
+    });
+    TensorItem {
+        name: item.name.clone(),
+        dtype: Some(item.dtype.clone().unwrap_or(same)),
+        like: None,
+        shape: item.shape.clone(),
+        record: None,
+        gates: Vec::new(),
+        layout: map.or_else(|| item.layout.clone()),
+        memory: None,
+        shard: None,
+        ring: None,
+        targets: None,
+        nibbles: None,
+        pack_from: None,
+        span: item.span.clone(),
+    }
+}
+
+/// The same with these axes for a shape.
+pub(super) fn with_axes(told: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> TensorItem {
+    let symbols = seen.builder.facts().symbols();
+    let span = told.name.span.clone();
+    let extent = |extent: &Expr| match extent.as_const() {
+        Some(value) => IntegerExpr::Integer(IntegerLiteral { value, span: span.clone() }),
+        None => {
+            let value = text(extent, &[], symbols);
+            IntegerExpr::Text(SpannedText { value, span: span.clone(), quoted: true })
+        }
+    };
+    let axis = |axis: &Axis| AxisItem {
+        name: Identifier { value: axis.name.clone(), span: span.clone() },
+        extent: Extent::Bound(extent(&axis.extent)),
+    };
+    let axes = axes.iter().map(axis).collect();
+    let shape = ShapeItem { axes, conditions: Vec::new(), span: span.clone() };
+    TensorItem { shape: Some(shape), ..told }
+}
+
+/// The view whose texts are those of `told`.
+pub(super) fn view(
+    told: &TensorItem,
+    place: ManifestContext<'_>,
+    item: &ViewItem,
+    seen: ViewBase<'_>,
+) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let mut good = tensor::check(told, place)?;
+    good.tell(place.recorder);
+    let tensor::CheckedTensor { tensor, builder, warnings, .. } = good;
+    covers(&tensor, seen.tensor)?;
+    let affine = tensor.layout.affine().unwrap_or(None);
+    let mut tensor = Tensor {
+        memory: seen.tensor.memory,
+        targets: seen.tensor.targets.clone(),
+        high_first: seen.tensor.high_first,
+        ..tensor
+    };
+    tensor.layout.alignment_bytes = seen.tensor.layout.alignment_bytes;
+    let view = View {
+        tensor,
+        of: seen.of,
+        of_name: item.of.value.clone(),
+        buffer: seen.buffer,
+        seeing: ViewKind::Reinterpret,
+        is_shared: false,
+        affine,
+    };
+    Ok((CheckedView { view, builder, depth: seen.depth.saturating_add(1) }, warnings))
+}
+
+/// As many bytes, in as many physical axes, with the same extents but along the last.
+fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
+    let (own, other) = (&view.layout, &seen.layout);
+    let refused = |message: String, notes: [String; 2], help: String| {
+        let [first, second] = notes;
+        let error = Diagnostic::error(Code::ShapeView, message, view.places.layout.clone(), "");
+        Err(vec![error.note(first).note(second).help(help)])
+    };
+    let shape = |tensor: &Tensor| {
+        let layout = &tensor.layout;
+        let extents: Vec<String> =
+            layout.physical_shape.iter().map(|extent| layout_names::expr(extent, layout)).collect();
+        format!(
+            "`{}` is [{}] elements of {} in memory",
+            tensor.name,
+            extents.join(", "),
+            tensor.dtype
+        )
+    };
+    if own.physical_shape.len() != other.physical_shape.len() {
+        let message = format!(
+            "`{}` has {} and `{}` {}",
+            view.name,
+            axes(own.physical_shape.len()),
+            seen.name,
+            other.physical_shape.len()
+        );
+        let help = match other.physical_shape.len() {
+            0 | 1 => format!("take the separators of `{}` out", view.name),
+            more => format!("write {} in its layout, by `axis-separators`", separators(more - 1)),
+        };
+        return refused(message, [shape(view), shape(seen)], help);
+    }
+    let rows = own.physical_shape.len().saturating_sub(1);
+    let equal = own.physical_shape.iter().zip(&other.physical_shape).take(rows);
+    if !equal.into_iter().all(|(a, b)| same((a, own), (b, other))) {
+        let message = format!("`{}` and `{}` have other physical extents", view.name, seen.name);
+        let help = "lay it out so that all its physical extents but the last are the same";
+        return refused(message, [shape(view), shape(seen)], help.to_owned());
+    }
+    let (own_bytes, other_bytes) = (view.counts().bytes, seen.counts().bytes);
+    if !same((&own_bytes, own), (&other_bytes, other)) {
+        let bytes = |tensor: &Tensor, bytes: &Expr| {
+            format!("`{}` has {} bytes", tensor.name, layout_names::expr(bytes, &tensor.layout))
+        };
+        let message = format!("`{}` is not all of the memory of `{}`", view.name, seen.name);
+        let bits = other_bytes.as_const().and_then(|bytes| bytes.checked_mul(8));
+        let whole = i128::from(view.dtype.element_bits());
+        let slots = bits.filter(|bits| bits.checked_rem(whole) == Some(0));
+        let all = match slots.and_then(|bits| bits.checked_div(whole)) {
+            Some(slots) => format!("let it have {slots} slots of {}", view.dtype),
+            None => "let it have as many bytes".to_owned(),
+        };
+        let help = format!("{all}, or make it a window of some elements, by a `map`");
+        return refused(message, [bytes(view, &own_bytes), bytes(seen, &other_bytes)], help);
+    }
+    Ok(())
+}
+
+fn separators(count: usize) -> String {
+    if count == 1 { "1 separator".to_owned() } else { format!("{count} separators") }
+}
+
+fn axes(count: usize) -> String {
+    if count == 1 { "1 physical axis".to_owned() } else { format!("{count} physical axes") }
+}
+
+/// Whether two expressions over symbols of two layouts are equal for all values.
+fn same((a, of_a): (&Expr, &Layout), (b, of_b): (&Expr, &Layout)) -> bool {
+    let mut symbols: Vec<Symbol> = of_a.symbols.clone();
+    for symbol in &of_b.symbols {
+        if symbols.iter().all(|known| known.name != symbol.name) {
+            symbols.push(symbol.clone());
+        }
+    }
+    let renamed = b.substitute(&|var| {
+        let Var::Symbol(k) = var else { return None };
+        let name = &of_b.symbols.get(usize::try_from(k).ok()?)?.name;
+        let own = symbols.iter().position(|symbol| symbol.name == *name)?;
+        Some(Expr::var(Var::Symbol(u32::try_from(own).ok()?)))
+    });
+    renamed.is_ok_and(|b| Facts::new(&symbols).proves_eq(a, &b).unwrap_or(false))
+}

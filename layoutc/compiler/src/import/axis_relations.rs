@@ -1,0 +1,163 @@
+//! The axes of an operator's operands and results that are one: those that broadcasting aligns, and those that are kept.
+
+use super::axis_attributes::along;
+use super::call::OnnxCall;
+use super::infer::is_broadcast;
+use super::network::{NetworkOperator, OnnxNetwork};
+use super::operator::{GLOBAL_POOLS, OnnxOperatorKind};
+
+/// The axes of one tensor of an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AxisRelation {
+    pub(super) tensor: usize,
+    /// The operand that it is; `None` for a result.
+    pub(super) slot: Option<usize>,
+    /// For each axis the axis of the whole that it is; `None` where it is none of it.
+    pub(super) axes: Vec<Option<usize>>,
+}
+
+/// The tensors of an operator that takes any layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AxisRelations {
+    /// The tensor that has all axes.
+    pub(super) whole: usize,
+    pub(super) others: Vec<AxisRelation>,
+}
+
+/// How the axes of an operator's tensors go together. `None` where it goes by their order.
+pub(super) fn relations(
+    network: &OnnxNetwork<'_>,
+    operator: &NetworkOperator<'_>,
+) -> Option<AxisRelations> {
+    let call = network.call(operator);
+    let is_global = GLOBAL_POOLS.contains(&operator.node.op_type.as_str());
+    let site = RelationBuilder { network, operator, call: &call };
+    match operator.kind {
+        OnnxOperatorKind::Elementwise => site.elementwise(),
+        OnnxOperatorKind::ByLetter => site.by_letter(),
+        OnnxOperatorKind::Window(_) if is_global => site.by_letter(),
+        OnnxOperatorKind::Window(_) | OnnxOperatorKind::Transpose | OnnxOperatorKind::RowMajor => {
+            None
+        }
+    }
+}
+
+struct RelationBuilder<'s> {
+    network: &'s OnnxNetwork<'s>,
+    operator: &'s NetworkOperator<'s>,
+    call: &'s OnnxCall<'s>,
+}
+
+/// The last axes of a whole.
+fn last(own: usize, whole: usize) -> Option<Vec<Option<usize>>> {
+    let skipped = whole.checked_sub(own)?;
+    Some((skipped..whole).map(Some).collect())
+}
+
+impl RelationBuilder<'_> {
+    fn op(&self) -> &str {
+        &self.operator.node.op_type
+    }
+
+    /// Operands behind the first are broadcast, or scalars, or vectors along an axis.
+    fn elementwise(&self) -> Option<AxisRelations> {
+        let whole = *self.operator.outputs.first()?;
+        let rank = self.network.rank(whole);
+        let mut others = Vec::new();
+        for operand in &self.operator.inputs {
+            let own = self.network.rank(operand.tensor);
+            let axes = if is_broadcast(self.op()) {
+                self.broadcast(operand.slot, own, rank)?
+            } else if operand.slot == 0 {
+                last(own, rank).filter(|_| own == rank)?
+            } else {
+                self.beside(own, rank)?
+            };
+            others.push(AxisRelation { tensor: operand.tensor, slot: Some(operand.slot), axes });
+        }
+        for result in self.operator.outputs.iter().skip(1) {
+            let axes = last(self.network.rank(*result), rank)?;
+            others.push(AxisRelation { tensor: *result, slot: None, axes });
+        }
+        Some(AxisRelations { whole, others })
+    }
+
+    /// Until version 7 of ONNX's operators the second operand lies along the first from `axis` on.
+    fn broadcast(&self, slot: usize, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
+        let is_old = self.call.opset < 7 && self.call.integer("broadcast") == Some(1);
+        match self.call.integer("axis").filter(|_| is_old && slot == 1) {
+            Some(axis) => {
+                let start = OnnxCall::axis(axis, rank.max(1)).ok()?;
+                (start + own <= rank).then(|| (start..start + own).map(Some).collect())
+            }
+            None => last(own, rank),
+        }
+    }
+
+    /// Slopes, scales and zero points.
+    fn beside(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
+        match self.op() {
+            "PRelu" if self.call.opset < 7 => Some(vec![(rank > 1).then_some(1); own]),
+            "PRelu" => last(own, rank),
+            "QuantizeLinear" | "DequantizeLinear" if own == 1 => {
+                Some(vec![along(self.call).and_then(|found| found.1.first().copied())])
+            }
+            "QuantizeLinear" | "DequantizeLinear" if own == rank => last(own, rank),
+            _ => Some(vec![None; own]),
+        }
+    }
+
+    fn by_letter(&self) -> Option<AxisRelations> {
+        let (_, axes) = along(self.call)?;
+        let is_of_result = ["Concat", "Expand", "Unsqueeze"].contains(&self.op());
+        let first = *self.operator.outputs.first()?;
+        let whole = if is_of_result { first } else { self.operator.read(0)? };
+        let rank = self.network.rank(whole);
+        let kept = || (0..rank).filter(|k| !axes.contains(k)).map(Some).collect::<Vec<_>>();
+        let mut others = Vec::new();
+        for operand in &self.operator.inputs {
+            let own = self.network.rank(operand.tensor);
+            let axes = match (self.op(), operand.slot) {
+                ("Unsqueeze", 0) => kept(),
+                ("Concat", _) | (_, 0) => last(own, rank)?,
+                ("GatherElements" | "Scatter" | "ScatterElements", _) => {
+                    last(own, rank).filter(|_| own == rank)?
+                }
+                ("LayerNormalization" | "RMSNormalization", _) => last(own, rank)?,
+                ("BatchNormalization" | "InstanceNormalization" | "GroupNormalization", _)
+                    if own == 1 && self.has_channels(operand.tensor, whole) =>
+                {
+                    vec![Some(1)]
+                }
+                _ => vec![None; own],
+            };
+            if axes.len() != own {
+                return None;
+            }
+            let related = AxisRelation { tensor: operand.tensor, slot: Some(operand.slot), axes };
+            others.extend((operand.tensor != whole || operand.slot > 0).then_some(related));
+        }
+        for (k, result) in self.operator.outputs.iter().enumerate().filter(|one| *one.1 != whole) {
+            let own = self.network.rank(*result);
+            let axes = match self.op() {
+                "BatchNormalization" if k > 0 => vec![Some(1); own],
+                "Squeeze" => kept(),
+                _ if own == rank => last(own, rank)?,
+                _ => kept(),
+            };
+            if axes.len() != own {
+                return None;
+            }
+            others.push(AxisRelation { tensor: *result, slot: None, axes });
+        }
+        Some(AxisRelations { whole, others })
+    }
+
+    /// Whether a vector has an element for each channel of a tensor.
+    fn has_channels(&self, vector: usize, whole: usize) -> bool {
+        let extent = |tensor: usize, k: usize| {
+            self.network.tensors.get(tensor).and_then(|tensor| tensor.shaped.shape.get(k))
+        };
+        extent(vector, 0) == extent(whole, 1)
+    }
+}

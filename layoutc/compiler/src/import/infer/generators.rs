@@ -1,0 +1,165 @@
+//! Operators that make tensors of shapes and numbers alone.
+
+use crate::dtype::Scalar;
+use crate::import::call::{OnnxCall, ShapedTensor, count, extent, signed};
+use crate::import::elements::{ConstantElements, MAX_KNOWN, float, rounded, scalar, values, whole};
+use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+
+/// The extents of an operand, from `start` to `end`.
+pub(super) fn shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let shape = call.shape(0)?;
+    let rank = i64::try_from(shape.len()).unwrap_or(i64::MAX);
+    let at = |name: &str, default: i64| {
+        let at = call.integer(name).unwrap_or(default);
+        let counted = if at < 0 { at.saturating_add(rank) } else { at };
+        usize::try_from(counted.clamp(0, rank)).unwrap_or(0)
+    };
+    let part = shape.get(at("start", 0)..at("end", rank)).unwrap_or_default();
+    let extents = part.iter().copied().map(signed).collect::<ShapeResult<Vec<_>>>()?;
+    Ok(vector(extents))
+}
+
+pub(super) fn size(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let size = signed(count(call.shape(0)?)?)?;
+    let known = Some(ConstantElements::Integers(vec![size]));
+    Ok(ShapedTensor { dtype: Scalar::I64, shape: Vec::new(), known })
+}
+
+fn vector(values: Vec<i64>) -> ShapedTensor {
+    let shape = vec![u64::try_from(values.len()).unwrap_or(u64::MAX)];
+    ShapedTensor { dtype: Scalar::I64, shape, known: Some(ConstantElements::Integers(values)) }
+}
+
+pub(super) fn constant(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    if let Some(tensor) = call.attribute("value").and_then(|attribute| attribute.t.as_ref()) {
+        let Some(dtype) = scalar(tensor.data_type) else {
+            return Err(ShapeError::ElementType(tensor.data_type.into()));
+        };
+        let shape = tensor.dims.iter().copied().map(extent).collect::<ShapeResult<Vec<_>>>()?;
+        let known = values(tensor, dtype, count(&shape)?);
+        return Ok(ShapedTensor { dtype, shape, known });
+    }
+    let scalar = |dtype, values| Ok(ShapedTensor { dtype, shape: Vec::new(), known: Some(values) });
+    if let Some(value) = call.integer("value_int") {
+        return scalar(Scalar::I64, ConstantElements::Integers(vec![value]));
+    }
+    if let Some(value) = call.attribute("value_float").and_then(|attribute| attribute.f) {
+        return scalar(Scalar::F32, ConstantElements::Floats(vec![f64::from(value)]));
+    }
+    if let Some(values) = call.integers("value_ints") {
+        return Ok(vector(values.to_vec()));
+    }
+    if let Some(own) = call.attribute("value_floats") {
+        let values: Vec<f64> = own.floats.iter().copied().map(f64::from).collect();
+        let shape = vec![u64::try_from(values.len()).unwrap_or(u64::MAX)];
+        return Ok(ShapedTensor {
+            dtype: Scalar::F32,
+            shape,
+            known: Some(ConstantElements::Floats(values)),
+        });
+    }
+    Err(ShapeError::Operator)
+}
+
+pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let Some(asked) = call.parameter("shape", 0)? else { return wrong("the shape is missing") };
+    let shape = asked.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
+    let all = usize::try_from(count(&shape)?).ok().filter(|all| *all <= MAX_KNOWN);
+    let Some(value) = call.attribute("value").and_then(|attribute| attribute.t.as_ref()) else {
+        let known = all.map(|all| ConstantElements::Floats(vec![0.0; all]));
+        return Ok(ShapedTensor { dtype: Scalar::F32, shape, known });
+    };
+    let Some(dtype) = scalar(value.data_type) else {
+        return Err(ShapeError::ElementType(value.data_type.into()));
+    };
+    let known = all.zip(values(value, dtype, 1)).and_then(|(all, one)| match one {
+        ConstantElements::Integers(one) => {
+            Some(ConstantElements::Integers(vec![*one.first()?; all]))
+        }
+        ConstantElements::Floats(one) => Some(ConstantElements::Floats(vec![*one.first()?; all])),
+    });
+    Ok(ShapedTensor { dtype, shape, known })
+}
+
+/// That there is an operand, which is a tensor; `false` where none is.
+pub(super) fn truth(call: &OnnxCall<'_>) -> ShapedTensor {
+    let known = Some(ConstantElements::Integers(vec![i64::from(call.optional(0).is_some())]));
+    ShapedTensor { dtype: Scalar::Bool, shape: Vec::new(), known }
+}
+
+/// Ones on a diagonal, of the shape of the operand.
+pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let input = call.input(0)?;
+    if input.shape.len() != 2 {
+        return wrong(format!("{} is no matrix", listed(&input.shape)));
+    }
+    Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
+}
+
+/// Random numbers of the shape that an attribute says.
+pub(super) fn random(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let shape = call.integers("shape").unwrap_or_default().iter().copied().map(extent);
+    let dtype = call.dtype("dtype")?.unwrap_or(Scalar::F32);
+    Ok(ShapedTensor::new(dtype, shape.collect::<ShapeResult<_>>()?))
+}
+
+/// Random numbers of the shape of the operand.
+pub(super) fn random_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let input = call.input(0)?;
+    Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
+}
+
+/// Numbers from a start to a limit that is not reached: `ceil((limit - start) / step)` of them.
+pub(super) fn range(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let dtype = call.input(0)?.dtype;
+    let one = |k: usize| match call.input(k)?.known.as_ref() {
+        Some(known) if known.len() == 1 => Ok(known),
+        _ => Err(ShapeError::DataDependent(format!("operand {k} is not a constant number"))),
+    };
+    match (one(0)?, one(1)?, one(2)?) {
+        (
+            ConstantElements::Integers(start),
+            ConstantElements::Integers(limit),
+            ConstantElements::Integers(step),
+        ) => {
+            let first = |values: &[i64]| values.first().copied().unwrap_or(0);
+            whole_range(dtype, first(start), first(limit), first(step))
+        }
+        (
+            ConstantElements::Floats(start),
+            ConstantElements::Floats(limit),
+            ConstantElements::Floats(step),
+        ) => {
+            let first = |values: &[f64]| values.first().copied().unwrap_or(0.0);
+            float_range(dtype, first(start), first(limit), first(step))
+        }
+        _ => wrong("start, limit and step are not of one element type"),
+    }
+}
+
+fn whole_range(dtype: Scalar, start: i64, limit: i64, step: i64) -> ShapeResult<ShapedTensor> {
+    if step == 0 {
+        return wrong("a step is 0");
+    }
+    let (from, to) = if step > 0 { (start, limit) } else { (limit, start) };
+    let reach = extent(to.checked_sub(from).unwrap_or(i64::MAX).max(0))?;
+    let all = reach.div_ceil(step.unsigned_abs());
+    let value = |k: i64| start.checked_add(k.checked_mul(step)?);
+    let known = few(all).and_then(|all| (0..all).map(value).collect::<Option<Vec<_>>>());
+    Ok(ShapedTensor { dtype, shape: vec![all], known: known.map(ConstantElements::Integers) })
+}
+
+fn float_range(dtype: Scalar, start: f64, limit: f64, step: f64) -> ShapeResult<ShapedTensor> {
+    let count = ((limit - start) / step).ceil().max(0.0);
+    let Some(all) = whole(count).and_then(|count| u64::try_from(count).ok()) else {
+        return wrong(format!("from {start} to {limit} by {step} are no numbers"));
+    };
+    let value = |k: i64| rounded(start + float(k)? * step, dtype);
+    let known = few(all).and_then(|all| (0..all).map(value).collect::<Option<Vec<_>>>());
+    Ok(ShapedTensor { dtype, shape: vec![all], known: known.map(ConstantElements::Floats) })
+}
+
+fn few(all: u64) -> Option<i64> {
+    let is_few = usize::try_from(all).is_ok_and(|all| all <= MAX_KNOWN);
+    i64::try_from(all).ok().filter(|_| is_few)
+}

@@ -1,0 +1,94 @@
+//! The operators of `ai.onnx.ml`.
+
+use crate::dtype::Scalar;
+use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
+use crate::import::elements::scalar;
+use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+
+/// The number of texts among ONNX's element types.
+const TEXT: i64 = 8;
+
+/// The results of an operator of the domain.
+pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
+    let input = call.input(0)?;
+    let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
+    match call.node.op_type.as_str() {
+        "Binarizer" | "Imputer" => like(input.dtype),
+        "Scaler" | "Normalizer" => like(Scalar::F32),
+        "LabelEncoder" => like(label(call)?),
+        "ArrayFeatureExtractor" => {
+            let taken = large(call.shape(1)?.iter().try_fold(1_u64, |all, k| all.checked_mul(*k)))?;
+            let outer = match input.shape.split_last() {
+                Some((_, [])) => [1].as_slice(),
+                Some((_, outer)) => outer,
+                None => return wrong("a scalar has no features"),
+            };
+            Ok(vec![ShapedTensor::new(input.dtype, [outer, &[taken]].concat())])
+        }
+        "OneHotEncoder" => {
+            let strings = call.attribute("cats_strings").map_or(0, |own| own.strings.len());
+            let categories = call.integers("cats_int64s").map_or(0, <[i64]>::len).max(strings);
+            let categories = large(u64::try_from(categories).ok())?;
+            Ok(vec![ShapedTensor::new(
+                Scalar::F32,
+                [input.shape.as_slice(), &[categories]].concat(),
+            )])
+        }
+        "FeatureVectorizer" => {
+            let mut columns = 0_u64;
+            for k in 0..call.inputs.len() {
+                let own = call.shape(k)?.last().copied().unwrap_or(1);
+                columns = large(columns.checked_add(own))?;
+            }
+            Ok(vec![ShapedTensor::new(Scalar::F32, vec![rows(&input.shape)?, columns])])
+        }
+        "LinearRegressor" => targets(call, Scalar::F32, "targets"),
+        "TreeEnsembleRegressor" => targets(call, Scalar::F32, "n_targets"),
+        "TreeEnsemble" => targets(call, input.dtype, "n_targets"),
+        "SVMRegressor" => Ok(vec![ShapedTensor::new(Scalar::F32, vec![rows(&input.shape)?, 1])]),
+        "LinearClassifier" => classes(call, "classlabels_ints"),
+        "TreeEnsembleClassifier" => classes(call, "classlabels_int64s"),
+        "ZipMap" | "CastMap" | "DictVectorizer" => Err(ShapeError::NotTensor("maps")),
+        _ => Err(ShapeError::Operator),
+    }
+}
+
+fn rows(shape: &[u64]) -> ShapeResult<u64> {
+    match shape {
+        [_] => Ok(1),
+        [rows, _] => Ok(*rows),
+        _ => wrong(format!("{} are no rows of features", listed(shape))),
+    }
+}
+
+fn targets(call: &OnnxCall<'_>, dtype: Scalar, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
+    let count = extent(call.integer(name).unwrap_or(1))?;
+    Ok(vec![ShapedTensor::new(dtype, vec![rows(call.shape(0)?)?, count])])
+}
+
+/// A class for each row, and a score for each row and class.
+fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
+    let Some(labels) = call.integers(name).filter(|labels| !labels.is_empty()) else {
+        return Err(ShapeError::ElementType(TEXT));
+    };
+    let (rows, classes) = (rows(call.shape(0)?)?, large(u64::try_from(labels.len()).ok())?);
+    Ok(vec![
+        ShapedTensor::new(Scalar::I64, vec![rows]),
+        ShapedTensor::new(Scalar::F32, vec![rows, classes]),
+    ])
+}
+
+/// The element type that labels become.
+fn label(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
+    if let Some(own) = call.attribute("values_tensor").and_then(|own| own.t.as_ref()) {
+        return scalar(own.data_type).ok_or(ShapeError::ElementType(own.data_type.into()));
+    }
+    let is_there = |name: &str| call.attribute(name).is_some();
+    match () {
+        () if is_there("values_strings") || is_there("classes_strings") => {
+            Err(ShapeError::ElementType(TEXT))
+        }
+        () if is_there("values_floats") => Ok(Scalar::F32),
+        () => Ok(Scalar::I64),
+    }
+}

@@ -1,0 +1,210 @@
+//! A letter for every axis, such that what operators mean by axes can be said by letters alone, and transpositions need not
+//! be said at all.
+
+use super::axis_relations::{AxisRelation, AxisRelations, relations};
+use super::infer::permutation;
+use super::letter_classes::LetterClasses;
+use super::network::{NetworkOperator, NetworkTensor, OnnxNetwork};
+use super::operator::{OnnxOperatorKind, WindowKind};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+
+/// The letters of a network.
+#[derive(Debug)]
+pub(super) struct LetterAssignment {
+    /// Of each tensor, in ONNX's order of its axes.
+    pub(super) of: Vec<String>,
+    /// For each tensor the one that it is: itself, or what was transposed.
+    pub(super) same: Vec<usize>,
+    /// For each axis of each tensor the axis of the tensor that it is.
+    pub(super) order: Vec<Vec<usize>>,
+    /// For each operator whether its letters are those that its kind asks for; else it goes by order.
+    pub(super) is_named: Vec<bool>,
+}
+
+/// The most axes that a layout says by letters.
+pub(super) const MAX_LETTERS: usize = 6;
+
+/// The letters that axes have where no operator names them, by how many there are: those of the profile `onnx`.
+pub(super) const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
+
+/// Gives letters to a network, and takes the transpositions out of it that can be said by letters.
+///
+/// # Errors
+/// There are too few letters.
+pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment, Box<Diagnostic>> {
+    let ranks: Vec<usize> = network.tensors.iter().map(NetworkTensor::rank).collect();
+    let mut axes = LetterClasses::new(ranks.iter().copied());
+    let mut is_named = vec![true; network.operators.len()];
+    for (operator, slot) in network.operators.iter().zip(&mut is_named) {
+        if let OnnxOperatorKind::Window(window) = operator.kind {
+            *slot = axes.attempt(|axes| windowed(axes, window, operator, &ranks));
+        }
+    }
+    let related: Vec<Option<AxisRelations>> =
+        network.operators.iter().map(|operator| relations(network, operator)).collect();
+    for ((operator, related), slot) in network.operators.iter().zip(&related).zip(&mut is_named) {
+        if matches!(operator.kind, OnnxOperatorKind::Elementwise | OnnxOperatorKind::ByLetter) {
+            *slot = related
+                .as_ref()
+                .is_some_and(|related| axes.attempt(|axes| aligned(axes, network, related)));
+        } else if let Some(related) = related {
+            *slot = *slot && axes.attempt(|axes| aligned(axes, network, related));
+        }
+    }
+    let TransposeAliases { same, order } = untransposed(&mut axes, network);
+    for (k, related) in related.iter().enumerate() {
+        if let (Some(related), Some(true)) = (related, is_named.get(k)) {
+            constants(&mut axes, network, k, related);
+        }
+    }
+    let is_gone = |operator: &NetworkOperator<'_>| {
+        operator.kind == OnnxOperatorKind::Transpose
+            && operator.outputs.first().is_some_and(|out| same.get(*out) != Some(out))
+    };
+    let mut kept = Vec::new();
+    let mut named = Vec::new();
+    for (operator, is_named) in network.operators.drain(..).zip(is_named) {
+        if !is_gone(&operator) {
+            kept.push(operator);
+            named.push(is_named);
+        }
+    }
+    network.operators = kept;
+    let of = usual(&mut axes, network)?;
+    // Copies of constants are what they are.
+    let same = (0..of.len()).map(|k| same.get(k).copied().unwrap_or(k)).collect();
+    Ok(LetterAssignment { of, same, order, is_named: named })
+}
+
+/// Names axes as an operator does.
+fn windowed(
+    axes: &mut LetterClasses,
+    window: WindowKind,
+    operator: &NetworkOperator<'_>,
+    ranks: &[usize],
+) -> bool {
+    let rank = |tensor: &usize| ranks.get(*tensor).copied().unwrap_or(0);
+    let operands = operator.inputs.iter().filter_map(|operand| {
+        Some((operand.tensor, window.operand(operand.slot, rank(&operand.tensor))?))
+    });
+    let results = operator.outputs.iter();
+    let results = results.filter_map(|result| Some((*result, WindowKind::result(rank(result))?)));
+    let has_data = operator.read(0).is_some_and(|data| window.operand(0, rank(&data)).is_some());
+    let mut all = operands.chain(results);
+    has_data
+        && all.all(|(tensor, letters)| {
+            letters.chars().enumerate().all(|(k, letter)| axes.name((tensor, k), letter))
+        })
+}
+
+/// Makes the axes of operands and results one where they go together; constants come later.
+fn aligned(axes: &mut LetterClasses, network: &OnnxNetwork<'_>, related: &AxisRelations) -> bool {
+    let mut others = related.others.iter();
+    others.all(|other| network.is_constant(other.tensor) || joined(axes, other, related.whole))
+}
+
+fn joined(axes: &mut LetterClasses, other: &AxisRelation, whole: usize) -> bool {
+    let mut pairs = other.axes.iter().enumerate().filter_map(|(k, axis)| Some((k, (*axis)?)));
+    pairs.all(|(k, axis)| axes.join((other.tensor, k), (whole, axis)))
+}
+
+/// Does the same for the constants of an operator. One whose letters are those of another reader is read as a copy, which
+/// has letters of its own: so it never keeps anything from any layout.
+fn constants(
+    axes: &mut LetterClasses,
+    network: &mut OnnxNetwork<'_>,
+    operator: usize,
+    related: &AxisRelations,
+) {
+    for other in &related.others {
+        let (tensor, whole) = (other.tensor, related.whole);
+        if !network.is_constant(tensor) || axes.attempt(|axes| joined(axes, other, whole)) {
+            continue;
+        }
+        let (Some(own), Some(slot)) = (network.tensors.get(tensor).cloned(), other.slot) else {
+            continue;
+        };
+        let copy = network.tensors.len();
+        axes.add(own.rank());
+        network.tensors.push(own);
+        joined(axes, &AxisRelation { tensor: copy, ..other.clone() }, whole);
+        let operands = network.operators.get_mut(operator).map(|operator| &mut operator.inputs);
+        let operand = operands.into_iter().flatten().find(|operand| operand.slot == slot);
+        operand.into_iter().for_each(|operand| operand.tensor = copy);
+    }
+}
+
+/// What tensors are that only have their axes in another order.
+struct TransposeAliases {
+    /// The tensor that each is.
+    same: Vec<usize>,
+    /// For each axis of each that of the tensor that it is.
+    order: Vec<Vec<usize>>,
+}
+
+/// Takes transpositions for what they are where letters allow it.
+fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> TransposeAliases {
+    let mut same: Vec<usize> = (0..network.tensors.len()).collect();
+    let mut orders: Vec<Vec<usize>> =
+        network.tensors.iter().map(|tensor| (0..tensor.rank()).collect()).collect();
+    // What the model gives is given once, and by its own name.
+    let mut asked_for: Vec<usize> = Vec::new();
+    for operator in
+        network.operators.iter().filter(|operator| operator.kind == OnnxOperatorKind::Transpose)
+    {
+        let (Some(from), [to]) = (operator.read(0), operator.outputs.as_slice()) else {
+            continue;
+        };
+        let root = same.get(from).copied().unwrap_or(from);
+        let is_output = network.outputs.contains(to);
+        let is_known = network.outputs.contains(&root) || network.inputs.contains(&root);
+        let is_asked = is_known || asked_for.contains(&root);
+        if (is_output && is_asked) || network.rank(*to) > MAX_LETTERS {
+            continue;
+        }
+        let Ok(order) = permutation(&network.call(operator)) else { continue };
+        let join = |axes: &mut LetterClasses| {
+            order.iter().enumerate().all(|(k, axis)| axes.join((*to, k), (from, *axis)))
+        };
+        if axes.attempt(join) {
+            same.get_mut(*to).into_iter().for_each(|slot| *slot = root);
+            let composed = orders.get(from).map(|own| through(&order, own)).unwrap_or_default();
+            if let Some(slot) = orders.get_mut(*to) {
+                *slot = composed;
+            }
+            asked_for.extend(is_output.then_some(root));
+        }
+    }
+    TransposeAliases { same, order: orders }
+}
+
+/// A permutation of what is itself permuted: axis k is axis `own[order[k]]`.
+pub(super) fn through(order: &[usize], own: &[usize]) -> Vec<usize> {
+    order.iter().filter_map(|axis| own.get(*axis)).copied().collect()
+}
+
+/// Letters for all other axes, the usual ones first; what is computed comes before constants.
+fn usual(
+    axes: &mut LetterClasses,
+    network: &OnnxNetwork<'_>,
+) -> Result<Vec<String>, Box<Diagnostic>> {
+    let all = || network.tensors.iter().enumerate();
+    let computed = all().filter(|(_, tensor)| !tensor.is_constant);
+    for (tensor, found) in computed.chain(all()) {
+        let usual = USUAL.get(found.rank()).copied().unwrap_or("");
+        for k in 0..found.rank() {
+            if axes.letter((tensor, k)).is_none() {
+                let mut letters = usual.chars().skip(k).take(1).chain('A'..='Z');
+                letters.any(|letter| axes.name((tensor, k), letter));
+            }
+        }
+    }
+    let letters = all().map(|(tensor, found)| {
+        (0..found.rank()).map(|k| axes.letter((tensor, k))).collect::<Option<String>>()
+    });
+    letters.collect::<Option<Vec<_>>>().ok_or_else(|| {
+        let message = "the axes that go together have more than 26 names";
+        Box::new(Diagnostic::placeless(Code::ImportUnsupported, message))
+    })
+}

@@ -1,0 +1,70 @@
+//! The names of a model and those of its manifest: which tensor is which, in which order of axes, and where the elements of
+//! constants are.
+
+use serde_json::{Value, json};
+
+use super::elements::ConstantElements;
+use super::letter_assignment::LetterAssignment;
+use super::network::{NetworkTensor, OnnxNetwork};
+use crate::dtype::Scalar;
+
+/// The object of `import --format json`: `nodes` (`name`, `model`, `op`); `tensors` (`model`, the tensor `name` that it is,
+/// and its `axes` in the model's order); `constants` (`name`, `model`, `source`, and `elements` where they are worked out).
+///
+/// `names` has the name of each tensor, `nodes` the one of each operator, `is_written` says whether a tensor is in the
+/// manifest.
+pub(super) fn map(
+    network: &OnnxNetwork<'_>,
+    letters: &LetterAssignment,
+    names: &[String],
+    nodes: &[String],
+    is_written: &dyn Fn(usize) -> bool,
+) -> Value {
+    let nodes = network.operators.iter().zip(nodes).map(|(operator, name)| {
+        json!({ "name": name, "model": operator.node.name, "op": operator.node.op_type })
+    });
+    let root = |k: usize| letters.same.get(k).copied().unwrap_or(k);
+    let name = |k: usize| names.get(root(k)).map_or("", String::as_str);
+    let written = || network.tensors.iter().enumerate().filter(|(k, _)| is_written(root(*k)));
+    let tensors = written().filter(|(_, tensor)| !tensor.name.is_empty()).map(|(k, tensor)| {
+        let own = letters.of.get(k).map_or("", String::as_str);
+        let axes: Vec<String> = own.chars().map(String::from).collect();
+        json!({ "model": tensor.name, "name": name(k), "axes": axes })
+    });
+    let constants = written().filter(|(_, tensor)| tensor.is_constant);
+    let constants = constants.map(|(k, tensor)| constant(tensor, name(k)));
+    json!({
+        "nodes": nodes.collect::<Vec<_>>(),
+        "tensors": tensors.collect::<Vec<_>>(),
+        "constants": constants.collect::<Vec<_>>(),
+    })
+}
+
+fn constant(tensor: &NetworkTensor<'_>, name: &str) -> Value {
+    let known = tensor.shaped.known.as_ref().filter(|_| !tensor.is_stored);
+    let source = match (tensor.is_stored, known) {
+        (true, _) => "file",
+        (false, Some(_)) => "elements",
+        (false, None) => "computed",
+    };
+    let mut object = json!({ "name": name, "model": tensor.name, "source": source });
+    if let Some(known) = known {
+        object["elements"] = match known {
+            ConstantElements::Integers(values) => values.clone().into(),
+            ConstantElements::Floats(values) => {
+                values.iter().map(|value| float(*value, tensor.shaped.dtype)).collect()
+            }
+        };
+    }
+    object
+}
+
+/// A number, in as many digits as its type needs; infinite ones and those that are none are texts.
+fn float(value: f64, dtype: Scalar) -> Value {
+    if !value.is_finite() {
+        return format!("{value:?}").to_ascii_lowercase().into();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "narrower types have no more digits")]
+    let short = format!("{:?}", value as f32).parse().unwrap_or(value);
+    if dtype == Scalar::F64 { value.into() } else { short.into() }
+}

@@ -1,0 +1,212 @@
+//! Extents that neither a model nor its user says: sizes are assumed with which the model's shapes go together, and told.
+
+use std::collections::BTreeSet;
+
+use super::error::{ImportError, shown};
+use super::extents::{dims, is_open, tensor_type, told_open};
+use super::network::OnnxNetwork;
+use super::shape_inference::trace;
+use super::{ImportOptions, proto};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+
+/// The sizes that are tried for what is no batch: images, sequences, samples of sound. A batch is 1.
+const SIZES: [u64; 12] = [224, 256, 640, 512, 576, 1024, 16_000, 128, 64, 32, 16, 1];
+
+/// The most sizes that are tried, of all open extents together.
+const MAX_TRIES: usize = 64;
+
+/// The most open extents for which sizes are tried.
+const MAX_SLOTS: usize = 64;
+
+/// An extent that is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum OpenExtent<'a> {
+    /// All extents of a name.
+    Named(&'a str),
+    /// Axis of an input, without a name.
+    Axis(&'a str, usize),
+}
+
+impl OpenExtent<'_> {
+    /// `height`; `` x[1] `` without a name.
+    fn shown(&self) -> String {
+        match self {
+            Self::Named(name) => shown(name),
+            Self::Axis(input, axis) => format!("{}[{axis}]", shown(input)),
+        }
+    }
+}
+
+/// The network of a model, and the extents that were assumed for it, in the order of its inputs.
+///
+/// # Errors
+/// The model is at fault, or what was asked for, or there are no sizes with which its shapes go together.
+pub(super) fn traced<'a>(
+    model: &'a proto::OnnxModel,
+    asked: &ImportOptions<'_>,
+) -> Result<(OnnxNetwork<'a>, Vec<(String, u64)>), ImportError> {
+    let slots = model.graph.as_ref().and_then(|graph| slots(graph, asked)).unwrap_or_default();
+    let Some(graph) = model.graph.as_ref().filter(|_| !slots.is_empty()) else {
+        return trace(model, asked).map(|network| (network, Vec::new()));
+    };
+    let mut first: Option<Box<Diagnostic>> = None;
+    for sizes in tries(&slots) {
+        let chosen: Vec<(&OpenExtent<'_>, u64)> =
+            slots.iter().map(|(slot, _)| slot).zip(sizes).collect();
+        match trace(model, &with(graph, asked, &chosen).asked(asked)) {
+            Ok(network) => {
+                let assumed = chosen.iter().map(|(slot, size)| (slot.shown(), *size));
+                return Ok((network, assumed.collect()));
+            }
+            Err(ImportError::Asked(line)) => return Err(ImportError::Asked(line)),
+            Err(ImportError::Faulty(fault)) => match fault.code {
+                Code::ImportOperands | Code::ImportShape => first = first.or(Some(fault)),
+                _ => return Err(fault.into()),
+            },
+        }
+    }
+    Err(fitting_none(first, &slots, graph).into())
+}
+
+/// What is said where no sizes fit: what is open, and what was at fault first.
+fn fitting_none(
+    first: Option<Box<Diagnostic>>,
+    slots: &[(OpenExtent<'_>, OpenExtentInfo)],
+    graph: &proto::OnnxGraph,
+) -> Box<Diagnostic> {
+    let open: Vec<String> = slots.iter().map(|(slot, _)| format!("`{}`", slot.shown())).collect();
+    let Some(first) = first else {
+        let message = "the model leaves extents open";
+        return Box::new(Diagnostic::placeless(Code::ImportShape, message));
+    };
+    let told = told_open(&open, graph);
+    let mut found = *first;
+    found
+        .notes
+        .extend(told.iter().map(|told| format!("{}; other sizes do no better", told.message)));
+    found.help.extend(told.into_iter().flat_map(|told| told.help));
+    Box::new(found)
+}
+
+/// What is known of an open extent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct OpenExtentInfo {
+    is_batch: bool,
+    /// The model says 0: that may be meant, or stand for any size.
+    is_zero: bool,
+}
+
+/// The open extents. `None` where an input's shape is open altogether, or there are too many.
+fn slots<'a>(
+    graph: &'a proto::OnnxGraph,
+    asked: &ImportOptions<'_>,
+) -> Option<Vec<(OpenExtent<'a>, OpenExtentInfo)>> {
+    let mut slots: Vec<(OpenExtent<'a>, OpenExtentInfo)> = Vec::new();
+    let constants: BTreeSet<&str> =
+        graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+    for input in graph.input.iter().filter(|input| !constants.contains(input.name.as_str())) {
+        if asked.shapes.iter().any(|(name, _)| *name == input.name) {
+            continue;
+        }
+        tensor_type(input)?.shape.as_ref()?;
+        let dims = dims(input);
+        for (axis, dim) in dims.iter().enumerate().filter(|(_, dim)| is_open(dim, asked)) {
+            // Some exporters call all of them `?`.
+            let name = dim.dim_param.as_deref().filter(|name| !["", "?"].contains(name));
+            let slot = name.map_or(OpenExtent::Axis(&input.name, axis), OpenExtent::Named);
+            let says_so = name.is_some_and(|name| name.to_ascii_lowercase().contains("batch"));
+            let is_batch = says_so || (axis == 0 && dims.len() > 1);
+            if let Some((_, known)) = slots.iter_mut().find(|(known, _)| *known == slot) {
+                known.is_batch |= is_batch;
+                continue;
+            }
+            if slots.len() == MAX_SLOTS {
+                return None;
+            }
+            let is_zero = dim.dim_value == Some(0);
+            slots.push((slot, OpenExtentInfo { is_batch, is_zero }));
+        }
+    }
+    Some(slots)
+}
+
+/// Sizes to try, one for each open extent: all of one size first, then some of them 1. Zeros are tried as they are before.
+fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
+    let is_free = |(_, traits): &&(OpenExtent<'_>, OpenExtentInfo)| !traits.is_batch;
+    let others = slots.iter().filter(is_free).count();
+    let some_ones = if others > 1 { 1_u64 << others.min(16) } else { 1 };
+    let mut tries: Vec<Vec<u64>> = Vec::new();
+    for keeps_zeros in [true, false] {
+        for ones in 0..some_ones {
+            for size in SIZES {
+                let sizes = sizes(slots, size, ones, keeps_zeros);
+                if tries.len() < MAX_TRIES && !tries.contains(&sizes) {
+                    tries.push(sizes);
+                }
+            }
+        }
+    }
+    tries
+}
+
+/// A size for each open extent; `ones` has a bit for each that is no batch: those that are 1.
+fn sizes(
+    slots: &[(OpenExtent<'_>, OpenExtentInfo)],
+    size: u64,
+    ones: u64,
+    keeps_zeros: bool,
+) -> Vec<u64> {
+    let mut rest = ones;
+    let mut sizes = Vec::new();
+    for (_, traits) in slots {
+        let is_one = traits.is_batch || rest & 1 == 1;
+        rest >>= u32::from(!traits.is_batch);
+        sizes.push(match (traits.is_zero && keeps_zeros, is_one) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => size,
+        });
+    }
+    sizes
+}
+
+/// What is asked for, with sizes of what is open.
+struct ExtentAssignment {
+    sizes: Vec<(String, u64)>,
+    shapes: Vec<(String, Vec<u64>)>,
+}
+
+impl ExtentAssignment {
+    fn asked<'a>(&'a self, asked: &ImportOptions<'a>) -> ImportOptions<'a> {
+        ImportOptions { sizes: &self.sizes, shapes: &self.shapes, ..asked.clone() }
+    }
+}
+
+fn with(
+    graph: &proto::OnnxGraph,
+    asked: &ImportOptions<'_>,
+    chosen: &[(&OpenExtent<'_>, u64)],
+) -> ExtentAssignment {
+    let mut with = ExtentAssignment { sizes: asked.sizes.to_vec(), shapes: asked.shapes.to_vec() };
+    for (slot, size) in chosen {
+        if let OpenExtent::Named(name) = slot {
+            with.sizes.push(((*name).to_owned(), *size));
+        }
+    }
+    for input in &graph.input {
+        let is_here = |slot: &OpenExtent<'_>| matches!(slot, OpenExtent::Axis(name, _) if *name == input.name);
+        if !chosen.iter().any(|(slot, _)| is_here(slot)) {
+            continue;
+        }
+        let known = ImportOptions { sizes: &with.sizes, ..asked.clone() };
+        let size = |(axis, dim): (usize, &proto::OnnxDimension)| {
+            let own = OpenExtent::Axis(&input.name, axis);
+            let chosen = chosen.iter().find(|(slot, _)| **slot == own).map(|(_, size)| *size);
+            chosen.or_else(|| super::extents::size(dim, &known)).unwrap_or(1)
+        };
+        let shape = dims(input).iter().enumerate().map(size).collect();
+        with.shapes.push((input.name.clone(), shape));
+    }
+    with
+}

@@ -1,0 +1,378 @@
+//! The shape of every tensor of a model, operator by operator; what is known before the model runs is worked out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ImportOptions;
+use super::call::{OnnxCall, ShapedTensor, extent};
+use super::elements::{ConstantElements, called, scalar, values};
+use super::error::{ImportError, ShapeError, ShapeResult, shown};
+use super::extents::{are_asked_for, declared, given, no_tensor, tensor_type, told_open};
+use super::infer::infer;
+use super::network::{NetworkOperand, NetworkOperator, NetworkTensor, OnnxNetwork};
+use super::operator::{is_identity, is_parameter, is_pure, is_unread, kind};
+use super::proto;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+
+/// The most axes of a tensor: each has a letter.
+const MAX_RANK: usize = 26;
+
+/// The most elements that are known at a time, of all tensors together.
+const MAX_ALL_KNOWN: usize = 1 << 22;
+
+/// The most operators and operands that are looked at, those of graphs within others as often as these are.
+const MAX_STEPS: usize = 8_000_000;
+
+/// A step that ends with a diagnostic.
+pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
+
+/// The network of a model.
+pub(super) fn trace<'a>(
+    model: &'a proto::OnnxModel,
+    asked: &ImportOptions<'_>,
+) -> Result<OnnxNetwork<'a>, ImportError> {
+    let Some(graph) = &model.graph else {
+        return Err(Box::new(Diagnostic::placeless(
+            Code::ImportMalformed,
+            "the file has no graph",
+        ))
+        .into());
+    };
+    are_asked_for(graph, asked)?;
+    let mut tracer = ShapeInference {
+        opset: opset(model),
+        declared: declared(graph, asked),
+        outputs: graph.output.iter().map(|output| output.name.as_str()).collect(),
+        scopes: vec![OnnxScope::default()],
+        known: 0,
+        steps: 0,
+        network: OnnxNetwork {
+            name: &graph.name,
+            opset: opset(model),
+            tensors: Vec::new(),
+            operators: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            folded: 0,
+        },
+    };
+    tracer.constants(graph)?;
+    tracer.inputs(graph, asked)?;
+    for node in &graph.node {
+        tracer.operator(node)?;
+    }
+    tracer.outputs(graph)?;
+    Ok(tracer.network)
+}
+
+/// The version of ONNX's own operators; 1 where a model does not say.
+fn opset(model: &proto::OnnxModel) -> i64 {
+    let own = |set: &&proto::OnnxOpset| ["", "ai.onnx"].contains(&set.domain.as_str());
+    model.opset_import.iter().find(own).map_or(1, |set| set.version)
+}
+
+/// The names of a graph. One within another sees the names of that, too.
+#[derive(Default)]
+pub(super) struct OnnxScope<'a> {
+    by_name: BTreeMap<&'a str, usize>,
+    /// What is no tensor here, with the reason.
+    untyped: BTreeMap<&'a str, String>,
+}
+
+pub(super) struct ShapeInference<'a> {
+    opset: i64,
+    pub(super) declared: BTreeMap<&'a str, ShapedTensor>,
+    outputs: BTreeSet<&'a str>,
+    pub(super) scopes: Vec<OnnxScope<'a>>,
+    /// How many elements are known.
+    pub(super) known: usize,
+    /// How many operators and operands were looked at.
+    steps: usize,
+    pub(super) network: OnnxNetwork<'a>,
+}
+
+impl<'a> ShapeInference<'a> {
+    pub(super) fn add(
+        &mut self,
+        name: &'a str,
+        mut shaped: ShapedTensor,
+        is_constant: bool,
+    ) -> InferResult<usize> {
+        if shaped.shape.len() > MAX_RANK {
+            let message = format!("`{}` has {} axes", shown(name), shaped.shape.len());
+            let found = Diagnostic::placeless(Code::ImportUnsupported, message);
+            return Err(Box::new(found.note(format!("the most are {MAX_RANK}"))));
+        }
+        self.known += shaped.known.as_ref().map_or(0, ConstantElements::len);
+        if self.known > MAX_ALL_KNOWN {
+            shaped.known = None;
+        }
+        let position = self.network.tensors.len();
+        self.call(name, position)?;
+        self.network.tensors.push(NetworkTensor { name, shaped, is_constant, is_stored: false });
+        Ok(position)
+    }
+
+    /// Gives a tensor a name in the innermost graph.
+    pub(super) fn call(&mut self, name: &'a str, position: usize) -> InferResult<()> {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        if !name.is_empty() && scope.by_name.insert(name, position).is_some() {
+            let message = format!("two tensors are called `{}`", shown(name));
+            return Err(Box::new(Diagnostic::placeless(Code::ImportMalformed, message)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn opset(&self) -> i64 {
+        self.opset
+    }
+
+    /// Keeps why a name stands for no tensor here.
+    fn refuse(&mut self, name: &'a str, reason: String) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.untyped.insert(name, reason);
+        }
+    }
+
+    pub(super) fn constants(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
+        for tensor in &graph.initializer {
+            let Some(dtype) = scalar(tensor.data_type) else {
+                self.refuse(&tensor.name, called(tensor.data_type.into()));
+                continue;
+            };
+            let shape: Result<Vec<u64>, _> = tensor.dims.iter().copied().map(extent).collect();
+            let Ok(shape) = shape else {
+                let name = shown(&tensor.name);
+                let message = format!("the constant `{name}` has the shape {:?}", tensor.dims);
+                return Err(Box::new(Diagnostic::placeless(Code::ImportMalformed, message)));
+            };
+            let count = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
+            let known = count.and_then(|count| values(tensor, dtype, count));
+            let position = self.add(&tensor.name, ShapedTensor { dtype, shape, known }, true)?;
+            let stored = self.network.tensors.get_mut(position).into_iter();
+            stored.for_each(|tensor| tensor.is_stored = true);
+        }
+        Ok(())
+    }
+
+    fn inputs(
+        &mut self,
+        graph: &'a proto::OnnxGraph,
+        asked: &ImportOptions<'_>,
+    ) -> Result<(), ImportError> {
+        let mut open = Vec::new();
+        for input in &graph.input {
+            // Until version 4 of the format constants are inputs too.
+            if self.scopes.iter().any(|scope| scope.by_name.contains_key(input.name.as_str())) {
+                continue;
+            }
+            let Some(own) = tensor_type(input) else {
+                let message = format!("the input `{}` {}", shown(&input.name), no_tensor(input));
+                let found = Diagnostic::placeless(Code::ImportUnsupported, message);
+                let help = "a graph here has tensors alone; export a model that takes them";
+                return Err(Box::new(found.help(help)).into());
+            };
+            let Some(dtype) = scalar(own.elem_type) else {
+                self.refuse(&input.name, called(own.elem_type.into()));
+                continue;
+            };
+            let shape = given(input, asked, &mut open)?;
+            let position = self.add(&input.name, ShapedTensor::new(dtype, shape), false)?;
+            self.network.inputs.push(position);
+        }
+        match told_open(&open, graph) {
+            None => Ok(()),
+            Some(error) => Err(Box::new(error).into()),
+        }
+    }
+
+    pub(super) fn operator(&mut self, node: &'a proto::OnnxNode) -> InferResult<()> {
+        self.steps += 1 + node.input.len();
+        if self.steps > MAX_STEPS {
+            let message =
+                format!("operators have more than {MAX_STEPS} operands, turns of loops counted");
+            return Err(Box::new(Diagnostic::placeless(Code::LimitGraph, message)));
+        }
+        if node.attribute.iter().any(|attribute| attribute.bodies().next().is_some()) {
+            return self.with_bodies(node);
+        }
+        let inputs = self.operands(node)?;
+        let results = self.results(node, &inputs, outputs(node))?;
+        let is_output =
+            node.output.first().is_some_and(|name| self.outputs.contains(name.as_str()));
+        if let (Some(Some(operand)), Some(name), true, false) =
+            (inputs.first(), node.output.first(), is_identity(node), is_output)
+        {
+            return self.call(name, *operand);
+        }
+        let read = inputs.iter().enumerate().filter(|(k, _)| !is_unread(node, *k));
+        let read = read.filter_map(|(k, operand)| Some((k, (*operand)?)));
+        let read: Vec<(usize, usize)> = read.collect();
+        let is_constant =
+            |k: &usize| self.network.tensors.get(*k).is_some_and(|tensor| tensor.is_constant);
+        let is_made_here = is_pure(node)
+            && (read.iter().all(|(_, operand)| is_constant(operand))
+                || results.iter().all(|one| one.known.is_some()));
+        let is_known = |operand: usize| {
+            let tensor = self.network.tensors.get(operand);
+            tensor.is_some_and(|tensor| tensor.is_constant && tensor.shaped.known.is_some())
+        };
+        let operands =
+            read.iter().map(|(slot, tensor)| NetworkOperand { slot: *slot, tensor: *tensor });
+        let (parameters, inputs): (Vec<_>, Vec<_>) =
+            operands.partition(|one| is_parameter(node, one.slot) && is_known(one.tensor));
+        let mut written = Vec::new();
+        for (name, shaped) in node.output.iter().zip(results) {
+            written.push(self.add(name, shaped, is_made_here)?);
+        }
+        if is_made_here {
+            self.network.folded += usize::from(node.op_type != "Constant");
+        } else {
+            let outputs = written;
+            let operator = NetworkOperator { node, kind: kind(node), inputs, parameters, outputs };
+            self.network.operators.push(operator);
+        }
+        Ok(())
+    }
+
+    /// The operands of an operator; `None` for one that is left out.
+    pub(super) fn operands(&self, node: &proto::OnnxNode) -> InferResult<Vec<Option<usize>>> {
+        node.input.iter().map(|name| self.operand(node, name)).collect()
+    }
+
+    fn operand(&self, node: &proto::OnnxNode, name: &str) -> InferResult<Option<usize>> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        for scope in self.scopes.iter().rev() {
+            if let Some(position) = scope.by_name.get(name) {
+                return Ok(Some(*position));
+            }
+            if let Some(reason) = scope.untyped.get(name) {
+                let found = untyped(&format!("`{}` has", shown(name)), reason);
+                return Err(Box::new(found.note(place(node))));
+            }
+        }
+        let message = format!("nothing before it gives `{}`", shown(name));
+        let found = Diagnostic::placeless(Code::ImportOperands, message);
+        Err(Box::new(found.note(place(node))))
+    }
+
+    /// The tensor that a name stands for in the innermost graph, or in one around it.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.scopes.iter().rev().find_map(|scope| scope.by_name.get(name).copied())
+    }
+
+    pub(super) fn shaped(&self, position: usize) -> Option<&ShapedTensor> {
+        self.network.tensors.get(position).map(|tensor| &tensor.shaped)
+    }
+
+    /// The shapes of an operator's results: by its own rules, else as the model says.
+    fn results(
+        &self,
+        node: &proto::OnnxNode,
+        inputs: &[Option<usize>],
+        outputs: usize,
+    ) -> InferResult<Vec<ShapedTensor>> {
+        let inputs: Vec<Option<&ShapedTensor>> =
+            inputs.iter().map(|position| self.shaped((*position)?)).collect();
+        let call = OnnxCall { node, opset: self.opset, inputs, outputs };
+        self.or_declared(node, infer(&call))
+    }
+
+    /// The results of an operator where they were found, else those that the model says.
+    pub(super) fn or_declared(
+        &self,
+        node: &proto::OnnxNode,
+        found: ShapeResult<Vec<ShapedTensor>>,
+    ) -> InferResult<Vec<ShapedTensor>> {
+        let op = shown(&node.op_type);
+        let (message, reason) = match found {
+            Ok(results) => return Ok(results),
+            Err(ShapeError::Mismatch(message)) => {
+                let found = Diagnostic::placeless(Code::ImportOperands, message).note(place(node));
+                return Err(Box::new(found));
+            }
+            Err(ShapeError::ElementType(number)) => {
+                let found = untyped(&format!("`{op}` gives"), &called(number));
+                return Err(Box::new(found.note(place(node))));
+            }
+            Err(ShapeError::NotTensor(kind)) => {
+                let message = format!("`{op}` works on {kind}, and a graph here has tensors alone");
+                let found = Diagnostic::placeless(Code::ImportUnsupported, message);
+                return Err(Box::new(found.note(place(node))));
+            }
+            Err(ShapeError::DataDependent(reason)) => {
+                (format!("what `{op}` gives has no size before the model runs"), Some(reason))
+            }
+            Err(ShapeError::Operator) => {
+                let message = format!(
+                    "`{op}` is no operator that layoutc knows, and the model does not say what it gives"
+                );
+                (message, None)
+            }
+        };
+        let outputs = outputs(node);
+        let names = node.output.iter().take(outputs);
+        let declared = names.map(|name| self.declared.get(name.as_str()).cloned());
+        if let Some(declared) = declared.collect::<Option<Vec<_>>>() {
+            return Ok(declared);
+        }
+        let mut found = Diagnostic::placeless(Code::ImportShape, message).note(place(node));
+        found.notes.extend(reason);
+        let help = "`onnx.shape_inference.infer_shapes` adds the shapes that it can work out";
+        Err(Box::new(found.help(help)))
+    }
+
+    fn outputs(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
+        let mut known = BTreeSet::new();
+        for output in &graph.output {
+            let position = self.output(output)?;
+            if known.insert(position) {
+                self.network.outputs.push(position);
+            }
+        }
+        Ok(())
+    }
+
+    /// The tensor that a graph gives.
+    pub(super) fn output(&self, output: &proto::OnnxValueInfo) -> InferResult<usize> {
+        self.position(&output.name).ok_or_else(|| {
+            let name = shown(&output.name);
+            let reason = self
+                .scopes
+                .iter()
+                .rev()
+                .find_map(|scope| scope.untyped.get(output.name.as_str()).map(String::as_str));
+            Box::new(match reason {
+                Some(reason) => untyped(&format!("the output `{name}` has"), reason),
+                None => {
+                    let message = format!("nothing gives the output `{name}`");
+                    Diagnostic::placeless(Code::ImportOperands, message)
+                }
+            })
+        })
+    }
+}
+
+/// How many results are asked for, those left out between others included.
+pub(super) fn outputs(node: &proto::OnnxNode) -> usize {
+    node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |k| k + 1)
+}
+
+/// Elements of a type that there is none of here; `what`: `` `x` has ``.
+fn untyped(what: &str, elements: &str) -> Diagnostic {
+    let found = Diagnostic::placeless(Code::ImportUnsupported, format!("{what} {elements}"));
+    found.note("there is no such element type here")
+}
+
+/// ``in `conv1` (Conv), which gives `y` ``
+pub(super) fn place(node: &proto::OnnxNode) -> String {
+    let op = shown(&node.op_type);
+    let gives = node.output.first().map(|name| shown(name)).unwrap_or_default();
+    if node.name.is_empty() {
+        format!("in the `{op}` that gives `{gives}`")
+    } else {
+        format!("in `{}`, the `{op}` that gives `{gives}`", shown(&node.name))
+    }
+}

@@ -1,0 +1,223 @@
+//! Operators that run graphs of their own: `If`, `Loop`, `Scan` and others.
+//!
+//! Where it is known which branch an `If` takes, its operators stand in place of it. All others stay one operator: what the
+//! graph reads of those around it are operands, and its own operators are looked at for the shapes of the results alone.
+
+use std::collections::BTreeSet;
+
+use super::call::{OnnxCall, ShapedTensor};
+use super::elements::ConstantElements;
+use super::error::{ShapeError, ShapeResult, listed};
+use super::infer::infer;
+use super::network::{NetworkOperand, NetworkOperator};
+use super::operator::{OnnxOperatorKind, is_standard};
+use super::proto;
+use super::shape_inference::{InferResult, OnnxScope, ShapeInference, outputs};
+use crate::codes::Code;
+
+/// What a graph within an operator gives, and which tensors around it it reads.
+pub(super) struct SubgraphSummary {
+    pub(super) results: Vec<ShapedTensor>,
+    pub(super) read: Vec<usize>,
+    /// For each result the operand that it is, where it is one.
+    pub(super) same: Vec<Option<usize>>,
+}
+
+impl<'a> ShapeInference<'a> {
+    /// An operator with graphs.
+    pub(super) fn with_bodies(&mut self, node: &'a proto::OnnxNode) -> InferResult<()> {
+        let inputs = self.operands(node)?;
+        let graph = |name: &str| {
+            let own = node.attribute.iter().find(|attribute| attribute.name == name);
+            own.and_then(|attribute| attribute.g.as_deref())
+        };
+        if let (true, "If", Some(yes), Some(no)) =
+            (is_standard(node), node.op_type.as_str(), graph("then_branch"), graph("else_branch"))
+        {
+            return self.branches(node, &inputs, yes, no);
+        }
+        let (found, read) = match (node.op_type.as_str(), graph("body")) {
+            ("Loop", Some(body)) if is_standard(node) => self.looped(&inputs, body)?,
+            ("Scan", Some(body)) if is_standard(node) && self.opset() >= 9 => {
+                self.scanned(node, &inputs, body)?
+            }
+            ("SequenceMap", _) => (Err(ShapeError::NotTensor("sequences of tensors")), Vec::new()),
+            _ => (self.inferred(node, &inputs), self.free_names(node)),
+        };
+        let results = self.or_declared(node, found)?;
+        self.opaque(node, &inputs, &read, results)
+    }
+
+    fn inferred(
+        &self,
+        node: &proto::OnnxNode,
+        inputs: &[Option<usize>],
+    ) -> ShapeResult<Vec<ShapedTensor>> {
+        let inputs = inputs.iter().map(|position| self.shaped((*position)?)).collect();
+        infer(&OnnxCall { node, opset: self.opset(), inputs, outputs: outputs(node) })
+    }
+
+    /// The tensors around it that the graphs of an operator name.
+    fn free_names(&self, node: &proto::OnnxNode) -> Vec<usize> {
+        let mut read = Vec::new();
+        let mut rest: Vec<&proto::OnnxGraph> =
+            node.attribute.iter().flat_map(proto::OnnxAttribute::bodies).collect();
+        while let Some(body) = rest.pop() {
+            for inner in &body.node {
+                let known = inner.input.iter().filter_map(|name| self.position(name));
+                read.extend(known);
+                rest.extend(inner.attribute.iter().flat_map(proto::OnnxAttribute::bodies));
+            }
+        }
+        read
+    }
+
+    /// An operator as one, whatever its graphs do.
+    fn opaque(
+        &mut self,
+        node: &'a proto::OnnxNode,
+        inputs: &[Option<usize>],
+        read: &[usize],
+        results: Vec<ShapedTensor>,
+    ) -> InferResult<()> {
+        let given = inputs.iter().enumerate();
+        let given =
+            given.filter_map(|(slot, tensor)| Some(NetworkOperand { slot, tensor: (*tensor)? }));
+        let mut operands: Vec<NetworkOperand> = given.collect();
+        let mut known: BTreeSet<usize> = operands.iter().map(|operand| operand.tensor).collect();
+        let others = read.iter().copied().filter(|position| known.insert(*position));
+        let others = others.enumerate();
+        operands
+            .extend(others.map(|(k, tensor)| NetworkOperand { slot: inputs.len() + k, tensor }));
+        let mut written = Vec::new();
+        for (name, shaped) in node.output.iter().zip(results) {
+            written.push(self.add(name, ShapedTensor { known: None, ..shaped }, false)?);
+        }
+        let (kind, inputs, outputs) = (OnnxOperatorKind::RowMajor, operands, written);
+        let parameters = Vec::new();
+        self.network.operators.push(NetworkOperator { node, kind, inputs, parameters, outputs });
+        Ok(())
+    }
+
+    fn branches(
+        &mut self,
+        node: &'a proto::OnnxNode,
+        inputs: &[Option<usize>],
+        yes: &'a proto::OnnxGraph,
+        no: &'a proto::OnnxGraph,
+    ) -> InferResult<()> {
+        let condition = inputs.first().copied().flatten().and_then(|k| self.shaped(k));
+        let known = condition.and_then(|condition| condition.known.as_ref());
+        if let Some([truth]) = known.and_then(ConstantElements::integers) {
+            return self.taken(node, if *truth == 0 { no } else { yes });
+        }
+        let (yes, no) = (self.body(yes, Vec::new()), self.body(no, Vec::new()));
+        let (found, read) = match (yes, no) {
+            (Err(fault), Err(_)) => return Err(fault),
+            (Ok(body), Err(fault)) | (Err(fault), Ok(body)) => match fault.code {
+                // A branch that does not go with the shapes is not the one that is taken.
+                Code::ImportOperands => (Ok(body.results), body.read),
+                Code::ImportShape => {
+                    let message = format!("in one of the branches {}", fault.message);
+                    (Err(ShapeError::DataDependent(message)), body.read)
+                }
+                _ => return Err(fault),
+            },
+            (Ok(yes), Ok(no)) => {
+                let read = [yes.read, no.read].concat();
+                (alike(yes.results, &no.results), read)
+            }
+        };
+        let results = self.or_declared(node, found)?;
+        self.opaque(node, inputs, &read, results)
+    }
+
+    /// The operators of the branch that is taken stand in place of the `If`.
+    fn taken(
+        &mut self,
+        node: &'a proto::OnnxNode,
+        branch: &'a proto::OnnxGraph,
+    ) -> InferResult<()> {
+        let before = self.network.tensors.len();
+        self.scopes.push(OnnxScope::default());
+        self.own(branch)?;
+        let given = branch.output.iter().map(|output| self.output(output));
+        let given = given.collect::<InferResult<Vec<_>>>()?;
+        self.scopes.pop();
+        for (name, position) in node.output.iter().zip(given) {
+            self.call(name, position)?;
+            // A result has the name that those around know.
+            if let Some(tensor) = self.network.tensors.get_mut(position)
+                && position >= before
+                && !name.is_empty()
+            {
+                tensor.name = name;
+            }
+        }
+        self.network.folded += 1;
+        Ok(())
+    }
+
+    /// The constants and operators of a graph.
+    fn own(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
+        let asked = super::ImportOptions::default();
+        self.declared.extend(super::extents::declared(graph, &asked));
+        self.constants(graph)?;
+        graph.node.iter().try_for_each(|node| self.operator(node))
+    }
+
+    /// Looks at a graph with operands of some shapes, and leaves nothing of it.
+    pub(super) fn body(
+        &mut self,
+        graph: &'a proto::OnnxGraph,
+        operands: Vec<ShapedTensor>,
+    ) -> InferResult<SubgraphSummary> {
+        let (tensors, operators) = (self.network.tensors.len(), self.network.operators.len());
+        let (folded, depth) = (self.network.folded, self.scopes.len());
+        self.scopes.push(OnnxScope::default());
+        let found = self.within(graph, operands, tensors, operators);
+        self.scopes.truncate(depth);
+        self.network.tensors.truncate(tensors);
+        self.network.operators.truncate(operators);
+        self.network.folded = folded;
+        found
+    }
+
+    fn within(
+        &mut self,
+        graph: &'a proto::OnnxGraph,
+        operands: Vec<ShapedTensor>,
+        tensors: usize,
+        operators: usize,
+    ) -> InferResult<SubgraphSummary> {
+        let mut own = Vec::new();
+        for (input, shaped) in graph.input.iter().zip(operands) {
+            own.push(self.add(&input.name, shaped, false)?);
+        }
+        self.own(graph)?;
+        let given = graph.output.iter().map(|output| self.output(output));
+        let given = given.collect::<InferResult<Vec<_>>>()?;
+        let inner = self.network.operators.get(operators..).unwrap_or_default();
+        let read = inner.iter().flat_map(NetworkOperator::reads).chain(given.iter().copied());
+        let mut read: Vec<usize> = read.filter(|position| *position < tensors).collect();
+        read.sort_unstable();
+        read.dedup();
+        let results = given.iter().filter_map(|position| self.shaped(*position).cloned());
+        let same = given.iter().map(|position| own.iter().position(|own| own == position));
+        Ok(SubgraphSummary { results: results.collect(), read, same: same.collect() })
+    }
+}
+
+/// The results of both branches, where these have one shape and element type.
+fn alike(yes: Vec<ShapedTensor>, no: &[ShapedTensor]) -> ShapeResult<Vec<ShapedTensor>> {
+    let is_alike =
+        |(a, b): &(&ShapedTensor, &ShapedTensor)| a.dtype == b.dtype && a.shape == b.shape;
+    if let Some((a, b)) = yes.iter().zip(no).find(|pair| !is_alike(pair)) {
+        let (a, b) = (listed(&a.shape), listed(&b.shape));
+        let message = "which branch runs is known only when the model does";
+        return Err(ShapeError::DataDependent(format!(
+            "{message}, and one gives {a}, the other {b}"
+        )));
+    }
+    Ok(yes)
+}

@@ -1,0 +1,120 @@
+//! Whether two tensors lie in memory alike, axes matched by name.
+
+use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
+pub use layoutc_algebra::locate::ElementLocation;
+use layoutc_algebra::proof::listed;
+
+use crate::check::RayonExecutor;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::env::NoCache;
+use crate::layout_names;
+use crate::model::Tensor;
+
+/// How two tensors compare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TensorComparison {
+    /// Every element has one physical index and one offset in both.
+    Same {
+        /// Whether their memories have one size too.
+        equal_sizes: bool,
+    },
+    /// Some element has not.
+    Differs {
+        /// Its logical index: the first in row-major order, where no symbol has a say.
+        logical: Vec<i128>,
+        /// The values of the symbols for which it is, by name.
+        symbols: Vec<(String, i128)>,
+        /// Where the first tensor has it, and the second.
+        places: [ElementLocation; 2],
+    },
+    /// The physical ranks, first and second, differ.
+    Ranks([usize; 2]),
+}
+
+/// Whether two tensors have the same map. Indices are in the order of the first tensor's axes.
+///
+/// # Errors
+/// A diagnostic, where their axes or extents differ or nothing could be decided.
+pub fn same(first: &Tensor, second: &Tensor) -> Result<TensorComparison, Box<Diagnostic>> {
+    let names = |tensor: &Tensor| -> Vec<String> {
+        tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect()
+    };
+    let (own, others) = (names(first), names(second));
+    let order: Option<Vec<usize>> =
+        own.iter().map(|name| others.iter().position(|other| other == name)).collect();
+    let Some(order) = order.filter(|order| order.len() == others.len()) else {
+        let list =
+            |names: &[String]| if names.is_empty() { "none".to_owned() } else { listed(names) };
+        let (own, others) = (list(&own), list(&others));
+        let message = format!("the axes of `{}` are not those of `{}`", second.name, first.name);
+        let error = at(second, Code::ShapeSame, message);
+        let error = error.note(format!("they are {own}, and {others}"));
+        return Err(Box::new(error.help("give both the same axes, in any order")));
+    };
+    let moved = second.layout.permuted(&order).map_err(CompareError::Expr);
+    let found = moved.and_then(|moved| compare(&first.layout, &moved, &RayonExecutor(&NoCache)));
+    match found {
+        Ok(LayoutEquivalence::Undecided { points }) => {
+            let (a, b) = (&first.name, &second.name);
+            let message = format!("whether `{a}` and `{b}` are the same map could not be decided");
+            let error = at(second, Code::MapUndecided, message);
+            let (why, help) = match points {
+                Some(points) => (
+                    format!("{points} elements would have to be compared one by one"),
+                    "compare them with smaller extents",
+                ),
+                None => (
+                    "an extent is known only at run time, and the sizes that were tried agree"
+                        .to_owned(),
+                    "state more of the symbols (`min`, `max`, `multiple`), or compare at one size",
+                ),
+            };
+            Err(Box::new(error.note(why).help(help)))
+        }
+        Ok(LayoutEquivalence::Same { equal_sizes }) => Ok(TensorComparison::Same { equal_sizes }),
+        Ok(LayoutEquivalence::Differs { logical, symbols, first, second }) => {
+            Ok(TensorComparison::Differs { logical, symbols, places: [first, second] })
+        }
+        Ok(LayoutEquivalence::Ranks { first, second }) => {
+            Ok(TensorComparison::Ranks([first, second]))
+        }
+        Err(error) => Err(Box::new(fault(&error, first, second, &order))),
+    }
+}
+
+fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize]) -> Diagnostic {
+    let (a, b) = (&first.name, &second.name);
+    match error {
+        CompareError::Extent { axis } => {
+            let extent = |tensor: &Tensor, axis: Option<usize>| {
+                let axis = axis.and_then(|axis| tensor.layout.logical.get(axis));
+                axis.map_or(String::new(), |axis| layout_names::expr(&axis.extent, &tensor.layout))
+            };
+            let name = first.layout.logical.get(*axis).map_or("", |axis| axis.name.as_str());
+            let (own, other) =
+                (extent(first, Some(*axis)), extent(second, order.get(*axis).copied()));
+            let message = format!("the extents of axis `{name}` differ");
+            at(second, Code::ShapeSame, message)
+                .note(format!("it has {own} in `{a}`, and {other} in `{b}`"))
+                .help("give both the same extent")
+        }
+        CompareError::Rank { .. } | CompareError::Symbol { .. } => {
+            at(second, Code::ShapeSame, error.to_string())
+                .help("give both the same axes and symbols")
+        }
+        CompareError::Domain => {
+            let message = format!("`{a}` and `{b}` have different elements");
+            at(second, Code::ShapeSame, message).help("write the same `where` in both shapes")
+        }
+        CompareError::Expr(inner) => {
+            let message = format!("the comparison of `{a}` and `{b}` is too large: {inner}");
+            at(second, Code::MapUndecided, message).help("compare them with smaller extents")
+        }
+    }
+}
+
+/// An error at a tensor's layout.
+fn at(tensor: &Tensor, code: Code, message: String) -> Diagnostic {
+    Diagnostic::error(code, message, tensor.places.layout.clone(), "")
+}

@@ -1,0 +1,373 @@
+//! What is wrong with a node by the look of its tokens, said better than a general parser can: numbers out of range,
+//! KDL 1, expressions without quotes.
+
+use std::ops::Range;
+
+use super::bracket_lists;
+use super::diagnostic_sink::DiagnosticSink;
+use super::lex::{KdlToken, KdlTokenKind, has_comments};
+use super::number;
+use crate::codes::Code;
+use crate::diagnostic::Fix;
+use crate::nearest::nearest;
+
+use super::read::{ITEMS, NodeScope};
+
+/// Whether the tokens of a node are spelled well; the first fault is reported. `parent` is the name of the node around.
+pub(super) fn check(
+    text: &str,
+    head: &[KdlToken],
+    parent: &str,
+    faults: &mut DiagnosticSink,
+) -> bool {
+    if head.iter().any(|token| token.kind == KdlTokenKind::Bad) {
+        return false;
+    }
+    if let Some(token) =
+        head.iter().find(|token| token.kind == KdlTokenKind::Stray || token.glued_comment)
+    {
+        unquoted(text, head, token, parent, faults);
+        return false;
+    }
+    if head.get(1).is_some_and(|token| token.kind == KdlTokenKind::Equals) {
+        property_for_node(text, head, parent, faults);
+        return false;
+    }
+    if let Some(span) = misplaced_equals(head) {
+        let message = "`=` stands between a property and its value";
+        let fault = faults.error(Code::KdlSyntax, message, span, "");
+        fault.helped("write `name=value`, or leave the `=` out");
+        return false;
+    }
+    let words = head.iter().enumerate().all(|(at, token)| match token.kind {
+        KdlTokenKind::Bare => {
+            let key =
+                at == 0 || head.get(at + 1).is_some_and(|next| next.kind == KdlTokenKind::Equals);
+            word(text, token.span.clone(), key, faults)
+        }
+        KdlTokenKind::Quoted { hashes: 0 } => escapes(text, token, faults),
+        KdlTokenKind::MultiLine => {
+            lines(text, token, faults);
+            false
+        }
+        KdlTokenKind::Quoted { .. }
+        | KdlTokenKind::Bad
+        | KdlTokenKind::Open
+        | KdlTokenKind::Close
+        | KdlTokenKind::Equals
+        | KdlTokenKind::End
+        | KdlTokenKind::SlashDash
+        | KdlTokenKind::Stray => true,
+    });
+    if !words {
+        return false;
+    }
+    if let Some(pair) = head.windows(2).find(|pair| touching(pair)) {
+        let span = pair[0].span.start..pair[1].span.end;
+        let apart = [&pair[0], &pair[1]].map(|token| text.get(token.span.clone()));
+        let apart = apart.map(Option::unwrap_or_default).join(" ");
+        let fault = faults.error(Code::KdlSyntax, "a blank is missing inside this", span, "");
+        fault.helped(format!("write `{apart}`"));
+        fault.rewrite(apart);
+        return false;
+    }
+    true
+}
+
+/// The first `=` that does not stand between two words, one property's name and its value.
+fn misplaced_equals(head: &[KdlToken]) -> Option<Range<usize>> {
+    let mut at = 1;
+    while let Some(token) = head.get(at) {
+        let is_word =
+            |at: usize| head.get(at).is_some_and(|token| token.kind != KdlTokenKind::Equals);
+        if token.kind == KdlTokenKind::Equals {
+            return Some(token.span.clone());
+        }
+        if is_word(at + 1) || head.len() == at + 1 {
+            at += 1;
+        } else if is_word(at + 2) {
+            at += 3;
+        } else {
+            return head.get(at + 1).map(|equals| equals.span.clone());
+        }
+    }
+    None
+}
+
+/// Whether two words stand without a blank between them.
+fn touching(pair: &[KdlToken]) -> bool {
+    pair[0].span.end == pair[1].span.start
+        && pair.iter().all(|token| token.kind != KdlTokenKind::Equals)
+}
+
+/// Whether every backslash of a string begins an escape of KDL.
+fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
+    let source = text.get(token.span.clone()).unwrap_or_default();
+    let mut rest = source.char_indices();
+    while let Some((at, c)) = rest.next() {
+        let Some((next_at, next)) = (if c == '\\' { rest.next() } else { continue }) else { break };
+        let after = source.get(next_at + 1..).unwrap_or_default();
+        let good = match next {
+            '"' | '\\' | 'b' | 'f' | 'n' | 'r' | 't' | 's' => true,
+            'u' => scalar(after).is_some(),
+            other => other.is_whitespace(),
+        };
+        if !good {
+            let span = token.span.start + at..token.span.start + next_at + next.len_utf8();
+            let message = format!("`\\{next}` begins no escape of KDL");
+            faults
+                .error(Code::KdlSyntax, message, span, "")
+                .helped("use `#\"…\"#`, in which nothing is escaped");
+            return false;
+        }
+    }
+    true
+}
+
+/// The longest text that is shown on one line.
+const SHOWN: usize = 200;
+
+/// A string over several lines.
+fn lines(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) {
+    let source = text.get(token.span.clone()).unwrap_or_default();
+    let words: Vec<&str> = source.trim_matches(['#', '"']).split_whitespace().collect();
+    let line = words.join(" ");
+    let message = "a string stands on one line, in one pair of quotes";
+    let fault = faults.error(Code::ExprEscape, message, token.span.clone(), "");
+    if line.len() > SHOWN || line.contains(['"', '\\']) {
+        fault.helped("write it as `\"…\"` on one line");
+    } else {
+        fault.helped(format!("write it on one line: `\"{line}\"`"));
+        fault.rewrite(format!("\"{line}\""));
+    }
+}
+
+/// The character that the rest of `\u{1F600}` spells.
+fn scalar(after: &str) -> Option<char> {
+    let (digits, _) = after.strip_prefix('{')?.split_once('}')?;
+    let hex = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| hex)?)
+}
+
+/// A character that only an expression has, or a comment that an unquoted `//` has opened.
+fn unquoted(
+    text: &str,
+    head: &[KdlToken],
+    token: &KdlToken,
+    parent: &str,
+    faults: &mut DiagnosticSink,
+) {
+    let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
+    let name = head.first().map(of).unwrap_or_default();
+    let outside = || format!("`{}` must not stand outside quotes", of(token));
+    // From the fault's own word to the end of the line: that is what was meant as the expression.
+    let glued = |pair: &[KdlToken]| pair[0].span.end == pair[1].span.start;
+    let at = head.iter().position(|t| t.span == token.span).unwrap_or_default();
+    if let Some(list) = bracket_lists::meant(text, head, at, parent) {
+        bracketed(list, token, outside(), faults);
+        return;
+    }
+    if ITEMS.contains(&name) && of(token) == "(" {
+        let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
+        fault.helped(match name {
+            "kernel" => {
+                "write the tensors in the block: `kernel k { operands A B; compute \"…\" }`"
+                    .to_owned()
+            }
+            _ => format!("write `{name} NAME property=value {{ … }}`: a node has no parentheses"),
+        });
+        return;
+    }
+    let is_statement =
+        name == "compute" || (parent == "kernel" && !NodeScope::KERNEL.words().0.contains(&name));
+    let mut first = at;
+    while first > 1
+        && glued(&head[first - 1..=first])
+        && head[first - 1].kind != KdlTokenKind::Equals
+    {
+        first -= 1;
+    }
+    if name == "map" || name == "compute" {
+        first = 1.min(at);
+    } else if is_statement {
+        first = 0;
+    }
+    let start = head.get(first).map_or(token.span.start, |t| t.span.start);
+    let rest = text.get(start..).unwrap_or_default();
+    let end = rest.find(['\n', '\r', '{', '}', ';', '"']).unwrap_or(rest.len());
+    let mut meant = rest.get(..end).unwrap_or_default().trim_end();
+    if name != "map" && !is_statement {
+        meant = meant.split_whitespace().next().unwrap_or_default();
+    }
+    let place = faults.place(start..start + meant.len());
+    let meant = meant.trim_matches(QUOTES);
+    let text_in_quotes = match name {
+        "map" => format!("\"{}\"", meant.replace('[', "(").replace(']', ")")),
+        _ if is_statement && first == 0 => format!("compute \"{meant}\""),
+        _ => format!("\"{meant}\""),
+    };
+    let help = format!("write it as one quoted string: `{text_in_quotes}`");
+    let fix = Fix { place, text: text_in_quotes };
+    if token.glued_comment {
+        let span = start..token.span.end + 2;
+        let message = "`//` begins a comment here: the rest of the line is lost";
+        let label = format!(
+            "`{}` is all that is left",
+            text.get(start..token.span.end).unwrap_or_default()
+        );
+        let fault = faults.error(Code::ExprUnquoted, message, span, label);
+        fault.helped(help).helped("put a blank before `//` if a comment is meant");
+        fault.fixes.push(fix);
+    } else if of(token) == "\\" {
+        let message = "a `\\` outside quotes continues a line, and must be the last of it";
+        let fault = faults.error(Code::KdlSyntax, message, token.span.clone(), "");
+        fault.helped("leave it out, or begin a new line behind it");
+    } else if name != "map" && !is_statement && matches!(of(token), "[" | "]") {
+        let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
+        fault.helped(match name.trim_end_matches(':') {
+            "shape" => "write the axes as nodes in a block: `shape { n 16; c 4 }`",
+            "[" if parent.is_empty() => {
+                "a tensor is written `tensor input dtype=f32 { shape { n 16; c 4 } }`"
+            }
+            _ => "take it out: blanks part arguments, and a block stands in `{ … }`",
+        });
+    } else {
+        let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
+        fault.helped(help);
+        fault.fixes.push(fix);
+    }
+}
+
+/// A list in brackets.
+fn bracketed(
+    list: bracket_lists::BracketList,
+    token: &KdlToken,
+    outside: String,
+    faults: &mut DiagnosticSink,
+) {
+    let place = faults.place(list.place);
+    let fault = if list.is_shape {
+        let message = "axes are nodes in a block: each has a name";
+        faults.error(Code::ShapeForm, message, list.list, "")
+    } else {
+        faults.error(Code::ExprUnquoted, outside, token.span.clone(), "")
+    };
+    fault.helped(list.help);
+    if !list.text.is_empty() {
+        fault.fixes.push(Fix { place, text: list.text });
+    }
+}
+
+/// `n=1` where a node is expected.
+fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut DiagnosticSink) {
+    let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
+    let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);
+    let words: Vec<&str> = head.iter().filter(|t| t.kind != KdlTokenKind::Equals).map(of).collect();
+    let (code, meant) = if parent == "shape" {
+        let axes: Vec<String> = words.chunks(2).map(|pair| pair.join(" ")).collect();
+        (Code::ShapeForm, axes.join("; "))
+    } else {
+        (Code::KdlSyntax, words.join(" "))
+    };
+    let message =
+        format!("`{}` begins a node, and a node's name is followed by a blank", of(&head[0]));
+    let fault = faults.error(code, message, whole.clone(), "");
+    let is_property =
+        NodeScope::of(parent).is_some_and(|scope| scope.words().1.contains(&of(&head[0])));
+    if let (true, [name, value]) = (is_property, words.as_slice()) {
+        fault.helped(format!("it is a property: `{parent} … {name}={value}`"));
+        return;
+    }
+    fault.helped(format!("write `{meant}`"));
+    if !text.get(whole).is_some_and(has_comments) {
+        fault.rewrite(meant);
+    }
+}
+
+/// Marks that begin strings elsewhere.
+const QUOTES: &[char] = &['\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}'];
+
+/// Whether a word without quotes is a name, a keyword or a number that can be read.
+fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSink) -> bool {
+    let word = text.get(span.clone()).unwrap_or_default();
+    let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
+    if word.starts_with(QUOTES) {
+        let message = "a string stands in double quotes";
+        let fault = faults.error(Code::KdlSyntax, message, span, "");
+        let inside = word.trim_matches(QUOTES);
+        fault.helped(format!("write `\"{inside}\"`"));
+        if word.len() > 1 && word.ends_with(QUOTES) {
+            fault.rewrite(format!("\"{inside}\""));
+        }
+        return false;
+    }
+    if matches!(unsigned, "true" | "false" | "null" | "inf" | "nan") {
+        let fault = faults.error(Code::KdlSyntax, format!("`{word}` is a keyword"), span, "");
+        fault
+            .helped(format!("KDL 2 writes it `#{word}`"))
+            .helped("KDL 1 wrote keywords without `#`; manifests are KDL 2");
+        fault.rewrite(format!("#{word}"));
+        return false;
+    }
+    if word.starts_with('#') && !KEYWORDS.contains(&word) {
+        let message = format!("`{}` is no keyword of KDL", shorten(word));
+        let fault = faults.error(Code::KdlSyntax, message, span, "");
+        if word == "#include" {
+            fault.helped("another manifest is taken by `use \"common.kdl\"`");
+            return false;
+        }
+        if is_name || word == "#" {
+            fault.helped("a comment begins with `//`");
+            return false;
+        }
+        fault.noted("they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`");
+        match nearest(word, KEYWORDS.iter().copied()) {
+            Some(near) => fault.mean(near),
+            None => {
+                fault.helped("write one of these, or leave the `#` out");
+            }
+        }
+        return false;
+    }
+    if matches!(word, "r") && text.get(span.end..).is_some_and(|rest| rest.starts_with(['"', '#']))
+    {
+        let fault = faults.error(Code::KdlSyntax, "`r` does not begin a raw string", span, "");
+        fault.helped("KDL 1 wrote `r\"…\"`; KDL 2 writes `#\"…\"#`");
+        return false;
+    }
+    let first = unsigned.strip_prefix('.').unwrap_or(unsigned);
+    if !first.starts_with(|c: char| c.is_ascii_digit()) {
+        return true;
+    }
+    if is_name {
+        let message = format!("`{word}` is a number where a name is expected");
+        let fault = faults.error(Code::KdlSyntax, message, span, "");
+        fault.helped("begin the name with a letter or `_`");
+        return false;
+    }
+    match number::read(unsigned) {
+        Ok(()) => true,
+        Err((message, help)) => {
+            let fault = faults.error(Code::KdlNumber, message, span, "");
+            match number::meant(word) {
+                Some((text, why)) => fault.helped(format!("write `{text}`{why}")).rewrite(text),
+                None => {
+                    fault.helped(help);
+                }
+            }
+            false
+        }
+    }
+}
+
+/// The keywords of KDL 2.
+const KEYWORDS: &[&str] = &["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
+
+/// The first characters of a word that may be very long.
+pub(super) fn shorten(word: &str) -> String {
+    let mut start: String = word.chars().take(40).collect();
+    if start.len() < word.len() {
+        start.push('…');
+    }
+    start
+}

@@ -1,0 +1,400 @@
+//! What a node takes: how many arguments, which properties, whether a block. And what to say of a node that has no
+//! place where it stands.
+
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+
+use super::ManifestReader;
+use super::foreign_words;
+use super::keywords::{FOREIGN, STEPS};
+use crate::codes::Code;
+use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
+use crate::nearest::nearest;
+
+/// Whether a node has a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockRule {
+    Never,
+    Maybe,
+    Always,
+}
+
+/// What a node takes.
+#[derive(Debug)]
+pub(super) struct NodeSignature {
+    /// How it is written, for help.
+    pub(super) usage: &'static str,
+    /// How many arguments.
+    pub(super) args: RangeInclusive<usize>,
+    /// Its properties; `None` if it takes any.
+    pub(super) props: Option<&'static [&'static str]>,
+    /// Whether it has a block.
+    pub(super) block: BlockRule,
+}
+
+/// The nodes at the top of a manifest.
+pub(crate) const ITEMS: &[&str] = &[
+    "use",
+    "const",
+    "symbol",
+    "memory-space",
+    "mesh",
+    "transform",
+    "tensor",
+    "view",
+    "convert",
+    "kernel",
+    "instance",
+    "backend",
+    "graph",
+];
+
+/// A place where nodes stand.
+#[derive(Debug)]
+pub(crate) struct NodeScope {
+    /// Where, for messages: `in a manifest`.
+    place: &'static str,
+    /// The nodes that may stand there.
+    nodes: &'static [&'static str],
+    /// The properties of the node around.
+    pub(super) props: &'static [&'static str],
+}
+
+impl NodeScope {
+    pub(crate) const TOP: Self = Self { place: "a manifest", nodes: ITEMS, props: &[] };
+    pub(crate) const KERNEL: Self = Self {
+        place: "a kernel",
+        nodes: &[
+            "operands",
+            "compute",
+            "range",
+            "acc",
+            "accumulate",
+            "local",
+            "loops",
+            "split",
+            "tile",
+            "unroll",
+            "vectorize",
+            "parallel",
+            "cache",
+        ],
+        props: &[],
+    };
+    pub(crate) const BACKEND: Self = Self {
+        place: "a backend",
+        nodes: &["default-layout", "op", "others"],
+        props: &["like", "verify"],
+    };
+    pub(crate) const OPERATOR: Self = Self {
+        place: "an operator",
+        nodes: &["accepts"],
+        props: &[
+            "elementwise",
+            "by-letter",
+            "any",
+            "default",
+            "transpose",
+            "shapes",
+            "types",
+            "cost",
+            "cost-per-byte",
+        ],
+    };
+    pub(crate) const ACCEPTS: Self = Self {
+        place: "an alternative",
+        nodes: &["in", "out"],
+        props: &["cost", "cost-per-byte", "when"],
+    };
+    pub(crate) const GRAPH: Self = Self {
+        place: "a graph",
+        nodes: &["input", "constant", "node", "output", "keep", "forbid"],
+        props: &["backend"],
+    };
+    pub(crate) const NODE: Self =
+        Self { place: "a node", nodes: &["in", "out", "accepts"], props: &["op"] };
+    pub(crate) const GRAPH_TENSOR: Self =
+        Self { place: "a tensor of a graph", nodes: &["shape"], props: &["dtype", "layout"] };
+    pub(crate) const CACHE: Self =
+        Self { place: "a cache", nodes: &["layout", "memory"], props: &["at", "double"] };
+    pub(crate) const LOCAL: Self =
+        Self { place: "a local tensor", nodes: &["layout"], props: &["dtype"] };
+    pub(crate) const INSTANCE: Self = Self {
+        place: "an instance",
+        nodes: &["loops", "split", "tile", "unroll", "vectorize", "parallel", "cache"],
+        props: &["of"],
+    };
+    pub(crate) const TENSOR: Self = Self {
+        place: "a tensor",
+        nodes: &["dtype", "shape", "layout", "memory", "nibbles", "shard", "ring", "require"],
+        props: &["cast", "dtype", "like", "nibbles", "pack-from", "targets"],
+    };
+    pub(crate) const VIEW: Self =
+        Self { place: "a view", nodes: &["shape", "layout", "map"], props: &["of", "dtype"] };
+    pub(crate) const CONVERT: Self = Self {
+        place: "a conversion",
+        nodes: &["order", "block", "inside", "stores", "fill"],
+        props: &["to", "cast", "max-staging"],
+    };
+    pub(crate) const STEPS: Self = Self {
+        place: "a layout",
+        nodes: &[
+            "map",
+            "apply",
+            "order",
+            "split",
+            "fuse",
+            "tile",
+            "pad",
+            "strides",
+            "swizzle",
+            "align",
+            "fill",
+            "padding",
+            "axis-separators",
+            "notation",
+        ],
+        props: &[],
+    };
+}
+
+impl NodeScope {
+    /// The nodes that may stand here, and the properties of the node around.
+    pub(crate) fn words(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (self.nodes, self.props)
+    }
+
+    /// The place inside a node.
+    pub(crate) fn of(node: &str) -> Option<Self> {
+        Some(match node {
+            "tensor" => Self::TENSOR,
+            "view" => Self::VIEW,
+            "kernel" => Self::KERNEL,
+            "graph" => Self::GRAPH,
+            "convert" => Self::CONVERT,
+            _ => return None,
+        })
+    }
+
+    /// Whether a node of this name may stand here.
+    pub(super) fn has(&self, node: &str) -> bool {
+        self.nodes.contains(&node)
+    }
+}
+
+impl ManifestReader<'_, '_> {
+    /// Whether the node has the form; every way in which it has not is reported. `false` for a broken node, without
+    /// another word.
+    pub(super) fn form(&mut self, node: &ManifestNode, form: &NodeSignature) -> bool {
+        if node.broken {
+            return false;
+        }
+        let before = self.faults.count();
+        self.properties(node, form);
+        if node.args.len() < *form.args.start() {
+            let message = format!("`{}` needs {}", node.name, arguments(&form.args));
+            let span = node.head.clone();
+            self.faults.error(Code::KdlMissing, message, span, "").helped(usage(form));
+        }
+        if let Some(first) = node.args.get(*form.args.end()) {
+            let end = node.args.last().map_or(first.span.end, |arg| arg.span.end);
+            let message = format!("`{}` takes {}", node.name, arguments(&form.args));
+            let span = first.span.start..end;
+            self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
+        }
+        match (form.block, &node.children) {
+            (BlockRule::Never, Some(_)) => {
+                let message = format!("`{}` takes no block", node.name);
+                let span = self.block_span(node);
+                self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
+            }
+            (BlockRule::Always, None) => {
+                let message = format!("`{}` needs a block", node.name);
+                let span = node.head.clone();
+                self.faults.error(Code::KdlMissing, message, span, "").helped(usage(form));
+            }
+            (BlockRule::Never | BlockRule::Maybe, None)
+            | (BlockRule::Maybe | BlockRule::Always, Some(_)) => {}
+        }
+        self.faults.count() == before
+    }
+
+    fn properties(&mut self, node: &ManifestNode, form: &NodeSignature) {
+        let mut seen: BTreeMap<&str, &PropertyKey> = BTreeMap::new();
+        for (key, _) in &node.props {
+            if let Some(first) = seen.get(key.value.as_str()) {
+                let place = self.faults.place(first.span.clone());
+                let message = format!("`{}` is given twice", key.value);
+                let fault = self.faults.error(Code::KdlTwice, message, key.span.clone(), "");
+                fault.pointed(place, "first here").helped("leave one of them out");
+                continue;
+            }
+            seen.insert(&key.value, key);
+            let known = form.props.is_none_or(|props| props.contains(&key.value.as_str()));
+            if !known {
+                self.unknown_property(node, &key.value, key.span.clone(), form);
+            }
+        }
+    }
+
+    fn unknown_property(
+        &mut self,
+        node: &ManifestNode,
+        key: &str,
+        span: Range<usize>,
+        form: &NodeSignature,
+    ) {
+        let props = form.props.unwrap_or_default();
+        let message = format!("`{}` has no property `{}`", node.name, show(key));
+        let fault = self.faults.error(Code::NameUnknown, message, span, "");
+        let in_block = NodeScope::of(&node.name).is_some_and(|scope| scope.has(key));
+        if FOREIGN.contains(&key) {
+            fault.helped(format!("write it at the layout: `layout {key}=\"…\"`"));
+        } else if in_block && !props.contains(&key) {
+            fault.helped(format!(
+                "write it as a node of the block: `{} … {{ {key} … }}`",
+                node.name
+            ));
+        } else if let Some(ours) = foreign_words::property(&node.name, key) {
+            fault.mean(ours);
+        } else if let Some(near) = nearest(key, props.iter().copied()) {
+            fault.mean(near);
+        } else if let Some(way) = foreign_words::way(&node.name, key) {
+            fault.helped(way);
+        } else {
+            fault.helped("leave it out");
+        }
+        fault.noted(if props.is_empty() {
+            format!("`{}` has no properties", node.name)
+        } else {
+            format!("its properties are {}", list(props))
+        });
+    }
+
+    /// The property, if it is there.
+    pub(super) fn prop<'n>(node: &'n ManifestNode, name: &str) -> Option<&'n Entry> {
+        node.props.iter().find(|(key, _)| key.value == name).map(|(_, entry)| entry)
+    }
+
+    /// The bytes of the node's braces and what they hold.
+    pub(super) fn block_span(&self, node: &ManifestNode) -> Range<usize> {
+        let gap = self.text.get(node.head.end..node.span.end).unwrap_or_default();
+        let start = gap.find('{').map_or(node.head.start, |at| node.head.end + at);
+        start..node.span.end
+    }
+
+    /// Reports a node that has no place in `scope`.
+    pub(super) fn unknown_node(&mut self, node: &ManifestNode, scope: &NodeScope) {
+        if node.broken {
+            return;
+        }
+        let name = node.name.as_str();
+        let span = node.name_span.clone();
+        let message = format!("`{}` is nothing that stands in {}", show(name), scope.place);
+        let fault = self.faults.error(Code::NameUnknown, message, span, "");
+        // YAML's and TOML's marks behind a word are not part of it.
+        let bare = name.trim_end_matches([':', ',']);
+        let ours = foreign_words::node(bare).filter(|ours| scope.has(ours));
+        if scope.props.contains(&bare) {
+            fault.helped(format!("it is a property of {}: `{bare}=…`", scope.place));
+        } else if scope.has(bare) {
+            fault.mean(bare);
+        } else if let Some(ours) = ours {
+            fault.mean(ours);
+        } else if ["--", "%", "'", "REM"].contains(&name) {
+            fault.helped("a comment begins with `//`");
+        } else if scope.has("compute") && name.contains('[') && name.contains('=') {
+            fault.helped(format!("write `compute \"{}\"`", show(name)));
+        } else if FOREIGN.contains(&name) {
+            fault.helped(format!("it is a property of a layout: `layout {name}=\"…\"`"));
+        } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
+            fault.mean(near);
+        } else if STEPS.iter().any(|row| row.0 == name) {
+            fault.helped(format!("it is a step: write it inside `layout {{ {name} … }}`"));
+        } else if bare == "name" {
+            fault.helped("a name is what stands first behind the word: `tensor input dtype=f32`");
+        } else if NodeScope::TENSOR.props.contains(&bare) {
+            fault.helped(format!("it is a property of a tensor: `{bare}=…`"));
+        } else if NodeScope::TENSOR.nodes.contains(&bare) {
+            fault.helped("it stands in a tensor");
+        } else if NodeScope::KERNEL.nodes.contains(&name) {
+            fault.helped("it stands in a kernel");
+        } else if NodeScope::TOP.nodes.contains(&name) {
+            fault.helped("it stands at the top of a manifest");
+        } else {
+            fault.helped("write one of those that stand here, or leave it out");
+        }
+        let others = scope.nodes.iter().filter(|other| **other != name).copied();
+        fault.noted(format!("here stand {}", list(&others.collect::<Vec<_>>())));
+    }
+
+    /// Reports a word that is none of those allowed.
+    pub(super) fn unknown_word(&mut self, subject: &str, entry: &Entry, known: &[&str]) {
+        let written = self.text.get(entry.content.clone()).unwrap_or_default();
+        let message = format!("{subject} is not `{}`", show(written));
+        let near = nearest(written, known.iter().copied());
+        let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
+        match near {
+            Some(near) => fault.mean(as_written(near)),
+            None => {
+                let known: Vec<String> = known.iter().map(|word| as_written(word)).collect();
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                fault.helped(format!("write {}", alternatives(&known)));
+            }
+        }
+        let of = if known.len() == 1 { "" } else { "one of " };
+        fault.noted(format!("it is {of}{}", list(known)));
+    }
+}
+
+/// A word as a manifest has it: in quotes where it would be a number.
+fn as_written(word: &str) -> String {
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+    if is_number { format!("\"{word}\"") } else { word.to_owned() }
+}
+
+/// A word of the user's for a message: what is not printable ASCII as `U+0430`, and no more than 80 characters.
+pub(super) fn show(word: &str) -> String {
+    let ascii = |c: char| c.is_ascii_graphic() || c == ' ';
+    let spell = |c: char| if ascii(c) { c.to_string() } else { format!("U+{:04X}", u32::from(c)) };
+    let mut shown: String = word.chars().take(80).map(spell).collect();
+    if word.chars().nth(80).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn usage(form: &NodeSignature) -> String {
+    format!("it is written `{}`", form.usage)
+}
+
+fn arguments(range: &RangeInclusive<usize>) -> String {
+    let (least, most) = (*range.start(), *range.end());
+    match (least, most) {
+        (0, 0) => "no argument".to_owned(),
+        (1, 1) => "one argument".to_owned(),
+        (least, usize::MAX) => {
+            format!("at least {least} argument{}", if least == 1 { "" } else { "s" })
+        }
+        (1, 2) => "one or two arguments".to_owned(),
+        (2, 2) => "two arguments".to_owned(),
+        (0, 1) => "at most one argument".to_owned(),
+        (least, most) => format!("{least} to {most} arguments"),
+    }
+}
+
+/// `a`, `b` or `c`.
+fn alternatives(words: &[&str]) -> String {
+    let all = list(words);
+    all.rsplit_once(" and ").map_or(all.clone(), |(others, last)| format!("{others} or {last}"))
+}
+
+/// `a`, `b` and `c`.
+pub(super) fn list(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}

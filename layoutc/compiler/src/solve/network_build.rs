@@ -1,0 +1,318 @@
+//! A graph as a network of cost functions, and an assignment of it as a plan.
+//!
+//! One variable for each operator, its ways. One for each input whose layout is open. And where several readers share a
+//! tensor, one for the set of layouts that it is converted to, so that a conversion is paid for once however many read
+//! what it gives.
+
+use std::collections::BTreeSet;
+
+use super::conversion_costs::{ConversionCosts, ConversionPrice, ConversionStep, CostScale};
+use super::graph_plan::{GraphPlan, LayoutConversion};
+use super::network::{Cost, CostNetwork, INFINITE, NetworkError, Variable};
+use crate::model::graph::{
+    Compatibility, Graph, GraphNode, GraphTensor, LayoutCandidate, OperatorChoice,
+    OperatorLowering, TensorRole,
+};
+
+/// What each change of layout costs: by tensor, from, to.
+pub(super) type ConversionPrices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
+
+/// A network, and what its variables are.
+pub(super) struct GraphNetwork {
+    pub(super) network: CostNetwork,
+    pub(super) scale: CostScale,
+    nodes: Vec<Variable>,
+    producers: Vec<Producer>,
+    tensors: Vec<TensorDemand>,
+}
+
+/// In which candidate a tensor comes into being.
+#[derive(Debug, Clone)]
+enum Producer {
+    /// This one.
+    Fixed(usize),
+    /// Depending on the value of a variable.
+    Open(Variable, Vec<usize>),
+}
+
+/// What is asked of a tensor.
+struct TensorDemand {
+    moves: ConversionCosts,
+    /// The candidates that anybody asks for.
+    targets: Vec<usize>,
+    /// Those that are asked for always.
+    fixed: usize,
+    /// Those that a node asks for, by its choice.
+    readers: Vec<(usize, Vec<usize>)>,
+}
+
+/// The network of a graph.
+///
+/// # Errors
+/// Its costs come to too much.
+pub(super) fn build(
+    graph: &Graph,
+    prices: &ConversionPrices<'_>,
+) -> Result<GraphNetwork, NetworkError> {
+    let mut network = CostNetwork::new();
+    let scale = scale(graph, prices);
+    let nodes: Result<Vec<Variable>, NetworkError> = graph
+        .nodes
+        .iter()
+        .map(|node| {
+            let cost = |choice: &OperatorChoice| {
+                let mut written = node.outputs.iter().zip(&choice.outputs);
+                let is_forbidden = written.any(|(tensor, k)| {
+                    let tensor = graph.tensors.get(*tensor);
+                    tensor.and_then(|t| t.candidates.get(*k)).is_none_or(|c| c.is_forbidden)
+                });
+                match choice.way {
+                    _ if is_forbidden => INFINITE,
+                    OperatorLowering::Conversion => scale.conversion(choice.cost),
+                    OperatorLowering::Operator | OperatorLowering::Alias => scale.of(choice.cost),
+                }
+            };
+            network.add_variable(node.choices.iter().map(cost).collect())
+        })
+        .collect();
+    let nodes = nodes?;
+    let mut producers = Vec::new();
+    for tensor in &graph.tensors {
+        producers.push(producer(graph, tensor, &nodes, &mut network)?);
+    }
+    let mut tensors = Vec::new();
+    for (k, tensor) in graph.tensors.iter().enumerate() {
+        // A constant is converted once, before anything is counted.
+        let price = |from: usize, to: usize| match tensor.role {
+            TensorRole::Constant => Some(0),
+            TensorRole::Input | TensorRole::Result { .. } => prices(k, from, to),
+        };
+        let side = side(graph, k, tensor, (&price, scale));
+        if let Some(producer) = producers.get(k).filter(|_| !tensor.is_loose()) {
+            connect(&side, producer, &nodes, &mut network)?;
+        }
+        tensors.push(side);
+    }
+    Ok(GraphNetwork { network, scale, nodes, producers, tensors })
+}
+
+/// How bytes are weighed in a graph: by how many conversions it may need, and how many bytes it may cost.
+fn scale(graph: &Graph, prices: &ConversionPrices<'_>) -> CostScale {
+    let choices = |node: &GraphNode| {
+        node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from)
+    };
+    let mut bytes: u128 = graph.nodes.iter().map(choices).sum();
+    let transposed = graph.nodes.iter().filter(|node| node.transposed.is_some()).count();
+    let mut conversions = u64::try_from(transposed).unwrap_or(u64::MAX);
+    for (k, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_loose()) {
+        let count = tensor.candidates.len();
+        let all = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
+        let dearest = all.filter_map(|(from, to)| prices(k, from, to)).max().map_or(0, u128::from);
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        bytes = bytes.saturating_add(dearest.saturating_mul(count.into()));
+        conversions = count.saturating_add(conversions);
+    }
+    CostScale::new(conversions, bytes)
+}
+
+fn producer(
+    graph: &Graph,
+    tensor: &GraphTensor,
+    nodes: &[Variable],
+    network: &mut CostNetwork,
+) -> Result<Producer, NetworkError> {
+    Ok(match (tensor.role, tensor.declared) {
+        (TensorRole::Result { node, result }, _) => {
+            let choices = graph.nodes.get(node).map_or(&[][..], |node| &node.choices);
+            let given = choices.iter().map(|choice| choice.outputs.get(result).copied());
+            let given: Vec<usize> = given.map(Option::unwrap_or_default).collect();
+            match nodes.get(node) {
+                Some(variable) => Producer::Open(*variable, given),
+                None => Producer::Fixed(0),
+            }
+        }
+        (TensorRole::Input | TensorRole::Constant, Some(declared)) => Producer::Fixed(declared),
+        (TensorRole::Constant, None) if tensor.is_loose() => Producer::Fixed(0),
+        (TensorRole::Input | TensorRole::Constant, None) => {
+            let cost = |candidate: &LayoutCandidate| {
+                if candidate.is_forbidden { INFINITE } else { 0 }
+            };
+            let variable = network.add_variable(tensor.candidates.iter().map(cost).collect())?;
+            Producer::Open(variable, (0..tensor.candidates.len()).collect())
+        }
+    })
+}
+
+/// What is asked of a tensor, by the outside and by its readers.
+fn side(
+    graph: &Graph,
+    position: usize,
+    tensor: &GraphTensor,
+    (price, scale): (&ConversionPrice<'_>, CostScale),
+) -> TensorDemand {
+    let moves = ConversionCosts::new(tensor, price, scale);
+    let stated = tensor.declared.filter(|_| matches!(tensor.role, TensorRole::Result { .. }));
+    let wanted = graph.outputs.iter().filter(|wanted| wanted.tensor == position);
+    let always: BTreeSet<usize> =
+        wanted.filter_map(|wanted| wanted.candidate).chain(stated).collect();
+    let mut readers: Vec<usize> = graph.readers(position).map(|(node, _)| node).collect();
+    readers.dedup();
+    let asked = |node: usize| -> Vec<BTreeSet<usize>> {
+        let Some(node) = graph.nodes.get(node) else { return Vec::new() };
+        let of = |choice: &OperatorChoice| {
+            let reads = node.inputs.iter().zip(&choice.inputs);
+            reads.filter(|(tensor, _)| **tensor == position).filter_map(|(_, k)| *k).collect()
+        };
+        node.choices.iter().map(of).collect()
+    };
+    let asks: Vec<(usize, Vec<BTreeSet<usize>>)> =
+        readers.into_iter().map(|node| (node, asked(node))).collect();
+    let mut targets = always.clone();
+    targets.extend(asks.iter().flat_map(|(_, sets)| sets.iter().flatten().copied()));
+    let targets: Vec<usize> = targets.into_iter().collect();
+    let mask = |set: &BTreeSet<usize>| {
+        let bits = targets.iter().enumerate().filter(|(_, target)| set.contains(target));
+        bits.fold(0_usize, |mask, (bit, _)| mask | 1 << bit)
+    };
+    let readers = asks
+        .iter()
+        .map(|(node, sets)| (*node, sets.iter().map(mask).collect::<Vec<usize>>()))
+        .filter(|(_, masks)| masks.iter().any(|mask| *mask != 0))
+        .collect();
+    TensorDemand { fixed: mask(&always), targets, readers, moves }
+}
+
+/// Adds what a tensor costs for each way in which it is written and read.
+fn connect(
+    side: &TensorDemand,
+    producer: &Producer,
+    nodes: &[Variable],
+    network: &mut CostNetwork,
+) -> Result<(), NetworkError> {
+    if side.targets.is_empty() {
+        return Ok(());
+    }
+    let trees = side.moves.trees(&side.targets);
+    let roots = match producer {
+        Producer::Fixed(root) => vec![*root],
+        Producer::Open(_, roots) => roots.clone(),
+    };
+    // Whoever asks, and for which sets.
+    let (asker, masks) = match side.readers.as_slice() {
+        [] => (None, vec![side.fixed]),
+        [(node, masks)] => (nodes.get(*node).copied(), masks.clone()),
+        several => {
+            let sets = unions(side.fixed, several);
+            let owned = network.add_variable(vec![0; sets.len()])?;
+            for (node, masks) in several {
+                let table = sets.iter().flat_map(|set| {
+                    masks.iter().map(move |mask| if mask & set == *mask { 0 } else { INFINITE })
+                });
+                if let Some(node) = nodes.get(*node) {
+                    network.add_pair(owned, *node, table.collect())?;
+                }
+            }
+            (Some(owned), sets)
+        }
+    };
+    let table = roots.iter().flat_map(|root| {
+        masks.iter().map(|mask| trees.cost(*root, mask | side.fixed)).collect::<Vec<_>>()
+    });
+    let table: Vec<Cost> = table.collect();
+    match (producer, asker) {
+        (Producer::Open(variable, _), Some(asker)) => network.add_pair(*variable, asker, table),
+        (Producer::Open(variable, _), None) => network.add_unary(*variable, &table),
+        (Producer::Fixed(_), Some(asker)) => network.add_unary(asker, &table),
+        (Producer::Fixed(_), None) => network.add_constant(table.first().copied().unwrap_or(0)),
+    }
+}
+
+/// Every set that readers can ask for together.
+fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
+    let mut sets = BTreeSet::from([fixed]);
+    for (_, masks) in readers {
+        sets = sets.iter().flat_map(|set| masks.iter().map(move |mask| set | mask)).collect();
+    }
+    sets.into_iter().collect()
+}
+
+impl GraphNetwork {
+    /// Leaves operators the one way that is given for them.
+    pub(super) fn fix(
+        &mut self,
+        graph: &Graph,
+        choices: &[Option<usize>],
+    ) -> Result<(), NetworkError> {
+        for ((variable, node), choice) in self.nodes.iter().zip(&graph.nodes).zip(choices) {
+            let Some(choice) = choice else { continue };
+            let costs = (0..node.choices.len()).map(|k| if k == *choice { 0 } else { INFINITE });
+            self.network.add_unary(*variable, &costs.collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    /// The plan of an assignment: a value for each variable of the network.
+    pub(super) fn plan(
+        &self,
+        graph: &Graph,
+        values: &[usize],
+        cost: u64,
+        lower_bound: u64,
+    ) -> GraphPlan {
+        let value = |variable: &Variable| values.get(variable.number()).copied().unwrap_or(0);
+        let choices: Vec<usize> = self.nodes.iter().map(value).collect();
+        let (mut stored, mut conversions) = (Vec::new(), Vec::new());
+        for (k, tensor) in graph.tensors.iter().enumerate() {
+            let Some((producer, side)) = self.producers.get(k).zip(self.tensors.get(k)) else {
+                continue;
+            };
+            let mut root = match producer {
+                Producer::Fixed(root) => *root,
+                Producer::Open(variable, roots) => roots.get(value(variable)).copied().unwrap_or(0),
+            };
+            let asked = side.readers.iter().map(|(node, masks)| {
+                let choice = choices.get(*node).copied().unwrap_or(0);
+                masks.get(choice).copied().unwrap_or(0)
+            });
+            let mask = asked.fold(side.fixed, |all, mask| all | mask);
+            if tensor.is_loose() {
+                root = constant_root(tensor, side, mask);
+                conversions.extend(at_load(k, tensor, side, (root, mask)));
+            } else {
+                let steps = side.moves.trees(&side.targets).steps(root, mask);
+                conversions.extend(steps.into_iter().map(|step| {
+                    let weight = side.moves.cost(step);
+                    LayoutConversion::new(k, step, self.scale.bytes(weight), is_free(tensor, step))
+                }));
+            }
+            stored.push(root);
+        }
+        GraphPlan { choices, stored, conversions, cost, lower_bound }
+    }
+}
+
+/// The layout in which a constant is given: the declared one, else the first that somebody asks for.
+fn constant_root(tensor: &GraphTensor, side: &TensorDemand, mask: usize) -> usize {
+    let asked = side.targets.iter().enumerate().find(|(bit, _)| mask >> bit & 1 == 1);
+    tensor.declared.or(asked.map(|(_, target)| *target)).unwrap_or(0)
+}
+
+/// Whether a step moves no byte.
+fn is_free(tensor: &GraphTensor, step: ConversionStep) -> bool {
+    tensor.fit(step.from, step.to) == Compatibility::Satisfied
+}
+
+/// What a constant becomes once, when it is loaded.
+fn at_load(
+    position: usize,
+    tensor: &GraphTensor,
+    side: &TensorDemand,
+    (root, mask): (usize, usize),
+) -> Vec<LayoutConversion> {
+    let asked = side.targets.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1);
+    asked
+        .map(|(_, to)| ConversionStep { from: root, to: *to })
+        .filter(|step| step.from != step.to)
+        .map(|step| LayoutConversion::new(position, step, 0, is_free(tensor, step)))
+        .collect()
+}

@@ -1,0 +1,309 @@
+//! A plan carried into the manifest: a tensor for each layout that is read or written, conversions between them, and a
+//! schedule.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::graph_plan::{GraphPlan, LayoutConversion};
+use super::{SolverOptions, solve};
+use crate::diagnostic::Diagnostic;
+use crate::model::graph::{
+    Graph, GraphNode, LayoutCandidate, OperatorChoice, OperatorLowering, TensorRole,
+};
+use crate::model::schedule::{
+    BufferAlias, BufferBinding, BufferRole, GraphBuffer, GraphSchedule, ScheduleCall,
+    ScheduleOperator,
+};
+use crate::model::{Convert, Manifest, Memory, Tensor};
+
+/// The manifest with a schedule for each of its graphs, and all that the schedules call.
+///
+/// # Errors
+/// The graphs that have no plan.
+pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
+    let mut laid_out = manifest.clone();
+    let mut errors = Vec::new();
+    for graph in &manifest.graphs {
+        match solve(graph, &SolverOptions::default()) {
+            Ok(plan) => {
+                let schedule = ScheduleBuilder::new(graph, &plan, &mut laid_out).schedule();
+                laid_out.schedules.push(schedule);
+            }
+            Err(error) => errors.push(*error),
+        }
+    }
+    if errors.is_empty() { Ok(laid_out) } else { Err(errors) }
+}
+
+/// A tensor of the graph in one of its candidates.
+type TensorCandidate = (usize, usize);
+
+struct ScheduleBuilder<'a> {
+    graph: &'a Graph,
+    plan: &'a GraphPlan,
+    manifest: &'a mut Manifest,
+    buffers: Vec<GraphBuffer>,
+    operators: Vec<ScheduleOperator>,
+    of: BTreeMap<TensorCandidate, BufferBinding>,
+    /// The places that are packed, unpacked or converted by code of layoutc's.
+    packed: BTreeSet<TensorCandidate>,
+    names: BTreeSet<String>,
+    load: Vec<ScheduleCall>,
+    run: Vec<ScheduleCall>,
+}
+
+impl<'a> ScheduleBuilder<'a> {
+    fn new(graph: &'a Graph, plan: &'a GraphPlan, manifest: &'a mut Manifest) -> Self {
+        Self {
+            graph,
+            plan,
+            manifest,
+            buffers: Vec::new(),
+            operators: Vec::new(),
+            of: BTreeMap::new(),
+            packed: packed(graph, plan),
+            names: graph.tensors.iter().map(|tensor| tensor.name.to_ascii_lowercase()).collect(),
+            load: Vec::new(),
+            run: Vec::new(),
+        }
+    }
+
+    fn schedule(mut self) -> GraphSchedule {
+        let (graph, plan) = (self.graph, self.plan);
+        for (k, tensor) in graph.tensors.iter().enumerate() {
+            let use_of = match tensor.role {
+                TensorRole::Input => BufferRole::Input,
+                TensorRole::Constant => BufferRole::Constant,
+                TensorRole::Result { .. } => continue,
+            };
+            self.written(k, use_of);
+            self.converted(k);
+        }
+        for (k, node) in graph.nodes.iter().enumerate() {
+            let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
+            if let Some(choice) = choice {
+                self.node(node, choice);
+            }
+            for tensor in &node.outputs {
+                self.converted(*tensor);
+            }
+        }
+        let outputs = graph.outputs.iter().filter_map(|wanted| {
+            let candidate = wanted.candidate.unwrap_or_else(|| stored(plan, wanted.tensor));
+            self.of.get(&(wanted.tensor, candidate)).cloned()
+        });
+        let outputs: Vec<BufferBinding> = outputs.collect();
+        outputs.iter().for_each(|seen| self.given(seen));
+        GraphSchedule {
+            name: graph.name.clone(),
+            place: graph.place.clone(),
+            cost: plan.cost,
+            lower_bound: plan.lower_bound,
+            buffers: self.buffers,
+            operators: self.operators,
+            outputs,
+            load: self.load,
+            run: self.run,
+        }
+    }
+
+    /// An operator of the caller's, or a transposition.
+    fn node(&mut self, node: &GraphNode, choice: &OperatorChoice) {
+        let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(tensor, asked)| {
+            let candidate = asked.unwrap_or_else(|| stored(self.plan, *tensor));
+            self.of.get(&(*tensor, candidate)).cloned()
+        });
+        let reads: Vec<BufferBinding> = reads.collect();
+        let moved = node.transposed.as_ref().zip(reads.first()).zip(node.outputs.first());
+        match (choice.way, moved) {
+            (OperatorLowering::Alias, Some(((_, from), to))) => {
+                self.held(*to, stored(self.plan, *to), from.buffer);
+            }
+            (OperatorLowering::Conversion, Some(((axes, from), to))) => {
+                self.written(*to, BufferRole::Intermediate);
+                let from = from.clone();
+                if let Some(to) = self.of.get(&(*to, stored(self.plan, *to))).cloned() {
+                    let call = self.convert(&from, &to, axes.clone());
+                    self.run.push(call);
+                }
+            }
+            _ => {
+                self.run.push(ScheduleCall::Operator(self.operators.len()));
+                for tensor in &node.outputs {
+                    self.written(*tensor, BufferRole::Intermediate);
+                }
+                let place = |tensor: &usize| (*tensor, stored(self.plan, *tensor));
+                let writes =
+                    node.outputs.iter().filter_map(|tensor| self.of.get(&place(tensor)).cloned());
+                let (writes, doc) = (writes.collect(), doc(self.graph, node, choice));
+                self.operators.push(ScheduleOperator {
+                    name: node.name.clone(),
+                    doc,
+                    reads,
+                    writes,
+                });
+            }
+        }
+    }
+
+    /// The buffer that a tensor is written to, or given in.
+    fn written(&mut self, position: usize, use_of: BufferRole) {
+        let Some(tensor) = self.graph.tensors.get(position) else { return };
+        let name = tensor.name.clone();
+        self.buffer((position, stored(self.plan, position)), name, use_of);
+    }
+
+    /// The conversions of a tensor that is there.
+    fn converted(&mut self, position: usize) {
+        let (graph, plan) = (self.graph, self.plan);
+        let Some(tensor) = graph.tensors.get(position) else { return };
+        let conversions: Vec<LayoutConversion> = plan.conversions_of(position).copied().collect();
+        for conversion in conversions {
+            let Some(from) = self.of.get(&(position, conversion.from)).cloned() else { continue };
+            if conversion.is_free {
+                // The bytes are there: whoever asks for this layout reads them.
+                self.held(position, conversion.to, from.buffer);
+                continue;
+            }
+            let use_of =
+                if tensor.is_constant() { BufferRole::Loaded } else { BufferRole::Intermediate };
+            let name = self.name(&tensor.name, tensor.text(conversion.to));
+            let place = (position, conversion.to);
+            self.buffer(place, name, use_of);
+            let Some(to) = self.of.get(&place).cloned() else { continue };
+            let rank = self.manifest.tensors.get(from.tensor).map_or(0, |t| t.layout.logical.len());
+            let call = self.convert(&from, &to, (0..rank).collect());
+            if tensor.is_constant() { self.load.push(call) } else { self.run.push(call) }
+        }
+    }
+
+    /// A tensor in a layout that a buffer is too.
+    fn held(&mut self, tensor: usize, candidate: usize, buffer: usize) {
+        let Some(found) = self.graph.tensors.get(tensor) else { return };
+        let layout = found.text(candidate).to_owned();
+        let is_own = candidate == stored(self.plan, tensor);
+        let name = if is_own { found.name.clone() } else { self.name(&found.name, &layout) };
+        let Some(laid) = self.tensor((tensor, candidate), &name) else { return };
+        self.of.insert(
+            (tensor, candidate),
+            BufferBinding { name: name.clone(), buffer, tensor: laid },
+        );
+        let held = BufferAlias { name, layout, is_output: false };
+        self.buffers.get_mut(buffer).into_iter().for_each(|buffer| buffer.held.push(held.clone()));
+    }
+
+    /// A buffer for a tensor in a layout.
+    fn buffer(&mut self, place: TensorCandidate, name: String, use_of: BufferRole) {
+        let tensor = self.graph.tensors.get(place.0);
+        let candidate = tensor.and_then(|tensor| tensor.candidates.get(place.1));
+        let Some(LayoutCandidate { tensor, text, bytes, .. }) = candidate else { return };
+        let Some(laid) = self.tensor(place, &name) else { return };
+        let buffer = self.buffers.len();
+        self.of.insert(place, BufferBinding { name: name.clone(), buffer, tensor: laid });
+        let (dtype, layout) = (tensor.dtype, text.clone());
+        let held = Vec::new();
+        self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, held });
+    }
+
+    /// Adds the tensor of a place to the manifest. What layoutc's code does not touch is written and read by operators,
+    /// with index functions alone.
+    fn tensor(&mut self, place: TensorCandidate, name: &str) -> Option<usize> {
+        let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
+        let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
+        let name = format!("{}_{name}", self.graph.name);
+        self.manifest.tensors.push(Tensor { name, memory, ..laid.clone() });
+        Some(self.manifest.tensors.len() - 1)
+    }
+
+    /// A conversion; `axes`: for each axis of the source its position in the destination.
+    fn convert(
+        &mut self,
+        from: &BufferBinding,
+        to: &BufferBinding,
+        axes: Vec<usize>,
+    ) -> ScheduleCall {
+        let place = self.graph.place.clone();
+        let between = Convert::between(from.tensor, to.tensor, axes.len(), place);
+        self.manifest.converts.push(Convert { axes, ..between });
+        let convert = self.manifest.converts.len() - 1;
+        ScheduleCall::Convert { convert, from: from.buffer, to: to.buffer }
+    }
+
+    /// Marks what the graph gives.
+    fn given(&mut self, seen: &BufferBinding) {
+        let Some(buffer) = self.buffers.get_mut(seen.buffer) else { return };
+        if buffer.name == seen.name {
+            if buffer.use_of == BufferRole::Intermediate {
+                buffer.use_of = BufferRole::Output;
+            }
+            return;
+        }
+        let held = buffer.held.iter_mut().filter(|held| held.name == seen.name);
+        held.for_each(|held| held.is_output = true);
+    }
+
+    /// `y_nchw16c`, with a number behind it where that is taken.
+    fn name(&mut self, tensor: &str, layout: &str) -> String {
+        let mut word = String::new();
+        for c in layout.chars() {
+            match c {
+                c if c.is_ascii_alphanumeric() => word.push(c.to_ascii_lowercase()),
+                _ if word.ends_with('_') || word.is_empty() => {}
+                _ => word.push('_'),
+            }
+        }
+        let word = word.trim_end_matches('_');
+        let plain = format!("{tensor}_{word}");
+        let numbered = (2_u32..).map(|k| format!("{plain}_{k}"));
+        let mut free = std::iter::once(plain.clone()).chain(numbered);
+        let name = free.find(|name| self.names.insert(name.to_ascii_lowercase()));
+        name.unwrap_or(plain)
+    }
+}
+
+/// The places that code of layoutc's reads or writes: what is converted, and what comes from outside or goes there.
+fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
+    let moved = plan.conversions.iter().filter(|conversion| !conversion.is_free);
+    let ends = |c: &LayoutConversion| [(c.tensor, c.from), (c.tensor, c.to)];
+    let mut packed: BTreeSet<TensorCandidate> = moved.flat_map(ends).collect();
+    let is_outside = |k: &usize| {
+        graph.tensors.get(*k).is_some_and(|t| !matches!(t.role, TensorRole::Result { .. }))
+    };
+    packed.extend((0..graph.tensors.len()).filter(is_outside).map(|k| (k, stored(plan, k))));
+    for wanted in &graph.outputs {
+        packed.insert((wanted.tensor, stored(plan, wanted.tensor)));
+        packed.extend(wanted.candidate.map(|candidate| (wanted.tensor, candidate)));
+    }
+    for (k, node) in graph.nodes.iter().enumerate() {
+        let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
+        let Some(choice) = choice.filter(|choice| choice.way == OperatorLowering::Conversion)
+        else {
+            continue;
+        };
+        let reads = node.inputs.iter().zip(&choice.inputs);
+        packed.extend(reads.filter_map(|(tensor, asked)| Some((*tensor, (*asked)?))));
+        packed.extend(node.outputs.iter().copied().zip(choice.outputs.iter().copied()));
+    }
+    packed
+}
+
+/// The candidate in which a tensor is given, or written first.
+fn stored(plan: &GraphPlan, tensor: usize) -> usize {
+    plan.stored.get(tensor).copied().unwrap_or(0)
+}
+
+/// `conv, alternative 0: NHWC OHWI -> NHWC`
+fn doc(graph: &Graph, node: &GraphNode, choice: &OperatorChoice) -> String {
+    let text = |tensor: &usize, candidate: Option<usize>| {
+        let tensor = graph.tensors.get(*tensor);
+        let text = tensor.zip(candidate).map(|(tensor, k)| tensor.text(k).to_owned());
+        text.unwrap_or_else(|| "any".to_owned())
+    };
+    let reads = node.inputs.iter().zip(&choice.inputs).map(|(tensor, k)| text(tensor, *k));
+    let writes = node.outputs.iter().zip(&choice.outputs).map(|(tensor, k)| text(tensor, Some(*k)));
+    let (reads, writes): (Vec<String>, Vec<String>) = (reads.collect(), writes.collect());
+    let which = match choice.alternative.filter(|_| node.choices.len() > 1) {
+        Some(k) => format!(", alternative {k}"),
+        None => String::new(),
+    };
+    format!("{}{which}: {} -> {}", node.op, reads.join(" "), writes.join(" "))
+}
