@@ -11,7 +11,7 @@ use crate::command_error::CommandError;
 
 /// Makes `text` the content of the file at `path`, at once, by a temporary file beside it. Through a link the file behind
 /// it is meant; its mode stays, and its owner where the machine lets that be.
-pub(crate) fn rewrite(path: &Path, text: &str) -> Result<(), CommandError> {
+pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandError> {
     let fault = |error: io::Error| CommandError::io("write", path, &error);
     let place = fs::canonicalize(path).map_err(fault)?;
     let metadata = fs::metadata(&place).map_err(fault)?;

@@ -59,8 +59,8 @@ pub fn build(project: &Path, out: &Path) -> Result<GeneratedFiles, BuildFailure>
     };
     let args = BuildArgs::of(select);
     let mut reads = ReadSet::default();
-    let built =
-        build::once(&args, RowSelection::None, None, &mut reads, &mut console).map_err(failure)?;
+    let built = build::build_once(&args, RowSelection::None, None, &mut reads, &mut console)
+        .map_err(failure)?;
     if built.report.has_errors() {
         return Err(BuildFailure { text: built.report.plain_text() });
     }

@@ -9,9 +9,11 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::env::CompileEnv;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Manifest, Tensor, View};
-use layoutc_compiler::{CheckedProject, EmitJob, check, check_aside, refused, refused_choices};
+use layoutc_compiler::{
+    CheckedProject, EmitJob, check, check_convert_schedules, check_with_options, emit_diagnostics,
+};
 
-use crate::build::{own_of, tell};
+use crate::build::{own_of, report_emit_error};
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::project::files::ProjectFiles;
@@ -46,7 +48,7 @@ impl CheckSession {
     ) -> Result<Self, CommandError> {
         let check = |files: &ProjectFiles, manifests: &[String], config: &Config| {
             let aside = CheckOptions { recorder: Some(recorder), ..CheckOptions::default() };
-            check_aside(&CompileEnv::new(files), manifests, config, aside)
+            check_with_options(&CompileEnv::new(files), manifests, config, aside)
         };
         Self::checked_by(&check, paths, console)
     }
@@ -61,7 +63,8 @@ impl CheckSession {
         for project in project::discover(paths, None, &mut report, &mut ReadSet::default())? {
             if console.verbose {
                 let manifests = counted(project.manifests.len(), "manifest");
-                console.remark(&format!("{}: {manifests}\n", project::seen(&project.root)));
+                console
+                    .remark(&format!("{}: {manifests}\n", project::relative_to_cwd(&project.root)));
             }
             let files = ProjectFiles::new(&project.root);
             let manifests: Vec<String> = project.manifests.keys().cloned().collect();
@@ -69,7 +72,7 @@ impl CheckSession {
             for (path, text) in files.into_texts()? {
                 report.text(project.shown(&path), text.text);
             }
-            report.add(checked.diagnostics.iter().map(|d| localized(d, &project)));
+            report.add(checked.diagnostics.iter().map(|d| with_user_paths(d, &project)));
             projects.push((project, checked));
         }
         Ok(Self { projects, report })
@@ -110,12 +113,12 @@ impl CheckSession {
     ///
     /// # Errors
     /// A template that cannot be read.
-    pub(crate) fn refuse(&mut self) -> Result<(), CommandError> {
+    pub(crate) fn check_build_refusals(&mut self) -> Result<(), CommandError> {
         let is_well = !self.report.has_errors();
         for (project, checked) in &self.projects {
             let config = &project.config;
             let mut found: Vec<Diagnostic> =
-                checked.manifests.iter().flat_map(refused_choices).collect();
+                checked.manifests.iter().flat_map(check_convert_schedules).collect();
             let templates = own_of(project, config)?;
             if is_well {
                 let names = config.target.names();
@@ -123,10 +126,10 @@ impl CheckSession {
                 let asked = || checked.manifests.iter().filter(is_asked);
                 let of = |target| asked().map(move |manifest| EmitJob { target, manifest });
                 let work: Vec<EmitJob<'_>> = names.iter().flat_map(|target| of(target)).collect();
-                found.extend(refused(&work, config, &templates));
+                found.extend(emit_diagnostics(&work, config, &templates));
             }
             sort(&mut found);
-            tell(&found, project, &templates, &mut self.report);
+            report_emit_error(&found, project, &templates, &mut self.report);
         }
         Ok(())
     }
@@ -138,7 +141,7 @@ impl CheckSession {
 }
 
 /// A diagnostic with the paths that people see.
-pub(crate) fn localized(diagnostic: &Diagnostic, project: &Project) -> Diagnostic {
+pub(crate) fn with_user_paths(diagnostic: &Diagnostic, project: &Project) -> Diagnostic {
     let mut diagnostic = diagnostic.clone();
     for label in &mut diagnostic.labels {
         label.place.file = Arc::from(project.shown(&label.place.file));

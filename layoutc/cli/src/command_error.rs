@@ -6,7 +6,7 @@ use std::path::Path;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::project::seen;
+use crate::project::relative_to_cwd;
 
 /// What ends a command early.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,21 +26,24 @@ pub(crate) enum CommandError {
 impl CommandError {
     /// The machine would not `verb` (as in "read") the file or folder at `path`.
     pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
-        let shown = if path.is_absolute() { seen(path) } else { path.display().to_string() };
-        let message = format!("cannot {verb} `{shown}`: {}", plain(error));
-        CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
+        let shown =
+            if path.is_absolute() { relative_to_cwd(path) } else { path.display().to_string() };
+        let message = format!("cannot {verb} `{shown}`: {}", os_error_text(error));
+        CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message)))
     }
 
     /// `holder` is building into the folder `output`.
     pub(crate) fn busy(holder: &str, output: &str) -> Self {
         let message = format!("{holder} is writing to `{output}`");
         let help = "try again later, or wait for it without `--no-wait`";
-        CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
+        CommandError::Machine(Box::new(
+            Diagnostic::without_span(Code::OutputIo, message).help(help),
+        ))
     }
 }
 
 /// The error without Rust's own ` (os error 28)`.
-pub(crate) fn plain(error: &io::Error) -> String {
+pub(crate) fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),

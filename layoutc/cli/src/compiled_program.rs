@@ -10,7 +10,7 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use tempfile::TempDir;
 
-use crate::command_error::{CommandError, plain};
+use crate::command_error::{CommandError, os_error_text};
 use crate::interrupt;
 
 /// A compiled program in a folder of its own, removed with this.
@@ -77,7 +77,7 @@ impl CompiledProgram {
         }
         let said = String::from_utf8_lossy(&made.stderr).into_owned();
         let message = format!("`{compiler}` does not compile {}", sources.join(" and "));
-        let mut fault = Diagnostic::placeless(Code::OutputIo, message);
+        let mut fault = Diagnostic::without_span(Code::OutputIo, message);
         fault.notes.extend(said.lines().take(LINES).map(str::to_owned));
         Err(CommandError::Machine(Box::new(fault)))
     }
@@ -96,9 +96,9 @@ fn program_and_flags(compiler: &str) -> (&str, &str) {
 const LINES: usize = 20;
 
 fn no_compiler(compiler: &str, error: &io::Error) -> CommandError {
-    let message = format!("cannot run the C compiler `{compiler}`: {}", plain(error));
+    let message = format!("cannot run the C compiler `{compiler}`: {}", os_error_text(error));
     let help = "name one that there is: `--cc gcc`, or CC in the environment";
-    CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
+    CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message).help(help)))
 }
 
 /// Runs a program; `line` sees each line of what it prints as it comes, and ends it where it says so.

@@ -26,7 +26,7 @@ pub(crate) fn prepare() {
 }
 
 /// The same as [`install`], once, and only after [`prepare`]: a build that finds nothing to do spares itself the thread.
-pub(crate) fn when_prepared() -> Result<(), CommandError> {
+pub(crate) fn install_once() -> Result<(), CommandError> {
     if PREPARED.swap(false, Ordering::SeqCst) { install() } else { Ok(()) }
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn install() -> Result<(), CommandError> {
 }
 
 /// From here on a file that grows beyond what the shell allows (`ulimit -f`) is a write that fails, and ends nothing.
-pub(crate) fn outlive_limits() {
+pub(crate) fn ignore_sigxfsz() {
     let asked = Arc::new(AtomicBool::new(false));
     // Where it cannot be had, the system ends the process, as it would have done before.
     drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, asked));

@@ -32,7 +32,7 @@ pub use build_script::{BuildFailure, GeneratedFiles, build};
 /// What the binary does: the command that was typed.
 pub fn run() -> ExitCode {
     template_sandbox::enter();
-    interrupt::outlive_limits();
+    interrupt::ignore_sigxfsz();
     match args::parse(std::env::args_os()) {
         Ok(args) => command::run(&args),
         Err(refusal) => refusal.show(),

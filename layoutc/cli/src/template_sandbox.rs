@@ -46,7 +46,7 @@ pub(crate) fn is_child() -> bool {
 ///
 /// # Errors
 /// `template::memory` when the child dies or does not end; a machine fault when there can be no child.
-pub(crate) fn rehearse() -> Result<(), CommandError> {
+pub(crate) fn dry_run_in_child() -> Result<(), CommandError> {
     if is_child() || IS_TRUSTED.load(Ordering::Relaxed) {
         return Ok(());
     }
@@ -77,7 +77,7 @@ pub(crate) fn rehearse() -> Result<(), CommandError> {
         return Ok(());
     }
     let message = "the project's templates take too much memory or time";
-    let error = Diagnostic::placeless(Code::TemplateMemory, message)
+    let error = Diagnostic::without_span(Code::TemplateMemory, message)
         .note(format!("they may take {} GiB and {} seconds", MEMORY_BYTES >> 30, PATIENCE.as_secs()))
         .help("a string that is joined to itself in a loop doubles each time: write the parts one after another");
     Err(CommandError::Input(vec![error]))

@@ -125,7 +125,7 @@ fn greedy(graph: &Graph) -> GraphPlan {
             let reads = node.inputs.iter().zip(&choice.inputs);
             let moved = reads.filter_map(|(k, asked)| {
                 let (tensor, asked) = (&graph.tensors[*k], (*asked)?);
-                let is_there = tensor.fit(stored[*k], asked) == Compatibility::Satisfied;
+                let is_there = tensor.compatibility(stored[*k], asked) == Compatibility::Satisfied;
                 let is_paid = !is_there && !tensor.is_constant();
                 is_paid.then(|| bytes_moved(tensor, stored[*k], asked))
             });
@@ -150,7 +150,7 @@ fn unshared(graph: &Graph) -> GraphPlan {
         .collect();
     for (k, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_constant()) {
         let moved = |from: usize, to: Option<usize>| match to {
-            Some(to) if tensor.fit(from, to) != Compatibility::Satisfied => {
+            Some(to) if tensor.compatibility(from, to) != Compatibility::Satisfied => {
                 bytes_moved(tensor, from, to)
             }
             _ => 0,

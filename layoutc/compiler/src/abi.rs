@@ -25,7 +25,7 @@ pub struct Abi {
 /// The layout ABI of a tensor. Two tensors with the same text put every element in the same place.
 pub fn abi(tensor: &Tensor) -> Abi {
     let layout = &tensor.layout;
-    let text = |expr: &Expr| layout_names::expr(expr, layout);
+    let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
     let list = |exprs: &[Expr], with| exprs.iter().map(text).collect::<Vec<_>>().join(with);
     let axes: Vec<String> =
         layout.logical.iter().map(|axis| format!("{}={}", axis.name, text(&axis.extent))).collect();
@@ -54,8 +54,8 @@ pub fn abi(tensor: &Tensor) -> Abi {
 /// What memory holds of a ring: ` ring y=4/64`, with the extent of the whole axis.
 fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     let extent = ring.whole.get(ring.axis);
-    let extent =
-        extent.map_or_else(String::new, |axis| layout_names::expr(&axis.extent, &tensor.layout));
+    let extent = extent
+        .map_or_else(String::new, |axis| layout_names::layout_expr(&axis.extent, &tensor.layout));
     format!(" ring {}={}/{extent}", ring.name(), ring.held)
 }
 

@@ -48,7 +48,7 @@ pub fn seal(path: &str, text: &str) -> String {
 
 /// Whether the text below the seal is the text that was sealed; `None` where there is no seal on the first line.
 /// Line ends count: a checkout that turns LF into CRLF is an edit.
-pub fn holds(text: &str) -> Option<bool> {
+pub fn verify_seal(text: &str) -> Option<bool> {
     let (line, below) = text.split_once('\n')?;
     let line = line.strip_suffix('\r').unwrap_or(line);
     let digits = COMMENTS.iter().find_map(|(open, close, _)| {
@@ -67,10 +67,10 @@ mod tests {
     #[test]
     fn an_edit_breaks_the_seal() {
         let text = seal("a.c", "int x;\n");
-        assert_eq!(holds(&text), Some(true));
-        assert_eq!(holds(&text.replace("int", "char")), Some(false));
-        assert_eq!(holds("int x;\n"), None);
-        assert_eq!(holds("// layoutc-hash: 12\nint x;\n"), None);
+        assert_eq!(verify_seal(&text), Some(true));
+        assert_eq!(verify_seal(&text.replace("int", "char")), Some(false));
+        assert_eq!(verify_seal("int x;\n"), None);
+        assert_eq!(verify_seal("// layoutc-hash: 12\nint x;\n"), None);
     }
 
     #[test]
@@ -78,10 +78,10 @@ mod tests {
         for (path, start) in [("a.py", "# layoutc-hash: "), ("b/a.h", "// layoutc-hash: ")] {
             let text = seal(path, "x\n");
             assert!(text.starts_with(start), "{text}");
-            assert_eq!(holds(&text), Some(true));
+            assert_eq!(verify_seal(&text), Some(true));
         }
         let page = seal("a.html", "<p>\n");
         assert!(page.lines().next().is_some_and(|line| line.ends_with(" -->")));
-        assert_eq!(holds(&page), Some(true));
+        assert_eq!(verify_seal(&page), Some(true));
     }
 }

@@ -106,9 +106,9 @@ pub fn run(operation: CuteOperation<'_>, a: &str) -> Result<CuteAnswer, Diagnost
         CuteOperation::LeftInverse => (None, cute::left_inverse(&left()?)),
     };
     match answer {
-        Ok(answer) => Ok(found(answer, swizzled.as_ref())),
+        Ok(answer) => Ok(cute_answer(answer, swizzled.as_ref())),
         Err(error) => {
-            let mut fault = refused(operation, a, &error);
+            let mut fault = operation_fault(operation, a, &error);
             if let (CuteError::Rounds { size_out, .. }, true) = (&error, pads) {
                 fault.help.push(format!("`--pad` takes the {size_out}, as CuTe does"));
             }
@@ -148,7 +148,7 @@ fn text<T>(file: &str, parsed: Result<T, NotationFault>) -> Result<T, Diagnostic
     })
 }
 
-fn found(answer: CuteOutcome, swizzled: Option<&SwizzledLayout>) -> CuteAnswer {
+fn cute_answer(answer: CuteOutcome, swizzled: Option<&SwizzledLayout>) -> CuteAnswer {
     let CuteOutcome { layout, notes } = answer;
     let mut notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     let text = match swizzled {
@@ -162,7 +162,7 @@ fn found(answer: CuteOutcome, swizzled: Option<&SwizzledLayout>) -> CuteAnswer {
     CuteAnswer { text, layout, notes }
 }
 
-fn refused(operation: CuteOperation<'_>, a: &str, error: &CuteError) -> Diagnostic {
+fn operation_fault(operation: CuteOperation<'_>, a: &str, error: &CuteError) -> Diagnostic {
     let file = operation.at_fault(error);
     let length = if file == A { a.len() } else { operation.operand().map_or(0, str::len) };
     let mut diagnostic =

@@ -98,7 +98,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error without a place in a file.
-    pub fn placeless(code: Code, message: impl Into<String>) -> Self {
+    pub fn without_span(code: Code, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
             code,
@@ -119,7 +119,7 @@ impl Diagnostic {
         label: impl Into<String>,
     ) -> Self {
         let label = Label { place, message: label.into(), primary: true };
-        Self { labels: vec![label], ..Self::placeless(code, message) }
+        Self { labels: vec![label], ..Self::without_span(code, message) }
     }
 
     /// A warning at a place.
@@ -135,14 +135,14 @@ impl Diagnostic {
     /// The same with a figure below.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.noted(note);
+        self.add_note(note);
         self
     }
 
     /// The same with a way out below.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.helped(help);
+        self.add_help(help);
         self
     }
 
@@ -155,44 +155,44 @@ impl Diagnostic {
 
     /// The same with what was probably meant by the words at its first place.
     #[must_use]
-    pub fn meant(mut self, near: impl Display) -> Self {
-        self.mean(near);
+    pub fn with_suggestion(mut self, near: impl Display) -> Self {
+        self.add_suggestion(near);
         self
     }
 
     /// Adds what was probably meant by the words at its first place.
-    pub fn mean(&mut self, near: impl Display) {
-        self.helped(format!("did you mean `{near}`?"));
-        self.rewrite(near.to_string());
+    pub fn add_suggestion(&mut self, near: impl Display) {
+        self.add_help(format!("did you mean `{near}`?"));
+        self.add_fix(near.to_string());
     }
 
     /// Adds a change of the words at its first place.
-    pub fn rewrite(&mut self, text: impl Into<String>) {
+    pub fn add_fix(&mut self, text: impl Into<String>) {
         let place = self.labels.first().map(|label| label.place.clone());
         self.fixes.extend(place.map(|place| Fix { place, text: text.into() }));
     }
 
     /// The same with a place that the fault refers to.
     #[must_use]
-    pub fn also(mut self, place: FileSpan, message: impl Into<String>) -> Self {
-        self.pointed(place, message);
+    pub fn with_label(mut self, place: FileSpan, message: impl Into<String>) -> Self {
+        self.add_label(place, message);
         self
     }
 
     /// Adds a figure below.
-    pub fn noted(&mut self, note: impl Into<String>) -> &mut Self {
+    pub fn add_note(&mut self, note: impl Into<String>) -> &mut Self {
         self.notes.push(note.into());
         self
     }
 
     /// Adds a way out below.
-    pub fn helped(&mut self, help: impl Into<String>) -> &mut Self {
+    pub fn add_help(&mut self, help: impl Into<String>) -> &mut Self {
         self.help.push(help.into());
         self
     }
 
     /// Adds a place that the fault refers to.
-    pub fn pointed(&mut self, place: FileSpan, message: impl Into<String>) -> &mut Self {
+    pub fn add_label(&mut self, place: FileSpan, message: impl Into<String>) -> &mut Self {
         self.labels.push(Label { place, message: message.into(), primary: false });
         self
     }

@@ -168,7 +168,7 @@ impl Scalar {
     /// The type that kernels compute elements of this type in: floats below 64 bits in `f32`, integers below 32 bits in
     /// `i32`, others in their own.
     #[must_use]
-    pub fn computed(self) -> Self {
+    pub fn compute_type(self) -> Self {
         match self {
             Self::F32
             | Self::F16
@@ -211,7 +211,7 @@ impl Scalar {
 
 /// The fewest elements of so many bits that fill whole bytes, and how many bytes they fill: 2 of 4 bits fill 1, 8 of 3
 /// bits fill 3, 1 of 32 bits fills 4.
-pub fn fewest_whole(bits: u32) -> (u32, u32) {
+pub fn byte_group(bits: u32) -> (u32, u32) {
     // Powers of two up to 8 are all that 8 shares with a number.
     let shared = 1_u32 << bits.trailing_zeros().min(3);
     (8 / shared, bits / shared)
@@ -256,7 +256,7 @@ impl Dtype {
 
     /// The type that other languages and tools call `name`: `float32`, `half`, `uint8_t`; `float4` of OpenCL and CUDA is
     /// `f32x4`.
-    pub fn called_elsewhere(name: &str) -> Option<Self> {
+    pub fn from_foreign_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         // `torch.float16`, `np.float32`, `tl.float32`.
         let name = name.rsplit('.').next().unwrap_or(&name);
@@ -290,8 +290,8 @@ impl Dtype {
     }
 
     /// The fewest elements that fill whole bytes, and how many bytes they fill.
-    pub fn fewest_whole(self) -> (u32, u32) {
-        fewest_whole(self.element_bits())
+    pub fn byte_group(self) -> (u32, u32) {
+        byte_group(self.element_bits())
     }
 
     /// Bits of one element: `f32x4` has 128.
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn the_names_of_other_languages_lead_to_ours() {
-        let ours = |name: &str| Dtype::called_elsewhere(name).map(|dtype| dtype.to_string());
+        let ours = |name: &str| Dtype::from_foreign_name(name).map(|dtype| dtype.to_string());
         for (name, wanted) in [
             ("float", "f32"),
             ("Float32", "f32"),

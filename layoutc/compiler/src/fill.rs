@@ -80,7 +80,7 @@ pub fn digits(dtype: Dtype, fill: Fill) -> Result<String, FillError> {
 
 /// The fill of a tensor that says none: what the project says, but for 0 in a type without a zero. That is filled with
 /// its least value, whose bits are all 0: 2^-127 of `f8e8m0fnu`.
-pub(crate) fn unsaid(dtype: Dtype, value: FillValue) -> FillValue {
+pub(crate) fn default_fill(dtype: Dtype, value: FillValue) -> FillValue {
     let is_zero = match value {
         FillValue::Integer(value) => value == 0,
         FillValue::Float(value) => value == 0.0,
@@ -184,7 +184,7 @@ pub fn is_signed(scalar: Scalar) -> bool {
 fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
     let value = match value {
         FillValue::Integer(value) => value,
-        FillValue::Float(value) => whole(value)?,
+        FillValue::Float(value) => exact_integer(value)?,
     };
     let width = dtype.scalar_bits();
     let signed = is_signed(dtype.scalar);
@@ -202,8 +202,8 @@ fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
 }
 
 /// The integer that a float is.
-fn whole(value: f64) -> Result<i128, FillError> {
-    let parts = parts(value).ok_or(FillError::Range)?;
+fn exact_integer(value: f64) -> Result<i128, FillError> {
+    let parts = unpack_float(value).ok_or(FillError::Range)?;
     let (mut mantissa, mut exponent) = (parts.mantissa, parts.exponent);
     while exponent < 0 && mantissa & 1 == 0 && mantissa != 0 {
         mantissa >>= 1;
@@ -228,7 +228,7 @@ struct UnpackedFloat {
 }
 
 /// The parts of a finite number.
-fn parts(value: f64) -> Option<UnpackedFloat> {
+fn unpack_float(value: f64) -> Option<UnpackedFloat> {
     if !value.is_finite() {
         return None;
     }
@@ -260,7 +260,7 @@ fn float_bits(format: &FloatFormat, value: FillValue) -> Result<u64, FillError> 
             let infinity = format.infinity.ok_or(FillError::Missing)?;
             return Ok(infinity | sign(value.is_sign_negative()));
         }
-        FillValue::Float(value) => parts(value).ok_or(FillError::Missing)?,
+        FillValue::Float(value) => unpack_float(value).ok_or(FillError::Missing)?,
     };
     if !format.signed && (parts.negative || parts.mantissa == 0) {
         return Err(FillError::Missing);
@@ -340,7 +340,7 @@ pub fn fault(tensor: &Tensor) -> Option<Diagnostic> {
         tensor.name
     );
     let error = Diagnostic::error(Code::PaddingFill, message, tensor.places.fill.clone(), "");
-    let least = match unsaid(tensor.dtype, FillValue::Integer(0)) {
+    let least = match default_fill(tensor.dtype, FillValue::Integer(0)) {
         FillValue::Float(least) => format!(
             "leave `fill` out: padding then has the least value, {least:e}, whose bits are all 0; `fill 1` is a scale of 1"
         ),
@@ -408,9 +408,9 @@ mod tests {
         for name in ["f64", "f16", "f8e4m3fn", "f8e8m0fnu", "f4e2m1fn", "i8", "u1", "bool", "c64"] {
             let dtype = Dtype::parse(name).unwrap();
             for zero in [FillValue::Integer(0), FillValue::Float(0.0)] {
-                assert_eq!(bits(dtype, Fill::Value(unsaid(dtype, zero))), Ok(0), "{name}");
+                assert_eq!(bits(dtype, Fill::Value(default_fill(dtype, zero))), Ok(0), "{name}");
             }
-            let one = unsaid(dtype, FillValue::Integer(1));
+            let one = default_fill(dtype, FillValue::Integer(1));
             assert_eq!(one, FillValue::Integer(1), "{name}");
         }
     }

@@ -36,7 +36,10 @@ pub enum TensorComparison {
 ///
 /// # Errors
 /// A diagnostic, where their axes or extents differ or nothing could be decided.
-pub fn same(first: &Tensor, second: &Tensor) -> Result<TensorComparison, Box<Diagnostic>> {
+pub fn compare_tensors(
+    first: &Tensor,
+    second: &Tensor,
+) -> Result<TensorComparison, Box<Diagnostic>> {
     let names = |tensor: &Tensor| -> Vec<String> {
         tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect()
     };
@@ -89,7 +92,9 @@ fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize])
         CompareError::Extent { axis } => {
             let extent = |tensor: &Tensor, axis: Option<usize>| {
                 let axis = axis.and_then(|axis| tensor.layout.logical.get(axis));
-                axis.map_or(String::new(), |axis| layout_names::expr(&axis.extent, &tensor.layout))
+                axis.map_or(String::new(), |axis| {
+                    layout_names::layout_expr(&axis.extent, &tensor.layout)
+                })
             };
             let name = first.layout.logical.get(*axis).map_or("", |axis| axis.name.as_str());
             let (own, other) =

@@ -22,12 +22,12 @@ pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]
 }
 
 /// An expression over symbols alone, likewise.
-pub fn over(expr: &Expr, symbols: &[Symbol]) -> String {
+pub fn symbol_expr(expr: &Expr, symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| variable(var, &[], &[], symbols))
 }
 
 /// An expression of a layout in the manifest's own syntax.
-pub fn expr(expr: &Expr, layout: &Layout) -> String {
+pub fn layout_expr(expr: &Expr, layout: &Layout) -> String {
     print::expr(expr, &|var| variable(var, &layout.logical, &layout.storage, &layout.symbols))
 }
 

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use check::{CheckedProject, syntax_key};
-pub use outputs::{exchanges, output_paths, umbrella_path};
+pub use outputs::{output_paths, text_needs_mpi, umbrella_path};
 pub use sources::{LoadError, SourceLoader};
 
 use check::CheckOptions;
@@ -75,21 +75,21 @@ pub fn check(sources: &dyn SourceLoader, paths: &[String], config: &Config) -> C
 
 /// The same with a memory and an observer.
 pub fn check_with(host: &CompileEnv<'_>, paths: &[String], config: &Config) -> CheckedProject {
-    check_aside(host, paths, config, CheckOptions::default())
+    check_with_options(host, paths, config, CheckOptions::default())
 }
 
 /// The same, with what it is asked for besides.
-pub fn check_aside(
+pub fn check_with_options(
     host: &CompileEnv<'_>,
     paths: &[String],
     config: &Config,
     aside: CheckOptions<'_>,
 ) -> CheckedProject {
-    verified(check::check(host, paths, config, aside))
+    with_graph_checks(check::check(host, paths, config, aside))
 }
 
 /// Adds what is wrong with graphs that state their layouts.
-fn verified(mut checked: CheckedProject) -> CheckedProject {
+fn with_graph_checks(mut checked: CheckedProject) -> CheckedProject {
     let CheckedProject { manifests, units, diagnostics } = &mut checked;
     for (manifest, unit) in manifests.iter().zip(units) {
         let mut found: Vec<Diagnostic> = manifest.graphs.iter().flat_map(solve::verify).collect();
@@ -171,7 +171,7 @@ pub fn emit_each(
     observer: &dyn Observer,
 ) -> Result<Vec<Vec<GeneratedFile>>, Vec<Diagnostic>> {
     let common = common_folder(&config.project.sources);
-    let settings = targets(config);
+    let settings = target_settings(config);
     let is_wanted = |settings: &&Settings| work.iter().any(|w| w.target == settings.target);
     let targets: BTreeMap<&str, Target<'_>> = settings
         .iter()
@@ -213,9 +213,13 @@ pub fn emit_each(
 
 /// What [`emit()`] would refuse, without the files: what a target cannot hold, plans that cannot be made, templates that
 /// are not there. What a project's own template says of itself while it is rendered is not among it.
-pub fn refused(work: &[EmitJob<'_>], config: &Config, templates: &Templates) -> Vec<Diagnostic> {
+pub fn emit_diagnostics(
+    work: &[EmitJob<'_>],
+    config: &Config,
+    templates: &Templates,
+) -> Vec<Diagnostic> {
     let common = common_folder(&config.project.sources);
-    let settings = targets(config);
+    let settings = target_settings(config);
     let of = |work: &EmitJob<'_>| {
         let own = |settings: &&Settings| settings.target == work.target;
         let Some(settings) = settings.iter().find(own) else { return Vec::new() };
@@ -236,11 +240,11 @@ pub fn refused(work: &[EmitJob<'_>], config: &Config, templates: &Templates) -> 
 
 /// Every choice in the block of a `convert` that the conversion cannot follow: what [`emit()`] would refuse, without
 /// the files. Choices are for C.
-pub fn refused_choices(manifest: &Manifest) -> Vec<Diagnostic> {
+pub fn check_convert_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
     let avoid = |_: &str| false;
     let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
-    let chosen = manifest.converts.iter().filter(|convert| !convert.choices.are_none());
+    let chosen = manifest.converts.iter().filter(|convert| !convert.choices.is_empty());
     let refused = chosen.filter_map(|convert| match plan::convert(manifest, convert, &naming) {
         Err(error @ PlanError::Choice { .. }) => {
             let name = manifest.tensors.get(convert.from).map_or("", |tensor| &tensor.name);
@@ -283,7 +287,7 @@ pub fn umbrella(
 }
 
 /// How the targets of a configuration are written.
-fn targets(config: &Config) -> Vec<Settings> {
+fn target_settings(config: &Config) -> Vec<Settings> {
     let prefix = &config.project.prefix;
     let target = &config.target;
     let mut all = Vec::new();
@@ -293,7 +297,7 @@ fn targets(config: &Config) -> Vec<Settings> {
             IndexType::Int32 => &C_INT32,
         };
         let macros = c.macros.then_some(Part::Macros);
-        let emit = c.emit.iter().copied().map(part).chain(macros).collect();
+        let emit = c.emit.iter().copied().map(output_kind).chain(macros).collect();
         let standard = c.standard.name().to_owned();
         let cores = if c.openmp { Cores::All } else { Cores::One };
         all.push(Settings { dialect, standard, emit, cores, ..Settings::of(&C_FILES) });
@@ -334,7 +338,7 @@ fn own_target(name: &str, own: &TargetCustom) -> Settings {
     }
 }
 
-fn part(emit: EmitKind) -> Part {
+fn output_kind(emit: EmitKind) -> Part {
     match emit {
         EmitKind::Constants => Part::Constants,
         EmitKind::Index => Part::Index,

@@ -82,15 +82,17 @@ pub enum NamedLocateError {
 /// Where the element at `logical` lives.
 ///
 /// # Errors
-/// [`LocateError`].
-pub fn place(
+/// [`ElementLocationError`].
+pub fn element_location(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
     logical: &[i128],
 ) -> Result<NamedLocation, NamedLocateError> {
     let names: Vec<String> = tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect();
-    let found =
-        tensor.layout.locate(logical, &values(tensor, symbols)?).map_err(|e| told(e, &names))?;
+    let found = tensor
+        .layout
+        .locate(logical, &values(tensor, symbols)?)
+        .map_err(|e| named_error(e, &names))?;
     Ok(NamedLocation {
         logical: logical.to_vec(),
         storage: found.storage,
@@ -102,7 +104,7 @@ pub fn place(
 /// The element that lives at `physical`; `None`: padding.
 ///
 /// # Errors
-/// [`LocateError`].
+/// [`ElementLocationError`].
 pub fn owner(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -110,7 +112,10 @@ pub fn owner(
 ) -> Result<Option<Vec<i128>>, NamedLocateError> {
     let names: Vec<String> =
         (0..tensor.layout.physical_shape.len()).map(|k| format!("p{k}")).collect();
-    tensor.layout.element_at(physical, &values(tensor, symbols)?).map_err(|e| told(e, &names))
+    tensor
+        .layout
+        .element_at(physical, &values(tensor, symbols)?)
+        .map_err(|e| named_error(e, &names))
 }
 
 pub(crate) fn values(
@@ -130,7 +135,7 @@ pub(crate) fn values(
     Ok(values)
 }
 
-fn told(error: locate::ElementLocationError, names: &[String]) -> NamedLocateError {
+fn named_error(error: locate::ElementLocationError, names: &[String]) -> NamedLocateError {
     match error {
         locate::ElementLocationError::Rank { given, axes } => {
             NamedLocateError::Rank { given, axes, names: names.join(", ") }

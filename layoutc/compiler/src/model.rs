@@ -198,12 +198,12 @@ impl ConvertSchedule {
         &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
 
     /// Whether the loops and what is inside them are left to the planner.
-    pub fn leave_loops(&self) -> bool {
+    pub fn has_default_loops(&self) -> bool {
         self.order.is_empty() && self.block.is_none() && self.inside.is_none()
     }
 
     /// Whether all is left to the planner.
-    pub fn are_none(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         let Self { order, block, inside, stores, fill } = self;
         order.is_empty()
             && block.is_none()
@@ -342,7 +342,7 @@ impl Tensor {
     }
 
     /// The axes of the whole tensor, which are those of the layout unless it is cut.
-    pub fn whole(&self) -> &[Axis] {
+    pub fn whole_axes(&self) -> &[Axis] {
         self.sharded.as_ref().map_or(&self.layout.logical, |sharded| &sharded.whole)
     }
 
@@ -367,13 +367,13 @@ impl Tensor {
         let padding = Expr::binary(BinOp::Sub, all, &layout.logical_elements);
         MemoryFootprint {
             padding_elements: simple(padding, layout),
-            bytes: bytes_of(layout, self.dtype.element_bits()),
+            bytes: layout_bytes(layout, self.dtype.element_bits()),
         }
     }
 }
 
 /// Bytes of a layout's buffer, over symbols: slots times bits, rounded up.
-pub fn bytes_of(layout: &Layout, element_bits: u32) -> Expr {
+pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
     let all = &layout.physical_elements;
     let bits = i128::from(element_bits);
     let bytes = if bits % 8 == 0 {
@@ -395,7 +395,7 @@ fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
 impl Manifest {
     /// Whether it converts tensors that are cut over devices: then there are files for MPI, also where every device
     /// converts its own parts.
-    pub fn exchanges(&self) -> bool {
+    pub fn needs_mpi(&self) -> bool {
         let is_cut = |convert: &Convert| {
             self.tensors.get(convert.from).is_some_and(|tensor| tensor.sharded.is_some())
         };

@@ -31,7 +31,7 @@ pub fn near_powers_of_two(value: i128, most: i128) -> String {
 }
 
 /// The number that `4K` is: 4096. `None` for any other word.
-pub fn written_out(word: &str) -> Option<String> {
+pub fn expand_suffix(word: &str) -> Option<String> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match word.get(digits.len()..)?.to_ascii_lowercase().as_str() {
         "k" | "ki" | "kib" => 1_i64 << 10,

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use crate::config::{Config, TargetC};
 use crate::manifest::syntax::Identifier;
-use crate::{emit, manifest, targets};
+use crate::{emit, manifest, target_settings};
 
 /// The paths of the files that [`emit_each`](crate::emit_each) makes of the manifest `path` for a target.
 pub fn output_paths(config: &Config, target: &str, path: &str, exchanges: bool) -> Vec<String> {
     let stem = stem(path, &common_folder(&config.project.sources));
-    let settings = targets(config).into_iter().find(|settings| settings.target == target);
+    let settings = target_settings(config).into_iter().find(|settings| settings.target == target);
     let paths =
         settings.map(|settings| emit::paths(&settings, &stem, exchanges)).unwrap_or_default();
     paths.into_iter().map(|path| format!("{target}/{path}")).collect()
 }
 
 /// Whether a manifest with this text converts tensors that are cut over devices, as far as its form says.
-pub fn exchanges(text: &str) -> bool {
+pub fn text_needs_mpi(text: &str) -> bool {
     let (manifest, _) = manifest::parse(&Arc::from(""), text);
     let is_cut = |name: &Identifier| {
         let mut tensors = manifest.tensors.iter();

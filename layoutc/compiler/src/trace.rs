@@ -70,7 +70,7 @@ pub fn trace(
     symbols: &BTreeMap<String, i128>,
     logical: &[i128],
 ) -> Result<IndexTrace, NamedLocateError> {
-    let logical = locate::place(tensor, symbols, logical)?.logical;
+    let logical = locate::element_location(tensor, symbols, logical)?.logical;
     let known = tensor.layout.symbols.iter();
     let symbols: Vec<(String, i128)> = known
         .filter_map(|symbol| Some((symbol.name.clone(), *symbols.get(&symbol.name)?)))
@@ -153,8 +153,9 @@ impl<'a> TraceWalker<'a> {
                 let (index, extent) = (Expr::var(var), axis.extent.clone());
                 placed.push(GroupAxis { index, elements, shown, count: number(&extent)?, extent });
             }
-            let is_nested = layout.digit_targets == DigitTargets::Storage && nests(&placed);
-            let index = if is_nested { nested(&placed)? } else { summed(&placed)? };
+            let is_nested =
+                layout.digit_targets == DigitTargets::Storage && is_mixed_radix(&placed);
+            let index = if is_nested { mixed_radix_expr(&placed)? } else { strided_expr(&placed)? };
             let lead = &layout.lead;
             let index = match lead.as_const() {
                 Some(0) => index,
@@ -183,14 +184,14 @@ impl<'a> TraceWalker<'a> {
             Var::Physical(g) => Some(physical.get(usize::try_from(g).ok()?)?.value),
             other => self.value(other),
         };
-        self.written("offset", &sum, None, &value)
+        self.term_with_values("offset", &sum, None, &value)
     }
 
     fn term(&self, name: &str, index: &Expr, extent: Option<i128>) -> Result<TraceTerm, ExprError> {
-        self.written(name, index, extent, &|var| self.value(var))
+        self.term_with_values(name, index, extent, &|var| self.value(var))
     }
 
-    fn written(
+    fn term_with_values(
         &self,
         name: &str,
         index: &Expr,
@@ -237,14 +238,14 @@ struct GroupAxis {
 }
 
 /// Whether every axis steps over whole steps of the next.
-fn nests(axes: &[GroupAxis]) -> bool {
+fn is_mixed_radix(axes: &[GroupAxis]) -> bool {
     axes.iter()
         .zip(axes.iter().skip(1))
         .all(|(major, minor)| minor.elements > 0 && major.elements % minor.elements == 0)
 }
 
 /// `(n * 32 + c) * 64 + h`.
-fn nested(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
+fn mixed_radix_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut index: Option<Expr> = None;
     let mut above = 1;
     for axis in axes {
@@ -261,7 +262,7 @@ fn nested(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
 }
 
 /// `i * 1056 + j`.
-fn summed(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
+fn strided_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut sum = None;
     for axis in axes {
         sum = Some(plus(sum, &times(&axis.index, &axis.shown)?)?);

@@ -79,7 +79,7 @@ fn small_floats_are_those_of_ml_dtypes() {
 fn a_conversion_that_is_whole_comes_back() {
     let types = types();
     for (from, to) in types.iter().flat_map(|from| types.iter().map(move |to| (from, to))) {
-        let Some(there) = cast(from, to, CastMode::Round).filter(|cast| cast.is_whole()) else {
+        let Some(there) = cast(from, to, CastMode::Round).filter(|cast| cast.is_lossless()) else {
             continue;
         };
         let back = CastEvaluator::new(cast(to, from, CastMode::Round).unwrap());
@@ -558,7 +558,7 @@ fn random_layouts_with_other_element_types_pass_their_own_test() {
         let mut source = Random::new(9_000_000 + seed);
         let castable: Vec<&str> = dtypes()
             .into_iter()
-            .filter(|name| layoutc_compiler::cast::is_cast(dtype(name)))
+            .filter(|name| layoutc_compiler::cast::is_castable(dtype(name)))
             .collect();
         let manifest = random(&mut source, 6, &Config::default(), &castable, |_, tensor| tensor);
         let logical = ["f32", "f16", "f64", "bf16", "i8", "u16", "i32"];

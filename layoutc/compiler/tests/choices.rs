@@ -10,7 +10,7 @@ use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::inspect::plans;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::plan::cores::Cores;
-use layoutc_compiler::{LoadError, SourceLoader, check, refused_choices};
+use layoutc_compiler::{LoadError, SourceLoader, check, check_convert_schedules};
 
 struct One(String);
 
@@ -212,7 +212,7 @@ fn what_cannot_be_followed_is_told_with_a_way_out() {
         let faults = source(convert).unwrap_err();
         assert_eq!(faults.len(), 1, "{convert}");
         // `layoutc check` says the same.
-        assert_eq!(refused_choices(&checked(convert)), faults, "{convert}");
+        assert_eq!(check_convert_schedules(&checked(convert)), faults, "{convert}");
         assert_eq!(
             (faults[0].message.as_str(), &faults[0].help[..]),
             (message, &[help.to_owned()][..])

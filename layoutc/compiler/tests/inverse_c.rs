@@ -76,7 +76,7 @@ fn the_inverse_of_a_large_layout_searches_the_part_that_needs_it() {
     for _ in 0..200 {
         let index =
             [1_048_576, 64, 1_048_576].map(|extent| i128::from(random.between(0, extent - 1)));
-        let place = locate::place(tensor, &BTreeMap::new(), &index).unwrap();
+        let place = locate::element_location(tensor, &BTreeMap::new(), &index).unwrap();
         let [a, i, j] = index;
         writeln!(driver, "    if (!parts_logical({}, &a, &i, &j) || a != {a} || i != {i} || j != {j}) {{ puts(\"{a} {i} {j}\"); return 1; }}", place.offset).unwrap();
     }
@@ -179,7 +179,7 @@ fn driver(tensor: &Tensor) -> String {
     let physical = extents(tensor.layout.physical_shape.iter().map(Expr::as_const).collect());
     let mut owners = BTreeMap::new();
     for index in points(&logical) {
-        let place = locate::place(tensor, &BTreeMap::new(), &index).unwrap();
+        let place = locate::element_location(tensor, &BTreeMap::new(), &index).unwrap();
         owners.insert(place.physical, index);
     }
     let rank = logical.len();

@@ -2,7 +2,7 @@
 //! that is told.
 
 use layoutc_compiler::check::{CheckOptions, Recorder, TensorCache};
-use layoutc_compiler::check_aside;
+use layoutc_compiler::check_with_options;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::env::CompileEnv;
 use layoutc_compiler::{LoadError, SourceLoader};
@@ -75,7 +75,7 @@ fn checked(texts: &Two<'_>, kept: Option<&TensorCache>) -> String {
     let recorder = Recorder::of_all();
     let aside = CheckOptions { recorder: Some(&recorder), kept };
     let paths = ["own.kdl".to_owned()];
-    let checked = check_aside(&CompileEnv::new(texts), &paths, &Config::default(), aside);
+    let checked = check_with_options(&CompileEnv::new(texts), &paths, &Config::default(), aside);
     format!("{checked:#?}\n{:#?}", recorder.into_all())
 }
 

@@ -11,7 +11,7 @@ use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::fill;
 use layoutc_compiler::model::{Manifest, Tensor};
-use layoutc_compiler::{EmitJob, own_templates, refused};
+use layoutc_compiler::{EmitJob, emit_diagnostics, own_templates};
 use told::{checked, found};
 
 /// The only tensor of a manifest of which nothing is told.
@@ -257,7 +257,7 @@ fn refusals(manifest: &Manifest, config: &Config) -> Vec<&'static str> {
     let names = config.target.names();
     let work: Vec<EmitJob<'_>> = names.iter().map(|target| EmitJob { target, manifest }).collect();
     let templates = own_templates(config, BTreeMap::new(), BTreeMap::new());
-    codes(&refused(&work, config, &templates))
+    codes(&emit_diagnostics(&work, config, &templates))
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_template_that_is_no_text_is_said_to_be_none() {
         let user = BTreeMap::from([("own/x.j2".to_owned(), "x\n".to_owned())]);
         let user = if broken == "own/x.j2" { BTreeMap::new() } else { user };
         let templates = own_templates(&config, user, BTreeMap::from([(broken.to_owned(), 7)]));
-        let found = refused(&work, &config, &templates);
+        let found = emit_diagnostics(&work, &config, &templates);
         assert_eq!(found.iter().map(|d| d.message.as_str()).collect::<Vec<_>>(), [text]);
         assert_eq!(codes(&found), ["template::syntax"]);
     }

@@ -81,7 +81,8 @@ fn random_rings_keep_the_elements_of_every_window_apart() {
         for y in 0..rows {
             for x in 0..columns {
                 let index = [i128::from(y % held), i128::from(x)];
-                let slot = locate::place(tensor, &BTreeMap::new(), &index).unwrap().offset;
+                let slot =
+                    locate::element_location(tensor, &BTreeMap::new(), &index).unwrap().offset;
                 // What held the slot before left its last window.
                 if let Some(before) = slots.insert(slot, y) {
                     assert!(y - before >= held, "rows {before} and {y} share slot {slot}\n{text}");

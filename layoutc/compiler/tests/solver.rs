@@ -115,7 +115,7 @@ fn brute(graph: &Graph) -> Option<u64> {
         .filter(|k| {
             let tensor = &graph.tensors[*k];
             let is_outside = !matches!(tensor.role, TensorRole::Result { .. });
-            is_outside && !tensor.is_loose() && tensor.declared.is_none()
+            is_outside && !tensor.is_unconstrained() && tensor.declared.is_none()
         })
         .collect();
     counts.extend(open.iter().map(|k| graph.tensors[*k].candidates.len()));
@@ -140,7 +140,7 @@ fn cost_of(graph: &Graph, values: &[usize], open: &[usize]) -> Option<u64> {
         total += choice(node).cost;
     }
     for (k, tensor) in graph.tensors.iter().enumerate() {
-        if tensor.is_loose() {
+        if tensor.is_unconstrained() {
             continue;
         }
         let has = match tensor.role {
@@ -184,7 +184,7 @@ fn sets(graph: &Graph, tensor: usize, has: usize, asked: usize) -> Option<u64> {
                 continue;
             }
             for from in (0..count).filter(|from| set >> from & 1 == 1) {
-                let is_free = tensor.fit(from, to) == Compatibility::Satisfied;
+                let is_free = tensor.compatibility(from, to) == Compatibility::Satisfied;
                 if tensor.is_pinned && !is_free {
                     continue;
                 }

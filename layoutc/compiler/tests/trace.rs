@@ -20,7 +20,7 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::env::CompileEnv;
 use layoutc_compiler::locate::{self, NamedLocateError};
 use layoutc_compiler::trace::{IndexTrace, TraceTerm, trace};
-use layoutc_compiler::{check_aside, model};
+use layoutc_compiler::{check_with_options, model};
 use random_manifest::random::{Random, truth};
 use random_manifest::{Memory, Tensor, dtypes, full, manifest};
 
@@ -29,8 +29,12 @@ fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<StepRecord>) {
     let recorder = Recorder::new(name);
     let sources = Memory(text.to_owned());
     let aside = CheckOptions { recorder: Some(&recorder), ..CheckOptions::default() };
-    let checked =
-        check_aside(&CompileEnv::new(&sources), &["m.kdl".to_owned()], &Config::default(), aside);
+    let checked = check_with_options(
+        &CompileEnv::new(&sources),
+        &["m.kdl".to_owned()],
+        &Config::default(),
+        aside,
+    );
     let tensors = checked.manifests.into_iter().flat_map(|manifest| manifest.tensors);
     let tensor = tensors.into_iter().find(|tensor| tensor.name == name);
     (tensor.unwrap_or_else(|| panic!("{:#?}\n{text}", checked.diagnostics)), recorder.into_steps())
@@ -88,7 +92,7 @@ fn follow(tensor: &Tensor, checked: &(model::Tensor, Vec<StepRecord>), size: Opt
         all_holds(&traced);
         assert_eq!(traced.offset.value, i128::from(element.offset), "{}", tensor.text());
         assert_eq!(values(&traced.physical), wide(&element.physical), "{}", tensor.text());
-        let place = locate::place(model, &symbols, &logical).unwrap();
+        let place = locate::element_location(model, &symbols, &logical).unwrap();
         let last = traced.steps.last().map_or(logical, |step| values(&step.axes));
         assert_eq!(last, place.storage, "{}", tensor.text());
         let lines: Vec<&str> = traced.steps.iter().map(|step| step.line.as_str()).collect();
@@ -138,7 +142,7 @@ tensor e dtype=f32 { shape { h 22; w 31 }; layout { map \"(h, w) -> (hilbert(h /
             let index: Vec<i128> = (7_i128..).zip(&extents).map(|(p, e)| k * p % e).collect();
             let traced = trace(&tensor, &recorded, &BTreeMap::new(), &index).unwrap();
             all_holds(&traced);
-            let place = locate::place(&tensor, &BTreeMap::new(), &index).unwrap();
+            let place = locate::element_location(&tensor, &BTreeMap::new(), &index).unwrap();
             assert_eq!(traced.offset.value, place.offset);
             assert_eq!(values(&traced.physical), place.physical);
         }
@@ -203,7 +207,7 @@ fn a_swizzle_changes_the_last_physical_index_after_the_axes_are_placed() {
         let index = [k / 128, k / 8 % 16, k % 8];
         let traced = trace(&tensor, &[], &BTreeMap::new(), &index).unwrap();
         all_holds(&traced);
-        let place = locate::place(&tensor, &BTreeMap::new(), &index).unwrap();
+        let place = locate::element_location(&tensor, &BTreeMap::new(), &index).unwrap();
         assert_eq!((traced.offset.value, values(&traced.physical)), (place.offset, place.physical));
     }
     let traced = trace(&tensor, &[], &BTreeMap::new(), &[1, 7, 5]).unwrap();

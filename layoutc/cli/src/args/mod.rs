@@ -231,6 +231,6 @@ fn guard_minus(arg: OsString) -> OsString {
 }
 
 /// A coordinate as it was typed.
-pub(crate) fn typed(coordinate: &str) -> String {
+pub(crate) fn restore_minus(coordinate: &str) -> String {
     coordinate.replacen(MINUS, "-", 1)
 }

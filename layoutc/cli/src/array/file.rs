@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::command_error::CommandError;
 use crate::console::Console;
 
-use super::out_of_core::forget;
+use super::out_of_core::discard_leftover;
 
 /// Standard input or output.
 pub(crate) const STANDARD: &str = "-";
@@ -19,13 +19,13 @@ pub(crate) fn is_standard(path: &Path) -> bool {
 }
 
 /// How a file is called in messages.
-pub(crate) fn called(path: &Path, standard: &str) -> String {
+pub(crate) fn display_name(path: &Path, standard: &str) -> String {
     if is_standard(path) { standard.to_owned() } else { path.display().to_string() }
 }
 
 /// The bytes of a file, or of standard input.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
-    ByteSource::open(path)?.whole(path)
+    ByteSource::open(path)?.read_all(path)
 }
 
 /// Bytes of a file that are read before it is known what becomes of the others.
@@ -86,7 +86,7 @@ impl ByteSource {
     }
 
     /// All bytes.
-    pub(crate) fn whole(self, path: &Path) -> Result<Vec<u8>, CommandError> {
+    pub(crate) fn read_all(self, path: &Path) -> Result<Vec<u8>, CommandError> {
         let Self { file: Some(mut file), first: mut bytes, length } = self else {
             return Ok(self.first);
         };
@@ -110,7 +110,7 @@ fn unread(path: &Path, error: &io::Error) -> CommandError {
 }
 
 /// Refuses an output that is one of the files read, or a link to nothing, which a new file would replace.
-pub(crate) fn keep(inputs: &[&Path], output: &Path) -> Result<(), CommandError> {
+pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), CommandError> {
     let identity = |path: &Path| {
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file);
         metadata.map(|metadata| (metadata.dev(), metadata.ino()))
@@ -175,6 +175,6 @@ pub(crate) fn write(
         drop(fs::remove_file(&temporary));
     }
     renamed.map_err(fault)?;
-    forget(&place);
+    discard_leftover(&place);
     Ok(())
 }

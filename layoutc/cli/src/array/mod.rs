@@ -58,7 +58,7 @@ fn of_scalar(scalar: Scalar) -> &'static str {
 }
 
 /// Whether elements that `NumPy` writes so are taken for those of a type.
-pub(crate) fn is_taken(descr: &NpyDescr, dtype: Dtype) -> bool {
+pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     if let Some(record) = dtype.record() {
         return record::is_taken(descr, record);
     }
@@ -91,15 +91,15 @@ pub(crate) fn is_taken(descr: &NpyDescr, dtype: Dtype) -> bool {
 }
 
 /// Whether the elements of an array are not in C order.
-pub(crate) fn is_turned(npy: &NpyHeader) -> bool {
+pub(crate) fn is_reordered(npy: &NpyHeader) -> bool {
     npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1
 }
 
 /// The elements of an array in C order and little-endian, as they lie in memory.
-pub(crate) fn in_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
+pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     let width = npy.descr.bytes.max(1);
     let mut data = Cow::Borrowed(data);
-    if is_turned(npy) {
+    if is_reordered(npy) {
         data = Cow::Owned(from_fortran(&data, &npy.shape, width));
     }
     let part = part_bytes(&npy.descr);

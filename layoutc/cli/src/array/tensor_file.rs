@@ -10,7 +10,7 @@ use layoutc_compiler::model::Tensor;
 use layoutc_compiler::run::{self, Packing, RunError};
 
 use super::npy::{self, NpyHeader};
-use super::{descr, in_order, is_taken, packed};
+use super::{descr, is_compatible, packed, to_c_order};
 use crate::command_error::CommandError;
 use crate::report::counted;
 
@@ -49,13 +49,13 @@ pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
 }
 
 /// Why a tensor could not be moved that was found good.
-pub(crate) fn unmoved(tensor: &Tensor, error: &RunError) -> CommandError {
+pub(crate) fn relayout_error(tensor: &Tensor, error: &RunError) -> CommandError {
     let code = if *error == RunError::TooLarge { Code::LimitSize } else { Code::LimitGenerated };
     fault(code, format!("`{}` cannot be moved: {error}", tensor.name), None)
 }
 
 /// The fault of a file whose element `at` is a byte that the type does not have; `kind` is `NumPy`'s.
-pub(crate) fn no_value(
+pub(crate) fn invalid_value_error(
     name: &str,
     (at, byte): (u64, u8),
     kind: char,
@@ -67,7 +67,7 @@ pub(crate) fn no_value(
 }
 
 fn fault(code: Code, message: String, help: Option<String>) -> CommandError {
-    let mut diagnostic: Diagnostic = Diagnostic::placeless(code, message);
+    let mut diagnostic: Diagnostic = Diagnostic::without_span(code, message);
     diagnostic.help.extend(help);
     CommandError::Input(vec![diagnostic])
 }
@@ -135,7 +135,7 @@ impl TensorFile<'_> {
     /// Refuses a dense array of other elements, or of more or fewer bytes than its own header says.
     pub(crate) fn dense(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let dtype = self.tensor.logical_dtype();
-        self.dtype(npy, dtype, is_taken(&npy.descr, dtype), &descr(dtype))?;
+        self.dtype(npy, dtype, is_compatible(&npy.descr, dtype), &descr(dtype))?;
         self.whole(npy, length)
     }
 
@@ -145,10 +145,10 @@ impl TensorFile<'_> {
         npy: &NpyHeader,
         data: &'f [u8],
     ) -> Result<Cow<'f, [u8]>, CommandError> {
-        let bytes = in_order(npy, data);
+        let bytes = to_c_order(npy, data);
         let Some(packing) = dense_packing(self.tensor) else { return Ok(bytes) };
         let (kind, dtype) = (npy.descr.kind, self.tensor.logical_dtype());
-        let refused = |(at, byte)| no_value(self.name, (at as u64, byte), kind, dtype);
+        let refused = |(at, byte)| invalid_value_error(self.name, (at as u64, byte), kind, dtype);
         packed(&bytes, kind, dtype, packing).map(Cow::Owned).map_err(refused)
     }
 
@@ -157,7 +157,7 @@ impl TensorFile<'_> {
         let is_bytes = npy.descr.kind == 'u' && npy.descr.bytes == 1;
         let fits = match packing(self.tensor) {
             Some(_) => is_bytes,
-            None => is_taken(&npy.descr, self.tensor.dtype),
+            None => is_compatible(&npy.descr, self.tensor.dtype),
         };
         self.dtype(npy, self.tensor.dtype, fits, &descr_of_buffer(self.tensor))?;
         self.whole(npy, length)
@@ -215,7 +215,7 @@ impl TensorFile<'_> {
     }
 
     /// Refuses an order that only memory as large as the file could turn.
-    pub(crate) fn unturned(&self, memory_bytes: u64) -> CommandError {
+    pub(crate) fn transpose_too_large(&self, memory_bytes: u64) -> CommandError {
         let message =
             format!("`{}` is in Fortran's order, and too large to be turned in memory", self.name);
         let help = format!("save it in C order, or give it more: `--memory {memory_bytes}`");
@@ -231,18 +231,18 @@ impl TensorFile<'_> {
         } else {
             run::physical_shape(tensor, values).map(|shape| with_lanes(shape, tensor))
         };
-        shape.map_err(|error| self.unmoved(&error))
+        shape.map_err(|error| self.relayout_error(&error))
     }
 
     /// As many bytes, if memory has them.
     pub(crate) fn zeros(&self, bytes: usize) -> Result<Vec<u8>, CommandError> {
         let is_room = Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
-        if is_room { Ok(vec![0; bytes]) } else { Err(self.unmoved(&RunError::TooLarge)) }
+        if is_room { Ok(vec![0; bytes]) } else { Err(self.relayout_error(&RunError::TooLarge)) }
     }
 
     /// Why the tensor could not be moved that was found good.
-    pub(crate) fn unmoved(&self, error: &RunError) -> CommandError {
-        unmoved(self.tensor, error)
+    pub(crate) fn relayout_error(&self, error: &RunError) -> CommandError {
+        relayout_error(self.tensor, error)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use layoutc_compiler::{exchanges, output_paths, umbrella_path};
+use layoutc_compiler::{output_paths, text_needs_mpi, umbrella_path};
 
 use crate::args::SelectArgs;
 use crate::command_error::CommandError;
@@ -53,7 +53,7 @@ pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>),
         for manifest in project.manifests.keys() {
             // What is wrong with a manifest its own run tells.
             let text = fs::read_to_string(below(project, manifest)).unwrap_or_default();
-            let exchanges = exchanges(&text);
+            let exchanges = text_needs_mpi(&text);
             let of_target =
                 |target: &&str| output_paths(&project.config, target, manifest, exchanges);
             let own: Vec<String> = job.targets.iter().flat_map(of_target).collect();

@@ -38,7 +38,7 @@ pub(super) fn is_rule(text: &str) -> bool {
 pub(crate) const UNTOLD: &str = "\\ ; | % = & * < > ? ^ ' \" `";
 
 /// Whether make and ninja can both be told a path.
-pub(crate) fn is_told(path: &str) -> bool {
+pub(crate) fn is_expressible(path: &str) -> bool {
     let is_untold = |c: char| c.is_control() || c != ' ' && UNTOLD.contains(c);
     !path.contains(is_untold)
 }
@@ -46,7 +46,7 @@ pub(crate) fn is_told(path: &str) -> bool {
 /// A path as make and ninja read it alike.
 fn escaped(path: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
-    let Some(known) = path.to_str().filter(|path| is_told(path)) else {
+    let Some(known) = path.to_str().filter(|path| is_expressible(path)) else {
         let shown = path.to_string_lossy();
         return Err(CommandError::Usage(format!(
             "`--depfile` cannot name `{shown}`: make and ninja take no line breaks and none of {UNTOLD} ; \

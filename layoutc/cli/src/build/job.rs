@@ -11,7 +11,7 @@ use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::output::{OutputDir, StateFolder, SweepScope, link};
 use crate::project::paths::is_below;
-use crate::project::{self, CONFIG, Project, seen};
+use crate::project::{self, CONFIG, Project, relative_to_cwd};
 use crate::state::fact::BuildFact;
 use crate::state::file::Durability;
 use crate::state::lock::{StateLock, try_lock};
@@ -60,7 +60,7 @@ impl<'a> BuildJob<'a> {
         let is_asked =
             |name: &&str| select.target.is_empty() || select.target.iter().any(|t| t == name);
         let targets = names.into_iter().filter(is_asked).collect();
-        let (home, state) = places(project, select.out.as_deref())?;
+        let (home, state) = output_locations(project, select.out.as_deref())?;
         // Files of a folder that others may use are never taken for left over.
         let is_shared = select.out.is_some() || home.path() == project.root;
         let sweep = match () {
@@ -87,7 +87,7 @@ impl<'a> BuildJob<'a> {
         patience: LockWait,
         console: &mut Console,
     ) -> Result<bool, CommandError> {
-        let folder = seen(&self.home.path());
+        let folder = relative_to_cwd(&self.home.path());
         let mut has_waited = false;
         let lock = self.state.lock(|holder| {
             has_waited = true;
@@ -132,7 +132,7 @@ impl<'a> BuildJob<'a> {
 }
 
 /// The log that a build of `select` will most likely ask for, and the project's folder.
-pub(crate) fn guess<'a>(
+pub(crate) fn guess_log<'a>(
     select: &SelectArgs,
     store: &'a LogArena,
 ) -> Option<(PathBuf, BuildLog<'a>)> {
@@ -148,7 +148,7 @@ pub(crate) fn guess<'a>(
 
 /// Where the outputs of a project go, below `out` or where its configuration says, and what is remembered of them: beside
 /// `layoutc.toml`, or in `out`.
-pub(crate) fn places(
+pub(crate) fn output_locations(
     project: &Project,
     out: Option<&Path>,
 ) -> Result<(OutputDir, StateFolder), CommandError> {
@@ -201,7 +201,7 @@ fn own_home(project: &Project) -> Result<OutputDir, CommandError> {
 fn outside(out_dir: &str) -> CommandError {
     let message = format!("the output folder `{out_dir}` is not inside the project");
     let help = "name a folder of the project as `out-dir`, or write elsewhere with `--out`";
-    CommandError::Input(vec![Diagnostic::placeless(Code::OutputOutside, message).help(help)])
+    CommandError::Input(vec![Diagnostic::without_span(Code::OutputOutside, message).help(help)])
 }
 
 /// Where a file of the project lies.

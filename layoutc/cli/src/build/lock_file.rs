@@ -11,13 +11,13 @@ use layoutc_compiler::content_hash;
 use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
 
 use crate::args::SelectArgs;
-use crate::check_session::localized;
+use crate::check_session::with_user_paths;
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::output::{OutputStatus, OverwritePolicy, replace_own};
 use crate::project::files::{self, FileReadError};
 use crate::project::read_set::ReadSet;
-use crate::project::{Project, seen};
+use crate::project::{Project, relative_to_cwd};
 use crate::report::Report;
 
 use super::project_build::{self, ProjectBuild};
@@ -49,9 +49,9 @@ pub(crate) fn lock_files(
     console: &mut Console,
 ) -> Result<(Report, Vec<LockFileUpdate>), CommandError> {
     let select = SelectArgs { paths: paths.to_vec(), target: Vec::new(), out: None, root: None };
-    project_build::rehearse(&select, console, |parts, desk| {
+    project_build::plan_only(&select, console, |parts, desk| {
         if let Some(part) = parts.iter().find(|part| !part.job.project.is_whole) {
-            let root = seen(&part.job.project.root);
+            let root = relative_to_cwd(&part.job.project.root);
             return Err(CommandError::Usage(format!(
                 "a lock file is of a whole project; name `{root}`"
             )));
@@ -71,11 +71,11 @@ fn lock(
     let tensors = summary_rows::all_abi(job, scan, made, memo);
     let path = job.project.root.join(NAME);
     let status = replace_own(&path, &text(&tensors), strictness)?;
-    Ok(LockFileUpdate { path: seen(&path), tensors: tensors.len(), status })
+    Ok(LockFileUpdate { path: relative_to_cwd(&path), tensors: tensors.len(), status })
 }
 
 /// Reports what differs from the lock files, each of which is added to `reads`.
-pub(super) fn hold(
+pub(super) fn check_lock_files(
     parts: &[ProjectBuild<'_>],
     reads: &mut ReadSet,
     report: &mut Report,
@@ -89,7 +89,7 @@ pub(super) fn hold(
         if let Some((file, text)) = differences.file {
             report.text(file, text);
         }
-        report.add(differences.found.iter().map(|d| localized(d, job.project)));
+        report.add(differences.found.iter().map(|d| with_user_paths(d, job.project)));
     }
     Ok(())
 }
@@ -148,8 +148,8 @@ fn differences(
             return Ok(LockDifferences { found: vec![missing(&path)], file: None });
         }
         Err(error) => {
-            let message = format!("cannot read `{}`: {}", seen(&path), error.reason());
-            return Err(CommandError::Machine(Box::new(Diagnostic::placeless(
+            let message = format!("cannot read `{}`: {}", relative_to_cwd(&path), error.reason());
+            return Err(CommandError::Machine(Box::new(Diagnostic::without_span(
                 Code::OutputIo,
                 message,
             ))));
@@ -210,7 +210,7 @@ fn parse_line(line: &str) -> Option<(TensorId, String)> {
 }
 
 fn missing(path: &Path) -> Diagnostic {
-    Diagnostic::placeless(Code::OutputLocked, format!("there is no `{}`", seen(path)))
+    Diagnostic::without_span(Code::OutputLocked, format!("there is no `{}`", relative_to_cwd(path)))
         .help("write it with `layoutc lock`, and keep it with the manifests")
 }
 

@@ -16,11 +16,11 @@ use layoutc_compiler::{
 };
 use rayon::prelude::*;
 
-use crate::check_session::localized;
+use crate::check_session::with_user_paths;
 use crate::command_error::CommandError;
 use crate::project::files::{self, FileReadError};
 use crate::project::read_set::ReadSet;
-use crate::project::{Project, seen};
+use crate::project::{Project, relative_to_cwd};
 use crate::report::Report;
 use crate::state::fact::{BuildFact, CheckRecord, ContentHash, EmitRecord, Fingerprint};
 use crate::state::memo::DiskMemo;
@@ -111,7 +111,7 @@ pub(super) fn check(
     let CheckProgress { made, mut diagnostics, mut texts } = checking;
     sort(&mut diagnostics);
     read_texts(job, &diagnostics, desk.shown, &mut texts, &mut desk.report);
-    desk.report.add(diagnostics.iter().map(|d| localized(d, job.project)));
+    desk.report.add(diagnostics.iter().map(|d| with_user_paths(d, job.project)));
     Ok(made)
 }
 
@@ -149,8 +149,8 @@ impl CheckProgress {
         }
         self.diagnostics.extend(checked.diagnostics.iter().cloned());
         let good = |(manifest, unit): (&Manifest, &CompilationUnit)| {
-            let good =
-                found(scan, manifest, unit, &hashes).filter(|_| !has_errors(&unit.diagnostics));
+            let good = manifest_check(scan, manifest, unit, &hashes)
+                .filter(|_| !has_errors(&unit.diagnostics));
             Some((manifest.path.clone(), good?))
         };
         let units = checked.manifests.par_iter().zip(&checked.units);
@@ -192,7 +192,7 @@ pub(super) fn read_text(job: &BuildJob<'_>, label: &Label, report: &mut Report) 
     }
 }
 
-fn found(
+fn manifest_check(
     scan: &BuildScan<'_>,
     manifest: &Manifest,
     unit: &CompilationUnit,
@@ -225,7 +225,7 @@ pub(super) fn emit(
     let BuildContext { meter, report, reads, .. } = desk;
     let templates = templates(job, made, reads)?;
     if !templates.user.is_empty() {
-        template_sandbox::rehearse()?;
+        template_sandbox::dry_run_in_child()?;
     }
     let work: Vec<(&str, &Manifest)> = scan
         .work
@@ -238,7 +238,7 @@ pub(super) fn emit(
     let emitted = match emit_each(&units, &job.project.config, &templates, *meter) {
         Ok(emitted) => emitted,
         Err(faults) => {
-            tell(&faults, job.project, &templates, report);
+            report_emit_error(&faults, job.project, &templates, report);
             return Ok(());
         }
     };
@@ -252,7 +252,7 @@ pub(super) fn emit(
     if has_umbrella(job)
         && let Err(fault) = emit_umbrella(job, scan, made, &templates)
     {
-        tell(&[fault], job.project, &templates, report);
+        report_emit_error(&[fault], job.project, &templates, report);
     }
     Ok(())
 }
@@ -284,7 +284,7 @@ fn emit_umbrella(
 }
 
 /// Reports what is wrong with planning or with templates.
-pub(crate) fn tell(
+pub(crate) fn report_emit_error(
     faults: &[Diagnostic],
     project: &Project,
     templates: &Templates,
@@ -295,7 +295,7 @@ pub(crate) fn tell(
             report.text(project.shown(&label.place.file), Arc::from(text));
         }
     }
-    report.add(faults.iter().map(|d| localized(d, project)));
+    report.add(faults.iter().map(|d| with_user_paths(d, project)));
 }
 
 /// The user's own templates: by name below the templates folder, and what is known of their files.
@@ -314,7 +314,7 @@ fn templates(
             reads.files.insert(path, Ok(text.known));
             continue;
         }
-        if let Ok(known) = files::glance(&path, None) {
+        if let Ok(known) = files::hash_if_changed(&path, None) {
             hashes.insert(name.clone(), known.hash);
         }
         if let TemplateFile::NotUtf8(at) = found {
@@ -356,9 +356,9 @@ fn template(path: &Path) -> Result<TemplateFile, CommandError> {
         }
         Err(FileReadError::Refused(_)) => Ok(TemplateFile::Nothing),
         Err(error) => {
-            let (shown, reason) = (seen(path), error.reason());
+            let (shown, reason) = (relative_to_cwd(path), error.reason());
             let message = format!("cannot read the template `{shown}`: {reason}");
-            Err(CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))))
+            Err(CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message))))
         }
     }
 }

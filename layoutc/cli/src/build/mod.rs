@@ -30,19 +30,19 @@ use crate::console::Console;
 use crate::output::{OutputStatus, OverwritePolicy};
 use crate::progress::{Progress, ProgressTask, ProgressUnit};
 use crate::project::read_set::ReadSet;
-use crate::project::{self, Project, seen};
+use crate::project::{self, Project, relative_to_cwd};
 use crate::report::Report;
 use crate::report::summary::TensorRow;
 use crate::state::log::LogArena;
 use crate::template_sandbox;
 
 pub(crate) use action::{ActionScope, BuildAction, actions};
-pub(crate) use depfile_rule::{UNTOLD, is_told};
+pub(crate) use depfile_rule::{UNTOLD, is_expressible};
 pub(crate) use graph::{DependencyGraph, FileKind};
-pub(crate) use job::guess;
-pub(crate) use job::places;
+pub(crate) use job::guess_log;
+pub(crate) use job::output_locations;
 pub(crate) use lock_file::{LockFileUpdate, lock_files};
-pub(crate) use make::{own_of, tell};
+pub(crate) use make::{own_of, report_emit_error};
 pub(crate) use meter::WorkSpan;
 pub(crate) use project_build::BuildPrefetch;
 pub(crate) use read_cache::ManifestReads;
@@ -120,12 +120,12 @@ const STACK: usize = 8 << 20;
 pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), CommandError> {
     let jobs = args.jobs.map_or(0, usize::from);
     let mut pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
-    if is_alone && has_room() {
+    if is_alone && has_large_stack() {
         pool = pool.use_current_thread();
     }
     pool.build_global().map_err(|error| {
         let message = format!("cannot start threads: {error}");
-        CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
+        CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message)))
     })?;
     // All are awake before there is work for them.
     rayon::broadcast(|_| ());
@@ -133,13 +133,13 @@ pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), Comm
 }
 
 /// Whether this thread, the main one, has as large a stack as others get: then it builds with them.
-fn has_room() -> bool {
+fn has_large_stack() -> bool {
     let limit = rlimit::getrlimit(rlimit::Resource::STACK);
     limit.is_ok_and(|(bytes, _)| bytes >= STACK as u64)
 }
 
 /// Whether a build with these arguments leaves the disk as it is.
-pub(crate) fn is_rehearsed(args: &BuildArgs) -> bool {
+pub(crate) fn is_dry_run(args: &BuildArgs) -> bool {
     args.dry_run || args.check || template_sandbox::is_child()
 }
 
@@ -150,7 +150,7 @@ fn strictness(args: &BuildArgs) -> OverwritePolicy {
 
 /// Builds once: projects that are known already, or else those that the arguments name. What was read is added to
 /// `reads`, also when there is a fault.
-pub(crate) fn once<'a>(
+pub(crate) fn build_once<'a>(
     args: &BuildArgs,
     rows: RowSelection,
     known: Option<(&'a [Project], BuildPrefetch<'a>)>,
@@ -158,7 +158,7 @@ pub(crate) fn once<'a>(
     console: &mut Console,
 ) -> Result<BuildSummary, CommandError> {
     let meter = Meter::start(if args.timings { MeterDetail::Spans } else { MeterDetail::Counts });
-    let marks = StampFiles::look(args)?;
+    let marks = StampFiles::read_existing(args)?;
     let (store, mut report) = (LogArena::default(), Report::default());
     // On a thread of the pool itself: from any other one, each parallel step would wait for one of those to wake.
     rayon::scope(|_| {
@@ -180,7 +180,7 @@ fn build<'a>(
     ahead: BuildPrefetch<'a>,
     mut desk: BuildContext<'_>,
 ) -> Result<BuildSummary, CommandError> {
-    let locking = match (is_rehearsed(args), args.no_wait) {
+    let locking = match (is_dry_run(args), args.no_wait) {
         (true, _) => None,
         (false, true) => Some(LockWait::Fail),
         (false, false) => Some(LockWait::Wait),
@@ -193,7 +193,7 @@ fn build<'a>(
     let shown = ProgressTask { doing: "building", unit: ProgressUnit::Steps, progress: &progress };
     let lines = std::thread::scope(|scope| {
         let _progress = (!is_done).then(|| Progress::show(scope, shown, desk.console));
-        work(args, marks, &mut parts, rows, &mut desk)
+        run_stages(args, marks, &mut parts, rows, &mut desk)
     })?;
     let BuildContext { meter, report, console, .. } = desk;
     let is_listed = console.format == ReportFormat::Json || console.verbose;
@@ -202,7 +202,7 @@ fn build<'a>(
 }
 
 /// Checks, makes, compares and writes; the lines of the summary.
-fn work(
+fn run_stages(
     args: &BuildArgs,
     marks: &StampFiles,
     parts: &mut [ProjectBuild<'_>],
@@ -212,7 +212,7 @@ fn work(
     project_build::make_all(parts, desk)?;
     let BuildContext { meter, report, reads, .. } = desk;
     if args.locked && !report.has_errors() {
-        lock_file::hold(parts, reads, report)?;
+        lock_file::check_lock_files(parts, reads, report)?;
     }
     let lines = lines(parts, rows);
     let is_good = !report.has_errors();
@@ -228,7 +228,7 @@ fn work(
     if args.check {
         report.add(parts.iter().flat_map(|part| differences(&part.plan, &part.job)));
     }
-    let is_written = is_good && !report.has_errors() && !is_rehearsed(args);
+    let is_written = is_good && !report.has_errors() && !is_dry_run(args);
     let rule = if is_written { marks.rule(|| DependencyGraph::of(parts, reads))? } else { None };
     for part in parts {
         // What was checked is not asked for any more: it goes while files are written.
@@ -241,7 +241,7 @@ fn work(
         })?;
     }
     if is_written {
-        marks.leave(rule.as_deref())?;
+        marks.write_after_build(rule.as_deref())?;
         meter.lap("write");
     }
     Ok(lines)
@@ -253,7 +253,7 @@ pub(crate) fn graph(
     select: &SelectArgs,
     console: &mut Console,
 ) -> Result<(Report, DependencyGraph), CommandError> {
-    project_build::rehearse(select, console, |parts, desk| {
+    project_build::plan_only(select, console, |parts, desk| {
         project_build::make_all(parts, desk)?;
         Ok(DependencyGraph::of(parts, desk.reads))
     })
@@ -302,7 +302,7 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
         return Ok(());
     }
     if is_written {
-        job.record(plan.coming())?;
+        job.record(plan.pending_facts())?;
     }
     if let Some(lock) = job.held().filter(|_| is_written) {
         facts.extend(output_plan::apply(job, plan, lock)?);
@@ -319,7 +319,7 @@ fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
     let kept: usize = parts.iter().map(|part| part.plan.kept).sum();
     let is_listed = is_listed || kept <= FEW;
     let listed = parts.iter().flat_map(|ProjectBuild { job, scan, plan, .. }| {
-        let folder = PathBuf::from(seen(&job.home.path()));
+        let folder = PathBuf::from(relative_to_cwd(&job.home.path()));
         let folder = project::paths::start(&folder).to_owned();
         let made = plan.files.iter().map(|(path, planned)| (path.as_str(), planned.status));
         let kept = scan.kept(job).filter(|_| is_listed && plan.kept > 0);
@@ -360,7 +360,7 @@ fn differences(plan: &OutputPlan, job: &BuildJob<'_>) -> Vec<Diagnostic> {
     differing
         .map(|(path, planned)| {
             let file = job.home.path().join(path);
-            let shown = seen(&file);
+            let shown = relative_to_cwd(&file);
             let message = match planned.status {
                 OutputStatus::Removed => format!("`{shown}` is left over"),
                 OutputStatus::Written | OutputStatus::Unchanged if !file.exists() => {
@@ -370,7 +370,7 @@ fn differences(plan: &OutputPlan, job: &BuildJob<'_>) -> Vec<Diagnostic> {
                     format!("`{shown}` is not up to date")
                 }
             };
-            Diagnostic::placeless(Code::OutputStale, message).help("run `layoutc build`")
+            Diagnostic::without_span(Code::OutputStale, message).help("run `layoutc build`")
         })
         .collect()
 }

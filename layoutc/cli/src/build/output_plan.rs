@@ -106,7 +106,7 @@ impl OutputPlan {
 
     /// What must be known of outputs before they are written: those that say nothing of themselves are layoutc's own
     /// also if this build is killed.
-    pub(super) fn coming(&self) -> Vec<BuildFact<'_>> {
+    pub(super) fn pending_facts(&self) -> Vec<BuildFact<'_>> {
         let new =
             self.files.iter().filter_map(|(path, planned)| Some((path, planned.new.as_ref()?)));
         new.filter(|(path, _)| !output::has_seal(path))

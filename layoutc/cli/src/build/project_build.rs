@@ -6,12 +6,12 @@ use crate::console::Console;
 use crate::interrupt;
 use crate::output::OverwritePolicy;
 use crate::project::read_set::ReadSet;
-use crate::project::{self, Project, seen};
+use crate::project::{self, Project, relative_to_cwd};
 use crate::report::{CAP, Report, counted};
 use crate::state::log::{BuildLog, LogArena};
 use crate::state::memo::DiskMemo;
 
-use super::job::{BuildJob, LockWait, guess};
+use super::job::{BuildJob, LockWait, guess_log};
 use super::make::{self, BuildProducts};
 use super::meter::{Meter, MeterDetail};
 use super::output_plan::OutputPlan;
@@ -72,7 +72,7 @@ pub(super) fn discover<'a>(
     reads: &mut ReadSet,
 ) -> Result<(Vec<Project>, BuildPrefetch<'a>), CommandError> {
     let early = || {
-        let (root, log) = guess(select, store)?;
+        let (root, log) = guess_log(select, store)?;
         // Of a part of a project most others need not be looked at.
         let looked = select.paths.is_empty().then(|| ManifestReads::at(root, &log.facts));
         Some((log, looked.unwrap_or_default()))
@@ -118,7 +118,7 @@ fn one<'a>(
 ) -> Result<ProjectBuild<'a>, CommandError> {
     let mut scan = BuildScan::take(&job, strictness, looked, desk.reads)?;
     if let Some(patience) = locking.filter(|_| !scan.is_done()) {
-        interrupt::when_prepared()?;
+        interrupt::install_once()?;
         if job.lock(patience, desk.console)? {
             // Time went by, or another build went on.
             scan = BuildScan::take(&job, strictness, &ManifestReads::Nothing, desk.reads)?;
@@ -163,7 +163,7 @@ pub(super) fn make_all(
 }
 
 /// Works on what `select` names, and writes nothing: what `work` gives, and all there is to say.
-pub(super) fn rehearse<T>(
+pub(super) fn plan_only<T>(
     select: &SelectArgs,
     console: &mut Console,
     work: impl FnOnce(&mut [ProjectBuild<'_>], &mut BuildContext<'_>) -> Result<T, CommandError>,
@@ -181,6 +181,6 @@ pub(super) fn rehearse<T>(
 fn announce(project: &Project, console: &mut Console) {
     if console.verbose {
         let manifests = counted(project.manifests.len(), "manifest");
-        console.remark(&format!("{}: {manifests}\n", seen(&project.root)));
+        console.remark(&format!("{}: {manifests}\n", relative_to_cwd(&project.root)));
     }
 }

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
-use crate::project::files::{self, glance};
+use crate::project::files::{self, hash_if_changed};
 use crate::project::read_set::{FileState, FileStates};
 use crate::state::fact::{BuildFacts, CheckRecord, Fingerprint, PathSet};
 
@@ -33,7 +33,7 @@ impl<'a> ManifestReads<'a> {
     /// Looks at every manifest of the project at `root` that was checked before, and at those that it used then.
     pub(super) fn at(root: PathBuf, facts: &BuildFacts<'a>) -> Self {
         let names = with_uses(facts.checked.iter().map(|(name, checked)| (*name, checked)));
-        let seen = glances(&root, &names, facts);
+        let seen = hash_manifests(&root, &names, facts);
         Self::ByName(root, seen)
     }
 
@@ -48,13 +48,13 @@ impl<'a> ManifestReads<'a> {
             let look = |name: &'a str| {
                 let path = root.join(name);
                 let seen = looks.get(&path).cloned();
-                (name, seen.unwrap_or_else(|| glance(&path, facts.inputs.get(name))))
+                (name, seen.unwrap_or_else(|| hash_if_changed(&path, facts.inputs.get(name))))
             };
             return Cow::Owned(names.into_iter().map(look).collect());
         }
         match self.all(root, &names) {
             Some(seen) => Cow::Borrowed(seen),
-            None => Cow::Owned(glances(root, &names, facts)),
+            None => Cow::Owned(hash_manifests(root, &names, facts)),
         }
     }
 
@@ -74,7 +74,7 @@ pub(super) fn with_uses<'a: 'f, 'f>(
 }
 
 /// What stands in these manifests of the project at `root`.
-fn glances<'a>(
+fn hash_manifests<'a>(
     root: &Path,
     names: &PathSet<'a>,
     facts: &BuildFacts<'_>,
@@ -87,7 +87,7 @@ fn glances<'a>(
         };
         let seen = match known.filter(is_unchanged) {
             Some(known) => Ok(*known),
-            None => glance(&root.join(name), known),
+            None => hash_if_changed(&root.join(name), known),
         };
         (*name, seen)
     };

@@ -12,7 +12,7 @@ use crate::output::{
     ExistingOutput, ExpectedOutput, OutputListing, OutputSurvey, OverwritePolicy, is_tidy,
     known_outputs, left_over, listing, survey,
 };
-use crate::project::files::{glance, glance_up_to};
+use crate::project::files::{hash_if_changed, hash_if_changed_up_to};
 use crate::project::paths::{normal, slashed};
 use crate::project::read_set::{FileState, ReadSet};
 use crate::project::{CONFIG, Project, file_tree};
@@ -126,7 +126,7 @@ impl<'a> BuildScan<'a> {
         let templates = inputs.templates(reads)?;
         let texts = inputs.manifests(looked);
         let (held, found) = rayon::join(
-            || hold(job, base, &templates, &texts, strictness),
+            || check_validity(job, base, &templates, &texts, strictness),
             || OrphanCandidates::find(job),
         );
         let ((held, standing), found) = (held?, found?);
@@ -146,7 +146,7 @@ impl<'a> BuildScan<'a> {
             is_littered: job.state.is_littered(),
         };
         scan.outputs(job, held);
-        scan.leavings(job, strictness)?;
+        scan.scan_leftovers(job, strictness)?;
         inputs.learn(&texts, reads);
         scan.hints = inputs.hints;
         Ok(scan)
@@ -201,7 +201,7 @@ impl<'a> BuildScan<'a> {
         }
         let standing = &self.standing;
         let (lacking, whole) =
-            self.kept.iter().partition(|unit| lacks(standing, &job.log.facts, **unit));
+            self.kept.iter().partition(|unit| needs_rebuild(standing, &job.log.facts, **unit));
         self.kept = whole;
         for unit in &lacking {
             let emitted = job.log.facts.emitted(*unit);
@@ -215,7 +215,7 @@ impl<'a> BuildScan<'a> {
 
     /// Looks at what comes after all other outputs, where those are as they should be: the umbrella header, and what
     /// nothing asks for any more.
-    fn leavings(
+    fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,
         strictness: OverwritePolicy,
@@ -252,9 +252,9 @@ impl<'a> BuildScan<'a> {
         let is_held = facts.emitted(UMBRELLA).is_some_and(|emitted| emitted.key == key);
         let mut standing = OutputSurvey::new();
         if is_held {
-            standing = stand(job, &[UMBRELLA], strictness)?;
+            standing = survey_outputs(job, &[UMBRELLA], strictness)?;
         }
-        if is_held && !lacks(&standing, facts, UMBRELLA) {
+        if is_held && !needs_rebuild(&standing, facts, UMBRELLA) {
             self.kept.push(UMBRELLA);
             self.standing.append(&mut standing);
         } else {
@@ -265,7 +265,7 @@ impl<'a> BuildScan<'a> {
 }
 
 /// What is new of what stands in the places of these files.
-fn stand(
+fn survey_outputs(
     job: &BuildJob<'_>,
     units: &[EmitUnit<'_>],
     strictness: OverwritePolicy,
@@ -277,7 +277,7 @@ fn stand(
 }
 
 /// Whether one of the files is not there, or is another's text, so that it must be made again to be written.
-fn lacks(standing: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
+fn needs_rebuild(standing: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
     let must_be_made = |path: &str| {
         matches!(standing.get(path), Some(Ok(ExistingOutput::Nothing | ExistingOutput::Other)))
     };
@@ -302,7 +302,7 @@ struct ManifestValidity {
 
 /// What still holds of each manifest of a job, in order, and what is new of what stands in the places of files that need
 /// not be made.
-fn hold<'m>(
+fn check_validity<'m>(
     job: &BuildJob<'m>,
     base: BaseHashes,
     templates: &ContentHash,
@@ -329,7 +329,7 @@ fn hold<'m>(
             kept.map(move |(manifest, _)| (target, *manifest))
         };
         let kept: Vec<EmitUnit<'_>> = job.targets.iter().enumerate().flat_map(of).collect();
-        Ok((held, stand(job, &kept, strictness)?))
+        Ok((held, survey_outputs(job, &kept, strictness)?))
     };
     let parts: Vec<(Vec<ManifestValidity>, OutputSurvey)> =
         manifests.par_chunks(AT_ONCE).map(together).collect::<Result<_, CommandError>>()?;
@@ -376,7 +376,7 @@ struct InputScan<'j, 'a> {
 impl<'j> InputScan<'j, '_> {
     /// What stands in the input `name` at `path`.
     fn look(&mut self, name: &str, path: &Path) -> FileState {
-        let seen = glance(path, self.job.log.facts.inputs.get(name));
+        let seen = hash_if_changed(path, self.job.log.facts.inputs.get(name));
         self.note(name, &seen);
         seen
     }
@@ -402,7 +402,7 @@ impl<'j> InputScan<'j, '_> {
         let find = |e| CommandError::io("find", "layoutc".as_ref(), &e);
         let program = std::env::current_exe().map_err(find)?;
         let known = self.job.log.facts.inputs.get(PROGRAM);
-        let seen = glance_up_to(u64::MAX, &program, known);
+        let seen = hash_if_changed_up_to(u64::MAX, &program, known);
         self.note(PROGRAM, &seen);
         Ok(hash(&seen))
     }

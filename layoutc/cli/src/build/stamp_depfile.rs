@@ -13,11 +13,11 @@ use crate::args::BuildArgs;
 use crate::command_error::CommandError;
 use crate::interrupt;
 use crate::project::paths::relative;
-use crate::project::seen;
+use crate::project::relative_to_cwd;
 
 use super::depfile_rule::{is_rule, rule};
 use super::graph::DependencyGraph;
-use super::is_rehearsed;
+use super::is_dry_run;
 
 /// The files that `--stamp` and `--depfile` name.
 #[derive(Debug)]
@@ -37,9 +37,9 @@ impl StampFiles {
     ///
     /// # Errors
     /// Something that is not layoutc's.
-    pub(super) fn look(args: &BuildArgs) -> Result<Self, CommandError> {
+    pub(super) fn read_existing(args: &BuildArgs) -> Result<Self, CommandError> {
         let start = SystemTime::now();
-        if is_rehearsed(args) {
+        if is_dry_run(args) {
             return Ok(Self { start, stamp: None, depfile: None });
         }
         let absolute = |path: &PathBuf| {
@@ -78,7 +78,7 @@ impl StampFiles {
         for (option, file) in named {
             let Some(file) = file else { continue };
             if graph.outputs().any(|output| output == file) {
-                let file = seen(file);
+                let file = relative_to_cwd(file);
                 let line = format!(
                     "`{option}` names `{file}`, which is an output of this build; name another file"
                 );
@@ -101,11 +101,11 @@ impl StampFiles {
     /// Writes the rule if it is new; then touches the stamp.
     ///
     /// The stamp gets the time at which the build began: what is edited while it goes on is newer.
-    pub(super) fn leave(&self, rule: Option<&str>) -> Result<(), CommandError> {
+    pub(super) fn write_after_build(&self, rule: Option<&str>) -> Result<(), CommandError> {
         if self.depfile.is_none() && self.stamp.is_none() {
             return Ok(());
         }
-        interrupt::when_prepared()?;
+        interrupt::install_once()?;
         let _writing = interrupt::WriteGuard::begin();
         if let (Some((file, old)), Some(rule)) = (&self.depfile, rule)
             && old.as_deref() != Some(rule)
@@ -128,10 +128,10 @@ fn standing(
     is_ours: impl Fn(&str) -> bool,
 ) -> Result<Option<String>, CommandError> {
     let foreign = || {
-        let message = format!("`{}` is not {kind}, and is kept", seen(file));
+        let message = format!("`{}` is not {kind}, and is kept", relative_to_cwd(file));
         let help = "move it away, or name another file";
         Err(CommandError::Input(vec![
-            Diagnostic::placeless(Code::OutputForeign, message).help(help),
+            Diagnostic::without_span(Code::OutputForeign, message).help(help),
         ]))
     };
     match fs::symlink_metadata(file) {

@@ -104,7 +104,7 @@ fn each<T: Serialize + DeserializeOwned>(
         let found = known.unwrap_or_else(|| {
             let found: Vec<T> = match made.manifests.get(path) {
                 Some(manifest) => of(manifest),
-                None => again(job, memo, path).iter().flat_map(of).collect(),
+                None => recheck_manifest(job, memo, path).iter().flat_map(of).collect(),
             };
             if let (Some(key), Ok(text)) = (key, serde_json::to_vec(&found)) {
                 memo.keep(&key, text);
@@ -116,7 +116,7 @@ fn each<T: Serialize + DeserializeOwned>(
     lines
 }
 
-fn again(job: &BuildJob<'_>, memo: &DiskMemo, path: &str) -> Vec<Manifest> {
+fn recheck_manifest(job: &BuildJob<'_>, memo: &DiskMemo, path: &str) -> Vec<Manifest> {
     let sources = ProjectFiles::new(&job.project.root);
     let host = CompileEnv { memo, ..CompileEnv::new(&sources) };
     check_with(&host, &[path.to_owned()], &job.project.config).manifests

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use layoutc_compiler::cute_algebra::{self, CuteAnswer, CuteOperation, IntTuple, RemainderPolicy};
 use serde_json::{Value, json};
 
-use crate::args::{AlgebraCommand, InverseSide, ReportFormat, typed};
+use crate::args::{AlgebraCommand, InverseSide, ReportFormat, restore_minus};
 use crate::console::Console;
 use crate::report::Report;
 use crate::report::json::integer;
@@ -45,7 +45,7 @@ fn operands(what: &AlgebraCommand) -> (&'static str, String, Option<String>) {
         AlgebraCommand::Product(product) => ("product", &product.a, Some(&product.b)),
         AlgebraCommand::Inverse { a, .. } => ("inverse", a, None),
     };
-    (name, typed(a), b.map(|b| typed(b)))
+    (name, restore_minus(a), b.map(|b| restore_minus(b)))
 }
 
 fn operation<'b>(what: &AlgebraCommand, b: Option<&'b str>) -> CuteOperation<'b> {

@@ -9,7 +9,7 @@ use layoutc_compiler::{EmitJob, GeneratedFile, emit_each};
 use serde_json::Value;
 
 use crate::args::{BenchArgs, ReportFormat};
-use crate::build::{own_of, tell};
+use crate::build::{own_of, report_emit_error};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::compiled_program::{self, CompiledProgram};
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
         let config = bench_config(&project.config);
         let templates = own_of(project, &config)?;
         if !templates.user.is_empty() {
-            template_sandbox::rehearse()?;
+            template_sandbox::dry_run_in_child()?;
         }
         let work = manifests.iter().map(|manifest| EmitJob { target: "c", manifest });
         match emit_each(&work.collect::<Vec<_>>(), &config, &templates, &NoObserver) {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
                 let openmp = config.target.c.as_ref().is_some_and(|c| c.openmp);
                 programs.extend(named.map(|(file, outputs)| (file, outputs, openmp)));
             }
-            Err(faults) => tell(&faults, project, &templates, &mut session.report),
+            Err(faults) => report_emit_error(&faults, project, &templates, &mut session.report),
         }
     }
     let ending = CommandOutcome::of(&session.report);

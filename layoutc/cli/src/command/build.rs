@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::args::{BuildArgs, ReportFormat};
-use crate::build::{BuildSummary, OutputSummary, RowSelection, is_rehearsed, once, start_threads};
+use crate::build::{
+    BuildSummary, OutputSummary, RowSelection, build_once, is_dry_run, start_threads,
+};
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::interrupt;
 use crate::output::{self, OutputStatus};
 use crate::project::read_set::ReadSet;
-use crate::project::seen;
+use crate::project::relative_to_cwd;
 use crate::report::counted;
 use crate::report::summary::{TensorRow, counts, stages_json, stages_table, table};
 use crate::report::timeline::page;
@@ -21,7 +23,7 @@ use super::CommandOutcome;
 /// Builds what the arguments name.
 pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     start_threads(args, true)?;
-    if !is_rehearsed(args) {
+    if !is_dry_run(args) {
         interrupt::prepare();
     }
     let start = Instant::now();
@@ -30,7 +32,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutc
         (ReportFormat::Text, _, true) => RowSelection::None,
         (ReportFormat::Text, ..) => RowSelection::Few,
     };
-    let built = once(args, rows, None, &mut ReadSet::brief(), console)?;
+    let built = build_once(args, rows, None, &mut ReadSet::brief(), console)?;
     let ending = CommandOutcome::of(&built.report);
     let timeline = timeline(args, &built, start.elapsed())?;
     // After `--check` the differences are the errors, and the list shows them all.
@@ -50,14 +52,14 @@ fn timeline(
     let Some(folder) = built.state.as_ref().filter(|_| args.timings) else {
         return Ok(None);
     };
-    if is_rehearsed(args) {
+    if is_dry_run(args) {
         return Ok(None);
     }
-    interrupt::when_prepared()?;
+    interrupt::install_once()?;
     let _writing = interrupt::WriteGuard::begin();
     let file = folder.join("timings.html");
     output::replace(&file, &page(&built.stages, &built.spans, elapsed))?;
-    Ok(Some(seen(&file)))
+    Ok(Some(relative_to_cwd(&file)))
 }
 
 fn show(
@@ -79,7 +81,7 @@ fn show(
                 "outputs": outputs.listed.iter().map(written).collect::<Vec<_>>(),
             });
             TensorRow::add_to(&mut object, rows);
-            if is_rehearsed(args) {
+            if is_dry_run(args) {
                 object["dry_run"] = Value::from(true);
             }
             if args.timings {
@@ -97,7 +99,7 @@ fn show(
                 let manifests = counted(built.manifests, "manifest");
                 console.result(&format!("{} in {manifests}\n", counted(built.tensors, "tensor")));
             }
-            let text = outputs_text(outputs, is_rehearsed(args), console.verbose);
+            let text = outputs_text(outputs, is_dry_run(args), console.verbose);
             console.result(&format!("{text} in {} ms\n", elapsed.as_millis()));
             if args.timings {
                 console.result(&stages_table(stages, &built.spans, elapsed));

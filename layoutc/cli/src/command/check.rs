@@ -21,7 +21,7 @@ pub(crate) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     let start = Instant::now();
     let mut session = CheckSession::open(paths, console)?;
-    session.refuse()?;
+    session.check_build_refusals()?;
     let ending = CommandOutcome::of(&session.report);
     let tensors = session.tensors().map(|(file, tensor)| TensorRow::new(tensor).of(file));
     let views = session.views().map(|(file, view)| TensorRow::view(view).of(file));

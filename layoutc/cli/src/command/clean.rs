@@ -6,11 +6,11 @@ use layoutc_compiler::emit::render::BUILT_IN;
 use serde_json::{Value, json};
 
 use crate::args::{CleanArgs, ReportFormat};
-use crate::build::places;
+use crate::build::output_locations;
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::output::{CleanPlan, SweepScope};
-use crate::project::{self, Project, seen};
+use crate::project::{self, Project, relative_to_cwd};
 use crate::report::{Report, counted};
 use crate::state::log::{BuildLog, LogArena};
 
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
     }
     let (mut removed, store) = (Vec::new(), LogArena::default());
     for project in &projects {
-        let (home, mut state) = places(project, args.out.as_deref())?;
+        let (home, mut state) = output_locations(project, args.out.as_deref())?;
         let root = home.path();
         if !root.is_dir() {
             continue;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
         } else {
             let lock = state.lock(|holder| {
                 if !console.quiet {
-                    let folder = seen(&root);
+                    let folder = relative_to_cwd(&root);
                     console.remark(&format!("waiting for {holder}, which writes to `{folder}`\n"));
                 }
                 Ok(())
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
             }
             cleaning
         };
-        removed.extend(cleaning.own().map(|path| seen(&root.join(path))));
+        removed.extend(cleaning.own().map(|path| relative_to_cwd(&root.join(path))));
         report.add(cleaning.kept());
     }
     show(args, &removed, console);

@@ -9,7 +9,7 @@ use crate::args::{DepsArgs, FormatArg};
 use crate::build::{self, DependencyGraph, FileKind};
 use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::project::seen;
+use crate::project::relative_to_cwd;
 use crate::report::counted;
 
 use super::CommandOutcome;
@@ -36,9 +36,11 @@ pub(crate) fn run(
 
 fn object(graph: &DependencyGraph) -> Value {
     let nodes = graph.nodes.iter();
-    let nodes = nodes.map(|(path, kind)| json!({ "path": seen(path), "kind": kind.word() }));
+    let nodes =
+        nodes.map(|(path, kind)| json!({ "path": relative_to_cwd(path), "kind": kind.word() }));
     let edges = graph.edges.iter();
-    let edges = edges.map(|(from, to)| json!({ "from": seen(from), "to": seen(to) }));
+    let edges =
+        edges.map(|(from, to)| json!({ "from": relative_to_cwd(from), "to": relative_to_cwd(to) }));
     json!({
         "version": 1,
         "kind": "deps",
@@ -56,12 +58,12 @@ fn list(graph: &DependencyGraph) -> String {
     }
     let mut text = String::new();
     for (path, kind) in graph.nodes.iter().filter(|(_, kind)| **kind != FileKind::Output) {
-        text.extend([&seen(path), "\n"]);
+        text.extend([&relative_to_cwd(path), "\n"]);
         let results = results.get(path).map_or(&[][..], Vec::as_slice);
         if *kind == FileKind::Manifest {
             let sources = sources.get(path).map_or(&[][..], Vec::as_slice);
-            text.extend(sources.iter().map(|from| format!("  <- {}\n", seen(from))));
-            text.extend(results.iter().map(|to| format!("  -> {}\n", seen(to))));
+            text.extend(sources.iter().map(|from| format!("  <- {}\n", relative_to_cwd(from))));
+            text.extend(results.iter().map(|to| format!("  -> {}\n", relative_to_cwd(to))));
         } else {
             text.push_str(&format!("  -> {}\n", counted(results.len(), "output")));
         }
@@ -87,7 +89,7 @@ fn dot(graph: &DependencyGraph) -> String {
 
 /// A name of Graphviz's that shows as the path.
 fn quoted(path: &Path) -> String {
-    format!("\"{}\"", seen(path).replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", relative_to_cwd(path).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::{FmtArgs, ReportFormat};
 use crate::array::file::{self, STANDARD, is_standard};
-use crate::atomic_write::rewrite;
+use crate::atomic_write::write_atomically;
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::project::files::{FileReadError, read};
@@ -103,7 +103,7 @@ fn one(
             FormatStatus::Differs
         }
         Ok(new) => {
-            rewrite(path, &new)?;
+            write_atomically(path, &new)?;
             return Ok(FormatStatus::Formatted);
         }
     };
@@ -139,7 +139,10 @@ fn standard(check: bool, console: &mut Console) -> Result<CommandOutcome, Comman
 }
 
 fn unreadable(shown: &str, reason: &str) -> Diagnostic {
-    Diagnostic::placeless(Code::NameFile, format!("cannot read the manifest `{shown}`: {reason}"))
+    Diagnostic::without_span(
+        Code::NameFile,
+        format!("cannot read the manifest `{shown}`: {reason}"),
+    )
 }
 
 /// Where a manifest first differs from its form, and what stands there in it.

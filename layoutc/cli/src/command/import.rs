@@ -12,7 +12,7 @@ use layoutc_compiler::import_onnx;
 use serde_json::json;
 
 use crate::args::{ImportArgs, ReportFormat};
-use crate::array::file::{STANDARD, called, is_standard, keep, read, write};
+use crate::array::file::{STANDARD, check_not_input, display_name, is_standard, read, write};
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::{Report, counted};
@@ -27,7 +27,7 @@ pub(crate) fn run(
     let sizes = args.set.iter().map(|text| size(text)).collect::<Result<Vec<_>, _>>()?;
     let shapes = args.shape.iter().map(|text| shape(text)).collect::<Result<Vec<_>, _>>()?;
     let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
-    keep(&[&args.model], output)?;
+    check_not_input(&[&args.model], output)?;
     let file = read(&args.model)?;
     let part = |part: Option<&OsStr>| {
         let part = part.filter(|_| !is_standard(&args.model));
@@ -46,7 +46,7 @@ pub(crate) fn run(
         Ok(imported) => imported,
         Err(ImportError::Asked(line)) => return Err(CommandError::Usage(line)),
         Err(ImportError::Faulty(error)) => {
-            let path: Arc<str> = Arc::from(called(&args.model, "standard input"));
+            let path: Arc<str> = Arc::from(display_name(&args.model, "standard input"));
             let label =
                 Label { place: FileSpan::new(&path, 0..0), message: String::new(), primary: true };
             let mut report = Report::default();
@@ -64,7 +64,7 @@ pub(crate) fn run(
         ));
     }
     let status = written(args, output, &imported, console)?;
-    told(output, &imported, status, console);
+    report_import(output, &imported, status, console);
     Ok(CommandOutcome::Success)
 }
 
@@ -94,7 +94,7 @@ fn written(
     Ok("written")
 }
 
-fn told(output: &Path, imported: &ImportedGraph, status: &str, console: &mut Console) {
+fn report_import(output: &Path, imported: &ImportedGraph, status: &str, console: &mut Console) {
     let ImportedGraph { graph, nodes, tensors, transposes, folded, assumed, map, text } = imported;
     if console.format == ReportFormat::Json {
         let mut object = json!({

@@ -8,7 +8,7 @@ use layoutc_compiler::locate;
 use layoutc_compiler::model::Tensor;
 use serde_json::{Value, json};
 
-use crate::args::{IndexArgs, ReportFormat, typed};
+use crate::args::{IndexArgs, ReportFormat, restore_minus};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::console::Console;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutc
         })?;
     }
     for (k, coordinate) in args.coordinates.iter().enumerate() {
-        let text = typed(coordinate);
+        let text = restore_minus(coordinate);
         let name = format!("<coordinate {}>", k + 1);
         answers.one(&asking, Ok(&text), (&name, DiagnosticSource::whole(&text)), console);
     }
@@ -71,7 +71,7 @@ impl IndexQuery<'_> {
             let owner = locate::owner(self.tensor, &self.symbols, &index).map_err(place)?;
             return Ok(self.owner(&index, owner.as_deref(), format));
         }
-        let found = locate::place(self.tensor, &self.symbols, &index).map_err(place)?;
+        let found = locate::element_location(self.tensor, &self.symbols, &index).map_err(place)?;
         Ok(match format {
             ReportFormat::Json => json!({
                 "logical": integers(&found.logical),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::args::ReportFormat;
 use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::project::{CONFIG, seen};
+use crate::project::{CONFIG, relative_to_cwd};
 
 use super::CommandOutcome;
 
@@ -70,7 +70,7 @@ fn make(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandErro
     fs::create_dir_all(&layouts).map_err(|error| CommandError::io("make", &layouts, &error))?;
     write_new(&real.join(CONFIG), &config(&name))?;
     write_new(&real.join(EXAMPLE_PATH), EXAMPLE)?;
-    let files = [CONFIG, EXAMPLE_PATH].map(|path| seen(&real.join(path)));
+    let files = [CONFIG, EXAMPLE_PATH].map(|path| relative_to_cwd(&real.join(path)));
     match console.format {
         ReportFormat::Json => {
             let object = json!({ "version": 1, "kind": "init", "files": files });
@@ -80,7 +80,7 @@ fn make(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandErro
             for file in &files {
                 console.result(&format!("made  {file}\n"));
             }
-            let folder = seen(&real);
+            let folder = relative_to_cwd(&real);
             let enter =
                 if folder == "." { String::new() } else { format!("cd {} && ", word(&folder)) };
             console.result(&format!("next: {enter}layoutc build\n"));
@@ -125,7 +125,7 @@ fn write_new(file: &Path, text: &str) -> Result<(), CommandError> {
 }
 
 fn taken(file: &Path) -> CommandError {
-    let shown = if file.is_absolute() { seen(file) } else { file.display().to_string() };
+    let shown = if file.is_absolute() { relative_to_cwd(file) } else { file.display().to_string() };
     CommandError::Usage(format!("there is already a `{shown}`; it is left as it is"))
 }
 

@@ -13,7 +13,7 @@ use layoutc_compiler::plan::cores::Cores;
 use serde_json::{Value, json};
 
 use crate::args::ReportFormat;
-use crate::check_session::{CheckSession, localized};
+use crate::check_session::{CheckSession, with_user_paths};
 use crate::command_error::CommandError;
 use crate::console::Console;
 
@@ -97,7 +97,7 @@ pub(crate) fn run(
             for tensor in &manifest.tensors {
                 let plans = plan.then(|| plans(manifest, tensor, cores)).transpose();
                 let plans = plans.unwrap_or_else(|fault| {
-                    faults.push(localized(&fault, project));
+                    faults.push(with_user_paths(&fault, project));
                     None
                 });
                 let plans = plans.map(|plans| (plans, exchanges(manifest, tensor)));
@@ -107,7 +107,7 @@ pub(crate) fn run(
             for compute in &manifest.computes {
                 let plan = plan.then(|| kernel_plan(manifest, compute, cores)).transpose();
                 let plan = plan.unwrap_or_else(|fault| {
-                    faults.push(localized(&fault, project));
+                    faults.push(with_user_paths(&fault, project));
                     None
                 });
                 items.push(InspectItem::Kernel(manifest, compute, plan));

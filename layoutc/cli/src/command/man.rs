@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcom
     }
     let mut pages = Vec::new();
     gather(&command, folder, &mut pages)?;
-    pages.iter().try_for_each(|page| spare(page, args.force))?;
+    pages.iter().try_for_each(|page| check_replaceable(page, args.force))?;
     fs::create_dir_all(folder).map_err(|error| CommandError::io("make", folder, &error))?;
     let mut written = Vec::new();
     for (path, text) in pages {
@@ -71,7 +71,7 @@ fn rendered(command: &Command) -> Result<String, CommandError> {
 }
 
 /// Refuses a page where something stands that it must not replace. All are asked before the first is written.
-fn spare((path, text): &ManPage, force: bool) -> Result<(), CommandError> {
+fn check_replaceable((path, text): &ManPage, force: bool) -> Result<(), CommandError> {
     if path.is_symlink() {
         // A link is told as it is seen from here, which only an absolute path says.
         let path = absolute(path).unwrap_or_else(|_| path.clone());

@@ -33,7 +33,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::{CliArgs, Command};
-use crate::command_error::{CommandError, plain};
+use crate::command_error::{CommandError, os_error_text};
 use crate::console::{Console, write_plainly};
 use crate::interrupt::INTERRUPTED;
 use crate::project::CONFIG;
@@ -107,12 +107,15 @@ pub(crate) fn run(args: &CliArgs) -> ExitCode {
         Ok(CommandOutcome::Success) => 0,
         Ok(CommandOutcome::InputError) => 1,
         Ok(CommandOutcome::Interrupted) => INTERRUPTED,
-        Err(fault) => tell(&fault, &mut console),
+        Err(fault) => report_error(&fault, &mut console),
     };
     match console.finish() {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            write_plainly(&format!("error: cannot write to standard output: {}\n", plain(&error)));
+            write_plainly(&format!(
+                "error: cannot write to standard output: {}\n",
+                os_error_text(&error)
+            ));
             ExitCode::from(3)
         }
     }
@@ -128,7 +131,7 @@ fn no_project(command: &str) -> String {
 }
 
 /// Prints a fault; gives its exit code.
-pub(crate) fn tell(fault: &CommandError, console: &mut Console) -> u8 {
+pub(crate) fn report_error(fault: &CommandError, console: &mut Console) -> u8 {
     let mut report = Report::default();
     let code = match fault {
         CommandError::Usage(line) => {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::args::SelectArgs;
-use crate::build::{ActionScope, BuildAction, UNTOLD, is_told};
+use crate::build::{ActionScope, BuildAction, UNTOLD, is_expressible};
 use crate::command_error::CommandError;
-use crate::project::seen;
+use crate::project::relative_to_cwd;
 
 /// What all edges share. Each run works on one thread: ninja runs as many as there are processors, up to the depth.
 /// A run writes over what stands there: ninja says what is made again. `restat` spares what is made of outputs that
@@ -52,7 +52,9 @@ pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<Strin
         text.push('\n');
         text.push_str(&match &action.subject {
             ActionScope::Manifest(manifest) => edge(action, manifest, select, &program)?,
-            ActionScope::Project(settings) => whole(action, settings, actions, select, &program)?,
+            ActionScope::Project(settings) => {
+                project_edge(action, settings, actions, select, &program)?
+            }
         });
     }
     let outputs = actions.iter().flat_map(|action| &action.outputs);
@@ -88,7 +90,7 @@ fn edge(
 ) -> Result<String, CommandError> {
     let outputs = shown(action.outputs.iter());
     // A name like that of an option is none.
-    let mut manifest = seen(manifest);
+    let mut manifest = relative_to_cwd(manifest);
     if manifest.starts_with('-') {
         manifest.insert_str(0, "./");
     }
@@ -105,7 +107,7 @@ fn edge(
 }
 
 /// The edge that makes what only a build of the whole project makes: after all the others.
-fn whole(
+fn project_edge(
     action: &BuildAction,
     settings: &[PathBuf],
     all: &[BuildAction],
@@ -129,13 +131,16 @@ fn whole(
 
 /// Paths as seen from the current folder.
 fn shown<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
-    paths.map(|path| seen(path)).collect()
+    paths.map(|path| relative_to_cwd(path)).collect()
 }
 
 /// What makes a run hermetic, as words of a shell.
 fn flags(action: &BuildAction, select: &SelectArgs) -> String {
-    let mut flags =
-        format!("--root {} --out {}", word(&seen(&action.root)), word(&seen(&action.out)));
+    let mut flags = format!(
+        "--root {} --out {}",
+        word(&relative_to_cwd(&action.root)),
+        word(&relative_to_cwd(&action.out))
+    );
     for target in &select.target {
         flags.extend([" --target ", &word(target)]);
     }
@@ -167,7 +172,7 @@ fn paths(paths: &[String]) -> Result<String, CommandError> {
 
 /// A path of an edge.
 fn path(text: &str) -> Result<String, CommandError> {
-    if !is_told(text) {
+    if !is_expressible(text) {
         return Err(refusal(text));
     }
     Ok(text.replace('$', "$$").replace(' ', "$ ").replace(':', "$:"))

@@ -8,7 +8,7 @@ use crate::args::{FormatArg, OutputsArgs, SelectArgs};
 use crate::build;
 use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::project::seen;
+use crate::project::relative_to_cwd;
 
 use super::{CommandOutcome, ninja};
 
@@ -27,11 +27,11 @@ pub(crate) fn run(
         let text = match asked {
             FormatArg::Cmake => cmake(graph.outputs()),
             FormatArg::Json => {
-                let outputs: Vec<String> = graph.outputs().map(seen).collect();
+                let outputs: Vec<String> = graph.outputs().map(relative_to_cwd).collect();
                 json!({ "version": 1, "kind": "outputs", "outputs": outputs }).to_string() + "\n"
             }
             FormatArg::Text | FormatArg::Ninja | FormatArg::Dot | FormatArg::Svg => {
-                graph.outputs().map(|file| seen(file) + "\n").collect()
+                graph.outputs().map(|file| relative_to_cwd(file) + "\n").collect()
             }
         };
         console.result(&text);

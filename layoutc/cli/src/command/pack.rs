@@ -11,16 +11,18 @@ use layoutc_compiler::run::{self, RunError};
 use serde_json::json;
 
 use crate::args::{PackArgs, RelayoutArgs, ReportFormat, UnpackArgs};
-use crate::array::file::{ByteSource, STANDARD, called, is_placed, is_standard, keep, write};
+use crate::array::file::{
+    ByteSource, STANDARD, check_not_input, display_name, is_placed, is_standard, write,
+};
 use crate::array::npy::{self, NpyHeader};
 use crate::array::out_of_core::{
     self, ElementCodec, InputFile, RelayoutJob, UnpackedBits, dense_bits, memory,
 };
 use crate::array::tensor_file::{
-    SymbolValues, TensorFile, dense_packing, descr_of_buffer, unmoved, with_lanes,
+    SymbolValues, TensorFile, dense_packing, descr_of_buffer, relayout_error, with_lanes,
 };
-use crate::array::{descr, in_order, is_turned, unpacked};
-use crate::check_session::{CheckSession, localized};
+use crate::array::{descr, is_reordered, to_c_order, unpacked};
+use crate::check_session::{CheckSession, with_user_paths};
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::counted;
@@ -32,17 +34,18 @@ use super::element::{one_manifest, symbols, tensor};
 pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let Some(tensor) = opened(&args.moved, console)? else { return Ok(CommandOutcome::InputError) };
     let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
-    keep(&[&args.moved.file, &args.moved.input], output)?;
+    check_not_input(&[&args.moved.file, &args.moved.input], output)?;
     let input = &args.moved.input;
     let source = ByteSource::open(input)?;
-    let name = called(input, "standard input");
+    let name = display_name(input, "standard input");
     let held = TensorFile { name: &name, tensor: &tensor };
     let is_npy = !args.moved.raw && (is_standard(input) || is_npy(input));
     let npy = is_npy.then(|| held.npy(source.first())).transpose()?;
     let values = match &npy {
         Some(npy) => {
             let values = symbols(&held.sets(&args.moved.set, npy)?, &tensor)?;
-            let shape = run::logical_shape(&tensor, &values).map_err(|e| held.unmoved(&e))?;
+            let shape =
+                run::logical_shape(&tensor, &values).map_err(|e| held.relayout_error(&e))?;
             held.shape(npy, &[with_lanes(shape, &tensor)])?;
             held.dense(npy, source.length())?;
             values
@@ -68,22 +71,22 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
         return errand.in_pieces(source, console);
     }
     let PackJob { held, header, .. } = errand;
-    let file = source.whole(input)?;
+    let file = source.read_all(input)?;
     let dense = match &npy {
         Some(npy) => held.elements(npy, file.get(npy.start..).unwrap_or_default())?,
         None => Cow::Borrowed(file.as_slice()),
     };
-    let ready = run::pack(&tensor, &values).map_err(|error| held.unmoved(&error))?;
+    let ready = run::pack(&tensor, &values).map_err(|error| held.relayout_error(&error))?;
     held.bytes(dense.len() as u64, ready.from_bytes as u64, "dense")?;
     let mut physical = held.zeros(ready.to_bytes)?;
-    ready.run(&dense, &mut physical).map_err(|error| held.unmoved(&error))?;
+    ready.run(&dense, &mut physical).map_err(|error| held.relayout_error(&error))?;
     if args.c_array {
         let text = c_array(&format!("{}_data", tensor.name), tensor.dtype, &physical);
         write(output, &[text.as_bytes()], console)?;
     } else {
         write(output, &[&header, &physical], console)?;
     }
-    told(&args.moved, output, (physical.len() as u64, None), console);
+    report_written(&args.moved, output, (physical.len() as u64, None), console);
     Ok(CommandOutcome::Success)
 }
 
@@ -93,11 +96,11 @@ pub(crate) fn unpack(
     console: &mut Console,
 ) -> Result<CommandOutcome, CommandError> {
     let Some(tensor) = opened(&args.moved, console)? else { return Ok(CommandOutcome::InputError) };
-    keep(&[&args.moved.file, &args.moved.input], &args.output)?;
+    check_not_input(&[&args.moved.file, &args.moved.input], &args.output)?;
     let values = symbols(&args.moved.set, &tensor)?;
     let input = &args.moved.input;
     let source = ByteSource::open(input)?;
-    let name = called(input, "standard input");
+    let name = display_name(input, "standard input");
     let held = TensorFile { name: &name, tensor: &tensor };
     let is_npy = is_npy(input) && !args.moved.raw;
     let npy = is_npy.then(|| held.npy(source.first())).transpose()?;
@@ -108,7 +111,8 @@ pub(crate) fn unpack(
         held.laid_out(npy, source.length())?;
     }
     let header = if is_npy_output(&args.output, &args.moved, true) {
-        let shape = run::logical_shape(&tensor, &values).map_err(|error| held.unmoved(&error))?;
+        let shape =
+            run::logical_shape(&tensor, &values).map_err(|error| held.relayout_error(&error))?;
         npy::header(&descr(tensor.logical_dtype()), &with_lanes(shape, &tensor))
     } else {
         Vec::new()
@@ -126,23 +130,24 @@ pub(crate) fn unpack(
         return errand.in_pieces(source, console);
     }
     let PackJob { held, header, .. } = errand;
-    let file = source.whole(input)?;
+    let file = source.read_all(input)?;
     let physical = match &npy {
-        Some(npy) => in_order(npy, file.get(npy.start..).unwrap_or_default()),
+        Some(npy) => to_c_order(npy, file.get(npy.start..).unwrap_or_default()),
         None => Cow::Borrowed(file.as_slice()),
     };
-    let ready = run::unpack(&tensor, &values).map_err(|error| held.unmoved(&error))?;
+    let ready = run::unpack(&tensor, &values).map_err(|error| held.relayout_error(&error))?;
     held.bytes(physical.len() as u64, ready.from_bytes as u64, "laid out")?;
     let mut dense = held.zeros(ready.to_bytes)?;
-    ready.run(&physical, &mut dense).map_err(|error| held.unmoved(&error))?;
+    ready.run(&physical, &mut dense).map_err(|error| held.relayout_error(&error))?;
     let bytes = dense.len() as u64;
     if let (Some(packing), false) = (dense_packing(&tensor), header.is_empty()) {
-        let shape = run::logical_shape(&tensor, &values).map_err(|error| held.unmoved(&error))?;
+        let shape =
+            run::logical_shape(&tensor, &values).map_err(|error| held.relayout_error(&error))?;
         let count = usize::try_from(shape.iter().product::<u64>()).unwrap_or(0);
         dense = unpacked(&dense, tensor.logical_dtype(), packing, count);
     }
     write(&args.output, &[&header, &dense], console)?;
-    told(&args.moved, &args.output, (bytes, None), console);
+    report_written(&args.moved, &args.output, (bytes, None), console);
     Ok(CommandOutcome::Success)
 }
 
@@ -162,7 +167,7 @@ struct PackJob<'a> {
 impl PackJob<'_> {
     /// How much memory it may take.
     fn memory(&self) -> u64 {
-        self.args.memory.unwrap_or_else(memory::share)
+        self.args.memory.unwrap_or_else(memory::default_limit)
     }
 
     /// How the dense file spreads elements that share bytes in memory.
@@ -178,7 +183,7 @@ impl PackJob<'_> {
 
     /// Bytes of the elements in both files, the input's first.
     fn bytes(&self) -> Result<[u64; 2], CommandError> {
-        let unmoved = |error: RunError| self.held.unmoved(&error);
+        let unmoved = |error: RunError| self.held.relayout_error(&error);
         let (tensor, values) = (self.held.tensor, self.values);
         let (dense, slots) = run::sizes(tensor, values).map_err(unmoved)?;
         let dense = match self.spread() {
@@ -211,19 +216,19 @@ impl PackJob<'_> {
         let is_dense = self.direction == Direction::Pack;
         let what = if is_dense { "dense" } else { "laid out" };
         self.held.bytes(length.saturating_sub(start), from, what)?;
-        let is_turned = self.npy.is_some_and(is_turned);
+        let is_turned = self.npy.is_some_and(is_reordered);
         if is_turned && !(is_dense && tensor.dtype.lanes == 1) {
-            return Err(self.held.unturned(length.saturating_add(to)));
+            return Err(self.held.transpose_too_large(length.saturating_add(to)));
         }
         let input = &self.args.input;
         let place = self.output.canonicalize().unwrap_or_else(|_| self.output.to_owned());
         for name in out_of_core::names(&place) {
-            keep(&[&self.args.file, input], &name)?;
+            check_not_input(&[&self.args.file, input], &name)?;
         }
         let unpacked_bits = self.spread();
         let order = if is_turned { Order::FirstFastest } else { Order::LastFastest };
         let element_bits = dense_bits(tensor.logical_dtype(), unpacked_bits);
-        let swap_width = self.npy.and_then(|npy| ElementCodec::turned_of(&npy.descr));
+        let swap_width = self.npy.and_then(|npy| ElementCodec::swap_width_of(&npy.descr));
         let memory = usize::try_from(self.memory()).unwrap_or(usize::MAX);
         let job = RelayoutJob {
             tensor,
@@ -241,10 +246,10 @@ impl PackJob<'_> {
             is_fresh: self.args.no_resume,
         };
         let moved = job.run(console)?;
-        let sizes = run::sizes(tensor, self.values).map_err(|error| unmoved(tensor, &error));
+        let sizes = run::sizes(tensor, self.values).map_err(|error| relayout_error(tensor, &error));
         let (dense, slots) = sizes?;
         let bytes = if is_dense { slots } else { dense };
-        told(self.args, self.output, (bytes as u64, Some(moved)), console);
+        report_written(self.args, self.output, (bytes as u64, Some(moved)), console);
         Ok(CommandOutcome::Success)
     }
 }
@@ -255,7 +260,7 @@ fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, 
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };
     let Some(fault) = fill::fault(&tensor) else { return Ok(Some(tensor)) };
     let project = session.projects.first().map(|(project, _)| project);
-    let fault = project.map_or_else(|| fault.clone(), |project| localized(&fault, project));
+    let fault = project.map_or_else(|| fault.clone(), |project| with_user_paths(&fault, project));
     session.report.add([fault]);
     session.report.print(console);
     Ok(None)
@@ -271,7 +276,7 @@ fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
 }
 
 /// Says what was written: how many bytes of the tensor, and in which pieces.
-fn told(
+fn report_written(
     args: &RelayoutArgs,
     output: &Path,
     (bytes, moved): (u64, Option<out_of_core::RelayoutStats>),

@@ -1,11 +1,11 @@
 //! `layoutc same`: whether two tensors lie in memory alike.
 
-use layoutc_compiler::layout_equality::{ElementLocation, TensorComparison, same};
+use layoutc_compiler::layout_equality::{ElementLocation, TensorComparison, compare_tensors};
 use layoutc_compiler::model::Tensor;
 use serde_json::{Map, Value, json};
 
 use crate::args::{ReportFormat, SameArgs};
-use crate::check_session::{CheckSession, localized};
+use crate::check_session::{CheckSession, with_user_paths};
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::json::{integer, integers};
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutco
         let names: Vec<&str> = session.tensors().map(|(_, t)| t.name.as_str()).collect();
         return Err(CommandError::Usage(unknown_tensor(missing, &names)));
     };
-    match same(first, second) {
+    match compare_tensors(first, second) {
         Ok(found) => {
             let (line, ending) = match console.format {
                 ReportFormat::Json => json_line(&found),
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutco
             Ok(ending)
         }
         Err(error) => {
-            let error = session.projects.first().map(|(project, _)| localized(&error, project));
+            let error =
+                session.projects.first().map(|(project, _)| with_user_paths(&error, project));
             session.report.add(error);
             session.report.print(console);
             Ok(CommandOutcome::InputError)

@@ -15,7 +15,7 @@ use layoutc_compiler::picture::{
 };
 
 use crate::args::{ReportFormat, ShowArgs};
-use crate::array::file::{is_standard, keep, write};
+use crate::array::file::{check_not_input, is_standard, write};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::console::Console;
@@ -29,7 +29,7 @@ const PLAIN_WIDTH: usize = 100;
 /// Prints the picture, or writes it into the files that are named.
 pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let files = || [&args.svg, &args.html].into_iter().filter_map(|file| file.as_deref());
-    files().try_for_each(|file| keep(&[&args.file], file))?;
+    files().try_for_each(|file| check_not_input(&[&args.file], file))?;
     if files().filter(|file| is_standard(file)).count() > 1 {
         let line = "`--svg -` and `--html -` cannot both be standard output";
         return Err(CommandError::Usage(line.to_owned()));
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutco
         return Ok(CommandOutcome::InputError);
     };
     let view = session.views().find(|(_, view)| view.tensor.name == args.tensor);
-    let at = held("--at ", &args.at)?;
+    let at = parse_fixed_axes("--at ", &args.at)?;
     let shown =
         PictureInput::new(tensor, view.map(|(_, view)| view), &args.set, (&args.axes, &at))?;
     if files().next().is_none() {
@@ -118,7 +118,10 @@ impl<'a> PictureInput<'a> {
 }
 
 /// Where axes are held, each as `NAME=INDEX`; `option` is what stands before it.
-pub(crate) fn held(option: &str, at: &[String]) -> Result<Vec<(String, i128)>, CommandError> {
+pub(crate) fn parse_fixed_axes(
+    option: &str,
+    at: &[String],
+) -> Result<Vec<(String, i128)>, CommandError> {
     let held = at.iter().map(|text| {
         let parsed = text.split_once('=');
         let parsed = parsed.and_then(|(n, v)| Some((n.trim().to_owned(), v.trim().parse().ok()?)));
@@ -132,7 +135,7 @@ pub(crate) fn held(option: &str, at: &[String]) -> Result<Vec<(String, i128)>, C
 /// Why a tensor cannot be drawn that was found good.
 fn undrawn(tensor: &Tensor, error: &NamedLocateError) -> CommandError {
     let message = format!("`{}` cannot be drawn: {error}", tensor.name);
-    CommandError::Input(vec![Diagnostic::placeless(Code::LimitGenerated, message)])
+    CommandError::Input(vec![Diagnostic::without_span(Code::LimitGenerated, message)])
 }
 
 /// Writes a file, and says so unless it is standard output.

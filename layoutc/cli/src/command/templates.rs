@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::args::{ReportFormat, TemplatesCommand};
 use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::project::{self, Project, paths, seen};
+use crate::project::{self, Project, paths, relative_to_cwd};
 use crate::report::Report;
 
 use super::CommandOutcome;
@@ -130,11 +130,12 @@ fn eject(name: &str, force: bool, console: &mut Console) -> Result<CommandOutcom
     write(&file, text, force)?;
     match console.format {
         ReportFormat::Json => {
-            let object = json!({ "version": 1, "kind": "eject", "file": seen(&file) });
+            let object = json!({ "version": 1, "kind": "eject", "file": relative_to_cwd(&file) });
             console.result(&format!("{object}\n"));
         }
         ReportFormat::Text if !console.quiet => {
-            console.result(&format!("wrote {}; builds use it from now on\n", seen(&file)));
+            console
+                .result(&format!("wrote {}; builds use it from now on\n", relative_to_cwd(&file)));
         }
         ReportFormat::Text => {}
     }
@@ -165,7 +166,7 @@ fn write(file: &Path, text: &str, force: bool) -> Result<(), CommandError> {
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
     match opened.and_then(|mut file| file.write_all(text.as_bytes())) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let shown = seen(file);
+            let shown = relative_to_cwd(file);
             Err(CommandError::Usage(format!(
                 "there is already a `{shown}`; overwrite it with `--force`"
             )))

@@ -3,7 +3,7 @@
 use layoutc_compiler::check::Recorder;
 use layoutc_compiler::trace;
 
-use crate::args::{ReportFormat, TraceArgs, typed};
+use crate::args::{ReportFormat, TraceArgs, restore_minus};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::console::Console;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &TraceArgs, console: &mut Console) -> Result<CommandOutc
     };
     let symbols = symbols(&args.set, tensor)?;
     let steps = recorder.into_steps();
-    let text = typed(&args.coordinate);
+    let text = restore_minus(&args.coordinate);
     let traced = coordinate(&text).and_then(|index| {
         let traced = trace::trace(tensor, &steps, &symbols, &index);
         traced.map_err(|error| CoordinateArgError::whole(&text, error.to_string()))

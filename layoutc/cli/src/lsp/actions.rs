@@ -13,7 +13,7 @@ use lsp_types::{
     TextEdit, WorkspaceEdit,
 };
 
-use super::diagnostics::told;
+use super::diagnostics::to_lsp_diagnostic;
 use super::positions;
 use super::projects::LspProject;
 use super::server::LspServer;
@@ -66,7 +66,7 @@ fn action(
     Some(CodeActionOrCommand::CodeAction(CodeAction {
         title: fix.label(old),
         kind: Some(CodeActionKind::QUICKFIX),
-        diagnostics: Some(vec![told(diagnostic, project, server)]),
+        diagnostics: Some(vec![to_lsp_diagnostic(diagnostic, project, server)]),
         edit: Some(edit),
         is_preferred: is_only.then_some(true),
         ..CodeAction::default()

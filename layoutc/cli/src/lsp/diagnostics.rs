@@ -20,13 +20,13 @@ use super::server::{EditorCapabilities, LspServer};
 pub(super) type PublishedDiagnostics = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
 
 /// Everything that is new, by file; a file of which there is nothing more to say gets an empty list.
-pub(super) fn news(server: &mut LspServer) -> Vec<PublishDiagnosticsParams> {
+pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnosticsParams> {
     let mut all: PublishedDiagnostics = BTreeMap::new();
     for project in server.projects.values() {
         for diagnostic in project.diagnostics() {
             let file = diagnostic.labels.first().map(|label| label.place.file.as_ref());
             let file = project.file(file.unwrap_or(CONFIG));
-            let told = told(&diagnostic, project, server);
+            let told = to_lsp_diagnostic(&diagnostic, project, server);
             let of_file = all.entry(file).or_default();
             // A file that two projects use is told of once.
             if !of_file.contains(&told) {
@@ -52,7 +52,7 @@ pub(super) fn news(server: &mut LspServer) -> Vec<PublishDiagnosticsParams> {
 }
 
 /// A diagnostic as the protocol has it.
-pub(super) fn told(
+pub(super) fn to_lsp_diagnostic(
     diagnostic: &Diagnostic,
     project: &LspProject,
     server: &LspServer,

@@ -11,7 +11,7 @@ use layoutc_compiler::editor::file::users;
 use layoutc_compiler::editor::line_index::LineIndex;
 use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};
 use layoutc_compiler::env::{CompileEnv, NoObserver};
-use layoutc_compiler::{check_aside, refused_choices};
+use layoutc_compiler::{check_convert_schedules, check_with_options};
 
 use crate::project::CONFIG;
 use crate::project::paths::{normal, relative, slashed};
@@ -164,7 +164,7 @@ impl LspProject {
         let host = CompileEnv { sources: &sources, memo: memory, observer: &NoObserver };
         let recorder = Recorder::of_all();
         let aside = CheckOptions { recorder: Some(&recorder), kept: Some(&self.kept) };
-        let checked = check_aside(&host, paths, &self.scan.config, aside);
+        let checked = check_with_options(&host, paths, &self.scan.config, aside);
         let is_affected = |file: &str| paths.iter().any(|path| path == file);
         self.known.steps.retain(|(file, _), _| !is_affected(file));
         self.known.steps.extend(recorder.into_all());
@@ -174,7 +174,7 @@ impl LspProject {
         }
         for (manifest, unit) in checked.manifests.into_iter().zip(checked.units) {
             let mut found = unit.diagnostics;
-            found.extend(refused_choices(&manifest));
+            found.extend(check_convert_schedules(&manifest));
             self.found.insert(manifest.path.clone(), found);
             self.known.models.insert(manifest.path.clone(), Arc::new(manifest));
         }

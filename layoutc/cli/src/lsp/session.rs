@@ -82,23 +82,25 @@ impl LspSession {
             let is_behind = matches!(&self.stage, SessionState::Open(server) if server.is_behind);
             let arrival = if is_behind { inbox.take() } else { Some(inbox.wait()) };
             let Some(arrival) = arrival else {
-                self.catch_up()?;
+                self.publish_diagnostics()?;
                 continue;
             };
             match arrival {
-                IncomingMessage::End => return Ok(self.farewell()),
-                IncomingMessage::Malformed(reason) => wire::refuse(&mut self.out, &reason)?,
+                IncomingMessage::End => return Ok(self.session_end()),
+                IncomingMessage::Malformed(reason) => {
+                    wire::respond_invalid(&mut self.out, &reason)?
+                }
                 IncomingMessage::Message(Message::Notification(message)) => {
                     if message.method == Exit::METHOD {
-                        return Ok(self.farewell());
+                        return Ok(self.session_end());
                     }
-                    self.notified(message)?;
+                    self.handle_notification(message)?;
                 }
                 IncomingMessage::Message(Message::Request(request)) => {
                     let response = if inbox.is_cancelled(&request.id) {
                         failure(request.id, ErrorCode::RequestCanceled, "it was taken back")
                     } else {
-                        self.requested(request)
+                        self.handle_request(request)
                     };
                     self.send(&Message::Response(response))?;
                 }
@@ -108,7 +110,7 @@ impl LspSession {
         }
     }
 
-    fn farewell(&self) -> SessionEnd {
+    fn session_end(&self) -> SessionEnd {
         if matches!(self.stage, SessionState::Closed) {
             SessionEnd::AfterShutdown
         } else {
@@ -121,22 +123,22 @@ impl LspSession {
     }
 
     /// Checks what changed, and tells what is wrong with it.
-    fn catch_up(&mut self) -> io::Result<()> {
+    fn publish_diagnostics(&mut self) -> io::Result<()> {
         let SessionState::Open(server) = &mut self.stage else { return Ok(()) };
         server.refresh();
-        for news in diagnostics::news(server) {
+        for news in diagnostics::changed_diagnostics(server) {
             let news = Notification::new(PublishDiagnostics::METHOD.to_owned(), news);
             self.send(&Message::Notification(news))?;
         }
         Ok(())
     }
 
-    fn notified(&mut self, message: Notification) -> io::Result<()> {
+    fn handle_notification(&mut self, message: Notification) -> io::Result<()> {
         if message.method == lsp_types::notification::Initialized::METHOD {
             return self.initialized();
         }
         let SessionState::Open(server) = &mut self.stage else { return Ok(()) };
-        notified(server, message);
+        handle_notification(server, message);
         Ok(())
     }
 
@@ -164,7 +166,7 @@ impl LspSession {
         self.send(&Message::Request(request))
     }
 
-    fn requested(&mut self, request: Request) -> Response {
+    fn handle_request(&mut self, request: Request) -> Response {
         match (&mut self.stage, request.method.as_str()) {
             (SessionState::Uninitialized, Initialize::METHOD) => self.initialize(request),
             (SessionState::Uninitialized, _) => {
@@ -255,7 +257,7 @@ fn capabilities(encoding: PositionEncoding) -> ServerCapabilities {
 }
 
 /// Takes a notification; one that is not known is passed over.
-fn notified(server: &mut LspServer, Notification { method, params }: Notification) {
+fn handle_notification(server: &mut LspServer, Notification { method, params }: Notification) {
     match method.as_str() {
         DidOpenTextDocument::METHOD => {
             if let Some(params) = read::<lsp_types::DidOpenTextDocumentParams>(params) {

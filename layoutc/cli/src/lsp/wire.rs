@@ -91,7 +91,7 @@ pub(super) fn write(output: &mut impl Write, message: &Message) -> io::Result<()
 ///
 /// # Errors
 /// The machine's.
-pub(super) fn refuse(output: &mut impl Write, reason: &str) -> io::Result<()> {
+pub(super) fn respond_invalid(output: &mut impl Write, reason: &str) -> io::Result<()> {
     let error = json!({ "code": -32700, "message": reason });
     let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
     write!(output, "Content-Length: {}\r\n\r\n{answer}", answer.len())?;

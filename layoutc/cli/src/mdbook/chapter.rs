@@ -18,7 +18,7 @@ const DARK: &str = ":is(.ayu,.coal,.navy)";
 ///
 /// # Errors
 /// All that is wrong with its blocks, as it is printed.
-pub(super) fn drawn(name: &str, chapter: &str) -> Result<String, String> {
+pub(super) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> {
     let blocks = fences(chapter);
     let (mut out, mut faults) = (String::new(), String::new());
     let (mut behind, mut has_style) = (0, false);
@@ -29,12 +29,18 @@ pub(super) fn drawn(name: &str, chapter: &str) -> Result<String, String> {
             Ok(Some(asked)) => match picture(among, &asked) {
                 Ok(svg) => Some(svg),
                 Err(undrawn) => {
-                    faults.push_str(&told(&undrawn, name, chapter, among, fence));
+                    faults.push_str(&undrawn_message(&undrawn, name, chapter, among, fence));
                     continue;
                 }
             },
             Err(line) => {
-                faults.push_str(&told(&DrawError::Asked(line), name, chapter, among, fence));
+                faults.push_str(&undrawn_message(
+                    &DrawError::Asked(line),
+                    name,
+                    chapter,
+                    among,
+                    fence,
+                ));
                 continue;
             }
         };
@@ -54,7 +60,7 @@ pub(super) fn drawn(name: &str, chapter: &str) -> Result<String, String> {
 }
 
 /// What is printed of a block without a picture.
-fn told(
+fn undrawn_message(
     undrawn: &DrawError,
     name: &str,
     chapter: &str,

@@ -5,7 +5,7 @@ use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::picture::{PictureLimits, inline};
 use layoutc_compiler::{LoadError, SourceLoader, check};
 
-use crate::command::show::{PictureInput, held};
+use crate::command::show::{PictureInput, parse_fixed_axes};
 use crate::command::unknown_tensor;
 use crate::command_error::CommandError;
 
@@ -78,7 +78,7 @@ pub(super) fn picture(
         let names: Vec<&str> = tensors.chain(views).collect();
         return Err(DrawError::Asked(unknown_tensor(&asked.tensor, &names)));
     };
-    let picture = held("at=", &asked.at)
+    let picture = parse_fixed_axes("at=", &asked.at)
         .and_then(|at| PictureInput::new(tensor, view, &[], (&asked.axes, &at)))
         .and_then(|shown| shown.picture(PictureLimits::FIGURE));
     picture.map(|picture| inline(&picture)).map_err(undrawn)

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use layoutc_compiler::manifest::highlight::{HighlightKind, paint};
+use layoutc_compiler::manifest::highlight::{HighlightKind, highlight};
 
 /// A manifest in the colours that mdBook has for code in each of its themes. Its own highlighter, which does not know
 /// KDL, leaves it alone.
 pub(super) fn code(text: &str) -> String {
     let mut out = "<pre><code class=\"kdl nohighlight hljs\">".to_owned();
     let mut behind = 0;
-    for (span, paint) in paint(text) {
+    for (span, paint) in highlight(text) {
         let part = |span: Range<usize>| text.get(span).map(escaped).unwrap_or_default();
         out.push_str(&part(behind..span.start));
         behind = span.end;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::command_error::plain;
+use crate::command_error::os_error_text;
 use crate::console::write_plainly;
 
 /// What is told of the command line.
@@ -51,10 +51,10 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 fn preprocess() -> ExitCode {
     let mut text = String::new();
     if let Err(error) = io::stdin().lock().read_to_string(&mut text) {
-        write_plainly(&format!("error: cannot read standard input: {}\n", plain(&error)));
+        write_plainly(&format!("error: cannot read standard input: {}\n", os_error_text(&error)));
         return ExitCode::from(3);
     }
-    match drawn(&text) {
+    match draw_book(&text) {
         Ok(book) => written(&book),
         Err(faults) => {
             write_plainly(&faults);
@@ -64,7 +64,7 @@ fn preprocess() -> ExitCode {
 }
 
 /// The book of what mdBook gives, with pictures; else all that is wrong with its blocks.
-fn drawn(text: &str) -> Result<String, String> {
+fn draw_book(text: &str) -> Result<String, String> {
     let unknown = |what: &str| format!("error: standard input is not what mdBook gives: {what}\n");
     let (context, mut book): (Value, Value) =
         serde_json::from_str(text).map_err(|error| unknown(&error.to_string()))?;
@@ -92,7 +92,7 @@ fn chapters(items: &mut Value, folder: &str, faults: &mut String) {
             None => word("name").unwrap_or_default().to_owned(),
         };
         if let Some(Value::String(content)) = chapter.get_mut("content") {
-            match chapter::drawn(&name, content) {
+            match chapter::draw_chapter(&name, content) {
                 Ok(drawn) => *content = drawn,
                 Err(found) => faults.push_str(&found),
             }
@@ -108,7 +108,10 @@ fn written(text: &str) -> ExitCode {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            write_plainly(&format!("error: cannot write to standard output: {}\n", plain(&error)));
+            write_plainly(&format!(
+                "error: cannot write to standard output: {}\n",
+                os_error_text(&error)
+            ));
             ExitCode::from(3)
         }
     }

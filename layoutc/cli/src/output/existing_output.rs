@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::command_error::CommandError;
-use crate::project::seen;
+use crate::project::relative_to_cwd;
 use crate::state::fact::{BuildFacts, ContentHash, Fingerprint};
 use crate::state::stat::{FileStat, Timestamp};
 
@@ -59,7 +59,7 @@ pub(super) struct ProbeContext<'a, 'f> {
 }
 
 /// What stands in `folder` where `wanted` goes, or why it must not be replaced.
-pub(super) fn look(
+pub(super) fn probe_output(
     folder: &OwnedFd,
     wanted: ExpectedOutput<'_>,
     looking: ProbeContext<'_, '_>,
@@ -101,11 +101,11 @@ pub(super) fn look(
     let hash = found.as_ref().map(|found| ContentHash::of(found));
     if hash.as_ref() == Some(wanted.hash) {
         return Ok(Ok(ExistingOutput::Same(Fingerprint {
-            stat: stat.settled(now),
+            stat: stat.if_settled(now),
             hash: *wanted.hash,
         })));
     }
-    let is_lost = known.is_some() && found.as_deref().is_some_and(lost);
+    let is_lost = known.is_some() && found.as_deref().is_some_and(is_torn);
     let is_ours = hash.is_some_and(|hash| facts.wrote(wanted.path, &hash));
     if is_ours || is_lost || strictness == OverwritePolicy::Overwrite {
         return Ok(Ok(ExistingOutput::Other));
@@ -114,7 +114,7 @@ pub(super) fn look(
         match found
             .as_deref()
             .and_then(|found| str::from_utf8(found).ok())
-            .and_then(content_hash::holds)
+            .and_then(content_hash::verify_seal)
         {
             Some(true) => Ok(ExistingOutput::Other),
             Some(false) => Err(Box::new(edited(file))),
@@ -125,7 +125,7 @@ pub(super) fn look(
 }
 
 /// Whether a power failure may have left an output's text so: its end, or all of it, is missing or zeros.
-pub(super) fn lost(found: &[u8]) -> bool {
+pub(super) fn is_torn(found: &[u8]) -> bool {
     let kept = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let (kept, zeros) = found.split_at(kept);
     kept.is_empty() || !zeros.is_empty() && !kept.contains(&0)
@@ -149,35 +149,38 @@ pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
 pub(super) fn known(folder: &OwnedFd, name: &str, hash: ContentHash) -> Fingerprint {
     let now = Timestamp::take();
     let raw = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
-    Fingerprint { stat: raw.and_then(|raw| FileStat::of_raw(&raw).settled(now)), hash }
+    Fingerprint { stat: raw.and_then(|raw| FileStat::of_raw(&raw).if_settled(now)), hash }
 }
 
 pub(super) fn foreign(file: &Path) -> Diagnostic {
-    let file = seen(file);
-    Diagnostic::placeless(Code::OutputForeign, format!("`{file}` was not written by layoutc"))
+    let file = relative_to_cwd(file);
+    Diagnostic::without_span(Code::OutputForeign, format!("`{file}` was not written by layoutc"))
         .note("it stands where an output goes")
         .help("move it away, or overwrite it with `--force`")
 }
 
 pub(super) fn blocked(file: &Path, what: &str) -> Diagnostic {
-    Diagnostic::placeless(Code::OutputForeign, format!("`{}` is {what}", seen(file)))
+    Diagnostic::without_span(Code::OutputForeign, format!("`{}` is {what}", relative_to_cwd(file)))
         .note("an output goes there")
         .help("move it away")
 }
 
 pub(super) fn edited(file: &Path) -> Diagnostic {
-    let file = seen(file);
-    Diagnostic::placeless(Code::OutputEdited, format!("`{file}` was edited since layoutc wrote it"))
-        .help("keep the edit in another file, or overwrite it with `--force`")
+    let file = relative_to_cwd(file);
+    Diagnostic::without_span(
+        Code::OutputEdited,
+        format!("`{file}` was edited since layoutc wrote it"),
+    )
+    .help("keep the edit in another file, or overwrite it with `--force`")
 }
 
 /// An edited output that is not removed.
 pub(super) fn kept(file: &Path) -> Diagnostic {
-    let file = seen(file);
+    let file = relative_to_cwd(file);
     let message = format!("`{file}` was edited since layoutc wrote it, and is kept");
     let warning = Diagnostic {
         severity: Severity::Warning,
-        ..Diagnostic::placeless(Code::OutputEdited, message)
+        ..Diagnostic::without_span(Code::OutputEdited, message)
     };
     warning.help("remove it yourself if the edit is not needed any more")
 }
@@ -185,7 +188,10 @@ pub(super) fn kept(file: &Path) -> Diagnostic {
 /// A link where an output or its folder should be.
 pub(crate) fn link(path: &Path) -> Diagnostic {
     let target = fs::read_link(path).map_or_else(|_| "?".to_owned(), |to| to.display().to_string());
-    Diagnostic::placeless(Code::OutputLink, format!("`{}` is a link to `{target}`", seen(path)))
-        .note("outputs are not written through links")
-        .help("remove the link, or write elsewhere with `--out`")
+    Diagnostic::without_span(
+        Code::OutputLink,
+        format!("`{}` is a link to `{target}`", relative_to_cwd(path)),
+    )
+    .note("outputs are not written through links")
+    .help("remove the link, or write elsewhere with `--out`")
 }

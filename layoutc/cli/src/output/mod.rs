@@ -116,7 +116,7 @@ fn survey_folder(
     let (mut survey, now) = (Vec::new(), Timestamp::take());
     let outside = |path: &str| {
         let message = format!("the output `{path}` would leave the output folder");
-        Box::new(Diagnostic::placeless(Code::OutputOutside, message))
+        Box::new(Diagnostic::without_span(Code::OutputOutside, message))
     };
     let is_inside = folder.is_empty() || is_below(folder);
     let opened = if is_inside { home.open(folder)? } else { Ok(None) };
@@ -128,7 +128,7 @@ fn survey_folder(
             _ if !(is_inside && is_name(name_of(path))) => Err(outside(path)),
             Err(refusal) => Err(refusal.clone()),
             Ok(None) => Ok(ExistingOutput::Nothing),
-            Ok(Some(folder)) => existing_output::look(folder, *wanted, looking)?,
+            Ok(Some(folder)) => existing_output::probe_output(folder, *wanted, looking)?,
         };
         if !matches!(standing, Ok(ExistingOutput::AsRecorded)) {
             survey.push((path.to_owned(), standing));
@@ -161,7 +161,7 @@ pub(crate) fn left_over(
 ) -> Result<Vec<String>, CommandError> {
     let listing = listed.filter(|path| !is_asked_for(path.as_ref()));
     let listing = listing.map(|path| path.as_ref().to_owned()).collect();
-    let found = stale::sort_out(&home.path(), listing, facts)?;
+    let found = stale::classify_stale(&home.path(), listing, facts)?;
     Ok(found
         .into_iter()
         .filter(|(_, left)| *left == StaleOwnership::Ours)
@@ -214,7 +214,7 @@ impl CleanPlan {
         facts: &BuildFacts<'_>,
         sweep: &SweepScope,
     ) -> Result<Self, CommandError> {
-        let found = stale::sort_out(&home.path(), listing(home, sweep)?.files, facts)?;
+        let found = stale::classify_stale(&home.path(), listing(home, sweep)?.files, facts)?;
         Ok(Self { home: home.clone(), found })
     }
 
@@ -257,7 +257,7 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Ve
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
             let message = format!("two outputs would be one file: `{first}` and `{path}`");
             let help = "rename one of the manifests, or move it to another folder";
-            refusals.push(Diagnostic::placeless(Code::OutputCollision, message).help(help));
+            refusals.push(Diagnostic::without_span(Code::OutputCollision, message).help(help));
         }
     }
     refusals

@@ -15,7 +15,7 @@ use crate::state::fact::{BuildFacts, ContentHash};
 use crate::state::stat::{FileStat, Timestamp};
 
 use super::SweepScope;
-use super::existing_output::{LARGEST, has_seal, lost};
+use super::existing_output::{LARGEST, has_seal, is_torn};
 
 /// What became of a file that nothing asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,14 +66,15 @@ pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
 }
 
 /// What each of these files is, of which nothing asks for any.
-pub(super) fn sort_out(
+pub(super) fn classify_stale(
     root: &Path,
     paths: Vec<String>,
     facts: &BuildFacts<'_>,
 ) -> Result<Vec<(String, StaleOwnership)>, CommandError> {
     let with_kind = |path: String| {
         let file = root.join(&path);
-        let left = left(&file, &path, facts).map_err(|e| CommandError::io("read", &file, &e))?;
+        let left =
+            ownership(&file, &path, facts).map_err(|e| CommandError::io("read", &file, &e))?;
         Ok((path, left))
     };
     paths.into_iter().map(with_kind).collect()
@@ -88,7 +89,7 @@ fn swept(sweep: &SweepScope) -> Vec<String> {
     }
 }
 
-fn left(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<StaleOwnership> {
+fn ownership(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<StaleOwnership> {
     let known = facts.output(path);
     // What others have there need not be open to us.
     let unseen = |error| if known.is_some() { Err(error) } else { Ok(StaleOwnership::Foreign) };
@@ -109,10 +110,10 @@ fn left(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<StaleOwne
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(StaleOwnership::Foreign),
         Err(error) => return unseen(error),
     };
-    if facts.wrote(path, &ContentHash::of(&bytes)) || known.is_some() && lost(&bytes) {
+    if facts.wrote(path, &ContentHash::of(&bytes)) || known.is_some() && is_torn(&bytes) {
         return Ok(StaleOwnership::Ours);
     }
-    Ok(match str::from_utf8(&bytes).ok().and_then(content_hash::holds) {
+    Ok(match str::from_utf8(&bytes).ok().and_then(content_hash::verify_seal) {
         Some(true) => StaleOwnership::Ours,
         Some(false) => StaleOwnership::Edited,
         None if known.is_some() && !has_seal(&file.to_string_lossy()) => StaleOwnership::Edited,
@@ -129,7 +130,7 @@ impl OutputListing {
             let folder = if below.is_empty() { root.to_owned() } else { root.join(&below) };
             let fault = |error| CommandError::io("read", &folder, &error);
             let stat = match fs::symlink_metadata(&folder) {
-                Ok(metadata) if metadata.is_dir() => FileStat::of(&metadata).settled(now),
+                Ok(metadata) if metadata.is_dir() => FileStat::of(&metadata).if_settled(now),
                 Ok(_) => continue,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(fault(error)),

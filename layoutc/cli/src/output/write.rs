@@ -19,7 +19,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::command_error::CommandError;
 use crate::interrupt;
-use crate::project::seen;
+use crate::project::relative_to_cwd;
 use crate::state::fact::Fingerprint;
 use crate::state::lock::StateLock;
 
@@ -123,7 +123,7 @@ pub(super) fn all(
     errands.par_iter().try_for_each(|errand| write_temporary(home, temporary.as_ref(), errand))?;
     let placed = |folder: &OwnedFd, errand: &PendingWrite<'_>| {
         interrupt::check()?;
-        put(home, temporary.as_ref(), folder, errand)
+        rename_into_place(home, temporary.as_ref(), folder, errand)
     };
     in_folders(home, &errands, &mut scratch.made, placed)?;
     let known = |folder: &OwnedFd, errand: &PendingWrite<'_>| {
@@ -192,7 +192,7 @@ fn write_temporary(
 }
 
 /// Moves a temporary file to its place.
-fn put(
+fn rename_into_place(
     home: &OutputDir,
     temporary: Option<&OwnedFd>,
     folder: &OwnedFd,
@@ -217,10 +217,11 @@ fn put(
     match renamed {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let message = format!("`{}` appeared while this build was going on", seen(&file));
+            let message =
+                format!("`{}` appeared while this build was going on", relative_to_cwd(&file));
             let help = "move it away, or overwrite it with `--force`";
             Err(CommandError::Input(vec![
-                Diagnostic::placeless(Code::OutputForeign, message).help(help),
+                Diagnostic::without_span(Code::OutputForeign, message).help(help),
             ]))
         }
         Err(error) => Err(CommandError::io("write", &file, &error)),
@@ -318,9 +319,9 @@ pub(crate) fn replace_own(
     let Ok(found) = fs::read(path) else { return replace(path, text) };
     if found != text.as_bytes()
         && strictness != OverwritePolicy::Overwrite
-        && !existing_output::lost(&found)
+        && !existing_output::is_torn(&found)
     {
-        let is_whole = str::from_utf8(&found).ok().and_then(content_hash::holds);
+        let is_whole = str::from_utf8(&found).ok().and_then(content_hash::verify_seal);
         match is_whole {
             Some(true) => {}
             Some(false) => return Err(CommandError::Input(vec![existing_output::edited(path)])),

@@ -11,7 +11,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, statat};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::command_error::{CommandError, plain};
+use crate::command_error::{CommandError, os_error_text};
 use crate::state::fact::{ContentHash, Fingerprint};
 use crate::state::stat::{FileStat, Timestamp};
 
@@ -90,7 +90,7 @@ impl SourceLoader for ProjectFiles {
                     FileReadError::Refused(error) => Err(error),
                     FileReadError::Machine(error) => {
                         done.fault.get_or_insert_with(|| CommandError::io("read", &file, &error));
-                        Err(LoadError::Other(plain(&error)))
+                        Err(LoadError::Other(os_error_text(&error)))
                     }
                 }
             }
@@ -112,7 +112,7 @@ impl FileReadError {
     pub(crate) fn reason(&self) -> String {
         match self {
             FileReadError::Refused(error) => reason(error),
-            FileReadError::Machine(error) => plain(error),
+            FileReadError::Machine(error) => os_error_text(error),
         }
     }
 }
@@ -124,7 +124,7 @@ impl From<io::Error> for FileReadError {
         if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
             FileReadError::Refused(LoadError::NotFound)
         } else if Errno::from_io_error(&error).is_some_and(|errno| is_name.contains(&errno)) {
-            FileReadError::Refused(LoadError::Other(plain(&error)))
+            FileReadError::Refused(LoadError::Other(os_error_text(&error)))
         } else {
             FileReadError::Machine(error)
         }
@@ -144,8 +144,8 @@ pub(crate) fn read(path: &Path) -> Result<FileText, FileReadError> {
 }
 
 /// What stands at `path`, by its hash. It is only read if it is not certain that it is still what was `known` of it.
-pub(crate) fn glance(path: &Path, known: Option<&Fingerprint>) -> FileState {
-    glance_up_to(LARGEST, path, known)
+pub(crate) fn hash_if_changed(path: &Path, known: Option<&Fingerprint>) -> FileState {
+    hash_if_changed_up_to(LARGEST, path, known)
 }
 
 /// A folder by its handle: what is below it is found faster than by whole paths.
@@ -164,7 +164,11 @@ pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) ->
 }
 
 /// The same as [`glance`] for a file of up to `largest` bytes.
-pub(crate) fn glance_up_to(largest: u64, path: &Path, known: Option<&Fingerprint>) -> FileState {
+pub(crate) fn hash_if_changed_up_to(
+    largest: u64,
+    path: &Path,
+    known: Option<&Fingerprint>,
+) -> FileState {
     let unread = |error: FileReadError| error.reason();
     let metadata = fs::metadata(path).map_err(|error| unread(error.into()))?;
     let stat = Some(FileStat::of(&metadata));
@@ -201,7 +205,7 @@ fn open(path: &Path, largest: u64) -> Result<OpenFile, FileReadError> {
     let now = Timestamp::take();
     let file = File::open(path)?;
     // Of the file that is read, and before it is.
-    let stat = FileStat::of(&file.metadata()?).settled(now);
+    let stat = FileStat::of(&file.metadata()?).if_settled(now);
     Ok(OpenFile { file, bytes: metadata.len(), stat })
 }
 

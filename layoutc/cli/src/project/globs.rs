@@ -44,7 +44,7 @@ impl SourceGlobs {
 fn refusal(pattern: &str, reason: &str) -> CommandError {
     let message = format!("the pattern `{pattern}` of `sources` cannot be used: {reason}");
     let help = "write it like `layouts/**/*.kdl`: `*` for any name, `**` for any folders";
-    CommandError::Input(vec![Diagnostic::placeless(Code::ConfigGlob, message).help(help)])
+    CommandError::Input(vec![Diagnostic::without_span(Code::ConfigGlob, message).help(help)])
 }
 
 /// The leading folders of a pattern that hold no wildcard: `layouts` of `layouts/**/*.kdl`.

@@ -55,12 +55,12 @@ pub(crate) struct Project {
 impl Project {
     /// The path that people see for a path of the compiler's.
     pub(crate) fn shown(&self, path: &str) -> String {
-        self.manifests.get(path).cloned().unwrap_or_else(|| seen(&self.root.join(path)))
+        self.manifests.get(path).cloned().unwrap_or_else(|| relative_to_cwd(&self.root.join(path)))
     }
 }
 
 /// The path of a file as seen from the current folder.
-pub(crate) fn seen(path: &Path) -> String {
+pub(crate) fn relative_to_cwd(path: &Path) -> String {
     let seen = env::current_dir().map_or_else(|_| path.to_owned(), |here| relative(path, &here));
     seen.to_string_lossy().into_owned()
 }
@@ -301,7 +301,7 @@ impl ProjectSearch {
         report: &mut Report,
     ) -> Result<Option<Config>, CommandError> {
         let path = root.join(CONFIG);
-        let shown = seen(&path);
+        let shown = relative_to_cwd(&path);
         let text = files::read(&path);
         let seen = text.as_ref().map(|text| text.known).map_err(FileReadError::reason);
         self.reads.files.insert(path, seen);
@@ -311,7 +311,7 @@ impl ProjectSearch {
             }
             text => text.map_err(|error| {
                 let message = format!("cannot read `{shown}`: {}", error.reason());
-                CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
+                CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message)))
             })?,
         };
         let file: Arc<str> = Arc::from(shown.as_str());
@@ -336,9 +336,11 @@ impl ProjectSearch {
     fn nothing(&self, root: &Path) -> CommandError {
         let config = self.configs.get(root).and_then(Option::as_ref);
         let sources = config.map(|config| config.project.sources.join("`, `")).unwrap_or_default();
-        let message = format!("no manifest matches `{sources}` in `{}`", seen(root));
+        let message = format!("no manifest matches `{sources}` in `{}`", relative_to_cwd(root));
         let help = "put one there, or say where they are with `sources` in layoutc.toml";
-        CommandError::Input(vec![Diagnostic::placeless(Code::ConfigNoSources, message).help(help)])
+        CommandError::Input(vec![
+            Diagnostic::without_span(Code::ConfigNoSources, message).help(help),
+        ])
     }
 
     fn projects(self) -> Vec<Project> {

@@ -45,14 +45,14 @@ impl ReadSet {
     }
 
     /// What stands at `path` now. It is only read if it may have changed since it was noted here.
-    pub(crate) fn glance(&self, path: &Path) -> FileState {
+    pub(crate) fn current_state(&self, path: &Path) -> FileState {
         let known = self.files.get(path).and_then(|seen| seen.as_ref().ok());
-        files::glance(path, known)
+        files::hash_if_changed(path, known)
     }
 
     /// Notes what stands at `path` now; `before` spares reading what has not changed since.
-    pub(crate) fn look(&mut self, path: &Path, before: &ReadSet) {
-        self.files.insert(path.to_owned(), before.glance(path));
+    pub(crate) fn record_state(&mut self, path: &Path, before: &ReadSet) {
+        self.files.insert(path.to_owned(), before.current_state(path));
     }
 
     /// Takes over what `other` read; of a file that both read, what `other` found.

@@ -66,7 +66,7 @@ impl RootSearch {
             Self::Nearest => nearest(path),
             Self::Given(root) if path.starts_with(root) => Ok(Some(root.clone())),
             Self::Given(root) => {
-                let (path, root) = (super::seen(path), super::seen(root));
+                let (path, root) = (super::relative_to_cwd(path), super::relative_to_cwd(root));
                 Err(CommandError::Usage(format!(
                     "`{path}` is not in `{root}`, which `--root` names"
                 )))

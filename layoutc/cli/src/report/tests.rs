@@ -87,8 +87,8 @@ fn other_places_follow_each_under_its_own_line_number() {
         FileSpan::new(&file, 26..27),
         "again",
     )
-    .also(FileSpan::new(&file, 19..25), "a tensor")
-    .also(FileSpan::new(&file, 17..18), "first here");
+    .with_label(FileSpan::new(&file, 19..25), "a tensor")
+    .with_label(FileSpan::new(&file, 17..18), "first here");
     assert_eq!(
         rendered(text, &first),
         "\
@@ -110,7 +110,7 @@ fn another_file_has_a_line_of_its_own_and_one_that_cannot_be_read_has_no_excerpt
     let text = "use \"b.kdl\"\n";
     let diagnostic =
         Diagnostic::error(Code::NameUnknown, "no such file", place("a.kdl", text, "\"b.kdl\""), "")
-            .also(FileSpan::new(&Arc::from("b.kdl"), 7..9), "not UTF-8 here");
+            .with_label(FileSpan::new(&Arc::from("b.kdl"), 7..9), "not UTF-8 here");
     assert_eq!(
         human::render(&diagnostic, &lookup, false),
         "\

@@ -79,7 +79,7 @@ impl FileStat {
 
     /// This, if a change after `now` would show: a file that was changed a moment ago can change again within the same
     /// tick of the file system's clock.
-    pub(crate) fn settled(self, now: Timestamp) -> Option<Self> {
+    pub(crate) fn if_settled(self, now: Timestamp) -> Option<Self> {
         let latest = self.modified.max(self.changed);
         let tick = if latest % 1_000_000_000 == 0 { SECONDS } else { TICK };
         (latest.saturating_add(tick) < now.0).then_some(self)
@@ -110,12 +110,12 @@ mod tests {
     fn a_file_changed_a_moment_ago_is_not_settled() {
         let at = |nanos| FileStat { bytes: 1, modified: nanos, changed: nanos, inode: 1 };
         let now = Timestamp(10_000_000_001);
-        assert_eq!(at(9_999_999_999).settled(now), None);
-        assert_eq!(at(9_900_000_001).settled(now), Some(at(9_900_000_001)));
+        assert_eq!(at(9_999_999_999).if_settled(now), None);
+        assert_eq!(at(9_900_000_001).if_settled(now), Some(at(9_900_000_001)));
         // The clock of this file system counts seconds.
-        assert_eq!(at(9_000_000_000).settled(now), None);
-        assert_eq!(at(7_000_000_000).settled(now), Some(at(7_000_000_000)));
+        assert_eq!(at(9_000_000_000).if_settled(now), None);
+        assert_eq!(at(7_000_000_000).if_settled(now), Some(at(7_000_000_000)));
         // A time to come never settles.
-        assert_eq!(at(99_000_000_001).settled(now), None);
+        assert_eq!(at(99_000_000_001).if_settled(now), None);
     }
 }

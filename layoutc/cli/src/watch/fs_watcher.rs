@@ -15,7 +15,7 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use crate::command_error::plain;
+use crate::command_error::os_error_text;
 use crate::project::CONFIG;
 use crate::project::globs::SourceGlobs;
 use crate::project::paths::normal;
@@ -255,15 +255,15 @@ fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     let mut names = BTreeSet::new();
     for file in known.files.keys() {
         let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { continue };
-        let folder = folders.entry(folder).or_insert_with(|| trail(folder, &mut names));
+        let folder = folders.entry(folder).or_insert_with(|| resolve_links(folder, &mut names));
         let file = folder.join(name);
         if file.is_symlink() {
-            trail(&file, &mut names);
+            resolve_links(&file, &mut names);
         }
         names.insert(file);
     }
     for tree in trees(known) {
-        let end = trail(&tree, &mut names);
+        let end = resolve_links(&tree, &mut names);
         if end != tree {
             names.insert(end);
         }
@@ -276,7 +276,7 @@ const LOOP: usize = 40;
 
 /// Where `path` leads, as far as it leads anywhere; every link on the way, and what each leads to, are added to
 /// `passed`.
-fn trail(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
+fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
     let mut at = PathBuf::new();
     let mut ahead: Vec<OsString> = path.iter().rev().map(OsStr::to_owned).collect();
     let mut links = 0;
@@ -323,7 +323,7 @@ fn reason(error: &notify::Error) -> String {
             "the system's limit of watched folders, fs.inotify.max_user_watches, is reached"
                 .to_owned()
         }
-        ErrorKind::Io(error) => plain(error),
+        ErrorKind::Io(error) => os_error_text(error),
         _ => error.to_string(),
     }
 }

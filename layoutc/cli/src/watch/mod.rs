@@ -19,8 +19,10 @@ use std::time::{Duration, Instant};
 use notify::Event;
 
 use crate::args::{ReportFormat, WatchArgs};
-use crate::build::{BuildPrefetch, BuildSummary, ManifestReads, RowSelection, guess, once};
-use crate::command_error::{CommandError, plain};
+use crate::build::{
+    BuildPrefetch, BuildSummary, ManifestReads, RowSelection, build_once, guess_log,
+};
+use crate::command_error::{CommandError, os_error_text};
 use crate::console::Console;
 use crate::project::Project;
 use crate::project::read_set::ReadSet;
@@ -140,7 +142,7 @@ impl WatchLoop<'_> {
             ) => {
                 return Err(fault);
             }
-            (built, took) => self.tell(&[], &built, took),
+            (built, took) => self.report_build(&[], &built, took),
         }
         self.known = look.into_known(&self.known, reads);
         while !self.is_over {
@@ -163,7 +165,7 @@ impl WatchLoop<'_> {
         let store = LogArena::default();
         let paths = &self.args.build.select;
         let (look, log) = std::thread::scope(|scope| {
-            let log = scope.spawn(|| guess(paths, &store));
+            let log = scope.spawn(|| guess_log(paths, &store));
             (self.look(), log.join().ok().flatten())
         });
         let changes = look.changes(&self.known);
@@ -196,7 +198,7 @@ impl WatchLoop<'_> {
         {
             return;
         }
-        self.tell(&changes, &built, took);
+        self.report_build(&changes, &built, took);
         self.known = look.into_known(&self.known, reads);
     }
 
@@ -236,12 +238,12 @@ impl WatchLoop<'_> {
         let entered =
             std::env::set_current_dir(home).map_err(|error| CommandError::io("find", home, &error));
         let built =
-            entered.and_then(|()| once(args, RowSelection::None, known, reads, self.console));
+            entered.and_then(|()| build_once(args, RowSelection::None, known, reads, self.console));
         (built, start.elapsed())
     }
 
     /// Tells of a build; after a good one, the command is run.
-    fn tell(
+    fn report_build(
         &mut self,
         changes: &[InputChange],
         built: &Result<BuildSummary, CommandError>,
@@ -252,7 +254,7 @@ impl WatchLoop<'_> {
             && self.outcome == BuildOutcome::Success
             && let Err(error) = runner.restart()
         {
-            self.console.remark(&format!("error: cannot start `sh`: {}\n", plain(&error)));
+            self.console.remark(&format!("error: cannot start `sh`: {}\n", os_error_text(&error)));
         }
         self.is_over |= self.console.is_closed();
     }

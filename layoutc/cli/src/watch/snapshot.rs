@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::args::SelectArgs;
 use crate::project::files::MISSING;
 use crate::project::read_set::{FileState, FileStates, ReadSet};
-use crate::project::{self, Project, file_tree, seen};
+use crate::project::{self, Project, file_tree, relative_to_cwd};
 use crate::report::Report;
 use crate::state::fact::ContentHash;
 
@@ -41,12 +41,12 @@ impl InputChange {
 
     /// `{"path": …, "how": "changed"}`.
     pub(super) fn json(&self) -> Value {
-        json!({ "path": seen(&self.path), "how": self.word() })
+        json!({ "path": relative_to_cwd(&self.path), "how": self.word() })
     }
 
     /// `layouts/a.kdl changed`.
     pub(super) fn text(&self) -> String {
-        format!("{} {}", seen(&self.path), self.word())
+        format!("{} {}", relative_to_cwd(&self.path), self.word())
     }
 }
 
@@ -72,20 +72,20 @@ impl InputSnapshot {
             .and_then(|()| project::discover(paths, root, &mut report, &mut listing).ok());
         let projects = found.filter(|_| !report.has_errors()).map(Arc::new);
         let manifests: Vec<&PathBuf> = listing.manifests.iter().collect();
-        let seen = |path: &&PathBuf| ((*path).clone(), known.glance(path));
+        let seen = |path: &&PathBuf| ((*path).clone(), known.current_state(path));
         let seen: Vec<(PathBuf, FileState)> = manifests.par_iter().map(seen).collect();
         listing.files.extend(seen);
         for (folder, root) in listing.templates.clone() {
             // A folder that cannot be read is the build's to tell.
             let found = file_tree::within(&folder, root.as_deref()).unwrap_or_default();
             for file in found.files() {
-                listing.look(&file, known);
+                listing.record_state(&file, known);
             }
             listing.links.extend(found.links);
         }
         let mut others = ReadSet::default();
         for file in known.files.keys().filter(|file| !listing.files.contains_key(*file)) {
-            others.look(file, known);
+            others.record_state(file, known);
         }
         Self { listing, others: others.files, projects }
     }
@@ -103,7 +103,7 @@ impl InputSnapshot {
     pub(super) fn changes(&self, known: &ReadSet) -> Vec<InputChange> {
         let mut changes: Vec<InputChange> = self
             .files()
-            .filter_map(|(path, now)| Some((path, how(known.files.get(path), now)?, now)))
+            .filter_map(|(path, now)| Some((path, change_kind(known.files.get(path), now)?, now)))
             .map(|(path, how, now)| {
                 let is_empty = now.as_ref().is_ok_and(|now| now.hash == ContentHash::of(b""));
                 let is_halfway = how == ChangeKind::Removed || is_empty;
@@ -161,7 +161,7 @@ fn is_same(a: &FileState, b: &FileState) -> bool {
 }
 
 /// How an input changed; `None` if it did not.
-fn how(before: Option<&FileState>, now: &FileState) -> Option<ChangeKind> {
+fn change_kind(before: Option<&FileState>, now: &FileState) -> Option<ChangeKind> {
     let is_there = |content: &FileState| content.as_ref().err().is_none_or(|why| why != MISSING);
     match before {
         Some(before) if is_same(before, now) => None,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::args::{ReportFormat, WatchArgs};
 use crate::build::BuildSummary;
-use crate::command::tell;
+use crate::command::report_error;
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::counted;
@@ -145,7 +145,7 @@ impl StatusReporter {
 fn diagnostics(built: &Result<BuildSummary, CommandError>, console: &mut Console) {
     match built {
         Ok(built) => built.report.print(console),
-        Err(fault) => drop(tell(fault, console)),
+        Err(fault) => drop(report_error(fault, console)),
     }
 }
 

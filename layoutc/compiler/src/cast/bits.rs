@@ -115,7 +115,7 @@ fn of_float(format: &FloatFormat, bits: u64) -> UnpackedNumber {
 }
 
 /// What is taken for what lies beyond the finite floats of a type.
-pub(crate) fn beyond(format: &FloatFormat, mode: CastMode) -> u64 {
+pub(crate) fn overflow_bits(format: &FloatFormat, mode: CastMode) -> u64 {
     match mode {
         CastMode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
         CastMode::Saturate => format.greatest,
@@ -123,7 +123,7 @@ pub(crate) fn beyond(format: &FloatFormat, mode: CastMode) -> u64 {
 }
 
 fn to_float(format: &FloatFormat, mode: CastMode, number: UnpackedNumber) -> u64 {
-    let beyond = beyond(format, mode);
+    let beyond = overflow_bits(format, mode);
     let (negative, magnitude) = match number {
         UnpackedNumber::Nan { negative, payload } => {
             let nan = match format.infinity {

@@ -15,7 +15,7 @@ use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 
 pub use self::bits::CastEvaluator;
-pub(crate) use self::bits::beyond;
+pub(crate) use self::bits::overflow_bits;
 
 /// What becomes of a value that the destination does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -65,12 +65,12 @@ impl Cast {
         if from == to {
             return Ok(None);
         }
-        if let Some(dtype) = [from, to].into_iter().find(|dtype| !is_cast(*dtype)) {
+        if let Some(dtype) = [from, to].into_iter().find(|dtype| !is_castable(*dtype)) {
             return Err(CastError { dtype });
         }
         let (from, to) = (from.scalar, to.scalar);
         let all_finite = fill::format(to).is_some_and(|f| f.infinity.is_none() && f.nan.is_none());
-        let same = Self { from, to, mode }.is_whole()
+        let same = Self { from, to, mode }.is_lossless()
             || is_float(from) && !is_float(to)
             || Self { from, to, mode }.never_overflows()
             || all_finite;
@@ -93,7 +93,7 @@ impl Cast {
     }
 
     /// Whether every value of the source is one of the destination.
-    pub fn is_whole(self) -> bool {
+    pub fn is_lossless(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
             (Some(from), Some(to)) => {
                 // The least subnormal of both: 2^(1 - bias - mantissa bits).
@@ -147,7 +147,7 @@ impl Cast {
 
     /// The conversions that this one is made of, where it is made of others: a small float becomes `f32` first, which
     /// holds all of its values.
-    pub fn parts(self) -> Option<[Self; 2]> {
+    pub fn decompose(self) -> Option<[Self; 2]> {
         let is_small = |scalar| is_float(scalar) && !matches!(scalar, Scalar::F32 | Scalar::F64);
         let single = Dtype { scalar: Scalar::F32, lanes: 1 };
         let narrows = |from: &fill::FloatFormat, to: &fill::FloatFormat| {
@@ -158,7 +158,7 @@ impl Cast {
         let through = match (fill::format(self.from), fill::format(self.to)) {
             (Some(_), None) => is_small(self.from),
             (Some(from), Some(to)) => {
-                is_small(self.from) && !self.is_whole() && !narrows(&from, &to)
+                is_small(self.from) && !self.is_lossless() && !narrows(&from, &to)
             }
             // 24 bits are exact in f32.
             (None, Some(_)) => is_small(self.to) && value_bits(self.from) <= 24,
@@ -171,7 +171,7 @@ impl Cast {
     /// What the generated files say of it.
     pub fn doc(self) -> String {
         let (from, to) = (self.from(), self.to());
-        if self.is_whole() {
+        if self.is_lossless() {
             return format!("Every {from} is a value of {to}.");
         }
         match (is_float(self.from), fill::format(self.to), self.mode) {
@@ -196,7 +196,7 @@ impl fmt::Display for Cast {
 }
 
 /// Whether elements of a type are converted.
-pub fn is_cast(dtype: Dtype) -> bool {
+pub fn is_castable(dtype: Dtype) -> bool {
     let none = [Scalar::F8e8m0fnu, Scalar::Bool, Scalar::C64, Scalar::C128];
     dtype.lanes == 1 && dtype.record().is_none() && !none.contains(&dtype.scalar)
 }

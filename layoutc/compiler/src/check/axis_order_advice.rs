@@ -22,7 +22,7 @@ pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) ->
         return None;
     }
     let counted = |order: &[usize]| {
-        let applied = recipe.applied(axes, &[], Some(&first(axes, order)?)).ok()?;
+        let applied = recipe.apply_steps(axes, &[], Some(&first(axes, order)?)).ok()?;
         let StepLowering { builder, .. } = applied;
         LayoutBuilder::slots(&builder).ok()?.as_const()
     };
@@ -33,7 +33,7 @@ pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) ->
     };
     // The least that is proven one-to-one too: steps may lose elements of another order.
     for (needed, order) in found.into_iter().filter(|(needed, _)| *needed < slots).take(4) {
-        if let ReplayOutcome::Proven(_) = recipe.again(axes, &[], Some(&first(axes, &order)?)) {
+        if let ReplayOutcome::Proven(_) = recipe.replay(axes, &[], Some(&first(axes, &order)?)) {
             let names: Vec<&str> =
                 order.iter().filter_map(|k| axes.get(*k)).map(|axis| axis.name.as_str()).collect();
             let share = (needed - elements).checked_mul(100)?.checked_div(needed)?;

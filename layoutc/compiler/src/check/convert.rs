@@ -32,7 +32,7 @@ pub(super) fn check(
     let (mut converts, mut reshards) = (Vec::new(), Vec::new());
     let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
     for item in &syntax.converts {
-        let found = match one(item, syntax, scope, tensors) {
+        let found = match check_convert(item, syntax, scope, tensors) {
             Ok(found) => found,
             Err(found) => {
                 diagnostics.extend(found);
@@ -65,7 +65,7 @@ pub(super) fn check(
 }
 
 /// `None` where an earlier diagnostic says enough.
-fn one(
+fn check_convert(
     item: &ConvertItem,
     syntax: &ManifestSyntax,
     scope: Option<&ManifestScope>,
@@ -105,7 +105,7 @@ fn one(
     }
     let one = |error| vec![error];
     let axes = matching(source, destination, file, item).map_err(one)?;
-    if let Some(error) = ring::unlike([source, destination], &axes, &place) {
+    if let Some(error) = ring::ring_mismatch([source, destination], &axes, &place) {
         return Err(vec![error]);
     }
     if reshard::is_between([source, destination], &axes, item, file).map_err(one)? {
@@ -176,11 +176,11 @@ fn matching(
     item: &ConvertItem,
 ) -> Result<Vec<usize>, Diagnostic> {
     let (a, b) = (&source.layout, &destination.layout);
-    let (from_axes, to_axes) = (source.whole(), destination.whole());
+    let (from_axes, to_axes) = (source.whole_axes(), destination.whole_axes());
     let shape = |tensor: &Tensor| {
-        let axes = tensor.whole().iter();
+        let axes = tensor.whole_axes().iter();
         let one = |axis: &layoutc_algebra::layout::Axis| {
-            format!("{} {}", axis.name, layout_names::expr(&axis.extent, &tensor.layout))
+            format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
         };
         format!("{} {{ {} }}", tensor.name, axes.map(one).collect::<Vec<_>>().join("; "))
     };
@@ -202,8 +202,8 @@ fn matching(
             let message = format!("`{to}` has no axis `{}`", axis.name);
             return Err(fault(message, "axes match by name: give both the same names".to_owned()));
         };
-        let (own, other) = (layout_names::expr(&axis.extent, a), to_axes.get(position));
-        if other.is_none_or(|other| layout_names::expr(&other.extent, b) != own) {
+        let (own, other) = (layout_names::layout_expr(&axis.extent, a), to_axes.get(position));
+        if other.is_none_or(|other| layout_names::layout_expr(&other.extent, b) != own) {
             let message = format!("the extents of `{}` differ", axis.name);
             let help = format!("give `{}` one extent in both: {own}, as in `{from}`", axis.name);
             return Err(fault(message, help));

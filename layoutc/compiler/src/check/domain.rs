@@ -145,7 +145,7 @@ pub(super) fn missing(told: &RefusalContext<'_>) -> Option<String> {
         let span = 0..value.len();
         let conditions = [SpannedText { value, span, quoted: true }];
         let recipe = LayoutSource { conditions: &conditions, ..recipe };
-        let trial = recipe.again(told.logical, told.symbols, None);
+        let trial = recipe.replay(told.logical, told.symbols, None);
         let [condition] = conditions;
         matches!(trial, ReplayOutcome::Proven(_)).then_some(condition.value)
     })

@@ -13,7 +13,7 @@ use super::scope::ManifestScope;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
-use crate::nearest::{nearest, written_out};
+use crate::nearest::{expand_suffix, nearest};
 
 /// An expression free of axes.
 pub(super) fn constant(
@@ -35,11 +35,11 @@ pub(super) fn constant(
 }
 
 /// Adds to the names that nothing declares how they are declared, unless another name was meant.
-pub(super) fn declare_first(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(super) fn with_declaration_help(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
         let name = fault.message.split('`').nth(1).unwrap_or_default();
         if fault.help.iter().all(|help| !help.starts_with("did you mean")) {
-            fault.helped(format!(
+            fault.add_help(format!(
                 "declare it above: `const {name} 16`, or `symbol {name} max=4096` if it is known only at run time"
             ));
         }
@@ -49,7 +49,7 @@ pub(super) fn declare_first(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
 
 /// The same faults, where a name is that of one of these axes: to declare it would hide the axis. An extent that is no
 /// number is `None`.
-pub(super) fn no_axes<'a>(
+pub(super) fn with_axis_help<'a>(
     mut faults: Vec<Diagnostic>,
     axes: &(impl Iterator<Item = (&'a str, Option<i128>)> + Clone),
 ) -> Vec<Diagnostic> {
@@ -96,8 +96,8 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
         ParseErrorKind::Unexpected { .. } | ParseErrorKind::Character(_) => {
             let fault = Diagnostic::error(Code::ExprSyntax, message, place, "");
             let own = matches!(error.kind, ParseErrorKind::Unexpected { .. })
-                .then(|| goes_on(&text.value, error.span.start));
-            match foreign_syntax::meant(&text.value) {
+                .then(|| continuation_help(&text.value, error.span.start));
+            match foreign_syntax::translate_map(&text.value) {
                 Some(map) => fault
                     .help(format!("write `{map}`"))
                     .fix(FileSpan::new(file, text.span.clone()), map),
@@ -112,7 +112,7 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
             let error = Diagnostic::error(Code::ExprSyntax, message, place.clone(), "");
             match spelled(word) {
                 Some(value) => error.help(format!("write `{value}`")).fix(place, value.to_string()),
-                None => match written_out(word) {
+                None => match expand_suffix(word) {
                     Some(number) => error.help(format!("write `{number}`")).fix(place, number),
                     None => error.help("write an operator between a number and a name: `4 * c`"),
                 },
@@ -133,7 +133,7 @@ fn conditional(kind: &ParseErrorKind) -> Option<&'static str> {
 const FORM: &str = "expressions have whole numbers, names, `+ - * // % & ^` and parentheses";
 
 /// How a text goes on at a byte where something else stands.
-fn goes_on(text: &str, at: usize) -> String {
+fn continuation_help(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default().trim_end();
     let is_operand = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ')';
     if before.ends_with('*') && text.get(at..).is_some_and(|rest| rest.starts_with('*')) {
@@ -198,7 +198,7 @@ pub(super) fn map_fault(
             }
             let error = plain(Code::NameUnknown);
             match nearest(name, known.iter().copied()) {
-                Some(near) => error.meant(near),
+                Some(near) => error.with_suggestion(near),
                 None if known.is_empty() => error,
                 None => error.help(format!(
                     "known here: {}; a number is declared above: `const {name} 16`",

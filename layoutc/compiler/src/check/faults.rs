@@ -44,7 +44,7 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) ->
             let mut fault = Diagnostic::error(Code::StepAxis, message, place, "");
             suggest(&mut fault, name, axes.iter().map(String::as_str));
             if fault.help.is_empty() {
-                fault.helped("name one of them, or leave the step out");
+                fault.add_help("name one of them, or leave the step out");
             }
             fault
         }

@@ -18,7 +18,7 @@ const LONGEST: usize = 400;
 /// The map that a text in the words of other languages means; `None` where it is none either way.
 ///
 /// `lambda n, c: [n, c // 4, te.AXIS_SEPARATOR, c mod 4]` is `(n, c) -> (n, c // 4 | c % 4)`.
-pub(super) fn meant(text: &str) -> Option<String> {
+pub(super) fn translate_map(text: &str) -> Option<String> {
     if text.len() > LONGEST || parse::map(text).is_ok() || is_subscript(text) {
         return None;
     }

@@ -120,18 +120,18 @@ fn collision(
     let Culprit { place, label, mended } = blame(told, lost, targets, first, second);
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
     if let Some(condition) = domain::missing(told) {
-        error.helped(format!(
+        error.add_help(format!(
             "it holds where `{condition}`: if no other index is an element, write `where \"{condition}\"` in the shape"
         ));
         return error.witness(vec![first.to_vec(), second.to_vec()]);
     }
     if let Some(Suggestion { help, fix }) = mended {
-        error.helped(help);
+        error.add_help(help);
         let is_own = told.site.is_none_or(|site| site.is_own);
         error.fixes.extend(fix.filter(|_| is_own));
     }
     if let Some((axis, held)) = ringed(told, lost) {
-        error.helped(format!(
+        error.add_help(format!(
             "for a ring buffer of {held} indices of `{axis}`, write `{axis}` in the map and `ring {axis}={held}` in the tensor"
         ));
     }
@@ -177,7 +177,7 @@ fn blame(
         Some(site) if site.only && told.strides.is_none() && told.foreign.is_none() => {
             return blamed(whole(site), drops(told, lost), None);
         }
-        _ => return elsewhere(told, lost),
+        _ => return blame_text(told, lost),
     };
     // An axis in which the two differ and that nothing reads.
     let unread: Vec<usize> =
@@ -218,7 +218,7 @@ fn blame(
             let mended = if overlap {
                 Some(Suggestion { help: heavier.to_owned(), fix: None })
             } else {
-                divided_apart(site, &items).or_else(|| beside_xor(site, &items))
+                divisor_suggestion(site, &items).or_else(|| xor_suggestion(site, &items))
             };
             let place = place_in(&site.text, &(start..end), &site.file);
             blamed(place, "does not tell them apart".to_string(), mended)
@@ -231,7 +231,7 @@ fn blame(
 const OVERLAP: &str = "give each stride more than all that the smaller ones reach";
 
 /// The blame where no map of the layout's own is at fault: that of strides, or of a foreign text.
-fn elsewhere(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
+fn blame_text(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
     let label = drops(told, lost);
     if let Some(StrideSource { place, apart }) = told.strides {
         let mended = match apart {
@@ -263,7 +263,7 @@ fn elsewhere(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
 }
 
 /// What to write where `n ^ c` stands alone: one of its sides beside it tells which the other is.
-fn beside_xor(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
+fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let [item] = items else { return None };
     let k = site.parsed.items.iter().position(
         |text| matches!(text, MapItemText::Expr { expr, .. } if expr.span == item.span),
@@ -279,7 +279,7 @@ fn beside_xor(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
 }
 
 /// What to write where the quotient and the remainder of one thing have different divisors: `c // 4, c % 3`.
-fn divided_apart(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
+fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let asts: Vec<&IndexAst> = site
         .parsed
         .items

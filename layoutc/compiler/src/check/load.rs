@@ -81,10 +81,11 @@ pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec
         if let Some(fault) = unquotable(path) {
             loader.diagnostics.push(fault);
         } else if let Err(error) = loader.file(normal(path)) {
-            let message = format!("cannot read the manifest `{path}`: {}", told(&error));
+            let message =
+                format!("cannot read the manifest `{path}`: {}", load_error_message(&error));
             let place = FileSpan::new(&Arc::from(path.as_str()), 0..0);
             let mut fault = Diagnostic::error(Code::NameFile, message, place, "");
-            fault.help.extend(way_out(&error, path));
+            fault.help.extend(load_error_help(&error, path));
             loader.diagnostics.push(fault);
         }
     }
@@ -128,7 +129,7 @@ fn parse_all(host: &CompileEnv<'_>, paths: &[String]) -> BTreeMap<String, ParseO
             let Ok(ParsedManifest { syntax, .. }) = parsed else { continue };
             let used = syntax.uses.iter().filter(|used| !is_outside(&used.path.value));
             wanted.extend(used.map(|used| {
-                let path = beside(&syntax.file, &used.path.value);
+                let path = resolve_relative(&syntax.file, &used.path.value);
                 (path.clone(), path)
             }));
         }
@@ -237,7 +238,7 @@ impl ManifestLoader {
             self.diagnostics.push(Diagnostic::error(Code::NameFile, message, place, "").help(help));
             return None;
         }
-        let path = beside(file, wanted);
+        let path = resolve_relative(file, wanted);
         let from = self.open.last().cloned().unwrap_or_default();
         if let Some(way) = self.cuts.get(&(from, path.clone())) {
             let message = format!("`use` goes round in a circle: {} → {path}", way.join(" → "));
@@ -256,9 +257,10 @@ impl ManifestLoader {
         match self.file(path.clone()) {
             Ok(position) => Some(position),
             Err(error) => {
-                let message = format!("cannot read the manifest `{wanted}`: {}", told(&error));
+                let message =
+                    format!("cannot read the manifest `{wanted}`: {}", load_error_message(&error));
                 let mut fault = Diagnostic::error(Code::NameFile, message, place, "");
-                fault.help.extend(way_out(&error, &path));
+                fault.help.extend(load_error_help(&error, &path));
                 self.diagnostics.push(fault);
                 None
             }
@@ -268,7 +270,7 @@ impl ManifestLoader {
 
 /// The path of the manifest that the one at `from` calls `wanted` in a `use`; `None` where that is no relative path.
 pub fn used_path(from: &str, wanted: &str) -> Option<String> {
-    (!is_outside(wanted)).then(|| beside(from, wanted))
+    (!is_outside(wanted)).then(|| resolve_relative(from, wanted))
 }
 
 /// Whether a `use` names no manifest relative to its own.
@@ -277,14 +279,14 @@ fn is_outside(wanted: &str) -> bool {
 }
 
 /// The path of what the manifest at `from` calls `wanted`.
-fn beside(from: &str, wanted: &str) -> String {
+fn resolve_relative(from: &str, wanted: &str) -> String {
     match from.rsplit_once('/') {
         Some((folder, _)) => normal(&format!("{folder}/{wanted}")),
         None => normal(wanted),
     }
 }
 
-fn told(error: &LoadError) -> String {
+fn load_error_message(error: &LoadError) -> String {
     match error {
         LoadError::NotFound => "there is no such file".to_string(),
         LoadError::NotUtf8 { valid_up_to } => format!("it is not UTF-8 from byte {valid_up_to} on"),
@@ -294,7 +296,7 @@ fn told(error: &LoadError) -> String {
 }
 
 /// What to do about a manifest at `path` that cannot be read, as far as that is known.
-fn way_out(error: &LoadError, path: &str) -> Option<String> {
+fn load_error_help(error: &LoadError, path: &str) -> Option<String> {
     match error {
         LoadError::NotFound if path.strip_suffix(".kdl").is_none() => {
             let path = path.trim_matches(['<', '>']);

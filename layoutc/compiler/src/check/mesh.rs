@@ -51,7 +51,7 @@ fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> Result<Mesh,
         let message = format!("the mesh `{name}` is declared twice");
         let place = at(&item.name.span);
         let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-        let error = error.also(first.clone(), "first here");
+        let error = error.with_label(first.clone(), "first here");
         return Err(vec![error.help("give one of the two another name")]);
     }
     let mut axes = Vec::new();
@@ -140,7 +140,7 @@ impl ShardContext<'_> {
             axes.push(Axis { name: axis.name.clone(), extent });
         }
         let (verdict, proof) =
-            self.proven(&whole, &axes, &parts).map_err(|error| vec![self.fault(&error)])?;
+            self.prove_sharding(&whole, &axes, &parts).map_err(|error| vec![self.fault(&error)])?;
         let (mesh_name, mesh) = (mesh_name.to_owned(), mesh.clone());
         Ok((axes, DeviceSharding { mesh_name, mesh, sharding, whole, verdict, proof }))
     }
@@ -259,7 +259,7 @@ impl ShardContext<'_> {
 
     /// That every element of the tensor is at one index of one part: each axis that is cut is the number of its part
     /// and the index there, and the prover of layouts says what it says of any other layout.
-    fn proven(
+    fn prove_sharding(
         &self,
         whole: &[Axis],
         part: &[Axis],
@@ -291,7 +291,7 @@ impl ShardContext<'_> {
 /// The fault of what takes a tensor that is cut, or of which memory holds a ring, for a whole one; `takes` says so: `a kernel computes on`.
 pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     if tensor.ring.is_some() {
-        return super::ring::whole_fault(tensor, takes, place);
+        return super::ring::ring_fault(tensor, takes, place);
     }
     if tensor.layout.domain.is_some() {
         return Some(super::domain::whole_fault(tensor, takes, place));
@@ -301,8 +301,9 @@ pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     let message =
         format!("{takes} whole tensors, and a device of `{mesh}` holds a part of `{name}`");
     let axes = tensor.layout.logical.iter();
-    let axes = axes
-        .map(|axis| format!("{} {}", axis.name, layout_names::expr(&axis.extent, &tensor.layout)));
+    let axes = axes.map(|axis| {
+        format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
+    });
     let shape = axes.collect::<Vec<_>>().join("; ");
     let error = Diagnostic::error(Code::MeshPart, message, place, "");
     let help = format!(

@@ -165,9 +165,9 @@ fn check_manifest(
     let (named, viewed) = (&named, &viewed);
     let place =
         tensor::ManifestContext { file, files, scopes, config, memo, recorder, named, viewed };
-    let now = kept.and_then(|kept| kept.now(file, files, scopes));
+    let now = kept.and_then(|kept| kept.open(file, files, scopes));
     let again = |item: &TensorItem| {
-        now.as_ref()?.again(item, viewed.contains(item.name.value.as_str()), recorder)
+        now.as_ref()?.lookup(item, viewed.contains(item.name.value.as_str()), recorder)
     };
     let checked: Vec<Result<tensor::CheckedTensor, Vec<Diagnostic>>> = syntax
         .tensors
@@ -175,13 +175,13 @@ fn check_manifest(
         .map(|item| again(item).map_or_else(|| tensor::check(item, place), Ok))
         .collect();
     if let Some(now) = &now {
-        now.keep(&checked);
+        now.store(&checked);
     }
     let (mut tensors, mut builders) = (Vec::new(), Vec::new());
     for result in checked {
         match result {
             Ok(mut good) => {
-                good.tell(recorder);
+                good.record_steps(recorder);
                 tensors.push(good.tensor);
                 builders.push(good.builder);
                 diagnostics.extend(good.warnings);

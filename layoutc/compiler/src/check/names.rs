@@ -136,7 +136,7 @@ fn functions(
         };
         let place = FileSpan::new(file, name.span.clone());
         let error = Diagnostic::error(code, message, place, "");
-        let error = error.also(FileSpan::new(file, earlier.span.clone()), "the other one");
+        let error = error.with_label(FileSpan::new(file, earlier.span.clone()), "the other one");
         diagnostics.push(error.help(format!("give the {what} another name")));
     }
     for (what, name) in functions.iter().filter(|_| config.project.prefix.is_empty()) {
@@ -208,7 +208,7 @@ fn distinct(names: &[&Identifier], what: &str, file: &Arc<str>, diagnostics: &mu
         };
         let place = FileSpan::new(file, name.span.clone());
         let error = Diagnostic::error(code, message, place, "");
-        let error = error.also(FileSpan::new(file, earlier.span.clone()), "the other one");
+        let error = error.with_label(FileSpan::new(file, earlier.span.clone()), "the other one");
         diagnostics.push(error.help("give one of them another name"));
     }
 }

@@ -55,12 +55,12 @@ pub(super) fn check(
             let message = format!("`{}` has padding, and none is allowed", tensor.name);
             let error =
                 Diagnostic::error(Code::PaddingForbidden, message, rule.clone(), "forbidden here");
-            let mut error = error.also(place, "padded here").note(figure);
+            let mut error = error.with_label(place, "padded here").note(figure);
             error.help.extend((advice.facts)());
             if error.help.is_empty() {
                 let help =
                     "choose tiles and alignments that divide the extents, or say `padding allow`";
-                error.helped(help);
+                error.add_help(help);
             }
             return Err(vec![error]);
         }
@@ -90,7 +90,7 @@ pub(super) fn check(
 fn figure(layout: &Layout) -> String {
     let counted = |count: &Expr, what: &str| match count.as_const() {
         Some(1) => format!("1 {what}"),
-        _ => format!("{} {what}s", layout_names::expr(count, layout)),
+        _ => format!("{} {what}s", layout_names::layout_expr(count, layout)),
     };
     format!(
         "{} in {}",

@@ -47,7 +47,7 @@ pub(super) fn no_record(place: FileSpan) -> Diagnostic {
 pub(super) fn no_axis(place: FileSpan, (file, record): (&Arc<str>, &RecordItem)) -> Diagnostic {
     let message = format!("the fields of this record are no axis `{FIELD}`");
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
-    let error = error.also(FileSpan::new(file, record.span.clone()), "the record");
+    let error = error.with_label(FileSpan::new(file, record.span.clone()), "the record");
     let note = "fields of several types, counts or alignments are one element together: no stride leads from one to the next";
     error
         .note(note)
@@ -68,7 +68,7 @@ pub(super) fn fits(
     let message = format!("the axis `{FIELD}` is not that of the record");
     let place = FileSpan::new(file, name.span.clone());
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
-    let error = error.also(FileSpan::new(file, record.span.clone()), "has these fields");
+    let error = error.with_label(FileSpan::new(file, record.span.clone()), "has these fields");
     Err(error.help(format!("write `{FIELD}` alone: its indices are {}", fields.join(", "))))
 }
 
@@ -211,7 +211,7 @@ fn whole(fields: &[FieldSpec]) -> String {
     let Some(FieldSpec { name, dtype, counts, .. }) = odd else {
         return "give the packed fields whole bytes".to_owned();
     };
-    let (several, _) = dtype.fewest_whole();
+    let (several, _) = dtype.byte_group();
     if counts.is_empty() {
         return format!(
             "give `{name}` a count that is a multiple of {several}: `{name} {dtype} {}`",

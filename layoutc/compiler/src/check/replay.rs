@@ -60,7 +60,7 @@ impl<'a> LayoutSource<'a> {
     ///
     /// # Errors
     /// Every fault of the steps.
-    pub(super) fn applied(
+    pub(super) fn apply_steps(
         &self,
         axes: &[Axis],
         symbols: &[Symbol],
@@ -77,7 +77,7 @@ impl<'a> LayoutSource<'a> {
     ///
     /// # Errors
     /// As [`LayoutSource::applied`].
-    pub(super) fn recorded(
+    pub(super) fn apply_recorded(
         &self,
         axes: &[Axis],
         symbols: &[Symbol],
@@ -122,13 +122,13 @@ impl<'a> LayoutSource<'a> {
     }
 
     /// The layout of the same steps on these axes with these facts.
-    pub(super) fn again(
+    pub(super) fn replay(
         &self,
         axes: &[Axis],
         symbols: &[Symbol],
         first: Option<&IndexMap>,
     ) -> ReplayOutcome {
-        let Ok(StepLowering { builder, said, .. }) = self.applied(axes, symbols, first) else {
+        let Ok(StepLowering { builder, said, .. }) = self.apply_steps(axes, symbols, first) else {
             return ReplayOutcome::Refused;
         };
         let machine = CostTrackingExecutor::new(self.memo);

@@ -30,7 +30,7 @@ pub(super) fn is_between(
         Diagnostic::error(Code::MeshConvert, message, place, "").help(help)
     };
     let (from, to) = match (&source.sharded, &destination.sharded) {
-        (Some(from), Some(to)) if !are_alike([from, to], axes) => (from, to),
+        (Some(from), Some(to)) if !have_equal_shards([from, to], axes) => (from, to),
         (Some(_), None) | (None, Some(_)) => {
             let one_is_cut = source.sharded.is_some();
             let (cut, whole) =
@@ -85,7 +85,7 @@ pub(super) fn is_between(
 }
 
 /// Whether every device holds the same part of both, and no part reaches beyond the tensor.
-fn are_alike([from, to]: [&DeviceSharding; 2], axes: &[usize]) -> bool {
+fn have_equal_shards([from, to]: [&DeviceSharding; 2], axes: &[usize]) -> bool {
     let own = from.sharding.over();
     let other = axes.iter().map(|axis| to.sharding.over().get(*axis));
     from.mesh == to.mesh && !from.is_uneven() && own.iter().map(Some).eq(other)

@@ -53,7 +53,7 @@ pub(super) fn ring(
 }
 
 /// The fault of a tensor that is cut over a mesh and a ring.
-pub(super) fn cut_too(file: &Arc<str>, item: &RingItem) -> Diagnostic {
+pub(super) fn sharded_ring_fault(file: &Arc<str>, item: &RingItem) -> Diagnostic {
     let message = "a tensor that is cut over a mesh is no ring";
     let place = FileSpan::new(file, item.span.clone());
     let error = Diagnostic::error(Code::RingAxis, message, place, "");
@@ -61,14 +61,15 @@ pub(super) fn cut_too(file: &Arc<str>, item: &RingItem) -> Diagnostic {
 }
 
 /// The fault of what takes a tensor of which memory holds a ring for a whole one; `takes` says so: `a kernel computes on`.
-pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
+pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     let ring = tensor.ring.as_ref()?;
     let (name, axis, held) = (&tensor.name, ring.name(), ring.held);
     let message =
         format!("{takes} whole tensors, and memory holds {held} of `{axis}` of `{name}` at a time");
     let axes = tensor.layout.logical.iter();
-    let axes = axes
-        .map(|axis| format!("{} {}", axis.name, layout_names::expr(&axis.extent, &tensor.layout)));
+    let axes = axes.map(|axis| {
+        format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
+    });
     let shape = axes.collect::<Vec<_>>().join("; ");
     let error = Diagnostic::error(Code::RingWhole, message, place, "");
     let help = format!(
@@ -79,7 +80,7 @@ pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Opti
 
 /// The fault of a conversion from or to a ring, unless both are rings of the same indices; `axes[k]` is the position in
 /// the destination of axis `k` of the source.
-pub(super) fn unlike(
+pub(super) fn ring_mismatch(
     [source, destination]: [&Tensor; 2],
     axes: &[usize],
     place: &FileSpan,
@@ -92,5 +93,5 @@ pub(super) fn unlike(
         return None;
     }
     let takes = "a conversion that changes what is in memory moves";
-    [source, destination].into_iter().find_map(|tensor| whole_fault(tensor, takes, place.clone()))
+    [source, destination].into_iter().find_map(|tensor| ring_fault(tensor, takes, place.clone()))
 }

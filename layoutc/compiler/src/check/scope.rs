@@ -64,7 +64,7 @@ impl ManifestScope {
         self.consts.keys().chain(self.symbols.keys()).map(String::as_str)
     }
 
-    fn take_over(&mut self, other: &ManifestScope) {
+    fn import_from(&mut self, other: &ManifestScope) {
         self.consts.extend(other.consts.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.symbols.extend(other.symbols.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.transforms.extend(other.transforms.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
@@ -84,21 +84,21 @@ pub(super) fn gather(files: &ManifestSet, diagnostics: &mut Vec<Diagnostic>) -> 
         let mut scope = ManifestScope::default();
         for used in files.uses(file) {
             if let Some(other) = scopes.get(*used) {
-                scope.take_over(other);
+                scope.import_from(other);
             }
         }
         if let Some(syntax) = files.syntax(file) {
             if syntax.uses.len() > files.uses(file).len() {
                 scope.torn = true;
             }
-            own(&mut scope, syntax, file, diagnostics);
+            declare_items(&mut scope, syntax, file, diagnostics);
         }
         scopes.push(scope);
     }
     scopes
 }
 
-fn own(
+fn declare_items(
     scope: &mut ManifestScope,
     syntax: &ManifestSyntax,
     home: usize,
@@ -149,7 +149,7 @@ fn own(
             let message = format!("the transform `{name}` is declared twice");
             let other = FileSpan::new(&earlier.file, earlier.item.name.span.clone());
             let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-            diagnostics.push(error.also(other, "first here").help(RENAME));
+            diagnostics.push(error.with_label(other, "first here").help(RENAME));
         }
     }
     kernels(scope, syntax, home, diagnostics);
@@ -168,7 +168,7 @@ fn backends(scope: &mut ManifestScope, syntax: &ManifestSyntax, diagnostics: &mu
             let message = format!("the backend `{name}` is declared twice");
             let other = FileSpan::new(&earlier.file, earlier.item.name.span.clone());
             let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-            diagnostics.push(error.also(other, "first here").help(RENAME));
+            diagnostics.push(error.with_label(other, "first here").help(RENAME));
         }
     }
 }
@@ -188,7 +188,7 @@ fn kernels(
                 let message = format!("the kernel `{name}` is declared twice");
                 let other = FileSpan::new(&earlier.file, earlier.item.name.span.clone());
                 let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-                diagnostics.push(error.also(other, "first here").help(RENAME));
+                diagnostics.push(error.with_label(other, "first here").help(RENAME));
             }
             continue;
         }
@@ -217,7 +217,7 @@ fn is_new(
     let place = FileSpan::new(file, name.span.clone());
     let message = format!("`{}` is declared twice", name.value);
     let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-    diagnostics.push(error.also(earlier.clone(), "first here").help(RENAME));
+    diagnostics.push(error.with_label(earlier.clone(), "first here").help(RENAME));
     false
 }
 
@@ -238,11 +238,11 @@ pub(super) fn number(
         if let (Some(name), [fault]) = (symbol, faults.as_mut_slice()) {
             fault.message = format!("`{name}` is a symbol, and its value is not known here");
             fault.help.clear();
-            fault.helped("write a number, or a `const`");
+            fault.add_help("write a number, or a `const`");
         }
         for fault in faults.iter_mut().filter(|fault| fault.help.is_empty()) {
             // Nothing is known, so nothing is near either.
-            fault.helped("declare it above as a `const`, or write a number");
+            fault.add_help("declare it above as a `const`, or write a number");
         }
         faults
     })?;
@@ -328,7 +328,7 @@ pub(super) fn suggest<'a>(
     known: impl IntoIterator<Item = &'a str>,
 ) {
     if let Some(near) = nearest(name, known) {
-        error.mean(near);
+        error.add_suggestion(near);
     }
 }
 
@@ -338,12 +338,12 @@ const LISTED: usize = 12;
 /// The same, and where none is near, all that are known: `tensors here: …`; or that there are none.
 pub(super) fn nearest_or_all(error: &mut Diagnostic, name: &str, what: &str, known: &[&str]) {
     if let Some(near) = nearest(name, known.iter().copied()) {
-        error.mean(near);
+        error.add_suggestion(near);
     } else if known.is_empty() {
-        error.helped(format!("declare it first: there are no {what} here"));
+        error.add_help(format!("declare it first: there are no {what} here"));
     } else {
         let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
         let more = if known.len() > LISTED { ", …" } else { "" };
-        error.helped(format!("{what} here: `{}`{more}", listed.join("`, `")));
+        error.add_help(format!("{what} here: `{}`{more}", listed.join("`, `")));
     }
 }

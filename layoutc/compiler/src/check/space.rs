@@ -40,7 +40,7 @@ fn space(
     let twice = |message: String, span, first: &FileSpan, what: &str| {
         let error = Diagnostic::error(Code::NameDuplicate, message, at(span), "again here");
         let help = format!("give one of the two another {what}");
-        vec![error.also(first.clone(), "first here").help(help)]
+        vec![error.with_label(first.clone(), "first here").help(help)]
     };
     if let Some((_, first)) = scope.spaces.get(name) {
         let message = format!("the memory space `{name}` is declared twice");
@@ -105,7 +105,7 @@ pub(super) fn memory(
             let known: Vec<&str> = known.chain(scope.spaces.keys().map(String::as_str)).collect();
             let word = name.value.trim_matches('_').to_ascii_lowercase();
             match ELSEWHERE.iter().find(|row| row.0 == word) {
-                Some((_, ours)) => error.mean(ours),
+                Some((_, ours)) => error.add_suggestion(ours),
                 None => nearest_or_all(&mut error, &name.value, "memories", &known),
             }
             return Err(vec![error]);

@@ -12,7 +12,8 @@ use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::{self, OrderEntry as OrderPlace, TileExtent};
 
 use super::expr::{
-    constant, declare_first, map_fault, no_axes, overflow, parse_fault, place_in, raised,
+    constant, map_fault, overflow, parse_fault, place_in, raised, with_axis_help,
+    with_declaration_help,
 };
 use super::faults::{build_fault, notation_fault, step_fault};
 use super::foreign_syntax;
@@ -20,7 +21,7 @@ use super::padding::{PaddingOrigin, product};
 use super::recorder::{self, StepRecord};
 use super::scope::{ManifestScope, ManifestScopes, nearest_or_all};
 use super::step_text::line;
-use super::strides::{StrideSource, apart};
+use super::strides::{StrideSource, injective_strides};
 use super::swizzle::{TmaSwizzleMode, swizzle};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
@@ -176,7 +177,7 @@ impl<'a> StepLowering<'a> {
 
     /// Notes the slots that a step made of `before` many, and whether they are explained: those of a step that is no
     /// map are, when all before were.
-    fn slots_made(&mut self, before: Option<Expr>, place: &FileSpan, is_map: bool) {
+    fn track_padding(&mut self, before: Option<Expr>, place: &FileSpan, is_map: bool) {
         let after = product(self.builder.axes().iter().map(|axis| &axis.extent));
         let (Some(before), Some(after), Some(filled)) = (before, after, self.filled.take()) else {
             self.grown = Some(place.clone());
@@ -239,13 +240,13 @@ impl StepLowering<'_> {
             StepKind::Map(text) => {
                 let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
                 self.map(text, ground)?;
-                self.slots_made(before, &ground.place(&text.span), true);
+                self.track_padding(before, &ground.place(&text.span), true);
                 Ok(())
             }
             StepKind::Strides(strides) => {
                 let bounds = strides;
                 let strides = values(bounds, ground, &self.builder)?;
-                let apart = apart(self.builder.axes(), &strides);
+                let apart = injective_strides(self.builder.axes(), &strides);
                 let strided = self.builder.strides(&strides);
                 let own = if self.open.is_empty() { bounds.as_slice() } else { &[] };
                 self.said.strides = Some(StrideSource::step(place.clone(), own, apart));
@@ -299,13 +300,13 @@ impl StepLowering<'_> {
             StepKind::Foreign { notation, text, sizes } => {
                 let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
                 self.foreign(notation, text, sizes, ground)?;
-                self.slots_made(before, &ground.place(&text.span), false);
+                self.track_padding(before, &ground.place(&text.span), false);
                 Ok(())
             }
             _ => {
                 let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
                 self.axis_step(step, ground, &place)?;
-                self.slots_made(before, &place, false);
+                self.track_padding(before, &place, false);
                 Ok(())
             }
         }
@@ -390,7 +391,7 @@ impl StepLowering<'_> {
                 let raised = raised(index, value.unsigned_abs());
                 fault.help = vec![format!("indices count from 0: write `{raised}`")];
                 if is_own {
-                    fault.rewrite(raised);
+                    fault.add_fix(raised);
                 }
             }
             vec![fault]
@@ -435,7 +436,7 @@ impl StepLowering<'_> {
             let place = ground.place(&text.span);
             if let Some(strides) = self.builder.element_strides() {
                 let bits = self.builder.element_bits();
-                let apart = apart(self.builder.axes(), strides);
+                let apart = injective_strides(self.builder.axes(), strides);
                 self.said.strides =
                     Some(StrideSource::foreign(notation, place.clone(), apart, bits));
             }
@@ -494,7 +495,7 @@ impl StepLowering<'_> {
             let is_near = nearest(&name.value, known.iter().copied()).is_some();
             match foreign_syntax::layout(&name.value, self.builder.axes()).filter(|_| !is_near) {
                 Some(help) => {
-                    error.helped(help);
+                    error.add_help(help);
                 }
                 None => nearest_or_all(&mut error, &name.value, "transforms", &known),
             }
@@ -547,7 +548,10 @@ impl StepLowering<'_> {
                 Some(transform) => format!("applied by the transform `{transform}` here"),
                 None => format!("applied by `{}` here", self.tensor),
             };
-            errors.into_iter().map(|error| error.also(place.clone(), through.clone())).collect()
+            errors
+                .into_iter()
+                .map(|error| error.with_label(place.clone(), through.clone()))
+                .collect()
         })
     }
 }
@@ -639,7 +643,7 @@ fn at_least(
     let axes = builder.axes().iter().map(|axis| (axis.name.as_str(), axis.extent.as_const()));
     let value =
         constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)
-            .map_err(|faults| no_axes(declare_first(faults), &axes))?;
+            .map_err(|faults| with_axis_help(with_declaration_help(faults), &axes))?;
     let place = || ground.place(&bound.span());
     let (low, high) =
         builder.facts().bounds(&value).map_err(|e| vec![overflow(&e, e.to_string(), place())])?;

@@ -74,7 +74,7 @@ fn joined(numbers: &[i128], between: &str) -> String {
 
 /// Strides near those given under which no two elements meet: each is above all that the smaller ones reach. `None` where
 /// these are so, or depend on symbols.
-pub(super) fn apart(axes: &[Axis], strides: &[Expr]) -> Option<Vec<i128>> {
+pub(super) fn injective_strides(axes: &[Axis], strides: &[Expr]) -> Option<Vec<i128>> {
     let extents: Option<Vec<i128>> = axes.iter().map(|axis| axis.extent.as_const()).collect();
     let given: Option<Vec<i128>> = strides.iter().map(Expr::as_const).collect();
     let (extents, given) = (extents?, given?);

@@ -42,7 +42,7 @@ pub(super) fn advice(
         let Some(stronger) = with(symbols, &facts) else { continue };
         left = left.checked_sub(1)?;
         match trial(&stronger) {
-            ReplayOutcome::Proven(_) => return Some(told(symbols, &stronger, &facts)),
+            ReplayOutcome::Proven(_) => return Some(advice_text(symbols, &stronger, &facts)),
             ReplayOutcome::Refused => {}
             ReplayOutcome::Costly => return None,
         }
@@ -92,7 +92,7 @@ fn with(symbols: &[Symbol], facts: &[(usize, SymbolFact)]) -> Option<Vec<Symbol>
 }
 
 /// `holds when `c` is a multiple of 4: add `multiple=4` to its symbol`.
-fn told(symbols: &[Symbol], stronger: &[Symbol], facts: &[(usize, SymbolFact)]) -> String {
+fn advice_text(symbols: &[Symbol], stronger: &[Symbol], facts: &[(usize, SymbolFact)]) -> String {
     let one = |(k, fact): &(usize, SymbolFact)| {
         let (before, after) = (symbols.get(*k)?, stronger.get(*k)?);
         let name = &after.name;

@@ -62,7 +62,7 @@ pub(super) struct CheckedTensor {
 
 impl CheckedTensor {
     /// Gives its steps to who asks for them.
-    pub(super) fn tell(&mut self, recorder: Option<&Recorder>) {
+    pub(super) fn record_steps(&mut self, recorder: Option<&Recorder>) {
         if let (Some(recorder), Some(steps)) = (recorder, self.recorded.take()) {
             recorder.take(&self.tensor.file, &self.tensor.name, steps);
         }
@@ -117,10 +117,11 @@ impl TensorChecker<'_> {
         let recorder = self.place.recorder.filter(|r| r.wants(&self.item.name.value));
         let recipe = self.recipe(dtype.element_bits(), conditions);
         let applied = match recorder {
-            Some(_) => recipe.recorded(&logical, &symbols),
-            None => recipe.applied(&logical, &symbols, None),
+            Some(_) => recipe.apply_recorded(&logical, &symbols),
+            None => recipe.apply_steps(&logical, &symbols, None),
         };
-        let applier = applied.map_err(|errors| advised(errors, recipe, &logical, &symbols))?;
+        let applier =
+            applied.map_err(|errors| with_symbol_advice(errors, recipe, &logical, &symbols))?;
         let padding = applier.padding();
         let StepLowering { builder, said, recorded, .. } = applier;
         let is_viewed = self.place.viewed.contains(self.item.name.value.as_str());
@@ -173,7 +174,7 @@ impl TensorChecker<'_> {
     ) -> Result<(Vec<Axis>, Option<Ring>), Vec<Diagnostic>> {
         let Some(item) = &self.item.ring else { return Ok((whole, None)) };
         if self.item.shard.is_some() {
-            return Err(vec![ring::cut_too(self.file, item)]);
+            return Err(vec![ring::sharded_ring_fault(self.file, item)]);
         }
         let (axes, ring) = ring::ring(item, (self.scope, self.file), whole, labels)?;
         Ok((axes, Some(ring)))
@@ -218,7 +219,7 @@ impl TensorChecker<'_> {
             if machine.has_visited_many() {
                 return errors;
             }
-            advised(errors, recipe, logical, symbols)
+            with_symbol_advice(errors, recipe, logical, symbols)
         })
     }
 
@@ -293,7 +294,7 @@ impl TensorChecker<'_> {
                     DefaultFill::Integer(value) => FillValue::Integer(i128::from(value)),
                     DefaultFill::Float(value) => FillValue::Float(value),
                 };
-                Fill::Value(crate::fill::unsaid(dtype, value))
+                Fill::Value(crate::fill::default_fill(dtype, value))
             }
         }
     }
@@ -355,7 +356,7 @@ impl TensorChecker<'_> {
         let facts = || {
             let symbols = &tensor.layout.symbols;
             symbol_facts::advice(symbols, &gated.recipe.numbers(), &[], &mut |symbols| {
-                let trial = gated.recipe.again(gated.axes, symbols, None);
+                let trial = gated.recipe.replay(gated.axes, symbols, None);
                 match &trial {
                     ReplayOutcome::Proven(layout) if layout.verdict == Verdict::Padded => {
                         ReplayOutcome::Refused
@@ -379,9 +380,9 @@ impl TensorChecker<'_> {
             let mut error =
                 Diagnostic::error(Code::TargetUnknown, message, self.at(&target.span), "");
             match nearest(&target.value, known.iter().copied()) {
-                Some(near) => error.mean(near),
+                Some(near) => error.add_suggestion(near),
                 None => {
-                    error.helped(format!("targets are {}", known.join(", ")));
+                    error.add_help(format!("targets are {}", known.join(", ")));
                 }
             }
             errors.push(error);
@@ -394,7 +395,7 @@ impl TensorChecker<'_> {
 }
 
 /// The same faults of a layout, with the facts of its symbols under which there would be none.
-fn advised(
+fn with_symbol_advice(
     mut errors: Vec<Diagnostic>,
     recipe: LayoutSource<'_>,
     logical: &[Axis],
@@ -406,7 +407,7 @@ fn advised(
     };
     if let Some(error) = errors.iter_mut().find(about_values) {
         let advice = symbol_facts::advice(symbols, &recipe.numbers(), &[], &mut |symbols| {
-            recipe.again(logical, symbols, None)
+            recipe.replay(logical, symbols, None)
         });
         if let Some(advice) = advice {
             error.help.insert(0, advice);

@@ -55,7 +55,7 @@ pub(super) struct CacheLookup<'a> {
 
 impl TensorCache {
     /// What is kept of a manifest; `None` where it cannot be read.
-    pub(super) fn now<'a>(
+    pub(super) fn open<'a>(
         &'a self,
         file: usize,
         files: &'a ManifestSet,
@@ -101,7 +101,7 @@ impl CacheLookup<'_> {
     }
 
     /// The tensor as it was checked before, at its place of today. `is_viewed`: there are views of it.
-    pub(super) fn again(
+    pub(super) fn lookup(
         &self,
         item: &TensorItem,
         is_viewed: bool,
@@ -110,11 +110,11 @@ impl CacheLookup<'_> {
         let is_recorded = recorder.is_some_and(|recorder| recorder.wants(&item.name.value));
         let one = self.before.as_ref()?.tensors.get(&self.key(item, is_viewed, is_recorded))?;
         let way = SpanRemap { file: &self.syntax.file, one, node: &item.span, named: &self.named };
-        way.good()
+        way.remap_tensor()
     }
 
     /// Keeps the good ones of the manifest's tensors for the next time.
-    pub(super) fn keep(&self, checked: &[Result<CheckedTensor, Vec<Diagnostic>>]) {
+    pub(super) fn store(&self, checked: &[Result<CheckedTensor, Vec<Diagnostic>>]) {
         let mut tensors = BTreeMap::new();
         for (item, good) in self.syntax.tensors.iter().zip(checked) {
             // What it is like may have changed.
@@ -143,7 +143,7 @@ struct SpanRemap<'a> {
 
 impl SpanRemap<'_> {
     /// The tensor there; `None` where it tells of places that are on no way.
-    fn good(&self) -> Option<CheckedTensor> {
+    fn remap_tensor(&self) -> Option<CheckedTensor> {
         let CheckedTensor { tensor, builder, warnings, recorded } = &self.one.good;
         let recorded = match recorded {
             Some(steps) => Some(steps.iter().map(|step| self.step(step)).collect::<Option<_>>()?),
@@ -152,7 +152,10 @@ impl SpanRemap<'_> {
         Some(CheckedTensor {
             tensor: Tensor { places: self.places(&tensor.places)?, ..tensor.clone() },
             builder: builder.clone(),
-            warnings: warnings.iter().map(|told| self.told(told)).collect::<Option<_>>()?,
+            warnings: warnings
+                .iter()
+                .map(|told| self.remap_diagnostic(told))
+                .collect::<Option<_>>()?,
             recorded,
         })
     }
@@ -182,7 +185,7 @@ impl SpanRemap<'_> {
         })
     }
 
-    fn told(&self, told: &Diagnostic) -> Option<Diagnostic> {
+    fn remap_diagnostic(&self, told: &Diagnostic) -> Option<Diagnostic> {
         let mut told = told.clone();
         let labels = told.labels.iter_mut().map(|label| &mut label.place);
         for place in labels.chain(told.fixes.iter_mut().map(|fix| &mut fix.place)) {

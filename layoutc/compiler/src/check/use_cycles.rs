@@ -11,10 +11,10 @@ pub(super) type CycleCuts = BTreeMap<(String, String), Vec<String>>;
 /// The uses to be left out so that none goes round. A circle is gone through from its first manifest by name.
 pub(super) fn cuts(uses: &UseGraph) -> CycleCuts {
     let mut cuts = CycleCuts::new();
-    let mut open = in_circles(uses);
+    let mut open = cyclic_manifests(uses);
     while let Some(first) = open.first().copied() {
-        let circle = circle(uses, first, &open);
-        through(uses, first, &circle, &mut cuts);
+        let circle = cycle_of(uses, first, &open);
+        cut_cycle(uses, first, &circle, &mut cuts);
         open.retain(|path| !circle.contains(path));
     }
     cuts
@@ -27,7 +27,7 @@ fn of<'a>(uses: &'a UseGraph, path: &str) -> impl Iterator<Item = &'a str> {
 
 /// The manifests that use one another in circles, and those between such circles: what is left when those go, again and
 /// again, that use none of the others or that none uses.
-fn in_circles(uses: &UseGraph) -> BTreeSet<&str> {
+fn cyclic_manifests(uses: &UseGraph) -> BTreeSet<&str> {
     let mut left: BTreeSet<&str> = uses.keys().map(String::as_str).collect();
     loop {
         let used: BTreeSet<&str> = left.iter().flat_map(|path| of(uses, path)).collect();
@@ -41,7 +41,11 @@ fn in_circles(uses: &UseGraph) -> BTreeSet<&str> {
 }
 
 /// The manifests that lead to `first` and that it leads to, of those `among`.
-fn circle<'a>(uses: &'a UseGraph, first: &'a str, among: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+fn cycle_of<'a>(
+    uses: &'a UseGraph,
+    first: &'a str,
+    among: &BTreeSet<&'a str>,
+) -> BTreeSet<&'a str> {
     let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in among {
         of(uses, path).for_each(|used| users.entry(used).or_default().push(path));
@@ -68,7 +72,7 @@ fn reached<'a>(
 }
 
 /// Goes through a circle from `first`, and cuts where it leads back to what is open.
-fn through(uses: &UseGraph, first: &str, circle: &BTreeSet<&str>, cuts: &mut CycleCuts) {
+fn cut_cycle(uses: &UseGraph, first: &str, circle: &BTreeSet<&str>, cuts: &mut CycleCuts) {
     let mut seen: BTreeSet<&str> = BTreeSet::from([first]);
     // The manifests that are open, each with its uses that are not gone through yet.
     let mut open: Vec<(&str, Vec<&str>)> = Vec::new();

@@ -52,7 +52,7 @@ pub fn complete(
     let none = (offset..offset, Vec::new());
     let Some(file) = known.files.get(path) else { return none };
     let Some(before) = file.text.get(..offset) else { return none };
-    let Some(typing) = lenient::typing(before) else { return none };
+    let Some(typing) = lenient::cursor_context(before) else { return none };
     let mut list = CompletionBuilder {
         known,
         path,

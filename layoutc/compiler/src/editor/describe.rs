@@ -11,7 +11,11 @@ use crate::model::{Tensor, View};
 pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
     let mut text = String::new();
     for (k, axis) in axes.iter().enumerate() {
-        text.push_str(&format!("{} {}", axis.name, layout_names::over(&axis.extent, symbols)));
+        text.push_str(&format!(
+            "{} {}",
+            axis.name,
+            layout_names::symbol_expr(&axis.extent, symbols)
+        ));
         if k + 1 < axes.len() {
             text.push_str(if separators.contains(&k) { " | " } else { ", " });
         }
@@ -24,7 +28,7 @@ pub fn tensor(tensor: &Tensor) -> String {
     let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
     let how = format!("{}, proven by {}", verdict(tensor), proof(tensor));
     let mut lines = rows(tensor, &how);
-    let bytes = layout_names::over(&tensor.counts().bytes, &tensor.layout.symbols);
+    let bytes = layout_names::symbol_expr(&tensor.counts().bytes, &tensor.layout.symbols);
     let memory = tensor.memory_word();
     lines.push(("padding", padding(tensor)));
     lines.push(("bytes", format!("{bytes}, aligned to {}", tensor.layout.alignment_bytes)));
@@ -42,7 +46,11 @@ fn rows(tensor: &Tensor, verdict: &str) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
     let symbols = &layout.symbols;
     let list = |exprs: &[Expr]| {
-        exprs.iter().map(|expr| layout_names::over(expr, symbols)).collect::<Vec<_>>().join(", ")
+        exprs
+            .iter()
+            .map(|expr| layout_names::symbol_expr(expr, symbols))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     vec![
         ("shape", axes(&layout.logical, symbols, &[])),
@@ -67,8 +75,8 @@ fn table(head: &str, rows: &[(&str, String)]) -> String {
 fn padding(tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let counts = tensor.counts();
-    let all = layout_names::over(&layout.physical_elements, &layout.symbols);
-    let empty = layout_names::over(&counts.padding_elements, &layout.symbols);
+    let all = layout_names::symbol_expr(&layout.physical_elements, &layout.symbols);
+    let empty = layout_names::symbol_expr(&counts.padding_elements, &layout.symbols);
     let text = format!("{empty} of {all} elements");
     let numbers = counts.padding_elements.as_const().zip(layout.physical_elements.as_const());
     let Some((empty, all)) = numbers else { return text };

@@ -7,7 +7,7 @@ use super::dialect::Dialect;
 use super::element;
 use super::float_bits;
 use super::model::{CastFloat, CastSide, CastUnit, ComputeUnit, RunCast, RunTranspose, Unit};
-use crate::cast::{Cast, CastMode, beyond, range};
+use crate::cast::{Cast, CastMode, overflow_bits, range};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::plan::tree::{Function, Number, Operand, Spelling, Stmt};
@@ -39,7 +39,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit>
     }
     let mut all: Vec<Cast> = Vec::new();
     for cast in named {
-        for part in cast.parts().into_iter().flatten().chain([cast]) {
+        for part in cast.decompose().into_iter().flatten().chain([cast]) {
             if !all.contains(&part) {
                 all.push(part);
             }
@@ -138,16 +138,16 @@ pub(super) fn function(dialect: &Dialect, cast: Cast) -> String {
 fn form(cast: Cast) -> &'static str {
     let [from, to] = [cast.from(), cast.to()].map(|dtype| fill::format(dtype.scalar));
     match (from, to) {
-        _ if cast.parts().is_some() => "parts",
-        (None, Some(_)) if cast.is_whole() && is_plain(cast.to()) => "exact",
+        _ if cast.decompose().is_some() => "parts",
+        (None, Some(_)) if cast.is_lossless() && is_plain(cast.to()) => "exact",
         (None, Some(_)) => "from_integer",
         (Some(_), None) if is_choice(cast) => "to_integer_choice",
         (Some(_), None) => "to_integer",
-        (Some(_), Some(_)) if is_choice(cast) && cast.is_whole() => "widen_choice",
+        (Some(_), Some(_)) if is_choice(cast) && cast.is_lossless() => "widen_choice",
         (Some(_), Some(_)) if is_choice(cast) => "narrow_choice",
-        (Some(_), Some(_)) if cast.is_whole() => "widen",
+        (Some(_), Some(_)) if cast.is_lossless() => "widen",
         (Some(_), Some(_)) => "narrow",
-        (None, None) if cast.is_whole() => "exact",
+        (None, None) if cast.is_lossless() => "exact",
         (None, None) if cast.mode() == CastMode::Saturate => "clamp",
         (None, None) => "wrap",
     }
@@ -210,7 +210,7 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
         name,
         doc: cast.doc(),
         form: form.to_owned(),
-        parts: cast.parts().into_iter().flatten().map(|part| function(dialect, part)).collect(),
+        parts: cast.decompose().into_iter().flatten().map(|part| function(dialect, part)).collect(),
         from: side(from, dialect),
         to: side(to, dialect),
         word: (dialect.scalars)(word).to_owned(),
@@ -221,7 +221,7 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
         shift: target_bits.saturating_sub(source_bits),
         shift_only: matches!(form, "widen" | "widen_choice") && source_bias == target_bias,
         least: i64::from(source_bias) - i64::from(target_bias) + 1,
-        beyond: format!("0x{:X}", target.map_or(0, |format| beyond(&format, cast.mode()))),
+        beyond: format!("0x{:X}", target.map_or(0, |format| overflow_bits(&format, cast.mode()))),
         may_overflow: !cast.never_overflows(),
         low: limits.low,
         high: limits.high,

@@ -67,7 +67,7 @@ fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String
             return Some(what);
         }
     }
-    let whole = index::count(context.tensor.whole()).ok()?;
+    let whole = index::count(context.tensor.whole_axes()).ok()?;
     let mut counts = counts.into_iter().chain([&whole]);
     if let Some(what) = counts.find_map(|count| over(count, &symbol, max, "elements")) {
         return Some(what);

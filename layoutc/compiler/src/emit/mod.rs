@@ -225,7 +225,7 @@ impl<'a> Target<'a> {
         out_stem: &str,
     ) -> Result<model::Unit, Vec<Diagnostic>> {
         let Self { settings, templates, .. } = self;
-        let used = wanted(settings, out_stem, manifest.exchanges());
+        let used = wanted(settings, out_stem, manifest.needs_mpi());
         let unreadable: Vec<Diagnostic> =
             used.iter().filter_map(|(name, _)| templates.unreadable(name)).collect();
         if !unreadable.is_empty() {
@@ -262,7 +262,7 @@ impl<'a> Target<'a> {
             Ok(Output { text: content_hash::seal(&path, &text), path })
         };
         let files: Vec<Result<Output, Diagnostic>> =
-            wanted(settings, out_stem, manifest.exchanges()).into_par_iter().map(file).collect();
+            wanted(settings, out_stem, manifest.needs_mpi()).into_par_iter().map(file).collect();
         let (mut outputs, mut faults) = (Vec::new(), Vec::new());
         for file in files {
             match file {

@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::model::{SmallFloat, Structure};
 use super::{element, record};
-use crate::cast::{CastMode, beyond};
+use crate::cast::{CastMode, overflow_bits};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::model::Tensor;
@@ -44,7 +44,7 @@ pub(super) fn conversions(dialect: &Dialect, tensors: &[Tensor]) -> Vec<SmallFlo
     let small = |scalar: Scalar| {
         let dtype = Dtype { scalar, lanes: 1 };
         let format = fill::format(scalar).filter(|_| dtype.element_bits() < 32)?;
-        let overflow = beyond(&format, CastMode::Round);
+        let overflow = overflow_bits(&format, CastMode::Round);
         Some(SmallFloat {
             name: dtype.to_string(),
             holder: (dialect.scalars)(scalar).to_owned(),

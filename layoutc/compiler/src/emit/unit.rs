@@ -378,7 +378,7 @@ pub(super) fn packed(tensor: &Tensor, ident: &str) -> Option<Packed> {
         return None;
     }
     let signed = fill::is_signed(tensor.dtype.scalar);
-    let (elements, bytes) = tensor.dtype.fewest_whole();
+    let (elements, bytes) = tensor.dtype.byte_group();
     Some(Packed {
         load: format!("{ident}_load"),
         store: format!("{ident}_store"),

@@ -1,6 +1,6 @@
 //! Records of fill values: every element of every field is the value in its own type.
 
-use super::{FillError, bits, unsaid};
+use super::{FillError, bits, default_fill};
 use crate::dtype::Scalar;
 use crate::model::{Fill, FillValue};
 use crate::record::{Field, Record};
@@ -47,7 +47,7 @@ pub(super) fn holds_not(record: Record, fill: Fill) -> Option<&'static Field> {
 
 fn of_field(field: &Field, fill: Fill) -> Result<u64, FillError> {
     let fill = match fill {
-        Fill::Value(value) => Fill::Value(unsaid(field.dtype, value)),
+        Fill::Value(value) => Fill::Value(default_fill(field.dtype, value)),
         Fill::Nothing => Fill::Value(FillValue::Integer(0)),
     };
     match fill {

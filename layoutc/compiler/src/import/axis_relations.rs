@@ -71,7 +71,7 @@ impl RelationBuilder<'_> {
             } else if operand.slot == 0 {
                 last(own, rank).filter(|_| own == rank)?
             } else {
-                self.beside(own, rank)?
+                self.per_channel_axes(own, rank)?
             };
             others.push(AxisRelation { tensor: operand.tensor, slot: Some(operand.slot), axes });
         }
@@ -95,7 +95,7 @@ impl RelationBuilder<'_> {
     }
 
     /// Slopes, scales and zero points.
-    fn beside(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
+    fn per_channel_axes(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         match self.op() {
             "PRelu" if self.call.opset < 7 => Some(vec![(rank > 1).then_some(1); own]),
             "PRelu" => last(own, rank),

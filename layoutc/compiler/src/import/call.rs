@@ -1,7 +1,7 @@
 //! An operator with its operands, as the rules of shapes see it.
 
 use super::elements::{ConstantElements, scalar};
-use super::error::{ShapeError, ShapeResult, wrong};
+use super::error::{ShapeError, ShapeResult, mismatch};
 use super::proto;
 use crate::dtype::Scalar;
 
@@ -35,7 +35,7 @@ impl<'a> OnnxCall<'a> {
     pub(super) fn input(&self, k: usize) -> ShapeResult<&'a ShapedTensor> {
         match self.optional(k) {
             Some(input) => Ok(input),
-            None => wrong(format!("operand {k} is missing")),
+            None => mismatch(format!("operand {k} is missing")),
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> OnnxCall<'a> {
             i64::try_from(rank).ok().map(|rank| if axis < 0 { axis + rank } else { axis });
         match counted.and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank) {
             Some(axis) => Ok(axis),
-            None => wrong(format!("there is no axis {axis} among {rank}")),
+            None => mismatch(format!("there is no axis {axis} among {rank}")),
         }
     }
 
@@ -105,7 +105,7 @@ impl<'a> OnnxCall<'a> {
         for axis in axes {
             let axis = Self::axis(*axis, rank)?;
             if found.contains(&axis) {
-                return wrong(format!("axis {axis} is given twice"));
+                return mismatch(format!("axis {axis} is given twice"));
             }
             found.push(axis);
         }
@@ -120,7 +120,7 @@ pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
         Some(count) => Ok(count),
         // Zero elements, whatever the other extents are.
         None if shape.contains(&0) => Ok(0),
-        None => wrong("a tensor has more elements than 63 bits count"),
+        None => mismatch("a tensor has more elements than 63 bits count"),
     }
 }
 
@@ -128,7 +128,7 @@ pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
 pub(super) fn extent(value: i64) -> ShapeResult<u64> {
     match u64::try_from(value) {
         Ok(extent) => Ok(extent),
-        Err(_) => wrong(format!("an extent is {value}")),
+        Err(_) => mismatch(format!("an extent is {value}")),
     }
 }
 
@@ -136,14 +136,14 @@ pub(super) fn extent(value: i64) -> ShapeResult<u64> {
 pub(super) fn signed(extent: u64) -> ShapeResult<i64> {
     match i64::try_from(extent) {
         Ok(value) => Ok(value),
-        Err(_) => wrong(format!("an extent is {extent}")),
+        Err(_) => mismatch(format!("an extent is {extent}")),
     }
 }
 
 /// Arithmetic that left 64 bits.
-pub(super) fn large<T>(value: Option<T>) -> ShapeResult<T> {
+pub(super) fn check_overflow<T>(value: Option<T>) -> ShapeResult<T> {
     match value {
         Some(value) => Ok(value),
-        None => wrong("an extent does not fit 64 bits"),
+        None => mismatch("an extent does not fit 64 bits"),
     }
 }

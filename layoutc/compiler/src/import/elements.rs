@@ -142,7 +142,7 @@ pub(super) fn scalar(number: i32) -> Option<Scalar> {
 }
 
 /// The name of elements whose type number has no element type here.
-pub(super) fn called(number: i64) -> String {
+pub(super) fn element_type_name(number: i64) -> String {
     match number {
         0 => "elements of no type".to_owned(),
         8 => "texts as elements".to_owned(),

@@ -36,7 +36,7 @@ pub(super) enum ShapeError {
 pub(super) type ShapeResult<T> = Result<T, ShapeError>;
 
 /// Operands that do not go together.
-pub(super) fn wrong<T>(message: impl Into<String>) -> ShapeResult<T> {
+pub(super) fn mismatch<T>(message: impl Into<String>) -> ShapeResult<T> {
     Err(ShapeError::Mismatch(message.into()))
 }
 

@@ -130,7 +130,10 @@ pub(super) fn given(
 }
 
 /// What was left open, if anything was.
-pub(super) fn told_open(open: &[String], graph: &proto::OnnxGraph) -> Option<Diagnostic> {
+pub(super) fn open_extents_warning(
+    open: &[String],
+    graph: &proto::OnnxGraph,
+) -> Option<Diagnostic> {
     if open.is_empty() {
         return None;
     }
@@ -139,7 +142,7 @@ pub(super) fn told_open(open: &[String], graph: &proto::OnnxGraph) -> Option<Dia
     if open.len() > most {
         listed.push_str(&format!(" and {} more", open.len() - most));
     }
-    let mut found = Diagnostic::placeless(
+    let mut found = Diagnostic::without_span(
         Code::ImportShape,
         format!("the model leaves extents open: {listed}"),
     );

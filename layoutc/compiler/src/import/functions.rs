@@ -86,7 +86,7 @@ impl FunctionInliner {
 }
 
 fn excess(message: String) -> Box<Diagnostic> {
-    Box::new(Diagnostic::placeless(Code::LimitGraph, message))
+    Box::new(Diagnostic::without_span(Code::LimitGraph, message))
 }
 
 /// How many names and attributes operators have, those of their graphs included.

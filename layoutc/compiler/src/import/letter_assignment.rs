@@ -71,7 +71,7 @@ pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment,
         }
     }
     network.operators = kept;
-    let of = usual(&mut axes, network)?;
+    let of = assign_default_letters(&mut axes, network)?;
     // Copies of constants are what they are.
     let same = (0..of.len()).map(|k| same.get(k).copied().unwrap_or(k)).collect();
     Ok(LetterAssignment { of, same, order, is_named: named })
@@ -169,7 +169,8 @@ fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> Transpos
         };
         if axes.attempt(join) {
             same.get_mut(*to).into_iter().for_each(|slot| *slot = root);
-            let composed = orders.get(from).map(|own| through(&order, own)).unwrap_or_default();
+            let composed =
+                orders.get(from).map(|own| compose_permutations(&order, own)).unwrap_or_default();
             if let Some(slot) = orders.get_mut(*to) {
                 *slot = composed;
             }
@@ -180,12 +181,12 @@ fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> Transpos
 }
 
 /// A permutation of what is itself permuted: axis k is axis `own[order[k]]`.
-pub(super) fn through(order: &[usize], own: &[usize]) -> Vec<usize> {
+pub(super) fn compose_permutations(order: &[usize], own: &[usize]) -> Vec<usize> {
     order.iter().filter_map(|axis| own.get(*axis)).copied().collect()
 }
 
 /// Letters for all other axes, the usual ones first; what is computed comes before constants.
-fn usual(
+fn assign_default_letters(
     axes: &mut LetterClasses,
     network: &OnnxNetwork<'_>,
 ) -> Result<Vec<String>, Box<Diagnostic>> {
@@ -205,6 +206,6 @@ fn usual(
     });
     letters.collect::<Option<Vec<_>>>().ok_or_else(|| {
         let message = "the axes that go together have more than 26 names";
-        Box::new(Diagnostic::placeless(Code::ImportUnsupported, message))
+        Box::new(Diagnostic::without_span(Code::ImportUnsupported, message))
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::call::{OnnxCall, ShapedTensor, extent, large};
+use super::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use super::elements::ConstantElements;
 use super::error::{ShapeError, ShapeResult, listed};
 use super::proto;
@@ -27,7 +27,7 @@ struct LoopStart {
 
 impl<'a> ShapeInference<'a> {
     /// Operands: (most turns, whether there is a first one, what is carried); the graph's: (turn, condition, what is carried).
-    pub(super) fn looped(
+    pub(super) fn infer_loop(
         &mut self,
         inputs: &[Option<usize>],
         body: &'a proto::OnnxGraph,
@@ -35,10 +35,10 @@ impl<'a> ShapeInference<'a> {
         let Some(start) = self.start(inputs) else {
             return Ok((Err(ShapeError::Mismatch("an operand is missing".to_owned())), Vec::new()));
         };
-        match self.any_turn(&start, body) {
+        match self.infer_iteration(&start, body) {
             Ok((Ok(shapes), read)) => Ok((Ok(shapes), read)),
             // The shapes of a turn may follow from its number, or from what was carried so far.
-            Ok((Err(_), _)) | Err(_) => self.turn_by_turn(start, body),
+            Ok((Err(_), _)) | Err(_) => self.unroll_iterations(start, body),
         }
     }
 
@@ -56,7 +56,7 @@ impl<'a> ShapeInference<'a> {
     }
 
     /// The shapes of a turn of which no number is known: those of all turns, where what is carried keeps its shape.
-    fn any_turn(
+    fn infer_iteration(
         &mut self,
         start: &LoopStart,
         body: &'a proto::OnnxGraph,
@@ -77,7 +77,7 @@ impl<'a> ShapeInference<'a> {
     }
 
     /// The shapes at the end, each turn followed with what is known of its number and of what was carried so far.
-    fn turn_by_turn(
+    fn unroll_iterations(
         &mut self,
         start: LoopStart,
         body: &'a proto::OnnxGraph,
@@ -116,7 +116,7 @@ impl<'a> ShapeInference<'a> {
     }
 
     /// Operands: (states, what is scanned); the graph's: (states, one element of each).
-    pub(super) fn scanned(
+    pub(super) fn infer_scan(
         &mut self,
         node: &proto::OnnxNode,
         inputs: &[Option<usize>],
@@ -228,7 +228,7 @@ fn after(
             (Some(_), _) => {}
             (None, Some(turns)) => {
                 let axis = axes.get(k - carried.len()).copied().unwrap_or(0);
-                let axis = OnnxCall::axis(axis, large(shape.len().checked_add(1))?)?;
+                let axis = OnnxCall::axis(axis, check_overflow(shape.len().checked_add(1))?)?;
                 shape.insert(axis, extent(turns)?);
             }
             (None, None) => {

@@ -91,7 +91,7 @@ pub(crate) fn import(
 ) -> Result<ImportedGraph, ImportError> {
     let mut model = decode(file)?;
     functions::inline(&mut model)?;
-    let (mut network, assumed) = open_extents::traced(&model, asked)?;
+    let (mut network, assumed) = open_extents::infer_network(&model, asked)?;
     let letters = letter_assignment::letters(&mut network)?;
     let mut imported = write::write(&network, &letters, asked, is_reserved);
     if !assumed.is_empty() {
@@ -113,18 +113,18 @@ fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
         }
     });
     if let Some(message) = too_much {
-        return Err(Box::new(Diagnostic::placeless(Code::LimitGraph, message)));
+        return Err(Box::new(Diagnostic::without_span(Code::LimitGraph, message)));
     }
     let bytes = file.len();
     let model = proto::OnnxModel::decode(file).map_err(|fault| {
         let message = "the file is not an ONNX model";
-        let found = Diagnostic::placeless(Code::ImportMalformed, message);
+        let found = Diagnostic::without_span(Code::ImportMalformed, message);
         Box::new(found.note(fault.to_string()).note(format!("it has {bytes} bytes")))
     })?;
     if model.graph.is_some() {
         return Ok(model);
     }
-    let found = Diagnostic::placeless(
+    let found = Diagnostic::without_span(
         Code::ImportMalformed,
         "the file has no graph, so it is not an ONNX model",
     );

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::{ImportError, shown};
-use super::extents::{dims, is_open, tensor_type, told_open};
+use super::extents::{dims, is_open, open_extents_warning, tensor_type};
 use super::network::OnnxNetwork;
 use super::shape_inference::trace;
 use super::{ImportOptions, proto};
@@ -42,7 +42,7 @@ impl OpenExtent<'_> {
 ///
 /// # Errors
 /// The model is at fault, or what was asked for, or there are no sizes with which its shapes go together.
-pub(super) fn traced<'a>(
+pub(super) fn infer_network<'a>(
     model: &'a proto::OnnxModel,
     asked: &ImportOptions<'_>,
 ) -> Result<(OnnxNetwork<'a>, Vec<(String, u64)>), ImportError> {
@@ -66,11 +66,11 @@ pub(super) fn traced<'a>(
             },
         }
     }
-    Err(fitting_none(first, &slots, graph).into())
+    Err(no_fit_error(first, &slots, graph).into())
 }
 
 /// What is said where no sizes fit: what is open, and what was at fault first.
-fn fitting_none(
+fn no_fit_error(
     first: Option<Box<Diagnostic>>,
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
     graph: &proto::OnnxGraph,
@@ -78,9 +78,9 @@ fn fitting_none(
     let open: Vec<String> = slots.iter().map(|(slot, _)| format!("`{}`", slot.shown())).collect();
     let Some(first) = first else {
         let message = "the model leaves extents open";
-        return Box::new(Diagnostic::placeless(Code::ImportShape, message));
+        return Box::new(Diagnostic::without_span(Code::ImportShape, message));
     };
-    let told = told_open(&open, graph);
+    let told = open_extents_warning(&open, graph);
     let mut found = *first;
     found
         .notes

@@ -6,7 +6,7 @@ use super::defaults::{OnnxValue, defaults};
 use super::elements::ConstantElements;
 use super::infer::permutation;
 use super::kdl_text::word;
-use super::letter_assignment::{LetterAssignment, through};
+use super::letter_assignment::{LetterAssignment, compose_permutations};
 use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{GLOBAL_POOLS, OnnxOperatorKind, is_standard, parameter_name};
 use super::proto;
@@ -32,7 +32,7 @@ pub(super) fn properties(
     {
         // What is read may be there with its axes in another order.
         let own = letters.order.get(from);
-        let order = own.map_or_else(|| order.clone(), |own| through(&order, own));
+        let order = own.map_or_else(|| order.clone(), |own| compose_permutations(&order, own));
         let order = order.into_iter().filter_map(|axis| i64::try_from(axis).ok()).collect();
         replace(&mut all, "perm", Some(OnnxValue::Integers(order)));
     }
@@ -66,7 +66,7 @@ fn attributes(
             let name = parameter_name(operator.node, operand.slot, network.opset);
             let shaped = network.tensors.get(operand.tensor).map(|tensor| &tensor.shaped);
             let known = shaped.and_then(|shaped| {
-                worked_out(shaped.known.as_ref()?, shaped.dtype, shaped.shape.is_empty())
+                folded_value(shaped.known.as_ref()?, shaped.dtype, shaped.shape.is_empty())
             });
             if let (Some(name), Some(value)) = (name, known) {
                 add(name, value);
@@ -152,7 +152,7 @@ fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
 }
 
 /// Elements that are worked out, as a property has them.
-fn worked_out(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Option<OnnxValue> {
+fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Option<OnnxValue> {
     match known {
         ConstantElements::Integers(values) if is_scalar => {
             values.first().copied().map(OnnxValue::Integer)

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ImportOptions;
 use super::call::{OnnxCall, ShapedTensor, extent};
-use super::elements::{ConstantElements, called, scalar, values};
+use super::elements::{ConstantElements, element_type_name, scalar, values};
 use super::error::{ImportError, ShapeError, ShapeResult, shown};
-use super::extents::{are_asked_for, declared, given, no_tensor, tensor_type, told_open};
+use super::extents::{
+    are_asked_for, declared, given, no_tensor, open_extents_warning, tensor_type,
+};
 use super::infer::infer;
 use super::network::{NetworkOperand, NetworkOperator, NetworkTensor, OnnxNetwork};
 use super::operator::{is_identity, is_parameter, is_pure, is_unread, kind};
@@ -32,7 +34,7 @@ pub(super) fn trace<'a>(
     asked: &ImportOptions<'_>,
 ) -> Result<OnnxNetwork<'a>, ImportError> {
     let Some(graph) = &model.graph else {
-        return Err(Box::new(Diagnostic::placeless(
+        return Err(Box::new(Diagnostic::without_span(
             Code::ImportMalformed,
             "the file has no graph",
         ))
@@ -100,7 +102,7 @@ impl<'a> ShapeInference<'a> {
     ) -> InferResult<usize> {
         if shaped.shape.len() > MAX_RANK {
             let message = format!("`{}` has {} axes", shown(name), shaped.shape.len());
-            let found = Diagnostic::placeless(Code::ImportUnsupported, message);
+            let found = Diagnostic::without_span(Code::ImportUnsupported, message);
             return Err(Box::new(found.note(format!("the most are {MAX_RANK}"))));
         }
         self.known += shaped.known.as_ref().map_or(0, ConstantElements::len);
@@ -118,7 +120,7 @@ impl<'a> ShapeInference<'a> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if !name.is_empty() && scope.by_name.insert(name, position).is_some() {
             let message = format!("two tensors are called `{}`", shown(name));
-            return Err(Box::new(Diagnostic::placeless(Code::ImportMalformed, message)));
+            return Err(Box::new(Diagnostic::without_span(Code::ImportMalformed, message)));
         }
         Ok(())
     }
@@ -137,14 +139,14 @@ impl<'a> ShapeInference<'a> {
     pub(super) fn constants(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
         for tensor in &graph.initializer {
             let Some(dtype) = scalar(tensor.data_type) else {
-                self.refuse(&tensor.name, called(tensor.data_type.into()));
+                self.refuse(&tensor.name, element_type_name(tensor.data_type.into()));
                 continue;
             };
             let shape: Result<Vec<u64>, _> = tensor.dims.iter().copied().map(extent).collect();
             let Ok(shape) = shape else {
                 let name = shown(&tensor.name);
                 let message = format!("the constant `{name}` has the shape {:?}", tensor.dims);
-                return Err(Box::new(Diagnostic::placeless(Code::ImportMalformed, message)));
+                return Err(Box::new(Diagnostic::without_span(Code::ImportMalformed, message)));
             };
             let count = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
             let known = count.and_then(|count| values(tensor, dtype, count));
@@ -168,19 +170,19 @@ impl<'a> ShapeInference<'a> {
             }
             let Some(own) = tensor_type(input) else {
                 let message = format!("the input `{}` {}", shown(&input.name), no_tensor(input));
-                let found = Diagnostic::placeless(Code::ImportUnsupported, message);
+                let found = Diagnostic::without_span(Code::ImportUnsupported, message);
                 let help = "a graph here has tensors alone; export a model that takes them";
                 return Err(Box::new(found.help(help)).into());
             };
             let Some(dtype) = scalar(own.elem_type) else {
-                self.refuse(&input.name, called(own.elem_type.into()));
+                self.refuse(&input.name, element_type_name(own.elem_type.into()));
                 continue;
             };
             let shape = given(input, asked, &mut open)?;
             let position = self.add(&input.name, ShapedTensor::new(dtype, shape), false)?;
             self.network.inputs.push(position);
         }
-        match told_open(&open, graph) {
+        match open_extents_warning(&open, graph) {
             None => Ok(()),
             Some(error) => Err(Box::new(error).into()),
         }
@@ -191,7 +193,7 @@ impl<'a> ShapeInference<'a> {
         if self.steps > MAX_STEPS {
             let message =
                 format!("operators have more than {MAX_STEPS} operands, turns of loops counted");
-            return Err(Box::new(Diagnostic::placeless(Code::LimitGraph, message)));
+            return Err(Box::new(Diagnostic::without_span(Code::LimitGraph, message)));
         }
         if node.attribute.iter().any(|attribute| attribute.bodies().next().is_some()) {
             return self.with_bodies(node);
@@ -254,7 +256,7 @@ impl<'a> ShapeInference<'a> {
             }
         }
         let message = format!("nothing before it gives `{}`", shown(name));
-        let found = Diagnostic::placeless(Code::ImportOperands, message);
+        let found = Diagnostic::without_span(Code::ImportOperands, message);
         Err(Box::new(found.note(place(node))))
     }
 
@@ -290,16 +292,17 @@ impl<'a> ShapeInference<'a> {
         let (message, reason) = match found {
             Ok(results) => return Ok(results),
             Err(ShapeError::Mismatch(message)) => {
-                let found = Diagnostic::placeless(Code::ImportOperands, message).note(place(node));
+                let found =
+                    Diagnostic::without_span(Code::ImportOperands, message).note(place(node));
                 return Err(Box::new(found));
             }
             Err(ShapeError::ElementType(number)) => {
-                let found = untyped(&format!("`{op}` gives"), &called(number));
+                let found = untyped(&format!("`{op}` gives"), &element_type_name(number));
                 return Err(Box::new(found.note(place(node))));
             }
             Err(ShapeError::NotTensor(kind)) => {
                 let message = format!("`{op}` works on {kind}, and a graph here has tensors alone");
-                let found = Diagnostic::placeless(Code::ImportUnsupported, message);
+                let found = Diagnostic::without_span(Code::ImportUnsupported, message);
                 return Err(Box::new(found.note(place(node))));
             }
             Err(ShapeError::DataDependent(reason)) => {
@@ -318,7 +321,7 @@ impl<'a> ShapeInference<'a> {
         if let Some(declared) = declared.collect::<Option<Vec<_>>>() {
             return Ok(declared);
         }
-        let mut found = Diagnostic::placeless(Code::ImportShape, message).note(place(node));
+        let mut found = Diagnostic::without_span(Code::ImportShape, message).note(place(node));
         found.notes.extend(reason);
         let help = "`onnx.shape_inference.infer_shapes` adds the shapes that it can work out";
         Err(Box::new(found.help(help)))
@@ -348,7 +351,7 @@ impl<'a> ShapeInference<'a> {
                 Some(reason) => untyped(&format!("the output `{name}` has"), reason),
                 None => {
                     let message = format!("nothing gives the output `{name}`");
-                    Diagnostic::placeless(Code::ImportOperands, message)
+                    Diagnostic::without_span(Code::ImportOperands, message)
                 }
             })
         })
@@ -362,7 +365,7 @@ pub(super) fn outputs(node: &proto::OnnxNode) -> usize {
 
 /// Elements of a type that there is none of here; `what`: `` `x` has ``.
 fn untyped(what: &str, elements: &str) -> Diagnostic {
-    let found = Diagnostic::placeless(Code::ImportUnsupported, format!("{what} {elements}"));
+    let found = Diagnostic::without_span(Code::ImportUnsupported, format!("{what} {elements}"));
     found.note("there is no such element type here")
 }
 

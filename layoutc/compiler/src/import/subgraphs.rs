@@ -37,9 +37,9 @@ impl<'a> ShapeInference<'a> {
             return self.branches(node, &inputs, yes, no);
         }
         let (found, read) = match (node.op_type.as_str(), graph("body")) {
-            ("Loop", Some(body)) if is_standard(node) => self.looped(&inputs, body)?,
+            ("Loop", Some(body)) if is_standard(node) => self.infer_loop(&inputs, body)?,
             ("Scan", Some(body)) if is_standard(node) && self.opset() >= 9 => {
-                self.scanned(node, &inputs, body)?
+                self.infer_scan(node, &inputs, body)?
             }
             ("SequenceMap", _) => (Err(ShapeError::NotTensor("sequences of tensors")), Vec::new()),
             _ => (self.inferred(node, &inputs), self.free_names(node)),
@@ -109,7 +109,7 @@ impl<'a> ShapeInference<'a> {
         let condition = inputs.first().copied().flatten().and_then(|k| self.shaped(k));
         let known = condition.and_then(|condition| condition.known.as_ref());
         if let Some([truth]) = known.and_then(ConstantElements::integers) {
-            return self.taken(node, if *truth == 0 { no } else { yes });
+            return self.inline_branch(node, if *truth == 0 { no } else { yes });
         }
         let (yes, no) = (self.body(yes, Vec::new()), self.body(no, Vec::new()));
         let (found, read) = match (yes, no) {
@@ -125,7 +125,7 @@ impl<'a> ShapeInference<'a> {
             },
             (Ok(yes), Ok(no)) => {
                 let read = [yes.read, no.read].concat();
-                (alike(yes.results, &no.results), read)
+                (merge_branches(yes.results, &no.results), read)
             }
         };
         let results = self.or_declared(node, found)?;
@@ -133,7 +133,7 @@ impl<'a> ShapeInference<'a> {
     }
 
     /// The operators of the branch that is taken stand in place of the `If`.
-    fn taken(
+    fn inline_branch(
         &mut self,
         node: &'a proto::OnnxNode,
         branch: &'a proto::OnnxGraph,
@@ -209,7 +209,7 @@ impl<'a> ShapeInference<'a> {
 }
 
 /// The results of both branches, where these have one shape and element type.
-fn alike(yes: Vec<ShapedTensor>, no: &[ShapedTensor]) -> ShapeResult<Vec<ShapedTensor>> {
+fn merge_branches(yes: Vec<ShapedTensor>, no: &[ShapedTensor]) -> ShapeResult<Vec<ShapedTensor>> {
     let is_alike =
         |(a, b): &(&ShapedTensor, &ShapedTensor)| a.dtype == b.dtype && a.shape == b.shape;
     if let Some((a, b)) = yes.iter().zip(no).find(|pair| !is_alike(pair)) {

@@ -76,7 +76,7 @@ pub fn kernel_json(
 }
 
 fn loop_json(found: &LoopFacts, compute: &KernelInstance) -> Value {
-    let text = |expr: &Expr| layout_names::over(expr, &compute.symbols);
+    let text = |expr: &Expr| layout_names::symbol_expr(expr, &compute.symbols);
     let block = |(name, extents): &(String, Vec<i128>)| {
         let extents: Vec<Value> =
             extents.iter().map(|n| i64::try_from(*n).map_or(Value::Null, Value::from)).collect();
@@ -146,7 +146,7 @@ fn loop_text(found: &LoopFacts, compute: &KernelInstance) -> String {
     if found.is_parallel {
         facts.push("on all cores");
     }
-    let extent = layout_names::over(&found.extent, &compute.symbols);
+    let extent = layout_names::symbol_expr(&found.extent, &compute.symbols);
     let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
     format!("{} {extent}{facts}", found.name)
 }

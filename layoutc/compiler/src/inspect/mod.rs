@@ -24,7 +24,7 @@ use crate::record::Field;
 /// The object of `inspect --format json`, of a tensor in `file`; `pack_from` where pack takes another element type. Extents and counts that depend on symbols are strings.
 pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     let layout = &tensor.layout;
-    let text = |expr: &Expr| layout_names::expr(expr, layout);
+    let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
     let number = |expr: &Expr| number(expr, &text);
     let axes = |axes: &[Axis]| -> Vec<Value> {
         axes.iter().map(|axis| json!({"name": axis.name, "extent": number(&axis.extent)})).collect()
@@ -93,7 +93,7 @@ fn notations_json(tensor: &Tensor) -> Value {
 /// strides along its axes where its offset is a sum of those.
 pub fn view_json(view: &View, file: &str) -> Value {
     let mut object = tensor_json(&view.tensor, file);
-    let text = |expr: &Expr| layout_names::expr(expr, &view.tensor.layout);
+    let text = |expr: &Expr| layout_names::layout_expr(expr, &view.tensor.layout);
     let affine = view.affine.as_ref();
     let strides = affine.map(|a| a.strides.iter().map(|s| number(s, &text)).collect::<Vec<_>>());
     object["kind"] = "view".into();
@@ -124,7 +124,7 @@ pub fn view_verdict(view: &View) -> &'static str {
 /// What a summary needs of that object.
 pub fn summary_json(tensor: &Tensor) -> Value {
     let layout = &tensor.layout;
-    let text = |expr: &Expr| layout_names::expr(expr, layout);
+    let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
     let number = |expr: &Expr| number(expr, &text);
     let counts = tensor.counts();
     json!({
@@ -172,7 +172,7 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
         lines.extend(sharding::lines(tensor, sharded));
     }
     if let Some(ring) = &tensor.ring {
-        let text = |expr: &Expr| layout_names::expr(expr, &tensor.layout);
+        let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
         let whole = ring.whole.iter();
         let whole: Vec<String> =
             whole.map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
@@ -188,7 +188,7 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
 /// The same of a view.
 pub fn view_text(view: &View, file: &str) -> String {
     let tensor = &view.tensor;
-    let text = |expr: &Expr| layout_names::expr(expr, &tensor.layout);
+    let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
     let mut lines = facts_of(tensor);
     if let Some(affine) = &view.affine {
         let axes = tensor.layout.logical.iter().zip(&affine.strides);
@@ -216,7 +216,7 @@ fn lines_text(lines: &[(&str, String)]) -> String {
 
 fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
-    let text = |expr: &Expr| layout_names::expr(expr, layout);
+    let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
     let shape = |axes: &[Axis]| {
         let parts: Vec<String> =
             axes.iter().map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
@@ -265,7 +265,7 @@ fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
 
 fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
-    let text = |expr: &Expr| layout_names::expr(expr, layout);
+    let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
     let (elements, slots) = (text(&layout.logical_elements), text(&layout.physical_elements));
     let bytes = text(&tensor.counts().bytes);
     let mut lines = vec![

@@ -58,7 +58,7 @@ pub fn plans(
 impl RelayoutReport {
     /// For tools: strides in elements, blocks in values of their digit.
     pub fn json(&self) -> Value {
-        let text = |expr: &Expr| layout_names::over(expr, &self.moved.symbols);
+        let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
         let nest = self.moved.nest.as_ref();
         let parts = nest.map(|nest| nest.parts.iter().map(|p| part_json(p, &text)).collect());
         let parts: Option<Vec<Value>> = parts;
@@ -101,7 +101,7 @@ impl RelayoutReport {
     }
 
     fn part_lines(&self, part: &Part) -> Vec<(&'static str, String)> {
-        let text = |expr: &Expr| layout_names::over(expr, &self.moved.symbols);
+        let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
         let mut told = "digits";
         let mut lines = Vec::new();
         for cut in part.transfer.cuts.iter().filter(|cut| !cut.is_unit()) {

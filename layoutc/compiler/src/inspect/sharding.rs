@@ -12,7 +12,7 @@ use crate::plan::reshard::{Traffic, is_sum_of_axes, tensors, traffic};
 
 /// What is held of a tensor by each device, for tools.
 pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
-    let text = |expr: &_| layout_names::expr(expr, &tensor.layout);
+    let text = |expr: &_| layout_names::layout_expr(expr, &tensor.layout);
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
     let cuts = sharded.sharding.over().iter().map(|list| names(sharded, list));
     let axes = sharded.whole.iter().zip(&tensor.layout.logical).zip(cuts).zip(parts);
@@ -43,7 +43,7 @@ pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
 
 /// The same for people.
 pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static str, String)> {
-    let text = |expr: &_| layout_names::expr(expr, &tensor.layout);
+    let text = |expr: &_| layout_names::layout_expr(expr, &tensor.layout);
     let whole = sharded.whole.iter();
     let whole: Vec<String> =
         whole.map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();

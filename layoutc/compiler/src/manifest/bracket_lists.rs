@@ -20,7 +20,12 @@ pub(super) struct BracketList {
 
 /// What was meant by the list that opens at a token of a node; `None` where that is an expression, or not a list of
 /// words. `parent` is the name of the node around.
-pub(super) fn meant(text: &str, head: &[KdlToken], at: usize, parent: &str) -> Option<BracketList> {
+pub(super) fn parse_list(
+    text: &str,
+    head: &[KdlToken],
+    at: usize,
+    parent: &str,
+) -> Option<BracketList> {
     let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let first = head.first()?;
     let name = of(first).trim_end_matches(':');

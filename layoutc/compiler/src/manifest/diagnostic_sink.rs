@@ -53,7 +53,7 @@ impl DiagnosticSink {
         let message = format!("{what} nested deeper than {NESTING_LIMIT}");
         let label = format!("level {}", NESTING_LIMIT + 1);
         let fault = self.error(Code::KdlNesting, message, span, label);
-        fault.helped("close one before the next begins");
+        fault.add_help("close one before the next begins");
     }
 
     /// Cuts the faults of KDL off at the limit and says how many are not shown.
@@ -61,7 +61,7 @@ impl DiagnosticSink {
         let left_out = self.found.len().saturating_sub(SYNTAX_LIMIT);
         self.found.truncate(SYNTAX_LIMIT);
         if let (Some(last), 1..) = (self.found.last_mut(), left_out) {
-            last.noted(format!("{left_out} more of this file are not shown"));
+            last.add_note(format!("{left_out} more of this file are not shown"));
         }
     }
 

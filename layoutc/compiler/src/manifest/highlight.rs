@@ -23,8 +23,8 @@ pub enum HighlightKind {
 }
 
 /// The painted parts of a text: bytes, in order, none within another.
-pub fn paint(text: &str) -> Vec<(Range<usize>, HighlightKind)> {
-    let tokens = lex::cut(text);
+pub fn highlight(text: &str) -> Vec<(Range<usize>, HighlightKind)> {
+    let tokens = lex::lex_lossy(text);
     let mut parts = Vec::new();
     let (mut behind, mut begins) = (0, true);
     for (k, token) in tokens.iter().enumerate() {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     fn painted(text: &str) -> Vec<(&str, HighlightKind)> {
-        paint(text).into_iter().map(|(span, paint)| (text.get(span).unwrap(), paint)).collect()
+        highlight(text).into_iter().map(|(span, paint)| (text.get(span).unwrap(), paint)).collect()
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
             "/-/-",
         ] {
             let mut behind = 0;
-            for (span, _) in paint(text) {
+            for (span, _) in highlight(text) {
                 assert!(span.start >= behind && span.start < span.end, "{text:?}");
                 assert!(text.get(span.clone()).is_some(), "{text:?}");
                 behind = span.end;

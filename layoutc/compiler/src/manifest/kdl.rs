@@ -34,7 +34,7 @@ pub(super) fn node(
             if said.and_then(|said| fill(text, &mut node, head, said)).is_none() {
                 let message = "this is not one node of KDL 2";
                 let fault = faults.error(Code::KdlSyntax, message, whole, "");
-                fault.helped("part nodes by `;` or a new line");
+                fault.add_help("part nodes by `;` or a new line");
                 node.broken = true;
             }
         }

@@ -62,7 +62,7 @@ pub fn slice<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
 /// The nodes at the top of a text.
 pub fn nodes(text: &str) -> Vec<LenientNode> {
     let mut drafter = LenientParser { text, ..LenientParser::default() };
-    for token in lex::cut(text) {
+    for token in lex::lex_lossy(text) {
         drafter.token(&token);
     }
     drafter.finish();
@@ -86,8 +86,8 @@ pub struct CursorContext {
 }
 
 /// What is being written at the end of a text; `None` inside a comment.
-pub fn typing(text: &str) -> Option<CursorContext> {
-    let tokens = lex::cut(text);
+pub fn cursor_context(text: &str) -> Option<CursorContext> {
+    let tokens = lex::lex_lossy(text);
     let end = text.len();
     let behind = tokens.last().map_or(0, |token| token.span.end);
     // Only blanks and comments make no tokens.

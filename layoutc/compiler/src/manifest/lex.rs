@@ -62,7 +62,7 @@ pub(super) fn lex(text: &str, faults: &mut DiagnosticSink) -> Option<Vec<KdlToke
 }
 
 /// The tokens of a text as far as it can be cut; what is wrong with it is not told.
-pub(super) fn cut(text: &str) -> Vec<KdlToken> {
+pub(super) fn lex_lossy(text: &str) -> Vec<KdlToken> {
     let mut faults = DiagnosticSink::new(&Arc::from(""));
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), faults: &mut faults };
     if text.starts_with('\u{feff}') {
@@ -75,7 +75,7 @@ pub(super) fn cut(text: &str) -> Vec<KdlToken> {
 /// Whether a comment stands in a part of a text, or something that `/-` takes out.
 pub(super) fn has_comments(part: &str) -> bool {
     let mut at = 0;
-    for token in cut(part) {
+    for token in lex_lossy(part) {
         let gap = part.get(at..token.span.start).unwrap_or_default();
         if token.kind == KdlTokenKind::SlashDash || !gap.chars().all(is_space) {
             return true;
@@ -210,7 +210,7 @@ impl Lexer<'_, '_> {
         }
         self.faults
             .error(Code::KdlSyntax, "this comment never closes", start..start + 2, "")
-            .helped("close it with `*/`; a `/*` inside a comment opens another one");
+            .add_help("close it with `*/`; a `/*` inside a comment opens another one");
         None
     }
 
@@ -310,7 +310,7 @@ impl Lexer<'_, '_> {
             "this string does not close on its line"
         };
         let fault = self.faults.error(Code::KdlSyntax, message, start..self.at, "");
-        fault.helped(format!("close it with `{end}`"));
+        fault.add_help(format!("close it with `{end}`"));
         self.faults.tail_lost = true;
         if triple {
             return None;
@@ -327,7 +327,7 @@ impl Lexer<'_, '_> {
             let span = self.at..self.at + c.len_utf8();
             let message = format!("the character U+{code:04X} must not stand in a manifest");
             let fault = self.faults.error(Code::KdlCharacter, message, span, "");
-            fault.helped("remove it; it is invisible, or turns the reading direction");
+            fault.add_help("remove it; it is invisible, or turns the reading direction");
         }
         bad
     }

@@ -36,7 +36,7 @@ pub(super) fn check(
     if let Some(span) = misplaced_equals(head) {
         let message = "`=` stands between a property and its value";
         let fault = faults.error(Code::KdlSyntax, message, span, "");
-        fault.helped("write `name=value`, or leave the `=` out");
+        fault.add_help("write `name=value`, or leave the `=` out");
         return false;
     }
     let words = head.iter().enumerate().all(|(at, token)| match token.kind {
@@ -67,8 +67,8 @@ pub(super) fn check(
         let apart = [&pair[0], &pair[1]].map(|token| text.get(token.span.clone()));
         let apart = apart.map(Option::unwrap_or_default).join(" ");
         let fault = faults.error(Code::KdlSyntax, "a blank is missing inside this", span, "");
-        fault.helped(format!("write `{apart}`"));
-        fault.rewrite(apart);
+        fault.add_help(format!("write `{apart}`"));
+        fault.add_fix(apart);
         return false;
     }
     true
@@ -117,7 +117,7 @@ fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
             let message = format!("`\\{next}` begins no escape of KDL");
             faults
                 .error(Code::KdlSyntax, message, span, "")
-                .helped("use `#\"…\"#`, in which nothing is escaped");
+                .add_help("use `#\"…\"#`, in which nothing is escaped");
             return false;
         }
     }
@@ -135,10 +135,10 @@ fn lines(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) {
     let message = "a string stands on one line, in one pair of quotes";
     let fault = faults.error(Code::ExprEscape, message, token.span.clone(), "");
     if line.len() > SHOWN || line.contains(['"', '\\']) {
-        fault.helped("write it as `\"…\"` on one line");
+        fault.add_help("write it as `\"…\"` on one line");
     } else {
-        fault.helped(format!("write it on one line: `\"{line}\"`"));
-        fault.rewrite(format!("\"{line}\""));
+        fault.add_help(format!("write it on one line: `\"{line}\"`"));
+        fault.add_fix(format!("\"{line}\""));
     }
 }
 
@@ -163,13 +163,13 @@ fn unquoted(
     // From the fault's own word to the end of the line: that is what was meant as the expression.
     let glued = |pair: &[KdlToken]| pair[0].span.end == pair[1].span.start;
     let at = head.iter().position(|t| t.span == token.span).unwrap_or_default();
-    if let Some(list) = bracket_lists::meant(text, head, at, parent) {
+    if let Some(list) = bracket_lists::parse_list(text, head, at, parent) {
         bracketed(list, token, outside(), faults);
         return;
     }
     if ITEMS.contains(&name) && of(token) == "(" {
         let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
-        fault.helped(match name {
+        fault.add_help(match name {
             "kernel" => {
                 "write the tensors in the block: `kernel k { operands A B; compute \"…\" }`"
                     .to_owned()
@@ -216,15 +216,15 @@ fn unquoted(
             text.get(start..token.span.end).unwrap_or_default()
         );
         let fault = faults.error(Code::ExprUnquoted, message, span, label);
-        fault.helped(help).helped("put a blank before `//` if a comment is meant");
+        fault.add_help(help).add_help("put a blank before `//` if a comment is meant");
         fault.fixes.push(fix);
     } else if of(token) == "\\" {
         let message = "a `\\` outside quotes continues a line, and must be the last of it";
         let fault = faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-        fault.helped("leave it out, or begin a new line behind it");
+        fault.add_help("leave it out, or begin a new line behind it");
     } else if name != "map" && !is_statement && matches!(of(token), "[" | "]") {
         let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
-        fault.helped(match name.trim_end_matches(':') {
+        fault.add_help(match name.trim_end_matches(':') {
             "shape" => "write the axes as nodes in a block: `shape { n 16; c 4 }`",
             "[" if parent.is_empty() => {
                 "a tensor is written `tensor input dtype=f32 { shape { n 16; c 4 } }`"
@@ -233,7 +233,7 @@ fn unquoted(
         });
     } else {
         let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
-        fault.helped(help);
+        fault.add_help(help);
         fault.fixes.push(fix);
     }
 }
@@ -252,7 +252,7 @@ fn bracketed(
     } else {
         faults.error(Code::ExprUnquoted, outside, token.span.clone(), "")
     };
-    fault.helped(list.help);
+    fault.add_help(list.help);
     if !list.text.is_empty() {
         fault.fixes.push(Fix { place, text: list.text });
     }
@@ -275,12 +275,12 @@ fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut D
     let is_property =
         NodeScope::of(parent).is_some_and(|scope| scope.words().1.contains(&of(&head[0])));
     if let (true, [name, value]) = (is_property, words.as_slice()) {
-        fault.helped(format!("it is a property: `{parent} … {name}={value}`"));
+        fault.add_help(format!("it is a property: `{parent} … {name}={value}`"));
         return;
     }
-    fault.helped(format!("write `{meant}`"));
+    fault.add_help(format!("write `{meant}`"));
     if !text.get(whole).is_some_and(has_comments) {
-        fault.rewrite(meant);
+        fault.add_fix(meant);
     }
 }
 
@@ -295,36 +295,36 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSi
         let message = "a string stands in double quotes";
         let fault = faults.error(Code::KdlSyntax, message, span, "");
         let inside = word.trim_matches(QUOTES);
-        fault.helped(format!("write `\"{inside}\"`"));
+        fault.add_help(format!("write `\"{inside}\"`"));
         if word.len() > 1 && word.ends_with(QUOTES) {
-            fault.rewrite(format!("\"{inside}\""));
+            fault.add_fix(format!("\"{inside}\""));
         }
         return false;
     }
     if matches!(unsigned, "true" | "false" | "null" | "inf" | "nan") {
         let fault = faults.error(Code::KdlSyntax, format!("`{word}` is a keyword"), span, "");
         fault
-            .helped(format!("KDL 2 writes it `#{word}`"))
-            .helped("KDL 1 wrote keywords without `#`; manifests are KDL 2");
-        fault.rewrite(format!("#{word}"));
+            .add_help(format!("KDL 2 writes it `#{word}`"))
+            .add_help("KDL 1 wrote keywords without `#`; manifests are KDL 2");
+        fault.add_fix(format!("#{word}"));
         return false;
     }
     if word.starts_with('#') && !KEYWORDS.contains(&word) {
         let message = format!("`{}` is no keyword of KDL", shorten(word));
         let fault = faults.error(Code::KdlSyntax, message, span, "");
         if word == "#include" {
-            fault.helped("another manifest is taken by `use \"common.kdl\"`");
+            fault.add_help("another manifest is taken by `use \"common.kdl\"`");
             return false;
         }
         if is_name || word == "#" {
-            fault.helped("a comment begins with `//`");
+            fault.add_help("a comment begins with `//`");
             return false;
         }
-        fault.noted("they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`");
+        fault.add_note("they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`");
         match nearest(word, KEYWORDS.iter().copied()) {
-            Some(near) => fault.mean(near),
+            Some(near) => fault.add_suggestion(near),
             None => {
-                fault.helped("write one of these, or leave the `#` out");
+                fault.add_help("write one of these, or leave the `#` out");
             }
         }
         return false;
@@ -332,7 +332,7 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSi
     if matches!(word, "r") && text.get(span.end..).is_some_and(|rest| rest.starts_with(['"', '#']))
     {
         let fault = faults.error(Code::KdlSyntax, "`r` does not begin a raw string", span, "");
-        fault.helped("KDL 1 wrote `r\"…\"`; KDL 2 writes `#\"…\"#`");
+        fault.add_help("KDL 1 wrote `r\"…\"`; KDL 2 writes `#\"…\"#`");
         return false;
     }
     let first = unsigned.strip_prefix('.').unwrap_or(unsigned);
@@ -342,17 +342,17 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSi
     if is_name {
         let message = format!("`{word}` is a number where a name is expected");
         let fault = faults.error(Code::KdlSyntax, message, span, "");
-        fault.helped("begin the name with a letter or `_`");
+        fault.add_help("begin the name with a letter or `_`");
         return false;
     }
     match number::read(unsigned) {
         Ok(()) => true,
         Err((message, help)) => {
             let fault = faults.error(Code::KdlNumber, message, span, "");
-            match number::meant(word) {
-                Some((text, why)) => fault.helped(format!("write `{text}`{why}")).rewrite(text),
+            match number::number_suggestion(word) {
+                Some((text, why)) => fault.add_help(format!("write `{text}`{why}")).add_fix(text),
                 None => {
-                    fault.helped(help);
+                    fault.add_help(help);
                 }
             }
             false

@@ -1,7 +1,7 @@
 //! Words that begin with a digit: the numbers of KDL, and what was meant by those that are none.
 
 use super::node_lints::shorten;
-use crate::nearest::written_out;
+use crate::nearest::expand_suffix;
 
 /// The way out of what begins with a digit and is no number.
 const NO_NUMBER: &str = "write digits alone, a name that begins with a letter, or a text in quotes";
@@ -52,7 +52,7 @@ fn integer(word: &str, digits: &str, radix: u32) -> Result<(), (String, &'static
 }
 
 /// What was meant by a word that is no number, and why it is written so.
-pub(super) fn meant(word: &str) -> Option<(String, &'static str)> {
+pub(super) fn number_suggestion(word: &str) -> Option<(String, &'static str)> {
     let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
     if let Some(number) = word.strip_suffix(',').filter(|number| !number.contains(',')) {
         return Some((number.to_owned(), ": blanks part arguments, `;` parts nodes"));
@@ -77,5 +77,5 @@ pub(super) fn meant(word: &str) -> Option<(String, &'static str)> {
     if word.strip_suffix('B').is_some_and(is_digits) {
         return Some((format!("mode=\"{word}\""), " for a swizzle of the hardware"));
     }
-    written_out(word).map(|number| (number, ", the number itself"))
+    expand_suffix(word).map(|number| (number, ", the number itself"))
 }

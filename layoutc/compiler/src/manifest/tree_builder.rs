@@ -86,7 +86,7 @@ impl<'t> TreeBuilder<'t, '_> {
         if !self.faults.tail_lost {
             let span = frame.brace.span.clone();
             let fault = self.faults.error(Code::KdlSyntax, "this block never closes", span, "");
-            fault.helped("close it with `}`");
+            fault.add_help("close it with `}`");
         }
         while let Some(frame) = self.frames.pop() {
             self.nodes = frame.nodes;
@@ -120,7 +120,7 @@ impl<'t> TreeBuilder<'t, '_> {
             self.slashed = !names || self.peek() == Some(KdlTokenKind::Equals);
             let message = "a node ends with its block";
             let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-            fault.helped(if self.slashed {
+            fault.add_help(if self.slashed {
                 "write it before the block".to_owned()
             } else {
                 "write `;` before the next node, or begin a new line".to_owned()
@@ -159,12 +159,12 @@ impl<'t> TreeBuilder<'t, '_> {
         let owner = if self.after_block {
             let message = "a node has one block";
             let fault = self.faults.error(Code::KdlSyntax, message, span, "a second one");
-            fault.helped("write all its nodes in one block");
+            fault.add_help("write all its nodes in one block");
             None
         } else if self.head.is_empty() && !self.slashed {
             let message = "a block without the name of a node before it";
             let fault = self.faults.error(Code::KdlSyntax, message, span, "");
-            fault.helped("write the `{` at the end of the line that names its node");
+            fault.add_help("write the `{` at the end of the line that names its node");
             None
         } else {
             self.take_head()
@@ -186,7 +186,7 @@ impl<'t> TreeBuilder<'t, '_> {
             if !self.faults.tail_lost {
                 let message = "this `}` closes nothing";
                 let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-                fault.helped("take it out, or one before it that closes a block too early");
+                fault.add_help("take it out, or one before it that closes a block too early");
             }
             return;
         };
@@ -215,7 +215,7 @@ impl<'t> TreeBuilder<'t, '_> {
             Some(KdlTokenKind::Close) | None => {
                 let message = "`/-` takes out what follows it, and nothing does";
                 let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-                fault.helped("take it out, or write it before a node");
+                fault.add_help("take it out, or write it before a node");
                 Some(())
             }
             Some(_) if self.head.is_empty() && !self.after_block => {
@@ -256,7 +256,7 @@ impl<'t> TreeBuilder<'t, '_> {
         if !self.faults.tail_lost {
             let span = brace.span.clone();
             let fault = self.faults.error(Code::KdlSyntax, "this block never closes", span, "");
-            fault.helped("close it with `}`");
+            fault.add_help("close it with `}`");
         }
         None
     }

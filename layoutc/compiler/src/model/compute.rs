@@ -378,7 +378,7 @@ pub struct LoopSchedule {
 
 impl LoopSchedule {
     /// Whether it says nothing of how loops go, but for the one of the vectors and those that cores share.
-    pub fn leaves_loops(&self) -> bool {
+    pub fn has_default_loops(&self) -> bool {
         let Self { loops, splits, unroll, vectorize: _, parallel: _ } = self;
         loops.is_empty() && splits.is_empty() && unroll.is_empty()
     }

@@ -167,7 +167,7 @@ impl LayoutCandidate {
 
     /// What it is to one who asks for another, as Glow's rules have it: by letters, attributes and strides. `None` where one
     /// of the two is no string of Glow's.
-    pub fn judged(&self, asked: &Self) -> Option<glow::Satisfaction> {
+    pub fn glow_satisfaction(&self, asked: &Self) -> Option<glow::Satisfaction> {
         let (own, asked) = (self.string.as_ref()?, asked.string.as_ref()?);
         let strides: Option<Vec<i128>> =
             self.tensor.layout.strides.iter().map(Expr::as_const).collect();
@@ -185,7 +185,7 @@ impl GraphTensor {
 
     /// Whether its layouts are of no concern: a constant that nobody asks to be kept, not to have one, or to have an
     /// attribute that no conversion gives.
-    pub fn is_loose(&self) -> bool {
+    pub fn is_unconstrained(&self) -> bool {
         let is_bound =
             |candidate: &LayoutCandidate| candidate.is_forbidden || candidate.is_opaque();
         let is_pinned = self.is_pinned || self.candidates.iter().any(is_bound);
@@ -193,7 +193,7 @@ impl GraphTensor {
     }
 
     /// What having it in one candidate is to one who asks for another.
-    pub fn fit(&self, has: usize, asked: usize) -> Compatibility {
+    pub fn compatibility(&self, has: usize, asked: usize) -> Compatibility {
         let fits = self.candidates.get(has).map(|candidate| &candidate.fits);
         fits.and_then(|fits| fits.get(asked)).copied().unwrap_or(Compatibility::Differs)
     }

@@ -35,7 +35,7 @@ pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
 }
 
 /// A way out.
-pub(super) fn way_out(error: &Inexpressible, layout: &Layout) -> &'static str {
+pub(super) fn help_text(error: &Inexpressible, layout: &Layout) -> &'static str {
     match error {
         Inexpressible::Symbolic => "give the extents: `--shape 2,64,56,56`",
         Inexpressible::Padding if !layout.symbols.is_empty() => {

@@ -10,7 +10,7 @@ use layoutc_algebra::notation::{self, Notation, NotationAxes, NotationError, Not
 
 use serde_json::Value;
 
-use super::inexpressible::{lack, way_out};
+use super::inexpressible::{help_text, lack};
 use crate::check::{RayonExecutor, bare_fault, build_fault};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
@@ -61,7 +61,7 @@ impl ParsedLayout {
         let extent = |axis: &Axis| match axis.extent.as_const().and_then(|n| i64::try_from(n).ok())
         {
             Some(extent) => Value::from(extent),
-            None => Value::from(layout_names::expr(&axis.extent, &self.layout)),
+            None => Value::from(layout_names::layout_expr(&axis.extent, &self.layout)),
         };
         self.layout.logical.iter().map(extent).collect()
     }
@@ -138,7 +138,7 @@ pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, Trans
         let message = format!("`{}` cannot express {}", to.word(), lack(&error, layout));
         let place = FileSpan::new(&Arc::from(FILE), 0..read.length);
         let mut diagnostic = Diagnostic::error(Code::NotationInexpressible, message, place, "");
-        diagnostic.helped(way_out(&error, layout));
+        diagnostic.add_help(help_text(&error, layout));
         diagnostic
     })?;
     counts_bytes(to, &written.text, read.dtype)?;

@@ -243,7 +243,7 @@ impl<'a> SlotOwners<'a> {
         let is_searched = subject == PictureSubject::SharedView || figures.layout.inverse.is_none();
         let is_complete = is_searched && count.is_some_and(|count| count <= FEW);
         if is_complete {
-            every(&figures.logical, &mut |logical| {
+            for_each_index(&figures.logical, &mut |logical| {
                 if let Some(spot) = figures.spot(logical) {
                     known.entry(spot.offset).or_insert_with(|| logical.to_vec());
                 }
@@ -282,7 +282,7 @@ impl<'a> SlotOwners<'a> {
 }
 
 /// Visits every index of a shape, row by row.
-fn every(shape: &[i128], visit: &mut dyn FnMut(&[i128])) {
+fn for_each_index(shape: &[i128], visit: &mut dyn FnMut(&[i128])) {
     if shape.contains(&0) {
         return;
     }

@@ -158,7 +158,7 @@ pub(crate) fn logical_bytes(
 }
 
 fn bytes_of(dtype: Dtype, elements: &Algebra) -> Result<Algebra, PlanError> {
-    match dtype.fewest_whole() {
+    match dtype.byte_group() {
         (1, bytes) => Ok(scale(elements, bytes.into())?),
         // 8 elements of 1 bit, 4 of 2, 2 of 4 share a byte.
         (several, 1) => Ok(ceil_div(elements, several.into())?),
@@ -168,7 +168,7 @@ fn bytes_of(dtype: Dtype, elements: &Algebra) -> Result<Algebra, PlanError> {
 
 /// `(elements * bits + more) // 8`, without a number that is larger than the bytes are.
 fn bytes_of_stream(dtype: Dtype, elements: &Algebra, more: i128) -> Result<Algebra, PlanError> {
-    let (several, bytes) = dtype.fewest_whole();
+    let (several, bytes) = dtype.byte_group();
     let several = Algebra::constant(several.into());
     let whole = scale(&fold(BinOp::FloorDiv, elements, &several)?, bytes.into())?;
     let rest = scale(&fold(BinOp::Mod, elements, &several)?, dtype.element_bits().into())?;
@@ -313,7 +313,7 @@ pub(super) fn whole_bytes(
     elements: &Algebra,
 ) -> Result<(Algebra, Algebra), PlanError> {
     let dtype = context.tensor.dtype;
-    let whole = match dtype.fewest_whole() {
+    let whole = match dtype.byte_group() {
         (several, 1) => fold(BinOp::FloorDiv, elements, &Algebra::constant(several.into()))?,
         _ => bytes_of_stream(dtype, elements, 0)?,
     };

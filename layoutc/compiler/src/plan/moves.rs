@@ -503,7 +503,7 @@ pub(super) fn over(
 
 /// The fewest bytes that elements of these bits fill: 3 for 3 bits, and 1 where all of them would be the same.
 pub(crate) fn repeat_in_bytes(bits: u64, (dtype, high_first): (Dtype, bool)) -> Vec<u8> {
-    let (elements, bytes) = dtype.fewest_whole();
+    let (elements, bytes) = dtype.byte_group();
     let width = dtype.element_bits();
     let mut stream = 0_u128;
     for k in 0..elements {

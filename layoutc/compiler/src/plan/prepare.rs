@@ -86,7 +86,7 @@ impl Parts<'_> {
                 self.fill_loop(context, buffer, to, cores)?;
             }
         } else if rest == Rest::Zero && context.is_packed() {
-            let (several, _) = context.tensor.dtype.fewest_whole();
+            let (several, _) = context.tensor.dtype.byte_group();
             if !is_multiple(elements, several.into(), &context.layout.symbols) {
                 let (whole, all) = whole_bytes(context, elements)?;
                 let (from, to) = (lower(&whole, &symbol)?, lower(&all, &symbol)?);

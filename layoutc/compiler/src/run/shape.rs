@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
-use crate::model::{Tensor, bytes_of};
+use crate::model::{Tensor, layout_bytes};
 use crate::plan::index::count;
 
 use super::RunError;
@@ -71,7 +71,7 @@ pub fn sizes(
     };
     let elements = count(&layout.logical)?;
     let dense = bytes(number(tensor, &elements, symbols)?)?;
-    let laid_out = number(tensor, &bytes_of(layout, tensor.dtype.element_bits()), symbols)?;
+    let laid_out = number(tensor, &layout_bytes(layout, tensor.dtype.element_bits()), symbols)?;
     Ok((dense, usize::try_from(laid_out).map_err(|_| RunError::TooLarge)?))
 }
 

@@ -75,7 +75,7 @@ impl ConversionCosts {
             if target.is_none_or(|to| to.is_forbidden) {
                 return INFINITE;
             }
-            if tensor.fit(from, to) == Compatibility::Satisfied {
+            if tensor.compatibility(from, to) == Compatibility::Satisfied {
                 return 0;
             }
             let is_opaque = target.is_none_or(LayoutCandidate::is_opaque);

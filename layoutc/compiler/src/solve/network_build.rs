@@ -88,7 +88,7 @@ pub(super) fn build(
             TensorRole::Input | TensorRole::Result { .. } => prices(k, from, to),
         };
         let side = side(graph, k, tensor, (&price, scale));
-        if let Some(producer) = producers.get(k).filter(|_| !tensor.is_loose()) {
+        if let Some(producer) = producers.get(k).filter(|_| !tensor.is_unconstrained()) {
             connect(&side, producer, &nodes, &mut network)?;
         }
         tensors.push(side);
@@ -104,7 +104,7 @@ fn scale(graph: &Graph, prices: &ConversionPrices<'_>) -> CostScale {
     let mut bytes: u128 = graph.nodes.iter().map(choices).sum();
     let transposed = graph.nodes.iter().filter(|node| node.transposed.is_some()).count();
     let mut conversions = u64::try_from(transposed).unwrap_or(u64::MAX);
-    for (k, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_loose()) {
+    for (k, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_unconstrained()) {
         let count = tensor.candidates.len();
         let all = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
         let dearest = all.filter_map(|(from, to)| prices(k, from, to)).max().map_or(0, u128::from);
@@ -132,7 +132,7 @@ fn producer(
             }
         }
         (TensorRole::Input | TensorRole::Constant, Some(declared)) => Producer::Fixed(declared),
-        (TensorRole::Constant, None) if tensor.is_loose() => Producer::Fixed(0),
+        (TensorRole::Constant, None) if tensor.is_unconstrained() => Producer::Fixed(0),
         (TensorRole::Input | TensorRole::Constant, None) => {
             let cost = |candidate: &LayoutCandidate| {
                 if candidate.is_forbidden { INFINITE } else { 0 }
@@ -275,7 +275,7 @@ impl GraphNetwork {
                 masks.get(choice).copied().unwrap_or(0)
             });
             let mask = asked.fold(side.fixed, |all, mask| all | mask);
-            if tensor.is_loose() {
+            if tensor.is_unconstrained() {
                 root = constant_root(tensor, side, mask);
                 conversions.extend(at_load(k, tensor, side, (root, mask)));
             } else {
@@ -299,7 +299,7 @@ fn constant_root(tensor: &GraphTensor, side: &TensorDemand, mask: usize) -> usiz
 
 /// Whether a step moves no byte.
 fn is_free(tensor: &GraphTensor, step: ConversionStep) -> bool {
-    tensor.fit(step.from, step.to) == Compatibility::Satisfied
+    tensor.compatibility(step.from, step.to) == Compatibility::Satisfied
 }
 
 /// What a constant becomes once, when it is loaded.

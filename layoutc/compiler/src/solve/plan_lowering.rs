@@ -116,7 +116,7 @@ impl<'a> ScheduleBuilder<'a> {
         let moved = node.transposed.as_ref().zip(reads.first()).zip(node.outputs.first());
         match (choice.way, moved) {
             (OperatorLowering::Alias, Some(((_, from), to))) => {
-                self.held(*to, stored(self.plan, *to), from.buffer);
+                self.add_buffer_alias(*to, stored(self.plan, *to), from.buffer);
             }
             (OperatorLowering::Conversion, Some(((axes, from), to))) => {
                 self.written(*to, BufferRole::Intermediate);
@@ -161,7 +161,7 @@ impl<'a> ScheduleBuilder<'a> {
             let Some(from) = self.of.get(&(position, conversion.from)).cloned() else { continue };
             if conversion.is_free {
                 // The bytes are there: whoever asks for this layout reads them.
-                self.held(position, conversion.to, from.buffer);
+                self.add_buffer_alias(position, conversion.to, from.buffer);
                 continue;
             }
             let use_of =
@@ -177,7 +177,7 @@ impl<'a> ScheduleBuilder<'a> {
     }
 
     /// A tensor in a layout that a buffer is too.
-    fn held(&mut self, tensor: usize, candidate: usize, buffer: usize) {
+    fn add_buffer_alias(&mut self, tensor: usize, candidate: usize, buffer: usize) {
         let Some(found) = self.graph.tensors.get(tensor) else { return };
         let layout = found.text(candidate).to_owned();
         let is_own = candidate == stored(self.plan, tensor);

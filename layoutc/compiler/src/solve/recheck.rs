@@ -32,7 +32,7 @@ pub(super) fn recheck(
             if !own.contains(&from) {
                 return Err(format!("`{}` is converted before it is there", tensor.name));
             }
-            let is_free = tensor.fit(from, to) == Compatibility::Satisfied;
+            let is_free = tensor.compatibility(from, to) == Compatibility::Satisfied;
             let paid = if is_free || tensor.is_constant() { Some(0) } else { price(k, from, to) };
             let cost = paid.ok_or_else(|| format!("`{}` cannot be converted so", tensor.name))?;
             if cost != conversion.cost || is_free != conversion.is_free {

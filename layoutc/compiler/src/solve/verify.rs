@@ -35,7 +35,7 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
         else {
             continue;
         };
-        if tensor.fit(own, asked) != Compatibility::Satisfied {
+        if tensor.compatibility(own, asked) != Compatibility::Satisfied {
             let (has, asks) = (tensor.text(own), tensor.text(asked));
             let message = format!("`{}` is {has}, and the output asks for {asks}", tensor.name);
             let error =
@@ -91,12 +91,13 @@ impl GraphVerifier<'_> {
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, asked)| {
             let (own, asked) = (self.layout(*k)?, (*asked)?);
             let tensor = tensor(*k)?;
-            let is_wrong = !tensor.is_loose() && tensor.fit(own, asked) != Compatibility::Satisfied;
+            let is_wrong = !tensor.is_unconstrained()
+                && tensor.compatibility(own, asked) != Compatibility::Satisfied;
             is_wrong.then_some((*k, own, asked, true))
         });
         let writes = node.outputs.iter().zip(&choice.outputs).filter_map(|(k, given)| {
             let own = self.layout(*k)?;
-            let is_wrong = tensor(*k)?.fit(*given, own) != Compatibility::Satisfied;
+            let is_wrong = tensor(*k)?.compatibility(*given, own) != Compatibility::Satisfied;
             is_wrong.then_some((*k, *given, own, false))
         });
         reads.chain(writes).collect()
@@ -114,11 +115,11 @@ impl GraphVerifier<'_> {
         };
         let (name, by) = (&tensor.name, &node.name);
         let (has, asks) = (tensor.text(own), tensor.text(asked));
-        if tensor.fit(own, asked) == Compatibility::Unknown {
+        if tensor.compatibility(own, asked) == Compatibility::Unknown {
             let message = format!("whether `{name}`, which is {has}, does for {asks} is not known");
             let error = Diagnostic::error(Code::GraphUnknown, message, node.place.clone(), "asks");
             let help = "give the tensor the same attribute, or leave it out of what is asked";
-            let error = error.also(choice.place.clone(), "what is accepted");
+            let error = error.with_label(choice.place.clone(), "what is accepted");
             return declared(error, tensor).help(help);
         }
         let (message, label) = match (is_read, node.shares_layout) {
@@ -136,16 +137,16 @@ impl GraphVerifier<'_> {
         };
         let mut error =
             Diagnostic::error(Code::GraphUnsatisfied, message, node.place.clone(), label);
-        error = error.also(choice.place.clone(), "what is accepted");
+        error = error.with_label(choice.place.clone(), "what is accepted");
         let path = self.path(position);
         let origin = path.last().copied().filter(|_| is_read).unwrap_or(position);
         error = declared(error, self.graph.tensors.get(origin).unwrap_or(tensor));
         if is_read && path.len() > 1 {
-            error.noted(format!("the layout comes by {} → {by}", self.way(&path)));
+            error.add_note(format!("the layout comes by {} → {by}", self.path_text(&path)));
         }
         error.notes.extend(alignments(tensor, own, asked));
         if let Some(k) = choice.alternative.filter(|_| node.choices.len() > 1) {
-            error.noted(format!("alternative {k} of `{}` leaves least to change", node.op));
+            error.add_note(format!("alternative {k} of `{}` leaves least to change", node.op));
         }
         with_fix(error, tensor, own, asked)
     }
@@ -172,7 +173,7 @@ impl GraphVerifier<'_> {
     }
 
     /// `x → relu1 → r`, of a path backwards.
-    fn way(&self, path: &[usize]) -> String {
+    fn path_text(&self, path: &[usize]) -> String {
         let mut names: Vec<&str> = Vec::new();
         for position in path.iter().rev() {
             let Some(tensor) = self.graph.tensors.get(*position) else { continue };
@@ -190,14 +191,14 @@ fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
     let Some(declared) = tensor.declared.and_then(|k| tensor.candidates.get(k)) else {
         return error.note(format!("`{}` declares no layout", tensor.name));
     };
-    error.also(declared.place.clone(), format!("`{}` is declared here", tensor.name))
+    error.with_label(declared.place.clone(), format!("`{}` is declared here", tensor.name))
 }
 
 /// The steps along axes that are not what is asked for.
 fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
     let [own, asked] = [own, asked].map(|k| tensor.candidates.get(k));
     let Some((own, asked)) = own.zip(asked) else { return Vec::new() };
-    match own.judged(asked) {
+    match own.glow_satisfaction(asked) {
         Some(Satisfaction::Unsatisfied(unmet)) => {
             let is_align =
                 |unmet: &&UnmetRequirement| matches!(unmet, UnmetRequirement::Align { .. });

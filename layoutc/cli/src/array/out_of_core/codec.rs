@@ -47,7 +47,7 @@ impl From<RunError> for CodecError {
 
 impl ElementCodec {
     /// The bytes that are turned round in an array of such elements.
-    pub(crate) fn turned_of(descr: &NpyDescr) -> Option<usize> {
+    pub(crate) fn swap_width_of(descr: &NpyDescr) -> Option<usize> {
         let part = part_bytes(descr);
         (descr.is_big && descr.kind != 'V' && part > 1).then_some(part)
     }
@@ -58,7 +58,7 @@ impl ElementCodec {
     }
 
     /// Turns round what was read.
-    pub(crate) fn turn(&self, read: &mut [u8]) {
+    pub(crate) fn swap_bytes(&self, read: &mut [u8]) {
         if let Some(part) = self.swap_width {
             read.chunks_exact_mut(part).for_each(<[u8]>::reverse);
         }

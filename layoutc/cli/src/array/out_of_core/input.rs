@@ -51,13 +51,13 @@ impl InputFile {
     }
 
     /// Says that bytes will be read soon.
-    pub(crate) fn expect(&self, at: u64, bytes: usize) {
+    pub(crate) fn prefetch(&self, at: u64, bytes: usize) {
         let bytes = std::num::NonZeroU64::new(bytes as u64);
         let _ = fadvise(&self.file, self.offset + at, bytes, Advice::WillNeed);
     }
 
     /// Refuses to go on with a file that was changed while it was read.
-    pub(crate) fn is_same(&self) -> Result<(), CommandError> {
+    pub(crate) fn check_unchanged(&self) -> Result<(), CommandError> {
         let metadata = self.file.metadata().map_err(|error| self.fault(&error))?;
         if state(&metadata) == self.state {
             return Ok(());
@@ -66,7 +66,7 @@ impl InputFile {
         let message = format!("`{path}` was changed while it was read");
         let help = "give the same command again once nobody writes to it";
         Err(CommandError::Machine(Box::new(
-            Diagnostic::placeless(Code::OutputIo, message).help(help),
+            Diagnostic::without_span(Code::OutputIo, message).help(help),
         )))
     }
 

@@ -73,7 +73,7 @@ impl Journal {
 
     /// Says in an empty journal what the part is of.
     pub(crate) fn begin(&mut self, origin: &Provenance) -> io::Result<()> {
-        self.add(&told(origin))?;
+        self.add(&origin_line(origin))?;
         self.file.sync_data()
     }
 
@@ -90,7 +90,7 @@ impl Journal {
     }
 }
 
-fn told(Provenance { input, layout, cut, part }: &Provenance) -> String {
+fn origin_line(Provenance { input, layout, cut, part }: &Provenance) -> String {
     format!("{MAGIC}{VERSION} input {input} layout {layout} part {part} cut {cut}")
 }
 

@@ -30,8 +30,8 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
 
 /// What is taken where nothing is asked for: a quarter of the memory of the machine, or of its control group where that
 /// has less, 1 GiB at most.
-pub(crate) fn share() -> u64 {
-    let all = [machine(), group()].into_iter().flatten().min();
+pub(crate) fn default_limit() -> u64 {
+    let all = [machine(), cgroup_limit()].into_iter().flatten().min();
     all.map_or(MOST, |all| all.checked_div(SHARE).unwrap_or(MOST)).clamp(LEAST, MOST)
 }
 
@@ -43,7 +43,7 @@ fn machine() -> Option<u64> {
 }
 
 /// The least limit of the control groups that this process is in, of both versions.
-fn group() -> Option<u64> {
+fn cgroup_limit() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/cgroup").ok()?;
     let limits = text.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -85,6 +85,6 @@ mod tests {
 
     #[test]
     fn what_is_taken_unasked_is_a_share_within_bounds() {
-        assert!((LEAST..=MOST).contains(&share()));
+        assert!((LEAST..=MOST).contains(&default_limit()));
     }
 }

@@ -25,7 +25,7 @@ use layoutc_compiler::model::Tensor;
 use layoutc_compiler::run::RunError;
 use layoutc_compiler::run::pieces::{DenseFile, Direction, InPieces, Recast, padding};
 
-use super::tensor_file::{SymbolValues, unmoved};
+use super::tensor_file::{SymbolValues, relayout_error};
 use crate::command_error::CommandError;
 use crate::console::{Console, write_plainly};
 use crate::interrupt::{self, WriteGuard};
@@ -33,7 +33,7 @@ use crate::progress::{Progress, ProgressTask, ProgressUnit, percent};
 
 pub(crate) use codec::{ElementCodec, UnpackedBits, dense_bits};
 pub(crate) use input::InputFile;
-pub(crate) use partial_file::{forget, names};
+pub(crate) use partial_file::{discard_leftover, names};
 
 use codec::CodecError;
 use journal::Provenance;
@@ -83,7 +83,7 @@ pub(crate) struct RelayoutStats {
 impl RelayoutJob<'_> {
     /// Moves the tensor.
     pub(crate) fn run(mut self, console: &Console) -> Result<RelayoutStats, CommandError> {
-        let unmoved = |error: RunError| unmoved(self.tensor, &error);
+        let unmoved = |error: RunError| relayout_error(self.tensor, &error);
         self.codec.recast =
             Recast::of(self.tensor, self.values, self.direction).map_err(unmoved)?;
         if self.direction == Direction::Pack {
@@ -106,16 +106,17 @@ impl RelayoutJob<'_> {
         let pieces = pieces.recut(&part.cut, self.memory).unwrap_or(pieces);
         let count = self.count(&pieces);
         let first = part.done.min(count);
-        self.tell(&part, first, count, console);
+        self.report_resume(&part, first, count, console);
         let done = PieceCounter::from(first);
         let moved = self.all(&pieces, &mut part, (&done, count), console);
-        let moved = moved.and_then(|()| self.input.is_same()).and_then(|()| part.commit(count));
+        let moved =
+            moved.and_then(|()| self.input.check_unchanged()).and_then(|()| part.commit(count));
         match moved {
             Ok(()) => {
                 part.finish()?;
                 Ok(RelayoutStats { pieces: count, resumed: first })
             }
-            Err(fault) => Err(self.ended_early(fault, part, [done.get(), count])),
+            Err(fault) => Err(self.early_end_error(fault, part, [done.get(), count])),
         }
     }
 
@@ -148,7 +149,7 @@ impl RelayoutJob<'_> {
     }
 
     /// Says what becomes of a part that was there.
-    fn tell(&self, part: &PartialFile, first: u64, count: u64, console: &Console) {
+    fn report_resume(&self, part: &PartialFile, first: u64, count: u64, console: &Console) {
         if console.quiet || console.is_for_programs() {
             return;
         }
@@ -192,7 +193,7 @@ impl RelayoutJob<'_> {
     }
 
     /// Keeps what is done where that is of use, and says how to go on.
-    fn ended_early(
+    fn early_end_error(
         &self,
         fault: CommandError,
         mut part: PartialFile,
@@ -210,7 +211,7 @@ impl RelayoutJob<'_> {
                 CommandError::Interrupted
             }
             // What could not be made to be on the disk once may be lost, whatever is said later.
-            CommandError::Machine(diagnostic) if self.input.is_same().is_ok() => {
+            CommandError::Machine(diagnostic) if self.input.check_unchanged().is_ok() => {
                 CommandError::Machine(Box::new(diagnostic.help(help(part.done))))
             }
             // Of an input that was changed meanwhile, or has to be, nothing is of use.
@@ -222,17 +223,17 @@ impl RelayoutJob<'_> {
     }
 
     /// Why a tensor could not be moved that was found good.
-    fn unmoved(&self, error: &RunError) -> CommandError {
-        unmoved(self.tensor, error)
+    fn relayout_error(&self, error: &RunError) -> CommandError {
+        relayout_error(self.tensor, error)
     }
 
     /// Why elements could not be taken; `element` says the number of one that is so many bytes behind the first.
     fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> CommandError {
         match error {
-            CodecError::Run(error) => self.unmoved(error),
+            CodecError::Run(error) => self.relayout_error(error),
             CodecError::Value { at, byte, dtype } => {
                 let kind = self.codec.unpacked_bits.map_or('u', |spread| spread.kind);
-                super::tensor_file::no_value(
+                super::tensor_file::invalid_value_error(
                     &self.input.name(),
                     (element(*at), *byte),
                     kind,
@@ -279,9 +280,9 @@ fn repeat(pattern: Option<&[u8]>, bytes: &mut [u8]) {
 }
 
 /// What a thread ended with.
-fn joined(thread: ScopedJoinHandle<'_, Result<(), CommandError>>) -> Result<(), CommandError> {
+fn join_thread(thread: ScopedJoinHandle<'_, Result<(), CommandError>>) -> Result<(), CommandError> {
     thread.join().unwrap_or_else(|_| {
         let message = "a thread ended early".to_owned();
-        Err(CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))))
+        Err(CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message))))
     })
 }

@@ -71,7 +71,7 @@ impl PartialFile {
         fits: impl FnOnce(&str) -> bool,
     ) -> Result<Self, CommandError> {
         let [path, journal_path] = names(place);
-        keep_foreign(&path, &journal_path, wanted.is_fresh)?;
+        check_owned(&path, &journal_path, wanted.is_fresh)?;
         let file = locked(&journal_path, wanted.output)?;
         let opened =
             Journal::open(file).map_err(|error| CommandError::io("read", &journal_path, &error))?;
@@ -82,7 +82,7 @@ impl PartialFile {
                 "`{shown}` is there and no journal; move it away, or give its place up by `--no-resume`"
             )));
         }
-        let known = match known(&path, wanted, found, fits) {
+        let known = match resume_point(&path, wanted, found, fits) {
             Ok((file, cut, done)) => {
                 let place = place.to_owned();
                 let restart_reason = None;
@@ -154,7 +154,7 @@ impl PartialFile {
 
 /// Removes the part and the journal that were left beside `place` by what ended early: the file is whole now. What has
 /// no journal of ours stays, and so does what another process is at.
-pub(crate) fn forget(place: &Path) {
+pub(crate) fn discard_leftover(place: &Path) {
     let [path, journal_path] = names(place);
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
     let opened = File::options().read(true).write(true).custom_flags(flags).open(&journal_path);
@@ -170,7 +170,7 @@ pub(crate) fn forget(place: &Path) {
 }
 
 /// Refuses to take the place of a file that has no journal: it is somebody else's.
-fn keep_foreign(path: &Path, journal: &Path, is_fresh: bool) -> Result<(), CommandError> {
+fn check_owned(path: &Path, journal: &Path, is_fresh: bool) -> Result<(), CommandError> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
     let shown = path.display();
     if !metadata.is_file() {
@@ -221,11 +221,11 @@ fn busy(output: &Path) -> CommandError {
     let output = output.display();
     let message = format!("another process is writing `{output}`");
     let help = "wait until it has ended, or name another output";
-    CommandError::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
+    CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message).help(help)))
 }
 
 /// The part that a journal tells of, how it is cut and how many of its pieces are done; else why it counts for nothing.
-fn known(
+fn resume_point(
     path: &Path,
     wanted: &PartialFileSpec<'_>,
     found: JournalState,

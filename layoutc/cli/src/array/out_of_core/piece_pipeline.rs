@@ -11,7 +11,7 @@ use layoutc_compiler::run::pieces::{Direction, Piece, Pieces, Runs};
 
 use super::partial_file::PartialFile;
 use super::piece_sync::{PieceCounter, WriteProgress, sync};
-use super::{RelayoutJob, joined, repeat};
+use super::{RelayoutJob, join_thread, repeat};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
@@ -69,14 +69,16 @@ pub(super) fn run(
     let (source_back, target_back) = (sources.give, targets.give);
     thread::scope(|scope| {
         let reads = scope.spawn(move || all.read(first, &sources.take, &load));
-        let moves = scope.spawn(move || all.carry(&loaded, &targets.take, &source_back, &store));
+        let moves =
+            scope.spawn(move || all.relayout_pieces(&loaded, &targets.take, &source_back, &store));
         let writes = scope.spawn(move || {
             all.write(&stored, &target_back, &tell)
                 .map_err(|error| CommandError::io("write", &path, &error))
         });
         let syncs = scope.spawn(move || sync(&told, batch, part, &job.input));
         // Why one stopped is why those before it did.
-        let ended = [joined(syncs), joined(writes), joined(moves), joined(reads)];
+        let ended =
+            [join_thread(syncs), join_thread(writes), join_thread(moves), join_thread(reads)];
         ended.into_iter().collect()
     })
 }
@@ -116,17 +118,17 @@ impl PiecePipeline<'_> {
             number += 1;
             next = (number < self.pieces.count()).then(|| self.pieces.piece(number));
             if let Some(next) = &next {
-                self.expect(next, unit);
+                self.prefetch(next, unit);
             }
             let Ok(mut held) = free.recv() else { return Ok(()) };
             let [runs, _] = self.sides(&piece);
             held.resize(runs.units().saturating_mul(unit), 0);
             for run in runs.each(unit) {
                 let there = held.get_mut(run.held..).and_then(|held| held.get_mut(..run.length));
-                let there = there.ok_or_else(|| self.job.unmoved(&RunError::Outside))?;
+                let there = there.ok_or_else(|| self.job.relayout_error(&RunError::Outside))?;
                 self.job.input.read(run.at, there)?;
             }
-            self.job.codec.turn(&mut held);
+            self.job.codec.swap_bytes(&mut held);
             if load.send(PieceBuffer { number, piece, held }).is_err() {
                 return Ok(());
             }
@@ -135,15 +137,15 @@ impl PiecePipeline<'_> {
     }
 
     /// Has the system read short runs before they are needed.
-    fn expect(&self, piece: &Piece, unit: usize) {
+    fn prefetch(&self, piece: &Piece, unit: usize) {
         let [runs, _] = self.sides(piece);
         for run in runs.each(unit).filter(|run| run.length < SHORT) {
-            self.job.input.expect(run.at, run.length);
+            self.job.input.prefetch(run.at, run.length);
         }
     }
 
     /// Moves the elements of each piece.
-    fn carry(
+    fn relayout_pieces(
         &self,
         loaded: &Receiver<PieceBuffer>,
         free: &Receiver<Vec<u8>>,
@@ -187,7 +189,7 @@ impl PiecePipeline<'_> {
             repeat(job.padding.as_deref(), target);
         }
         let moved = self.pieces.run(piece, Direction::Pack, dense, target);
-        moved.map_err(|error| job.unmoved(&error))
+        moved.map_err(|error| job.relayout_error(&error))
     }
 
     fn unpack(
@@ -203,11 +205,11 @@ impl PiecePipeline<'_> {
         target.resize(units.saturating_mul(file_unit), 0);
         if job.codec.is_plain() {
             let moved = self.pieces.run(piece, Direction::Unpack, held, target);
-            return moved.map_err(|error| job.unmoved(&error));
+            return moved.map_err(|error| job.relayout_error(&error));
         }
         own.resize(units.saturating_mul(unit), 0);
         let moved = self.pieces.run(piece, Direction::Unpack, held, own);
-        moved.map_err(|error| job.unmoved(&error))?;
+        moved.map_err(|error| job.relayout_error(&error))?;
         let elements = units.saturating_mul(self.pieces.unit_elements);
         let encoded = job.codec.encode((own, elements), target);
         encoded.map_err(|error| job.refused(&error, |at| at as u64))

@@ -52,7 +52,7 @@ pub(crate) fn sync(
             last = next;
         }
         if bytes >= batch {
-            input.is_same()?;
+            input.check_unchanged()?;
             part.commit(last.pieces)?;
             bytes = 0;
         }

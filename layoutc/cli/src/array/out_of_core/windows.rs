@@ -14,7 +14,7 @@ use layoutc_compiler::run::pieces::{Direction, Indexed, Lives, Span};
 
 use super::partial_file::PartialFile;
 use super::piece_sync::{PieceCounter, WriteProgress, sync};
-use super::{RelayoutJob, joined};
+use super::{RelayoutJob, join_thread};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
@@ -46,7 +46,7 @@ pub(super) fn run(
     thread::scope(|scope| {
         let moves = scope.spawn(move || windows.all(done, &tell));
         let syncs = scope.spawn(move || sync(&told, batch, part, &job.input));
-        let ended = [joined(syncs), joined(moves)];
+        let ended = [join_thread(syncs), join_thread(moves)];
         ended.into_iter().collect()
     })
 }
@@ -93,7 +93,7 @@ impl WindowedRelayout<'_> {
     }
 
     fn outside(&self) -> CommandError {
-        self.job.unmoved(&RunError::Outside)
+        self.job.relayout_error(&RunError::Outside)
     }
 
     /// Writes some padding.
@@ -127,7 +127,7 @@ impl WindowedRelayout<'_> {
         let written = room.outer.len() as u64;
         if job.direction == Direction::Pack {
             job.input.read(at, &mut room.outer)?;
-            job.codec.turn(&mut room.outer);
+            job.codec.swap_bytes(&mut room.outer);
             if !job.codec.is_plain() {
                 let element = |at: usize| (first + at) as u64;
                 let decoded = job.codec.decode(&room.outer, &mut room.own);
@@ -181,7 +181,7 @@ impl WindowedRelayout<'_> {
 
     fn read(&self, span: &Span, bytes: &mut [u8]) -> Result<(), CommandError> {
         self.job.input.read(span.at, bytes)?;
-        self.job.codec.turn(bytes);
+        self.job.codec.swap_bytes(bytes);
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use layoutc_compiler::notations::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::args::{ReportFormat, TranslateArgs, typed};
+use crate::args::{ReportFormat, TranslateArgs, restore_minus};
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::Report;
@@ -34,11 +34,11 @@ pub(crate) fn run(
         "all" => Notation::ALL.to_vec(),
         word => vec![notation(word)?],
     };
-    let shape = args.shape.as_deref().map(|shape| extents(&typed(shape))).transpose()?;
+    let shape = args.shape.as_deref().map(|shape| extents(&restore_minus(shape))).transpose()?;
     let names = args.axis_names.as_deref().map(axis_names).transpose()?;
     let dtype = args.dtype.as_deref().map(dtype).transpose()?;
     let sizes = args.set.iter().map(|text| size(text)).collect::<Result<Vec<_>, _>>()?;
-    let text = typed(&args.text);
+    let text = restore_minus(&args.text);
     let asked = TranslateRequest {
         from,
         text: &text,
@@ -54,14 +54,14 @@ pub(crate) fn run(
     };
     for to in &targets {
         match (written(&read, *to), targets.len()) {
-            (Ok(written), count) => told(from, *to, &read, &written, count > 1, console),
+            (Ok(written), count) => print_text(from, *to, &read, &written, count > 1, console),
             (Err(TranslateError::Asked(message)), 1) => return Err(CommandError::Usage(message)),
             (Err(TranslateError::Faulty(error)), 1) => return Ok(faulty(*error, &text, console)),
             (Err(TranslateError::Asked(message)), _) => {
-                lacking(from, *to, &read, &message, console)
+                print_inexpressible(from, *to, &read, &message, console)
             }
             (Err(TranslateError::Faulty(error)), _) => {
-                lacking(from, *to, &read, &error.message, console)
+                print_inexpressible(from, *to, &read, &error.message, console)
             }
         }
     }
@@ -78,7 +78,7 @@ fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> CommandOutcom
 }
 
 /// Prints a text; among several, behind the name of its notation.
-fn told(
+fn print_text(
     from: Notation,
     to: Notation,
     read: &ParsedLayout,
@@ -113,7 +113,7 @@ fn told(
 }
 
 /// Prints, among several, what a notation lacks.
-fn lacking(
+fn print_inexpressible(
     from: Notation,
     to: Notation,
     read: &ParsedLayout,
@@ -181,7 +181,7 @@ fn axis_names(text: &str) -> Result<Vec<String>, CommandError> {
 
 fn dtype(word: &str) -> Result<Dtype, CommandError> {
     Dtype::parse(word).ok_or_else(|| {
-        let hint = Dtype::called_elsewhere(word)
+        let hint = Dtype::from_foreign_name(word)
             .map_or(String::new(), |dtype| format!("; it is called `{dtype}`"));
         CommandError::Usage(format!("there is no element type `{word}`{hint}"))
     })

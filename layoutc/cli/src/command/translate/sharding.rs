@@ -9,7 +9,7 @@ use layoutc_compiler::notations::sharding::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::args::{ReportFormat, TranslateArgs, typed};
+use crate::args::{ReportFormat, TranslateArgs, restore_minus};
 use crate::command::CommandOutcome;
 use crate::command_error::CommandError;
 use crate::console::Console;
@@ -41,8 +41,8 @@ pub(super) fn run(
             "`{option}` says nothing of a sharding: leave it out"
         )));
     }
-    let shape = args.shape.as_deref().map(|shape| extents(&typed(shape))).transpose()?;
-    let text = typed(&args.text);
+    let shape = args.shape.as_deref().map(|shape| extents(&restore_minus(shape))).transpose()?;
+    let text = restore_minus(&args.text);
     let read = match read(&text, shape.as_deref()) {
         Ok(read) => read,
         Err(error) => return Ok(faulty(*error, &text, console)),
@@ -53,7 +53,7 @@ pub(super) fn run(
             (Err(error), 1) => return Ok(faulty(*error, &text, console)),
             (written, count) => {
                 let written = written.map_err(|error| error.message);
-                told(args, *to, &facts, written, count, console);
+                print_form(args, *to, &facts, written, count, console);
             }
         }
     }
@@ -78,7 +78,7 @@ fn target(word: &str) -> Result<ShardingFormat, CommandError> {
 }
 
 /// Prints one form; among several, behind its name.
-fn told(
+fn print_form(
     args: &TranslateArgs,
     to: ShardingFormat,
     facts: &ShardingFacts,
@@ -109,7 +109,7 @@ fn object(
     if let Some(ShardFacts { held: Err(lack), .. }) = &facts.shaped {
         notes.push(format!("what each device holds is not told: {lack}"));
     }
-    let shape = args.shape.as_deref().and_then(|shape| extents(&typed(shape)).ok());
+    let shape = args.shape.as_deref().and_then(|shape| extents(&restore_minus(shape)).ok());
     json!({
         "from": args.from,
         "to": to.word(),

@@ -48,7 +48,7 @@ struct ExtentSource<'a> {
 
 impl AxisInference<'_> {
     /// All axes with their extents, and how many of them are on the left; `shape` is that of what is written, where it has one.
-    pub(super) fn found(&self, shape: Option<&KernelTensor>) -> CheckResult<(Vec<Axis>, usize)> {
+    pub(super) fn infer(&self, shape: Option<&KernelTensor>) -> CheckResult<(Vec<Axis>, usize)> {
         self.written(shape)?;
         let left = self.left();
         let reduced = self.reduced(&left);
@@ -101,8 +101,9 @@ impl AxisInference<'_> {
                 let message = format!("the axis `{}` stands twice", word.name);
                 let first = place_in(self.text, &first.span, self.file);
                 let error = self.fault(Code::KernelAxes, message, &word.span);
-                errors
-                    .push(error.also(first, "first here").help("give each axis a name of its own"));
+                errors.push(
+                    error.with_label(first, "first here").help("give each axis a name of its own"),
+                );
             } else if self.scope.known().any(|name| name == word.name) {
                 let message =
                     format!("the axis `{}` hides a const or symbol of the same name", word.name);
@@ -121,7 +122,7 @@ impl AxisInference<'_> {
             );
             let names: Vec<&str> = known.shape.iter().map(|axis| axis.name.as_str()).collect();
             let error = self.fault(Code::KernelAxes, message, &line.left);
-            errors.push(error.note(known.told(self.symbols)).help(match line.scatter {
+            errors.push(error.note(known.signature_text(self.symbols)).help(match line.scatter {
                 Some(_) => "give one index for each axis, in their order".to_owned(),
                 None => format!("name every axis: `{}[{}]`", line.target.name, names.join(", ")),
             }));
@@ -222,9 +223,9 @@ impl AxisInference<'_> {
         {
             let message = format!(
                 "the range of `{name}` is {}, and `{}` has {} indices there",
-                self.told(stated),
+                self.extent_text(stated),
                 self.line.target.name,
-                self.told(own),
+                self.extent_text(own),
             );
             let error = Diagnostic::error(Code::KernelExtent, message, place.clone(), "");
             return Err(vec![
@@ -265,7 +266,7 @@ impl AxisInference<'_> {
         let differs =
             |other: &&ReaderExtent| facts.proves_eq(&first.extent, &other.extent) != Ok(true);
         let Some(other) = others.iter().find(differs) else { return Ok(first.extent.clone()) };
-        let [a, b] = [first, other].map(|found| self.told(&found.extent));
+        let [a, b] = [first, other].map(|found| self.extent_text(&found.extent));
         let message = format!(
             "`{}` is read with {a} indices `{name}` for `{}`, and with {b} for `{}`",
             self.line.target.name, first.label, other.label
@@ -311,13 +312,13 @@ impl AxisInference<'_> {
         sources
     }
 
-    fn told(&self, extent: &Expr) -> String {
-        layout_names::over(extent, self.symbols)
+    fn extent_text(&self, extent: &Expr) -> String {
+        layout_names::symbol_expr(extent, self.symbols)
     }
 
     fn unreduced(&self, name: &str, span: &StatementSpan) -> Diagnostic {
         let message = format!("`{name}` is no axis of what is written, and `=` takes one value");
-        let error = self.meant(name, self.fault(Code::KernelReduction, message, span));
+        let error = self.with_suggestion(name, self.fault(Code::KernelReduction, message, span));
         error.help(format!("to add up over `{name}`, write `+=`; others are `*=`, `min=`, `max=`"))
     }
 
@@ -326,11 +327,11 @@ impl AxisInference<'_> {
         let error = self.fault(Code::KernelUnbound, message, span).note(
             "an axis counts as far as the tensor does that it indexes alone: `W[k, r, s, c]`",
         );
-        self.meant(name, error).help(format!("say it: `range {name} {example}`"))
+        self.with_suggestion(name, error).help(format!("say it: `range {name} {example}`"))
     }
 
     /// The same with what the name was probably meant to be.
-    fn meant(&self, name: &str, mut error: Diagnostic) -> Diagnostic {
+    fn with_suggestion(&self, name: &str, mut error: Diagnostic) -> Diagnostic {
         if (self.is_tensor)(name) {
             return error.help(format!("an element of a tensor is written `{name}[…]`"));
         }
@@ -346,13 +347,15 @@ impl AxisInference<'_> {
         first: &ExtentSource<'_>,
         other: &ExtentSource<'_>,
     ) -> Diagnostic {
-        let (a, b) = (self.told(&first.extent), self.told(&other.extent));
+        let (a, b) = (self.extent_text(&first.extent), self.extent_text(&other.extent));
         let (x, y) = (&first.known.label, &other.known.label);
         let message = format!("`{name}` counts to {a} in `{x}`, and to {b} in `{y}`");
         let place = place_in(self.text, &first.span, self.file);
         let error = self.fault(Code::KernelExtent, message, &other.span);
-        let error = error.also(place, format!("{a} indices"));
-        let error = error.note(first.known.told(self.symbols)).note(other.known.told(self.symbols));
+        let error = error.with_label(place, format!("{a} indices"));
+        let error = error
+            .note(first.known.signature_text(self.symbols))
+            .note(other.known.signature_text(self.symbols));
         error.help(format!("give both as many, or say which counts: `range {name} {a}`"))
     }
 }

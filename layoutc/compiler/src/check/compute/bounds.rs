@@ -69,7 +69,7 @@ impl StatementDomain<'_> {
     }
 
     /// Whether an index is at least 0, and whether it is below an extent.
-    pub(super) fn leaves(&self, index: &Expr, extent: &Expr) -> [BoundsResult; 2] {
+    pub(super) fn index_bounds(&self, index: &Expr, extent: &Expr) -> [BoundsResult; 2] {
         let below = self.is_at_least(index, &Expr::constant(0));
         let last = Expr::binary(BinOp::Sub, extent, &Expr::constant(1));
         let beyond = last.map_or(BoundsResult::Unknown, |last| self.is_at_least(&last, index));

@@ -122,7 +122,7 @@ impl<'a> CacheDirectives<'a> {
                 error.note(format!("the kernel's tensors are `{}`", known.join("`, `")));
             suggest(&mut error, name, known);
             if error.help.is_empty() {
-                error.helped("name one of these");
+                error.add_help("name one of these");
             }
             return Err(error);
         };
@@ -207,7 +207,7 @@ impl<'a> CacheDirectives<'a> {
             loops.advise(&mut error, at);
         }
         if error.help.is_empty() {
-            error.helped(format!("name a loop of a statement that uses `{tensor}`"));
+            error.add_help(format!("name a loop of a statement that uses `{tensor}`"));
         }
         error
     }

@@ -1,7 +1,9 @@
 //! Calls: functions, `select`, casts.
 
 use super::statement_syntax::{NameToken, StatementSpan, ValueAst};
-use super::types::{CASTS, cast_named, computed, converted, is_float, literal, retyped, word};
+use super::types::{
+    CASTS, arithmetic_scalar, cast_named, converted, is_float, literal, retyped, word,
+};
 use super::value::{CheckResult, InferredValue, ValueBuilder, ValuePair, cast, index};
 use crate::codes::Code;
 use crate::dtype::Scalar;
@@ -99,7 +101,7 @@ impl ValueBuilder<'_> {
         }
         let takes_as_many = known.iter().filter(|(_, counts)| counts.contains(&arguments));
         Err(vec![match nearest(&name.name, takes_as_many.map(|(known, _)| *known)) {
-            Some(near) => error.meant(near),
+            Some(near) => error.with_suggestion(near),
             None => {
                 let known: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
                 error.help(format!("functions are {}", known.join(", ")))
@@ -131,7 +133,7 @@ impl ValueBuilder<'_> {
     fn all(&self, arguments: &[ValueAst]) -> CheckResult<Vec<InferredValue>> {
         let (mut built, mut errors) = (Vec::new(), Vec::new());
         for argument in arguments {
-            match self.built(argument) {
+            match self.infer(argument) {
                 Ok(value) => built.push(value),
                 Err(found) => errors.extend(found),
             }
@@ -169,7 +171,7 @@ impl ValueBuilder<'_> {
 
     fn select(&self, condition: &ValueAst, [a, b]: [&ValueAst; 2]) -> CheckResult<InferredValue> {
         let condition = self.truth(condition);
-        let sides = match (self.built(a), self.built(b)) {
+        let sides = match (self.infer(a), self.infer(b)) {
             (Ok(x), Ok(y)) => self.pair((x, a), (y, b)),
             (x, y) => Err([x.err(), y.err()].into_iter().flatten().flatten().collect()),
         };
@@ -206,8 +208,8 @@ impl ValueBuilder<'_> {
         if let Some((a, b)) = both(Scalar::I32) {
             return Ok(InferredValue::Typed(select(a, b)));
         }
-        let a = self.fit(InferredValue::Number(a), Scalar::I64, a_ast)?;
-        let b = self.fit(InferredValue::Number(b), Scalar::I64, b_ast)?;
+        let a = self.convert_to(InferredValue::Number(a), Scalar::I64, a_ast)?;
+        let b = self.convert_to(InferredValue::Number(b), Scalar::I64, b_ast)?;
         Ok(InferredValue::Typed(select(a, b)))
     }
 
@@ -251,7 +253,7 @@ impl ValueBuilder<'_> {
                 );
                 return self.mistyped(message, &ast.span, cast(self.shown(ast), ty));
             }
-            values.push(self.fit(built, ty, ast)?);
+            values.push(self.convert_to(built, ty, ast)?);
         }
         let value = TypedExpr { ty, kind: TypedExprKind::Call(function, values) };
         Ok(if own.is_some() {
@@ -263,11 +265,11 @@ impl ValueBuilder<'_> {
 
     /// A cast; into a narrow type it rounds to that, and goes back to the type that it is computed in.
     fn cast_into(&self, ty: Scalar, argument: &ValueAst) -> CheckResult<InferredValue> {
-        let wide = computed(ty).unwrap_or(ty);
-        let value = match self.built(argument)? {
+        let wide = arithmetic_scalar(ty).unwrap_or(ty);
+        let value = match self.infer(argument)? {
             InferredValue::Number(number) => match literal(number, wide) {
                 Some(value) => value,
-                None => self.fit(InferredValue::Number(number), Scalar::I64, argument)?,
+                None => self.convert_to(InferredValue::Number(number), Scalar::I64, argument)?,
             },
             InferredValue::Index(expr) => index(expr),
             InferredValue::FloatLiteral(value) if is_float(wide) => retyped(value, wide),

@@ -6,7 +6,7 @@ use layoutc_algebra::layout::Axis;
 
 use super::bounds::BoundsResult;
 use super::statement_syntax::{IndexKind, IndexText, ReadAst, StatementSpan, ValueAst};
-use super::tensor_table::{KernelTensor, KernelTensorKind, written};
+use super::tensor_table::{KernelTensor, KernelTensorKind, slice_text};
 use super::types::{converted, is_integer, literal, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder, index};
 use crate::codes::Code;
@@ -43,14 +43,14 @@ impl ValueBuilder<'_> {
         let leaving = if other.is_some() { BoundsPolicy::Checked } else { BoundsPolicy::Refused };
         let index = self.access(&read.index, (known, &read.span), leaving)?;
         let outside = match other {
-            Some((ast, built)) => self.fit(built, *ty, ast)?,
+            Some((ast, built)) => self.convert_to(built, *ty, ast)?,
             None => nothing(*ty),
         };
         let gather = Gather { buffer: *buffer, index, outside };
         if nested(&gather) > MOST_NESTED {
             let message = format!(
                 "elements index elements more than {MOST_NESTED} deep in `{}`",
-                written(self.text, &read.span)
+                slice_text(self.text, &read.span)
             );
             let error = self.fault(Code::LimitNesting, message, &read.span, "");
             return Err(vec![
@@ -91,7 +91,7 @@ impl ValueBuilder<'_> {
                 let expr = self.index(text)?;
                 self.on_axes(&expr, text, access, leaving)
             }
-            IndexKind::Data(ast) => match self.in_an_index().built(ast)? {
+            IndexKind::Data(ast) => match self.in_an_index().infer(ast)? {
                 InferredValue::Number(number) => {
                     self.on_axes(&Expr::constant(number), text, access, leaving)
                 }
@@ -127,7 +127,7 @@ impl ValueBuilder<'_> {
         (known, axis, span): (&KernelTensor, &Axis, &StatementSpan),
         leaving: BoundsPolicy,
     ) -> CheckResult<DataIndex> {
-        let leaves = self.domain.leaves(expr, &axis.extent);
+        let leaves = self.domain.index_bounds(expr, &axis.extent);
         let value = index(expr.clone());
         let is_checked = leaves.iter().any(|sign| *sign != BoundsResult::Holds);
         if !is_checked || leaving == BoundsPolicy::Checked {
@@ -139,12 +139,12 @@ impl ValueBuilder<'_> {
         });
         let there = at.and_then(|at| expr.evaluate(&|var| at.value(var)).ok());
         let label = there.map_or_else(String::new, |there| format!("is {there}"));
-        let shown = written(self.text, span);
+        let shown = slice_text(self.text, span);
         let message = format!("`{shown}` leaves `{}` along `{}`", known.label, axis.name);
         let error = self.fault(Code::KernelOutside, message, &text.span(), label);
         Err(vec![
             error
-                .note(known.told(self.domain.symbols))
+                .note(known.signature_text(self.domain.symbols))
                 .help(format!("where it is read, write what stands outside: `({shown} ?? 0)`")),
         ])
     }
@@ -160,11 +160,11 @@ impl ValueBuilder<'_> {
         let extents = self.domain.facts.bounds(&axis.extent).ok();
         let most = extents.map_or(i128::MAX, |(_, most)| most);
         if most > 0 && (high < 0 || low >= most) {
-            let shown = written(self.text, span);
+            let shown = slice_text(self.text, span);
             let message = format!("`{shown}` is never inside `{}`", known.label);
             let label = format!("is {low} to {high}");
             let error = self.fault(Code::KernelOutside, message, &text.span(), label);
-            return Err(vec![error.note(known.told(self.domain.symbols)).help(format!(
+            return Err(vec![error.note(known.signature_text(self.domain.symbols)).help(format!(
                 "axis `{}` has the indices 0 to {}",
                 axis.name,
                 most - 1

@@ -57,7 +57,7 @@ impl<'a> ValueInliner<'a> {
     }
 
     /// The same of a value on the way.
-    pub(super) fn built(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
+    pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
         Ok(match built {
             InferredValue::Number(number) => InferredValue::Number(*number),
             InferredValue::Index(expr) => {
@@ -139,7 +139,7 @@ impl<'a> ValueInliner<'a> {
         let leaves = |axis: &usize, side: usize| {
             let both = index.get(*axis).zip(shape.get(*axis));
             both.is_none_or(|(index, own)| {
-                self.domain.leaves(index, &own.extent).get(side) != Some(&BoundsResult::Holds)
+                self.domain.index_bounds(index, &own.extent).get(side) != Some(&BoundsResult::Holds)
             })
         };
         let side = |list: &[usize], side: usize| {

@@ -22,7 +22,7 @@ pub(super) fn tensor(
         let bound = match axis.extent.as_const() {
             Some(value) => IntegerExpr::Integer(IntegerLiteral { value, span: span.clone() }),
             None => {
-                let value = layout_names::over(&axis.extent, symbols);
+                let value = layout_names::symbol_expr(&axis.extent, symbols);
                 IntegerExpr::Text(SpannedText { value, span: span.clone(), quoted: true })
             }
         };

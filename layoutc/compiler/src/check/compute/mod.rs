@@ -128,7 +128,7 @@ pub(super) fn check(
     jobs.sort_by_key(|job| job.span.start);
     let mut computes: Vec<KernelInstance> = Vec::new();
     for job in jobs {
-        match one(&job, place, (syntax, scope), tensors) {
+        match check_instance(&job, place, (syntax, scope), tensors) {
             Ok((compute, warnings)) => {
                 diagnostics.extend(warnings);
                 // Names that stand twice are told elsewhere.
@@ -164,7 +164,7 @@ fn kernel_of<'a>(
 }
 
 /// One kernel on the tensors of one instance, and what is worth a look.
-fn one(
+fn check_instance(
     job: &InstanceRequest<'_>,
     place: ManifestContext<'_>,
     (syntax, scope): (&ManifestSyntax, &ManifestScope),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::statement_syntax::{StatementAst, ValueAst};
-use super::types::computed;
+use super::types::arithmetic_scalar;
 use super::value::CheckResult;
 use super::{KernelDef, OperandBinding};
 use crate::check::mesh;
@@ -129,7 +129,7 @@ impl OperandBinder<'_> {
             let message = format!("the kernel `{kernel}` has no operands: it names tensors itself");
             let error = Diagnostic::error(Code::KernelOperand, message, at(&item.of), "");
             let declared = FileSpan::new(&self.def.file, self.def.item.name.span.clone());
-            let error = error.also(declared, "the kernel");
+            let error = error.with_label(declared, "the kernel");
             let names: Vec<&str> = self.mentions().iter().map(|mention| mention.name).collect();
             return Err(vec![
                 error.help(format!("give it operands: `operands {}`", names.join(" "))),
@@ -241,12 +241,12 @@ impl OperandBinder<'_> {
                 let message =
                     format!("`{}` has no memory, so no kernel reads or writes it", tensor.name);
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
-                let error = error.also(tensor.places.memory.clone(), "said here");
+                let error = error.with_label(tensor.places.memory.clone(), "said here");
                 errors.push(error.help("put it in `memory global`"));
             } else if tensor.memory == Memory::Constant && written.contains(name) {
                 let message = format!("`{}` is in constant memory, and is written", tensor.name);
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
-                let error = error.also(tensor.places.memory.clone(), "said here");
+                let error = error.with_label(tensor.places.memory.clone(), "said here");
                 errors.push(error.help("put it in `memory global`"));
             }
         }
@@ -295,12 +295,12 @@ fn reads(line: &StatementAst) -> impl Iterator<Item = &str> {
 /// Elements without arithmetic, at the place where they are used.
 pub(super) fn arithmetic_type(tensor: &Tensor, place: &FileSpan) -> CheckResult<Scalar> {
     let dtype = tensor.dtype;
-    if let Some(ty) = computed(dtype.scalar).filter(|_| dtype.lanes == 1) {
+    if let Some(ty) = arithmetic_scalar(dtype.scalar).filter(|_| dtype.lanes == 1) {
         return Ok(ty);
     }
     let message = format!("`{}` holds {dtype}, and nothing is computed with that", tensor.name);
     let error = Diagnostic::error(Code::DtypeKernel, message, place.clone(), "");
-    let error = error.also(tensor.places.dtype.clone(), "the element type");
+    let error = error.with_label(tensor.places.dtype.clone(), "the element type");
     let scalar = Dtype { lanes: 1, ..dtype };
     Err(vec![error.help(match dtype.scalar {
         Scalar::Record(_) => "hold each field in a tensor of its own".to_owned(),

@@ -12,11 +12,11 @@ use super::bounds::{StatementDomain, VISITED_IN_ALL};
 use super::inline::MAX_SIZE;
 use super::statement_syntax::{StatementAst, StatementSpan};
 use super::tensor_table::{KernelTensor, KernelTensorKind, TensorTable};
-use super::types::{computed, word};
+use super::types::{arithmetic_scalar, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder};
 use super::{KernelDef, OperandBinding};
 use super::{bracket_depth, local};
-use crate::check::expr::{constant, declare_first, overflow, place_in};
+use crate::check::expr::{constant, overflow, place_in, with_declaration_help};
 use crate::check::replay::{symbol_value, words};
 use crate::check::scope::ManifestScope;
 use crate::check::tensor::ManifestContext;
@@ -127,7 +127,7 @@ impl<'a> KernelLowering<'a> {
     fn operands(&mut self) {
         for (k, operand) in self.operands.iter().enumerate() {
             let Some(tensor) = self.tensor(operand) else { continue };
-            let ty = computed(tensor.dtype.scalar).unwrap_or(tensor.dtype.scalar);
+            let ty = arithmetic_scalar(tensor.dtype.scalar).unwrap_or(tensor.dtype.scalar);
             let shape = tensor.layout.logical.iter().map(|axis| Axis {
                 name: axis.name.clone(),
                 extent: self.renumbered(&axis.extent, &tensor.layout.symbols),
@@ -177,7 +177,7 @@ impl<'a> KernelLowering<'a> {
                 let mut told: BTreeSet<(Code, String)> = BTreeSet::new();
                 found.retain(|error| told.insert((error.code, error.message.clone())));
                 errors.extend(found);
-                self.give_up(line);
+                self.mark_broken(line);
             }
         }
         errors.extend(self.unread());
@@ -192,7 +192,7 @@ impl<'a> KernelLowering<'a> {
             let place = diagnostic::FileSpan::new(&self.def.file, bound.span());
             let values = |name: &str| self.value_of(name);
             let extent = constant(bound, &values, self.scope, &facts, &self.def.file);
-            match extent.map_err(declare_first) {
+            match extent.map_err(with_declaration_help) {
                 Ok(extent) => {
                     let (low, high) = facts.bounds(&extent).unwrap_or((-1, -1));
                     if low < 0 || high > i64::MAX.into() {
@@ -234,7 +234,7 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// After a fault, an intermediate means nothing: what reads it needs no further diagnostic.
-    fn give_up(&mut self, line: &StatementAst) {
+    fn mark_broken(&mut self, line: &StatementAst) {
         let name = &line.target.name;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == *name);
         if !is_operand && !self.names.contains_key(name) {
@@ -292,8 +292,8 @@ impl<'a> KernelLowering<'a> {
             is_tensor: &is_tensor,
         };
         self.may_be_scattered(source, shape.as_ref())?;
-        let (axes, written) = axes.found(shape.as_ref())?;
-        self.are_free(source, &axes)?;
+        let (axes, written) = axes.infer(shape.as_ref())?;
+        self.check_axis_names(source, &axes)?;
         let shape = match (shape, self.local(name)) {
             (Some(known), _) => Some(known),
             (None, Some(item)) => Some(self.new_local(source, item, &axes)?),
@@ -312,7 +312,7 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Names that loops and arguments would have, and a target keeps for itself.
-    fn are_free(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<()> {
+    fn check_axis_names(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<()> {
         let span = &source.line.left;
         let place = place_in(source.text, span, &self.def.file);
         let found = axes.iter().filter_map(|axis| {
@@ -402,7 +402,7 @@ impl<'a> KernelLowering<'a> {
             elements: &elements,
             integers: None,
         };
-        let built = builder.built(&source.line.value)?;
+        let built = builder.infer(&source.line.value)?;
         let brackets = bracket_depth::of(&built);
         if brackets > bracket_depth::MOST {
             let message = format!(

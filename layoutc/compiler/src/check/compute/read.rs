@@ -8,7 +8,7 @@ use layoutc_algebra::parse::{MapItemText, MapText};
 use super::bounds::{BoundsResult, IterationPoint};
 use super::inline::{InlineError, ValueInliner};
 use super::statement_syntax::{IndexKind, IndexText, ReadAst, ValueAst};
-use super::tensor_table::{KernelTensor, KernelTensorKind, written};
+use super::tensor_table::{KernelTensor, KernelTensorKind, slice_text};
 use super::types::{converted, is_integer};
 use super::value::{CheckResult, InferredValue, ValueBuilder};
 use crate::check::expr::map_fault;
@@ -48,7 +48,7 @@ impl ValueBuilder<'_> {
         }
         if read.is_gather() {
             let other = match other {
-                Some(ast) => Some((ast, self.built(ast)?)),
+                Some(ast) => Some((ast, self.infer(ast)?)),
                 None => None,
             };
             return Ok(self.as_read(self.gather(read, known, other)?));
@@ -61,7 +61,7 @@ impl ValueBuilder<'_> {
             }
         }
         // What stands outside is read first: it may be wrong too.
-        let other = other.map(|ast| (ast, self.built(ast)));
+        let other = other.map(|ast| (ast, self.infer(ast)));
         let other = match other {
             Some((_, Err(found))) => {
                 errors.extend(found);
@@ -82,7 +82,7 @@ impl ValueBuilder<'_> {
             KernelTensorKind::Stored { buffer, ty } => {
                 let outside = match other {
                     Some((ast, built)) => {
-                        let value = self.fit(built, *ty, ast)?;
+                        let value = self.convert_to(built, *ty, ast)?;
                         is_left(&sides).then_some(BoundaryCondition {
                             value,
                             below: sides.below,
@@ -141,7 +141,7 @@ impl ValueBuilder<'_> {
             stored.map(|known| known.shape.as_slice())
         };
         let inliner = ValueInliner::new(self.domain, index, &shapes, self.left);
-        inliner.built(value).map_err(|refused| match refused {
+        inliner.inline(value).map_err(|refused| match refused {
             InlineError::Size => {
                 let message = format!(
                     "with `{}` written in place the value grows too large",
@@ -170,7 +170,7 @@ impl ValueBuilder<'_> {
             count(read.index.len(), "index stands", "indices stand"),
         );
         self.fault(Code::KernelAxes, message, &read.span, "")
-            .note(known.told(self.domain.symbols))
+            .note(known.signature_text(self.domain.symbols))
             .help("give one index for each axis, in their order")
     }
 
@@ -178,7 +178,7 @@ impl ValueBuilder<'_> {
     pub(super) fn index(&self, text: &IndexText) -> CheckResult<Expr> {
         let span =
             self.text.span.start + text.start..self.text.span.start + text.start + text.length;
-        let value = written(self.text, &(text.start..text.start + text.length)).to_owned();
+        let value = slice_text(self.text, &(text.start..text.start + text.length)).to_owned();
         let part = SpannedText { value, span, quoted: true };
         let IndexKind::Axes(ast) = &text.kind else { return Err(Vec::new()) };
         let item = MapItemText::Expr { name: None, expr: ast.clone(), extent: None };
@@ -212,7 +212,7 @@ impl ValueBuilder<'_> {
     fn sides(&self, index: &[Expr], shape: &[Axis]) -> (BoundarySides, Option<OutOfBounds>) {
         let (mut sides, mut first) = (BoundarySides::default(), None);
         for (axis, (index, own)) in index.iter().zip(shape).enumerate() {
-            let [below, beyond] = self.domain.leaves(index, &own.extent);
+            let [below, beyond] = self.domain.index_bounds(index, &own.extent);
             for (sign, list) in [(below, &mut sides.below), (beyond, &mut sides.beyond)] {
                 let at = match sign {
                     BoundsResult::Holds => continue,
@@ -240,7 +240,7 @@ impl ValueBuilder<'_> {
         index: &[Expr],
         leaves: &OutOfBounds,
     ) -> Diagnostic {
-        let shown = written(self.text, &read.span);
+        let shown = slice_text(self.text, &read.span);
         let span = read.index.get(leaves.axis).map_or(read.span.clone(), IndexText::span);
         let guard = format!("write what stands outside: `({shown} ?? 0)`");
         let own = known.shape.get(leaves.axis);
@@ -249,7 +249,7 @@ impl ValueBuilder<'_> {
             let message = format!("`{shown}` could not be proven to stay inside `{}`", known.label);
             return self
                 .fault(Code::KernelOutside, message, &span, "")
-                .note(known.told(self.domain.symbols))
+                .note(known.signature_text(self.domain.symbols))
                 .help(guard)
                 .help("or state facts of the symbols: `min`, `max`, `multiple`");
         };

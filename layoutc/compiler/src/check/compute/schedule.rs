@@ -60,13 +60,13 @@ impl KernelLoops {
         let whole = ["_outer", "_inner"].into_iter().find_map(|end| word.strip_suffix(end));
         if !parts.is_empty() {
             let parts = layoutc_algebra::proof::listed(&parts);
-            error.helped(format!("loops over `{word}` are {parts}"));
+            error.add_help(format!("loops over `{word}` are {parts}"));
         } else if let Some(whole) =
             whole.filter(|whole| self.names.iter().any(|name| name == *whole))
         {
-            error.helped(format!("split `{whole}` first: `split {whole} by=8`"));
+            error.add_help(format!("split `{whole}` first: `split {whole} by=8`"));
         } else if let Some(near) = nearest(word, self.names.iter().map(String::as_str)) {
-            error.mean(near);
+            error.add_suggestion(near);
         }
     }
 }
@@ -109,14 +109,14 @@ pub(super) fn checked(
         match &said.item.kind {
             ScheduleKind::Loops(names) => maker.loops(names, *said),
             ScheduleKind::Unroll(names) => {
-                maker.schedule.unroll = maker.named(names, *said);
+                maker.schedule.unroll = maker.resolve_loops(names, *said);
             }
             ScheduleKind::Parallel(names) => maker.parallel(names, *said),
             ScheduleKind::Vectorize(name) => maker.vectorize(name, *said),
             ScheduleKind::Split { .. } | ScheduleKind::Tile { .. } => {}
         }
     }
-    let told = maker.told();
+    let told = maker.loop_summary();
     if maker.errors.is_empty() { Ok((maker.schedule, told)) } else { Err(maker.errors) }
 }
 
@@ -184,7 +184,7 @@ impl LoopScheduleBuilder<'_> {
                 nest.tensor.name
             );
             let error = self.fault(Code::KernelSchedule, message, name, said);
-            error.helped("give the reduced axis another name");
+            error.add_help("give the reduced axis another name");
             return false;
         }
         if self.nests.iter().any(|nest| nest.loops.iter().any(|l| l.name == word)) {
@@ -201,23 +201,23 @@ impl LoopScheduleBuilder<'_> {
                 _ => Code::KernelSchedule,
             };
             self.fault(code, message, name, said)
-                .noted("several values may land on one element, and the last in the order of the text stays")
-                .helped("leave it out: its rounds go one after the other");
+                .add_note("several values may land on one element, and the last in the order of the text stays")
+                .add_help("leave it out: its rounds go one after the other");
             return false;
         }
-        let loops = self.told();
+        let loops = self.loop_summary();
         let error =
             self.fault(Code::KernelSchedule, format!("there is no loop `{word}`"), name, said);
         loops.advise(error, word);
         if error.help.is_empty() {
-            error.helped("name one of its loops, or leave it out");
+            error.add_help("name one of its loops, or leave it out");
         }
         error.notes = loops.summaries;
         false
     }
 
     /// The loops that there are.
-    fn told(&self) -> KernelLoops {
+    fn loop_summary(&self) -> KernelLoops {
         let told = |nest: &StatementNest<'_>| {
             format!("the loops of `{}` are {}", nest.tensor.name, listed(nest))
         };
@@ -225,7 +225,11 @@ impl LoopScheduleBuilder<'_> {
         KernelLoops { names: names.collect(), summaries: self.nests.iter().map(told).collect() }
     }
 
-    fn named(&mut self, names: &[Identifier], said: ScheduleDirective<'_>) -> Vec<Spanned<String>> {
+    fn resolve_loops(
+        &mut self,
+        names: &[Identifier],
+        said: ScheduleDirective<'_>,
+    ) -> Vec<Spanned<String>> {
         let mut chosen = Vec::new();
         for name in names {
             if self.is_loop(name, said) {
@@ -290,7 +294,7 @@ impl LoopScheduleBuilder<'_> {
     /// All loops of a statement, each once.
     fn loops(&mut self, names: &[Identifier], said: ScheduleDirective<'_>) {
         let before = self.errors.len();
-        let chosen = self.named(names, said);
+        let chosen = self.resolve_loops(names, said);
         if self.errors.len() > before {
             return;
         }
@@ -313,7 +317,7 @@ impl LoopScheduleBuilder<'_> {
         let place = FileSpan::new(said.file, said.item.span.clone());
         let message = "`loops` does not name every loop of a statement, and no other".to_owned();
         let mut error = Diagnostic::error(Code::KernelSchedule, message, place, "");
-        error.notes = self.told().summaries;
+        error.notes = self.loop_summary().summaries;
         if let Some(nest) = nearest {
             let all = own(nest);
             let missing: Vec<&str> =
@@ -321,10 +325,10 @@ impl LoopScheduleBuilder<'_> {
             let surplus: Vec<&str> =
                 given.iter().copied().filter(|name| !all.contains(*name)).collect();
             if !missing.is_empty() {
-                error.helped(format!("add `{}`", missing.join("`, `")));
+                error.add_help(format!("add `{}`", missing.join("`, `")));
             }
             if !surplus.is_empty() {
-                error.helped(format!("leave out `{}`", surplus.join("`, `")));
+                error.add_help(format!("leave out `{}`", surplus.join("`, `")));
             }
         }
         self.errors.push(error);
@@ -338,14 +342,14 @@ impl LoopScheduleBuilder<'_> {
                 format!("`{}` is reduced: its rounds write the same elements", name.value);
             let others = self.written();
             let error = self.fault(Code::KernelParallel, message, &name, said);
-            error.helped(if others.is_empty() {
+            error.add_help(if others.is_empty() {
                 "leave it out: every loop is reduced".to_owned()
             } else {
                 let others = others.join("`, `");
                 format!("loops whose rounds write different elements are `{others}`")
             });
         }
-        self.schedule.parallel = self.named(names, said);
+        self.schedule.parallel = self.resolve_loops(names, said);
     }
 
     /// Whether the loop is over a reduced axis wherever it is.
@@ -386,7 +390,7 @@ impl LoopScheduleBuilder<'_> {
                             is_good = true;
                             continue;
                         }
-                        let stride = layout_names::over(&stride, symbols);
+                        let stride = layout_names::symbol_expr(&stride, symbols);
                         format!(
                             "`{}` is not contiguous in `{of}`: neighbours are {stride} elements apart",
                             l.name
@@ -399,7 +403,7 @@ impl LoopScheduleBuilder<'_> {
         match wrong.filter(|_| !is_good) {
             Some((message, near)) => {
                 let error = self.fault(Code::KernelVectorize, message, name, said);
-                error.helped(match near {
+                error.add_help(match near {
                     Some(near) => format!("the contiguous loop is `{near}`"),
                     None => "leave `vectorize` out: no loop is contiguous".to_owned(),
                 });

@@ -163,8 +163,8 @@ fn store_value(
     let ast = &line.value;
     let value = match built {
         InferredValue::Typed(value) => value,
-        InferredValue::Index(_) if is_integer(ty) => builder.fit(built, Scalar::I64, ast)?,
-        other => return builder.fit(other, ty, ast),
+        InferredValue::Index(_) if is_integer(ty) => builder.convert_to(built, Scalar::I64, ast)?,
+        other => return builder.convert_to(other, ty, ast),
     };
     let fits = is_float(value.ty) && is_float(ty)
         || is_integer(value.ty) && is_integer(ty)

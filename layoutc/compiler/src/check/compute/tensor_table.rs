@@ -42,9 +42,10 @@ pub(super) enum KernelTensorKind {
 
 impl KernelTensor {
     /// `input { n 16; h 64 }`
-    pub(super) fn told(&self, symbols: &[Symbol]) -> String {
-        let one =
-            |axis: &Axis| format!("{} {}", axis.name, layout_names::over(&axis.extent, symbols));
+    pub(super) fn signature_text(&self, symbols: &[Symbol]) -> String {
+        let one = |axis: &Axis| {
+            format!("{} {}", axis.name, layout_names::symbol_expr(&axis.extent, symbols))
+        };
         let axes = self.shape.iter().map(one).collect::<Vec<_>>().join("; ");
         if axes.is_empty() {
             format!("{} {{}}", self.label)
@@ -55,7 +56,7 @@ impl KernelTensor {
 }
 
 /// A part of a text.
-pub(super) fn written<'t>(
+pub(super) fn slice_text<'t>(
     text: &'t SpannedText,
     span: &super::statement_syntax::StatementSpan,
 ) -> &'t str {

@@ -4,10 +4,10 @@ use crate::dtype::{Dtype, Scalar};
 use crate::model::compute::{TypedExpr, TypedExprKind};
 
 /// The type that elements of this type are computed in; `None` where there is no arithmetic.
-pub(super) fn computed(scalar: Scalar) -> Option<Scalar> {
+pub(super) fn arithmetic_scalar(scalar: Scalar) -> Option<Scalar> {
     let has_none =
         matches!(scalar, Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128 | Scalar::Record(_));
-    (!has_none).then(|| scalar.computed())
+    (!has_none).then(|| scalar.compute_type())
 }
 
 /// The types that a value can be cast into.

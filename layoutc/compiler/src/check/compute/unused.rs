@@ -68,7 +68,7 @@ impl KernelLowering<'_> {
                 let message = format!("no statement has an axis `{}`", name.value);
                 let mut error = Diagnostic::error(Code::KernelAxes, message, place, "");
                 suggest(&mut error, &name.value, mentioned.iter().copied());
-                error.helped("leave its range out");
+                error.add_help("leave its range out");
                 errors.push(error);
             }
         }
@@ -82,7 +82,7 @@ impl KernelLowering<'_> {
             let message = format!("there is no tensor `{name}`");
             let known: Vec<&str> = self.place.named.keys().copied().collect();
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            error.noted("as an intermediate it would be read by a `compute` below");
+            error.add_note("as an intermediate it would be read by a `compute` below");
             nearest_or_all(&mut error, name, "tensors", &known);
             return error;
         }

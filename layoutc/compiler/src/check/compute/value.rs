@@ -11,7 +11,7 @@ use layoutc_algebra::layout::Axis;
 use super::bounds::StatementDomain;
 use super::indexed::BoundsOf;
 use super::statement_syntax::{InfixOperator, StatementSpan, ValueAst, ValueAstKind};
-use super::tensor_table::{TensorTable, written};
+use super::tensor_table::{TensorTable, slice_text};
 use super::types::{converted, is_float, is_integer, limits, literal, retyped, word};
 use crate::check::expr::{overflow, place_in};
 use crate::check::scope::{ManifestScope, nearest_or_all};
@@ -70,7 +70,7 @@ impl ValueBuilder<'_> {
     }
 
     /// The value that a text means.
-    pub(super) fn built(&self, ast: &ValueAst) -> CheckResult<InferredValue> {
+    pub(super) fn infer(&self, ast: &ValueAst) -> CheckResult<InferredValue> {
         match &ast.kind {
             ValueAstKind::Integer(value) => Ok(InferredValue::Number(*value)),
             ValueAstKind::Float(value) => {
@@ -126,7 +126,7 @@ impl ValueBuilder<'_> {
     }
 
     pub(super) fn shown(&self, ast: &ValueAst) -> &str {
-        written(self.text, &ast.span)
+        slice_text(self.text, &ast.span)
     }
 
     fn name(&self, name: &str, span: &StatementSpan) -> CheckResult<InferredValue> {
@@ -147,7 +147,7 @@ impl ValueBuilder<'_> {
         let message = format!("`{name}` is no axis, const or symbol here");
         let mut error = self.fault(Code::NameUnknown, message, span, "");
         if self.names.contains_key(name) {
-            error.helped(format!("an element of it is written `{name}[…]`"));
+            error.add_help(format!("an element of it is written `{name}[…]`"));
         } else {
             let axes = self.domain.axes.iter().map(|axis| axis.name.as_str());
             let known: Vec<&str> = axes.chain(self.scope.known()).collect();
@@ -163,7 +163,7 @@ impl ValueBuilder<'_> {
             }
             _ => TypedExpr { ty: value.ty, kind: TypedExprKind::Negate(Box::new(value)) },
         };
-        match self.built(a)? {
+        match self.infer(a)? {
             InferredValue::Number(number) => Ok(InferredValue::Number(-number)),
             InferredValue::Index(expr) => self.index_of(Expr::negate(&expr), &a.span),
             InferredValue::FloatLiteral(value) => Ok(InferredValue::FloatLiteral(negate(value))),
@@ -201,15 +201,15 @@ impl ValueBuilder<'_> {
     }
 
     /// Both values, and what is wrong with either.
-    fn both(&self, [a, b]: [&ValueAst; 2]) -> CheckResult<(InferredValue, InferredValue)> {
-        match (self.built(a), self.built(b)) {
+    fn infer_both(&self, [a, b]: [&ValueAst; 2]) -> CheckResult<(InferredValue, InferredValue)> {
+        match (self.infer(a), self.infer(b)) {
             (Ok(a), Ok(b)) => Ok((a, b)),
             (a, b) => Err([a.err(), b.err()].into_iter().flatten().flatten().collect()),
         }
     }
 
     pub(super) fn truth(&self, ast: &ValueAst) -> CheckResult<TypedExpr> {
-        let told = match self.built(ast)? {
+        let told = match self.infer(ast)? {
             InferredValue::Typed(value) if value.ty == Scalar::Bool => return Ok(value),
             InferredValue::Typed(value) => format!("is {}", word(value.ty)),
             InferredValue::Number(_) | InferredValue::Index(_) | InferredValue::FloatLiteral(_) => {
@@ -239,12 +239,12 @@ impl ValueBuilder<'_> {
                 Ok(InferredValue::Typed(TypedExpr { ty: Scalar::Bool, kind }))
             }
             InfixOperator::Arithmetic(op) => {
-                let (a, b) = self.both(sides)?;
+                let (a, b) = self.infer_both(sides)?;
                 let pair = self.pair((a, sides[0]), (b, sides[1]))?;
                 self.arithmetic(op, pair, sign, sides)
             }
             InfixOperator::Compare(op) => {
-                let (a, b) = self.both(sides)?;
+                let (a, b) = self.infer_both(sides)?;
                 let pair = self.pair((a, sides[0]), (b, sides[1]))?;
                 self.compared(op, pair, sign)
             }
@@ -374,7 +374,7 @@ impl ValueBuilder<'_> {
             let [a, b] = sides.map(|side| self.shown(side));
             let message = format!(
                 "`{}` is of integers, and these are {}",
-                written(self.text, sign),
+                slice_text(self.text, sign),
                 word(ty)
             );
             let floor = format!("floor({a} / {b})");
@@ -410,14 +410,14 @@ impl ValueBuilder<'_> {
                 InferredValue::FloatLiteral(a),
                 b @ (InferredValue::Number(_) | InferredValue::Index(_)),
             ) => {
-                let b = self.fit(b, Scalar::F32, b_ast)?;
+                let b = self.convert_to(b, Scalar::F32, b_ast)?;
                 ValuePair::FloatLiterals(a, b)
             }
             (
                 a @ (InferredValue::Number(_) | InferredValue::Index(_)),
                 InferredValue::FloatLiteral(b),
             ) => {
-                let a = self.fit(a, Scalar::F32, a_ast)?;
+                let a = self.convert_to(a, Scalar::F32, a_ast)?;
                 ValuePair::FloatLiterals(a, b)
             }
             (InferredValue::Typed(a), InferredValue::Typed(b)) => match (a.ty, b.ty) {
@@ -437,18 +437,18 @@ impl ValueBuilder<'_> {
                 }
             },
             (InferredValue::Typed(a), b) => {
-                let b = self.fit(b, a.ty, b_ast)?;
+                let b = self.convert_to(b, a.ty, b_ast)?;
                 ValuePair::Typed(a, b)
             }
             (a, InferredValue::Typed(b)) => {
-                let a = self.fit(a, b.ty, a_ast)?;
+                let a = self.convert_to(a, b.ty, a_ast)?;
                 ValuePair::Typed(a, b)
             }
         })
     }
 
     /// The value in this type: numbers adapt; what has another type is refused with the cast that it needs.
-    pub(super) fn fit(
+    pub(super) fn convert_to(
         &self,
         built: InferredValue,
         ty: Scalar,

@@ -271,7 +271,7 @@ fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
     let mut lines = Vec::new();
     for (k, axis) in layout.logical.iter().enumerate() {
         if axis.extent.as_const() != Some(1) {
-            let step = crate::layout_names::expr(&first_step(layout, k)?, layout);
+            let step = crate::layout_names::layout_expr(&first_step(layout, k)?, layout);
             lines.push(format!("along `{}` it is {step} slots further", axis.name));
         }
     }

@@ -99,7 +99,7 @@ pub(super) fn check(gated: GateContext<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for item in &gated.recipe.item.gates {
         match resolve(item, gated) {
-            Ok(Some(gate)) => found.extend(one(&gate, item, gated)),
+            Ok(Some(gate)) => found.extend(check_gate(&gate, item, gated)),
             Ok(None) => {}
             Err(errors) => found.extend(errors),
         }
@@ -150,10 +150,10 @@ fn axis(name: &Identifier, gated: GateContext<'_>) -> Result<usize, Vec<Diagnost
 }
 
 /// What is wrong with one gate.
-fn one(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagnostic> {
+fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagnostic> {
     let layout = &gated.tensor.layout;
     let place = at(gated, &item.span);
-    let broken = match asked(gate, layout, gated) {
+    let broken = match evaluate_gate(gate, layout, gated) {
         Ok(broken) => broken?,
         Err(error) => {
             let message = format!("the gate of `{}` cannot be decided: {error}", gated.tensor.name);
@@ -166,8 +166,10 @@ fn one(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagn
         &layout.symbols,
         &gated.recipe.numbers(),
         &broken.hints,
-        &mut |symbols: &[Symbol]| match gated.recipe.again(gated.axes, symbols, None) {
-            ReplayOutcome::Proven(layout) if matches!(asked(gate, &layout, gated), Ok(None)) => {
+        &mut |symbols: &[Symbol]| match gated.recipe.replay(gated.axes, symbols, None) {
+            ReplayOutcome::Proven(layout)
+                if matches!(evaluate_gate(gate, &layout, gated), Ok(None)) =>
+            {
                 ReplayOutcome::Proven(layout)
             }
             ReplayOutcome::Proven(_) | ReplayOutcome::Refused => ReplayOutcome::Refused,
@@ -187,12 +189,12 @@ fn one(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagn
 }
 
 /// Asks a gate of a layout of the tensor's.
-fn asked(
+fn evaluate_gate(
     gate: &Gate<'_>,
     layout: &Layout,
     gated: GateContext<'_>,
 ) -> Result<Option<GateViolation>, ExprError> {
-    let again = |axes: &[Axis]| match gated.recipe.again(axes, &layout.symbols, None) {
+    let again = |axes: &[Axis]| match gated.recipe.replay(axes, &layout.symbols, None) {
         ReplayOutcome::Proven(layout) => Some(*layout),
         ReplayOutcome::Refused | ReplayOutcome::Costly => None,
     };

@@ -9,7 +9,7 @@ use super::{GateSubject, GateViolation};
 use crate::check::symbol_facts::SymbolFact;
 use crate::codes::Code;
 use crate::manifest::syntax::Fraction;
-use crate::model::bytes_of;
+use crate::model::layout_bytes;
 
 /// Every slot holds an element.
 pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
@@ -76,7 +76,7 @@ pub(super) fn bytes_at_most(
     wanted: &str,
 ) -> Option<GateViolation> {
     let layout = subject.layout;
-    let bytes = bytes_of(layout, subject.element_bits);
+    let bytes = layout_bytes(layout, subject.element_bits);
     let facts = Facts::new(&layout.symbols);
     if facts.bounds(&bytes).is_ok_and(|(_, high)| high <= most) {
         return None;

@@ -92,7 +92,7 @@ pub(super) fn wants(
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let known: Vec<&str> = backend.operators().collect();
         nearest_or_all(&mut error, &node.op.value, "operators", &known);
-        error.helped("a node may say what it accepts itself: `accepts { in …; out … }`");
+        error.add_help("a node may say what it accepts itself: `accepts { in …; out … }`");
         return Err(Box::new(error));
     };
     if operator.rule == OperatorRule::Accepts {

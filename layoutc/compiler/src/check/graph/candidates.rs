@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::alternatives::{Alternative, LayoutRequirement};
 use super::layouts::{LayoutCache, ROW_MAJOR, is_any, string};
-use super::projection::{names, part};
+use super::projection::{names, project_layout};
 use super::resolve::ResolvedGraph;
 use super::tensor_types::GraphTensorType;
 use super::transpose_layouts;
@@ -48,17 +48,17 @@ pub(super) fn candidates(
     layouts: &mut LayoutCache<'_>,
 ) -> Result<Vec<Vec<LayoutCandidate>>, Vec<Diagnostic>> {
     let mut demands = stated(graph);
-    asked(graph, all.wants, &mut demands);
+    add_requirements(graph, all.wants, &mut demands);
     let bound = bound(graph, all.wants);
     orders(graph, &bound, &mut demands);
-    spread(graph, &bound, &mut demands);
+    propagate_sharing(graph, &bound, &mut demands);
     let sides = transpose_layouts::sides(graph, all);
     for side in &sides {
         fall_back(graph, side.from, layouts, &mut demands);
     }
     if !sides.is_empty() {
-        spread(graph, &bound, &mut demands);
-        transpose_layouts::across(graph, &sides, &bound, &mut demands);
+        propagate_sharing(graph, &bound, &mut demands);
+        transpose_layouts::propagate_layouts(graph, &sides, &bound, &mut demands);
     }
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for (item, demands) in graph.tensors.iter().zip(demands) {
@@ -97,7 +97,7 @@ fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
 }
 
 /// Everything that alternatives ask for, with the tensor that they ask it of.
-fn asks<'w>(
+fn requirements_of<'w>(
     graph: &'w ResolvedGraph<'_>,
     node: usize,
     alternative: &'w Alternative,
@@ -108,14 +108,14 @@ fn asks<'w>(
     inputs.chain(writes.zip(&alternative.outputs))
 }
 
-fn asked(
+fn add_requirements(
     graph: &ResolvedGraph<'_>,
     wants: &[Vec<Alternative>],
     demands: &mut [Vec<LayoutConstraint>],
 ) {
     for (node, alternatives) in wants.iter().enumerate() {
         for alternative in alternatives {
-            for (tensor, want) in asks(graph, node, alternative) {
+            for (tensor, want) in requirements_of(graph, node, alternative) {
                 let LayoutRequirement::Text(text, file) = want else { continue };
                 let place = FileSpan::new(file, text.span.clone());
                 let demand = LayoutConstraint { text: text.clone(), place, is_stated: false };
@@ -139,7 +139,7 @@ fn part_of(graph: &ResolvedGraph<'_>, text: &str, from: usize, to: usize) -> Opt
     if from == to {
         return Some(text.to_owned());
     }
-    part(text, graph.tensors.get(from)?, graph.tensors.get(to)?)
+    project_layout(text, graph.tensors.get(from)?, graph.tensors.get(to)?)
 }
 
 /// Tensors that an alternative asks to be alike.
@@ -154,7 +154,7 @@ fn bound(graph: &ResolvedGraph<'_>, wants: &[Vec<Alternative>]) -> Vec<SharingCo
                 LayoutRequirement::Projection => Some((ask.0, LayoutSharing::Projection)),
                 LayoutRequirement::Text(..) | LayoutRequirement::Any => None,
             };
-            let alike: Vec<_> = asks(graph, node, alternative).filter_map(one).collect();
+            let alike: Vec<_> = requirements_of(graph, node, alternative).filter_map(one).collect();
             let how = alike.first().map_or(LayoutSharing::Same, |first| first.1);
             (alike.iter().map(|one| one.0).collect(), how)
         };
@@ -195,7 +195,7 @@ fn orders(
 }
 
 /// What is asked of one of several tensors that must be alike is asked of all, until nothing new is.
-pub(super) fn spread(
+pub(super) fn propagate_sharing(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
     demands: &mut [Vec<LayoutConstraint>],

@@ -6,7 +6,7 @@ use layoutc_algebra::notation::{Notation, glow};
 
 use super::alternatives::{Alternative, LayoutRequirement, OperatorAlternatives, counted};
 use super::layouts::{ROW_MAJOR, is_any, notation, string};
-use super::projection::{names, part};
+use super::projection::{names, project_layout};
 use super::resolve::ResolvedGraph;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
@@ -32,7 +32,7 @@ pub(super) fn choices(
     let (mut choices, mut refused) = (Vec::new(), wants.refused.clone());
     for alternative in &wants.alternatives {
         let before = choices.len();
-        let fault = ways(graph, node, alternative, candidates, &mut choices)?;
+        let fault = add_choices(graph, node, alternative, candidates, &mut choices)?;
         if choices.len() == before {
             let name = match alternative.number {
                 Some(k) => format!("alternative {k}"),
@@ -49,9 +49,9 @@ pub(super) fn choices(
         format!("no alternative of `{}` fits the tensors of `{}`", item.op.value, item.name.value);
     let place = FileSpan::new(graph.file, item.name.span.clone());
     let mut error = Diagnostic::error(Code::GraphAlternative, message, place, "");
-    error = error.also(wants.place.clone(), "what is accepted");
+    error = error.with_label(wants.place.clone(), "what is accepted");
     error.notes.extend(refused);
-    error.noted(format!("the node has {}", tensors(graph, node)));
+    error.add_note(format!("the node has {}", tensors(graph, node)));
     let help = if item.accepts.is_empty() {
         "a node may say what it accepts itself: `accepts { in …; out … }`"
     } else {
@@ -83,7 +83,7 @@ struct OperandSlot<'a> {
 }
 
 /// Adds the ways of one alternative; gives why there is none where that is known.
-fn ways(
+fn add_choices(
     graph: &ResolvedGraph<'_>,
     node: usize,
     alternative: &Alternative,
@@ -193,7 +193,8 @@ fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
         own.text == text
             || (has_star(text)
                 && !has_star(&own.text)
-                && asked.and_then(|asked| own.judged(asked)) == Some(glow::Satisfaction::Satisfied))
+                && asked.and_then(|asked| own.glow_satisfaction(asked))
+                    == Some(glow::Satisfaction::Satisfied))
     };
     let all = candidates.iter().enumerate().filter(|(_, own)| does(own));
     all.map(|(k, _)| Some(k)).collect()
@@ -270,7 +271,7 @@ fn own_part(
     whole: Option<usize>,
     tensor: usize,
 ) -> Option<String> {
-    part(text, graph.tensors.get(whole?)?, graph.tensors.get(tensor)?)
+    project_layout(text, graph.tensors.get(whole?)?, graph.tensors.get(tensor)?)
 }
 
 /// The texts that what must be alike may have; one `None` where nothing must be.

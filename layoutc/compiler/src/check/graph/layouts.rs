@@ -113,7 +113,7 @@ impl<'a> LayoutCache<'a> {
         if !self.holds(has, asked, layout) {
             return Compatibility::Differs;
         }
-        match has.judged(asked) {
+        match has.glow_satisfaction(asked) {
             Some(glow::Satisfaction::Unknown(_)) => Compatibility::Unknown,
             Some(glow::Satisfaction::Satisfied) => Compatibility::Satisfied,
             Some(glow::Satisfaction::Unsatisfied(_)) | None if asked.is_opaque() => {

@@ -48,7 +48,7 @@ pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic
             let at = |name: &Identifier| diagnostic::FileSpan::new(&syntax.file, name.span.clone());
             let message = format!("two graphs are called `{}`", item.name.value);
             let error = Diagnostic::error(Code::NameDuplicate, message, at(&item.name), "");
-            let error = error.also(at(first), "the first");
+            let error = error.with_label(at(first), "the first");
             diagnostics.push(error.help("give one of the two another name"));
             continue;
         }
@@ -203,7 +203,7 @@ fn tensors(
                 let message =
                     format!("`{}` is kept in `{asked}` and declared `{own}`", tensor.name);
                 let error = Diagnostic::error(Code::GraphPinned, message, place, "");
-                let error = error.also(tensor.place.clone(), "declared here");
+                let error = error.with_label(tensor.place.clone(), "declared here");
                 return Err(Box::new(error.help("state one layout at both places")));
             }
             tensor.declared = found.or(tensor.declared);

@@ -153,7 +153,7 @@ fn warning(found: ConditionName) -> Diagnostic {
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let what = if tensor.is_some() { "names" } else { "properties and axes" };
     if known.is_empty() {
-        warning.helped("operands and results are counted from 0");
+        warning.add_help("operands and results are counted from 0");
     } else {
         nearest_or_all(&mut warning, &name, what, &known);
     }

@@ -71,7 +71,7 @@ impl NodeTypes<'_> {
             OperatorRule::Elementwise => ShapeRule::Broadcast,
             _ => ShapeRule::Any,
         });
-        let seen = self.seen();
+        let seen = self.in_operator_order();
         let (operands, results) = seen.split_at(self.operands.len().min(seen.len()));
         let operation = OperatorSignature {
             operands: operands.iter().collect(),
@@ -96,7 +96,7 @@ impl NodeTypes<'_> {
 
     /// The operands and results with their axes in the order in which the operator sees them: that of the letters that it
     /// asks for, where it asks in one way and by letters alone.
-    fn seen(&self) -> Vec<GraphTensorType> {
+    fn in_operator_order(&self) -> Vec<GraphTensorType> {
         let all = self.operands.iter().chain(&self.results);
         let wants: Vec<Option<&LayoutRequirement>> = match self.wants.alternatives.as_slice() {
             [only] => only.inputs.iter().chain(&only.outputs).map(Some).collect(),
@@ -112,7 +112,7 @@ impl NodeTypes<'_> {
             format!("the shapes of `{}` ({}) do not go together: {why}", name.value, op.value);
         let place = FileSpan::new(self.graph.file, name.span.clone());
         let error = Diagnostic::error(Code::GraphShape, message, place, "");
-        let error = error.also(self.wants.place.clone(), "what the operator is");
+        let error = error.with_label(self.wants.place.clone(), "what the operator is");
         error.help(
             "give its tensors shapes that go together, or say by `shapes=` what the operator is",
         )
@@ -134,7 +134,7 @@ impl NodeTypes<'_> {
         let message = format!("`{}` ({}) {first} and {other}", name.value, op.value);
         let place = FileSpan::new(self.graph.file, name.span.clone());
         let error = Diagnostic::error(Code::GraphDtype, message, place, "");
-        let error = error.also(self.wants.place.clone(), "what the operator is");
+        let error = error.with_label(self.wants.place.clone(), "what the operator is");
         Some(error.help("give both one element type, or say by `types=` what the operator is"))
     }
 }

@@ -41,7 +41,11 @@ impl LayoutLetters {
 
 /// The layout of a tensor `to` that is alike to a tensor `from` in the layout `text`: its part for the axes that both
 /// have. Axes of one element that `from` has not come behind those that it has. `None` where there is none such.
-pub(super) fn part(text: &str, from: &GraphTensorItem, to: &GraphTensorItem) -> Option<String> {
+pub(super) fn project_layout(
+    text: &str,
+    from: &GraphTensorItem,
+    to: &GraphTensorItem,
+) -> Option<String> {
     let (own, others) = (names(from), names(to));
     let lacks = |other: &&&str| !own.contains(*other);
     let is_one = |name: &str| extent(to, name) == Some(1);

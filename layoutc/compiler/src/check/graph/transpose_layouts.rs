@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::candidates::{
-    CandidateContext, LayoutConstraint, LayoutSharing, MAX_LAYOUTS, SharingConstraint, add, spread,
+    CandidateContext, LayoutConstraint, LayoutSharing, MAX_LAYOUTS, SharingConstraint, add,
+    propagate_sharing,
 };
 use super::resolve::ResolvedGraph;
 use super::tensor_types::GraphTensorType;
@@ -53,7 +54,7 @@ pub(super) fn sides<'a>(
 
 /// Asks of both sides what is asked of one, and of all that must be like them; no tensor is asked for more layouts than it
 /// may have.
-pub(super) fn across(
+pub(super) fn propagate_layouts(
     graph: &ResolvedGraph<'_>,
     sides: &[TransposeEdge<'_>],
     bound: &[SharingConstraint],
@@ -65,10 +66,10 @@ pub(super) fn across(
     while is_new {
         is_new = false;
         for side in sides.iter().chain(sides.iter().rev()) {
-            is_new |= over(side, &classes, demands);
+            is_new |= propagate_edge(side, &classes, demands);
         }
         if is_new {
-            spread(graph, bound, demands);
+            propagate_sharing(graph, bound, demands);
         }
     }
     for (list, before) in demands.iter_mut().zip(before) {
@@ -77,7 +78,7 @@ pub(super) fn across(
 }
 
 /// Asks of one side what is asked of the other; says whether that is anything new.
-fn over(
+fn propagate_edge(
     side: &TransposeEdge<'_>,
     classes: &EquivalenceClasses,
     demands: &mut [Vec<LayoutConstraint>],

@@ -7,7 +7,7 @@ use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
 
 use super::TensorChecker;
-use crate::check::expr::{constant, declare_first, no_axes};
+use crate::check::expr::{constant, with_axis_help, with_declaration_help};
 use crate::check::replay::symbol_value;
 use crate::check::scope::nearest_or_all;
 use crate::check::{record, replay};
@@ -87,8 +87,8 @@ impl TensorChecker<'_> {
         let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
         let known: Vec<&str> = tensors.filter(|known| *known != name).collect();
         if self.syntax.views.iter().any(|view| view.name.value == like.value) {
-            error.noted(format!("`{}` is a view: `like` takes a tensor", like.value));
-            error.helped("give it a `dtype` and a `shape` of its own");
+            error.add_note(format!("`{}` is a view: `like` takes a tensor", like.value));
+            error.add_help("give it a `dtype` and a `shape` of its own");
         } else {
             nearest_or_all(&mut error, &like.value, "tensors", &known);
         }
@@ -123,11 +123,11 @@ impl TensorChecker<'_> {
             if vector {
                 return error.help(format!("vectors have {lanes} lanes, of a byte or more each"));
             }
-            if let Some(ours) = Dtype::called_elsewhere(&text.value) {
-                return error.meant(ours);
+            if let Some(ours) = Dtype::from_foreign_name(&text.value) {
+                return error.with_suggestion(ours);
             }
             match nearest(&text.value, names.clone()) {
-                Some(near) => error.meant(near),
+                Some(near) => error.with_suggestion(near),
                 None => error.help(format!(
                     "element types are {}, and vectors of {lanes} of them: `f32x4`",
                     names.collect::<Vec<_>>().join(", ")
@@ -236,7 +236,7 @@ impl TensorChecker<'_> {
                     Ok(Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)))
                 }
                 Extent::Bound(bound) => constant(bound, &value, self.scope, &facts, self.file)
-                    .map_err(|faults| no_axes(declare_first(faults), &beside))
+                    .map_err(|faults| with_axis_help(with_declaration_help(faults), &beside))
                     .and_then(|extent| self.extent(&extent, bound, &facts).map_err(|e| vec![e])),
             };
             match (extent, record) {

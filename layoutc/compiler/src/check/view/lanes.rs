@@ -14,7 +14,7 @@ use crate::manifest::syntax::ViewItem;
 use crate::model::ViewKind;
 
 /// The view of the same memory in elements of `dtype`, whose lanes divide those there or are divided by them.
-pub(super) fn made(
+pub(super) fn lane_view(
     item: &ViewItem,
     dtype: Dtype,
     seen: ViewBase<'_>,

@@ -147,7 +147,7 @@ impl<'a> ViewChecker<'a> {
     }
 
     /// What the view is a view of; an error without words where an earlier diagnostic says enough.
-    fn sight(&self, item: &ViewItem) -> Result<ViewBase<'_>, Vec<Diagnostic>> {
+    fn base(&self, item: &ViewItem) -> Result<ViewBase<'_>, Vec<Diagnostic>> {
         let name = &item.of.value;
         match self.known.get(name) {
             Some(ViewTarget::Tensor(k)) => {
@@ -193,7 +193,7 @@ impl<'a> ViewChecker<'a> {
     }
 
     fn one(&self, item: &ViewItem) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
-        let seen = self.sight(item)?;
+        let seen = self.base(item)?;
         if seen.depth >= MAX_CHAIN {
             let message = format!("a chain of more than {MAX_CHAIN} views");
             let place = self.at(&item.of.span);
@@ -209,24 +209,24 @@ impl<'a> ViewChecker<'a> {
         };
         elements::check(item, dtype, seen.tensor, &self.syntax.file)?;
         let made = match (&item.map, &item.shape) {
-            (Some(map), Some(shape)) => window::made(&checker, item, (map, shape), seen)?,
+            (Some(map), Some(shape)) => window::window_view(&checker, item, (map, shape), seen)?,
             (Some(_), None) => return Err(Vec::new()),
             (None, Some(_)) => return reinterpret::view(&told, self.place, item, seen),
             (None, None) if item.layout.is_some() => {
                 let axes = if dtype == seen.tensor.dtype {
                     seen.builder.logical().to_vec()
                 } else {
-                    let other = lanes::made(item, dtype, seen, &self.syntax.file)?;
+                    let other = lanes::lane_view(item, dtype, seen, &self.syntax.file)?;
                     other.builder.logical().to_vec()
                 };
                 let told = reinterpret::with_axes(told, &axes, seen);
                 return reinterpret::view(&told, self.place, item, seen);
             }
             (None, None) if dtype != seen.tensor.dtype => {
-                lanes::made(item, dtype, seen, &self.syntax.file)?
+                lanes::lane_view(item, dtype, seen, &self.syntax.file)?
             }
             (None, None) => {
-                whole(seen).map_err(|error| vec![self.large(item, &error.to_string())])?
+                identity_view(seen).map_err(|error| vec![self.large(item, &error.to_string())])?
             }
         };
         let (layout, is_shared) = self.finish(item, &made.builder, seen.tensor)?;
@@ -298,7 +298,7 @@ impl<'a> ViewChecker<'a> {
 }
 
 /// A view that changes nothing.
-fn whole(seen: ViewBase<'_>) -> Result<ViewDefinition, BuildError> {
+fn identity_view(seen: ViewBase<'_>) -> Result<ViewDefinition, BuildError> {
     let axes = seen.builder.logical();
     let symbols = seen.builder.facts().symbols();
     let builder = seen.builder.window(symbols, axes, &identity(axes))?;

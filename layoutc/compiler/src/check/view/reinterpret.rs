@@ -72,7 +72,7 @@ pub(super) fn view(
     seen: ViewBase<'_>,
 ) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut good = tensor::check(told, place)?;
-    good.tell(place.recorder);
+    good.record_steps(place.recorder);
     let tensor::CheckedTensor { tensor, builder, warnings, .. } = good;
     covers(&tensor, seen.tensor)?;
     let affine = tensor.layout.affine().unwrap_or(None);
@@ -105,8 +105,11 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
     };
     let shape = |tensor: &Tensor| {
         let layout = &tensor.layout;
-        let extents: Vec<String> =
-            layout.physical_shape.iter().map(|extent| layout_names::expr(extent, layout)).collect();
+        let extents: Vec<String> = layout
+            .physical_shape
+            .iter()
+            .map(|extent| layout_names::layout_expr(extent, layout))
+            .collect();
         format!(
             "`{}` is [{}] elements of {} in memory",
             tensor.name,
@@ -138,7 +141,11 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
     let (own_bytes, other_bytes) = (view.counts().bytes, seen.counts().bytes);
     if !same((&own_bytes, own), (&other_bytes, other)) {
         let bytes = |tensor: &Tensor, bytes: &Expr| {
-            format!("`{}` has {} bytes", tensor.name, layout_names::expr(bytes, &tensor.layout))
+            format!(
+                "`{}` has {} bytes",
+                tensor.name,
+                layout_names::layout_expr(bytes, &tensor.layout)
+            )
         };
         let message = format!("`{}` is not all of the memory of `{}`", view.name, seen.name);
         let bits = other_bytes.as_const().and_then(|bytes| bytes.checked_mul(8));

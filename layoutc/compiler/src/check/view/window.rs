@@ -21,7 +21,7 @@ use crate::manifest::syntax::{ShapeItem, SpannedText, ViewItem};
 use crate::model::ViewKind;
 
 /// The window that a shape and a map make.
-pub(super) fn made(
+pub(super) fn window_view(
     checker: &TensorChecker<'_>,
     item: &ViewItem,
     (map, shape): (&SpannedText, &ShapeItem),

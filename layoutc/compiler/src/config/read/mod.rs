@@ -31,7 +31,7 @@ pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
         let message: String = first.into_iter().chain(message).collect();
         let fault = reader.error(Code::ConfigSyntax, message.trim_end_matches('.'), span);
         if message.starts_with("string values must be quoted") {
-            fault.helped("write a value behind the `=`, a text in quotes: `\"kernels\"`");
+            fault.add_help("write a value behind the `=`, a text in quotes: `\"kernels\"`");
         }
     }
     let config = if errors.is_empty() { reader.config(table.get_ref()) } else { Config::default() };
@@ -100,8 +100,8 @@ impl ConfigReader<'_> {
         if !word || prefix.starts_with(|c: char| c.is_ascii_digit()) || prefix.len() > 128 {
             let message = "`prefix` cannot begin an identifier";
             let fault = self.error(Code::ConfigValue, message, span);
-            fault.noted("at most 128 ASCII letters, digits and `_`, and no digit first");
-            fault.helped("write one such as `prefix = \"lib_\"`");
+            fault.add_note("at most 128 ASCII letters, digits and `_`, and no digit first");
+            fault.add_help("write one such as `prefix = \"lib_\"`");
         }
         Some(prefix)
     }
@@ -111,24 +111,24 @@ impl ConfigReader<'_> {
         if items.is_empty() {
             let message = "`sources` is empty: nothing would be built";
             self.error(Code::ConfigValue, message, span)
-                .helped("write where manifests are: `sources = [\"layouts/**/*.kdl\"]`");
+                .add_help("write where manifests are: `sources = [\"layouts/**/*.kdl\"]`");
         }
         for (path, span) in &items {
-            self.inside(path, span.clone());
+            self.check_project_path(path, span.clone());
         }
         Some(items.into_iter().map(|(path, _)| path).collect())
     }
 
     fn path(&mut self, table: &DeTable<'_>, key: &str) -> Option<String> {
         let (path, span) = self.string(table, key)?;
-        self.inside(&path, span);
+        self.check_project_path(&path, span);
         Some(path)
     }
 
-    fn inside(&mut self, path: &str, span: Range<usize>) {
+    fn check_project_path(&mut self, path: &str, span: Range<usize>) {
         if let Some(fault) = super::path::fault(path) {
             self.error(Code::ConfigPath, &fault, span)
-                .helped("write a path below the folder of layoutc.toml, with `/`");
+                .add_help("write a path below the folder of layoutc.toml, with `/`");
         }
     }
 
@@ -145,7 +145,7 @@ impl ConfigReader<'_> {
     fn alignment(&mut self, table: &DeTable<'_>) -> Option<u64> {
         let (value, span) = find(table, "alignment")?;
         let Some(bytes) = integer(value) else {
-            self.kind("alignment", "an integer", value, span);
+            self.wrong_type("alignment", "an integer", value, span);
             return None;
         };
         match u64::try_from(bytes) {
@@ -153,7 +153,7 @@ impl ConfigReader<'_> {
             Ok(_) | Err(_) => {
                 let message = format!("an alignment is a power of two: {bytes}");
                 let help = near_powers_of_two(i128::from(bytes), 1 << 62);
-                self.error(Code::ConfigValue, &message, span).helped(help);
+                self.error(Code::ConfigValue, &message, span).add_help(help);
                 None
             }
         }
@@ -166,7 +166,7 @@ impl ConfigReader<'_> {
         }
         let fill = float(value).map(DefaultFill::Float);
         if fill.is_none() {
-            self.kind("fill", "a number", value, span);
+            self.wrong_type("fill", "a number", value, span);
         }
         fill
     }
@@ -180,12 +180,12 @@ impl ConfigReader<'_> {
             None => None,
         };
         let Some(share) = whole.or_else(|| float(value)) else {
-            self.kind("padding-warning", "a number", value, span);
+            self.wrong_type("padding-warning", "a number", value, span);
             return None;
         };
         if !(0.0..=1.0).contains(&share) {
             let message = "`padding-warning` is a share of the bytes, from 0 to 1";
-            self.error(Code::ConfigValue, message, span).helped("write a half as `0.5`");
+            self.error(Code::ConfigValue, message, span).add_help("write a half as `0.5`");
         }
         Some(share)
     }
@@ -213,12 +213,12 @@ impl ConfigReader<'_> {
         let words: Vec<String> = known.iter().map(|row| format!("`{}`", row.0)).collect();
         let message = format!("`{key}` cannot be `{}`", word.escape_debug());
         let fault = self.error(Code::ConfigValue, &message, span);
-        fault.noted(format!("it is one of {}", words.join(", ")));
+        fault.add_note(format!("it is one of {}", words.join(", ")));
         if let Some(near) = nearest(word, known.iter().map(|row| row.0)) {
-            fault.helped(format!("did you mean `{near}`?"));
-            fault.rewrite(format!("\"{near}\""));
+            fault.add_help(format!("did you mean `{near}`?"));
+            fault.add_fix(format!("\"{near}\""));
         } else {
-            fault.helped("write one of these");
+            fault.add_help("write one of these");
         }
         None
     }
@@ -235,17 +235,17 @@ impl ConfigReader<'_> {
         let message = format!("{place} has no key `{}`", key.escape_debug());
         let words: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
         let fault = self.error(Code::ConfigUnknownKey, &message, span);
-        fault.noted(format!("its keys are {}", words.join(", ")));
+        fault.add_note(format!("its keys are {}", words.join(", ")));
         let near = nearest(key, known.iter().copied());
         match near {
-            Some(near) => fault.mean(near),
+            Some(near) => fault.add_suggestion(near),
             None => {
-                fault.helped("leave it out");
+                fault.add_help("leave it out");
             }
         }
     }
 
-    fn kind(&mut self, key: &str, wanted: &str, value: &DeValue<'_>, span: Range<usize>) {
+    fn wrong_type(&mut self, key: &str, wanted: &str, value: &DeValue<'_>, span: Range<usize>) {
         let message = format!("`{key}` is {wanted}, not a TOML {}", value.type_str());
         let help = match wanted {
             "a table" => format!("write `[{key}]` on a line of its own"),
@@ -254,14 +254,14 @@ impl ConfigReader<'_> {
             "an array of strings" => format!("write `{key} = [\"…\"]`"),
             _ => "write digits without quotes".to_owned(),
         };
-        self.error(Code::ConfigValue, &message, span).helped(help);
+        self.error(Code::ConfigValue, &message, span).add_help(help);
     }
 
     fn table<'t, 'i>(&mut self, table: &'t DeTable<'i>, key: &str) -> Option<&'t DeTable<'i>> {
         match find(table, key)? {
             (DeValue::Table(table), _) => Some(table),
             (value, span) => {
-                self.kind(key, "a table", value, span);
+                self.wrong_type(key, "a table", value, span);
                 None
             }
         }
@@ -271,7 +271,7 @@ impl ConfigReader<'_> {
         match find(table, key)? {
             (DeValue::Boolean(value), _) => Some(*value),
             (value, span) => {
-                self.kind(key, "a boolean", value, span);
+                self.wrong_type(key, "a boolean", value, span);
                 None
             }
         }
@@ -281,7 +281,7 @@ impl ConfigReader<'_> {
         match find(table, key)? {
             (DeValue::String(text), span) => Some((text.to_string(), span)),
             (value, span) => {
-                self.kind(key, "a string", value, span);
+                self.wrong_type(key, "a string", value, span);
                 None
             }
         }
@@ -295,7 +295,7 @@ impl ConfigReader<'_> {
     ) -> Option<(Vec<(String, Range<usize>)>, Range<usize>)> {
         let (value, span) = find(table, key)?;
         let DeValue::Array(items) = value else {
-            self.kind(key, "an array of strings", value, span);
+            self.wrong_type(key, "an array of strings", value, span);
             return None;
         };
         let mut strings = Vec::new();
@@ -308,7 +308,7 @@ impl ConfigReader<'_> {
                 | DeValue::Datetime(_)
                 | DeValue::Array(_)
                 | DeValue::Table(_) => {
-                    self.kind(key, "an array of strings", item.get_ref(), item.span());
+                    self.wrong_type(key, "an array of strings", item.get_ref(), item.span());
                 }
             }
         }

@@ -35,7 +35,7 @@ impl ConfigReader<'_> {
             let name = key.get_ref().as_ref();
             let DeValue::Table(fields) = value.get_ref() else {
                 if ["c", "opencl", "cuda"].contains(&name) {
-                    self.kind(name, "a table", value.get_ref(), value.span());
+                    self.wrong_type(name, "a table", value.get_ref(), value.span());
                     if let Some(fault) = self.found.last_mut() {
                         fault.help = vec![format!("write `[target.{name}]` on a line of its own")];
                     }
@@ -97,7 +97,7 @@ impl ConfigReader<'_> {
         let message =
             "`image-max` is two sizes from 1: `[16384, 16384]`, texels along a row, and rows";
         self.error(Code::ConfigValue, message, span)
-            .helped("write the limits of the device: `image-max = [16384, 16384]`");
+            .add_help("write the limits of the device: `image-max = [16384, 16384]`");
         None
     }
 
@@ -119,7 +119,7 @@ impl ConfigReader<'_> {
         let (words, span) = self.strings(table, "arch")?;
         if words.is_empty() {
             self.error(Code::ConfigValue, "`arch` is empty", span)
-                .helped("write one or more: `arch = [\"sm_80\"]`");
+                .add_help("write one or more: `arch = [\"sm_80\"]`");
         }
         for (word, span) in &words {
             let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
@@ -130,8 +130,8 @@ impl ConfigReader<'_> {
             if !digits {
                 let message = format!("`{}` is not an architecture", word.escape_debug());
                 let fault = self.error(Code::ConfigValue, &message, span.clone());
-                fault.noted("architectures are written as nvcc takes them: `sm_80`");
-                fault.helped("write `sm_` or `compute_` and the number of one");
+                fault.add_note("architectures are written as nvcc takes them: `sm_80`");
+                fault.add_help("write `sm_` or `compute_` and the number of one");
             }
         }
         Some(words.into_iter().map(|(word, _)| word).collect())
@@ -153,8 +153,8 @@ impl ConfigReader<'_> {
         if !word(name) || crate::config::path::fault(name).is_some() {
             let message = format!("`{}` cannot be the name of a target", name.escape_debug());
             let fault = self.error(Code::ConfigValue, &message, span.clone());
-            fault.noted("it names a folder: at most 64 ASCII letters, digits, `_` and `-`");
-            fault.helped("give it another name: `[target.numpy]`");
+            fault.add_note("it names a folder: at most 64 ASCII letters, digits, `_` and `-`");
+            fault.add_help("give it another name: `[target.numpy]`");
             return None;
         }
         let Some(template) = self.path(table, "template") else {
@@ -162,7 +162,7 @@ impl ConfigReader<'_> {
                 let near = nearest(name, ["c", "opencl", "cuda"]);
                 let message = format!("the target `{name}` has no `template`");
                 let fault = self.error(Code::ConfigValue, &message, span);
-                fault.helped(match near {
+                fault.add_help(match near {
                     Some(near) => format!("did you mean `[target.{near}]`?"),
                     None => format!("name one below the templates folder: `template = \"{name}/index.{name}.j2\"`"),
                 });
@@ -179,8 +179,9 @@ impl ConfigReader<'_> {
         if !parts_ok {
             let message = format!("`{}` is not an extension", extension.escape_debug());
             let fault = self.error(Code::ConfigValue, &message, at);
-            fault.noted("letters, digits, `_`, `-` and dots inside, without the first dot: `py`");
-            fault.helped("write `extension = \"py\"`, say");
+            fault
+                .add_note("letters, digits, `_`, `-` and dots inside, without the first dot: `py`");
+            fault.add_help("write `extension = \"py\"`, say");
             return None;
         }
         let span = find(table, "template").map_or(span, |(_, span)| span);
@@ -204,14 +205,14 @@ impl ConfigReader<'_> {
 
     fn umbrella_header(&mut self, table: &DeTable<'_>) -> Option<String> {
         let (path, span) = self.string(table, "umbrella-header")?;
-        self.inside(&path, span.clone());
+        self.check_project_path(&path, span.clone());
         let name = path.rsplit('/').next().unwrap_or_default();
         let stem = name.strip_suffix(".h").or_else(|| name.strip_suffix(".hpp"));
         if !path.is_empty() && stem.is_none_or(str::is_empty) {
             let message = "`umbrella-header` does not name a header";
             let fault = self.error(Code::ConfigValue, message, span);
-            fault.noted("it ends in `.h` or `.hpp`: `all.h`");
-            fault.helped("write `umbrella-header = \"all.h\"`, say");
+            fault.add_note("it ends in `.h` or `.hpp`: `all.h`");
+            fault.add_help("write `umbrella-header = \"all.h\"`, say");
         }
         Some(path)
     }
@@ -224,7 +225,7 @@ impl ConfigReader<'_> {
                 Some(part) if emit.contains(&part) => {
                     let message = format!("`{word}` is given twice");
                     self.error(Code::ConfigValue, &message, span)
-                        .helped("leave one of the two out");
+                        .add_help("leave one of the two out");
                 }
                 part => emit.extend(part),
             }

@@ -1,7 +1,7 @@
 //! Attention, and what goes with it.
 
-use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
-use crate::import::error::{ShapeResult, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
+use crate::import::error::{ShapeResult, listed, mismatch};
 
 /// Heads and their axes, however the operands have them.
 struct AttentionShape {
@@ -20,11 +20,11 @@ fn heads(call: &OnnxCall<'_>, k: usize, attribute: &str) -> ShapeResult<Attentio
         [batch, steps, all] => {
             let heads = extent(call.integer(attribute).unwrap_or(0))?;
             if heads == 0 || all % heads != 0 {
-                return wrong(format!("`{attribute}` is {heads}, which does not cut {all}"));
+                return mismatch(format!("`{attribute}` is {heads}, which does not cut {all}"));
             }
             Ok(AttentionShape { batch: *batch, count: heads, steps: *steps, size: all / heads })
         }
-        shape => wrong(format!("{} has neither three nor four axes", listed(shape))),
+        shape => mismatch(format!("{} has neither three nor four axes", listed(shape))),
     }
 }
 
@@ -36,20 +36,20 @@ pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let is_grouped = key.count == value.count && key.count > 0 && query.count % key.count == 0;
     if !fits || !is_grouped || query.size != key.size {
         let (query, key) = (listed(call.shape(0)?), listed(call.shape(1)?));
-        return wrong(format!("{query} does not attend {key} and {}", listed(call.shape(2)?)));
+        return mismatch(format!("{query} does not attend {key} and {}", listed(call.shape(2)?)));
     }
     let past = match call.optional(4) {
         None => 0,
         Some(past) => match past.shape[..] {
             [_, _, past, _] => past,
-            _ => return wrong(format!("{} has not four axes", listed(&past.shape))),
+            _ => return mismatch(format!("{} has not four axes", listed(&past.shape))),
         },
     };
-    let total = large(key.steps.checked_add(past))?;
+    let total = check_overflow(key.steps.checked_add(past))?;
     let result = if call.shape(0)?.len() == 4 {
         vec![query.batch, query.count, query.steps, value.size]
     } else {
-        vec![query.batch, query.steps, large(query.count.checked_mul(value.size))?]
+        vec![query.batch, query.steps, check_overflow(query.count.checked_mul(value.size))?]
     };
     let (dtype, of_values) = (call.input(0)?.dtype, call.input(2)?.dtype);
     let kept = |size: u64| vec![key.batch, key.count, total, size];
@@ -65,7 +65,7 @@ pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
 pub(super) fn linear_attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (query, key) = (heads(call, 0, "q_num_heads")?, heads(call, 1, "kv_num_heads")?);
     let value = heads(call, 2, "kv_num_heads")?;
-    let packed = large(query.count.checked_mul(value.size))?;
+    let packed = check_overflow(query.count.checked_mul(value.size))?;
     let dtype = call.input(0)?.dtype;
     let of_state = call.optional(3).map_or(dtype, |past| past.dtype);
     Ok(vec![
@@ -80,7 +80,7 @@ pub(super) fn causal_conv(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>>
     let kept = filter.get(2).and_then(|size| size.checked_sub(1));
     let ([batch, channels, _], [_, _, _], Some(kept)) = (data.shape.as_slice(), filter, kept)
     else {
-        return wrong(format!("{} is not filtered by {}", listed(&data.shape), listed(filter)));
+        return mismatch(format!("{} is not filtered by {}", listed(&data.shape), listed(filter)));
     };
     let state = vec![*batch, *channels, kept];
     Ok(vec![

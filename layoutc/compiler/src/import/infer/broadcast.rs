@@ -3,7 +3,7 @@
 use super::cast;
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
-use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// Operators that keep the shape of their first operand and are not element-wise.
 const KEEPING: &[&str] = &[
@@ -37,7 +37,7 @@ pub(super) fn elementwise(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Vec<Shap
     if cast::is_broadcast(op) {
         let mut shape = Vec::new();
         for k in 0..call.inputs.len() {
-            shape = together(&shape, call.shape(k)?)?;
+            shape = broadcast_shapes(&shape, call.shape(k)?)?;
         }
         return Ok(vec![ShapedTensor::new(cast::result(call, op)?, shape)]);
     }
@@ -49,8 +49,11 @@ pub(super) fn elementwise(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Vec<Shap
         return Err(ShapeError::Operator);
     }
     let first = call.input(0)?;
-    if op == "PRelu" && call.opset >= 7 && together(&first.shape, call.shape(1)?)? != first.shape {
-        return wrong(format!(
+    if op == "PRelu"
+        && call.opset >= 7
+        && broadcast_shapes(&first.shape, call.shape(1)?)? != first.shape
+    {
+        return mismatch(format!(
             "the slopes {} do not fit {}",
             listed(call.shape(1)?),
             listed(&first.shape)
@@ -65,7 +68,7 @@ pub(super) fn elementwise(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Vec<Shap
 }
 
 /// The shape that both are broadcast to.
-pub(super) fn together(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
+pub(super) fn broadcast_shapes(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let rank = a.len().max(b.len());
     let at = |shape: &[u64], k: usize| {
         (k + shape.len()).checked_sub(rank).and_then(|k| shape.get(k)).copied().unwrap_or(1)
@@ -75,7 +78,7 @@ pub(super) fn together(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
         shape.push(match (at(a, k), at(b, k)) {
             (a, b) if a == b => a,
             (1, extent) | (extent, 1) => extent,
-            _ => return wrong(format!("{} and {} are not broadcast", listed(a), listed(b))),
+            _ => return mismatch(format!("{} and {} are not broadcast", listed(a), listed(b))),
         });
     }
     Ok(shape)
@@ -83,7 +86,7 @@ pub(super) fn together(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
 
 pub(super) fn expand(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
-    let Some(shape) = call.parameter("shape", 1)? else { return wrong("the shape is missing") };
+    let Some(shape) = call.parameter("shape", 1)? else { return mismatch("the shape is missing") };
     let shape = shape.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
-    Ok(ShapedTensor::new(input.dtype, together(&input.shape, &shape)?))
+    Ok(ShapedTensor::new(input.dtype, broadcast_shapes(&input.shape, &shape)?))
 }

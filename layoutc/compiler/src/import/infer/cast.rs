@@ -3,7 +3,7 @@
 use super::quantized;
 use crate::dtype::Scalar;
 use crate::import::call::OnnxCall;
-use crate::import::error::{ShapeResult, wrong};
+use crate::import::error::{ShapeResult, mismatch};
 
 /// One operand with data: the result has its shape. What stands besides are scalars, or one number for each channel.
 const UNARY: &[&str] = &[
@@ -117,7 +117,7 @@ pub(super) fn result(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Scalar> {
         "Where" => call.input(1)?.dtype,
         "Cast" | "BitCast" => match call.dtype("to")? {
             Some(to) => to,
-            None => return wrong("`to` is missing"),
+            None => return mismatch("`to` is missing"),
         },
         "CastLike" => call.input(1)?.dtype,
         "QuantizeLinear" => quantized::quantized(call)?,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::broadcast::together;
+use super::broadcast::broadcast_shapes;
 use crate::import::call::{OnnxCall, ShapedTensor};
-use crate::import::error::{ShapeError, ShapeResult, listed, shown, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, mismatch, shown};
 
 /// The letters of one operand or of the result: those before an ellipsis and those behind it, or all of them.
 struct EinsumTerm {
@@ -46,11 +46,11 @@ impl LetterExtents {
         let rest = shape.len().checked_sub(own);
         let fits = if term.behind.is_some() { rest.is_some() } else { rest == Some(0) };
         let (Some(rest), true) = (rest, fits) else {
-            return wrong(format!("{own} letters do not name the axes of {}", listed(shape)));
+            return mismatch(format!("{own} letters do not name the axes of {}", listed(shape)));
         };
         let (first, others) = shape.split_at_checked(term.before.len()).unwrap_or_default();
         let (outer, last) = others.split_at_checked(rest).unwrap_or_default();
-        self.outer = together(&self.outer, outer)?;
+        self.outer = broadcast_shapes(&self.outer, outer)?;
         for (letter, extent) in term.letters().zip(first.iter().chain(last)) {
             *self.counts.entry(letter).or_default() += 1;
             let known = self.of.entry(letter).or_insert(*extent);
@@ -58,7 +58,7 @@ impl LetterExtents {
                 *known = *extent;
             }
             if *known != *extent && *extent != 1 {
-                return wrong(format!("`{letter}` is {known} and {extent}"));
+                return mismatch(format!("`{letter}` is {known} and {extent}"));
             }
         }
         Ok(())
@@ -66,7 +66,7 @@ impl LetterExtents {
 }
 
 pub(super) fn einsum(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let Some(equation) = call.word("equation") else { return wrong("`equation` is missing") };
+    let Some(equation) = call.word("equation") else { return mismatch("`equation` is missing") };
     let equation: String = equation.chars().filter(|c| *c != ' ').collect();
     let unread = || ShapeError::Mismatch(format!("`{}` is no equation", shown(&equation)));
     let (operands, result) = match equation.split_once("->") {
@@ -76,7 +76,11 @@ pub(super) fn einsum(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let terms = operands.split(',').map(EinsumTerm::parse).collect::<Option<Vec<_>>>();
     let terms = terms.ok_or_else(unread)?;
     if terms.len() != call.inputs.len() {
-        return wrong(format!("an equation of {} operands has {}", terms.len(), call.inputs.len()));
+        return mismatch(format!(
+            "an equation of {} operands has {}",
+            terms.len(),
+            call.inputs.len()
+        ));
     }
     let mut extents = LetterExtents::default();
     for (k, term) in terms.iter().enumerate() {

@@ -3,7 +3,7 @@
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, count, extent, signed};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, float, rounded, scalar, values, whole};
-use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// The extents of an operand, from `start` to `end`.
 pub(super) fn shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
@@ -62,7 +62,7 @@ pub(super) fn constant(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 }
 
 pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let Some(asked) = call.parameter("shape", 0)? else { return wrong("the shape is missing") };
+    let Some(asked) = call.parameter("shape", 0)? else { return mismatch("the shape is missing") };
     let shape = asked.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
     let all = usize::try_from(count(&shape)?).ok().filter(|all| *all <= MAX_KNOWN);
     let Some(value) = call.attribute("value").and_then(|attribute| attribute.t.as_ref()) else {
@@ -91,7 +91,7 @@ pub(super) fn truth(call: &OnnxCall<'_>) -> ShapedTensor {
 pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     if input.shape.len() != 2 {
-        return wrong(format!("{} is no matrix", listed(&input.shape)));
+        return mismatch(format!("{} is no matrix", listed(&input.shape)));
     }
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
 }
@@ -133,13 +133,13 @@ pub(super) fn range(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
             let first = |values: &[f64]| values.first().copied().unwrap_or(0.0);
             float_range(dtype, first(start), first(limit), first(step))
         }
-        _ => wrong("start, limit and step are not of one element type"),
+        _ => mismatch("start, limit and step are not of one element type"),
     }
 }
 
 fn whole_range(dtype: Scalar, start: i64, limit: i64, step: i64) -> ShapeResult<ShapedTensor> {
     if step == 0 {
-        return wrong("a step is 0");
+        return mismatch("a step is 0");
     }
     let (from, to) = if step > 0 { (start, limit) } else { (limit, start) };
     let reach = extent(to.checked_sub(from).unwrap_or(i64::MAX).max(0))?;
@@ -152,7 +152,7 @@ fn whole_range(dtype: Scalar, start: i64, limit: i64, step: i64) -> ShapeResult<
 fn float_range(dtype: Scalar, start: f64, limit: f64, step: f64) -> ShapeResult<ShapedTensor> {
     let count = ((limit - start) / step).ceil().max(0.0);
     let Some(all) = whole(count).and_then(|count| u64::try_from(count).ok()) else {
-        return wrong(format!("from {start} to {limit} by {step} are no numbers"));
+        return mismatch(format!("from {start} to {limit} by {step} are no numbers"));
     };
     let value = |k: i64| rounded(start + float(k)? * step, dtype);
     let known = few(all).and_then(|all| (0..all).map(value).collect::<Option<Vec<_>>>());

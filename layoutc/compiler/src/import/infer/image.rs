@@ -1,18 +1,18 @@
 //! Operators on images: sampled at points, put together of blocks, cut out.
 
-use crate::import::call::{OnnxCall, ShapedTensor, extent, large, signed};
-use crate::import::error::{ShapeResult, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
+use crate::import::error::{ShapeResult, listed, mismatch};
 
 /// A point of the grid for each element of the result.
 pub(super) fn grid_sample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, grid) = (call.input(0)?, call.shape(1)?);
     let ([batch, channels, space @ ..], [other, points @ .., axes]) = (data.shape.as_slice(), grid)
     else {
-        return wrong(format!("{} is not sampled by {}", listed(&data.shape), listed(grid)));
+        return mismatch(format!("{} is not sampled by {}", listed(&data.shape), listed(grid)));
     };
     let fits = points.len() == space.len() && usize::try_from(*axes).ok() == Some(space.len());
     if !fits || batch != other {
-        return wrong(format!("{} is not sampled by {}", listed(&data.shape), listed(grid)));
+        return mismatch(format!("{} is not sampled by {}", listed(&data.shape), listed(grid)));
     }
     Ok(ShapedTensor::new(data.dtype, [&[*batch, *channels], points].concat()))
 }
@@ -22,9 +22,9 @@ pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let size = call.parameter("size", 1)?.unwrap_or_default();
     let size = size.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
     let [batch, _, space @ ..] = size.as_slice() else {
-        return wrong(format!("{} is no size of an image", listed(&size)));
+        return mismatch(format!("{} is no size of an image", listed(&size)));
     };
-    let axes = large(u64::try_from(space.len()).ok())?;
+    let axes = check_overflow(u64::try_from(space.len()).ok())?;
     Ok(ShapedTensor::new(call.input(0)?.dtype, [&[*batch], space, &[axes]].concat()))
 }
 
@@ -35,10 +35,10 @@ pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let block = call.parameter("block_shape", 2)?.unwrap_or_default();
     let size = block.iter().try_fold(1_u64, |size, own| size.checked_mul((*own).try_into().ok()?));
     let ([batch, all, _], Some(size @ 1..)) = (data.shape.as_slice(), size) else {
-        return wrong(format!("{} are no columns of {block:?}", listed(&data.shape)));
+        return mismatch(format!("{} are no columns of {block:?}", listed(&data.shape)));
     };
     if all % size != 0 {
-        return wrong(format!("{all} elements are no blocks of {block:?}"));
+        return mismatch(format!("{all} elements are no blocks of {block:?}"));
     }
     let mut shape = vec![*batch, all / size];
     shape.extend(image.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?);
@@ -49,7 +49,7 @@ pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 pub(super) fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     let (data, regions) = (call.input(0)?, call.shape(1)?);
     let ([_, channels, _, _], [count, _]) = (data.shape.as_slice(), regions) else {
-        return wrong(format!("{} has no regions {}", listed(&data.shape), listed(regions)));
+        return mismatch(format!("{} has no regions {}", listed(&data.shape), listed(regions)));
     };
     let mut shape = vec![*count, *channels];
     shape.extend(size.iter().copied().map(extent).collect::<ShapeResult<Vec<_>>>()?);
@@ -65,11 +65,11 @@ pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         return Ok(ShapedTensor::new(data.dtype, shape));
     }
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
-        return wrong(format!("{} has no channels", listed(&data.shape)));
+        return mismatch(format!("{} has no channels", listed(&data.shape)));
     };
     let kernel = call.integers("kernel_shape").unwrap_or_default();
     if kernel.len() != space.len() {
-        return wrong(format!("the window is not one of {} axes", space.len()));
+        return mismatch(format!("the window is not one of {} axes", space.len()));
     }
     let at = |name: &str, k: usize, default: i64| {
         call.integers(name).and_then(|list| list.get(k)).copied().unwrap_or(default)
@@ -81,7 +81,7 @@ pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         let whole = whole.and_then(|whole| whole.checked_add(*kernel));
         let whole = whole.and_then(|whole| whole.checked_sub(at("pads", k, 0)));
         let whole = whole.and_then(|whole| whole.checked_sub(at("pads", k + space.len(), 0)));
-        shape.push(extent(large(whole)?)?);
+        shape.push(extent(check_overflow(whole)?)?);
     }
     Ok(ShapedTensor::new(data.dtype, shape))
 }
@@ -96,7 +96,7 @@ pub(super) fn center_crop_pad(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> 
         None => (0..rank).collect(),
     };
     if axes.len() != sizes.len() {
-        return wrong(format!("{} sizes for {} axes", sizes.len(), axes.len()));
+        return mismatch(format!("{} sizes for {} axes", sizes.len(), axes.len()));
     }
     let mut shape = data.shape.clone();
     for (axis, size) in axes.iter().zip(sizes) {

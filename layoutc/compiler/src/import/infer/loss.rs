@@ -1,16 +1,20 @@
 //! Losses, and steps of training.
 
 use crate::import::call::{OnnxCall, ShapedTensor};
-use crate::import::error::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, mismatch};
 
 /// A loss for each target, or one; then the logarithms of the probabilities.
 pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (scores, targets) = (call.input(0)?, call.shape(1)?);
     let [batch, _, space @ ..] = scores.shape.as_slice() else {
-        return wrong(format!("{} has no classes", listed(&scores.shape)));
+        return mismatch(format!("{} has no classes", listed(&scores.shape)));
     };
     if targets != [&[*batch], space].concat() {
-        return wrong(format!("targets {} do not fit {}", listed(targets), listed(&scores.shape)));
+        return mismatch(format!(
+            "targets {} do not fit {}",
+            listed(targets),
+            listed(&scores.shape)
+        ));
     }
     let is_whole = call.word("reduction") == Some("none");
     let shape = if is_whole { targets.to_vec() } else { Vec::new() };
@@ -27,7 +31,10 @@ pub(super) fn step(call: &OnnxCall<'_>, states: usize) -> ShapeResult<Vec<Shaped
     let kinds = states + 2;
     let tensors = own.len() / kinds;
     if tensors == 0 || own.len() % kinds != 0 {
-        return wrong(format!("{} operands are no tensors with {states} states each", own.len()));
+        return mismatch(format!(
+            "{} operands are no tensors with {states} states each",
+            own.len()
+        ));
     }
     let kept = (2..2 + tensors).chain(2 + 2 * tensors..2 + kinds * tensors);
     kept.map(|k| call.input(k).map(|input| ShapedTensor::new(input.dtype, input.shape.clone())))

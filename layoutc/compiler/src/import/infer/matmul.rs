@@ -1,8 +1,8 @@
 //! Products of matrices.
 
-use super::broadcast::together;
+use super::broadcast::broadcast_shapes;
 use crate::import::call::{OnnxCall, ShapedTensor};
-use crate::import::error::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, mismatch};
 
 pub(super) fn gemm(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let matrix = |k: usize, name: &str| {
@@ -10,43 +10,43 @@ pub(super) fn gemm(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         match (shape, call.integer(name).unwrap_or(0)) {
             ([rows, columns], 0) => Ok([*rows, *columns]),
             ([rows, columns], _) => Ok([*columns, *rows]),
-            _ => wrong(format!("{} is no matrix", listed(shape))),
+            _ => mismatch(format!("{} is no matrix", listed(shape))),
         }
     };
     let ([m, k], [other, n]) = (matrix(0, "transA")?, matrix(1, "transB")?);
     if k != other {
-        return wrong(format!("[{m}, {k}] and [{other}, {n}] are not multiplied"));
+        return mismatch(format!("[{m}, {k}] and [{other}, {n}] are not multiplied"));
     }
     if let Some(bias) = call.optional(2)
-        && together(&bias.shape, &[m, n])? != [m, n]
+        && broadcast_shapes(&bias.shape, &[m, n])? != [m, n]
     {
-        return wrong(format!("{} is not added to [{m}, {n}]", listed(&bias.shape)));
+        return mismatch(format!("{} is not added to [{m}, {n}]", listed(&bias.shape)));
     }
     Ok(ShapedTensor::new(call.input(0)?.dtype, vec![m, n]))
 }
 
 pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    Ok(ShapedTensor::new(call.input(0)?.dtype, multiplied(call.shape(0)?, call.shape(1)?)?))
+    Ok(ShapedTensor::new(call.input(0)?.dtype, matmul_shape(call.shape(0)?, call.shape(1)?)?))
 }
 
 /// As `NumPy` has it: a vector is a row on the left and a column on the right.
-pub(super) fn multiplied(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
+pub(super) fn matmul_shape(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let (rows, a_inner) = match a {
-        [] => return wrong("a scalar is not multiplied"),
+        [] => return mismatch("a scalar is not multiplied"),
         [inner] => (None, *inner),
         [.., rows, inner] => (Some(*rows), *inner),
     };
     let (columns, b_inner) = match b {
-        [] => return wrong("a scalar is not multiplied"),
+        [] => return mismatch("a scalar is not multiplied"),
         [inner] => (None, *inner),
         [.., inner, columns] => (Some(*columns), *inner),
     };
     if a_inner != b_inner {
-        return wrong(format!("{} and {} are not multiplied", listed(a), listed(b)));
+        return mismatch(format!("{} and {} are not multiplied", listed(a), listed(b)));
     }
     let outer =
         |shape: &[u64]| shape.get(..shape.len().saturating_sub(2)).unwrap_or_default().to_vec();
-    let mut shape = together(&outer(a), &outer(b))?;
+    let mut shape = broadcast_shapes(&outer(a), &outer(b))?;
     shape.extend(rows.into_iter().chain(columns));
     Ok(shape)
 }

@@ -4,7 +4,7 @@ use super::recurrent::{WeightOrder, recurrent};
 use super::{matmul, quantized, window};
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
-use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// The results of an operator of the domain.
 pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
@@ -42,17 +42,17 @@ pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         "FusedGemm" => one(matmul::gemm(call)),
         "FusedMatMul" | "TransposeMatMul" => one(matmul(call)),
         "DynamicQuantizeMatMul" => {
-            let shape = matmul::multiplied(&input.shape, call.shape(1)?)?;
+            let shape = matmul::matmul_shape(&input.shape, call.shape(1)?)?;
             Ok(vec![ShapedTensor::new(Scalar::F32, shape)])
         }
         "MatMulIntegerToFloat" => {
-            let shape = matmul::multiplied(&input.shape, call.shape(1)?)?;
+            let shape = matmul::matmul_shape(&input.shape, call.shape(1)?)?;
             Ok(vec![ShapedTensor::new(call.input(2)?.dtype, shape)])
         }
         "MatMulNBits" => {
             let (Some(columns), Some((_, outer))) = (call.integer("N"), input.shape.split_last())
             else {
-                return wrong(format!("{} has no columns", listed(&input.shape)));
+                return mismatch(format!("{} has no columns", listed(&input.shape)));
             };
             Ok(vec![ShapedTensor::new(input.dtype, [outer, &[extent(columns)?]].concat())])
         }
@@ -81,5 +81,5 @@ fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         Ok(shape)
     };
     let (a, b) = (matrix(0, "transA")?, matrix(1, "transB")?);
-    Ok(ShapedTensor::new(call.input(0)?.dtype, matmul::multiplied(&a, &b)?))
+    Ok(ShapedTensor::new(call.input(0)?.dtype, matmul::matmul_shape(&a, &b)?))
 }

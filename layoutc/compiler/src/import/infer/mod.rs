@@ -140,9 +140,9 @@ fn single(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         "Det" => select::det(call),
         "Multinomial" => select::multinomial(call),
         "TfIdfVectorizer" => select::tf_idf(call),
-        "NonMaxSuppression" => select::open("how many boxes are left"),
-        "Unique" => select::open("how many elements are alike"),
-        "ImageDecoder" => select::open("how large the image is"),
+        "NonMaxSuppression" => select::data_dependent("how many boxes are left"),
+        "Unique" => select::data_dependent("how many elements are alike"),
+        "ImageDecoder" => select::data_dependent("how large the image is"),
         "SequenceAt" | "SequenceConstruct" | "SequenceEmpty" | "SequenceErase"
         | "SequenceInsert" | "SequenceLength" | "SplitToSequence" | "ConcatFromSequence" => {
             Err(ShapeError::NotTensor("sequences of tensors"))

@@ -1,9 +1,9 @@
 //! The operators of `ai.onnx.ml`.
 
 use crate::dtype::Scalar;
-use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::elements::scalar;
-use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// The number of texts among ONNX's element types.
 const TEXT: i64 = 8;
@@ -17,18 +17,20 @@ pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         "Scaler" | "Normalizer" => like(Scalar::F32),
         "LabelEncoder" => like(label(call)?),
         "ArrayFeatureExtractor" => {
-            let taken = large(call.shape(1)?.iter().try_fold(1_u64, |all, k| all.checked_mul(*k)))?;
+            let taken = check_overflow(
+                call.shape(1)?.iter().try_fold(1_u64, |all, k| all.checked_mul(*k)),
+            )?;
             let outer = match input.shape.split_last() {
                 Some((_, [])) => [1].as_slice(),
                 Some((_, outer)) => outer,
-                None => return wrong("a scalar has no features"),
+                None => return mismatch("a scalar has no features"),
             };
             Ok(vec![ShapedTensor::new(input.dtype, [outer, &[taken]].concat())])
         }
         "OneHotEncoder" => {
             let strings = call.attribute("cats_strings").map_or(0, |own| own.strings.len());
             let categories = call.integers("cats_int64s").map_or(0, <[i64]>::len).max(strings);
-            let categories = large(u64::try_from(categories).ok())?;
+            let categories = check_overflow(u64::try_from(categories).ok())?;
             Ok(vec![ShapedTensor::new(
                 Scalar::F32,
                 [input.shape.as_slice(), &[categories]].concat(),
@@ -38,7 +40,7 @@ pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
             let mut columns = 0_u64;
             for k in 0..call.inputs.len() {
                 let own = call.shape(k)?.last().copied().unwrap_or(1);
-                columns = large(columns.checked_add(own))?;
+                columns = check_overflow(columns.checked_add(own))?;
             }
             Ok(vec![ShapedTensor::new(Scalar::F32, vec![rows(&input.shape)?, columns])])
         }
@@ -57,7 +59,7 @@ fn rows(shape: &[u64]) -> ShapeResult<u64> {
     match shape {
         [_] => Ok(1),
         [rows, _] => Ok(*rows),
-        _ => wrong(format!("{} are no rows of features", listed(shape))),
+        _ => mismatch(format!("{} are no rows of features", listed(shape))),
     }
 }
 
@@ -71,7 +73,8 @@ fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     let Some(labels) = call.integers(name).filter(|labels| !labels.is_empty()) else {
         return Err(ShapeError::ElementType(TEXT));
     };
-    let (rows, classes) = (rows(call.shape(0)?)?, large(u64::try_from(labels.len()).ok())?);
+    let (rows, classes) =
+        (rows(call.shape(0)?)?, check_overflow(u64::try_from(labels.len()).ok())?);
     Ok(vec![
         ShapedTensor::new(Scalar::I64, vec![rows]),
         ShapedTensor::new(Scalar::F32, vec![rows, classes]),

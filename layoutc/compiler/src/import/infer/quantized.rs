@@ -1,10 +1,10 @@
 //! Operators on quantized elements: integers with scales and zero points.
 
-use super::broadcast::together;
+use super::broadcast::broadcast_shapes;
 use super::{matmul, window};
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
-use crate::import::error::{ShapeResult, wrong};
+use crate::import::error::{ShapeResult, mismatch};
 
 /// The element type of what is quantized: that of the zero point, else the one asked for, else `u8`.
 pub(super) fn quantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
@@ -32,29 +32,29 @@ pub(super) fn dynamic(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
 }
 
 pub(super) fn conv_integer(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    Ok(ShapedTensor::new(Scalar::I32, window::convolved(call, call.shape(0)?, call.shape(1)?)?))
+    Ok(ShapedTensor::new(Scalar::I32, window::conv_shape(call, call.shape(0)?, call.shape(1)?)?))
 }
 
 /// Operands: (data, scale, zero, filter, scale, zero, scale of the result, its zero, bias).
 pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let shape = window::convolved(call, call.shape(0)?, call.shape(3)?)?;
+    let shape = window::conv_shape(call, call.shape(0)?, call.shape(3)?)?;
     Ok(ShapedTensor::new(call.input(7)?.dtype, shape))
 }
 
 pub(super) fn matmul_integer(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    Ok(ShapedTensor::new(Scalar::I32, matmul::multiplied(call.shape(0)?, call.shape(1)?)?))
+    Ok(ShapedTensor::new(Scalar::I32, matmul::matmul_shape(call.shape(0)?, call.shape(1)?)?))
 }
 
 /// Operands: (a, scale, zero, b, scale, zero, scale of the result, its zero).
 pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let shape = matmul::multiplied(call.shape(0)?, call.shape(3)?)?;
+    let shape = matmul::matmul_shape(call.shape(0)?, call.shape(3)?)?;
     Ok(ShapedTensor::new(call.input(7)?.dtype, shape))
 }
 
 /// Operands: (a, scale, zero, b, scale, zero, scale of the result, its zero).
 pub(super) fn broadcast(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let own = call.input(0)?;
-    Ok(ShapedTensor::new(own.dtype, together(&own.shape, call.shape(3)?)?))
+    Ok(ShapedTensor::new(own.dtype, broadcast_shapes(&own.shape, call.shape(3)?)?))
 }
 
 /// Operands: (scale of the result, its zero, then for each part: data, scale, zero).
@@ -62,7 +62,7 @@ pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let inputs: Vec<Option<&ShapedTensor>> =
         call.inputs.iter().skip(2).step_by(3).copied().collect();
     if inputs.is_empty() {
-        return wrong("nothing is joined");
+        return mismatch("nothing is joined");
     }
     let parts = OnnxCall { node: call.node, opset: call.opset, inputs, outputs: call.outputs };
     super::slicing::concat(&parts)

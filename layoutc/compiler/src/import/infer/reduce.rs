@@ -2,7 +2,7 @@
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
-use crate::import::error::{ShapeResult, listed, wrong};
+use crate::import::error::{ShapeResult, listed, mismatch};
 
 pub(super) fn reduce(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
@@ -13,18 +13,18 @@ pub(super) fn reduce(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         None if call.integer("noop_with_empty_axes") == Some(1) => Vec::new(),
         None => (0..rank).collect(),
     };
-    Ok(ShapedTensor::new(input.dtype, without(call, &input.shape, &axes)))
+    Ok(ShapedTensor::new(input.dtype, reduced_shape(call, &input.shape, &axes)))
 }
 
 /// Where the largest or smallest is.
 pub(super) fn arg(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
     let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), shape.len())?;
-    Ok(ShapedTensor::new(Scalar::I64, without(call, shape, &[axis])))
+    Ok(ShapedTensor::new(Scalar::I64, reduced_shape(call, shape, &[axis])))
 }
 
 /// The axes are 1, or gone where `keepdims` is 0.
-fn without(call: &OnnxCall<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
+fn reduced_shape(call: &OnnxCall<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
     let keeps = call.integer("keepdims") != Some(0);
     let kept = shape.iter().enumerate().filter(|(k, _)| keeps || !axes.contains(k));
     kept.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
@@ -50,7 +50,7 @@ pub(super) fn batch_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<Shaped
     for k in (1..5).filter(|_| is_by_channel) {
         if call.shape(k)? != [channels] {
             let (own, shape) = (listed(call.shape(k)?), listed(&input.shape));
-            return wrong(format!("operand {k} of {own} does not fit {shape}"));
+            return mismatch(format!("operand {k} of {own} does not fit {shape}"));
         }
     }
     let mut results = vec![ShapedTensor::new(input.dtype, input.shape.clone())];

@@ -1,7 +1,7 @@
 //! Operators that keep the elements and change the axes.
 
-use crate::import::call::{OnnxCall, ShapedTensor, count, extent, large};
-use crate::import::error::{ShapeResult, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, count, extent};
+use crate::import::error::{ShapeResult, listed, mismatch};
 
 pub(super) fn flatten(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
@@ -15,7 +15,7 @@ pub(super) fn flatten(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 
 pub(super) fn reshape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
-    let Some(asked) = call.parameter("shape", 1)? else { return wrong("the shape is missing") };
+    let Some(asked) = call.parameter("shape", 1)? else { return mismatch("the shape is missing") };
     let keeps_zero = call.integer("allowzero") == Some(1);
     let mut shape = Vec::new();
     let mut open = None;
@@ -23,7 +23,9 @@ pub(super) fn reshape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         shape.push(match value {
             0 if !keeps_zero => match input.shape.get(k) {
                 Some(extent) => *extent,
-                None => return wrong(format!("axis {k} of {} is not there", listed(&input.shape))),
+                None => {
+                    return mismatch(format!("axis {k} of {} is not there", listed(&input.shape)));
+                }
             },
             -1 if open.is_none() => {
                 open = Some(k);
@@ -38,7 +40,7 @@ pub(super) fn reshape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         *slot = if fits { all / others } else { 0 };
     }
     if count(&shape)? != all {
-        return wrong(format!("{} has not as many elements as {asked:?}", listed(&input.shape)));
+        return mismatch(format!("{} has not as many elements as {asked:?}", listed(&input.shape)));
     }
     Ok(ShapedTensor::new(input.dtype, shape))
 }
@@ -50,7 +52,7 @@ pub(super) fn squeeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         None => (0..input.shape.len()).filter(|k| input.shape.get(*k) == Some(&1)).collect(),
     };
     if let Some(axis) = axes.iter().find(|k| input.shape.get(**k) != Some(&1)) {
-        return wrong(format!("axis {axis} of {} is not 1", listed(&input.shape)));
+        return mismatch(format!("axis {axis} of {} is not 1", listed(&input.shape)));
     }
     let kept = input.shape.iter().enumerate().filter(|(k, _)| !axes.contains(k));
     Ok(ShapedTensor::new(input.dtype, kept.map(|(_, extent)| *extent).collect()))
@@ -58,7 +60,7 @@ pub(super) fn squeeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 
 pub(super) fn unsqueeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
-    let Some(axes) = call.parameter("axes", 1)? else { return wrong("`axes` is missing") };
+    let Some(axes) = call.parameter("axes", 1)? else { return mismatch("`axes` is missing") };
     let rank = input.shape.len() + axes.len();
     let axes = OnnxCall::axes(&axes, rank)?;
     let mut old = input.shape.iter().copied();
@@ -72,7 +74,7 @@ pub(in crate::import) fn permutation(call: &OnnxCall<'_>) -> ShapeResult<Vec<usi
     let Some(axes) = call.integers("perm") else { return Ok((0..rank).rev().collect()) };
     let axes = OnnxCall::axes(axes, rank)?;
     if axes.len() != rank {
-        return wrong(format!("`perm` has {} axes for {rank}", axes.len()));
+        return mismatch(format!("`perm` has {} axes for {rank}", axes.len()));
     }
     Ok(axes)
 }
@@ -86,25 +88,25 @@ pub(super) fn transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 
 pub(super) fn depth_to_space(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, block) = (call.input(0)?, extent(call.integer("blocksize").unwrap_or(0))?);
-    let square = large(block.checked_mul(block))?;
+    let square = check_overflow(block.checked_mul(block))?;
     let [n, c, h, w] = input.shape[..] else {
-        return wrong(format!("{} has not four axes", listed(&input.shape)));
+        return mismatch(format!("{} has not four axes", listed(&input.shape)));
     };
     if square == 0 || c % square != 0 {
-        return wrong(format!("{c} channels are no blocks of {block} x {block}"));
+        return mismatch(format!("{c} channels are no blocks of {block} x {block}"));
     }
-    let (h, w) = (large(h.checked_mul(block))?, large(w.checked_mul(block))?);
+    let (h, w) = (check_overflow(h.checked_mul(block))?, check_overflow(w.checked_mul(block))?);
     Ok(ShapedTensor::new(input.dtype, vec![n, c / square, h, w]))
 }
 
 pub(super) fn space_to_depth(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, block) = (call.input(0)?, extent(call.integer("blocksize").unwrap_or(0))?);
     let [n, c, h, w] = input.shape[..] else {
-        return wrong(format!("{} has not four axes", listed(&input.shape)));
+        return mismatch(format!("{} has not four axes", listed(&input.shape)));
     };
     if block == 0 || h % block != 0 || w % block != 0 {
-        return wrong(format!("{h} x {w} is not cut into blocks of {block}"));
+        return mismatch(format!("{h} x {w} is not cut into blocks of {block}"));
     }
     let channels = c.checked_mul(block).and_then(|c| c.checked_mul(block));
-    Ok(ShapedTensor::new(input.dtype, vec![n, large(channels)?, h / block, w / block]))
+    Ok(ShapedTensor::new(input.dtype, vec![n, check_overflow(channels)?, h / block, w / block]))
 }

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use crate::dtype::Scalar;
-use crate::import::call::{OnnxCall, ShapedTensor, extent, large};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::elements::{ConstantElements, rounded, whole};
-use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// By scales or to sizes, of some axes or all: (x, scales) before version 11, then (x, roi, scales, sizes).
 pub(super) fn resize(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
@@ -25,7 +25,7 @@ pub(super) fn resize(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
             _ => along(input, &axes, &sizes, |_, size| Ok(*size)),
         };
     }
-    let Some(scales) = scales else { return wrong("neither scales nor sizes are given") };
+    let Some(scales) = scales else { return mismatch("neither scales nor sizes are given") };
     scaled(input, &axes, &floats(scales)?)
 }
 
@@ -65,12 +65,13 @@ fn in_ratio(
             scale = Some((size, own));
         }
     }
-    let Some((size, own)) = scale else { return wrong("there are no sizes") };
+    let Some((size, own)) = scale else { return mismatch("there are no sizes") };
     along(input, axes, sizes, |extent, _| {
-        let twice =
-            large(u128::from(extent).checked_mul(2).and_then(|twice| twice.checked_mul(size)))?;
-        let halves = large(twice.checked_add(own))?;
-        large(u64::try_from(halves / (2 * own)).ok())
+        let twice = check_overflow(
+            u128::from(extent).checked_mul(2).and_then(|twice| twice.checked_mul(size)),
+        )?;
+        let halves = check_overflow(twice.checked_add(own))?;
+        check_overflow(u64::try_from(halves / (2 * own)).ok())
     })
 }
 
@@ -81,7 +82,7 @@ fn scaled(input: &ShapedTensor, axes: &[usize], scales: &[f64]) -> ShapeResult<S
         let moved = rounded(size * scale, Scalar::F32).unwrap_or(f64::INFINITY).floor();
         match whole(moved).and_then(|extent| u64::try_from(extent).ok()) {
             Some(extent) => Ok(extent),
-            None => wrong(format!("{size} times {scale} is no extent")),
+            None => mismatch(format!("{size} times {scale} is no extent")),
         }
     })
 }
@@ -93,7 +94,7 @@ fn along<T>(
     change: impl Fn(u64, &T) -> ShapeResult<u64>,
 ) -> ShapeResult<ShapedTensor> {
     if axes.len() != given.len() {
-        return wrong(format!("{} numbers do not fit {}", given.len(), listed(&input.shape)));
+        return mismatch(format!("{} numbers do not fit {}", given.len(), listed(&input.shape)));
     }
     let mut shape = input.shape.clone();
     for (axis, given) in axes.iter().zip(given) {

@@ -2,9 +2,9 @@
 
 use super::fold::non_zeros;
 use crate::dtype::Scalar;
-use crate::import::call::{OnnxCall, ShapedTensor, count, extent, large};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, count, extent};
 use crate::import::elements::{ConstantElements, whole};
-use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// An axis more, as long as there are classes.
 pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
@@ -18,7 +18,7 @@ pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
             ));
         }
     };
-    let Some(depth) = depth else { return wrong("`depth` is no number") };
+    let Some(depth) = depth else { return mismatch("`depth` is no number") };
     let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), indices.len() + 1)?;
     let mut shape = indices.to_vec();
     shape.insert(axis, extent(depth)?);
@@ -29,15 +29,15 @@ pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 pub(super) fn non_zero(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let Some(known) = &input.known else {
-        return open("how many elements are not zero");
+        return data_dependent("how many elements are not zero");
     };
-    let rank = large(u64::try_from(input.shape.len()).ok())?;
-    let found = large(u64::try_from(non_zeros(known).len()).ok())?;
+    let rank = check_overflow(u64::try_from(input.shape.len()).ok())?;
+    let found = check_overflow(u64::try_from(non_zeros(known).len()).ok())?;
     Ok(ShapedTensor::new(Scalar::I64, vec![rank, found]))
 }
 
 /// A result whose size the data decide.
-pub(super) fn open(what: &str) -> ShapeResult<ShapedTensor> {
+pub(super) fn data_dependent(what: &str) -> ShapeResult<ShapedTensor> {
     Err(ShapeError::DataDependent(format!("{what} is known only when the model runs")))
 }
 
@@ -51,14 +51,14 @@ pub(super) fn compress(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     };
     let taken = |whole: u64| {
         let places = non_zeros(known).into_iter().filter_map(|place| u64::try_from(place).ok());
-        large(u64::try_from(places.filter(|place| *place < whole).count()).ok())
+        check_overflow(u64::try_from(places.filter(|place| *place < whole).count()).ok())
     };
     let Some(axis) = call.integer("axis") else {
         return Ok(ShapedTensor::new(input.dtype, vec![taken(count(&input.shape)?)?]));
     };
     let axis = OnnxCall::axis(axis, input.shape.len())?;
     let mut shape = input.shape.clone();
-    let Some(slot) = shape.get_mut(axis) else { return wrong("there is no such axis") };
+    let Some(slot) = shape.get_mut(axis) else { return mismatch("there is no such axis") };
     *slot = taken(*slot)?;
     Ok(ShapedTensor::new(input.dtype, shape))
 }
@@ -70,14 +70,14 @@ pub(super) fn det(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         [outer @ .., rows, columns] if rows == columns => {
             Ok(ShapedTensor::new(input.dtype, outer.to_vec()))
         }
-        shape => wrong(format!("{} are no square matrices", listed(shape))),
+        shape => mismatch(format!("{} are no square matrices", listed(shape))),
     }
 }
 
 /// So many samples for each row.
 pub(super) fn multinomial(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let [batch, _] = call.shape(0)? else {
-        return wrong(format!("{} is no matrix", listed(call.shape(0)?)));
+        return mismatch(format!("{} is no matrix", listed(call.shape(0)?)));
     };
     let samples = extent(call.integer("sample_size").unwrap_or(1))?;
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(Scalar::I32), vec![*batch, samples]))
@@ -86,7 +86,7 @@ pub(super) fn multinomial(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 /// A number for each of the parts that are counted, of each row.
 pub(super) fn tf_idf(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let last = call.integers("ngram_indexes").unwrap_or_default().iter().max();
-    let parts = extent(large(last.copied().unwrap_or(-1).checked_add(1))?)?;
+    let parts = extent(check_overflow(last.copied().unwrap_or(-1).checked_add(1))?)?;
     let shape = match call.shape(0)? {
         [rows, _] => vec![*rows, parts],
         _ => vec![parts],

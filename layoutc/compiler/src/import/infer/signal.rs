@@ -3,7 +3,7 @@
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent, signed};
 use crate::import::elements::ConstantElements;
-use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// A whole number that an operand is, where it is there.
 fn number(call: &OnnxCall<'_>, k: usize) -> ShapeResult<Option<i64>> {
@@ -24,7 +24,7 @@ pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let axis = OnnxCall::axis(axis, data.shape.len())?;
     let is_set = |name: &str| call.integer(name) == Some(1);
     let mut shape = data.shape.clone();
-    let Some(slot) = shape.get_mut(axis) else { return wrong("there is no such axis") };
+    let Some(slot) = shape.get_mut(axis) else { return mismatch("there is no such axis") };
     let length = match number(call, 1)? {
         Some(length) => extent(length)?,
         // Of a half of a spectrum the whole.
@@ -43,18 +43,18 @@ pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 pub(super) fn stft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let [batch, whole, ..] = data.shape.as_slice() else {
-        return wrong(format!("{} is no signal", listed(&data.shape)));
+        return mismatch(format!("{} is no signal", listed(&data.shape)));
     };
-    let Some(step) = number(call, 1)? else { return wrong("the step is missing") };
+    let Some(step) = number(call, 1)? else { return mismatch("the step is missing") };
     let length = match (number(call, 3)?, call.optional(2).map(|window| window.shape.as_slice())) {
         (Some(length), _) => length,
         (None, Some([length])) => signed(*length)?,
-        (None, Some(other)) => return wrong(format!("{} is no window", listed(other))),
+        (None, Some(other)) => return mismatch(format!("{} is no window", listed(other))),
         (None, None) => signed(*whole)?,
     };
     let rest = signed(*whole)?.checked_sub(length).filter(|rest| *rest >= 0);
     let (Some(rest), 1.., 1..) = (rest, step, length) else {
-        return wrong(format!("frames of {length} by {step} are not in {whole}"));
+        return mismatch(format!("frames of {length} by {step} are not in {whole}"));
     };
     let bins = if call.integer("onesided") == Some(0) { length } else { length / 2 + 1 };
     let shape = vec![*batch, extent(rest / step + 1)?, extent(bins)?, 2];
@@ -63,7 +63,7 @@ pub(super) fn stft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 
 /// A window of a size.
 pub(super) fn window(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let Some(size) = number(call, 0)? else { return wrong("the size is missing") };
+    let Some(size) = number(call, 0)? else { return mismatch("the size is missing") };
     let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);
     Ok(ShapedTensor::new(dtype, vec![extent(size)?]))
 }
@@ -71,7 +71,7 @@ pub(super) fn window(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 /// `[frequencies, bins]`
 pub(super) fn mel(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (Some(bins), Some(length)) = (number(call, 0)?, number(call, 1)?) else {
-        return wrong("how many bins and how long is missing");
+        return mismatch("how many bins and how long is missing");
     };
     let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);
     Ok(ShapedTensor::new(dtype, vec![extent(length)? / 2 + 1, extent(bins)?]))

@@ -1,8 +1,8 @@
 //! Operators that cut tensors, join them, or take elements out of them.
 
 use crate::dtype::Scalar;
-use crate::import::call::{OnnxCall, ShapedTensor, extent, large, signed};
-use crate::import::error::{ShapeError, ShapeResult, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
+use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let first = call.input(0)?;
@@ -14,9 +14,9 @@ pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         let fits = other.len() == shape.len() && shape.iter().zip(other).enumerate().all(is_alike);
         let (Some(slot), Some(more), true) = (shape.get_mut(axis), other.get(axis), fits) else {
             let (first, other) = (listed(&first.shape), listed(other));
-            return wrong(format!("{first} and {other} are not joined along axis {axis}"));
+            return mismatch(format!("{first} and {other} are not joined along axis {axis}"));
         };
-        *slot = large(slot.checked_add(*more))?;
+        *slot = check_overflow(slot.checked_add(*more))?;
     }
     Ok(ShapedTensor::new(first.dtype, shape))
 }
@@ -28,7 +28,7 @@ pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let sizes = match call.parameter("split", 1)? {
         Some(sizes) => sizes.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?,
         None => {
-            let count = large(u64::try_from(call.outputs).ok())?.max(1);
+            let count = check_overflow(u64::try_from(call.outputs).ok())?.max(1);
             // All as large, the last one may be smaller.
             let size = whole.div_ceil(count);
             (0..count).map(|k| size.min(whole.saturating_sub(k.saturating_mul(size)))).collect()
@@ -36,7 +36,7 @@ pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     };
     let sum = sizes.iter().try_fold(0_u64, |sum, size| sum.checked_add(*size));
     if sizes.len() != call.outputs || sum != Some(whole) {
-        return wrong(format!("{whole} is not cut into {} of {sizes:?}", call.outputs));
+        return mismatch(format!("{whole} is not cut into {} of {sizes:?}", call.outputs));
     }
     let part = |size: u64| {
         let mut shape = input.shape.clone();
@@ -59,7 +59,7 @@ pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     let shape = call.shape(0)?;
     let (Some(starts), Some(ends)) = (call.parameter("starts", 1)?, call.parameter("ends", 2)?)
     else {
-        return wrong("where it starts and ends is missing");
+        return mismatch("where it starts and ends is missing");
     };
     let axes = match call.parameter("axes", 3)? {
         Some(axes) => OnnxCall::axes(&axes, shape.len())?,
@@ -67,17 +67,17 @@ pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     };
     let steps = call.parameter("steps", 4)?.unwrap_or_else(|| vec![1; starts.len()]);
     if ends.len() != starts.len() || axes.len() != starts.len() || steps.len() != starts.len() {
-        return wrong("as many starts, ends, axes and steps are needed");
+        return mismatch("as many starts, ends, axes and steps are needed");
     }
     let mut cuts = Vec::new();
     for (((axis, start), end), step) in axes.into_iter().zip(starts).zip(ends).zip(steps) {
         let Some(size) = shape.get(axis) else {
-            return wrong(format!("there is no axis {axis} among {}", shape.len()));
+            return mismatch(format!("there is no axis {axis} among {}", shape.len()));
         };
         let size = signed(*size)?;
         let counted = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
         let (start, end) = match step {
-            0 => return wrong("a step is 0"),
+            0 => return mismatch("a step is 0"),
             1.. => (counted(start).clamp(0, size), counted(end).clamp(0, size)),
             _ => (counted(start).clamp(0, (size - 1).max(0)), counted(end).clamp(-1, size)),
         };
@@ -102,13 +102,13 @@ pub(super) fn pad(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let rank = input.shape.len();
     let name = if call.opset < 2 { "paddings" } else { "pads" };
-    let Some(pads) = call.parameter(name, 1)? else { return wrong("`pads` is missing") };
+    let Some(pads) = call.parameter(name, 1)? else { return mismatch("`pads` is missing") };
     let axes = match call.optional(3) {
         Some(_) => OnnxCall::axes(&call.parameter("axes", 3)?.unwrap_or_default(), rank)?,
         None => (0..rank).collect(),
     };
     if pads.len() != 2 * axes.len() {
-        return wrong(format!("{} pads for {} axes", pads.len(), axes.len()));
+        return mismatch(format!("{} pads for {} axes", pads.len(), axes.len()));
     }
     let (before, after) = pads.split_at_checked(axes.len()).unwrap_or_default();
     let mut shape = input.shape.clone();
@@ -116,7 +116,7 @@ pub(super) fn pad(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         let Some(slot) = shape.get_mut(*axis) else { continue };
         let more =
             before.checked_add(*after).and_then(|more| more.checked_add(signed(*slot).ok()?));
-        *slot = extent(large(more)?)?;
+        *slot = extent(check_overflow(more)?)?;
     }
     Ok(ShapedTensor::new(input.dtype, shape))
 }
@@ -137,12 +137,15 @@ pub(super) fn gather_elements(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> 
 /// The last axis of the indices says which part is taken; `batch_dims` axes go along.
 pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, indices) = (call.input(0)?, call.shape(1)?);
-    let Some((depth, outer)) = indices.split_last() else { return wrong("there are no indices") };
+    let Some((depth, outer)) = indices.split_last() else {
+        return mismatch("there are no indices");
+    };
     let along = extent(call.integer("batch_dims").unwrap_or(0))?;
-    let taken = large(depth.checked_add(along).and_then(|taken| usize::try_from(taken).ok()))?;
+    let taken =
+        check_overflow(depth.checked_add(along).and_then(|taken| usize::try_from(taken).ok()))?;
     let Some(rest) = input.shape.get(taken..) else {
         let (input, indices) = (listed(&input.shape), listed(indices));
-        return wrong(format!("{indices} takes more axes than {input} has"));
+        return mismatch(format!("{indices} takes more axes than {input} has"));
     };
     Ok(ShapedTensor::new(input.dtype, [outer, rest].concat()))
 }
@@ -155,7 +158,7 @@ pub(super) fn top(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         Some(count) => count,
         None => match call.parameter("K", 1)?.as_deref() {
             Some([count]) => *count,
-            _ => return wrong("how many are asked for is missing"),
+            _ => return mismatch("how many are asked for is missing"),
         },
     };
     let mut shape = input.shape.clone();
@@ -173,11 +176,11 @@ pub(super) fn tile(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     }
     let repeats = call.parameter("repeats", 1)?.unwrap_or_default();
     if repeats.len() != input.shape.len() {
-        return wrong(format!("{} repeats for {}", repeats.len(), listed(&input.shape)));
+        return mismatch(format!("{} repeats for {}", repeats.len(), listed(&input.shape)));
     }
     let mut shape = Vec::new();
     for (size, times) in input.shape.iter().zip(repeats) {
-        shape.push(large(size.checked_mul(extent(times)?))?);
+        shape.push(check_overflow(size.checked_mul(extent(times)?))?);
     }
     Ok(ShapedTensor::new(input.dtype, shape))
 }

@@ -1,8 +1,8 @@
 //! Convolutions and pools: a window that moves over the axes behind the first two.
 
 use crate::dtype::Scalar;
-use crate::import::call::{OnnxCall, ShapedTensor, extent, large, signed};
-use crate::import::error::{ShapeResult, listed, wrong};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
+use crate::import::error::{ShapeResult, listed, mismatch};
 
 /// How a window moves along one axis.
 struct WindowParams {
@@ -17,31 +17,31 @@ impl WindowParams {
     /// The elements that the window spans: `(kernel - 1) * dilation + 1`.
     fn span(&self) -> ShapeResult<i64> {
         let steps = self.kernel.checked_sub(1).and_then(|steps| steps.checked_mul(self.dilation));
-        large(steps.and_then(|steps| steps.checked_add(1)))
+        check_overflow(steps.and_then(|steps| steps.checked_add(1)))
     }
 }
 
 /// The kernel is as large as the filter of operand 1, whose channels go with those of operand 0.
 pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
-    Ok(ShapedTensor::new(data.dtype, convolved(call, &data.shape, call.shape(1)?)?))
+    Ok(ShapedTensor::new(data.dtype, conv_shape(call, &data.shape, call.shape(1)?)?))
 }
 
 /// The shape of data that a filter goes over.
-pub(super) fn convolved(
+pub(super) fn conv_shape(
     call: &OnnxCall<'_>,
     data: &[u64],
     filter: &[u64],
 ) -> ShapeResult<Vec<u64>> {
     let [batch, channels, space @ ..] = data else {
-        return wrong(format!("{} has no channels", listed(data)));
+        return mismatch(format!("{} has no channels", listed(data)));
     };
     let [features, own, kernel @ ..] = filter else {
-        return wrong(format!("the filter {} has no channels", listed(filter)));
+        return mismatch(format!("the filter {} has no channels", listed(filter)));
     };
     let group = group(call)?;
     if own.checked_mul(group) != Some(*channels) || *features % group != 0 {
-        return wrong(format!(
+        return mismatch(format!(
             "a filter of {} in {group} groups does not fit {}",
             listed(filter),
             listed(data)
@@ -49,7 +49,7 @@ pub(super) fn convolved(
     }
     let mut shape = vec![*batch, *features];
     for (size, along) in space.iter().zip(moves(call, space.len(), Some(kernel))?) {
-        shape.push(slid(call, *size, &along, 0)?);
+        shape.push(window_count(call, *size, &along, 0)?);
     }
     Ok(shape)
 }
@@ -58,19 +58,19 @@ pub(super) fn convolved(
 pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
-        return wrong(format!("{} has no channels", listed(&data.shape)));
+        return mismatch(format!("{} has no channels", listed(&data.shape)));
     };
     let [own, features, kernel @ ..] = filter else {
-        return wrong(format!("the filter {} has no channels", listed(filter)));
+        return mismatch(format!("the filter {} has no channels", listed(filter)));
     };
     if own != channels {
-        return wrong(format!(
+        return mismatch(format!(
             "a filter of {} does not fit {}",
             listed(filter),
             listed(&data.shape)
         ));
     }
-    let mut shape = vec![*batch, large(features.checked_mul(group(call)?))?];
+    let mut shape = vec![*batch, check_overflow(features.checked_mul(group(call)?))?];
     let moves = moves(call, space.len(), Some(kernel))?;
     let extra = call.integers("output_padding").unwrap_or(&[]);
     let asked = call.integers("output_shape").unwrap_or(&[]);
@@ -95,7 +95,7 @@ pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
             let whole = whole.zip(along.span().ok()).and_then(|(a, b)| a.checked_add(b));
             whole.zip(ends).and_then(|(whole, ends)| whole.checked_sub(ends))
         };
-        shape.push(extent(large(moved)?)?);
+        shape.push(extent(check_overflow(moved)?)?);
     }
     Ok(ShapedTensor::new(data.dtype, shape))
 }
@@ -104,12 +104,12 @@ pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 pub(super) fn pool(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let data = call.input(0)?;
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
-        return wrong(format!("{} has no channels", listed(&data.shape)));
+        return mismatch(format!("{} has no channels", listed(&data.shape)));
     };
     let ceil = i64::from(call.integer("ceil_mode") == Some(1));
     let mut shape = vec![*batch, *channels];
     for (size, along) in space.iter().zip(moves(call, space.len(), None)?) {
-        shape.push(slid(call, *size, &along, ceil)?);
+        shape.push(window_count(call, *size, &along, ceil)?);
     }
     let mut results = vec![ShapedTensor::new(data.dtype, shape.clone())];
     if call.node.op_type == "MaxPool" {
@@ -121,7 +121,7 @@ pub(super) fn pool(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
 pub(super) fn global_pool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
-        return wrong(format!("{} has no channels", listed(&data.shape)));
+        return mismatch(format!("{} has no channels", listed(&data.shape)));
     };
     let mut shape = vec![*batch, *channels];
     shape.extend(space.iter().map(|_| 1));
@@ -131,7 +131,7 @@ pub(super) fn global_pool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 fn group(call: &OnnxCall<'_>) -> ShapeResult<u64> {
     match call.integer("group").unwrap_or(1) {
         group if group >= 1 => extent(group),
-        group => wrong(format!("`group` is {group}")),
+        group => mismatch(format!("`group` is {group}")),
     }
 }
 
@@ -145,12 +145,12 @@ fn moves(
     let kernel = match (list("kernel_shape"), filter) {
         (Some(kernel), _) => kernel.to_vec(),
         (None, Some(filter)) => filter.iter().copied().map(signed).collect::<ShapeResult<_>>()?,
-        (None, None) => return wrong("`kernel_shape` is missing"),
+        (None, None) => return mismatch("`kernel_shape` is missing"),
     };
     let fits = |name: &str, count: usize| list(name).is_none_or(|list| list.len() == count);
     let all_fit = fits("strides", rank) && fits("dilations", rank) && fits("pads", 2 * rank);
     if kernel.len() != rank || filter.is_some_and(|filter| filter.len() != rank) || !all_fit {
-        return wrong(format!("the window is not one of {rank} axes"));
+        return mismatch(format!("the window is not one of {rank} axes"));
     }
     let at = |name: &str, k: usize, default| {
         list(name).and_then(|list| list.get(k)).copied().unwrap_or(default)
@@ -160,7 +160,7 @@ fn moves(
         let (stride, dilation) = (at("strides", k, 1), at("dilations", k, 1));
         let pads = [at("pads", k, 0), at("pads", k + rank, 0)];
         if kernel < 1 || stride < 1 || dilation < 1 {
-            return wrong(format!("a window of {kernel} by {stride}, {dilation} apart"));
+            return mismatch(format!("a window of {kernel} by {stride}, {dilation} apart"));
         }
         moves.push(WindowParams { kernel, stride, dilation, pads });
     }
@@ -168,24 +168,30 @@ fn moves(
 }
 
 /// How often the window fits: `(extent + pads - span) / stride + 1`, rounded up where `ceil` is 1.
-fn slid(call: &OnnxCall<'_>, size: u64, along: &WindowParams, ceil: i64) -> ShapeResult<u64> {
+fn window_count(
+    call: &OnnxCall<'_>,
+    size: u64,
+    along: &WindowParams,
+    ceil: i64,
+) -> ShapeResult<u64> {
     let size = signed(size)?;
     let auto = call.word("auto_pad").unwrap_or("NOTSET");
     if auto.starts_with("SAME") {
         let up = size.checked_add(along.stride - 1);
-        return extent(large(up)? / along.stride);
+        return extent(check_overflow(up)? / along.stride);
     }
     let pads = if auto == "VALID" { [0, 0] } else { along.pads };
-    let whole = large(size.checked_add(pads[0]).and_then(|whole| whole.checked_add(pads[1])))?;
-    let rest = large(whole.checked_sub(along.span()?))?;
+    let whole =
+        check_overflow(size.checked_add(pads[0]).and_then(|whole| whole.checked_add(pads[1])))?;
+    let rest = check_overflow(whole.checked_sub(along.span()?))?;
     if rest < 0 {
-        return wrong(format!("a window of {} is larger than {whole} elements", along.span()?));
+        return mismatch(format!("a window of {} is larger than {whole} elements", along.span()?));
     }
-    let rest = large(rest.checked_add(ceil * (along.stride - 1)))?;
+    let rest = check_overflow(rest.checked_add(ceil * (along.stride - 1)))?;
     let mut count = rest / along.stride + 1;
     // A window that would begin behind the last element is none.
     let start = (count - 1).checked_mul(along.stride);
-    if ceil == 1 && large(start)? >= large(size.checked_add(pads[0]))? {
+    if ceil == 1 && check_overflow(start)? >= check_overflow(size.checked_add(pads[0]))? {
         count -= 1;
     }
     extent(count)

@@ -74,7 +74,7 @@ impl ManifestReader<'_, '_> {
             _ => {
                 let message = format!("a number of axes is a whole number from 0 to {MAX_RANK}");
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.helped(format!("it is written `{usage}`"));
+                fault.add_help(format!("it is written `{usage}`"));
                 None
             }
         };
@@ -90,7 +90,7 @@ impl ManifestReader<'_, '_> {
                 let message = format!("{} axes have two default layouts", item.rank.value);
                 let span = item.rank.span.clone();
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                fault.pointed(place, "first here").helped("leave one of the two out");
+                fault.add_label(place, "first here").add_help("leave one of the two out");
             }
         }
     }
@@ -129,7 +129,7 @@ impl ManifestReader<'_, '_> {
             let message =
                 "a transposition costs the bytes that it moves, and has the operand's element type";
             let fault = self.faults.error(Code::KdlSurplus, message, node.head.clone(), "");
-            fault.helped("write `op Transpose transpose=#true` alone, or `any=#true` with what the operator is");
+            fault.add_help("write `op Transpose transpose=#true` alone, or `any=#true` with what the operator is");
             return None;
         }
         Some(OperatorItem { name, rule, shapes, types, cost, accepts, span: node.head.clone() })
@@ -151,7 +151,7 @@ impl ManifestReader<'_, '_> {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let message = format!("`{key}` is one of `{}`", known.join("`, `"));
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.helped("write one of these, or leave it out");
+            fault.add_help("write one of these, or leave it out");
         }
         said.map(|(_, rule)| *rule)
     }
@@ -169,14 +169,14 @@ impl ManifestReader<'_, '_> {
             ([], [_, ..]) if has_cost => {
                 let message = "a cost stands at each alternative";
                 let fault = self.faults.error(Code::KdlSurplus, message, node.head.clone(), "");
-                fault.helped(format!("write `{ACCEPTS}`"));
+                fault.add_help(format!("write `{ACCEPTS}`"));
                 None
             }
             ([], [_, ..]) => Some(OperatorRule::Accepts),
             ([], []) => {
                 let message = "an operator needs to say what it accepts";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.helped(format!(
+                fault.add_help(format!(
                     "write alternatives: `{OPERATOR}`; or `elementwise=#true`, `by-letter=#true`, `any=#true`, `default=#true` or `transpose=#true`"
                 ));
                 None
@@ -186,7 +186,7 @@ impl ManifestReader<'_, '_> {
                 let place = self.faults.place(first.clone());
                 let message = "an operator has alternatives or one rule";
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                fault.pointed(place, "the rule").helped("leave one of the two out");
+                fault.add_label(place, "the rule").add_help("leave one of the two out");
                 None
             }
         }
@@ -230,7 +230,7 @@ impl ManifestReader<'_, '_> {
         if outputs.is_none() && !node.broken && node.children.is_some() {
             let message = "an alternative needs `out`, the layouts of the results";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!("it is written `{ACCEPTS}`"));
+            fault.add_help(format!("it is written `{ACCEPTS}`"));
         }
         let cost = self.cost(node)?;
         let when = match Self::prop(node, "when") {
@@ -267,7 +267,7 @@ impl ManifestReader<'_, '_> {
                     let message = "`cost` is a whole number of bytes from 0 that 63 bits hold";
                     let span = entry.span.clone();
                     let fault = self.faults.error(Code::KdlValue, message, span, "");
-                    fault.helped("a share of the results' bytes is `cost-per-byte=0.5`");
+                    fault.add_help("a share of the results' bytes is `cost-per-byte=0.5`");
                     None
                 }
             },
@@ -275,7 +275,7 @@ impl ManifestReader<'_, '_> {
             (Some(_), Some(entry)) => {
                 let message = "a cost is `cost` or `cost-per-byte`";
                 let fault = self.faults.error(Code::KdlTwice, message, entry.span.clone(), "");
-                fault.helped("leave one of the two out");
+                fault.add_help("leave one of the two out");
                 None
             }
         }
@@ -296,7 +296,7 @@ impl ManifestReader<'_, '_> {
         if number.is_none() {
             let message = format!("`cost-per-byte` is a number from 0 and below {most}");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.helped("write bytes for each byte: `cost-per-byte=0.5`");
+            fault.add_help("write bytes for each byte: `cost-per-byte=0.5`");
         }
         number
     }
@@ -308,7 +308,7 @@ impl ManifestReader<'_, '_> {
         }
         let message = format!("{what} is `#true` or `#false`");
         let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-        fault.helped("write one of these, or leave it out");
+        fault.add_help("write one of these, or leave it out");
         None
     }
 
@@ -320,7 +320,7 @@ impl ManifestReader<'_, '_> {
                 let place = self.faults.place(first.span.clone());
                 let message = format!("{what} `{}` is given twice", text.value);
                 let fault = self.faults.error(Code::KdlTwice, message, text.span.clone(), "");
-                fault.pointed(place, "first here").helped("leave one of the two out");
+                fault.add_label(place, "first here").add_help("leave one of the two out");
             }
         }
     }

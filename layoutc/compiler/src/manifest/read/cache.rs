@@ -46,7 +46,7 @@ impl ManifestReader<'_, '_> {
             if !node.broken {
                 let message = "`cache` needs `at=`, the loop inside which the block is used";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.helped(format!("it is written `{CACHE}`"));
+                fault.add_help(format!("it is written `{CACHE}`"));
             }
             return None;
         };

@@ -35,7 +35,7 @@ impl ManifestReader<'_, '_> {
                 let message = format!("`{}` is given twice", child.name);
                 let span = child.name_span.clone();
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                fault.pointed(place, "first here").helped("leave one of the two out");
+                fault.add_label(place, "first here").add_help("leave one of the two out");
                 continue;
             }
             seen.push(child);
@@ -59,7 +59,7 @@ impl ManifestReader<'_, '_> {
             if names.iter().take(k).any(|other| other.value == name.value) {
                 let message = format!("`{}` stands twice", name.value);
                 let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
-                fault.helped("name it once");
+                fault.add_help("name it once");
                 return None;
             }
         }
@@ -81,7 +81,7 @@ impl ManifestReader<'_, '_> {
                 _ => {
                     let message = format!("the edge of a block is a whole number from 1 to {EDGE}");
                     let fault = self.faults.error(Code::KdlValue, message, arg.span.clone(), "");
-                    fault.helped("it is written `block 32 64`");
+                    fault.add_help("it is written `block 32 64`");
                 }
             }
         }

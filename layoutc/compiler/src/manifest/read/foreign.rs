@@ -67,15 +67,15 @@ impl ManifestReader<'_, '_> {
             }
             let message = format!("`{}` needs a text in a foreign notation", node.name);
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!("it is written `{usage}`"));
-            fault.noted(format!("the notations are {}", list(FOREIGN)));
+            fault.add_help(format!("it is written `{usage}`"));
+            fault.add_note(format!("the notations are {}", list(FOREIGN)));
             return None;
         };
         if let Some((second, _)) = texts.next() {
             let message = "a layout is written in one notation";
             let place = self.faults.place(word.span.clone());
             let fault = self.faults.error(Code::StepForm, message, second.span.clone(), "");
-            fault.pointed(place, "and here is another").helped("leave one of the two out");
+            fault.add_label(place, "and here is another").add_help("leave one of the two out");
             return None;
         }
         let text = self.text_of(entry, "a layout")?;
@@ -85,7 +85,7 @@ impl ManifestReader<'_, '_> {
             if !takes_sizes {
                 let message = format!("`{}=` takes no property beside it", word.value);
                 let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
-                fault.helped("leave it out: `einops=` alone takes sizes");
+                fault.add_help("leave it out: `einops=` alone takes sizes");
                 return None;
             }
             match entry.value {
@@ -97,7 +97,7 @@ impl ManifestReader<'_, '_> {
                     let message =
                         format!("the size of `{}` is a whole number from 1", show(&key.value));
                     let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                    fault.helped("write 1 or more");
+                    fault.add_help("write 1 or more");
                     return None;
                 }
             }
@@ -112,15 +112,16 @@ impl ManifestReader<'_, '_> {
         let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
         let elsewhere = ELSEWHERE.iter().find(|row| row.0.eq_ignore_ascii_case(word));
         match (nearest(word, FOREIGN.iter().copied()), elsewhere) {
-            (Some(near), _) => fault.mean(near),
+            (Some(near), _) => fault.add_suggestion(near),
             (None, Some((_, help))) => {
-                fault.helped(*help);
+                fault.add_help(*help);
             }
             (None, None) => {
-                fault.helped("write one of these, or the layout as steps: `layout { order c n }`");
+                fault
+                    .add_help("write one of these, or the layout as steps: `layout { order c n }`");
             }
         }
-        fault.noted(format!("the notations are {}", list(FOREIGN)));
+        fault.add_note(format!("the notations are {}", list(FOREIGN)));
     }
 
     /// A tensor whose element type, shape and layout stand in one text of XLA's.
@@ -142,7 +143,7 @@ impl ManifestReader<'_, '_> {
         if let Some(span) = double {
             let message = "`xla=` says the element type, the shape and the layout";
             let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
-            fault.helped("leave this out, or write `layout xla=\"{1,0}\"`");
+            fault.add_help("leave this out, or write `layout xla=\"{1,0}\"`");
             return None;
         }
         let shape = match xla::parse(&text.value) {
@@ -158,7 +159,7 @@ impl ManifestReader<'_, '_> {
         let Some(dtype) = shape.dtype else {
             let message = "a tensor needs a type and a shape before its layout";
             let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
-            fault.helped("write them: `xla=\"f32[8,128]{1,0}\"`");
+            fault.add_help("write them: `xla=\"f32[8,128]{1,0}\"`");
             return None;
         };
         let axis = |(k, extent): (usize, &i128)| AxisItem {

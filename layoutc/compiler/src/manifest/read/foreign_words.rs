@@ -87,7 +87,7 @@ pub(super) fn property(node: &str, word: &str) -> Option<&'static str> {
 }
 
 /// How what a property of other languages says is written here.
-pub(super) fn way(node: &str, word: &str) -> Option<&'static str> {
+pub(super) fn foreign_usage(node: &str, word: &str) -> Option<&'static str> {
     let way = WAYS.iter().find(|row| row.0 == node && row.1 == word).map(|row| row.2);
     way.or((node == "tile").then_some(TILE))
 }

@@ -26,7 +26,7 @@ impl ManifestReader<'_, '_> {
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             let help = "it is `bijective`, `contiguous AXIS`, `fits`, `padding-below=0.10`, \
                         `bytes-below=\"64 MiB\"`, `vector=4` or `same-as=TENSOR`";
-            fault.helped(help);
+            fault.add_help(help);
         }
         let mut gates = Vec::new();
         let mut args = node.args.iter();
@@ -56,7 +56,7 @@ impl ManifestReader<'_, '_> {
                 let Some(axis) = rest.next() else {
                     let message = "`contiguous` needs an axis";
                     let fault = self.faults.error(Code::KdlMissing, message, span, "");
-                    fault.helped("it is written `require contiguous c`");
+                    fault.add_help("it is written `require contiguous c`");
                     return None;
                 };
                 let name = self.name(axis, "an axis")?;

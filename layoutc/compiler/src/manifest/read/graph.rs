@@ -72,14 +72,14 @@ impl ManifestReader<'_, '_> {
         let Some(dtype) = Self::prop(node, "dtype") else {
             let message = missing("an element type");
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped("write `dtype=f32`");
+            fault.add_help("write `dtype=f32`");
             return None;
         };
         let dtype = self.text_of(dtype, "an element type")?;
         if seen.is_empty() {
             let message = missing("a shape");
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped("write `{ shape { N 1; H 56; W 56; C 64 } }`");
+            fault.add_help("write `{ shape { N 1; H 56; W 56; C 64 } }`");
         }
         let constant = node.name == "constant";
         let span = node.head.clone();
@@ -127,14 +127,14 @@ impl ManifestReader<'_, '_> {
             None => {
                 let message = "`node` needs `op=`, the operator";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.helped(format!("it is written `{NODE}`"));
+                fault.add_help(format!("it is written `{NODE}`"));
                 return None;
             }
         };
         if outputs.is_empty() && self.faults.count() == before {
             let message = "`node` needs `out`, the tensor that it writes";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!("it is written `{NODE}`"));
+            fault.add_help(format!("it is written `{NODE}`"));
         }
         let name = self.name(node.args.first()?, "a node's name")?;
         let good = self.faults.count() == before;
@@ -180,7 +180,7 @@ impl ManifestReader<'_, '_> {
         if forbid && layout.is_none() {
             let message = "`forbid` needs a layout";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!("it is written `{usage}`"));
+            fault.add_help(format!("it is written `{usage}`"));
             return None;
         }
         let tensor = self.tensor_name(node)?;

@@ -21,7 +21,7 @@ impl ManifestReader<'_, '_> {
         if path.value.is_empty() {
             let span = node.head.clone();
             let fault = self.faults.error(Code::KdlValue, "the path is empty", span, "");
-            fault.helped(format!("it is written `{usage}`"));
+            fault.add_help(format!("it is written `{usage}`"));
             return None;
         }
         Some(UseItem { path, span: node.span.clone() })
@@ -34,7 +34,7 @@ impl ManifestReader<'_, '_> {
             let text = format!("const {} {value}", show(&key.value));
             let message = "a const stands before its value, without `=`";
             let fault = self.faults.error(Code::KdlSyntax, message, node.head.clone(), "");
-            fault.helped(format!("write `{text}`")).rewrite(text);
+            fault.add_help(format!("write `{text}`")).add_fix(text);
             return None;
         }
         let form = NodeSignature { usage, args: 2..=2, props: Some(&[]), block: BlockRule::Never };
@@ -58,7 +58,7 @@ impl ManifestReader<'_, '_> {
             let message = "a symbol has no value: it is known at run time";
             let fault = self.faults.error(Code::KdlSyntax, message, node.head.clone(), "");
             let text = format!("const {} {value}", show(&key.value));
-            fault.helped(format!("write `{text}` where it is the same each time")).rewrite(text);
+            fault.add_help(format!("write `{text}` where it is the same each time")).add_fix(text);
             return None;
         }
         self.form(node, &form);
@@ -92,7 +92,7 @@ impl ManifestReader<'_, '_> {
         let ManifestValue::Integer(value) = entry.value else {
             let message = format!("the default of `{}` is an integer", show(&key.value));
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.helped(format!("write a whole number: `{}=16`", show(&key.value)));
+            fault.add_help(format!("write a whole number: `{}=16`", show(&key.value)));
             return None;
         };
         Some((name?, IntegerLiteral { value, span: entry.span.clone() }))
@@ -117,7 +117,7 @@ impl ManifestReader<'_, '_> {
             let message = "a conversion names its result as `to=`";
             let span = others.first().unwrap_or(to).span.start..to.span.end;
             let fault = self.faults.error(Code::KdlSurplus, message, span, "");
-            fault.helped(format!("write `{text}`"));
+            fault.add_help(format!("write `{text}`"));
             return None;
         }
         if !self.form(node, &form) {
@@ -127,7 +127,7 @@ impl ManifestReader<'_, '_> {
         let Some(to) = Self::prop(node, "to") else {
             let message = "`convert` needs `to=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!("it is written `{}`", form.usage));
+            fault.add_help(format!("it is written `{}`", form.usage));
             return None;
         };
         let to = self.name(to, "a tensor");
@@ -170,7 +170,7 @@ impl ManifestReader<'_, '_> {
             for (_, what, help) in missing.iter().filter(|row| row.0 && !hides(node, row.1)) {
                 let message = format!("`tensor` needs {what}");
                 let span = node.head.clone();
-                self.faults.error(Code::KdlMissing, message, span, "").helped(*help);
+                self.faults.error(Code::KdlMissing, message, span, "").add_help(*help);
             }
         }
         let mut dtype = dtype.flatten();
@@ -207,7 +207,7 @@ impl ManifestReader<'_, '_> {
             let message = "`cast` in a tensor needs `pack-from=`";
             let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
             let help = "it says how pack changes the element type: `pack-from=f32 cast=saturate`";
-            fault.helped(help);
+            fault.add_help(help);
             return None;
         }
         let cast = self.cast(node);
@@ -255,9 +255,9 @@ impl ManifestReader<'_, '_> {
             let place = place.map(|other| self.faults.place(other.name_span.clone()));
             let message = format!("a tensor has one `{name}`");
             let fault = self.faults.error(Code::KdlTwice, message, span, "");
-            fault.helped("leave one of the two out");
+            fault.add_help("leave one of the two out");
             if let Some(place) = place {
-                fault.pointed(place, "the first");
+                fault.add_label(place, "the first");
             }
             return;
         }

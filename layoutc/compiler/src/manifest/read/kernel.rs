@@ -57,7 +57,7 @@ impl ManifestReader<'_, '_> {
         if is_whole && !seen.iter().any(|child| child.name == "compute") && !node.is_damaged() {
             let message = "`kernel` needs a `compute`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped("write what it does: `compute \"b[i] = 2 * a[i]\"`");
+            fault.add_help("write what it does: `compute \"b[i] = 2 * a[i]\"`");
         }
         self.differ(parts.ranges.iter().map(|(name, _)| name), "the range of");
         self.differ(parts.locals.iter().map(|local| &local.name), "the local tensor");
@@ -93,7 +93,7 @@ impl ManifestReader<'_, '_> {
         let place = self.faults.place(first.name_span.clone());
         let message = format!("`{}` is given twice", node.name);
         let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
-        fault.pointed(place, "first here").helped("leave one of the two out");
+        fault.add_label(place, "first here").add_help("leave one of the two out");
         false
     }
 
@@ -106,7 +106,7 @@ impl ManifestReader<'_, '_> {
                 let what = if what.is_empty() { String::new() } else { format!("{what} ") };
                 let message = format!("{what}`{}` is given twice", name.value);
                 let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
-                fault.pointed(place, "first here").helped("leave one of the two out");
+                fault.add_label(place, "first here").add_help("leave one of the two out");
             }
         }
     }
@@ -136,8 +136,8 @@ impl ManifestReader<'_, '_> {
         for name in names.iter().filter(|name| name.value == "of") {
             let message = "no operand can be called `of`";
             let fault = self.faults.error(Code::NameReserved, message, name.span.clone(), "");
-            fault.noted("`instance … of=` names the kernel");
-            fault.helped("give it another name");
+            fault.add_note("`instance … of=` names the kernel");
+            fault.add_help("give it another name");
         }
         Some(names)
     }
@@ -156,7 +156,7 @@ impl ManifestReader<'_, '_> {
         if text.value.trim().is_empty() {
             let message = "what is computed is empty";
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.helped(format!("it is written `{usage}`"));
+            fault.add_help(format!("it is written `{usage}`"));
             return None;
         }
         Some(text)
@@ -231,7 +231,7 @@ impl ManifestReader<'_, '_> {
             if !node.broken {
                 let message = "`local` needs an element type";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.helped(format!("it is written `{LOCAL}`"));
+                fault.add_help(format!("it is written `{LOCAL}`"));
             }
             return None;
         };
@@ -248,7 +248,7 @@ impl ManifestReader<'_, '_> {
         if of.is_none() && !node.broken {
             let message = "`instance` needs `of=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!("it is written `{INSTANCE}`"));
+            fault.add_help(format!("it is written `{INSTANCE}`"));
         }
         let mut operands = Vec::new();
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != "of") {

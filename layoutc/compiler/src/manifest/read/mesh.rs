@@ -20,7 +20,7 @@ impl ManifestReader<'_, '_> {
         if node.children().is_empty() {
             let span = self.block_span(node);
             let fault = self.faults.error(Code::MeshForm, "a mesh has an axis", span, "");
-            fault.helped(format!("write `{usage}`"));
+            fault.add_help(format!("write `{usage}`"));
             return None;
         }
         let mut axes: Vec<(Identifier, IntegerExpr)> = Vec::new();
@@ -39,7 +39,7 @@ impl ManifestReader<'_, '_> {
             let message = "an axis of a mesh is a name with its size";
             let fault = self.faults.error(Code::MeshForm, message, node.span.clone(), "");
             let name = show(&node.name);
-            fault.helped(format!("write `{name} 4`, each axis on a node of its own"));
+            fault.add_help(format!("write `{name} 4`, each axis on a node of its own"));
             return None;
         };
         let name = self.node_name(node);
@@ -61,7 +61,7 @@ impl ManifestReader<'_, '_> {
         if mesh.is_none() && node.props.is_empty() {
             let message = "`shard` names what cuts the tensor, or the mesh that holds it whole";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!(
+            fault.add_help(format!(
                 "write `{usage}`; or the mesh alone, as `shard pod`, if every device holds all"
             ));
             return None;
@@ -83,7 +83,7 @@ impl ManifestReader<'_, '_> {
         let [(key, entry)] = node.props.as_slice() else {
             let message = "`ring` names one axis, and how many of its indices are in memory";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!("write `{usage}`"));
+            fault.add_help(format!("write `{usage}`"));
             return None;
         };
         let (axis, held) = (self.key(key)?, self.bound(entry, "a number", Code::RingAxis)?);

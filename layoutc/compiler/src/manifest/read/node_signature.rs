@@ -194,24 +194,24 @@ impl ManifestReader<'_, '_> {
         if node.args.len() < *form.args.start() {
             let message = format!("`{}` needs {}", node.name, arguments(&form.args));
             let span = node.head.clone();
-            self.faults.error(Code::KdlMissing, message, span, "").helped(usage(form));
+            self.faults.error(Code::KdlMissing, message, span, "").add_help(usage(form));
         }
         if let Some(first) = node.args.get(*form.args.end()) {
             let end = node.args.last().map_or(first.span.end, |arg| arg.span.end);
             let message = format!("`{}` takes {}", node.name, arguments(&form.args));
             let span = first.span.start..end;
-            self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
+            self.faults.error(Code::KdlSurplus, message, span, "").add_help(usage(form));
         }
         match (form.block, &node.children) {
             (BlockRule::Never, Some(_)) => {
                 let message = format!("`{}` takes no block", node.name);
                 let span = self.block_span(node);
-                self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
+                self.faults.error(Code::KdlSurplus, message, span, "").add_help(usage(form));
             }
             (BlockRule::Always, None) => {
                 let message = format!("`{}` needs a block", node.name);
                 let span = node.head.clone();
-                self.faults.error(Code::KdlMissing, message, span, "").helped(usage(form));
+                self.faults.error(Code::KdlMissing, message, span, "").add_help(usage(form));
             }
             (BlockRule::Never | BlockRule::Maybe, None)
             | (BlockRule::Maybe | BlockRule::Always, Some(_)) => {}
@@ -226,7 +226,7 @@ impl ManifestReader<'_, '_> {
                 let place = self.faults.place(first.span.clone());
                 let message = format!("`{}` is given twice", key.value);
                 let fault = self.faults.error(Code::KdlTwice, message, key.span.clone(), "");
-                fault.pointed(place, "first here").helped("leave one of them out");
+                fault.add_label(place, "first here").add_help("leave one of them out");
                 continue;
             }
             seen.insert(&key.value, key);
@@ -249,22 +249,22 @@ impl ManifestReader<'_, '_> {
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         let in_block = NodeScope::of(&node.name).is_some_and(|scope| scope.has(key));
         if FOREIGN.contains(&key) {
-            fault.helped(format!("write it at the layout: `layout {key}=\"…\"`"));
+            fault.add_help(format!("write it at the layout: `layout {key}=\"…\"`"));
         } else if in_block && !props.contains(&key) {
-            fault.helped(format!(
+            fault.add_help(format!(
                 "write it as a node of the block: `{} … {{ {key} … }}`",
                 node.name
             ));
         } else if let Some(ours) = foreign_words::property(&node.name, key) {
-            fault.mean(ours);
+            fault.add_suggestion(ours);
         } else if let Some(near) = nearest(key, props.iter().copied()) {
-            fault.mean(near);
-        } else if let Some(way) = foreign_words::way(&node.name, key) {
-            fault.helped(way);
+            fault.add_suggestion(near);
+        } else if let Some(way) = foreign_words::foreign_usage(&node.name, key) {
+            fault.add_help(way);
         } else {
-            fault.helped("leave it out");
+            fault.add_help("leave it out");
         }
-        fault.noted(if props.is_empty() {
+        fault.add_note(if props.is_empty() {
             format!("`{}` has no properties", node.name)
         } else {
             format!("its properties are {}", list(props))
@@ -296,36 +296,36 @@ impl ManifestReader<'_, '_> {
         let bare = name.trim_end_matches([':', ',']);
         let ours = foreign_words::node(bare).filter(|ours| scope.has(ours));
         if scope.props.contains(&bare) {
-            fault.helped(format!("it is a property of {}: `{bare}=…`", scope.place));
+            fault.add_help(format!("it is a property of {}: `{bare}=…`", scope.place));
         } else if scope.has(bare) {
-            fault.mean(bare);
+            fault.add_suggestion(bare);
         } else if let Some(ours) = ours {
-            fault.mean(ours);
+            fault.add_suggestion(ours);
         } else if ["--", "%", "'", "REM"].contains(&name) {
-            fault.helped("a comment begins with `//`");
+            fault.add_help("a comment begins with `//`");
         } else if scope.has("compute") && name.contains('[') && name.contains('=') {
-            fault.helped(format!("write `compute \"{}\"`", show(name)));
+            fault.add_help(format!("write `compute \"{}\"`", show(name)));
         } else if FOREIGN.contains(&name) {
-            fault.helped(format!("it is a property of a layout: `layout {name}=\"…\"`"));
+            fault.add_help(format!("it is a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
-            fault.mean(near);
+            fault.add_suggestion(near);
         } else if STEPS.iter().any(|row| row.0 == name) {
-            fault.helped(format!("it is a step: write it inside `layout {{ {name} … }}`"));
+            fault.add_help(format!("it is a step: write it inside `layout {{ {name} … }}`"));
         } else if bare == "name" {
-            fault.helped("a name is what stands first behind the word: `tensor input dtype=f32`");
+            fault.add_help("a name is what stands first behind the word: `tensor input dtype=f32`");
         } else if NodeScope::TENSOR.props.contains(&bare) {
-            fault.helped(format!("it is a property of a tensor: `{bare}=…`"));
+            fault.add_help(format!("it is a property of a tensor: `{bare}=…`"));
         } else if NodeScope::TENSOR.nodes.contains(&bare) {
-            fault.helped("it stands in a tensor");
+            fault.add_help("it stands in a tensor");
         } else if NodeScope::KERNEL.nodes.contains(&name) {
-            fault.helped("it stands in a kernel");
+            fault.add_help("it stands in a kernel");
         } else if NodeScope::TOP.nodes.contains(&name) {
-            fault.helped("it stands at the top of a manifest");
+            fault.add_help("it stands at the top of a manifest");
         } else {
-            fault.helped("write one of those that stand here, or leave it out");
+            fault.add_help("write one of those that stand here, or leave it out");
         }
         let others = scope.nodes.iter().filter(|other| **other != name).copied();
-        fault.noted(format!("here stand {}", list(&others.collect::<Vec<_>>())));
+        fault.add_note(format!("here stand {}", list(&others.collect::<Vec<_>>())));
     }
 
     /// Reports a word that is none of those allowed.
@@ -335,15 +335,15 @@ impl ManifestReader<'_, '_> {
         let near = nearest(written, known.iter().copied());
         let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
         match near {
-            Some(near) => fault.mean(as_written(near)),
+            Some(near) => fault.add_suggestion(as_written(near)),
             None => {
                 let known: Vec<String> = known.iter().map(|word| as_written(word)).collect();
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                fault.helped(format!("write {}", alternatives(&known)));
+                fault.add_help(format!("write {}", alternatives(&known)));
             }
         }
         let of = if known.len() == 1 { "" } else { "one of " };
-        fault.noted(format!("it is {of}{}", list(known)));
+        fault.add_note(format!("it is {of}{}", list(known)));
     }
 }
 

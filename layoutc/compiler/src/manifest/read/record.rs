@@ -25,7 +25,7 @@ impl ManifestReader<'_, '_> {
         if node.children().is_empty() {
             let span = self.block_span(node);
             let fault = self.faults.error(Code::DtypeRecord, "a record has a field", span, "");
-            fault.helped(format!("write `{}`", form.usage));
+            fault.add_help(format!("write `{}`", form.usage));
             return None;
         }
         let count = node.children().len();
@@ -33,7 +33,7 @@ impl ManifestReader<'_, '_> {
             let message = format!("a record has at most {MAX_FIELDS} fields, and this has {count}");
             let span = self.block_span(node);
             let fault = self.faults.error(Code::DtypeRecord, message, span, "");
-            fault.helped("give a field a count: `q u4 32` is 32 elements");
+            fault.add_help("give a field a count: `q u4 32` is 32 elements");
             return None;
         }
         let align = Self::prop(node, "align").map(|entry| self.size(entry, "`align`"));
@@ -96,7 +96,7 @@ impl ManifestReader<'_, '_> {
             }
         };
         let span = node.span.clone();
-        self.faults.error(Code::DtypeRecord, message, span, "").helped(help);
+        self.faults.error(Code::DtypeRecord, message, span, "").add_help(help);
         None
     }
 
@@ -108,5 +108,5 @@ impl ManifestReader<'_, '_> {
 /// Whether an entry where a count should be is an element type.
 fn is_dtype(entry: &Entry) -> bool {
     let ManifestValue::String(word) = &entry.value else { return false };
-    Dtype::parse(word).or_else(|| Dtype::called_elsewhere(word)).is_some()
+    Dtype::parse(word).or_else(|| Dtype::from_foreign_name(word)).is_some()
 }

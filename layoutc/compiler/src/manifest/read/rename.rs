@@ -17,7 +17,7 @@ impl Renames {
         // Names that differ in case alone are refused too.
         let mut taken: BTreeSet<String> = parts.map(str::to_ascii_lowercase).collect();
         let mut renames = BTreeMap::new();
-        for token in lex::cut(text) {
+        for token in lex::lex_lossy(text) {
             let words = content(text, &token);
             let words = words.split_whitespace().chain([words]);
             // A mark of other languages behind a name is not part of it.

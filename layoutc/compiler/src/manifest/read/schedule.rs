@@ -76,7 +76,7 @@ impl ManifestReader<'_, '_> {
             let loops = if axes.len() == 1 { "loop" } else { "loops" };
             let message = format!("{} {loops}, and {} in `by`", axes.len(), by.len());
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.helped(format!("give one number for each loop: `{usage}`"));
+            fault.add_help(format!("give one number for each loop: `{usage}`"));
             return None;
         }
         Some(ScheduleKind::Tile { axes, by })
@@ -85,7 +85,7 @@ impl ManifestReader<'_, '_> {
     fn without_by(&mut self, node: &ManifestNode, usage: &str) -> Option<ScheduleKind> {
         let message = format!("`{}` needs `by=`", node.name);
         let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-        fault.helped(format!("it is written `{usage}`"));
+        fault.add_help(format!("it is written `{usage}`"));
         None
     }
 }

@@ -70,7 +70,7 @@ impl ManifestReader<'_, '_> {
             let message = "`where` says which indices are elements: no axis is called so";
             let span = node.head.clone();
             let fault = self.faults.error(Code::DomainCondition, message, span, "");
-            fault.helped(
+            fault.add_help(
                 "give the axis another name, or write a condition in quotes: `where \"j <= i\"`",
             );
             return None;
@@ -85,7 +85,7 @@ impl ManifestReader<'_, '_> {
             let message = format!("{takes} all indices of its shape");
             let span = condition.span.clone();
             let fault = self.faults.error(Code::DomainWhole, message, span, "");
-            fault.helped("take the condition out: it belongs to a tensor");
+            fault.add_help("take the condition out: it belongs to a tensor");
             return None;
         }
         Some(shape)
@@ -102,7 +102,7 @@ impl ManifestReader<'_, '_> {
             let place = self.faults.place(first.clone());
             let message = format!("two {what} are called `{}`", name.value);
             let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
-            fault.pointed(place, "the first").helped("give one of the two another name");
+            fault.add_label(place, "the first").add_help("give one of the two another name");
             return;
         }
         seen.insert(name.value.clone(), name.span.clone());
@@ -132,7 +132,7 @@ impl ManifestReader<'_, '_> {
         let corrected = self.corrected(node);
         let place = self.faults.place(node.span.clone());
         let fault = self.faults.error(Code::ShapeForm, message, span, "");
-        fault.helped(format!("write `{corrected}`"));
+        fault.add_help(format!("write `{corrected}`"));
         // A comment has no place in the corrected line.
         if !self.text.get(node.span.clone()).is_some_and(has_comments) {
             fault.fixes.push(Fix { place, text: corrected });
@@ -198,7 +198,7 @@ impl ManifestReader<'_, '_> {
                 let span = node.span.clone();
                 let fault = self.faults.error(Code::ShapeLabels, message, span, "both are here");
                 let count = labels.len();
-                fault.helped(format!(
+                fault.add_help(format!(
                     "leave the extent out: the axis has {count}, one for each label"
                 ));
                 if matches!(extent.value, ManifestValue::Integer(n) if usize::try_from(n) == Ok(count))
@@ -213,8 +213,8 @@ impl ManifestReader<'_, '_> {
                 let message = format!("axis `{name}` has no extent");
                 let fault = self.faults.error(Code::ShapeExtent, message, node.head.clone(), "");
                 match name.split_once([':', '=']) {
-                    Some((name, extent)) => fault.helped(format!("write `{name} {extent}`")),
-                    None => fault.helped(format!("write `{name} 64`")),
+                    Some((name, extent)) => fault.add_help(format!("write `{name} {extent}`")),
+                    None => fault.add_help(format!("write `{name} 64`")),
                 };
                 None
             }
@@ -240,17 +240,17 @@ impl ManifestReader<'_, '_> {
             IntegerExpr::Text(text) if OPEN.contains(&text.value.trim()) => {
                 let message = "an extent is a number, or a symbol where it is known at run time";
                 let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
-                fault.helped(SYMBOL);
+                fault.add_help(SYMBOL);
                 return None;
             }
             IntegerExpr::Integer(_) | IntegerExpr::Text(_) => return Some(bound),
         };
         let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
         if let IntegerExpr::Text(text) = &bound {
-            fault.helped(format!("write `{}`", text.value.trim()));
-            fault.rewrite(text.value.trim());
+            fault.add_help(format!("write `{}`", text.value.trim()));
+            fault.add_fix(text.value.trim());
         } else {
-            fault.helped("write 0 or more").helped(SYMBOL);
+            fault.add_help("write 0 or more").add_help(SYMBOL);
         }
         None
     }
@@ -260,7 +260,7 @@ impl ManifestReader<'_, '_> {
             let name = show(&axis.name);
             let message = format!("axis `{name}` has no labels");
             let fault = self.faults.error(Code::ShapeLabels, message, axis.span.clone(), "");
-            fault.helped(format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`"));
+            fault.add_help(format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`"));
             return None;
         }
         let mut names: Vec<Identifier> = Vec::new();
@@ -270,7 +270,7 @@ impl ManifestReader<'_, '_> {
                 let message = "a label is a name alone";
                 let span = label.span.clone();
                 let fault = self.faults.error(Code::ShapeLabels, message, span, "");
-                fault.helped("write `field { x; y; z }`");
+                fault.add_help("write `field { x; y; z }`");
                 continue;
             }
             let Some(name) = self.node_name(label) else { continue };

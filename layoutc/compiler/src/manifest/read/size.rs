@@ -37,8 +37,8 @@ impl ManifestReader<'_, '_> {
                 let message = format!("{what} is not a number of bytes that 64 bits hold");
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
                 let note = "units are B, KB, MB, GB, TB (of 1000) and KiB, MiB, GiB, TiB (of 1024)";
-                fault.noted(note);
-                fault.helped("write a number and a unit: `\"64 MiB\"`");
+                fault.add_note(note);
+                fault.add_help("write a number and a unit: `\"64 MiB\"`");
                 None
             }
         }
@@ -59,7 +59,7 @@ impl ManifestReader<'_, '_> {
         if share.is_none() {
             let message = format!("{what} is a share of the bytes, above 0 and at most 1");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.helped(match entry.value {
+            fault.add_help(match entry.value {
                 ManifestValue::Integer(0) => {
                     "for no padding at all, say `require bijective`".to_owned()
                 }

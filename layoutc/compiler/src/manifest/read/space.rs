@@ -41,7 +41,7 @@ impl ManifestReader<'_, '_> {
             _ => {
                 let message = "`xla` is the n of `S(n)`, a whole number from 1";
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.helped("write 1 or more");
+                fault.add_help("write 1 or more");
                 None
             }
         });
@@ -50,8 +50,8 @@ impl ManifestReader<'_, '_> {
             let message = format!("every project has a memory `{}`", name.value);
             let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
             let words: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
-            fault.noted(format!("there are {}", list(&words)));
-            fault.helped("give the memory space another name");
+            fault.add_note(format!("there are {}", list(&words)));
+            fault.add_help("give the memory space another name");
             return None;
         }
         Some(MemorySpaceItem { name, bytes, align, xla, span: node.span.clone() })
@@ -76,7 +76,7 @@ impl ManifestReader<'_, '_> {
         if let Some((key, _)) = node.props.first().filter(|_| !image) {
             let message = format!("`{}` is a property of images", show(&key.value));
             let fault = self.faults.error(Code::StepForm, message, key.span.clone(), "");
-            fault.helped("leave it out, or say `memory image2d`");
+            fault.add_help("leave it out, or say `memory image2d`");
         }
         let format = self.choice(node, "format", &["rgba"]);
         let access = self.choice(node, "access", &["read", "write", "read-write"]);
@@ -88,7 +88,7 @@ impl ManifestReader<'_, '_> {
         let near = nearest(&text.value, MEMORIES.iter().map(|row| row.0));
         let Some(near) = near else { return false };
         let message = format!("`{}` is no memory", show(&text.value));
-        self.faults.error(Code::NameInvalid, message, text.span.clone(), "").mean(near);
+        self.faults.error(Code::NameInvalid, message, text.span.clone(), "").add_suggestion(near);
         true
     }
 

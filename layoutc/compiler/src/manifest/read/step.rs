@@ -58,7 +58,7 @@ impl ManifestReader<'_, '_> {
                 self.faults.error(Code::StepForm, message, node.head.clone(), "both are here");
             let source = self.text.get(node.head.clone()).unwrap_or_default();
             let apply = source.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
-            fault.helped(format!("write `layout {{ apply {apply}; … }}`"));
+            fault.add_help(format!("write `layout {{ apply {apply}; … }}`"));
         }
         Some(LayoutItem { steps: self.steps(children), span })
     }
@@ -133,7 +133,7 @@ impl ManifestReader<'_, '_> {
         let span = entry.span.clone();
         self.faults
             .error(Code::NameInvalid, message, span, "")
-            .helped(format!("write `{}`", written.replace('…', map)));
+            .add_help(format!("write `{}`", written.replace('…', map)));
         true
     }
 
@@ -144,7 +144,7 @@ impl ManifestReader<'_, '_> {
             && let Some((_, help)) = DENSE.iter().find(|row| row.0.eq_ignore_ascii_case(word))
         {
             let message = format!("there is no transform `{word}`");
-            self.faults.error(Code::NameUnknown, message, entry.span.clone(), "").helped(*help);
+            self.faults.error(Code::NameUnknown, message, entry.span.clone(), "").add_help(*help);
             return None;
         }
         let name = node.args.first().and_then(|entry| self.name(entry, "a transform"));
@@ -193,7 +193,7 @@ impl ManifestReader<'_, '_> {
     fn missing(&mut self, node: &ManifestNode, what: &str) {
         let message = format!("`{}` needs {what}", node.name);
         let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-        fault.helped(format!("it is written `{}`", step_usage(&node.name)));
+        fault.add_help(format!("it is written `{}`", step_usage(&node.name)));
     }
 
     fn fuse(&mut self, node: &ManifestNode) -> Option<StepKind> {
@@ -252,7 +252,7 @@ impl ManifestReader<'_, '_> {
                 let message = "`pad` takes `multiple=`, or `before=` and `after=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-                fault.helped("write two `pad` steps");
+                fault.add_help("write two `pad` steps");
                 None
             }
         }
@@ -267,7 +267,7 @@ impl ManifestReader<'_, '_> {
                 let message = "`align` takes an axis or `at=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-                fault.helped("write two `align` steps");
+                fault.add_help("write two `align` steps");
                 return None;
             }
             return Some(StepKind::AlignAxis { axis: axis?, bytes: bytes? });
@@ -295,7 +295,7 @@ impl ManifestReader<'_, '_> {
                 let word = show(word);
                 let message = format!("`fill` is a number or `none`, not `{word}`");
                 let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
-                fault.helped("write `fill 0`, or `fill none` to leave padding as it is");
+                fault.add_help("write `fill 0`, or `fill none` to leave padding as it is");
                 return None;
             }
             ManifestValue::Null => {
@@ -338,7 +338,7 @@ impl ManifestReader<'_, '_> {
                 ManifestValue::Integer(value) => {
                     let message = format!("a position counts from 0: {value}");
                     let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                    fault.helped("write 0 or more, or the name of an axis");
+                    fault.add_help("write 0 or more, or the name of an axis");
                     None
                 }
                 ManifestValue::String(_)

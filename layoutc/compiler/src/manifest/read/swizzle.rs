@@ -17,7 +17,7 @@ impl ManifestReader<'_, '_> {
                 let message = "`swizzle` takes three numbers and `unit=`, or `mode=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-                fault.helped("leave `mode=` out, or all the others");
+                fault.add_help("leave `mode=` out, or all the others");
                 return None;
             }
             return self.mode(mode);
@@ -27,13 +27,13 @@ impl ManifestReader<'_, '_> {
         let Ok([bits, base, shift]) = <[IntegerLiteral; 3]>::try_from(numbers) else {
             let message = "`swizzle` needs three numbers, or `mode=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!("it is written `{}`", step_usage("swizzle")));
+            fault.add_help(format!("it is written `{}`", step_usage("swizzle")));
             return None;
         };
         let Some(unit) = unit else {
             let message = "`swizzle` needs `unit=bytes` or `unit=elements`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped("the hardware's swizzles count bytes, CuTe's count elements");
+            fault.add_help("the hardware's swizzles count bytes, CuTe's count elements");
             return None;
         };
         let unit = match &unit.value {
@@ -93,7 +93,7 @@ impl ManifestReader<'_, '_> {
                     }
                     _ => format!("it is written `{}`", step_usage("swizzle")),
                 };
-                self.faults.error(Code::KdlValue, message, entry.span.clone(), "").helped(help);
+                self.faults.error(Code::KdlValue, message, entry.span.clone(), "").add_help(help);
                 None
             }
         }

@@ -110,19 +110,19 @@ impl ManifestReader<'_, '_> {
         let fault = self.faults.error(Code::ExprEscape, message, span, label);
         let blanks = value.replace(['\n', '\r', '\t'], " ");
         if blanks.len() > SHOWN || blanks.chars().any(char::is_control) {
-            fault.helped("use `#\"…\"#`, in which nothing is escaped");
+            fault.add_help("use `#\"…\"#`, in which nothing is escaped");
             return;
         }
         let raw = blanks.contains(['\\', '"']) && !blanks.contains("\"#");
         let text = if raw { format!("#\"{blanks}\"#") } else { format!("\"{blanks}\"") };
         let more = if raw { ", in which nothing is escaped" } else { "" };
-        fault.helped(format!("write `{text}`{more}"));
+        fault.add_help(format!("write `{text}`{more}"));
         fault.fixes.push(Fix { place: quotes, text });
     }
 
     pub(super) fn wrong_kind(&mut self, entry: &Entry, what: &str, help: &str) {
         let message = format!("{what} cannot be {}", entry.value.kind());
-        self.faults.error(Code::KdlValue, message, entry.span.clone(), "").helped(help);
+        self.faults.error(Code::KdlValue, message, entry.span.clone(), "").add_help(help);
     }
 
     /// The name of a node or a property as a text: `span` are its bytes with the quotes that it may have.
@@ -158,22 +158,22 @@ impl ManifestReader<'_, '_> {
         };
         let near = self.renames.get_or_init(|| Renames::of(self.text)).get(&value);
         let fault = self.faults.error(Code::NameInvalid, message, place, "");
-        fault.noted("names are ASCII letters, digits and `_`, and begin with no digit");
+        fault.add_note("names are ASCII letters, digits and `_`, and begin with no digit");
         if let Some((at, c)) = value.chars().enumerate().find(|(_, c)| !c.is_ascii()) {
             let code = u32::from(c);
-            fault.noted(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
-            fault.helped(OTHER_NAME);
+            fault.add_note(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
+            fault.add_help(OTHER_NAME);
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
-            fault.helped(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
-            fault.rewrite(name);
+            fault.add_help(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
+            fault.add_fix(name);
         } else if let Some(name) = value.strip_suffix(':').filter(|name| is_name(name)) {
-            fault.helped(format!("write `{name}`, and a blank behind it"));
-            fault.rewrite(name);
+            fault.add_help(format!("write `{name}`, and a blank behind it"));
+            fault.add_fix(name);
         } else if let Some(name) = near {
-            fault.helped(format!("write `{name}`"));
-            fault.rewrite(name);
+            fault.add_help(format!("write `{name}`"));
+            fault.add_fix(name);
         } else {
-            fault.helped(OTHER_NAME);
+            fault.add_help(OTHER_NAME);
         }
         None
     }
@@ -192,7 +192,7 @@ impl ManifestReader<'_, '_> {
                 }
                 if text.value.trim().is_empty() {
                     let message = format!("{what} is empty");
-                    self.faults.error(code, message, entry.span.clone(), "").helped(NUMBER);
+                    self.faults.error(code, message, entry.span.clone(), "").add_help(NUMBER);
                     return None;
                 }
                 if is_name(&text.value) {
@@ -202,7 +202,7 @@ impl ManifestReader<'_, '_> {
             }
             ManifestValue::Float(_) | ManifestValue::Bool(_) | ManifestValue::Null => {
                 let message = format!("{what} cannot be {}", entry.value.kind());
-                self.faults.error(code, message, entry.span.clone(), "").helped(NUMBER);
+                self.faults.error(code, message, entry.span.clone(), "").add_help(NUMBER);
                 None
             }
         }
@@ -212,8 +212,8 @@ impl ManifestReader<'_, '_> {
     pub(super) fn unquoted<T>(&mut self, text: &SpannedText) -> Option<T> {
         let message = "an expression is one quoted string";
         let fault = self.faults.error(Code::ExprUnquoted, message, text.span.clone(), "");
-        fault.helped(format!("write `\"{}\"`", text.value));
-        fault.rewrite(format!("\"{}\"", text.value));
+        fault.add_help(format!("write `\"{}\"`", text.value));
+        fault.add_fix(format!("\"{}\"", text.value));
         None
     }
 
@@ -234,7 +234,7 @@ impl ManifestReader<'_, '_> {
         if words.is_empty() {
             let message = format!("{what} is empty");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.helped("write one or more, with blanks between them");
+            fault.add_help("write one or more, with blanks between them");
             return None;
         }
         Some(words)
@@ -246,8 +246,8 @@ impl ManifestReader<'_, '_> {
             let written = self.text.get(entry.content.clone()).unwrap_or_default();
             let message = format!("`{}` is not a name", show(written));
             let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
-            fault.helped(format!("part them by blanks: `\"{names}\"`"));
-            fault.rewrite(format!("\"{names}\""));
+            fault.add_help(format!("part them by blanks: `\"{names}\"`"));
+            fault.add_fix(format!("\"{names}\""));
             return None;
         }
         let words = self.words(entry, what)?;
@@ -266,8 +266,8 @@ impl ManifestReader<'_, '_> {
             let joined = joined(written);
             let message = format!("blanks part the numbers of `{}`", show(written));
             let fault = self.faults.error(Code::ExprSyntax, message, entry.span.clone(), "");
-            fault.helped(format!("write an expression without blanks: `\"{joined}\"`"));
-            fault.rewrite(format!("\"{joined}\""));
+            fault.add_help(format!("write an expression without blanks: `\"{joined}\"`"));
+            fault.add_fix(format!("\"{joined}\""));
             return None;
         }
         let bounds = words.into_iter().map(|word| match word.value.parse::<i128>() {
@@ -299,8 +299,8 @@ impl ManifestReader<'_, '_> {
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("`{}` is not a name", show(written));
         let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
-        fault.helped(format!("write each as an argument of its own: `{names}`"));
-        fault.rewrite(names);
+        fault.add_help(format!("write each as an argument of its own: `{names}`"));
+        fault.add_fix(names);
         None
     }
 }

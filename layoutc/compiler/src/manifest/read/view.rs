@@ -28,7 +28,7 @@ impl ManifestReader<'_, '_> {
         if of.is_none() {
             let message = "`view` needs `of=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.helped(format!("it is written `{USAGE}`"));
+            fault.add_help(format!("it is written `{USAGE}`"));
         }
         let mut parts = ViewFields::default();
         for child in node.children() {
@@ -56,7 +56,7 @@ impl ManifestReader<'_, '_> {
             let place = self.faults.place(first.name_span.clone());
             let message = format!("a view has one `{}`", node.name);
             let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
-            fault.pointed(place, "the first").helped("leave one of the two out");
+            fault.add_label(place, "the first").add_help("leave one of the two out");
             return;
         }
         match node.name.as_str() {
@@ -84,12 +84,12 @@ impl ManifestReader<'_, '_> {
             let place = self.faults.place(map.name_span.clone());
             let span = layout.name_span.clone();
             let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-            fault.pointed(place, "the map");
-            fault.helped("a map takes elements of what the view sees, where they are; a layout puts elements of its own");
+            fault.add_label(place, "the map");
+            fault.add_help("a map takes elements of what the view sees, where they are; a layout puts elements of its own");
         }
         let Some(map) = map.filter(|_| child("shape").is_none() && !node.broken) else { return };
         let message = "a view with a map needs a shape";
         let fault = self.faults.error(Code::KdlMissing, message, map.name_span.clone(), "");
-        fault.helped("write `shape { n 16; c 4 }` before it");
+        fault.add_help("write `shape { n 16; c 4 }` before it");
     }
 }

@@ -217,7 +217,7 @@ impl Nest<'_> {
     pub(super) fn clear(&self, k: usize, copied: &Copied) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let dtype = staged.part.tensor.dtype;
-        let ty = dtype.scalar.computed();
+        let ty = dtype.scalar.compute_type();
         let zero = || convert(gather::identity(Reduction::Sum, ty), scalar(ty), dtype);
         let value = Operand::Number { value: staged.outside.clone().unwrap_or_else(zero) };
         let (buffer, index) = (staged.part.name.clone(), copied.part.clone());

@@ -291,7 +291,7 @@ fn documented(compute: &KernelInstance) -> Vec<String> {
     }
     for operand in &compute.operands {
         if let Some(below) = &operand.range {
-            let below = layout_names::over(below, &compute.symbols);
+            let below = layout_names::symbol_expr(below, &compute.symbols);
             doc.push(format!(
                 "Every element of `{}` is at least 0 and below {below}.",
                 operand.name

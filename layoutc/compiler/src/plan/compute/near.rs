@@ -62,7 +62,7 @@ pub(super) fn planned<'a>(
     let AtOnce::Vectors { lanes, registers, .. } = at_once else { return Ok(None) };
     let outer: Vec<usize> =
         domain.live.iter().copied().filter(|number| !domain.is_reduced(*number)).collect();
-    if !compute.schedule.leaves_loops() || outer.len() == domain.live.len() {
+    if !compute.schedule.has_default_loops() || outer.len() == domain.live.len() {
         return Ok(None);
     }
     let seen = sight.seen(domain)?;

@@ -427,7 +427,7 @@ impl<'a> Nest<'a> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
         let held = load(target.bound, offset);
-        let ty = target.bound.tensor.dtype.scalar.computed();
+        let ty = target.bound.tensor.dtype.scalar.compute_type();
         let held = convert(held, scalar(ty), scalar(self.statement.accumulator));
         Ok(gather::as_first(self.statement, held))
     }

@@ -90,14 +90,14 @@ impl Order {
             }
         }
         let vectorized = schedule.vectorize.as_ref().and_then(|name| domain.find(&name.value));
-        if !schedule.leaves_loops() || domain.lead.is_none() {
+        if !schedule.has_default_loops() || domain.lead.is_none() {
             tiles.extend(vectorized.filter(|number| !tiles.contains(number)));
         }
         let mut loops: Vec<usize> =
             schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
         let mut lanes = None;
         if loops.is_empty() {
-            let is_free = schedule.leaves_loops() && schedule.vectorize.is_none();
+            let is_free = schedule.has_default_loops() && schedule.vectorize.is_none();
             let at_once = if is_free { at_once } else { at_once.without_lanes() };
             (loops, lanes) = Self::planned(domain, &tiles, reads, at_once, &schedule.parallel)?;
         }

@@ -214,7 +214,7 @@ impl At<'_> {
     /// What the element holds before.
     fn held(&self, index: &[Expr]) -> Result<Number, PlanError> {
         let (target, offset) = self.target(index)?;
-        let ty = target.tensor.dtype.scalar.computed();
+        let ty = target.tensor.dtype.scalar.compute_type();
         let held = convert(load(target, offset), scalar(ty), scalar(self.statement.accumulator));
         Ok(gather::as_first(self.statement, held))
     }

@@ -79,7 +79,8 @@ impl Planned {
 /// The loop that the manifest has vectors go along, where values are put together and it says nothing else of the loops.
 fn lead(domain: &Domain, compute: &KernelInstance, at_once: AtOnce) -> Option<usize> {
     let AtOnce::Vectors { .. } = at_once else { return None };
-    let chosen = compute.schedule.vectorize.as_ref().filter(|_| compute.schedule.leaves_loops())?;
+    let chosen =
+        compute.schedule.vectorize.as_ref().filter(|_| compute.schedule.has_default_loops())?;
     let is_reduced = domain.live.iter().any(|number| domain.is_reduced(*number));
     domain.find(&chosen.value).filter(|_| is_reduced)
 }

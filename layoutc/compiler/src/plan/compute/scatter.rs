@@ -290,7 +290,7 @@ impl<'a> Scatter<'a> {
         let accumulator = scalar(statement.accumulator);
         let value = match gather::operator(statement.op) {
             Some(op) => {
-                let own = scalar(target.tensor.dtype.scalar.computed());
+                let own = scalar(target.tensor.dtype.scalar.compute_type());
                 let held = convert(load(target, index.clone()), own, accumulator);
                 let held = gather::as_first(statement, held);
                 Number::binary(op, &accumulator.to_string(), held, value)

@@ -109,7 +109,7 @@ fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Num
         found.extend(read.outside.as_ref().map(|outside| &outside.value));
     }
     let (first, others) = found.split_first()?;
-    if others.iter().any(|other| other != first) || first.ty != dtype.scalar.computed() {
+    if others.iter().any(|other| other != first) || first.ty != dtype.scalar.compute_type() {
         return None;
     }
     let (number, is_zero) = match &first.kind {

@@ -146,7 +146,7 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
     let is_safe = to.scalar == Scalar::Bool
         || from.scalar == Scalar::Bool
         || is_float(to)
-        || cast.is_some_and(Cast::is_whole);
+        || cast.is_some_and(Cast::is_lossless);
     match cast {
         Some(cast) if !(own && is_safe) => {
             Number::Cast { cast: cast.name(), value: Box::new(number) }
@@ -160,7 +160,7 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
 /// Whether the second type holds every value of the first; of other types than bool.
 fn is_widened(narrow: Dtype, wide: Dtype) -> bool {
     let cast = Cast::new(narrow, wide, CastMode::Round).ok().flatten();
-    narrow.scalar != Scalar::Bool && cast.is_some_and(Cast::is_whole)
+    narrow.scalar != Scalar::Bool && cast.is_some_and(Cast::is_lossless)
 }
 
 /// An element of a buffer in the type that it is computed in.
@@ -168,14 +168,14 @@ pub(super) fn load(bound: &Bound, index: Expr) -> Number {
     let through = bound.load.clone();
     let dtype = bound.tensor.dtype;
     let load = Number::Load { buffer: bound.name.clone(), index, through };
-    convert(load, dtype, scalar(dtype.scalar.computed()))
+    convert(load, dtype, scalar(dtype.scalar.compute_type()))
 }
 
 /// An element of an image, in the same way.
 pub(super) fn fetched(bound: &Bound, fetch: &str, args: Vec<Expr>) -> Number {
     let dtype = bound.tensor.dtype;
     let fetch = Number::Fetch { function: fetch.to_owned(), args };
-    convert(fetch, dtype, scalar(dtype.scalar.computed()))
+    convert(fetch, dtype, scalar(dtype.scalar.compute_type()))
 }
 
 /// An integer of a type.

@@ -33,7 +33,7 @@ impl Move<'_, '_> {
     pub(super) fn bytes(mut self) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let symbol = |var| context.symbol(var);
-        let (several, filled) = self.to.dtype().fewest_whole();
+        let (several, filled) = self.to.dtype().byte_group();
         let of_tensor = self.to.slots()?;
         let items = Items::new(context, &ceil_div(&of_tensor, several.into())?)?;
         let slots = lower(&of_tensor, &symbol)?;

@@ -50,7 +50,7 @@ fn inners(
     element: Option<u32>,
     choices: &ConvertSchedule,
 ) -> Result<Vec<Inner>, PlanError> {
-    let best = |part| inside::best(part, symbols, element, choices.leave_loops());
+    let best = |part| inside::best(part, symbols, element, choices.has_default_loops());
     let Some(wanted) = &choices.inside else { return Ok(parts.iter().map(best).collect()) };
     let found: Vec<Option<Inner>> =
         parts.iter().map(|part| inside::of(part, symbols, element, wanted.value)).collect();

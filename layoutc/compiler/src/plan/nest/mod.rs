@@ -18,7 +18,7 @@ use super::names::Namer;
 use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
 use crate::cast::Cast;
-use crate::dtype::fewest_whole;
+use crate::dtype::byte_group;
 
 use self::schedule::{Inner, Level, Schedule};
 use self::split::split;
@@ -62,7 +62,7 @@ pub struct Buffer {
 impl Buffer {
     /// The fewest elements that fill whole bytes.
     pub(super) fn in_whole(&self) -> i128 {
-        u32::try_from(self.element_bits).map_or(1, |bits| fewest_whole(bits).0.into())
+        u32::try_from(self.element_bits).map_or(1, |bits| byte_group(bits).0.into())
     }
 }
 
@@ -137,7 +137,7 @@ pub fn plan(
         None => vec![transfer.clone()],
     };
     let merged = transfers.iter().map(|part| match element {
-        Some(element) if choices.leave_loops() => repeat::parts(part, symbols, element),
+        Some(element) if choices.has_default_loops() => repeat::parts(part, symbols, element),
         _ => Ok(vec![merge(part, symbols)?]),
     });
     let merged = merged.collect::<Result<Vec<_>, _>>()?.concat();

@@ -10,7 +10,7 @@ use super::super::shape::number;
 use super::super::step::Width;
 use super::super::value::{LANES, Program, Room};
 use super::Order;
-use crate::dtype::fewest_whole;
+use crate::dtype::byte_group;
 use crate::model::{Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
@@ -157,7 +157,7 @@ impl Indexed {
     /// The spans of the laid out buffer that the places of a window are in.
     pub fn spans(&self, lives: &[Lives]) -> Vec<Span> {
         let bits = self.element_bits;
-        let (several, bytes_of_several) = fewest_whole(u32::try_from(bits).unwrap_or(8));
+        let (several, bytes_of_several) = byte_group(u32::try_from(bits).unwrap_or(8));
         let most = u64::try_from(self.span_bytes).unwrap_or(u64::MAX);
         let mut spans: Vec<Span> = Vec::new();
         for (k, place) in lives.iter().enumerate() {

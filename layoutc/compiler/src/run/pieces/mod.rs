@@ -18,7 +18,7 @@ use layoutc_algebra::layout::Verdict;
 
 use super::compile::element_bytes;
 use super::{RunError, Side, dense_pass};
-use crate::dtype::fewest_whole;
+use crate::dtype::byte_group;
 use crate::fill;
 use crate::model::{Fill, Tensor};
 use cut::{Cut, Unit};
@@ -96,8 +96,7 @@ impl InPieces {
         let held = if is_as_in_memory(tensor, file) { 0 } else { logical + own };
         let terms = Terms::of(tensor, symbols, file.order)?;
         // All are powers of two.
-        let several =
-            [own, logical].map(|bits| fewest_whole(bits).0).into_iter().max().unwrap_or(1);
+        let several = [own, logical].map(|bits| byte_group(bits).0).into_iter().max().unwrap_or(1);
         let terms = terms.and_then(|terms| terms.in_units_of(i64::from(several)));
         let Some(terms) = terms else {
             let dense_bits = usize::try_from(file.element_bits.max(own) + held);

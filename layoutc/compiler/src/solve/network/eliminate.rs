@@ -47,7 +47,7 @@ pub(super) fn eliminate(
             for (group, tables) in groups.iter().zip(&members) {
                 least.push(marginals(tables, &group.outer, sizes, width, stop)?);
             }
-            shifts = levelled(&least, width);
+            shifts = equalizing_shifts(&least, width);
         }
         let mut next = Vec::with_capacity(groups.len());
         for ((group, tables), shift) in groups.iter().zip(&members).zip(&shifts) {
@@ -90,7 +90,7 @@ fn marginals(
 
 /// Shifts after which the least sums of all groups are the same for a value: `[6, 2]` and `[0, 4]` become `[3, 3]` and
 /// `[3, 3]`, and the bound 2 + 0 becomes 3 + 3. A value that a group forbids stays as it is.
-fn levelled(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
+fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     let mut shifts = vec![vec![0i64; width]; least.len()];
     let groups = u64::try_from(least.len()).unwrap_or(u64::MAX).max(1);
     for value in 0..width {

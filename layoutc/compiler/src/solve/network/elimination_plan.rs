@@ -24,7 +24,7 @@ pub(super) struct EliminationPlan {
 
 impl EliminationPlan {
     /// How many levels, from 0 on, there are up to the last one of more than one group: below them all costs are exact.
-    pub(super) fn hard(&self) -> usize {
+    pub(super) fn inexact_levels(&self) -> usize {
         self.levels.iter().rposition(|groups| groups.len() > 1).map_or(0, |level| level + 1)
     }
 }

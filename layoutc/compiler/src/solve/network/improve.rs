@@ -18,7 +18,7 @@ pub(super) fn improve(
         let mut changed = false;
         for &variable in variables {
             let candidates = left.get(variable).map_or(&[][..], Vec::as_slice);
-            let cost = |&value: &usize| beside(network, pairs_of, variable, value, values);
+            let cost = |&value: &usize| neighbor_cost(network, pairs_of, variable, value, values);
             let best = candidates.iter().copied().min_by_key(|value| (cost(value), *value));
             if let (Some(best), Some(value)) = (best, values.get_mut(variable)) {
                 changed |= *value != best;
@@ -32,7 +32,7 @@ pub(super) fn improve(
 }
 
 /// The cost of a value beside the values of the neighbours.
-fn beside(
+fn neighbor_cost(
     network: &CostNetwork,
     pairs_of: &[Vec<usize>],
     variable: usize,

@@ -34,9 +34,9 @@ pub(super) fn sweep(
     let mut idle = 0;
     for round in 0..sweeps {
         if round % 2 == 0 {
-            edges.iter_mut().for_each(|edge| shake(unaries, edge));
+            edges.iter_mut().for_each(|edge| handshake(unaries, edge));
         } else {
-            edges.iter_mut().rev().for_each(|edge| shake(unaries, edge));
+            edges.iter_mut().rev().for_each(|edge| handshake(unaries, edge));
         }
         let next = bound(unaries);
         idle = if next > best.saturating_add(best / 1000) { 0 } else { idle + 1 };
@@ -55,7 +55,7 @@ fn bound(unaries: &[Vec<Cost>]) -> Cost {
 
 /// Puts the costs of both variables into the edge, then gives half of the least costs to `a`, what is left of them to `b`
 /// and the rest to `a`. An edge whose sums exceed [`LARGEST`] is left as it is.
-fn shake(unaries: &mut [Vec<Cost>], edge: &mut PairEdge) {
+fn handshake(unaries: &mut [Vec<Cost>], edge: &mut PairEdge) {
     let (Some(of_a), Some(of_b)) = (unaries.get(edge.a), unaries.get(edge.b)) else { return };
     let (mut of_a, mut of_b) = (of_a.clone(), of_b.clone());
     let mut costs = edge.costs.clone();

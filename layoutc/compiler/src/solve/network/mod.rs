@@ -108,7 +108,7 @@ fn solve_part(
     let sizes = part.sizes.clone();
     let mut plan = plan(&scopes, &sizes, made, limits);
     let mut sent = Vec::new();
-    if plan.hard() > 0 {
+    if plan.inexact_levels() > 0 {
         let mut moved = part.clone();
         messages::sweep(&mut moved.unaries, &mut moved.edges, limits.sweeps, stop);
         if let Some(messages) = moved.messages() {
@@ -131,7 +131,7 @@ fn solve_part(
     if let Some((chosen, _)) = &found.best {
         write(reduced, &part.variables, chosen, values);
     }
-    recipe(&part.variables, plan, done, sent, &found)
+    part_proof(&part.variables, plan, done, sent, &found)
 }
 
 /// Gives variables the values that are chosen among those that are left.
@@ -154,7 +154,7 @@ fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> V
 }
 
 /// The proof of a part: what to add up, in which order.
-fn recipe(
+fn part_proof(
     variables: &[usize],
     plan: EliminationPlan,
     done: BucketTables,

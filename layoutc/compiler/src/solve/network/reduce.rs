@@ -53,7 +53,7 @@ impl ValuePruner<'_> {
         numbers.iter().filter_map(|&number| self.network.pairs.get(number))
     }
 
-    fn alone(&self, variable: usize, value: usize) -> u64 {
+    fn unary_cost(&self, variable: usize, value: usize) -> u64 {
         let costs = self.network.unaries.get(variable);
         costs.and_then(|costs| costs.get(value)).copied().unwrap_or(INFINITE)
     }
@@ -67,7 +67,7 @@ impl ValuePruner<'_> {
 
     fn drop_forbidden(&mut self, variable: usize) {
         for value in self.left_of(variable).to_vec() {
-            let alone = self.alone(variable, value) == INFINITE;
+            let alone = self.unary_cost(variable, value) == INFINITE;
             if alone || self.pairs(variable).any(|pair| self.is_alone(pair, variable, value)) {
                 self.remove(variable, value, None);
             }
@@ -99,7 +99,7 @@ impl ValuePruner<'_> {
             return false;
         }
         let mut read = 1;
-        let holds = self.alone(variable, by) <= self.alone(variable, value)
+        let holds = self.unary_cost(variable, by) <= self.unary_cost(variable, value)
             && self.pairs(variable).all(|pair| {
                 self.left_of(pair.other(variable)).iter().all(|&other| {
                     read += 1;

@@ -57,7 +57,7 @@ impl<'a> BestFirstSearch<'a> {
             ins: ins.collect(),
             outs: outs.collect(),
             sizes,
-            inexact_levels: plan.hard(),
+            inexact_levels: plan.inexact_levels(),
             start: done.bound,
         }
     }

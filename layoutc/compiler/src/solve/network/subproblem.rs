@@ -33,14 +33,14 @@ impl<'a> ReducedNetwork<'a> {
         numbers.iter().filter_map(move |&number| Some((number, network.pairs.get(number)?)))
     }
 
-    fn alone(&self, variable: usize) -> Vec<Cost> {
+    fn unary_costs(&self, variable: usize) -> Vec<Cost> {
         let costs = self.network.unaries.get(variable).map_or(&[][..], Vec::as_slice);
         let at = |&value: &usize| costs.get(value).copied().unwrap_or(INFINITE);
         self.left_of(variable).iter().map(at).collect()
     }
 
     /// Row-major, a row for each value that is left of the first variable.
-    fn together(&self, pair: &PairCosts) -> Vec<Cost> {
+    fn pair_costs(&self, pair: &PairCosts) -> Vec<Cost> {
         let (rows, columns) = (self.left_of(pair.first), self.left_of(pair.second));
         rows.iter().flat_map(|&a| columns.iter().map(move |&b| pair.cost(a, b))).collect()
     }
@@ -48,10 +48,10 @@ impl<'a> ReducedNetwork<'a> {
     /// What variables of one value cost, alone and among each other.
     pub(super) fn base(&self) -> Cost {
         let closed = (0..self.network.variables()).filter(|&variable| !self.is_open(variable));
-        let alone = closed.flat_map(|variable| self.alone(variable));
+        let alone = closed.flat_map(|variable| self.unary_costs(variable));
         let pairs = self.network.pairs.iter();
         let inside = pairs.filter(|pair| !self.is_open(pair.first) && !self.is_open(pair.second));
-        let together = inside.flat_map(|pair| self.together(pair));
+        let together = inside.flat_map(|pair| self.pair_costs(pair));
         alone.chain(together).fold(self.network.constant, Cost::saturating_add)
     }
 
@@ -105,7 +105,7 @@ impl Subproblem {
             variables.iter().enumerate().map(|(level, &v)| (v, level)).collect();
         let mut part = Self {
             sizes: variables.iter().map(|&v| reduced.left_of(v).len()).collect(),
-            unaries: variables.iter().map(|&v| reduced.alone(v)).collect(),
+            unaries: variables.iter().map(|&v| reduced.unary_costs(v)).collect(),
             variables,
             edges: Vec::new(),
             numbers: Vec::new(),
@@ -114,7 +114,7 @@ impl Subproblem {
         let pairs: BTreeMap<usize, &PairCosts> =
             group.iter().flat_map(|&v| reduced.pairs(v)).collect();
         for (number, pair) in pairs {
-            let costs = reduced.together(pair);
+            let costs = reduced.pair_costs(pair);
             match (levels.get(&pair.first).copied(), levels.get(&pair.second).copied()) {
                 (Some(a), Some(b)) => {
                     let sent = |level: usize| vec![0; part.sizes.get(level).copied().unwrap_or(0)];

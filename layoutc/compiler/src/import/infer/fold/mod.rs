@@ -39,7 +39,7 @@ fn one(call: &OnnxCall<'_>, k: usize, result: &ShapedTensor) -> Option<ConstantE
     let folded = if k > 0 {
         movement::split(call, k, result)?
     } else {
-        movement::moved(call, result)
+        movement::fold_movement(call, result)
             .or_else(|| elementwise::elementwise(call, result, all))
             .or_else(|| reduce::reduced(call, result, all))?
     };

@@ -7,7 +7,10 @@ use crate::import::infer::reshape::permutation;
 use crate::import::infer::slicing::cuts;
 
 /// The elements of an operator's first result that are those of operands. `None`: it is no such operator.
-pub(super) fn moved(call: &OnnxCall<'_>, result: &ShapedTensor) -> Option<ConstantElements> {
+pub(super) fn fold_movement(
+    call: &OnnxCall<'_>,
+    result: &ShapedTensor,
+) -> Option<ConstantElements> {
     let first = call.optional(0)?;
     let known = first.known.as_ref()?;
     match call.node.op_type.as_str() {

@@ -6,7 +6,7 @@ use super::super::SolverLimits;
 use super::super::data::{Cost, INFINITE, LARGEST};
 use super::super::proof::{Bucket, BucketGroup, ProofPart};
 use super::ProofError;
-use super::tables::{CostTable, PartAssignment, settled};
+use super::tables::{CostTable, PartAssignment, clamp_cost};
 
 /// The tables of one place: those that went, and those that came instead.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct EliminationStep {
 }
 
 /// The steps of a part by place: the last one to go is first.
-pub(super) fn follow(
+pub(super) fn rebuild_tables(
     parts: &mut PartAssignment<'_>,
     number: usize,
     part: &ProofPart,
@@ -106,7 +106,7 @@ fn least(
             // What exceeds all finite costs before the shift is forbidden after it too.
             let shift = i128::from(group.shift.get(value).copied().unwrap_or(0));
             let sum = sum.filter(|&sum| sum <= i128::from(LARGEST)).map(|sum| sum + shift);
-            best = best.min(settled(sum).ok_or(ProofError::Negative { table: number })?);
+            best = best.min(clamp_cost(sum).ok_or(ProofError::Negative { table: number })?);
         }
         made.push(best);
     }

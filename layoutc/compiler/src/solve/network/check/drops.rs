@@ -5,7 +5,7 @@ use super::super::proof::DroppedValue;
 use super::ProofError;
 
 /// The values that are left of each variable, ascending.
-pub(super) fn follow(
+pub(super) fn check_drops(
     network: &CostNetwork,
     drops: &[DroppedValue],
 ) -> Result<Vec<Vec<usize>>, ProofError> {

@@ -106,7 +106,7 @@ pub fn verify(
     solution: &Solution,
     limits: &SolverLimits,
 ) -> Result<(), ProofError> {
-    let found = added(network, &solution.values);
+    let found = assignment_cost(network, &solution.values);
     if found != solution.cost {
         return Err(ProofError::Cost { found });
     }
@@ -114,7 +114,7 @@ pub fn verify(
         return Err(ProofError::Crossed);
     }
     let proof = &solution.proof;
-    let left = drops::follow(network, &proof.drops)?;
+    let left = drops::check_drops(network, &proof.drops)?;
     if left.iter().any(Vec::is_empty) {
         return Ok(());
     }
@@ -122,7 +122,7 @@ pub fn verify(
     let mut bound = parts.closed;
     let mut nodes = limits.nodes;
     for (number, part) in proof.parts.iter().enumerate() {
-        let made = buckets::follow(&mut parts, number, part, limits)?;
+        let made = buckets::rebuild_tables(&mut parts, number, part, limits)?;
         nodes = prefix_walk::walk(&made, number, part, nodes)?;
         bound = bound.saturating_add(part.bound);
     }
@@ -134,7 +134,7 @@ pub fn verify(
 }
 
 /// The cost of values, added up from the tables themselves.
-fn added(network: &CostNetwork, values: &[usize]) -> Cost {
+fn assignment_cost(network: &CostNetwork, values: &[usize]) -> Cost {
     let mut sum = network.constant;
     if values.len() != network.unaries.len() {
         return INFINITE;

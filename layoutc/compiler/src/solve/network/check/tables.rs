@@ -28,7 +28,7 @@ impl CostTable {
 
 /// A cost as the checker keeps it. All tables together are the cost of an assignment and none has an entry below 0, so an
 /// entry above [`LARGEST`] is in no assignment of finite cost. `None`: below 0.
-pub(super) fn settled(cost: Option<i128>) -> Option<Cost> {
+pub(super) fn clamp_cost(cost: Option<i128>) -> Option<Cost> {
     match cost {
         None => Some(INFINITE),
         Some(cost) if cost > i128::from(LARGEST) => Some(INFINITE),
@@ -73,7 +73,7 @@ impl<'a> PartAssignment<'a> {
         }
         for variable in 0..left.len() {
             if parts.place(variable).is_none() {
-                let costs = parts.alone(variable).into_iter().fold(0, Cost::saturating_add);
+                let costs = parts.unary_costs(variable).into_iter().fold(0, Cost::saturating_add);
                 parts.closed = parts.closed.saturating_add(costs);
             }
         }
@@ -85,7 +85,7 @@ impl<'a> PartAssignment<'a> {
                 }
                 [Some((part, _)), _] | [_, Some((part, _))] => Some(part),
                 [None, None] => {
-                    let costs = parts.together(number).into_iter().fold(0, Cost::saturating_add);
+                    let costs = parts.pair_costs(number).into_iter().fold(0, Cost::saturating_add);
                     parts.closed = parts.closed.saturating_add(costs);
                     None
                 }
@@ -114,14 +114,14 @@ impl<'a> PartAssignment<'a> {
         self.left.get(variable).map_or(&[], Vec::as_slice)
     }
 
-    fn alone(&self, variable: usize) -> Vec<Cost> {
+    fn unary_costs(&self, variable: usize) -> Vec<Cost> {
         let costs = self.network.unaries.get(variable).map_or(&[][..], Vec::as_slice);
         let kept = self.values(variable).iter();
         kept.map(|&value| costs.get(value).copied().unwrap_or(INFINITE)).collect()
     }
 
     /// A row for each value that is left of the pair's first variable.
-    fn together(&self, number: usize) -> Vec<Cost> {
+    fn pair_costs(&self, number: usize) -> Vec<Cost> {
         let mut kept = Vec::new();
         let Some(pair) = self.network.pairs.get(number) else { return kept };
         let rows: Vec<&[Cost]> = pair.costs.chunks(pair.width.max(1)).collect();
@@ -163,7 +163,8 @@ impl<'a> PartAssignment<'a> {
         for bucket in &part.buckets {
             let (v, size) = (bucket.variable, self.values(bucket.variable).len());
             let more = got.remove(&v).unwrap_or_else(|| vec![0; size]);
-            let sums = self.alone(v).into_iter().zip(more).map(|(cost, more)| exact(cost, more));
+            let sums =
+                self.unary_costs(v).into_iter().zip(more).map(|(cost, more)| exact(cost, more));
             tables.insert(v, self.costs(v, &[v], sums)?);
         }
         for (index, _) in self.pairs.iter().enumerate().filter(|&(_, &p)| p == Some(number)) {
@@ -184,7 +185,7 @@ impl<'a> PartAssignment<'a> {
         let gone = |variable: usize, place: usize| {
             sent.get(&(index, variable)).and_then(|costs| costs.get(place)).copied().unwrap_or(0)
         };
-        let costs = self.together(index);
+        let costs = self.pair_costs(index);
         let entry = |a: usize, b: usize| {
             let cost = costs.get(a * width + b).copied().unwrap_or(INFINITE);
             exact(cost, -gone(pair.first, a) - gone(pair.second, b))
@@ -209,7 +210,7 @@ impl<'a> PartAssignment<'a> {
     ) -> Result<CostTable, ProofError> {
         let places =
             variables.iter().filter_map(|&v| Some((self.place(v)?.1, self.values(v).len())));
-        let entries: Option<Vec<Cost>> = sums.map(settled).collect();
+        let entries: Option<Vec<Cost>> = sums.map(clamp_cost).collect();
         let entries = entries.ok_or(ProofError::Negative { table: number })?;
         Ok(CostTable { axes: places.collect(), entries })
     }
