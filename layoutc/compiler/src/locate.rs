@@ -82,7 +82,7 @@ pub enum NamedLocateError {
 /// Where the element at `logical` lives.
 ///
 /// # Errors
-/// [`ElementLocationError`].
+/// [`NamedLocateError`].
 pub fn element_location(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -104,7 +104,7 @@ pub fn element_location(
 /// The element that lives at `physical`; `None`: padding.
 ///
 /// # Errors
-/// [`ElementLocationError`].
+/// [`NamedLocateError`].
 pub fn owner(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

@@ -63,7 +63,7 @@ pub struct IndexTrace {
 /// The way of the element at `logical` through `steps`, the recorded steps of `tensor`.
 ///
 /// # Errors
-/// [`NamedLocateError`], as [`locate::place`] has it.
+/// [`NamedLocateError`], as [`crate::locate::element_location`] has it.
 pub fn trace(
     tensor: &Tensor,
     steps: &[StepRecord],

@@ -105,10 +105,10 @@ impl LayoutBuilder {
         let own = builder.placement()?;
         match lanes {
             ElementRegroup::Join(lanes) => {
-                self.check_placements_agree(&placement, &own, run, lanes)?
+                self.check_placements_agree(&placement, &own, run, lanes)?;
             }
             ElementRegroup::Split(lanes) => {
-                builder.check_placements_agree(&own, &placement, run, lanes)?
+                builder.check_placements_agree(&own, &placement, run, lanes)?;
             }
         }
         Ok((builder, axis))

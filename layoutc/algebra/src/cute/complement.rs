@@ -31,7 +31,7 @@ pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome,
     }
     match cotarget {
         Some(cotarget) if covered > cotarget => {
-            notes.push(CuteNote::ExcessCover { covered, cotarget })
+            notes.push(CuteNote::ExcessCover { covered, cotarget });
         }
         None if covered < a.cosize() => notes.push(CuteNote::Hole { element: covered }),
         Some(_) | None => {}

@@ -88,7 +88,7 @@ impl LspSession {
             match arrival {
                 IncomingMessage::End => return Ok(self.session_end()),
                 IncomingMessage::Malformed(reason) => {
-                    wire::respond_invalid(&mut self.out, &reason)?
+                    wire::respond_invalid(&mut self.out, &reason)?;
                 }
                 IncomingMessage::Message(Message::Notification(message)) => {
                     if message.method == Exit::METHOD {

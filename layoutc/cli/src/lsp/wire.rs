@@ -108,7 +108,7 @@ mod tests {
         loop {
             match read(&mut input).expect("bytes") {
                 IncomingMessage::Message(Message::Notification(message)) => {
-                    all.push(message.method)
+                    all.push(message.method);
                 }
                 IncomingMessage::Message(_) => all.push("another".to_owned()),
                 IncomingMessage::Malformed(_) => all.push("garbage".to_owned()),

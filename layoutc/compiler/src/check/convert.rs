@@ -139,25 +139,25 @@ fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
             }
             ConvertScheduleKind::Block(value) => choices.block = Some(chosen(*value, place)),
             ConvertScheduleKind::InsideBlocks => {
-                choices.inside = Some(chosen(InnerKernel::Transpose, place))
+                choices.inside = Some(chosen(InnerKernel::Transpose, place));
             }
             ConvertScheduleKind::InsideRuns => {
-                choices.inside = Some(chosen(InnerKernel::CopyRuns, place))
+                choices.inside = Some(chosen(InnerKernel::CopyRuns, place));
             }
             ConvertScheduleKind::InsideElements => {
-                choices.inside = Some(chosen(InnerKernel::Elementwise, place))
+                choices.inside = Some(chosen(InnerKernel::Elementwise, place));
             }
             ConvertScheduleKind::StoresStreaming => {
-                choices.stores = Some(chosen(StorePolicy::Streaming, place))
+                choices.stores = Some(chosen(StorePolicy::Streaming, place));
             }
             ConvertScheduleKind::StoresCached => {
-                choices.stores = Some(chosen(StorePolicy::Cached, place))
+                choices.stores = Some(chosen(StorePolicy::Cached, place));
             }
             ConvertScheduleKind::FillFirst => {
-                choices.fill = Some(chosen(FillStrategy::WholeFirst, place))
+                choices.fill = Some(chosen(FillStrategy::WholeFirst, place));
             }
             ConvertScheduleKind::FillBorders => {
-                choices.fill = Some(chosen(FillStrategy::PaddingOnly, place))
+                choices.fill = Some(chosen(FillStrategy::PaddingOnly, place));
             }
         }
     }

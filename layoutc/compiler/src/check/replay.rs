@@ -76,7 +76,7 @@ impl<'a> LayoutSource<'a> {
     /// The same, each step taken down.
     ///
     /// # Errors
-    /// As [`LayoutSource::applied`].
+    /// As [`LayoutSource::apply_steps`].
     pub(super) fn apply_recorded(
         &self,
         axes: &[Axis],
@@ -168,10 +168,10 @@ impl<'a> LayoutSource<'a> {
                 for (_, argument) in arguments {
                     match argument {
                         IntegerExpr::Integer(number) => {
-                            text.push_str(&format!(" {}", number.value))
+                            text.push_str(&format!(" {}", number.value));
                         }
                         IntegerExpr::Text(argument) => {
-                            text.push_str(&format!(" {}", argument.value))
+                            text.push_str(&format!(" {}", argument.value));
                         }
                     }
                 }

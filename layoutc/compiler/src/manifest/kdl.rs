@@ -1,6 +1,6 @@
 //! One node of KDL 2, without its block, by the `kdl` crate. The crate gets one node at a time, free of comments and
-//! `/-`, because it recurses without bound, and takes exponential time, on what nests: [`super::blocks`] does that.
-//! It resolves strings and numbers, where [`super::plain`] cannot; the places come from the tokens.
+//! `/-`, because it recurses without bound, and takes exponential time, on what nests: [`super::tree_builder`] does that.
+//! It resolves strings and numbers, where [`super::fast_path`] cannot; the places come from the tokens.
 
 use std::ops::Range;
 

@@ -165,7 +165,7 @@ impl TypedExpr {
                 gather.outside.walk(visit);
             }
             TypedExprKind::Negate(a) | TypedExprKind::Not(a) | TypedExprKind::Convert(a) => {
-                a.walk(visit)
+                a.walk(visit);
             }
             TypedExprKind::Binary(_, a, b) | TypedExprKind::Compare(_, a, b) => {
                 [a, b].into_iter().for_each(|part| part.walk(visit));

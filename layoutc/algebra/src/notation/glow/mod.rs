@@ -2,7 +2,7 @@
 //!
 //! A letter for each axis, major to minor; `[a=32]` makes every step along the axis a multiple of 32 bytes;
 //! `[name:value]` is somebody else's and kept as it is. Glow aborts on a bad text, or takes it; here each has its place.
-//! `*` is any axis: the one at its place. Strings are edited ([`GlowLayout`]), asked of a tensor ([`satisfied`]), and
+//! `*` is any axis: the one at its place. Strings are edited ([`GlowLayout`]), asked of a tensor ([`check_satisfied`]), and
 //! compared for the permutation from one to the other ([`AxisPermutation`]). Which operator asks for what is said elsewhere.
 //!
 //! Source: Glow, `TensorLayout`.

@@ -45,10 +45,10 @@ impl CollisionSteps<'_> {
             DerivedDigit::Sum(form) => self.through(form, 0, count, deep),
             DerivedDigit::Residue(form, k) => self.through(form, *k, count, deep),
             DerivedDigit::Quotient(form, k) => {
-                self.through(form, 0, count.saturating_mul(*k), deep)
+                self.through(form, 0, count.saturating_mul(*k), deep);
             }
             DerivedDigit::Parity(of) => {
-                of.iter().for_each(|digit| self.add(*digit, count, deep + 1))
+                of.iter().for_each(|digit| self.add(*digit, count, deep + 1));
             }
             DerivedDigit::Hilbert(_, row, column) => {
                 self.through(row, 0, count, deep);

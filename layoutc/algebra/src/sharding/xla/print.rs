@@ -39,7 +39,7 @@ impl Display for TensorSharding {
             DevicePlacement::Replicated => f.write_str("replicated")?,
             DevicePlacement::Maximal { device } => write!(f, "maximal device={device}")?,
             DevicePlacement::MaximalMesh { device } => {
-                write!(f, "maximal_mesh[device_id={device}]")?
+                write!(f, "maximal_mesh[device_id={device}]")?;
             }
             DevicePlacement::Manual => f.write_str("manual")?,
             DevicePlacement::Unknown => f.write_str("unknown")?,

@@ -58,10 +58,10 @@ pub(crate) fn run(
             (Err(TranslateError::Asked(message)), 1) => return Err(CommandError::Usage(message)),
             (Err(TranslateError::Faulty(error)), 1) => return Ok(faulty(*error, &text, console)),
             (Err(TranslateError::Asked(message)), _) => {
-                print_inexpressible(from, *to, &read, &message, console)
+                print_inexpressible(from, *to, &read, &message, console);
             }
             (Err(TranslateError::Faulty(error)), _) => {
-                print_inexpressible(from, *to, &read, &error.message, console)
+                print_inexpressible(from, *to, &read, &error.message, console);
             }
         }
     }

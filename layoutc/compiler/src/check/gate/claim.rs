@@ -67,7 +67,7 @@ pub(super) fn is_zero(
         match visit(&expr, &extents, values)? {
             SampleResult::NonZero(point) => return Ok(ClaimResult::Fails(point)),
             SampleResult::AllZero => {}
-            SampleResult::SampledZero => is_whole = false,
+            SampleResult::Sampled => is_whole = false,
         }
     }
     // An index is not all there are while a symbol has other values.
@@ -89,7 +89,7 @@ enum SampleResult {
     /// It is 0 at all of them.
     AllZero,
     /// It is 0 at those looked at; there are more.
-    SampledZero,
+    Sampled,
 }
 
 fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<SampleResult, ExprError> {
@@ -129,10 +129,10 @@ fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<SampleResu
         }
         left = left.saturating_sub(1);
         if !next(&mut at, &chosen) {
-            return Ok(if is_whole { SampleResult::AllZero } else { SampleResult::SampledZero });
+            return Ok(if is_whole { SampleResult::AllZero } else { SampleResult::Sampled });
         }
         if left == 0 {
-            return Ok(SampleResult::SampledZero);
+            return Ok(SampleResult::Sampled);
         }
     }
 }

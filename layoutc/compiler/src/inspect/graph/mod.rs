@@ -144,10 +144,10 @@ fn node_text(graph: &Graph, node: &GraphNode, choice: usize) -> String {
     match choice.way {
         OperatorLowering::Alias => text.push_str(", no byte moves"),
         OperatorLowering::Conversion => {
-            text.push_str(&format!(", converted, {} bytes", choice.cost))
+            text.push_str(&format!(", converted, {} bytes", choice.cost));
         }
         OperatorLowering::Operator if choice.cost > 0 => {
-            text.push_str(&format!(", {} bytes", choice.cost))
+            text.push_str(&format!(", {} bytes", choice.cost));
         }
         OperatorLowering::Operator => {}
     }

@@ -1,7 +1,7 @@
 //! Manifests in one style: indentation, blanks, blank lines and the places of comments. Every word keeps its spelling,
 //! and every comment its words and its place among them. It knows KDL's shape and nothing of layouts.
 //!
-//! tokens → [`piece`] (by [`parse`]) → lines (by [`print`]) → text (by [`align`]).
+//! tokens → [`cst`] (by [`parse`]) → lines (by [`print`]) → text (by [`align`]).
 
 mod align;
 mod cst;

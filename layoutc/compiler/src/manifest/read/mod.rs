@@ -82,7 +82,7 @@ impl ManifestReader<'_, '_> {
         match node.name.as_str() {
             "use" => manifest.uses.extend(self.keep(ItemKind::Use, node, broken, Self::r#use)),
             "const" => {
-                manifest.consts.extend(self.keep(ItemKind::Const, node, broken, Self::r#const))
+                manifest.consts.extend(self.keep(ItemKind::Const, node, broken, Self::r#const));
             }
             "symbol" => {
                 manifest.symbols.extend(self.keep(ItemKind::Symbol, node, broken, Self::symbol));
@@ -122,7 +122,7 @@ impl ManifestReader<'_, '_> {
                 manifest.backends.extend(self.keep(ItemKind::Backend, node, broken, Self::backend));
             }
             "graph" => {
-                manifest.graphs.extend(self.keep(ItemKind::Graph, node, broken, Self::graph))
+                manifest.graphs.extend(self.keep(ItemKind::Graph, node, broken, Self::graph));
             }
             "view" => manifest.views.extend(self.keep(ItemKind::Tensor, node, broken, Self::view)),
             "convert" => {
