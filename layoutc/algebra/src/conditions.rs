@@ -61,6 +61,18 @@ enum Relation {
     More,
 }
 
+/// The comparisons, the longest first.
+const RELATIONS: [(&str, Relation); 5] = [
+    ("<=", Relation::AtMost),
+    (">=", Relation::AtLeast),
+    ("==", Relation::Equal),
+    ("<", Relation::Less),
+    (">", Relation::More),
+];
+
+/// Comparisons and connectives of other languages, the longest first.
+const FOREIGN: [&str; 8] = ["!=", "<<", ">>", "&&", "||", "=>", "=<", "="];
+
 /// The predicate that a text means, over `Var::Axis`.
 ///
 /// # Errors
@@ -159,22 +171,14 @@ fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), Conditi
     let mut depth = 0_usize;
     let rest = |at: usize| text.get(at..whole.end).unwrap_or_default();
     while at < whole.end {
-        let signs = [
-            ("<=", Relation::AtMost),
-            (">=", Relation::AtLeast),
-            ("==", Relation::Equal),
-            ("<", Relation::Less),
-            (">", Relation::More),
-        ];
         let here = rest(at);
-        if let Some(sign) = ["!=", "<<", ">>", "&&", "||", "="]
-            .into_iter()
-            .find(|sign| here.starts_with(sign) && !here.starts_with("=="))
+        if let Some(sign) =
+            FOREIGN.into_iter().find(|sign| here.starts_with(sign) && !here.starts_with("=="))
         {
             let span = at..at + sign.len();
             return Err(ConditionError::Sign { sign: sign.to_string(), span });
         }
-        match signs.into_iter().find(|(sign, _)| here.starts_with(sign)) {
+        match RELATIONS.into_iter().find(|(sign, _)| here.starts_with(sign)) {
             Some((sign, _)) if depth > 0 => {
                 return Err(ConditionError::Enclosed(at..at + sign.len()));
             }

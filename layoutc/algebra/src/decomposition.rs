@@ -66,6 +66,7 @@ impl Layout {
             slots: &slots,
             facts: &facts,
             within: &within,
+            origin: &[],
         };
         let mut parts = Vec::new();
         for component in components(extents.len(), &targets, &within) {

@@ -166,13 +166,29 @@ fn conditions_that_cannot_be_are_refused() {
         ("i <= j and n < 4", "domain::condition", "neither side of the comparison has an index"),
         ("i", "domain::condition", "a condition compares two expressions"),
         ("i = j", "domain::condition", "conditions have no `=`"),
+        ("i => j", "domain::condition", "conditions have no `=>`"),
+        ("i =< j", "domain::condition", "conditions have no `=<`"),
+        (
+            "i * 9223372036854775807 <= j",
+            "limit::size",
+            "a value in the expression does not fit 64 bits",
+        ),
+        (
+            "j <= i + 9223372036854775807",
+            "limit::size",
+            "a value in the expression does not fit 64 bits",
+        ),
         ("i != j", "domain::condition", "conditions have no `!=`"),
         ("i < j or j < 2", "domain::condition", "conditions have no `or`"),
         ("not i < j", "domain::condition", "conditions have no `not`"),
         ("(i < j)", "domain::condition", "a comparison stands inside parentheses"),
         ("i < j and (2 <= (i + j))", "domain::condition", "a comparison stands inside parentheses"),
         ("i <", "expr::syntax", "expected an axis, a number or `(`, found the end"),
-        ("j <= n", "domain::uncounted", "how many elements the conditions leave could not be told"),
+        (
+            "j <= n",
+            "domain::uncounted",
+            "the number of elements that the conditions leave could not be computed",
+        ),
     ] {
         let text = format!(
             "symbol n max=9\ntensor a dtype=f32 {{ shape {{ i 5; j 5; where \"{condition}\" }} }}\n"
@@ -182,6 +198,28 @@ fn conditions_that_cannot_be_are_refused() {
         assert_eq!((one.code.id(), one.message.as_str()), (code, message), "{condition}");
         assert!(!one.help.is_empty(), "{condition}");
     }
+}
+
+#[test]
+fn witnesses_are_elements_on_every_axis() {
+    let text = "tensor a dtype=f32 { shape { k 4; i 3; j 3; where \"k >= 2\" }\n    layout { map \"(k, i, j) -> (k, i + j)\"; padding allow } }\n";
+    let found = faults(text);
+    assert_eq!(found[0].code.id(), "map::not_injective");
+    assert!(found[0].notes[0].contains("a[2, 0, 1] and a[2, 1, 0]"), "{:?}", found[0].notes);
+    let text = text.replace("k, i + j)", "k, i - j)");
+    let found = faults(&text);
+    assert_eq!(found[0].code.id(), "map::negative");
+    assert!(format!("{found:?}").contains("a[2, 0, 2] would land at -2"), "{found:?}");
+}
+
+#[test]
+fn a_condition_on_other_axes_changes_no_extent() {
+    let text = |condition: &str| {
+        format!(
+            "tensor a dtype=f32 {{ shape {{ k 2; i 15; j 8{condition} }}\n    layout {{ map \"(k, i, j) -> (k, (i * 8 + j) % 60 + (i * 8 + j) // 60 * 60)\"; padding allow }} }}\n"
+        )
+    };
+    assert_eq!(slots(&text("")), slots(&text("; where \"k <= 0\"")));
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! A layout of some indices of the box alone: its elements are those at which conditions hold.
 //!
 //! Where the box as a whole is one-to-one, so are the elements, and the inverse and the predicate of the box serve with
-//! the conditions added. Else the elements are visited, or a rule for rows of a staircase proves them.
+//! the conditions added. Else every element is visited.
 
 use alloc::vec::Vec;
 
 use super::{BuildError, FinishError, LayoutBuilder};
-use crate::expr::{BinOp, Expr, ExprComparison, ExprError, Predicate, Var};
+use crate::expr::{BinOp, Expr, ExprComparison, ExprError, ExprNode, Predicate, Var, apply};
 use crate::layout::{Layout, ProofMethod, Verdict};
 use crate::proof::{self, EnumerationDomain as Points, Executor, value_of};
 
@@ -18,6 +18,8 @@ pub(super) struct Domain {
     pub(super) within: Vec<Expr>,
     /// How many elements there are.
     pub(super) elements: Expr,
+    /// The index of an element.
+    element: Vec<i128>,
 }
 
 impl LayoutBuilder {
@@ -31,30 +33,61 @@ impl LayoutBuilder {
             return Ok(());
         }
         let within = predicate.margins()?;
-        let elements = Expr::constant(0);
-        self.domain = Some(Domain { predicate, within, elements });
-        let elements = self.counted()?;
+        let sides = predicate.all.iter().flat_map(|one| [&one.left, &one.right]);
+        sides.chain(&within).try_for_each(|side| self.check_width(side).map(drop))?;
+        let (elements, element) = self.counted(&within)?;
         if elements.as_const() == Some(0) {
             return Err(BuildError::NoElement);
         }
-        if let Some(domain) = &mut self.domain {
-            domain.elements = elements;
-        }
+        self.domain = Some(Domain { predicate, within, elements, element });
         Ok(())
     }
 
-    /// How many elements there are: the product over groups of axes that conditions tie.
-    fn counted(&self) -> Result<Expr, BuildError> {
+    /// Bounds of a side of a condition over the box.
+    ///
+    /// # Errors
+    /// [`BuildError::Uncounted`] beside a symbol; [`ExprError::Overflow`] where the side or a part of it leaves 64 bits:
+    /// the generated code evaluates it with those.
+    fn check_width(&self, side: &Expr) -> Result<[i128; 2], BuildError> {
+        let [low, high] = match side.node() {
+            ExprNode::Const(value) => [*value, *value],
+            ExprNode::Var(Var::Axis(axis)) => {
+                let axis = usize::try_from(*axis).ok().and_then(|axis| self.logical.get(axis));
+                let extent = axis.and_then(|axis| axis.extent.as_const());
+                [0, extent.ok_or(BuildError::Uncounted)?.saturating_sub(1)]
+            }
+            ExprNode::Var(_) => return Err(BuildError::Uncounted),
+            ExprNode::Neg(a) => {
+                let [low, high] = self.check_width(a)?;
+                [high.saturating_neg(), low.saturating_neg()]
+            }
+            ExprNode::Bin(op, a, b) => {
+                let (a, b) = (self.check_width(a)?, self.check_width(b)?);
+                let corners = a.iter().flat_map(|a| b.iter().map(|b| apply(*op, *a, *b)));
+                let corners = corners.collect::<Result<Vec<i128>, _>>()?;
+                let least = corners.iter().min().copied().unwrap_or_default();
+                [least, corners.iter().max().copied().unwrap_or_default()]
+            }
+        };
+        if low < i64::MIN.into() || high > i64::MAX.into() {
+            return Err(ExprError::Overflow.into());
+        }
+        Ok([low, high])
+    }
+
+    /// The number of elements, the product over groups of axes that conditions tie; and the index of an element.
+    fn counted(&self, conditions: &[Expr]) -> Result<(Expr, Vec<i128>), BuildError> {
         let mut elements = Expr::constant(1);
-        for condition in self.conditions().iter().filter(|condition| !has_axes(condition)) {
+        let mut element = alloc::vec![0; self.logical.len()];
+        for condition in conditions.iter().filter(|condition| !has_axes(condition)) {
             match condition.evaluate(&|_| None) {
                 Ok(margin) if margin >= 0 => {}
-                Ok(_) => return Ok(Expr::constant(0)),
+                Ok(_) => return Ok((Expr::constant(0), element)),
                 Err(_) => return Err(BuildError::Uncounted),
             }
         }
-        for group in proof::components(self.logical.len(), &[], self.conditions()) {
-            let within = group.within(self.conditions());
+        for group in proof::components(self.logical.len(), &[], conditions) {
+            let within = group.within(conditions);
             let extents = group.axes.iter().filter_map(|axis| self.logical.get(*axis));
             let own = if within.is_empty() {
                 let mut product = Expr::constant(1);
@@ -65,16 +98,25 @@ impl LayoutBuilder {
             } else {
                 let extents: Option<Vec<i128>> =
                     extents.map(|axis| axis.extent.as_const()).collect();
-                let symbolic = |e: &Expr| e.mentions(&|var| matches!(var, Var::Symbol(_)));
-                let extents = extents.filter(|_| !within.iter().any(symbolic));
-                let Some(extents) = extents else { return Err(BuildError::Uncounted) };
+                let extents = extents.ok_or(BuildError::Uncounted)?;
                 let (axes, within) = (&group.axes, &within);
                 let all = Points { axes, extents: &extents, targets: &[], slots: &[], within };
-                Expr::constant(proof::count(&all)?.ok_or(BuildError::Uncounted)?)
+                let counted = proof::count(&all)?.ok_or(BuildError::Uncounted)?;
+                for (axis, index) in axes.iter().zip(counted.first.unwrap_or_default()) {
+                    if let Some(slot) = element.get_mut(*axis) {
+                        *slot = index;
+                    }
+                }
+                Expr::constant(counted.count)
             };
             elements = Expr::binary(BinOp::Mul, &elements, &own)?;
         }
-        Ok(self.facts.simplify(&elements)?)
+        Ok((self.facts.simplify(&elements)?, element))
+    }
+
+    /// The index of an element; empty without a domain.
+    pub(super) fn an_element(&self) -> &[i128] {
+        self.domain.as_ref().map_or(&[], |domain| &domain.element)
     }
 
     /// At least 0 on elements.
@@ -106,11 +148,14 @@ impl LayoutBuilder {
         self.domain.as_ref().map_or(Ok(true), |domain| domain.predicate.evaluate(&at))
     }
 
-    /// One more than the greatest value of an index of several axes that conditions tie: it is what elements reach, not
-    /// the box. `None` where the text says the extent.
+    /// The extent of an index of several axes of one condition: one more than its greatest value on an element. `None`
+    /// for any other index, whose extent is that of the box.
     pub(super) fn reached(&self, index: &Expr) -> Result<Option<Expr>, BuildError> {
-        let axes = index.vars().into_iter().filter(|var| matches!(var, Var::Axis(_))).count();
-        if self.domain.is_none() || axes < 2 {
+        let reads = |axis: &&usize| {
+            u32::try_from(**axis).is_ok_and(|axis| index.mentions(&|var| var == Var::Axis(axis)))
+        };
+        let groups = proof::components(self.logical.len(), &[], self.conditions());
+        if groups.iter().all(|group| group.axes.iter().filter(reads).count() < 2) {
             return Ok(None);
         }
         let Some([_, (greatest, _)]) = self.extremes_of(index)? else { return Ok(None) };

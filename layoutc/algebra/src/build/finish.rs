@@ -111,6 +111,7 @@ impl LayoutBuilder {
             slots: &claimed.slots,
             facts: &self.facts,
             within: self.conditions(),
+            origin: self.an_element(),
         };
         prove(claim, rules, machine)
     }
@@ -125,6 +126,7 @@ impl LayoutBuilder {
             slots: &claimed.slots,
             facts: &self.facts,
             within: &[],
+            origin: &[],
         };
         for component in components(extents.len(), &claimed.targets, &[]) {
             if solve_axes(claim, &component)?.is_none() {

@@ -303,8 +303,9 @@ impl LayoutBuilder {
         Some(Interval { low: Poly::zero(), high: extent.plus(-1).ok()? })
     }
 
-    /// The box of the logical axes that an expression reads, when it is static.
-    fn domain_of(&self, index: &Expr) -> Option<(Vec<usize>, Vec<i128>)> {
+    /// The logical axes that an index reads, with those that conditions tie to them, and their extents; `None` where one
+    /// is symbolic.
+    fn box_of(&self, index: &Expr) -> Option<(Vec<usize>, Vec<i128>)> {
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
         for var in index.vars() {
             let Var::Axis(k) = var else { return None };
@@ -319,12 +320,9 @@ impl LayoutBuilder {
     }
 
     fn extremes_of(&self, index: &Expr) -> Result<Option<Extremes>, BuildError> {
-        let Some((axes, extents)) = self.domain_of(index) else { return Ok(None) };
+        let Some((axes, extents)) = self.box_of(index) else { return Ok(None) };
         let targets = [index.clone()];
         let within = self.within(&axes);
-        if within.iter().any(|margin| margin.mentions(&|var| matches!(var, Var::Symbol(_)))) {
-            return Ok(None);
-        }
         let domain = Points {
             axes: &axes,
             extents: &extents,
@@ -334,7 +332,8 @@ impl LayoutBuilder {
         };
         let Some(found) = extremes(&domain)? else { return Ok(None) };
         Ok(Some(found.map(|(value, point)| {
-            let mut whole = alloc::vec![0; self.logical.len()];
+            let mut whole = self.an_element().to_vec();
+            whole.resize(self.logical.len(), 0);
             for (axis, index) in axes.iter().zip(point) {
                 if let Some(slot) = whole.get_mut(*axis) {
                     *slot = index;

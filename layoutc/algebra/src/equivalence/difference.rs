@@ -68,16 +68,11 @@ pub(super) fn decide_within(
     scope: DifferenceScope<'_>,
 ) -> Result<DifferenceResult, ExprError> {
     let found = decide(pairs, scope)?;
+    if within.is_empty() || matches!(found, DifferenceResult::Equal) {
+        return Ok(found);
+    }
     let extents: Option<Vec<i128>> = scope.extents.iter().map(Expr::as_const).collect();
-    let (false, Some(extents)) =
-        (within.is_empty() || matches!(found, DifferenceResult::Equal), extents)
-    else {
-        return Ok(if within.is_empty() || matches!(found, DifferenceResult::Equal) {
-            found
-        } else {
-            DifferenceResult::Undecided(None)
-        });
-    };
+    let Some(extents) = extents else { return Ok(DifferenceResult::Undecided(None)) };
     let points = extents.iter().fold(1_i128, |n, extent| n.saturating_mul(*extent));
     if points > scope.most {
         return Ok(DifferenceResult::Undecided(Some(points)));

@@ -34,12 +34,9 @@ pub(crate) struct EnumerationDomain<'a> {
     pub(crate) extents: &'a [i128],
     pub(crate) targets: &'a [Expr],
     pub(crate) slots: &'a [i128],
-    /// Only points at which all of these are at least 0 count.
+    /// Only points at which all of these are at least 0 count; each is affine in every axis.
     pub(crate) within: &'a [Expr],
 }
-
-/// The slot of a point that does not count: below every window.
-const NOWHERE: i64 = i64::MIN;
 
 /// What enumeration found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,8 +103,7 @@ pub(crate) fn sample_collision(
     let mut held: Vec<(i64, i128, i128)> = Vec::new();
     for row in 0..sweep.rows() {
         sweep.blocks(&sweep.row(row), &mut |start, slots| {
-            let counted = slots.iter().zip(start..).filter(|(slot, _)| **slot != NOWHERE);
-            held.extend(counted.map(|(slot, k)| (*slot, row, k)));
+            held.extend(slots.iter().zip(start..).map(|(slot, k)| (*slot, row, k)));
             true
         })?;
     }
@@ -293,27 +289,37 @@ pub(crate) fn find(
     Ok(found)
 }
 
-/// How many points of a box count; `None` when there are more than are visited.
-pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<i128>, ExprError> {
+/// The points of a box that count.
+pub(crate) struct PointCount {
+    pub(crate) count: i128,
+    /// The first one along the sweep, where there is one.
+    pub(crate) first: Option<Vec<i128>>,
+}
+
+/// Counts the points of a box at which the conditions hold, row by row; `None` when there are more than [`MAX_POINTS`]
+/// in the box.
+pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>, ExprError> {
     if domain.points() > MAX_POINTS {
         return Ok(None);
     }
+    let mut counted = PointCount { count: 0, first: None };
     if domain.points() < 1 {
-        return Ok(Some(0));
+        return Ok(Some(counted));
     }
     let sweep = SlotSweep::new(domain, longest(domain.extents));
-    let mut counted = 0_i128;
     for row in 0..sweep.rows() {
-        let indices = sweep.row(row);
-        if sweep.is_bounded() {
-            let span = sweep.span(&indices)?;
-            counted += (span.end - span.start).max(0);
+        let mut indices = sweep.row(row);
+        let span = sweep.span(&indices)?;
+        if span.is_empty() {
             continue;
         }
-        sweep.blocks(&indices, &mut |_, slots| {
-            counted += slots.iter().fold(0, |n, slot| n + i128::from(*slot != NOWHERE));
-            true
-        })?;
+        counted.count += span.end - span.start;
+        if counted.first.is_none() {
+            if let Some(index) = indices.get_mut(sweep.along) {
+                *index = span.start;
+            }
+            counted.first = Some(indices);
+        }
     }
     Ok(Some(counted))
 }
@@ -333,7 +339,7 @@ pub(crate) fn extremes(domain: &EnumerationDomain<'_>) -> Result<Option<Extremes
     let mut row = 0;
     while row < sweep.rows() {
         sweep.blocks(&sweep.row(row), &mut |start, values| {
-            for (value, k) in values.iter().zip(start..).filter(|(v, _)| **v != NOWHERE) {
+            for (value, k) in values.iter().zip(start..) {
                 if low.is_none_or(|l| *value < l.0) {
                     low = Some((*value, row, k));
                 }

@@ -77,6 +77,8 @@ pub(crate) struct Claim<'a> {
     pub(crate) facts: &'a Facts,
     /// Elements are only those indices at which all of these are at least 0, over `Var::Axis`.
     pub(crate) within: &'a [Expr],
+    /// The index of an element: where the axes of other components stand in a witness. Empty is index 0 on every axis.
+    pub(crate) origin: &'a [i128],
 }
 
 /// A proof that the targets tell the axes.

@@ -182,7 +182,7 @@ fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
     })
 }
 
-/// The refusal for two points of a component; the other axes stand at 0.
+/// The refusal for two points of a component; the other axes stand where the claim's origin has them.
 fn refuse(
     claim: Claim<'_>,
     component: &Component,
@@ -191,7 +191,8 @@ fn refuse(
     (first, second): PointPair,
 ) -> Result<InjectivityError, ExprError> {
     let whole = |point: &[i128]| {
-        let mut index = alloc::vec![0; claim.extents.len()];
+        let mut index = claim.origin.to_vec();
+        index.resize(claim.extents.len(), 0);
         for (axis, value) in component.axes.iter().zip(point) {
             if let Some(slot) = index.get_mut(*axis) {
                 *slot = *value;

@@ -82,6 +82,8 @@ impl ConditionNames<'_> {
             ConditionError::Lone(span) => plain(span).help(FORM),
             ConditionError::Sign { span, sign } => plain(span).help(match sign.as_str() {
                 "=" => "write `==`",
+                "=>" => "write `>=`",
+                "=<" => "write `<=`",
                 "&&" => "write `and` between conditions",
                 "!=" | "||" | "or" => "conditions hold together: declare a tensor for each alternative",
                 "not" => "write the opposite comparison: `j > i` for `not j <= i`",
@@ -112,13 +114,13 @@ pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
                 .help("a tensor has an element: compare the axes the other way round, or make an extent larger")
         }
         BuildError::Uncounted => {
-            let message = "how many elements the conditions leave could not be told";
+            let message = "the number of elements that the conditions leave could not be computed";
             Diagnostic::error(Code::DomainUncounted, message, place, "")
                 .note(format!(
-                    "conditions that tie axes are counted where those have up to {} indices together, all known now",
+                    "the axes of a condition, with those of conditions that share an axis with it, may have up to {} indices together; their extents and the condition are without symbols",
                     layoutc_algebra::proof::MAX_POINTS
                 ))
-                .help("make an extent smaller, or a number of a symbol")
+                .help("write a number in the place of a symbol, or make an extent smaller")
         }
         other => Diagnostic::error(Code::LimitSize, other.to_string(), place, "")
             .help("write smaller numbers in the conditions, or make an extent smaller"),
@@ -132,10 +134,10 @@ const MOST_INDICES: i128 = 1 << 26;
 /// multiplies axes.
 pub(super) fn missing(told: &RefusalContext<'_>) -> Option<String> {
     let (site, recipe) = (told.site?, told.recipe?);
-    let indices = told.logical.iter().map(|axis| axis.extent.as_const());
-    let indices = indices.product::<Option<i128>>();
+    let indices = told.logical.iter().filter_map(|axis| axis.extent.as_const());
+    let indices = indices.fold(1_i128, i128::saturating_mul);
     let is_tried = recipe.conditions.is_empty()
-        && indices.is_none_or(|indices| indices <= MOST_INDICES)
+        && indices <= MOST_INDICES
         && site.map.items.iter().any(|item| multiplies(&item.index));
     let names = || told.logical.iter().map(|axis| axis.name.as_str());
     let pairs = names().flat_map(|more| names().map(move |less| (less, more)));

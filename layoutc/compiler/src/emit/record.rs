@@ -34,7 +34,8 @@ pub(super) fn name(dialect: &Dialect, record: Record) -> String {
     let whole = fields.join("_");
     let is_plain = |name: &str| name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     let is_packed = !record.text().contains("align=") && !record.is_high_first();
-    let are_plain = record.fields().iter().all(|field| is_plain(&field.name));
+    let are_plain =
+        record.fields().iter().all(|field| is_plain(&field.name) && field.dtype.lanes == 1);
     if is_packed && are_plain && whole.len() <= NAME {
         return format!("{}{whole}", dialect.structure);
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{EnumerationDomain, NOWHERE, SlotSweep};
+use super::{EnumerationDomain, SlotSweep};
 use crate::expr::ExprError;
 use crate::proof::executor::Executor;
 
@@ -54,11 +54,7 @@ fn in_row(sweep: &SlotSweep<'_>, row: u64) -> Result<Option<Vec<i128>>, ExprErro
     let mut indices = sweep.row(i128::from(row));
     let mut found = None;
     sweep.blocks(&indices, &mut |start, values| {
-        found = values
-            .iter()
-            .zip(start..)
-            .find(|(value, _)| ![0, NOWHERE].contains(*value))
-            .map(|(_, k)| k);
+        found = values.iter().zip(start..).find(|(value, _)| **value != 0).map(|(_, k)| k);
         found.is_none()
     })?;
     let Some(k) = found else { return Ok(None) };

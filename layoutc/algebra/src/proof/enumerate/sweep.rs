@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{EnumerationDomain, NOWHERE};
+use super::EnumerationDomain;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply};
 
 /// Points of one block.
@@ -15,27 +15,15 @@ pub(super) struct SlotSweep<'a> {
     domain: &'a EnumerationDomain<'a>,
     /// Position in `axes` of the axis that a block runs along.
     pub(super) along: usize,
-    /// The conditions that are affine in the index along that axis: each bounds it from one side.
-    bounds: Vec<&'a Expr>,
-    /// The other conditions, which are evaluated at every point.
-    rest: Vec<&'a Expr>,
 }
 
 impl<'a> SlotSweep<'a> {
     pub(super) fn new(domain: &'a EnumerationDomain<'a>, along: usize) -> Self {
-        let axis = domain.axes.get(along).and_then(|axis| u32::try_from(*axis).ok());
-        let is_bound = |margin: &&Expr| axis.is_some_and(|axis| is_affine(margin, Var::Axis(axis)));
-        let (bounds, rest) = domain.within.iter().partition(is_bound);
-        Self { domain, along, bounds, rest }
+        Self { domain, along }
     }
 }
 
 impl SlotSweep<'_> {
-    /// Whether the points of a row that count are its span.
-    pub(super) fn is_bounded(&self) -> bool {
-        self.rest.is_empty()
-    }
-
     pub(super) fn rows(&self) -> i128 {
         let along = self.domain.extents.get(self.along).copied().unwrap_or(1);
         self.domain.points() / along.max(1)
@@ -56,12 +44,12 @@ impl SlotSweep<'_> {
         indices
     }
 
-    /// The indices along the axis at which the affine conditions hold in a row. With the other indices fixed, a condition
+    /// The indices along the axis at which the conditions hold in a row. With the other indices fixed, a condition
     /// is `c + w * k >= 0`: `k >= ceil(-c / w)` where `w > 0`, `k <= floor(c / -w)` where `w < 0`.
     pub(super) fn span(&self, indices: &[i128]) -> Result<Range<i128>, ExprError> {
         let mut span = 0..self.domain.extents.get(self.along).copied().unwrap_or(1);
         let mut indices = indices.to_vec();
-        for margin in &self.bounds {
+        for margin in self.domain.within {
             let mut at = |k: i128| {
                 if let Some(index) = indices.get_mut(self.along) {
                     *index = k;
@@ -102,14 +90,10 @@ impl SlotSweep<'_> {
                 block.evaluate(target, values)?;
                 let count = i64::try_from(*count).map_err(|_| ExprError::Overflow)?;
                 for (slot, value) in slots.iter_mut().zip(values.iter()) {
-                    *slot = *slot * count + *value;
-                }
-            }
-            for margin in &self.rest {
-                let block = PointBlock { sweep: self, indices, start };
-                block.evaluate(margin, values)?;
-                for (slot, _) in slots.iter_mut().zip(values.iter()).filter(|(_, v)| **v < 0) {
-                    *slot = NOWHERE;
+                    *slot = slot
+                        .checked_mul(count)
+                        .and_then(|slot| slot.checked_add(*value))
+                        .ok_or(ExprError::Overflow)?;
                 }
             }
             if !visit(start, slots) {
@@ -214,19 +198,5 @@ fn by_constant(op: BinOp, values: &mut [i64], right: i64) -> Result<(), ExprErro
         BinOp::Hilbert(_) | BinOp::HilbertCell(_) => {
             each(values, |v| apply(op, v.into(), right.into()).ok().and_then(|v| v.try_into().ok()))
         }
-    }
-}
-
-/// Whether an expression is a sum of multiples of a variable and of parts without it.
-fn is_affine(expr: &Expr, var: Var) -> bool {
-    let is_free = |expr: &Expr| !expr.mentions(&|own| own == var);
-    match expr.node() {
-        ExprNode::Const(_) | ExprNode::Var(_) => true,
-        ExprNode::Neg(a) => is_affine(a, var),
-        ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => is_affine(a, var) && is_affine(b, var),
-        ExprNode::Bin(BinOp::Mul, a, b) => {
-            (is_free(a) && is_affine(b, var)) || (is_free(b) && is_affine(a, var))
-        }
-        ExprNode::Bin(..) => is_free(expr),
     }
 }

@@ -31,8 +31,8 @@ impl KernelLowering<'_> {
         let lines = &self.def.lines;
         let is_read = |node: &&ValueAst| node.read().is_some_and(|read| read.tensor.name == *name);
         let mut nodes = lines.iter().flat_map(|line| line.nodes());
-        if self.local(name).is_none() && !nodes.any(|node| is_read(&node)) {
-            // Told as a name that nothing reads.
+        if !nodes.any(|node| is_read(&node)) {
+            // `unread` reports a name that nothing reads.
             return Err(Vec::new());
         }
         let message =
