@@ -142,7 +142,7 @@ fn the_wrong_block_of_a_page_raises_its_code_with_a_way_out_and_the_mended_one_n
         let page = read(&root().join(&path));
         assert!(page.starts_with(&format!("# {}\n", code.id())), "{path}");
         let wrong = below(&page, "\n## Wrong\n");
-        let mended = below(&page, "\n## Mended\n");
+        let mended = below(&page, "\n## Fixed\n");
         // What only the binary raises is shown by commands, or by what it reads.
         let of_binary = [Code::ConfigGlob, Code::TemplateMemory].contains(&code);
         if wrong[0].0 != "sh" && !of_binary {

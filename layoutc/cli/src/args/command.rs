@@ -138,7 +138,7 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
     /// Manifests in one style, every comment and spelling kept
     #[command(after_help = FORMATTING)]
     Fmt(FmtArgs),
-    /// The long form of a diagnostic, with a wrong and a mended example
+    /// The long form of a diagnostic, with a wrong and a fixed example
     Explain {
         /// The code, as printed in the brackets: `map::not_injective` [none: list all codes]
         code: Option<String>,

@@ -170,13 +170,13 @@ impl WatchLoop<'_> {
         });
         let changes = look.changes(&self.known);
         // What is wrong outside of the inputs may be mended without a change of one.
-        let may_be_mended = match self.outcome {
+        let may_be_fixed = match self.outcome {
             BuildOutcome::Blocked => true,
             BuildOutcome::Failed => self.home.is_dir(),
             BuildOutcome::Success | BuildOutcome::InputError => false,
         };
-        let may_be_mended = may_be_mended && self.eyes.is_some();
-        if self.is_over || changes.is_empty() && !may_be_mended {
+        let may_be_fixed = may_be_fixed && self.eyes.is_some();
+        if self.is_over || changes.is_empty() && !may_be_fixed {
             return;
         }
         let mut reads = ReadSet::default();
