@@ -14,9 +14,9 @@ use crate::interrupt;
 use crate::output::{self, OutputStatus};
 use crate::project::read_set::ReadSet;
 use crate::project::relative_to_cwd;
+use crate::report::chrome_trace::chrome_trace;
 use crate::report::counted;
 use crate::report::summary::{TensorRow, counts, stages_json, stages_table, table};
-use crate::report::timeline::page;
 
 use super::CommandOutcome;
 
@@ -34,17 +34,17 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutc
     };
     let built = build_once(args, rows, None, &mut ReadSet::brief(), console)?;
     let ending = CommandOutcome::of(&built.report);
-    let timeline = timeline(args, &built, start.elapsed())?;
+    let trace = trace(args, &built, start.elapsed())?;
     // After `--check` the differences are the errors, and the list shows them all.
     if ending == CommandOutcome::Success || built.outputs.len() > 0 {
-        show(args, &built, start.elapsed(), timeline.as_deref(), console);
+        show(args, &built, start.elapsed(), trace.as_deref(), console);
     }
     built.report.print(console);
     Ok(ending)
 }
 
-/// Writes the timeline where one was asked for and files may be written; its path.
-fn timeline(
+/// Writes the trace of `--timings`, except in a dry run; returns its path.
+fn trace(
     args: &BuildArgs,
     built: &BuildSummary,
     elapsed: Duration,
@@ -57,8 +57,8 @@ fn timeline(
     }
     interrupt::install_once()?;
     let _writing = interrupt::WriteGuard::begin();
-    let file = folder.join("timings.html");
-    output::replace(&file, &page(&built.stages, &built.spans, elapsed))?;
+    let file = folder.join("trace.json");
+    output::replace(&file, &chrome_trace(&built.spans, elapsed))?;
     Ok(Some(relative_to_cwd(&file)))
 }
 
@@ -66,7 +66,7 @@ fn show(
     args: &BuildArgs,
     built: &BuildSummary,
     elapsed: Duration,
-    timeline: Option<&str>,
+    trace: Option<&str>,
     console: &mut Console,
 ) {
     let BuildSummary { rows, outputs, stages, .. } = built;
@@ -86,7 +86,7 @@ fn show(
             }
             if args.timings {
                 object["timings_ms"] = stages_json(stages);
-                object["timeline"] = timeline.into();
+                object["trace"] = trace.into();
             }
             console.result(&format!("{object}\n"));
         }
@@ -103,8 +103,8 @@ fn show(
             console.result(&format!("{text} in {} ms\n", elapsed.as_millis()));
             if args.timings {
                 console.result(&stages_table(stages, &built.spans, elapsed));
-                if let Some(file) = timeline {
-                    console.result(&format!("timeline: {file}\n"));
+                if let Some(file) = trace {
+                    console.result(&format!("trace: {file}\n"));
                 }
             }
         }

@@ -91,7 +91,7 @@ impl StateFolder {
         let Some(dir) = &self.dir else { return };
         sweep(dir, &self.path());
         sweep_beside(&self.path());
-        for name in log::FILES.iter().chain(&memo::FILES).chain(&["lock", "timings.html"]) {
+        for name in log::FILES.iter().chain(&memo::FILES).chain(&["lock", "trace.json"]) {
             let _ = unlinkat(dir, *name, AtFlags::empty());
         }
         let folder = self.path();

@@ -1,5 +1,6 @@
 //! What a user reads of a run: diagnostics, counts, summaries.
 
+pub(crate) mod chrome_trace;
 pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod source_line;
@@ -7,7 +8,6 @@ pub(crate) mod summary;
 mod terminal_text;
 #[cfg(test)]
 mod tests;
-pub(crate) mod timeline;
 pub(crate) mod trace_report;
 
 use std::collections::BTreeMap;

@@ -255,10 +255,17 @@ fn the_stages_are_timed_where_asked_for() {
     let world = project();
     let ran = world.run(&["build", "--timings"]);
     let lines: Vec<&str> = ran.good().lines().rev().collect();
-    assert_eq!(lines[0], "timeline: .layoutc/timings.html");
-    assert!(
-        world.read(".layoutc/timings.html").is_some_and(|page| page.contains("layouts/x/a.kdl"))
-    );
+    assert_eq!(lines[0], "trace: .layoutc/trace.json");
+    let trace = world.read(".layoutc/trace.json").expect("written");
+    let events: Vec<Value> = serde_json::from_str(&trace).expect("JSON");
+    assert_eq!(events[0]["name"], "build");
+    let check = events.iter().find(|event| event["name"] == "check layouts/x/a.kdl");
+    let check = check.expect("the check of a manifest");
+    assert_eq!((&check["ph"], &check["cat"]), (&Value::from("X"), &Value::from("check")));
+    let end = |event: &Value| {
+        event["ts"].as_f64().expect("a number") + event["dur"].as_f64().expect("a number")
+    };
+    assert!(events.iter().all(|event| end(event) <= end(&events[0])), "{trace}");
     let stages: Vec<&str> = lines[1..]
         .iter()
         .rev()

@@ -235,7 +235,7 @@ fn the_schema_describes_every_key_with_its_default() {
         assert!(properties.values().all(|p| p["description"].is_string()), "{of}");
         properties.keys().cloned().collect()
     };
-    assert_eq!(keys("Project"), ["name", "sources", "out-dir", "templates-dir", "prefix"]);
+    assert_eq!(keys("ProjectConfig"), ["name", "sources", "out-dir", "templates-dir", "prefix"]);
     assert_eq!(keys("Defaults"), ["alignment", "fill", "padding-warning"]);
     let c = ["standard", "emit", "macros", "openmp", "index-type", "umbrella-header"];
     assert_eq!(keys("TargetC"), c);
