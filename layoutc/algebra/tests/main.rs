@@ -3,6 +3,7 @@
 mod curve;
 mod cute_cases;
 mod cute_random;
+mod definition;
 mod domains;
 mod exports;
 mod glow;
