@@ -2,6 +2,8 @@
 //!
 //! With arguments: `prove "(n, c) -> (c // 4, n, c % 4)" n=16 c=128`.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example")]
+
 use std::process::ExitCode;
 
 use layoutc_algebra::definition::LayoutError;
