@@ -1,6 +1,7 @@
 //! Layouts from text: errors as their users read them.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use layoutc_algebra::definition::LayoutDefinition;
 use layoutc_algebra::layout::{Layout, Verdict};
 
 #[test]
@@ -11,7 +12,7 @@ fn errors_name_the_fault() {
         ("(n, c) -> (n, x)", "`x` is no axis, const, parameter or symbol here"),
     ] {
         let built = Layout::builder([("n", 16), ("c", 128)]).map(map);
-        let error = built.and_then(|definition| definition.prove()).unwrap_err();
+        let error = built.and_then(LayoutDefinition::prove).unwrap_err();
         assert_eq!(error.to_string(), text, "{map}");
     }
 }
