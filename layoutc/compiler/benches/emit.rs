@@ -14,7 +14,7 @@ use std::time::Instant;
 use layoutc_compiler::config::parse;
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::env::NoObserver;
-use layoutc_compiler::{EmitJob, LoadError, SourceLoader, check, emit_each};
+use layoutc_compiler::{EmitJob, MemorySources, check, emit_each};
 
 const ROUNDS: usize = 15;
 
@@ -23,14 +23,6 @@ const BUILD: usize = 32;
 
 /// A tensor is packed and unpacked.
 const CONVERSIONS: f64 = 2.0;
-
-struct Text(String);
-
-impl SourceLoader for Text {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.clone())
-    }
-}
 
 fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
@@ -61,7 +53,7 @@ fn main() {
     let mut all = Vec::new();
     for path in layouts {
         let name = path.file_stem().unwrap().to_str().unwrap();
-        let sources = Text(std::fs::read_to_string(&path).unwrap());
+        let sources = MemorySources::of("a.kdl", std::fs::read_to_string(&path).unwrap());
         let names = [format!("{name}.kdl")];
         let checked = check(&sources, &names, &config);
         assert_eq!(checked.diagnostics, []);

@@ -18,15 +18,7 @@ use layoutc_compiler::import::ImportOptions;
 use layoutc_compiler::model::graph::{Compatibility, Graph, TensorRole};
 use layoutc_compiler::solve::network::{self, CostNetwork, INFINITE, SolverLimits};
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, bytes_moved, solve};
-use layoutc_compiler::{LoadError, SourceLoader, check, import_onnx};
-
-struct One<'a>(&'a str);
-
-impl SourceLoader for One<'_> {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
-    }
-}
+use layoutc_compiler::{MemorySources, check, import_onnx};
 
 /// What a device accepts on which convolutions like blocks of 16 channels, and depthwise ones channels last.
 const BACKEND: &str = "backend device like=onnx {
@@ -63,7 +55,8 @@ fn imported(stem: &str) -> String {
 }
 
 fn graph(text: &str) -> Graph {
-    let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, []);
     checked.manifests[0].graphs[0].clone()
 }

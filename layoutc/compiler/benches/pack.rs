@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::run::{Move, pack};
-use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
+use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
 
 const NCHW16C: &str = "map \"(n, c, h, w) -> (n, c // 16, h, w, c % 16)\"";
 
@@ -60,14 +60,6 @@ int main(void) {
     return 0;
 }
 "#;
-
-struct Text(String);
-
-impl SourceLoader for Text {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.clone())
-    }
-}
 
 struct Compiled {
     child: Child,
@@ -130,7 +122,8 @@ fn main() {
     for (what, dtype, axes, layout) in CASES.into_iter().filter(|case| asked(case.0)) {
         let text =
             format!("tensor t dtype={dtype} {{\n shape {{ {axes} }}\n layout {{ {layout} }}\n}}\n");
-        let checked = check(&Text(text), &["m.kdl".to_owned()], &Config::default());
+        let checked =
+            check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
         let faults = &checked.diagnostics;
         assert_eq!(checked.manifests[0].tensors.len(), 1, "{faults:?}");
         let tensor = &checked.manifests[0].tensors[0];

@@ -42,7 +42,7 @@ use rayon::prelude::*;
 
 pub use check::{CheckedProject, syntax_key};
 pub use outputs::{output_paths, text_needs_mpi, umbrella_path};
-pub use sources::{LoadError, SourceLoader};
+pub use sources::{LoadError, MemorySources, SourceLoader};
 
 use check::CheckOptions;
 use codes::Code;

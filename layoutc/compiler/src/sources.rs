@@ -1,4 +1,6 @@
-//! Where texts come from: the compiler asks, the caller reads.
+//! Sources of manifests: the compiler asks for a text by its path, the caller reads it.
+
+use std::collections::BTreeMap;
 
 /// Why a text cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,4 +29,37 @@ pub trait SourceLoader: Sync {
     /// # Errors
     /// [`LoadError`].
     fn load(&self, path: &str) -> Result<String, LoadError>;
+}
+
+/// Manifests in memory: their texts by path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemorySources(BTreeMap<String, String>);
+
+impl MemorySources {
+    /// One manifest.
+    pub fn of(path: &str, text: impl AsRef<str>) -> Self {
+        Self(BTreeMap::from([(path.to_owned(), text.as_ref().to_owned())]))
+    }
+
+    /// The text of a manifest.
+    pub fn get(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(String::as_str)
+    }
+
+    /// Adds a manifest, or replaces its text.
+    pub fn insert(&mut self, path: impl Into<String>, text: impl Into<String>) {
+        self.0.insert(path.into(), text.into());
+    }
+}
+
+impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for MemorySources {
+    fn from_iter<I: IntoIterator<Item = (P, T)>>(texts: I) -> Self {
+        Self(texts.into_iter().map(|(path, text)| (path.into(), text.into())).collect())
+    }
+}
+
+impl SourceLoader for MemorySources {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        self.0.get(path).cloned().ok_or(LoadError::NotFound)
+    }
 }

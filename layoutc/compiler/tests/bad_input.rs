@@ -11,7 +11,7 @@ use std::time::Duration;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
-use layoutc_compiler::{LoadError, SourceLoader, check, emit};
+use layoutc_compiler::{MemorySources, check, emit};
 
 /// Kernels on tensors, with every word that stands in one.
 const KERNELS: &str = include_str!("kernels.kdl");
@@ -23,26 +23,16 @@ const EXAMPLES: [&str; 4] = [
     include_str!("../../../examples/weights/layouts/filters.kdl"),
 ];
 
-/// Texts by path.
-#[derive(Debug, Clone, Default)]
-struct Memory(BTreeMap<String, String>);
-
-impl SourceLoader for Memory {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        self.0.get(path).cloned().ok_or(LoadError::NotFound)
-    }
-}
-
 fn full() -> bool {
     std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
 }
 
-fn alone(text: &str) -> Memory {
-    Memory([("a.kdl".to_owned(), text.to_owned())].into())
+fn alone(text: &str) -> MemorySources {
+    MemorySources::of("a.kdl", text)
 }
 
 /// Checks `a.kdl`, and emits it when nothing is wrong.
-fn compile(sources: &Memory) -> Vec<Diagnostic> {
+fn compile(sources: &MemorySources) -> Vec<Diagnostic> {
     let config = Config::default();
     let checked = check(sources, &["a.kdl".to_owned()], &config);
     let mut found = checked.diagnostics.clone();
@@ -57,11 +47,11 @@ fn compile(sources: &Memory) -> Vec<Diagnostic> {
     found
 }
 
-fn points_into(diagnostic: &Diagnostic, sources: &Memory) {
+fn points_into(diagnostic: &Diagnostic, sources: &MemorySources) {
     assert!(!diagnostic.labels.is_empty(), "no label: {diagnostic:?}");
     for label in &diagnostic.labels {
         let place = &label.place;
-        let Some(text) = sources.0.get(&*place.file) else {
+        let Some(text) = sources.get(&place.file) else {
             assert_eq!((place.start, place.end), (0, 0), "{diagnostic:?}");
             continue;
         };
@@ -123,7 +113,7 @@ fn no_truncation_or_change_of_one_byte_breaks_the_compiler() {
 }
 
 /// The codes of a manifest's errors, each once, in order; the compiler has two minutes.
-fn codes(sources: Memory) -> Vec<Code> {
+fn codes(sources: MemorySources) -> Vec<Code> {
     let (sender, receiver) = channel();
     let worker = std::thread::spawn(move || {
         let mut codes: Vec<Code> = compile(&sources)
@@ -297,30 +287,30 @@ fn hostile_manifests_end_in_these_codes() {
 #[test]
 fn uses_in_circles_and_long_chains_of_them_end() {
     let file = |text: String| text;
-    let own = Memory([("a.kdl".to_owned(), "use \"a.kdl\"\n".to_owned())].into());
+    let own = MemorySources::of("a.kdl", "use \"a.kdl\"\n");
     assert_eq!(codes(own), [Code::NameCycle]);
     let circle = ["a", "b", "c"].iter().zip(["b", "c", "a"]);
     let circle =
         circle.map(|(from, to)| (format!("{from}.kdl"), file(format!("use \"{to}.kdl\"\n"))));
-    assert_eq!(codes(Memory(circle.collect())), [Code::NameCycle]);
+    assert_eq!(codes(circle.collect()), [Code::NameCycle]);
     let chain = |count: usize| {
         let mut files: BTreeMap<String, String> = (0..count)
             .map(|k| (format!("f{k}.kdl"), format!("use \"f{}.kdl\"\n", k + 1)))
             .collect();
         files.insert("a.kdl".to_owned(), "use \"f0.kdl\"\n".to_owned());
         files.insert(format!("f{count}.kdl"), "const X 1\n".to_owned());
-        Memory(files)
+        MemorySources::from_iter(files)
     };
     assert_eq!(codes(chain(100)), []);
     assert_eq!(codes(chain(5000)), [Code::NameCycle]);
     // Each manifest uses the next one twice, by two spellings.
-    let mut doubled = Memory::default();
+    let mut doubled = MemorySources::default();
     for k in 0..60 {
         let text = format!("use \"f{}.kdl\"\nuse \"./f{}.kdl\"\n", k + 1, k + 1);
         let name = if k == 0 { "a.kdl".to_owned() } else { format!("f{k}.kdl") };
-        doubled.0.extend([(name, text)]);
+        doubled.insert(name, text);
     }
-    doubled.0.extend([("f60.kdl".to_owned(), "const X 1\n".to_owned())]);
+    doubled.insert("f60.kdl", "const X 1\n");
     assert_eq!(codes(doubled), []);
     for outside in ["/etc/passwd", "C:\\x.kdl", "../../../../etc/passwd"] {
         assert_eq!(codes(alone(&format!("use #\"{outside}\"#\n"))), [Code::NameFile], "{outside}");

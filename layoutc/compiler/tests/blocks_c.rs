@@ -12,7 +12,7 @@ use std::sync::Arc;
 use common::cc::{compile_and_run, compilers, folder, full, run, there};
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{LoadError, SourceLoader, check};
+use layoutc_compiler::{MemorySources, check};
 
 /// Every size of an element, runs, and runs of zeros; of sizes that are known when the program runs, so that they may be larger than
 /// any cache.
@@ -40,21 +40,17 @@ fn small_blocks() -> String {
     sizes.map(follow).collect()
 }
 
-struct One<'t>(&'t str);
-
-impl SourceLoader for One<'_> {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.to_owned())
-    }
-}
-
 /// Writes the files of the manifest into a folder.
 fn written(name: &str, stem: &str, prefix: &str) -> PathBuf {
     written_of(&format!("{MANIFEST}{}", small_blocks()), name, stem, prefix)
 }
 
 fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> PathBuf {
-    let checked = check(&One(manifest), &["blocks.kdl".to_owned()], &Config::default());
+    let checked = check(
+        &MemorySources::of("blocks.kdl", manifest),
+        &["blocks.kdl".to_owned()],
+        &Config::default(),
+    );
     assert_eq!(checked.diagnostics, []);
     let settings = Settings { prefix: prefix.to_owned(), ..Settings::c() };
     let outputs = emit(&checked.manifests[0], &settings, stem, &Templates::default());
@@ -234,7 +230,11 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
                 )
             };
             let text = [5, 16, 77, 300].map(one).concat();
-            let checked = check(&One(&text), &["a.kdl".to_owned()], &Config::default());
+            let checked = check(
+                &MemorySources::of("a.kdl", &text),
+                &["a.kdl".to_owned()],
+                &Config::default(),
+            );
             assert_eq!(checked.diagnostics, []);
             let name = format!("fields_{dtype}_{few}");
             run(&name, &checked.manifests[0]);
@@ -257,7 +257,8 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
 fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
     let text = "tensor tiled dtype=f32 { shape { r 250; c 300 }; layout { tile 8 128; fill 0 } }\n\
         tensor pairs dtype=f16 { shape { r 250; c 300 }; layout { tile 8 128; tile 2 1; fill 0 } }\n";
-    let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, []);
     let settings = Settings::c();
     let outputs = emit(&checked.manifests[0], &settings, "a", &Templates::default()).unwrap();
@@ -294,7 +295,8 @@ fn blocks_of_whole_lines_and_those_that_share_lines_are_moved_together_past_the_
     ] {
         let text =
             format!("tensor t dtype=f32 {{ shape {{ {shape} }}; layout {{ order e c a d b }} }}");
-        let checked = check(&One(&text), &["a.kdl".to_owned()], &Config::default());
+        let checked =
+            check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &Config::default());
         let (settings, templates) = (Settings::c(), Templates::default());
         let outputs = emit(&checked.manifests[0], &settings, "lines", &templates).unwrap();
         let source = &outputs.iter().find(|output| output.path == "lines.c").unwrap().text;
@@ -312,7 +314,7 @@ fn no_conversion_that_is_timed_takes_400_lines() {
     let mut count = 0;
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
-        let checked = check(&One(&text), &["a.kdl".to_owned()], &config);
+        let checked = check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &config);
         assert_eq!(checked.diagnostics, []);
         let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
         let source = outputs.iter().find(|output| output.path == "c/a.c").unwrap();

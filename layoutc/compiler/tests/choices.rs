@@ -10,15 +10,7 @@ use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::inspect::plans;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::plan::cores::Cores;
-use layoutc_compiler::{LoadError, SourceLoader, check, check_convert_schedules};
-
-struct One(String);
-
-impl SourceLoader for One {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.clone())
-    }
-}
+use layoutc_compiler::{MemorySources, check, check_convert_schedules};
 
 const TENSORS: &str = "\
     tensor plain dtype=f32 { shape { n 3; c 37; h 9; w 20 } }\n\
@@ -31,7 +23,8 @@ const TENSORS: &str = "\
 
 fn checked(convert: &str) -> Manifest {
     let text = format!("{TENSORS}{convert}\n");
-    let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{convert}");
     checked.manifests.into_iter().next().unwrap()
 }
@@ -234,7 +227,8 @@ fn a_block_that_is_written_wrong_is_refused() {
         ("convert plain to=last { fill }", "kdl::missing"),
     ] {
         let text = format!("{TENSORS}{convert}\n");
-        let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+        let checked =
+            check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
         let codes: Vec<&str> = checked.diagnostics.iter().map(|d| d.code.id()).collect();
         assert_eq!(codes, [code], "{convert}");
     }
@@ -254,7 +248,8 @@ fn a_plan_says_what_is_so() {
     let own = "symbol rows min=1 max=512\nsymbol lda min=64 max=4096 multiple=64\n\
                tensor a dtype=f32 { shape { m rows; k 64 } }\n\
                tensor b like=a { layout { padding allow; strides lda 1 } }\nconvert a to=b\n";
-    let checked = check(&One(own.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", own), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, []);
     let text = plan_text(&checked.manifests[0], "a");
     assert!(text.contains("m rows: stride 64 to lda"), "{text}");
@@ -265,7 +260,8 @@ fn merged_loops_have_names_of_their_own() {
     let own = "tensor a dtype=f32 { shape { h_w 3; h 4; w 5; c 6 } }\n\
                tensor b like=a { layout { order h w h_w c } }\n\
                convert a to=b { inside elements; order h_w_2 h_w }\n";
-    let checked = check(&One(own.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", own), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, []);
     let text = plan_text(&checked.manifests[0], "a");
     assert!(text.contains("h_w 3: stride 120 to 6") && text.contains("h_w_2 20"), "{text}");

@@ -7,19 +7,11 @@ use std::sync::Arc;
 
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{LoadError, SourceLoader, check, emit};
+use layoutc_compiler::{MemorySources, check, emit};
 use told::rows;
 
-struct One<'a>(&'a str);
-
-impl SourceLoader for One<'_> {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
-    }
-}
-
 fn found(text: &str, config: &Config) -> Vec<Diagnostic> {
-    let checked = check(&One(text), &["a.kdl".to_owned()], config);
+    let checked = check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], config);
     let mut found = checked.diagnostics.clone();
     if checked.is_good() {
         found.extend(emit(&checked, config, &BTreeMap::new()).err().unwrap_or_default());
@@ -223,24 +215,16 @@ fn tiles_along_a_curve_are_rounded_up_and_other_slots_are_not_explained() {
     );
 }
 
-/// `a.kdl` and `b.kdl`.
-struct Both(&'static str, &'static str);
-
-impl SourceLoader for Both {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        match path {
-            "a.kdl" => Ok(self.0.to_owned()),
-            "b.kdl" => Ok(self.1.to_owned()),
-            _ => Err(LoadError::NotFound),
-        }
-    }
-}
-
 #[test]
 fn symbols_of_a_manifest_that_is_not_used_mean_nothing() {
     let both = |a, b| {
         let paths = ["a.kdl", "b.kdl"].map(str::to_owned);
-        let found = check(&Both(a, b), &paths, &Config::default()).diagnostics;
+        let found = check(
+            &MemorySources::from_iter([("a.kdl", a), ("b.kdl", b)]),
+            &paths,
+            &Config::default(),
+        )
+        .diagnostics;
         found.into_iter().map(|told| told.code.id()).collect::<Vec<_>>()
     };
     let open = "tensor t dtype=f32 { shape { c S } }";

@@ -7,13 +7,12 @@ use std::fmt::Write;
 
 use crate::common::cc::{full, run};
 use crate::common::gpu::{self, Platform};
-use crate::random_manifest::Memory;
 use crate::random_manifest::random::Random;
 use crate::tiles_gpu;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{abi, check, notations};
+use layoutc_compiler::{MemorySources, abi, check, notations};
 
 /// One of each kind.
 const FEW: &str = r#"
@@ -108,13 +107,14 @@ convert dense to=nibbles
 "#;
 
 fn checked(text: &str) -> Manifest {
-    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests.into_iter().next().unwrap()
 }
 
 fn faults(text: &str) -> Vec<Diagnostic> {
-    check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default()).diagnostics
+    check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default()).diagnostics
 }
 
 fn slots(text: &str) -> Option<i128> {

@@ -12,15 +12,7 @@ use layoutc_compiler::config::{
     Config, CudaIndex, TargetC, TargetCuda, TargetOpenCl, TargetsConfig,
 };
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{LoadError, SourceLoader, check, emit};
-
-struct Only<'a>(&'a str);
-
-impl SourceLoader for Only<'_> {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.to_owned())
-    }
-}
+use layoutc_compiler::{MemorySources, check, emit};
 
 /// The outputs of all three targets by path.
 fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
@@ -31,7 +23,7 @@ fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
         own: BTreeMap::new(),
     };
     let config = Config { target, ..Config::default() };
-    let checked = check(&Only(manifest), &["m.kdl".to_owned()], &config);
+    let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
     assert!(checked.is_good(), "{:#?}", checked.diagnostics);
     let outputs = emit(&checked, &config, &BTreeMap::new())?;
     Ok(outputs.into_iter().map(|output| (output.path, output.text)).collect())
@@ -204,7 +196,7 @@ fn a_launch_of_more_blocks_than_cuda_has_is_refused() {
     let target = TargetsConfig { c: None, opencl: None, cuda: Some(cuda), own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let manifest = "tensor a dtype=u8 { shape { z 5000000000; n 2000 } }\n";
-    let checked = check(&Only(manifest), &["m.kdl".to_owned()], &config);
+    let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
     let faults = emit(&checked, &config, &BTreeMap::new()).unwrap_err();
     assert_eq!(
         faults[0].message,

@@ -13,19 +13,10 @@ use std::sync::Arc;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::manifest::format;
-use layoutc_compiler::{GeneratedFile, LoadError, SourceLoader, check, emit};
-
-/// The manifests of one folder or page, by path.
-struct Memory(BTreeMap<String, String>);
-
-impl SourceLoader for Memory {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        self.0.get(path).cloned().ok_or(LoadError::NotFound)
-    }
-}
+use layoutc_compiler::{GeneratedFile, MemorySources, check, emit};
 
 /// What becomes of a manifest: codes and messages, the model, the outputs.
-fn made(memory: &Memory, path: &str) -> (Vec<String>, Vec<String>, Vec<GeneratedFile>) {
+fn made(memory: &MemorySources, path: &str) -> (Vec<String>, Vec<String>, Vec<GeneratedFile>) {
     let config = Config::default();
     let checked = check(memory, &[path.to_owned()], &config);
     let said = checked.diagnostics.iter().map(|d| format!("{} {}", d.code.id(), d.message));
@@ -40,19 +31,19 @@ fn made(memory: &Memory, path: &str) -> (Vec<String>, Vec<String>, Vec<Generated
 }
 
 /// Formats every manifest, and compares what becomes of each; how many had a form.
-fn compare(texts: BTreeMap<String, String>) -> usize {
+fn compare(texts: &BTreeMap<String, String>) -> usize {
     let mut forms = texts.clone();
     let mut count = 0;
-    for (path, text) in &texts {
+    for (path, text) in texts {
         let name = Arc::from(path.as_str());
         let Ok(form) = format(&name, text) else { continue };
         assert_eq!(format(&name, &form).as_ref(), Ok(&form), "{path}");
         forms.insert(path.clone(), form);
         count += 1;
     }
-    let (before, after) = (Memory(texts), Memory(forms));
-    for path in before.0.keys().filter(|path| before.0[*path] != after.0[*path]) {
-        assert_eq!(made(&before, path), made(&after, path), "{path}:\n{}", after.0[path]);
+    let (before, after) = (MemorySources::from_iter(texts), MemorySources::from_iter(&forms));
+    for path in texts.keys().filter(|path| texts[*path] != forms[*path]) {
+        assert_eq!(made(&before, path), made(&after, path), "{path}:\n{}", forms[path]);
     }
     count
 }
@@ -98,7 +89,7 @@ fn every_manifest_of_this_repository_means_the_same_in_the_style() {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             folders.entry(path.parent().unwrap().to_owned()).or_default().insert(name, text);
         }
-        count += folders.into_values().map(compare).sum::<usize>();
+        count += folders.values().map(compare).sum::<usize>();
     }
     assert!(count > 50, "{count}");
 }
@@ -109,7 +100,7 @@ fn every_manifest_of_the_book_means_the_same_in_the_style() {
     for path in files(&root().join("book/src"), ".md") {
         let page = std::fs::read_to_string(&path).unwrap();
         let texts = blocks(&page, "```kdl", "\n```").into_iter().enumerate();
-        count += compare(texts.map(|(at, text)| (format!("{at}.kdl"), text + "\n")).collect());
+        count += compare(&texts.map(|(at, text)| (format!("{at}.kdl"), text + "\n")).collect());
     }
     assert!(count > 150, "{count}");
 }
@@ -122,7 +113,7 @@ fn every_manifest_in_the_strings_of_tests_means_the_same_in_the_style() {
         let strings = blocks(&source, "= \"\\", "\";").into_iter();
         let texts = strings.map(|text| text.replace("\\\"", "\"").replace("\\n", "\n")).enumerate();
         let tensors = texts.filter(|(_, text)| text.contains("tensor "));
-        count += compare(tensors.map(|(at, text)| (format!("{at}.kdl"), text)).collect());
+        count += compare(&tensors.map(|(at, text)| (format!("{at}.kdl"), text)).collect());
     }
     assert!(count > 10, "{count}");
 }

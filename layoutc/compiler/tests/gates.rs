@@ -7,19 +7,10 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::inspect::tensor_json;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
-
-struct Files<'a>(&'a [(&'a str, &'a str)]);
-
-impl SourceLoader for Files<'_> {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        let found = self.0.iter().find(|(name, _)| *name == path);
-        found.map(|(_, text)| (*text).to_owned()).ok_or(LoadError::NotFound)
-    }
-}
+use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
 
 fn checked(text: &str) -> CheckedProject {
-    check(&Files(&[("a.kdl", text)]), &["a.kdl".to_owned()], &Config::default())
+    check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default())
 }
 
 /// The diagnostics of a text: code, marked text, notes, help.
@@ -272,7 +263,8 @@ fn a_space_has_a_size_an_alignment_and_a_number_of_xla() {
         "const PAGE 512\nmemory-space vmem bytes=\"4 KiB\" align=PAGE xla=1\nmemory-space smem\n";
     let files = [("a.kdl", manifest), ("spaces.kdl", spaces)];
     let config = Config::default();
-    let checked = check(&Files(&files), &["a.kdl".to_owned()], &config);
+    let checked =
+        check(&files.iter().copied().collect::<MemorySources>(), &["a.kdl".to_owned()], &config);
     assert_eq!(checked.diagnostics, []);
     let tensors = &checked.manifests[0].tensors;
     let json: Vec<_> = tensors.iter().map(|tensor| tensor_json(tensor, "a.kdl")).collect();

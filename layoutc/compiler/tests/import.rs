@@ -17,15 +17,7 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::import::{ImportOptions, ImportedGraph};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, solve};
-use layoutc_compiler::{LoadError, SourceLoader, check, import_onnx};
-
-struct One(String);
-
-impl SourceLoader for One {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == "a.kdl" { Ok(self.0.clone()) } else { Err(LoadError::NotFound) }
-    }
-}
+use layoutc_compiler::{MemorySources, check, import_onnx};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -66,7 +58,8 @@ fn imported(folder: &Path, stem: &str, backend: &str) -> ImportedGraph {
 }
 
 pub(crate) fn graph(text: &str) -> Graph {
-    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests[0].graphs[0].clone()
 }

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use crate::common::cc::{compile_and_run, compilers, folder};
 use crate::common::kernel;
-use kernel::{Kernel, One, Operand, computes};
+use kernel::{Kernel, Operand, computes};
 use layoutc_compiler::config;
-use layoutc_compiler::{check, emit};
+use layoutc_compiler::{MemorySources, check, emit};
 
 /// The type of an element in C.
 fn element(dtype: &str) -> &'static str {
@@ -265,7 +265,7 @@ fn a_paged_cache_is_written_and_what_is_promised_is_not_looked_at() {
     let toml = "[project]\n[target.c]\nindex-type = \"int32_t\"\n";
     for (name, toml) in [("paged", "[project]\n[target.c]\n"), ("paged_32", toml)] {
         let config = config::parse(&Arc::from("layoutc.toml"), toml).unwrap();
-        let checked = check(&One(PAGED.to_owned()), &["a.kdl".to_owned()], &config);
+        let checked = check(&MemorySources::of("a.kdl", PAGED), &["a.kdl".to_owned()], &config);
         assert_eq!(checked.diagnostics, []);
         let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
         let folder = folder(name);

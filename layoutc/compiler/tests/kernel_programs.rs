@@ -10,18 +10,11 @@ use common::cc::{folder, run, there};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{LoadError, SourceLoader, check};
-
-struct One(&'static str);
-
-impl SourceLoader for One {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.to_owned())
-    }
-}
+use layoutc_compiler::{MemorySources, check};
 
 fn manifest(text: &'static str) -> Manifest {
-    let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests[0].clone()
 }

@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use crate::common::kernel::{Kernel, One, Operand, computes};
-use layoutc_compiler::check;
+use crate::common::kernel::{Kernel, Operand, computes};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::{MemorySources, check};
 
 const ROW: &[(&str, usize)] = &[("i", 24)];
 
@@ -16,7 +16,8 @@ fn integers(name: &'static str) -> Operand {
 
 /// The source in C of a manifest that is right.
 fn source(text: &str) -> String {
-    let checked = check(&One(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     let outputs = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
     outputs.into_iter().find(|output| output.path.ends_with("m.c")).unwrap().text

@@ -8,20 +8,15 @@ use layoutc_compiler::model::compute::{
     Arithmetic, BufferRef, ElementRead, KernelInstance, MathFunction, Reduction, Statement,
     TypedExpr, TypedExprKind,
 };
-use layoutc_compiler::{LoadError, SourceLoader, check};
-
-struct Texts<'a>(&'a [(&'a str, &'a str)]);
-
-impl SourceLoader for Texts<'_> {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        let found = self.0.iter().find(|(name, _)| *name == path);
-        found.map(|(_, text)| (*text).to_owned()).ok_or(LoadError::NotFound)
-    }
-}
+use layoutc_compiler::{MemorySources, check};
 
 #[track_caller]
 fn all(files: &[(&str, &str)]) -> Vec<KernelInstance> {
-    let checked = check(&Texts(files), &["a.kdl".to_owned()], &Config::default());
+    let checked = check(
+        &files.iter().copied().collect::<MemorySources>(),
+        &["a.kdl".to_owned()],
+        &Config::default(),
+    );
     assert_eq!(checked.diagnostics, [], "{files:?}");
     checked.manifests.into_iter().next().unwrap().computes
 }

@@ -4,18 +4,11 @@
 use crate::common;
 use common::cc::run;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::{LoadError, SourceLoader, check};
-
-struct One(String);
-
-impl SourceLoader for One {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.clone())
-    }
-}
+use layoutc_compiler::{MemorySources, check};
 
 fn runs(name: &str, text: &str) {
-    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     run(name, &checked.manifests[0]);
 }
@@ -216,7 +209,8 @@ fn values_that_the_facts_exclude_are_not_tried() {
 
 /// The messages of a manifest.
 fn said(text: &str) -> String {
-    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
     let lines: Vec<String> = checked.diagnostics.iter().map(|found| format!("{found:?}")).collect();
     lines.join("\n")
 }

@@ -6,16 +6,7 @@ use std::sync::Mutex;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::env::{CacheKey, CompileEnv, ResultCache};
-use layoutc_compiler::{LoadError, SourceLoader, check_with};
-
-/// One manifest.
-struct Only(&'static str);
-
-impl SourceLoader for Only {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
-    }
-}
+use layoutc_compiler::{MemorySources, check_with};
 
 /// A memory that counts.
 #[derive(Default)]
@@ -40,7 +31,7 @@ impl Counting {
     fn check(&self, text: &'static str) -> (usize, usize, String) {
         *self.recalled.lock().expect("a count") = 0;
         let before = self.kept.lock().expect("a map").len();
-        let sources = Only(text);
+        let sources = MemorySources::of("a.kdl", text);
         let host = CompileEnv { memo: self, ..CompileEnv::new(&sources) };
         let checked = check_with(&host, &["a.kdl".to_owned()], &Config::default());
         let new = self.kept.lock().expect("a map").len() - before;

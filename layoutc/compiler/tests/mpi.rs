@@ -7,13 +7,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use layoutc_compiler::check;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Severity;
+use layoutc_compiler::{MemorySources, check};
 
 use crate::common::made;
 use crate::random_manifest::random::Random;
-use crate::random_manifest::{Memory, built, full};
+use crate::random_manifest::{built, full};
 
 /// Whether MPI is there; on CI it must be.
 fn is_there() -> bool {
@@ -143,7 +143,8 @@ fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String 
 }
 
 fn is_good(manifest: &str) -> bool {
-    let checked = check(&Memory(manifest.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &Config::default());
     checked.diagnostics.iter().all(|told| told.severity != Severity::Error)
 }
 
@@ -260,7 +261,8 @@ fn copies_take_an_element_of_each_message_at_least() {
          tensor a dtype=f32 { shape { n 8; c 16 }; shard n=x }\n\
          tensor b dtype=f32 { shape { n 8; c 16 }; shard c=x; layout { map \"(n, c) -> (n, c ^ (n % 2))\"; padding allow } }\n\
          convert a to=b max-staging=\"15 B\"\n";
-    let checked = check(&Memory(manifest.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &Config::default());
     let told = format!("{:?}", checked.diagnostics);
     assert!(told.contains("copies take 16 bytes at least, not 15"), "{told}");
 }

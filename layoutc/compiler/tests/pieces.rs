@@ -5,20 +5,21 @@
 use crate::random_manifest;
 use std::collections::BTreeMap;
 
-use layoutc_compiler::check;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::run::pieces::{
     DenseFile, Direction, InPieces, Indexed, Lives, Order, Pieces, Runs, padding,
 };
 use layoutc_compiler::run::{pack, unpack};
+use layoutc_compiler::{MemorySources, check};
 use random_manifest::random::Random;
-use random_manifest::{Memory, dtypes, full, manifest};
+use random_manifest::{dtypes, full, manifest};
 
 type Symbols = BTreeMap<String, i128>;
 
 fn tensors(text: &str) -> Vec<Tensor> {
-    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
     let faults = &checked.diagnostics;
     assert_eq!(checked.manifests.len(), 1, "{faults:#?}\n{text}");
     checked.manifests.into_iter().next().unwrap().tensors
@@ -220,7 +221,11 @@ fn odd_layouts_are_the_same_in_pieces_whatever_the_memory() {
     for body in ODD {
         for dtype in ["i8", "f32", "f32x4", "i4"] {
             let text = format!("tensor t dtype={dtype} {{ {body} }}");
-            let checked = check(&Memory(text.clone()), &["m.kdl".to_owned()], &Config::default());
+            let checked = check(
+                &MemorySources::of("m.kdl", &text),
+                &["m.kdl".to_owned()],
+                &Config::default(),
+            );
             let Some(tensor) = checked.manifests.first().and_then(|m| m.tensors.first()) else {
                 panic!("{:#?}\n{text}", checked.diagnostics);
             };

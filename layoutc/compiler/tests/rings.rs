@@ -10,11 +10,11 @@ use std::process::Command;
 
 use crate::common::cc::full;
 use crate::common::made;
+use crate::random_manifest::built;
 use crate::random_manifest::random::Random;
-use crate::random_manifest::{Memory, built};
 use layoutc_compiler::abi;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
-use layoutc_compiler::{check, locate};
+use layoutc_compiler::{MemorySources, check, locate};
 
 /// A ring of rows, as sliding windows keep them.
 const RING: &str = "tensor rows dtype=f32 { shape { y 64; x 16 }; ring y=4 }\n";
@@ -128,7 +128,8 @@ fn a_ring_is_part_of_the_abi_and_of_every_target() {
 
 /// The code of the only fault of a manifest, and its message.
 fn fault(text: &str) -> (String, String) {
-    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
     let [one] = checked.diagnostics.as_slice() else { panic!("{:#?}", checked.diagnostics) };
     (one.code.id().to_owned(), one.message.clone())
 }

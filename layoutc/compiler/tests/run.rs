@@ -5,17 +5,18 @@
 use crate::random_manifest;
 use std::collections::BTreeMap;
 
-use layoutc_compiler::check;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::run::{Packing, RunError, pack, unpack};
+use layoutc_compiler::{MemorySources, check};
 use random_manifest::random::{Random, Truth, truth};
-use random_manifest::{Fill, Memory, bits, dtypes, full, manifest};
+use random_manifest::{Fill, bits, dtypes, full, manifest};
 
 type Symbols = BTreeMap<String, i128>;
 
 fn tensors(text: &str) -> Vec<Tensor> {
-    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
     let faults = &checked.diagnostics;
     assert_eq!(checked.manifests.len(), 1, "{faults:#?}\n{text}");
     checked.manifests.into_iter().next().unwrap().tensors

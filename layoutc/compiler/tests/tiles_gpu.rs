@@ -14,16 +14,8 @@ use gpu::Platform;
 use layoutc_compiler::config::{
     Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, TargetsConfig,
 };
-use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
+use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
 use moves::{Convert, Effort, Outputs, Subject};
-
-struct Only<'a>(&'a str);
-
-impl SourceLoader for Only<'_> {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.to_owned())
-    }
-}
 
 fn full() -> bool {
     std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
@@ -39,7 +31,7 @@ fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, 
     let (opencl, cuda) = (Some(opencl), Some(cuda));
     let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
-    let checked = check(&Only(manifest), &["m.kdl".to_owned()], &config);
+    let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
     assert!(checked.is_good(), "{:#?}\n{manifest}", checked.diagnostics);
     let outputs = emit(&checked, &config, &BTreeMap::new());
     let outputs = outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{manifest}"));

@@ -20,14 +20,14 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::env::CompileEnv;
 use layoutc_compiler::locate::{self, NamedLocateError};
 use layoutc_compiler::trace::{IndexTrace, TraceTerm, trace};
-use layoutc_compiler::{check_with_options, model};
+use layoutc_compiler::{MemorySources, check_with_options, model};
 use random_manifest::random::{Random, truth};
-use random_manifest::{Memory, Tensor, dtypes, full, manifest};
+use random_manifest::{Tensor, dtypes, full, manifest};
 
 /// The tensor called `name` with its recorded steps.
 fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<StepRecord>) {
     let recorder = Recorder::new(name);
-    let sources = Memory(text.to_owned());
+    let sources = MemorySources::of("m.kdl", text);
     let aside = CheckOptions { recorder: Some(&recorder), ..CheckOptions::default() };
     let checked = check_with_options(
         &CompileEnv::new(&sources),

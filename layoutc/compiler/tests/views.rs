@@ -10,19 +10,12 @@ use common::cc::{compile_and_run, compilers, folder};
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Output, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{LoadError, SourceLoader, check};
+use layoutc_compiler::{MemorySources, check};
 use told::rows;
 
-struct One<'a>(&'a str);
-
-impl SourceLoader for One<'_> {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
-    }
-}
-
 fn manifest(text: &str) -> Manifest {
-    let mut checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+    let mut checked =
+        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests.remove(0)
 }
@@ -30,7 +23,8 @@ fn manifest(text: &str) -> Manifest {
 /// Asserts the only diagnostic of `text`: code, marked text and message, then its notes and its help.
 #[track_caller]
 fn refused(text: &str, expected: (&str, &str, &str), notes: &[&str], help: &[&str]) {
-    let found = check(&One(text), &["a.kdl".to_owned()], &Config::default()).diagnostics;
+    let found = check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default())
+        .diagnostics;
     assert_eq!(rows(text, &found), [expected], "{text}");
     assert_eq!(found[0].notes, notes, "{text}");
     assert_eq!(found[0].help, help, "{text}");
@@ -482,7 +476,7 @@ fn the_generated_c_of_views_compiles_and_passes_its_tests() {
 fn with_the_narrow_index_and_all_cores_too() {
     let toml = "[project]\nprefix = \"my_\"\n[target.c]\nindex-type = \"int32_t\"\nopenmp = true\n";
     let config = config::parse(&Arc::from("layoutc.toml"), toml).unwrap();
-    let checked = check(&One(ALL), &["a.kdl".to_owned()], &config);
+    let checked = check(&MemorySources::of("a.kdl", ALL), &["a.kdl".to_owned()], &config);
     let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::default()).unwrap();
     let flat = |output: &layoutc_compiler::GeneratedFile| Output {
         path: output.path.trim_start_matches("c/").to_owned(),

@@ -10,15 +10,7 @@ use std::path::{Path, PathBuf};
 
 use common::cc::folder;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
-use layoutc_compiler::{LoadError, SourceLoader, check, emit};
-
-struct Only<'a>(&'a str);
-
-impl SourceLoader for Only<'_> {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.to_owned())
-    }
-}
+use layoutc_compiler::{MemorySources, check, emit};
 
 const VIEWS: &str = r#"
 symbol batch max=64
@@ -89,7 +81,7 @@ fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
         own: BTreeMap::new(),
     };
     let config = Config { target, ..Config::default() };
-    let checked = check(&Only(VIEWS), &["m.kdl".to_owned()], &config);
+    let checked = check(&MemorySources::of("m.kdl", VIEWS), &["m.kdl".to_owned()], &config);
     assert!(checked.is_good(), "{:#?}", checked.diagnostics);
     let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
     let folder = folder(name);

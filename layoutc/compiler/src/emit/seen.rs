@@ -214,15 +214,7 @@ mod tests {
     use crate::config::Config;
     use crate::emit::language::LANGUAGES;
     use crate::emit::{Part, Settings, unit};
-    use crate::{LoadError, SourceLoader, check};
-
-    struct Only(&'static str);
-
-    impl SourceLoader for Only {
-        fn load(&self, _path: &str) -> Result<String, LoadError> {
-            Ok(self.0.to_owned())
-        }
-    }
+    use crate::{MemorySources, check};
 
     const MANIFEST: &str = r#"
 symbol batch min=0 max=1000
@@ -281,7 +273,8 @@ instance rows of=sums A=halves B=bytes
 
     #[test]
     fn templates_see_what_is_serialised() -> Result<(), serde_json::Error> {
-        let checked = check(&Only(MANIFEST), &["a.kdl".to_owned()], &Config::default());
+        let checked =
+            check(&MemorySources::of("a.kdl", MANIFEST), &["a.kdl".to_owned()], &Config::default());
         assert_eq!(checked.diagnostics, []);
         let asked =
             [Part::Constants, Part::Index, Part::Pack, Part::Test, Part::Bench, Part::Macros];

@@ -19,15 +19,7 @@ use super::{gpu, made};
 use crate::common::cc::{compile_and_run, compilers, folder, full, write};
 use layoutc_compiler::config::{Config, TargetC, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{LoadError, SourceLoader, check};
-
-pub struct One(pub String);
-
-impl SourceLoader for One {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.clone())
-    }
-}
+use layoutc_compiler::{MemorySources, check};
 
 /// An operand of a kernel, in several layouts.
 pub struct Operand {
@@ -211,7 +203,7 @@ fn computes_in_opencl(kernel: &Kernel) {
         [targets(Some(TargetC::default()), None), targets(None, Some(TargetOpenCl::default()))]
     {
         let config = Config { target, ..Config::default() };
-        let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &config);
+        let checked = check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &config);
         assert_eq!(checked.diagnostics, [], "{text}");
         let faults = |faults| panic!("{faults:?}");
         let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new());
@@ -350,7 +342,8 @@ pub fn computes(kernel: &Kernel) {
     cuda::computes(kernel);
     computes_in_opencl(kernel);
     let text = manifest(kernel, For::C);
-    let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     let stem = format!("kernel_{}", kernel.name);
     let outputs =
@@ -389,7 +382,7 @@ pub fn gpu_faults(text: &str) -> Vec<String> {
     let opencl = Some(TargetOpenCl::default());
     let target = TargetsConfig { c: None, opencl, cuda: None, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
-    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &config);
+    let checked = check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &config);
     assert_eq!(checked.diagnostics, [], "{text}");
     let faults = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).err();
     faults.unwrap_or_default().into_iter().map(|fault| fault.message).collect()

@@ -3,21 +3,13 @@
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check};
+use layoutc_compiler::{CheckedProject, MemorySources, check};
 
 /// The path of the manifest.
 pub const FILE: &str = "m.kdl";
 
-struct One<'a>(&'a str);
-
-impl SourceLoader for One<'_> {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == FILE { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
-    }
-}
-
 pub fn checked(text: &str) -> CheckedProject {
-    check(&One(text), &[FILE.to_owned()], &Config::default())
+    check(&MemorySources::of(FILE, text), &[FILE.to_owned()], &Config::default())
 }
 
 pub fn found(text: &str) -> Vec<Diagnostic> {

@@ -20,11 +20,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use crate::common::cc::{folder, full};
-use crate::common::{kernel::One, made};
+use crate::common::made;
 use crate::random_values::Random;
 use generate::draft;
 use layoutc_compiler::config::{self, Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
-use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
+use layoutc_compiler::{CheckedProject, LoadError, MemorySources, SourceLoader, check, emit};
 
 /// Kernels in one manifest.
 const TOGETHER: usize = 6;
@@ -44,7 +44,7 @@ fn config() -> Config {
 }
 
 fn checked(text: &str, config: &Config) -> CheckedProject {
-    check(&One(text.to_owned()), &["a.kdl".to_owned()], config)
+    check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], config)
 }
 
 /// A kernel that is taken by every target: with its schedule where that fits the layouts.

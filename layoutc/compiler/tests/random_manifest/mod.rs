@@ -16,7 +16,7 @@ use std::fmt::Write;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Severity;
-use layoutc_compiler::{CheckedProject, LoadError, SourceLoader, check, emit};
+use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
 use random::generate::{self, Kinds};
 use random::{Case, Facts, Fault, Random, truth};
 pub(crate) use records::records;
@@ -169,20 +169,12 @@ impl Tensor {
     }
 }
 
-pub(crate) struct Memory(pub(crate) String);
-
-impl SourceLoader for Memory {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.clone())
-    }
-}
-
 /// What was checked, and the outputs by target and name; `None` when a layout with a symbol is not proven.
 pub(crate) fn built(
     text: &str,
     config: &Config,
 ) -> Option<(CheckedProject, BTreeMap<String, String>)> {
-    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], config);
+    let checked = check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], config);
     let errors: Vec<_> =
         checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if text.starts_with("symbol") && errors.iter().any(|d| d.code == Code::MapUnproven) {
@@ -283,7 +275,8 @@ fn alone(tensor: &Tensor) -> Manifest {
 
 /// Whether a layout with a symbol is refused for a collision that the oracle sees at the size named.
 fn collides_at_some_size(tensor: &Tensor, config: &Config) -> bool {
-    let checked = check(&Memory(alone(tensor).text()), &["m.kdl".to_owned()], config);
+    let checked =
+        check(&MemorySources::of("m.kdl", alone(tensor).text()), &["m.kdl".to_owned()], config);
     let refusal = checked.diagnostics.iter().find(|d| d.code == Code::MapNotInjective);
     let Some((refusal, _)) = refusal.zip(tensor.case.symbol) else { return false };
     let size = refusal.notes.iter().find_map(|note| note.rsplit_once("for batch = "));

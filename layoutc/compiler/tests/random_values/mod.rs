@@ -15,12 +15,12 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use crate::common::cc::{folder, full, there};
-use crate::common::{kernel::One, made};
+use crate::common::made;
 use expression::{ELEMENTS, Tree, Type, Value, element};
-use layoutc_compiler::check;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::{MemorySources, check};
 
 /// Rows and columns of every tensor that is read.
 const ROWS: usize = 3;
@@ -334,7 +334,8 @@ fn run(seed: u64, count: usize) {
     }
     let given: Vec<Vec<u64>> = ELEMENTS.iter().map(|(name, _)| inputs(&mut random, name)).collect();
     let text = manifest(&statements);
-    let checked = check(&One(text.clone()), &["m.kdl".to_owned()], &Config::default());
+    let checked =
+        check(&MemorySources::of("m.kdl", &text), &["m.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     let folder = folder(&format!("random_values_{seed}"));
     let outputs = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use layoutc_compiler::check;
 use layoutc_compiler::config::{Config, TargetCuda, TargetsConfig};
+use layoutc_compiler::{MemorySources, check};
 
-use super::{For, Kernel, One, begun, compared, instances, manifest};
+use super::{For, Kernel, begun, compared, instances, manifest};
 use crate::common::cc::{folder, full};
 use crate::common::gpu;
 use crate::common::moves::channels;
@@ -17,7 +17,7 @@ pub(super) fn computes(kernel: &Kernel) {
     let cuda = Some(TargetCuda::default());
     let target = TargetsConfig { c: None, opencl: None, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
-    let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &config);
+    let checked = check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &config);
     assert_eq!(checked.diagnostics, [], "{text}");
     let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
     let folder = folder(&format!("kernel_{}_gpu", kernel.name));
