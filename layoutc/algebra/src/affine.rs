@@ -1,4 +1,4 @@
-//! Layouts whose offset is a sum of strides: where the first element lives, and what a step along each axis adds.
+//! Layouts whose offset is affine: an origin plus one stride per logical axis.
 
 use alloc::vec::Vec;
 
@@ -6,16 +6,16 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::layout::Layout;
 use crate::simplify::Facts;
 
-/// An offset that is `origin + i0 * strides[0] + i1 * strides[1] + …`, in elements; over symbols.
+/// Offset of the form `origin + i0 * strides[0] + i1 * strides[1] + …`, in elements, over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AffineOffset {
-    /// The offset of the first element.
+    /// Offset of the first element.
     pub origin: Expr,
-    /// One stride per logical axis; 0 along an axis of one element.
+    /// One stride per logical axis; 0 for an axis of extent 1.
     pub strides: Vec<Expr>,
 }
 
-/// `(w, c)` of an index that is `w * var + c`, as it is written.
+/// `(w, c)` if `index` is syntactically `w * var + c`.
 pub(crate) fn linear_coefficients(index: &Expr, var: Var) -> Option<(i128, i128)> {
     let sum =
         |(a, b): (i128, i128), (c, d): (i128, i128)| Some((a.checked_add(c)?, b.checked_add(d)?));
@@ -41,7 +41,7 @@ pub(crate) fn linear_coefficients(index: &Expr, var: Var) -> Option<(i128, i128)
 }
 
 impl Layout {
-    /// Origin and strides of the logical axes; `None` where the offset is no such sum.
+    /// Origin and strides of the logical axes; `None` if the offset is not affine.
     ///
     /// # Errors
     /// [`ExprError`] when a constant leaves the integer range.
@@ -51,7 +51,7 @@ impl Layout {
             facts.set_extent(Var::Axis(k), &axis.extent)?;
         }
         let offset = facts.simplify(&self.offset)?;
-        // The offset where one axis stands at 1 and the others at 0.
+        // The offset where axis `one` has index 1 and all others 0.
         let at = |one: Option<u32>| {
             let at = offset.substitute(&|var| match var {
                 Var::Axis(k) => Some(Expr::constant(i128::from(Some(k) == one))),

@@ -1,4 +1,5 @@
-//! Bounds of polynomials over the ranges of their variables: sums over symbols, and numbers.
+//! Bounds of polynomials over the ranges of their variables: symbolic ([`Facts::range`]) and numeric
+//! ([`Facts::numeric`]).
 
 use alloc::vec::Vec;
 
@@ -8,7 +9,7 @@ use crate::poly::Poly;
 use crate::simplify::{Facts, Interval};
 
 impl Facts {
-    /// Bounds of a polynomial over the variables' ranges: polynomials over symbols.
+    /// Bounds of a polynomial over the ranges of its indices, as polynomials over symbols.
     pub(crate) fn range(&self, p: &Poly) -> Result<Interval, ExprError> {
         if let Some((low, high)) = self.constant_range(p) {
             return Ok(Interval { low: Poly::constant(low), high: Poly::constant(high) });
@@ -33,7 +34,7 @@ impl Facts {
         Ok(Interval { low, high })
     }
 
-    /// Bounds of a product of indices times what they count.
+    /// Bounds of `weight` times the product of `indices`; `weight` is a polynomial over symbols.
     fn group_range(&self, indices: &[&Atom], weight: &Poly) -> Result<Interval, ExprError> {
         let [atom] = indices else {
             return if indices.is_empty() {
@@ -67,7 +68,8 @@ impl Facts {
         Ok(Interval { low, high })
     }
 
-    /// [`Facts::range`] where no symbol, no product of indices and no operation but `//` and `%` by constants occurs.
+    /// Constant bounds, as [`Facts::range`] finds them; `None` if a symbol, a product of indices, or an operation other
+    /// than `//` and `%` by constants occurs.
     fn constant_range(&self, p: &Poly) -> Option<(i128, i128)> {
         let (mut low, mut high) = (p.constant_term(), p.constant_term());
         for (monomial, coefficient) in p.terms() {
@@ -95,7 +97,7 @@ impl Facts {
                 let (low, high) = self.constant_range(a)?;
                 Some((low.div_euclid(by), high.div_euclid(by)))
             }
-            // What holds symbols alone is its own range.
+            // [`Facts::range`] keeps a remainder over symbols alone exact.
             Atom::Op(BinOp::Mod, _, b) if !atom.is_symbolic() => {
                 Some((0, b.as_constant()?.checked_sub(1)?))
             }
@@ -159,7 +161,7 @@ impl Facts {
         }
     }
 
-    /// Least and greatest value of a polynomial over symbols.
+    /// Least and greatest value of a polynomial over symbols, as integers.
     pub(crate) fn numeric(&self, p: &Poly) -> Result<(i128, i128), ExprError> {
         let (mut low, mut high) = (0_i128, 0_i128);
         for (monomial, coefficient) in p.terms() {
@@ -205,7 +207,7 @@ impl Facts {
     }
 }
 
-/// Bounds of a number within `range` times a factor of this sign.
+/// The interval `range * factor`, for a factor of the given sign.
 fn scaled(range: &Interval, factor: &Poly, sign: i128) -> Result<Interval, ExprError> {
     let (low, high) = (range.low.mul(factor)?, range.high.mul(factor)?);
     Ok(if sign < 0 { Interval { low: high, high: low } } else { Interval { low, high } })
@@ -217,7 +219,7 @@ fn multiply_bounds(a: (i128, i128), b: (i128, i128)) -> Result<(i128, i128), Exp
     Ok(corners.iter().fold((corners[0], corners[0]), |(low, high), v| (low.min(*v), high.max(*v))))
 }
 
-/// Bounds of `a & b` and `a ^ b`: for values that are not negative, `0..=min` and `0..2^bits`.
+/// Bounds of `a & b` and `a ^ b`: `0..=min` and `0..2^bits` for operands that are not negative.
 pub(crate) fn bitwise_bounds(op: BinOp, a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
     let magnitude = |(low, high): (i128, i128)| low.unsigned_abs().max(high.unsigned_abs());
     let bits = 128 - magnitude(a).max(magnitude(b)).leading_zeros();

@@ -1,7 +1,7 @@
-//! The conditions of a domain: `j <= i and i - 2 <= j`, comparisons of sums of axes.
+//! Domain conditions: `j <= i and i - 2 <= j`, comparisons of affine expressions over the axes.
 //!
-//! Comparisons may stand in a row, `i - 2 <= j <= i + 1`; `and` joins them. Each side is affine in the axes: a sum of them
-//! times integers, and of whatever holds no axis.
+//! Comparisons chain, `i - 2 <= j <= i + 1`, and `and` joins them. Each side is a sum of axes times integer constants,
+//! plus terms without axes.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,46 +12,46 @@ use crate::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, ExprNode, P
 use crate::map::{MapError, MapScope, resolve_index};
 use crate::parse::{self, IndexAst, ParseError, Span};
 
-/// A fault of the conditions of a domain.
+/// An error in the conditions of a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConditionError {
-    /// A side is no expression.
+    /// A side does not parse as an expression.
     #[error("{}", .0.kind)]
     Parse(ParseError),
-    /// A name that nothing declares, or another fault of an expression.
+    /// An unknown name, or another error that resolving an expression reports.
     #[error("{}", .0.kind)]
     Map(MapError),
-    /// An expression without a comparison.
+    /// An expression without a comparison operator.
     #[error("a condition compares two expressions")]
     Lone(Span),
-    /// A comparison or a connective of other languages.
+    /// A comparison or connective of another language: `!=`, `&&`, `or`, ….
     #[error("conditions have no `{sign}`")]
     Sign {
-        /// As written.
+        /// The operator as written.
         sign: String,
-        /// Its bytes.
+        /// Bytes of the operator.
         span: Span,
     },
     /// A comparison inside parentheses.
     #[error("a comparison stands inside parentheses")]
     Enclosed(Span),
-    /// An index in a quotient, a remainder, an exclusive or, or a product of indices.
+    /// A side that is not affine: an index in a quotient, a remainder, an exclusive or, or a product of indices.
     #[error("a condition adds indices, each times a whole number")]
     NotAffine(Span),
-    /// Neither side has an index.
+    /// Neither side contains an index.
     #[error("neither side of the comparison has an index")]
     NoAxis {
-        /// The bytes of both sides.
+        /// Bytes of both sides.
         span: Span,
-        /// Whether a side has a symbol.
+        /// True if a side contains a symbol.
         has_symbols: bool,
     },
-    /// Too large.
+    /// The expression is too large.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// A comparison between two sides.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Relation {
     Less,
@@ -61,7 +61,7 @@ enum Relation {
     More,
 }
 
-/// The comparisons, the longest first.
+/// Operators in matching order: longer ones first.
 const RELATIONS: [(&str, Relation); 5] = [
     ("<=", Relation::AtMost),
     (">=", Relation::AtLeast),
@@ -70,13 +70,13 @@ const RELATIONS: [(&str, Relation); 5] = [
     (">", Relation::More),
 ];
 
-/// Comparisons and connectives of other languages, the longest first.
+/// Operators of other languages, longer ones first.
 const FOREIGN: [&str; 8] = ["!=", "<<", ">>", "&&", "||", "=>", "=<", "="];
 
-/// The predicate that a text means, over `Var::Axis`.
+/// Parses and resolves `text` into a predicate over `Var::Axis`.
 ///
 /// # Errors
-/// Every fault, in the text's order.
+/// Every error, in text order.
 pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<ConditionError>> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for span in conjuncts(text) {
@@ -88,7 +88,7 @@ pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<Cond
     if errors.is_empty() { Ok(Predicate { all }) } else { Err(errors) }
 }
 
-/// The parts of a text between the words `and`.
+/// Spans of the conditions between the words `and`.
 fn conjuncts(text: &str) -> Vec<Span> {
     let (mut parts, mut start) = (Vec::new(), 0);
     for at in words(text, "and") {
@@ -99,7 +99,7 @@ fn conjuncts(text: &str) -> Vec<Span> {
     parts
 }
 
-/// The positions at which a word stands by itself.
+/// Byte positions of a word, as a whole word.
 fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let is_part = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let bytes = text.as_bytes();
@@ -109,7 +109,7 @@ fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     })
 }
 
-/// Refuses connectives other than `and`.
+/// Rejects the connectives `or` and `not`.
 fn no_connective(text: &str, whole: &Span) -> Result<(), ConditionError> {
     let own = text.get(whole.clone()).unwrap_or_default();
     for word in ["or", "not"] {
@@ -164,7 +164,7 @@ fn comparisons(
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
-/// The sides of a chain of comparisons, and what is between them.
+/// Spans of the operands of a comparison chain, and the operators between them.
 fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), ConditionError> {
     let (mut spans, mut relations) = (Vec::new(), Vec::new());
     let (mut start, mut at) = (whole.start, whole.start);
@@ -203,16 +203,16 @@ fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), Conditi
     Ok((spans, relations))
 }
 
-/// The bytes without blanks at their ends.
+/// The span without leading and trailing whitespace.
 fn trimmed(text: &str, span: &Span) -> Span {
     let own = text.get(span.clone()).unwrap_or_default();
     let start = span.start + (own.len() - own.trim_start().len());
     start..start.max(span.start + own.trim_end().len())
 }
 
-/// One side, over `Var::Axis`.
+/// Resolves one operand to an expression over `Var::Axis`.
 fn side(text: &str, span: &Span, scope: MapScope<'_>) -> Result<Expr, Vec<ConditionError>> {
-    // Blanks stand for what is before it, so that places are those in the text.
+    // Leading blanks keep the spans relative to the whole text.
     let mut own = " ".repeat(span.start);
     own.push_str(text.get(span.clone()).unwrap_or_default());
     let ast: IndexAst =
@@ -233,12 +233,12 @@ fn has_axes(expr: &Expr) -> bool {
     expr.mentions(&|var| !matches!(var, Var::Symbol(_)))
 }
 
-/// Whether no variable has a say.
+/// True if the expression contains no variable.
 fn is_number(expr: &Expr) -> bool {
     !expr.mentions(&|_| true)
 }
 
-/// Whether an expression is a sum of axes times integers, and of parts without axes.
+/// True if the expression is affine in the axes, with integer coefficients.
 fn is_affine(expr: &Expr) -> bool {
     if !has_axes(expr) {
         return true;

@@ -1,42 +1,41 @@
-//! The Hilbert curve of any box: a path that visits every cell once, and keeps to a neighbourhood as long as it can.
+//! Hilbert curves of arbitrary rectangles: a path that visits every cell once and preserves locality.
 //!
-//! A box is as long as the path goes and as broad as it turns aside: the path starts at `(0, 0)` and ends at the other
-//! end of its length. A box of more than one and a half times its breadth is cut in two across its length. Any other is
-//! cut in three: along one half of the breadth, across the whole length in the other half, and back. The first cut
-//! is at an even place wherever that is possible, so that the parts end where the next one starts.
-//! In a square whose side is a power of two that is the order of Hilbert.
+//! In a box of `length` by `breadth`, the path starts at `(0, 0)` and ends at the far end of the length. A box with `2
+//! * length > 3 * breadth` splits into two along its length; any other splits into three: the first half of the length
+//! in one half of the breadth, the whole length in the other half of the breadth, then the second half of the length
+//! back. The first split is at an even position where possible, so that each block ends next to the start of the
+//! following one. For a square whose side is a power of two, this is Hilbert's order.
 //!
-//! Source: Hilbert, 1891, for squares; the generalisation to rectangles by cuts in two and three is known as "gilbert".
+//! Source: Hilbert, 1891, for squares; the generalization to rectangles is known as "gilbert".
 //!
-//! Every step goes to one of the four neighbours. Where the longer side is odd and the shorter one even no path of such
-//! steps gets to the other end of the longer side: the path then has one diagonal step, or ends one cell before the
-//! other end if the shorter side is 2. Both directions are loops without recursion that follow the one part that holds
-//! the cell; nothing in them can fail or leave the box.
+//! Consecutive cells are 4-neighbors. If the longer side is odd and the shorter one even, no such path reaches the far
+//! end of the longer side: the path then has one diagonal step, or, for a shorter side of 2, ends one cell early. Both
+//! directions are iterative, descend into the one block that holds the cell, and neither fail nor leave the box.
 
-/// The most cells of a box: 2^22.
+/// Largest number of cells of a box: 2^22.
 pub const MAX_CELLS: u32 = 1 << 22;
 
-/// A box of cells, at least one and at most [`MAX_CELLS`].
+/// A box of 1 to [`MAX_CELLS`] cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CurveGrid {
     rows: u32,
     columns: u32,
 }
 
-/// Where the path goes in a box: `length` cells along it, `breadth` aside.
+/// A block of the recursion: `length` cells along the path, `breadth` across it.
 #[derive(Debug, Clone, Copy)]
 struct CurveBlock {
     length: i64,
     breadth: i64,
 }
 
-/// How a run goes on.
+/// Subdivision of a block.
 enum CurveSplit {
-    /// One row of cells, or one column.
+    /// One row or one column: no further split.
     Line,
-    /// Two runs one after the other: the length of the first.
+    /// Two blocks in sequence; the length of the first.
     Two(i64),
-    /// There, across and back: the breadth of the way there, and the length that it takes.
+    /// Three blocks: first half, across and back. The breadth of the outer two, and the length of the first.
     Three(i64, i64),
 }
 
@@ -53,34 +52,34 @@ impl CurveBlock {
     }
 }
 
-/// `n` rounded up to an even number.
+/// `n` rounded up to an even integer.
 fn even(n: i64) -> i64 {
     n + n % 2
 }
 
 impl CurveGrid {
-    /// A box of so many rows and columns; `None` with no cell, or more than [`MAX_CELLS`].
+    /// A box of `rows` by `columns`; `None` if it has no cells, or more than [`MAX_CELLS`].
     pub fn new(rows: u32, columns: u32) -> Option<Self> {
         let cells = u64::from(rows) * u64::from(columns);
         (1..=u64::from(MAX_CELLS)).contains(&cells).then_some(Self { rows, columns })
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn rows(self) -> u32 {
         self.rows
     }
 
-    /// How many columns.
+    /// Number of columns.
     pub fn columns(self) -> u32 {
         self.columns
     }
 
-    /// How many cells, at most [`MAX_CELLS`].
+    /// Number of cells, `rows * columns`.
     pub fn cells(self) -> u32 {
         self.rows * self.columns
     }
 
-    /// The path goes along the longer side, along the columns of a square.
+    /// The top-level block, along the longer side (along the columns of a square), and whether that is the columns.
     fn whole(self) -> (bool, CurveBlock) {
         let (rows, columns) = (i64::from(self.rows), i64::from(self.columns));
         if columns >= rows {
@@ -90,8 +89,8 @@ impl CurveGrid {
         }
     }
 
-    /// How many cells the path visits before it gets to `(row, column)`. An index outside the box counts as the nearest
-    /// one in it. In a box of 2 by 2, (1, 0) is 1 and (0, 1) is 3.
+    /// Position of the cell `(row, column)` on the curve, from 0. Indices outside the box are clamped. In a 2 by 2 box,
+    /// (1, 0) is 1 and (0, 1) is 3.
     pub fn distance(self, row: i128, column: i128) -> i128 {
         let (row, column) = (inside(row, self.rows), inside(column, self.columns));
         let (is_along_columns, mut run) = self.whole();
@@ -99,7 +98,7 @@ impl CurveGrid {
         let mut before = 0_i64;
         loop {
             match run.cut() {
-                // One of the two is 0.
+                // `along` or `aside` is 0.
                 CurveSplit::Line => return i128::from(before + along + aside),
                 CurveSplit::Two(length) if along < length => run.length = length,
                 CurveSplit::Two(length) => {
@@ -125,13 +124,13 @@ impl CurveGrid {
         }
     }
 
-    /// The cell that the path gets to after so many others, as `row * columns + column`. Before the first one it is the
-    /// first, after the last one the last. In a box of 2 by 2, after 3 others it is 1: row 0, column 1.
+    /// The cell at position `distance` on the curve, as `row * columns + column`; `distance` is clamped to the curve.
+    /// In a 2 by 2 box, position 3 is cell 1: row 0, column 1.
     pub fn cell(self, distance: i128) -> i128 {
         let mut left = inside(distance, self.cells());
         let (is_along_columns, mut run) = self.whole();
         let columns = i64::from(self.columns);
-        // What a step along the path and one aside add to the cell.
+        // Increments of the cell per step along and across the path.
         let (mut along, mut aside) = if is_along_columns { (1, columns) } else { (columns, 1) };
         let mut cell = 0_i64;
         loop {
@@ -168,7 +167,7 @@ impl CurveGrid {
     }
 }
 
-/// The index of `0..extent` that is nearest.
+/// `index` clamped to `0..extent`.
 fn inside(index: i128, extent: u32) -> i64 {
     let last = i64::from(extent) - 1;
     i64::try_from(index.clamp(0, i128::from(last))).unwrap_or(last)

@@ -1,4 +1,4 @@
-//! Places on a curve in the normal form: there and back is where one was.
+//! Normal form of Hilbert curve operations: position and cell cancel as inverses.
 
 use crate::curve::CurveGrid;
 use crate::expr::{BinOp, ExprError, apply};
@@ -7,7 +7,7 @@ use crate::poly::Poly;
 use crate::simplify::Facts;
 
 impl Facts {
-    /// How far along a curve a cell is: that of the cell at `d`, where `d` lies on the curve, is `d`.
+    /// Normal form of `hilbert(row, column)`; for the row and column of the cell at `d`, `d` in range, it is `d`.
     pub(crate) fn distance(
         &self,
         grid: CurveGrid,
@@ -30,7 +30,8 @@ impl Facts {
         Ok(Poly::op(BinOp::Hilbert(grid), row, column))
     }
 
-    /// The cell at a distance along a curve: at that of a cell of the box it is the cell.
+    /// Normal form of `hilbert_cell(distance)`; for the position of a cell `(row, column)` in the box, `row * columns +
+    /// column`.
     pub(crate) fn cell(&self, grid: CurveGrid, distance: Poly) -> Result<Poly, ExprError> {
         if let Some(distance) = distance.as_constant() {
             return Ok(Poly::constant(apply(BinOp::HilbertCell(grid), distance, 0)?));
@@ -45,14 +46,14 @@ impl Facts {
         Ok(Poly::op(BinOp::HilbertCell(grid), distance, Poly::zero()))
     }
 
-    /// Whether `0 <= p < extent` for all values.
+    /// True if `0 <= p < extent` is proven for all values of the variables.
     fn stays_below(&self, p: &Poly, extent: u32) -> Result<bool, ExprError> {
         let left = Poly::constant(i128::from(extent) - 1).sub(p)?;
         Ok(self.at_least_zero(p)? && self.at_least_zero(&left)?)
     }
 }
 
-/// `(cell, d)` of a polynomial that is the cell at `d`, or a quotient or remainder of it.
+/// `(cell, d)` if `p` is the cell at `d`, or its row (`//`) or column (`%`).
 fn cell_in(grid: CurveGrid, p: &Poly) -> Option<(Poly, &Poly)> {
     let cell = match p.as_atom()? {
         Atom::Op(BinOp::FloorDiv | BinOp::Mod, x, _) => &**x,

@@ -1,5 +1,5 @@
-//! The independent parts of a layout that has no inverse expression as a whole: each axis is told by the targets that
-//! read it, and most parts have an inverse of their own. What has none is searched for, in that part alone.
+//! Independent components of a layout without a closed-form inverse. Most components have an inverse of their own; the
+//! search for an element is limited to those that do not.
 
 use alloc::vec::Vec;
 
@@ -9,37 +9,37 @@ use crate::physical::groups;
 use crate::proof::{Claim, components, solve_axes};
 use crate::simplify::Facts;
 
-/// Axes with the targets that read them and no others.
+/// A connected set of axes and the targets that read them; no other target reads these axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutComponent {
     /// Logical axes, ascending.
     pub axes: Vec<usize>,
     /// Positions in [`LayoutDecomposition::targets`], ascending.
     pub targets: Vec<usize>,
-    /// At least 0 on elements: the conditions of the domain on these axes, over `Var::Axis`.
+    /// Domain conditions on these axes, over `Var::Axis`: each is at least 0 on elements.
     pub within: Vec<Expr>,
-    /// One index per axis over `Var::Storage(k)`, k the position of a target; `None` where it has to be searched for. On
-    /// slots that hold no element it may give any index, outside the extents too.
+    /// One index per axis over `Var::Storage(k)`, k a position in the targets; `None` if it must be searched for. On
+    /// slots without an element it may return any index, even one outside the extents.
     pub inverse: Option<Vec<Expr>>,
 }
 
-/// A layout as independent parts.
+/// A layout as independent components.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutDecomposition {
-    /// Indices over `Var::Axis` that tell every element from every other: the storage indices, or the offset alone where
-    /// strides decide it.
+    /// Indices over `Var::Axis` that identify an element: the storage indices, or the offset alone if explicit strides
+    /// determine it.
     pub targets: Vec<Expr>,
-    /// How many values each target takes.
+    /// Number of values of each target.
     pub slots: Vec<Expr>,
-    /// The value of each target at a physical index, over `Var::Physical`. In a gap between storage axes it is beyond the
-    /// slots, or that of a neighbour.
+    /// The value of each target at a physical index, over `Var::Physical`. In a gap between storage axes the value is
+    /// out of range, or belongs to a neighboring slot.
     pub at: Vec<Expr>,
-    /// The parts, by their first axis.
+    /// The components, ordered by their first axis.
     pub components: Vec<LayoutComponent>,
 }
 
 impl Layout {
-    /// The layout as independent parts, for the search of the element at a physical index.
+    /// Splits the layout into independent components, to search for the element at a physical index.
     ///
     /// # Errors
     /// [`ExprError`] when an expression would be too large.
@@ -86,7 +86,7 @@ impl Layout {
         Ok(LayoutDecomposition { targets, slots, at, components: parts })
     }
 
-    /// What is known of the axes.
+    /// Extents of the logical axes as facts.
     pub(crate) fn facts(&self) -> Result<Facts, ExprError> {
         let mut facts = Facts::new(&self.symbols);
         for (k, axis) in (0_u32..).zip(&self.logical) {
@@ -95,7 +95,7 @@ impl Layout {
         Ok(facts)
     }
 
-    /// The targets at a physical index, over `Var::Physical`.
+    /// The targets in terms of `Var::Physical`.
     fn targets_at(&self, strided: bool) -> Result<Vec<Expr>, ExprError> {
         use crate::expr::BinOp::{FloorDiv, Mod, Sub};
         let physical = |g: usize| {
@@ -121,7 +121,7 @@ impl Layout {
             let pitch = self.physical_strides.get(g).ok_or(ExprError::Unbound)?;
             for k in group {
                 let stride = self.strides.get(k).ok_or(ExprError::Unbound)?;
-                // A stride is so many steps along its physical axis.
+                // The stride in units of the pitch of its physical axis.
                 let step = match (stride.as_const(), pitch.as_const()) {
                     (Some(stride), Some(pitch)) => Expr::constant(stride / pitch.max(1)),
                     _ => Expr::binary(FloorDiv, stride, pitch)?,

@@ -1,8 +1,8 @@
-//! Ranges of indices that subtract. `x + y - y` spans no more than `x`, which the text alone does not say.
+//! Ranges of indices that subtract: `x + y - y` spans no more than `x`, which syntactic intervals miss.
 //!
-//! The terms of a sum that share axes with a subtracted one span the values that they take together: all of them are
-//! visited where they are few, else the normal form bounds them. Of the axes in it nothing is known then but that they
-//! count from 0, so that `e % k` stays a whole block. All other terms span what is written.
+//! Terms of a sum that share axes with a subtracted term form a group, which is bounded as a whole: by enumeration if
+//! it has few index tuples, otherwise by the normal form. The normal form is computed with unbounded axes (only `axis
+//! >= 0` is known), so that `e % k` keeps spanning a whole block. Other terms keep their syntactic interval.
 
 use alloc::vec::Vec;
 
@@ -13,13 +13,13 @@ use crate::proof::{EnumerationDomain, extremes};
 use crate::simplify::{Facts, Interval};
 use crate::written_extent::{interval, negated, operation};
 
-/// An extent that is as good as none: sums of products with it stay within 128 bits.
+/// Practically unbounded extent; sums of products with it still fit 128 bits.
 const ANY: i128 = 1 << 62;
 
-/// Indices up to which the values of a difference are visited.
+/// Largest number of index tuples that are enumerated.
 const VISITED: i128 = 1 << 16;
 
-/// The interval of an index of a map.
+/// Interval of an index of a map.
 pub(crate) fn interval_of_index(
     expr: &Expr,
     range: &dyn Fn(Var) -> Option<Interval>,
@@ -38,7 +38,7 @@ pub(crate) fn interval_of_index(
     DifferenceBounds { range, facts, free }.interval(expr)
 }
 
-/// Whether any part of an expression is taken off another, but of what a remainder is of: that spans its block.
+/// True if the expression subtracts, except inside a remainder, which always spans its whole block.
 fn subtracts(expr: &Expr) -> bool {
     match expr.node() {
         ExprNode::Const(value) => *value < 0,
@@ -48,24 +48,24 @@ fn subtracts(expr: &Expr) -> bool {
     }
 }
 
-/// A term of a sum, and whether it is taken off.
+/// A term of a sum, with its sign.
 #[derive(Clone)]
 struct SignedTerm {
     expr: Expr,
     is_subtracted: bool,
 }
 
-/// Terms that share axes, one with the next.
+/// Terms connected by shared axes.
 struct TermGroup {
     terms: Vec<SignedTerm>,
     vars: Vec<Var>,
 }
 
-/// Indices that subtract, with the ranges of their variables.
+/// Interval analysis of indices that subtract, given the ranges of their variables.
 struct DifferenceBounds<'a> {
     range: &'a dyn Fn(Var) -> Option<Interval>,
     facts: &'a Facts,
-    /// What is known of axes of any extent.
+    /// Facts about unbounded axes.
     free: Facts,
 }
 
@@ -120,14 +120,14 @@ impl DifferenceBounds<'_> {
         if let Some(visited) = self.bounds_by_enumeration(&whole, &group.vars)? {
             return Ok(visited);
         }
-        // A normal form too large for the integers says nothing.
+        // If the normal form overflows, the syntactic interval remains.
         match self.bounds_of_normal_form(&whole) {
             Ok(normal) => self.intersect(written, normal),
             Err(_) => Ok(written),
         }
     }
 
-    /// The least and the greatest value; `None` where a symbol has a say, or there are too many indices.
+    /// Exact bounds by enumeration; `None` if a symbol occurs or there are more than [`VISITED`] index tuples.
     fn bounds_by_enumeration(
         &self,
         expr: &Expr,
@@ -170,7 +170,7 @@ impl DifferenceBounds<'_> {
         self.intersect(sum, self.bounds_of_poly(&self.quotients_as_digits(&form)?)?)
     }
 
-    /// The bounds of a normal form, term by term; the constant is one of them.
+    /// Bounds of a normal form: the sum of the intervals of its terms.
     fn bounds_of_poly(&self, form: &Poly) -> Result<Interval, ExprError> {
         let mut sum = Interval { low: Poly::zero(), high: Poly::zero() };
         for (monomial, coefficient) in form.terms() {
@@ -184,7 +184,7 @@ impl DifferenceBounds<'_> {
         Ok(sum)
     }
 
-    /// Of each bound the tighter one, where it is known which it is.
+    /// The tighter bound on each side, where the order is provable.
     fn intersect(&self, a: Interval, b: Interval) -> Result<Interval, ExprError> {
         let raises = self.facts.at_least_zero(&b.low.sub(&a.low)?)?;
         let lowers = self.facts.at_least_zero(&a.high.sub(&b.high)?)?;
@@ -194,8 +194,8 @@ impl DifferenceBounds<'_> {
         })
     }
 
-    /// The sum with `x % k` written as `x - x // k * k`, and quotients that are subtracted as the digits that are left:
-    /// `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
+    /// Rewrites `x % k` to `x - x // k * k`, then folds subtracted quotients into digits: `y % 8 - y % 4` becomes `y //
+    /// 4 % 2 * 4`.
     fn quotients_as_digits(&self, form: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();
         for (monomial, coefficient) in form.terms() {
@@ -218,7 +218,7 @@ impl DifferenceBounds<'_> {
         Ok(sum)
     }
 
-    /// The sum with one subtracted quotient less; `None` where none goes.
+    /// Folds one subtracted quotient into a digit; `None` if none folds.
     fn fold_subtracted_quotient(&self, sum: &Poly) -> Result<Option<Poly>, ExprError> {
         let quotients: Vec<(&Poly, i128, i128)> = sum.terms().filter_map(quotient).collect();
         for (x, divisor, coefficient) in quotients.iter().filter(|(.., c)| *c < 0) {
@@ -243,7 +243,7 @@ impl DifferenceBounds<'_> {
     }
 }
 
-/// The terms of a sum.
+/// Flattens a sum into signed terms.
 fn collect_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<SignedTerm>) {
     match expr.node() {
         ExprNode::Bin(BinOp::Add, a, b) => {
@@ -259,7 +259,7 @@ fn collect_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<SignedTerm>) 
     }
 }
 
-/// The terms by the axes that they share.
+/// Connected components of the terms, by shared axes.
 fn groups(terms: &[SignedTerm]) -> Vec<TermGroup> {
     let mut groups: Vec<TermGroup> = Vec::new();
     for term in terms {
@@ -280,12 +280,12 @@ fn groups(terms: &[SignedTerm]) -> Vec<TermGroup> {
     groups
 }
 
-/// How many terms are subtracted.
+/// Number of terms with a negative coefficient.
 fn negative_terms(sum: &Poly) -> usize {
     sum.terms().filter(|(_, coefficient)| *coefficient < 0).count()
 }
 
-/// `(x, k, c)` of a term `x // k * c` with a constant `k`.
+/// `(x, k, c)` if the term is `x // k * c` with a constant `k`.
 fn quotient((monomial, coefficient): (&Monomial, i128)) -> Option<(&Poly, i128, i128)> {
     match &**monomial {
         [Atom::Op(BinOp::FloorDiv, x, k)] => Some((x, k.as_constant()?, coefficient)),
@@ -297,7 +297,7 @@ fn quotient((monomial, coefficient): (&Monomial, i128)) -> Option<(&Poly, i128, 
 mod tests {
     use super::*;
 
-    /// A sum of differences of `x0` and `x1`, each with a constant inside, from the digits of `seed`.
+    /// A sum of differences of `x0` and `x1`, each with a constant inside, from the base-7 digits of `seed`.
     fn sum_of(seed: i128) -> Expr {
         let digit = |place: u32, count: i128| seed / 7_i128.pow(place) % count;
         let axes = [0, 1].map(|axis| Expr::var(Var::Storage(axis)));
@@ -320,7 +320,7 @@ mod tests {
         sum
     }
 
-    /// Sums are visited up to 65,536 indices, and bounded by their normal form above: it bounds the small ones too.
+    /// Normal-form bounds apply above 65,536 index tuples; they must also hold for small sums.
     #[test]
     fn the_normal_form_of_a_difference_holds_each_value() {
         let extents = [12, 7];

@@ -1,4 +1,4 @@
-//! Joining the digits of one number that stand side by side, and folding a quotient into a remainder.
+//! Joining adjacent digits of one value, and folding quotients into remainders.
 
 use crate::expr::{BinOp, ExprError};
 use crate::monomial::{Atom, Monomial};
@@ -6,7 +6,7 @@ use crate::poly::Poly;
 use crate::simplify::Facts;
 
 impl Facts {
-    /// Joins neighbouring digits of one number until nothing changes.
+    /// Joins adjacent digits of one value until a fixed point.
     pub(crate) fn join_digits(&self, mut p: Poly) -> Result<Poly, ExprError> {
         while let Some(joined) = self.join_once(&p)? {
             p = joined;
@@ -15,7 +15,7 @@ impl Facts {
     }
 
     fn join_once(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
-        // A term joins with others.
+        // Rewrites combine at least two terms.
         if p.len() < 2 {
             return Ok(None);
         }
@@ -37,7 +37,7 @@ impl Facts {
         Ok(None)
     }
 
-    /// `c * (x//a % b)`, the term `lower`, `+ c*b * (x//(a*b) [% d])` becomes `c * (x//a [% (b*d)])`.
+    /// Rewrites `c * (x//a % b) + c*b * (x//(a*b) [% d])` to `c * (x//a [% (b*d)])`; `lower` is the first term.
     fn join_upper(
         &self,
         p: &Poly,
@@ -51,7 +51,7 @@ impl Facts {
             return Ok(None);
         };
         let upper_start = a.mul(b)?;
-        // The quotient as a polynomial of its own: a number that ends at its range (x//(a*b) with no `%`).
+        // The upper digit as a single term; without `%` it is the most significant digit.
         for (monomial, found) in p.terms() {
             if found != upper_coefficient || monomial.len() != upper_monomial.len() + 1 {
                 continue;
@@ -75,7 +75,7 @@ impl Facts {
                 return Ok(Some(sum.add_owned(&whole.mul(&weight)?)?));
             }
         }
-        // The quotient may have simplified to something that is no atom: try it as a polynomial of several terms.
+        // The upper quotient may have simplified to a sum: match it as a polynomial of several terms.
         if p.len() < 3 {
             return Ok(None);
         }
@@ -89,8 +89,8 @@ impl Facts {
         Ok(None)
     }
 
-    /// `c * (x//s) - c*b * (x//(s*b))` becomes `c * (x//s % b)`; with `s = 1`, `c*x - c*b*(x//b)` becomes `c*(x % b)`.
-    /// The term with the larger divisor is `upper`.
+    /// Rewrites `c * (x//s) - c*b * (x//(s*b))` to `c * (x//s % b)`; with `s = 1`, `c*x - c*b*(x//b)` to `c * (x % b)`.
+    /// `upper` is the term with the larger divisor.
     fn fold_quotient(
         &self,
         p: &Poly,
@@ -124,7 +124,7 @@ impl Facts {
     }
 }
 
-/// `number // start % count`; without a count a bare quotient.
+/// `number // start % count`; a plain quotient if `count` is `None`.
 #[derive(Debug, Clone, Copy)]
 struct DigitTerm<'a> {
     number: &'a Poly,
@@ -147,7 +147,7 @@ impl<'a> DigitTerm<'a> {
     }
 }
 
-/// The `s` of every `x // s` in `p`.
+/// The divisors `s` of all `x // s` in `p`.
 fn quotient_starts<'a>(p: &'a Poly, x: &'a Poly) -> impl Iterator<Item = &'a Poly> {
     let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
     atoms.filter_map(move |atom| match atom {

@@ -1,9 +1,9 @@
-//! Integer expressions: the tree, its constructors, evaluation and substitution.
+//! Integer expressions: nodes, constructors, evaluation and substitution.
 //!
 //! An [`Expr`] is an immutable tree of 128-bit integers and variables under Python's `+ - * // % & ^`. Every node
-//! knows its depth and size, and no constructor builds a tree beyond [`MAX_DEPTH`] or [`MAX_SIZE`]: walking,
-//! dropping and printing an expression never exhaust the stack or the memory, whatever text it came from.
-//! This module gives no text (see [`crate::parse`], [`crate::print`]) and rewrites nothing (see [`crate::simplify`]).
+//! stores its depth and size, and no constructor builds a tree beyond [`MAX_DEPTH`] or [`MAX_SIZE`], so that
+//! traversing, dropping and printing an expression cannot exhaust the stack or memory. Text is handled by
+//! [`crate::parse`] and [`crate::print`], rewriting by [`crate::simplify`].
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -12,21 +12,21 @@ use thiserror::Error;
 
 use crate::curve::CurveGrid;
 
-/// The deepest tree that a constructor builds, in nodes from the root to a leaf.
+/// Maximum depth of an expression, in nodes from the root to a leaf.
 pub const MAX_DEPTH: u32 = 1024;
-/// The largest tree that a constructor builds, in nodes; a shared subtree counts each time it appears.
+/// Maximum size of an expression, in nodes; a shared subtree counts once per occurrence.
 pub const MAX_SIZE: u32 = 1 << 16;
 
-/// Why an expression could not be built or evaluated.
+/// An error from building or evaluating an expression.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ExprError {
-    /// The tree would be deeper than [`MAX_DEPTH`] or larger than [`MAX_SIZE`].
+    /// The expression would exceed [`MAX_DEPTH`] or [`MAX_SIZE`].
     #[error("the expression grows beyond {MAX_SIZE} terms or {MAX_DEPTH} levels")]
     TooLarge,
-    /// A value left the range of integers: 64 bits in what a user writes, 128 in what is derived from it.
+    /// A value does not fit: 64 bits for user-written integers, 128 for derived ones.
     #[error("a value in the expression does not fit 64 bits")]
     Overflow,
-    /// A divisor was zero or negative when evaluated.
+    /// A divisor is zero or negative.
     #[error("a divisor is not positive")]
     Divisor,
     /// A variable has no value in the given environment.
@@ -34,22 +34,22 @@ pub enum ExprError {
     Unbound,
 }
 
-/// What a variable of an expression stands for. Indices count from 0, outermost first.
+/// A variable of an expression. Indices count from 0, outermost first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Var {
     /// A logical axis of the tensor.
     Axis(u32),
-    /// A storage axis: what a step of the layout produced.
+    /// A storage axis, the result of a layout step.
     Storage(u32),
     /// A physical index, one per group of storage axes: `p0`, `p1`, ….
     Physical(u32),
     /// A digit of an axis, in proofs and loop nests.
     Digit(u32),
-    /// A symbol: an extent known at run time.
+    /// A symbol: an integer known only at run time.
     Symbol(u32),
 }
 
-/// A binary operator. `FloorDiv` and `Mod` round towards minus infinity, as in Python.
+/// A binary operator. `FloorDiv` and `Mod` round toward minus infinity, as in Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BinOp {
     /// `a + b`
@@ -66,16 +66,15 @@ pub enum BinOp {
     And,
     /// `a ^ b` on two's complement
     Xor,
-    /// The smaller of the two; only derived expressions (loop bounds) hold it, no text parses to it.
+    /// `min(a, b)`; in derived expressions (loop bounds) only, never parsed.
     Min,
-    /// The larger of the two; only derived expressions hold it.
+    /// `max(a, b)`; in derived expressions only, never parsed.
     Max,
-    /// `hilbert(a, b)`: how far along the Hilbert curve of a box the cell in row `a` and column `b` is, from 0 below the
-    /// box's cells. Beyond the box it is that of the nearest cell, so that it never fails.
+    /// `hilbert(a, b)`: position of the cell in row `a` and column `b` on the Hilbert curve of a box, from 0. Arguments
+    /// are clamped to the box, so that evaluation never fails.
     Hilbert(CurveGrid),
-    /// `row * columns + column` of the cell that is `a` along the Hilbert curve of a box; `b` is not read, and always 0.
-    /// Only derived expressions hold it. Before the first cell it gives the first, after the last one the last: slots of
-    /// padding have some cell too.
+    /// `row * columns + column` of the cell at position `a` on the Hilbert curve of a box; `b` is always 0 and ignored.
+    /// In derived expressions only. `a` is clamped to the curve, because padding slots evaluate it too.
     HilbertCell(CurveGrid),
 }
 
@@ -99,12 +98,12 @@ struct ExprData {
     size: u32,
 }
 
-/// An integer expression; cheap to clone. Ordered and hashed by structure.
+/// An integer expression, reference-counted. Ordered and hashed by structure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Expr(Arc<ExprData>);
 
 impl Expr {
-    /// The integer `value`.
+    /// The constant `value`.
     pub fn constant(value: i128) -> Self {
         Self::leaf(ExprNode::Const(value))
     }
@@ -114,7 +113,7 @@ impl Expr {
         Self::leaf(ExprNode::Var(var))
     }
 
-    /// `a op b`, as written: nothing is folded.
+    /// `a op b`, without folding.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`] beyond [`MAX_DEPTH`] or [`MAX_SIZE`].
@@ -124,7 +123,7 @@ impl Expr {
         Self::bounded(ExprNode::Bin(op, a.clone(), b.clone()), depth, size)
     }
 
-    /// `-a`, as written.
+    /// `-a`, without folding.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`] beyond [`MAX_DEPTH`] or [`MAX_SIZE`].
@@ -152,17 +151,17 @@ impl Expr {
         &self.0.node
     }
 
-    /// A number that no other tree has while this one lives; clones have the same.
+    /// Identity of the allocation: equal for clones, unique among live expressions.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// How many nodes the tree has; a shared subtree counts each time.
+    /// Number of nodes; a shared subtree counts once per occurrence.
     pub fn size(&self) -> u32 {
         self.0.size
     }
 
-    /// The value when the expression is a lone integer, as written (`Some(3)` for `3`, `None` for `1 + 2`).
+    /// The value of an integer literal (`Some(3)` for `3`, `None` for `1 + 2`).
     pub fn as_const(&self) -> Option<i128> {
         match self.node() {
             ExprNode::Const(value) => Some(*value),
@@ -170,7 +169,7 @@ impl Expr {
         }
     }
 
-    /// The variable when the expression is a lone variable.
+    /// The variable, if the expression is a single variable.
     pub fn as_var(&self) -> Option<Var> {
         match self.node() {
             ExprNode::Var(var) => Some(*var),
@@ -178,7 +177,7 @@ impl Expr {
         }
     }
 
-    /// Every variable that occurs, in order.
+    /// The set of variables that occur.
     pub fn vars(&self) -> BTreeSet<Var> {
         let mut vars = BTreeSet::new();
         self.collect_vars(&mut vars);
@@ -199,7 +198,7 @@ impl Expr {
         }
     }
 
-    /// Whether a variable for which `test` holds occurs.
+    /// True if a variable that satisfies `test` occurs.
     pub fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
         match self.node() {
             ExprNode::Const(_) => false,
@@ -209,10 +208,10 @@ impl Expr {
         }
     }
 
-    /// The expression with every variable replaced by what `value` gives; `None` keeps the variable.
+    /// The expression with every variable replaced by `value(var)`; `None` keeps the variable.
     ///
     /// # Errors
-    /// [`ExprError::TooLarge`] when the result would be.
+    /// [`ExprError::TooLarge`].
     pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Expr>) -> Result<Self, ExprError> {
         match self.node() {
             ExprNode::Const(_) => Ok(self.clone()),
@@ -224,8 +223,8 @@ impl Expr {
         }
     }
 
-    /// The value under an assignment of the variables: checked 128-bit arithmetic, floor division.
-    /// `7 // 2` is 3, `-7 // 2` is -4, `-7 % 2` is 1.
+    /// The value under an assignment of the variables, in checked 128-bit arithmetic with floor division. `7 // 2` is
+    /// 3, `-7 // 2` is -4, `-7 % 2` is 1.
     ///
     /// # Errors
     /// [`ExprError::Unbound`], [`ExprError::Overflow`], [`ExprError::Divisor`].
@@ -239,7 +238,7 @@ impl Expr {
     }
 }
 
-/// One operation on integers: checked, with floor division.
+/// Applies one operation to integers, checked, with floor division.
 ///
 /// # Errors
 /// [`ExprError::Overflow`]; [`ExprError::Divisor`] for a divisor below 1.
@@ -249,7 +248,7 @@ pub fn apply(op: BinOp, a: i128, b: i128) -> Result<i128, ExprError> {
         BinOp::Sub => a.checked_sub(b),
         BinOp::Mul => a.checked_mul(b),
         BinOp::FloorDiv | BinOp::Mod if b <= 0 => return Err(ExprError::Divisor),
-        // For a positive divisor Euclid's division is floor division.
+        // For a positive divisor, Euclidean division is floor division.
         BinOp::FloorDiv => a.checked_div_euclid(b),
         BinOp::Mod => a.checked_rem_euclid(b),
         BinOp::And => Some(a & b),
@@ -262,7 +261,7 @@ pub fn apply(op: BinOp, a: i128, b: i128) -> Result<i128, ExprError> {
     value.ok_or(ExprError::Overflow)
 }
 
-/// Comparison operators of predicates.
+/// A comparison operator of a predicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CompareOp {
     /// `==`
@@ -273,22 +272,22 @@ pub enum CompareOp {
     Ge,
 }
 
-/// One comparison `a op b`.
+/// A comparison `left op right`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExprComparison {
-    /// The left side.
+    /// The left operand.
     pub left: Expr,
     /// The operator.
     pub op: CompareOp,
-    /// The right side.
+    /// The right operand.
     pub right: Expr,
 }
 
 impl ExprComparison {
-    /// Whether it holds under an assignment.
+    /// Truth value under an assignment.
     ///
     /// # Errors
-    /// As [`Expr::evaluate`].
+    /// Those of [`Expr::evaluate`].
     pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
         let (left, right) = (self.left.evaluate(value)?, self.right.evaluate(value)?);
         Ok(match self.op {
@@ -298,7 +297,7 @@ impl ExprComparison {
         })
     }
 
-    /// Expressions that are all at least 0 where the comparison holds, and only there: `b - a - 1` for `a < b`.
+    /// Expressions that are all non-negative exactly where the comparison holds: `b - a - 1` for `a < b`.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].
@@ -316,18 +315,18 @@ impl ExprComparison {
     }
 }
 
-/// A predicate: all of its comparisons hold. Empty is true.
+/// A conjunction of comparisons; empty is true.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Predicate {
-    /// The comparisons, all of which must hold.
+    /// The conjuncts.
     pub all: alloc::vec::Vec<ExprComparison>,
 }
 
 impl Predicate {
-    /// Whether every comparison holds under an assignment.
+    /// Truth value under an assignment.
     ///
     /// # Errors
-    /// As [`Expr::evaluate`].
+    /// Those of [`Expr::evaluate`].
     pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
         for comparison in &self.all {
             if !comparison.evaluate(value)? {
@@ -337,7 +336,7 @@ impl Predicate {
         Ok(true)
     }
 
-    /// The predicate with its variables replaced.
+    /// The predicate with every variable replaced by `value(var)`; `None` keeps the variable.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].
@@ -352,7 +351,7 @@ impl Predicate {
         Ok(Self { all: self.all.iter().map(replaced).collect::<Result<_, ExprError>>()? })
     }
 
-    /// Expressions that are all at least 0 where the predicate holds, and only there.
+    /// Expressions that are all non-negative exactly where the predicate holds.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].

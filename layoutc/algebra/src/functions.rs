@@ -1,11 +1,11 @@
-//! Functions of index expressions: orders in which neighbours in a box stay neighbours in memory, as sums of bits. The
-//! Hilbert curve is none: it is an operation of its own (see [`crate::curve`]).
+//! Functions of index expressions that expand to sums of bits: Z-order and bit reversal. The Hilbert curve is an
+//! operation of its own instead (see [`crate::curve`]).
 
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// `bit` of `x`, which has `bits` bits.
+/// Bit `bit` of the `bits`-bit value `x`.
 fn bit_of(x: &Expr, bit: u32, bits: u32) -> Result<Expr, ExprError> {
     let high = match bit {
         0 => x.clone(),
@@ -17,7 +17,7 @@ fn bit_of(x: &Expr, bit: u32, bits: u32) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Mod, &high, &Expr::constant(2))
 }
 
-/// Bits put together: each `(bit, place)` counts 2^place.
+/// Sum of `bit * 2^place` over all `(bit, place)`.
 fn join_bits(bits: &[(Expr, u32)]) -> Result<Expr, ExprError> {
     let mut sum: Option<Expr> = None;
     for (bit, place) in bits {
@@ -33,10 +33,11 @@ fn join_bits(bits: &[(Expr, u32)]) -> Result<Expr, ExprError> {
     Ok(sum.unwrap_or_else(|| Expr::constant(0)))
 }
 
-/// The number of Z-order: the bits of the arguments by turns, the last argument's lowest bit lowest. An argument that
-/// has run out of bits is left out. `parts` are the arguments, each below 2^bits; all their bits together are at most 62.
+/// Z-order (Morton) index: interleaves the bits of the arguments, the last argument least significant. Arguments may
+/// differ in width; one without bits left is skipped. `parts` holds each argument and its number of bits, at most 62 in
+/// total.
 ///
-/// Source: Morton, 1966. On a box of 8 by 8, (1, 0) goes to 2 and (0, 1) to 1.
+/// Source: Morton, 1966. On an 8 by 8 box, (1, 0) maps to 2 and (0, 1) to 1.
 ///
 /// # Errors
 /// [`ExprError::Overflow`] beyond 62 bits, [`ExprError::TooLarge`].
@@ -56,7 +57,7 @@ pub fn morton(parts: &[(Expr, u32)]) -> Result<Expr, ExprError> {
     join_bits(&placed)
 }
 
-/// The lowest `bits` bits of `x`, at most 62, in reverse: of 4 bits, 1 goes to 8.
+/// Reverses the lowest `bits` bits of `x`, at most 62: with 4 bits, 1 maps to 8.
 ///
 /// # Errors
 /// [`ExprError::Overflow`] beyond 62 bits, [`ExprError::TooLarge`].
@@ -66,7 +67,7 @@ pub fn bitrev(x: &Expr, bits: u32) -> Result<Expr, ExprError> {
     }
     let mut placed = Vec::new();
     for bit in 0..bits {
-        // Higher bits are cut off: none is the last of `x`.
+        // `u32::MAX`: no bit is the most significant one of `x`, so that higher bits are masked off.
         placed.push((bit_of(x, bit, u32::MAX)?, bits - 1 - bit));
     }
     join_bits(&placed)

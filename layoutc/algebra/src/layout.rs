@@ -1,4 +1,4 @@
-//! A proven layout: everything that is known of where a tensor's elements live.
+//! Proven layouts: the index map of a tensor with its inverse, strides, padding and proof.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,50 +7,50 @@ use crate::digits::Digits;
 use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::swizzle::Swizzle;
 
-/// An axis: a name and how many indices it has.
+/// An axis: a name and an extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// The name, unique within its list.
+    /// The name, unique among the axes of one list.
     pub name: String,
-    /// The extent, an expression over symbols only, simplified; an integer when static.
+    /// The extent, a simplified expression over symbols; a constant if static.
     pub extent: Expr,
 }
 
-/// An extent known only at run time, and what is promised of it.
+/// A run-time extent, with its declared range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// The name.
+    /// The name in expressions.
     pub name: String,
-    /// The least value, at least 0.
+    /// Lower bound, at least 0.
     pub min: i128,
-    /// The greatest value.
+    /// Upper bound.
     pub max: i128,
-    /// Every value is a multiple of this, at least 1.
+    /// Divisor of every value, at least 1.
     pub multiple: i128,
 }
 
-/// What the proof says of a layout.
+/// Result of the proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every slot of the physical shape holds exactly one element.
+    /// Every slot of the physical shape holds exactly one element: no padding.
     Bijective,
-    /// Every element has a slot of its own; some slots hold none.
+    /// Injective: every element has its own slot, and some slots are padding.
     Padded,
 }
 
-/// How a verdict was reached.
+/// The proof technique behind a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofMethod {
-    /// Read off the mixed-radix normal form.
+    /// The mixed-radix normal form.
     Digits,
-    /// The same, with linear algebra over `GF(2)` for the bits that an XOR mixes.
+    /// The mixed-radix normal form, plus linear algebra over `GF(2)` for bits combined by XOR.
     Gf2,
-    /// By visiting every element of at least one independent component.
+    /// Enumeration of all elements of at least one independent component.
     Enumeration,
 }
 
 impl ProofMethod {
-    /// How a whole is proven whose parts are proven so.
+    /// The technique that names a proof composed of two.
     pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Enumeration, _) | (_, Self::Enumeration) => Self::Enumeration,
@@ -60,84 +60,84 @@ impl ProofMethod {
     }
 }
 
-/// What the targets of a layout's digits are.
+/// The targets of a layout's digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DigitTargets {
     /// One target per storage axis: its index.
     Storage,
-    /// One target in all: the offset in the flat buffer, where strides are given and only it can be one-to-one.
+    /// A single target, the offset in the flat buffer: strides are explicit, and only the offset can be injective.
     Offset,
 }
 
-/// The first element of a tensor, at index 0 of every axis, at an aligned place.
+/// Alignment of the first element, the one at index 0 along every axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlignedOrigin {
-    /// Where the first element is in the flat buffer, over symbols: with an aligned base this is aligned too.
+    /// Offset of the first element in the flat buffer, over symbols; aligned if the base address is.
     pub offset: Expr,
-    /// What its byte offset is a multiple of.
+    /// Divisor of the byte offset.
     pub alignment_bytes: u64,
-    /// Bits of one element.
+    /// Size of an element in bits.
     pub element_bits: u32,
 }
 
-/// A layout whose verdict is proven. Lists are outermost first; counts are elements of the tensor's own type.
+/// A layout with a proven verdict. Lists are outermost first; quantities are in elements.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// The symbols that the extents may mention: `Var::Symbol(k)` is `symbols[k]`.
+    /// Symbols of the extents: `Var::Symbol(k)` is `symbols[k]`.
     pub symbols: Vec<Symbol>,
-    /// The tensor's axes: `Var::Axis(k)` is `logical[k]`.
+    /// Logical axes: `Var::Axis(k)` is `logical[k]`.
     pub logical: Vec<Axis>,
-    /// The axes that the steps made: `Var::Storage(k)` is `storage[k]`.
+    /// Storage axes, the result of the steps: `Var::Storage(k)` is `storage[k]`.
     pub storage: Vec<Axis>,
-    /// One index per storage axis, over `Var::Axis` (and symbols), simplified.
+    /// One index per storage axis, over `Var::Axis` and symbols, simplified.
     pub storage_map: Vec<Expr>,
-    /// After which storage axes a separator stands: the position of the last axis of each group but the last.
+    /// Axis separators: the position of the last storage axis of every group except the last.
     pub separators: Vec<usize>,
-    /// One extent per group of storage axes: the shape of the memory.
+    /// Extents of the physical axes, one per group of storage axes.
     pub physical_shape: Vec<Expr>,
-    /// Elements between neighbours along each physical axis, in the flat buffer (pitch included).
+    /// Stride of each physical axis in the flat buffer, pitch included.
     pub physical_strides: Vec<Expr>,
-    /// Elements between neighbours along each storage axis, in the flat buffer; before the swizzle, if there is one.
+    /// Stride of each storage axis in the flat buffer, before the swizzle.
     pub strides: Vec<Expr>,
     /// One index per physical axis, over `Var::Axis`, simplified.
     pub physical_map: Vec<Expr>,
-    /// The element's offset in the flat buffer, over `Var::Axis`, simplified.
+    /// Offset in the flat buffer, over `Var::Axis`, simplified.
     pub offset: Expr,
-    /// Which indices of the logical box are elements, over `Var::Axis`; `None` when all are. The maps say nothing of the
-    /// others, and no slot is theirs.
+    /// The logical indices that are elements, over `Var::Axis`; `None` if all are. The maps are undefined on the
+    /// others, which have no slots.
     pub domain: Option<Predicate>,
-    /// The logical index in terms of `Var::Physical`; `None` only under [`ProofMethod::Enumeration`].
+    /// The logical index over `Var::Physical`; `None` only under [`ProofMethod::Enumeration`].
     pub inverse: Option<Vec<Expr>>,
-    /// True on the physical indices that hold an element, over `Var::Physical`; `None` when all do (or no inverse is known).
+    /// True for the physical indices that hold an element, over `Var::Physical`; `None` if all do, or there is no
+    /// inverse.
     pub valid: Option<Predicate>,
-    /// The verdict.
+    /// The proven verdict.
     pub verdict: Verdict,
-    /// How it was reached.
+    /// The proof technique.
     pub proof: ProofMethod,
-    /// The normal form, where the layout has one. Every chain of it carries axes.
+    /// Mixed-radix normal form, if the layout has one. Every chain carries axes.
     pub digits: Option<Digits>,
-    /// What the targets of the normal form are.
+    /// The targets of the normal form.
     pub digit_targets: DigitTargets,
-    /// How the index along the last physical axis is swizzled, after the strides have made it.
+    /// Swizzle of the index along the last physical axis, applied after the strides.
     pub swizzle: Option<Swizzle>,
-    /// How many elements the tensor has: those of its domain.
+    /// Number of elements: those of the domain.
     pub logical_elements: Expr,
-    /// How many slots the flat buffer has (pitch included).
+    /// Number of slots of the flat buffer, pitch included.
     pub physical_elements: Expr,
-    /// The base address' alignment.
+    /// Alignment of the base address, in bytes.
     pub alignment_bytes: u64,
-    /// Slots in front of all others along the last physical axis, over symbols: what is added to that index besides what
-    /// the storage axes give.
+    /// Leading slots along the last physical axis, over symbols: added to the index that the storage axes give.
     pub lead: Expr,
-    /// Where the first element is aligned, if that is asked for.
+    /// Alignment of the first element, if requested.
     pub origin: Option<AlignedOrigin>,
 }
 
 impl Layout {
-    /// The layout as one of the same axes in another order: `order[k]` is the position that axis k of the result has now.
+    /// Permutes the logical axes: axis k of the result is axis `order[k]` of this layout.
     ///
     /// # Errors
-    /// [`ExprError`] when an expression would be too large.
+    /// [`ExprError`] when an expression grows too large.
     pub fn permuted(&self, order: &[usize]) -> Result<Self, ExprError> {
         let renamed = |var| match var {
             Var::Axis(own) => {

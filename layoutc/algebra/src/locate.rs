@@ -1,4 +1,4 @@
-//! Where an element lives, and who lives at a physical index: numbers in, numbers out.
+//! Numeric lookup: the location of an element, and the element at a physical index.
 
 use alloc::vec::Vec;
 
@@ -9,48 +9,48 @@ use crate::expr::{Expr, ExprError, Var};
 use crate::layout::Layout;
 use crate::proof::{EnumerationDomain, find, value_of};
 
-/// Where an element lives.
+/// Location of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementLocation {
     /// One index per storage axis.
     pub storage: Vec<i128>,
     /// One index per physical axis.
     pub physical: Vec<i128>,
-    /// Elements from the start of the flat buffer.
+    /// Offset in the flat buffer, in elements.
     pub offset: i128,
 }
 
-/// Why a location cannot be given.
+/// An error from looking up an element.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ElementLocationError {
-    /// Another number of coordinates than axes.
+    /// The number of coordinates differs from the number of axes.
     #[error("{given} coordinates for {axes} axes")]
     Rank {
-        /// How many were given.
+        /// Number of coordinates given.
         given: usize,
-        /// How many axes there are.
+        /// Number of axes.
         axes: usize,
     },
-    /// A coordinate that is not below its extent, or negative.
+    /// A coordinate that is negative, or not below its extent.
     #[error("coordinate {axis} is {value}, and the extent is {extent}")]
     OutOfBounds {
-        /// Which coordinate.
+        /// Position of the axis.
         axis: usize,
-        /// Its value.
+        /// The coordinate.
         value: i128,
-        /// The extent there.
+        /// The extent of the axis.
         extent: i128,
     },
-    /// An index of the box that is no element: the domain leaves it out.
+    /// An index of the logical box that the domain excludes.
     #[error("the domain leaves this index out")]
     NoElement,
-    /// Too large, or beyond the integers.
+    /// Evaluation fails.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
 impl Layout {
-    /// Where the element at `logical` lives; `symbols` gives every symbol its value.
+    /// Location of the element at `logical`; `symbols` holds the value of every symbol.
     ///
     /// # Errors
     /// [`ElementLocationError`].
@@ -74,7 +74,7 @@ impl Layout {
         })
     }
 
-    /// Whether an index of the logical box is an element: one of the domain.
+    /// True if an index of the logical box is an element, that is, in the domain.
     ///
     /// # Errors
     /// [`ExprError`].
@@ -83,7 +83,7 @@ impl Layout {
         self.domain.as_ref().map_or(Ok(true), |domain| domain.evaluate(&at))
     }
 
-    /// The element that lives at `physical`, or `None` for padding.
+    /// The element at `physical`, or `None` for padding.
     ///
     /// # Errors
     /// [`ElementLocationError`].
@@ -106,7 +106,7 @@ impl Layout {
         Ok(Some(inverse.iter().map(|index| index.evaluate(&at)).collect::<Result<_, _>>()?))
     }
 
-    /// The element at a physical index of a layout without an inverse expression: part by part.
+    /// Like [`Layout::element_at`] without an inverse expression: component by component.
     fn search(
         &self,
         physical: &[i128],
@@ -140,7 +140,7 @@ impl Layout {
                 }
             }
         }
-        // Targets without axes must be met too, and a gap is none of them.
+        // Also checks targets without axes and gaps, which no component covers.
         if !self.holds(&logical, symbols)? {
             return Ok(None);
         }
@@ -148,7 +148,7 @@ impl Layout {
         Ok((place.physical == physical).then_some(logical))
     }
 
-    /// The indices of a part's axes where its targets have these values; `None` where no element has.
+    /// The indices of a component's axes at which its targets have the values `wanted`; `None` if there are none.
     fn solve_component(
         &self,
         part: &LayoutComponent,
@@ -196,7 +196,7 @@ impl Layout {
         Ok(find(&domain, &wanted)?)
     }
 
-    /// Whether `strides` decide the offset: then the storage axes are not told apart by it.
+    /// True if the storage indices cannot be read off the offset: strides that do not nest or are 0, or symbols.
     pub(crate) fn is_strided(&self) -> bool {
         let slots =
             self.storage.iter().try_fold(1_i128, |n, a| n.checked_mul(a.extent.as_const()?));
@@ -208,7 +208,7 @@ impl Layout {
                 _ => false,
             }
         });
-        // A stride of 0 tells no index.
+        // A stride of 0 loses its index.
         let told = self.strides.iter().all(|stride| stride.as_const() != Some(0));
         slots.is_none() || !nested || !told
     }

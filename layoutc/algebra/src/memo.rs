@@ -1,4 +1,4 @@
-//! Normal forms of expressions that share their parts, each found once.
+//! Memoized normal forms, for expressions with shared subtrees.
 
 use alloc::collections::BTreeMap;
 use core::cell::RefCell;
@@ -7,11 +7,11 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode};
 use crate::poly::Poly;
 use crate::simplify::Facts;
 
-/// Facts with the normal forms found by them so far.
+/// Facts with a cache of the normal forms of divisions.
 #[derive(Debug)]
 pub(crate) struct MemoizedFacts<'a> {
     facts: &'a Facts,
-    /// By identity; the expression is kept, so that no other takes its place.
+    /// By [`Expr::identity`]; holding the expression keeps its address from being reused.
     known: RefCell<BTreeMap<usize, (Expr, Poly)>>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> MemoizedFacts<'a> {
     /// [`Facts::normalize`].
     pub(crate) fn normalize(&self, expr: &Expr) -> Result<Poly, ExprError> {
         let form = |part: &Expr| self.normalize(part);
-        // Divisions are what takes time.
+        // Only divisions are expensive enough to cache.
         let ExprNode::Bin(BinOp::FloorDiv | BinOp::Mod, ..) = expr.node() else {
             return self.facts.combine(expr, &form);
         };

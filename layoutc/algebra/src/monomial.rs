@@ -1,4 +1,4 @@
-//! Atoms, what polynomials treat as indivisible, and products of them.
+//! Atoms, the indivisible factors of polynomials, and products of them.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -8,17 +8,17 @@ use core::ops::Deref;
 use crate::expr::{BinOp, Var};
 use crate::poly::Poly;
 
-/// What the ring treats as indivisible.
+/// A factor that the polynomial ring treats as indivisible.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Atom {
-    /// A variable. `Var::Symbol(k)` stands for the symbol divided by what it is a multiple of.
+    /// A variable. `Var::Symbol(k)` is the symbol divided by its declared multiple.
     Var(Var),
-    /// `//`, `%`, `&`, `^`, min, max or a place on a curve of two polynomials; never a ring operation.
+    /// `//`, `%`, `&`, `^`, min, max or a Hilbert curve operation on two polynomials; never a ring operation.
     Op(BinOp, Arc<Poly>, Arc<Poly>),
 }
 
 impl Atom {
-    /// Whether a variable for which `test` holds occurs.
+    /// True if a variable that satisfies `test` occurs.
     pub(crate) fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
         match self {
             Atom::Var(var) => test(*var),
@@ -26,13 +26,13 @@ impl Atom {
         }
     }
 
-    /// Whether only symbols occur.
+    /// True if all variables are symbols.
     pub(crate) fn is_symbolic(&self) -> bool {
         !self.mentions(&|var| !matches!(var, Var::Symbol(_)))
     }
 }
 
-/// A product of atoms, sorted; empty is 1. It reads as the slice of its atoms, and ranks as that does.
+/// A product of atoms, sorted; empty is 1. Dereferences to the slice of its atoms, and is ordered like it.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Monomial {
     #[default]
@@ -91,7 +91,7 @@ impl Monomial {
         }
     }
 
-    /// The product of all atoms but the one at `at`.
+    /// The product of all atoms except the one at `at`.
     pub(crate) fn without(&self, at: usize) -> Self {
         if self.len() < 2 {
             return Self::One;
@@ -100,7 +100,7 @@ impl Monomial {
         others.map(|(_, atom)| atom.clone()).collect::<Vec<_>>().into()
     }
 
-    /// `self / divisor` when every atom of the divisor occurs.
+    /// `self / divisor`, if every atom of the divisor occurs.
     pub(crate) fn divided_by(&self, divisor: &Self) -> Option<Self> {
         if divisor.is_empty() {
             return Some(self.clone());

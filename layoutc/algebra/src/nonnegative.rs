@@ -1,5 +1,5 @@
-//! Polynomials over symbols that are never negative: each symbol at its ends where the polynomial is straight or
-//! monotonic along it, halves of its range elsewhere; and quotients weakened to what they divide.
+//! Proofs that polynomials over symbols are non-negative: each symbol at the ends of its range where the polynomial is
+//! linear or monotonic in it, bisection of its range otherwise; quotients are replaced by their rational bounds.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -9,18 +9,18 @@ use crate::monomial::{Atom, Monomial};
 use crate::poly::{Poly, gcd};
 use crate::simplify::Facts;
 
-/// How often a quotient is weakened to what it divides.
+/// Maximum number of quotients replaced by their bounds.
 const MAX_RELAXATIONS: usize = 8;
-/// How many polynomials one question may lead to.
+/// Maximum number of polynomials examined per query.
 const MAX_STEPS: u32 = 400;
-/// The most atoms of a polynomial that is looked at along each of them.
+/// Maximum number of distinct atoms of a polynomial that is split by atoms.
 const MAX_ATOMS: usize = 8;
 
 /// Least and greatest value of each atom.
 type AtomBounds<'a> = BTreeMap<&'a Atom, (i128, i128)>;
 
 impl Facts {
-    /// Whether a polynomial is at least 0 for all values of variables and symbols.
+    /// True if a polynomial is proven non-negative for all values of indices and symbols.
     pub(crate) fn at_least_zero(&self, p: &Poly) -> Result<bool, ExprError> {
         if let Some(value) = p.as_constant() {
             return Ok(value >= 0);
@@ -38,7 +38,7 @@ impl Facts {
         self.is_never_negative(&goal)
     }
 
-    /// Whether a polynomial over symbols is at least 0, every atom counted by itself.
+    /// True if a polynomial over symbols is proven non-negative, with atoms treated as independent.
     pub(crate) fn is_never_negative(&self, p: &Poly) -> Result<bool, ExprError> {
         let (least, greatest) = self.numeric(p)?;
         if least >= 0 || greatest < 0 || !repeats(p) {
@@ -57,8 +57,9 @@ impl Facts {
         Ok(is_nonnegative_in_box(p, &bounds, &mut left).unwrap_or(false))
     }
 
-    /// What is at least 0 only where `p` is, for whole numbers: the most nested quotient `x // d`, times `d`, taken as
-    /// `x - d + 1` or `x`. `None` when there is nothing to weaken.
+    /// A polynomial whose non-negativity implies that of `p`: replaces the deepest quotient `x // d` by its lower bound
+    /// `(x - d + 1) / d` where its coefficient is positive, by `x / d` where it is negative, and clears the
+    /// denominator. `None` if there is no quotient to replace.
     fn weaken_quotient(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
         let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
         let quotients = atoms.filter(|atom| matches!(atom, Atom::Op(BinOp::FloorDiv, ..)));
@@ -89,13 +90,13 @@ impl Facts {
             let bound = part(&up).mul(&lower)?.add_owned(&part(&down).mul(x)?)?;
             return Ok(Some(rest.add_owned(&bound)?));
         }
-        // p >= 0 where d*p > -d.
+        // `p` is an integer, so `p >= 0` follows from `d*p > -d`.
         let whole = rest.mul(d)?.add_owned(&up.mul(&lower)?)?.add_owned(&down.mul(x)?)?;
         Ok(Some(whole.add_owned(d)?.plus(-1)?))
     }
 }
 
-/// Whether an atom occurs in several terms, or more than once in one: bounds of the terms alone are not exact.
+/// True if an atom occurs more than once, so that bounding terms separately is not exact.
 fn repeats(p: &Poly) -> bool {
     let mut seen: Vec<&Atom> = Vec::new();
     for atom in p.terms().flat_map(|(monomial, _)| monomial.iter()) {
@@ -107,7 +108,7 @@ fn repeats(p: &Poly) -> bool {
     false
 }
 
-/// How many operations are nested in one another.
+/// Nesting depth of operations.
 fn depth(atom: &Atom) -> usize {
     match atom {
         Atom::Var(_) => 0,
@@ -118,7 +119,7 @@ fn depth(atom: &Atom) -> usize {
     }
 }
 
-/// Least value of a polynomial in a box, each term by itself.
+/// Lower bound of a polynomial in a box: the sum of the minima of its terms.
 fn least(p: &Poly, bounds: &AtomBounds<'_>) -> Option<i128> {
     let mut low = 0_i128;
     for (monomial, coefficient) in p.terms() {
@@ -139,7 +140,7 @@ fn least(p: &Poly, bounds: &AtomBounds<'_>) -> Option<i128> {
     Some(low)
 }
 
-/// Whether a polynomial is at least 0 in a box; `None` where that takes too many steps or numbers that are too great.
+/// True if a polynomial is proven non-negative in a box; `None` if the step budget runs out or arithmetic overflows.
 fn is_nonnegative_in_box(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> Option<bool> {
     *left = left.checked_sub(1)?;
     if least(p, bounds)? >= 0 {
@@ -174,7 +175,7 @@ fn is_nonnegative_in_box(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> O
     )
 }
 
-/// The atom that occurs most often; none where each occurs once.
+/// The atom with the most occurrences; `None` if each occurs once.
 fn most_frequent<'a>(p: &Poly, bounds: &AtomBounds<'a>) -> Option<&'a Atom> {
     let count = |atom: &Atom| {
         p.terms().map(|(monomial, _)| monomial.iter().filter(|own| *own == atom).count()).sum()
@@ -184,7 +185,7 @@ fn most_frequent<'a>(p: &Poly, bounds: &AtomBounds<'a>) -> Option<&'a Atom> {
     most.filter(|(_, count)| *count > 1).map(|(atom, _)| atom)
 }
 
-/// The polynomial by the powers of an atom.
+/// Coefficients of the polynomial by powers of `atom`.
 fn by_powers(p: &Poly, atom: &Atom) -> Option<Vec<Poly>> {
     let mut powers: Vec<Poly> = Vec::new();
     for (monomial, coefficient) in p.terms() {
@@ -198,7 +199,7 @@ fn by_powers(p: &Poly, atom: &Atom) -> Option<Vec<Poly>> {
     Some(powers)
 }
 
-/// The value of `powers[0] + powers[1] * x + powers[2] * x^2 + …`.
+/// `powers[0] + powers[1] * x + powers[2] * x^2 + …`.
 fn at(powers: &[Poly], x: i128) -> Option<Poly> {
     let mut sum = Poly::zero();
     for part in powers.iter().rev() {
@@ -207,7 +208,7 @@ fn at(powers: &[Poly], x: i128) -> Option<Poly> {
     Some(sum)
 }
 
-/// What one step of the atom adds: `(x + 1)^k - x^k` for each power.
+/// Forward difference in `atom`: the sum of `powers[k] * ((x + 1)^k - x^k)`.
 fn difference(powers: &[Poly], atom: &Atom) -> Option<Poly> {
     let own = Poly::atom(atom.clone());
     let next = own.plus(1).ok()?;

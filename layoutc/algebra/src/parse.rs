@@ -1,6 +1,6 @@
-//! The text of maps and expressions: tokens, spanned trees. No name is looked up here (see [`crate::map`]).
+//! Parser of maps and expressions: text to spanned trees. Names are resolved in [`crate::map`].
 //!
-//! Spans are UTF-8 bytes of the text. Parentheses nest at most [`MAX_NESTING`] deep and an expression holds at most
+//! Spans are UTF-8 byte ranges. Parentheses nest at most [`MAX_NESTING`] deep, and an expression has at most
 //! [`MAX_TERMS`] operators in a row, so that no text exhausts the stack.
 
 use alloc::boxed::Box;
@@ -12,28 +12,28 @@ use thiserror::Error;
 
 use crate::expr::BinOp;
 
-/// How deep parentheses, signs and calls may nest.
+/// Maximum nesting of parentheses, signs and calls.
 pub const MAX_NESTING: usize = 256;
-/// How many operators may follow one another without parentheses.
+/// Maximum number of consecutive operators without parentheses.
 pub const MAX_TERMS: usize = 512;
-/// The longest text, in bytes.
+/// Maximum length of a text, in bytes.
 pub const MAX_BYTES: usize = 1 << 16;
 
-/// Bytes of the text.
+/// A byte range of the text.
 pub type Span = Range<usize>;
 
-/// An expression with the place of every part.
+/// A parsed expression with spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexAst {
-    /// The bytes it was written in, its parentheses included.
+    /// Bytes of the expression, parentheses included.
     pub span: Span,
-    /// What it is.
+    /// The node.
     pub kind: IndexAstKind,
-    /// Nodes from here to the farthest leaf; at most [`MAX_TERMS`].
+    /// Nodes from here to the deepest leaf; at most [`MAX_TERMS`].
     depth: usize,
 }
 
-/// What an [`IndexAst`] is.
+/// A node of an [`IndexAst`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexAstKind {
     /// A literal, at most `2^63 - 1`.
@@ -42,77 +42,77 @@ pub enum IndexAstKind {
     Name(String),
     /// `-a`
     Neg(Box<IndexAst>),
-    /// `a op b`; the operator's own bytes.
+    /// `a op b`, with the span of the operator.
     Bin(BinOp, Span, Box<IndexAst>, Box<IndexAst>),
     /// `f(a, b)`
     Call(String, Vec<IndexAst>),
 }
 
-/// A parameter: `c`, or `*outer` for any number of axes.
+/// A map parameter: `c`, or `*outer` for any number of axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapParam {
-    /// The name.
+    /// The name, without `*`.
     pub name: String,
-    /// Whether it takes any number of axes.
+    /// True for `*name`.
     pub star: bool,
-    /// Its bytes.
+    /// Bytes of the parameter.
     pub span: Span,
 }
 
-/// One item of a map's right side.
+/// An item of the right side of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MapItemText {
     /// `name = expr : extent`
     Expr {
-        /// The written name of the storage axis.
+        /// The name of the storage axis, if written.
         name: Option<(String, Span)>,
-        /// The index.
+        /// The index expression.
         expr: IndexAst,
-        /// The stated extent.
+        /// The stated extent, if written.
         extent: Option<IndexAst>,
     },
     /// `*outer`
     Star(String, Span),
 }
 
-/// A map as written.
+/// A map as parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapText {
-    /// The parameters, when there is an arrow.
+    /// The parameters, if the map has an arrow.
     pub params: Option<Vec<MapParam>>,
-    /// The items.
+    /// The items of the right side.
     pub items: Vec<MapItemText>,
-    /// After which item (counted from 1) each `|` stands, with its bytes.
+    /// The separators `|`: number of items before each, and its span.
     pub separators: Vec<(usize, Span)>,
 }
 
-/// What is wrong with a text.
+/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseErrorKind {
-    /// Something else should stand here.
+    /// An unexpected token.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What may stand here.
+        /// Description of the expected token.
         expected: &'static str,
-        /// What stands here.
+        /// The token found.
         found: String,
     },
-    /// A character that no expression holds.
+    /// A character outside the language of expressions.
     #[error("`{0}` means nothing in an expression")]
     Character(char),
     /// `/` alone.
     #[error("`/` alone is no operator")]
     Slash,
-    /// A literal beyond 64 bits.
+    /// A literal that does not fit 64 bits.
     #[error("the literal has {digits} digits and does not fit 64 bits")]
     TooBig {
-        /// How many digits.
+        /// Number of digits.
         digits: usize,
     },
-    /// A literal with a leading zero, a `_` or letters.
+    /// A literal with a leading zero, an underscore or letters.
     #[error("literals are decimal, without leading zeros, `_` or letters")]
     Literal,
-    /// Nested too deep, too many terms in a row, or too long.
+    /// Nested too deeply, too many terms in a row, or too long.
     #[error(
         "the expression is nested deeper than {MAX_NESTING}, has over {MAX_TERMS} terms in a row or is too long"
     )]
@@ -120,24 +120,24 @@ pub enum ParseErrorKind {
     /// Two `*name` parameters.
     #[error("one `*` parameter at most")]
     TwoStars,
-    /// A separator with no axis on one side.
+    /// A separator without an axis on both sides.
     #[error("a separator needs an axis on both sides")]
     EmptyGroup,
 }
 
-/// What is wrong, and where.
+/// A syntax error with its span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// What.
+    /// The error.
     pub kind: ParseErrorKind,
-    /// Where.
+    /// Bytes of the error.
     pub span: Span,
 }
 
-/// Parses a map: `(n, c) -> (n, c // 4 | c % 4)`, or the items alone.
+/// Parses a map: `(n, c) -> (n, c // 4 | c % 4)`, or only its items.
 ///
 /// # Errors
-/// The first fault, with its place.
+/// The first syntax error.
 pub fn map(text: &str) -> Result<MapText, ParseError> {
     let tokens = tokenize(text)?;
     let mut parser = MapParser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
@@ -153,10 +153,10 @@ pub fn map(text: &str) -> Result<MapText, ParseError> {
     Ok(MapText { params, items, separators })
 }
 
-/// Parses one expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// The first fault, with its place.
+/// The first syntax error.
 pub fn expression(text: &str) -> Result<IndexAst, ParseError> {
     let tokens = tokenize(text)?;
     let mut parser = MapParser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
@@ -167,7 +167,7 @@ pub fn expression(text: &str) -> Result<IndexAst, ParseError> {
     }
 }
 
-/// Items, and the separators after them.
+/// Items, and the separators among them.
 type MapItemList = (Vec<MapItemText>, Vec<(usize, Span)>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -321,7 +321,7 @@ impl MapParser<'_> {
         None
     }
 
-    /// Whether the next token is a parenthesis that closes at the very last token.
+    /// True if the next token is a parenthesis that closes at the last token.
     fn wrapped_to_the_end(&self) -> bool {
         if self.peek() != Some(&MapTokenKind::Open) {
             return false;
@@ -415,7 +415,7 @@ impl MapParser<'_> {
         Ok(MapItemText::Expr { name, expr, extent })
     }
 
-    /// Operators that bind at least as tightly as `least`, by precedence climbing.
+    /// Parses operators of precedence `least` or higher, by precedence climbing.
     fn expr(&mut self, least: u8) -> Result<IndexAst, ParseError> {
         let mut left = self.unary()?;
         while let Some(MapTokenKind::Op(op)) = self.peek() {
@@ -482,7 +482,7 @@ impl MapParser<'_> {
                 self.at += 1;
                 let inner = self.expr(0)?;
                 let close = self.expect(&MapTokenKind::Close, "an operator or `)`")?;
-                // The parentheses belong to the operand: a caret below `(a + b) // 4` covers them.
+                // The span includes the parentheses: a caret below `(a + b) // 4` covers them.
                 Ok(IndexAst { span: span.start..close.end, ..inner })
             }
             _ => Err(self.unexpected("an axis, a number or `(`")),

@@ -1,7 +1,7 @@
-//! From storage axes to memory: groups between separators, strides, physical shape, pitch.
+//! Placement of storage axes in memory: separator groups, strides, physical shape, pitch.
 //!
-//! Source: TVM RFC 0039, buffers and flattening: the axes between two separators are one physical axis, row-major
-//! inside; without a separator the rank is 1.
+//! Source: TVM RFC 0039, buffers and flattening: the axes between two separators form one physical axis, row-major;
+//! without a separator the rank is 1.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,7 +12,7 @@ use crate::poly::gcd;
 use crate::simplify::Facts;
 use crate::swizzle::Swizzle;
 
-/// The positions of the storage axes of each group. Rank 0 is one group without axes.
+/// Positions of the storage axes of each group. Rank 0 has one empty group.
 pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let mut start = 0;
@@ -24,39 +24,40 @@ pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {
     groups
 }
 
-/// How the storage axes lie in memory.
+/// Strides and shape of the storage axes in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MemoryPlacement {
-    /// Per storage axis: elements of its own physical axis between neighbours.
+    /// Stride of each storage axis within its physical axis.
     pub(crate) local_strides: Vec<Expr>,
     /// Extents of the physical axes.
     pub(crate) shape: Vec<Expr>,
-    /// Per physical axis: elements of the flat buffer between neighbours.
+    /// Stride of each physical axis in the flat buffer.
     pub(crate) pitches: Vec<Expr>,
-    /// Slots in front of all others along the last physical axis.
+    /// Leading slots along the last physical axis.
     pub(crate) lead: Expr,
 }
 
-/// What the steps ask of the placement.
+/// Placement requested by the steps.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PlacementOptions {
-    /// Element strides of all axes, which then form one group.
+    /// Explicit element strides of all axes, which then form one group.
     pub(crate) strides: Option<Vec<Expr>>,
-    /// Storage axes along which every step is a multiple of so many bytes.
+    /// Storage axes whose stride must be a multiple of the given number of bytes.
     pub(crate) alignments: Vec<(usize, i128)>,
-    /// What the last physical extent is rounded up to besides the swizzle, in elements; 0 and 1 are nothing.
+    /// Divisor of the last physical extent besides the swizzle's, in elements; 0 and 1 have no effect.
     pub(crate) tail: i128,
-    /// What the byte offset of the first element is a multiple of; 0 if nothing is asked.
+    /// Alignment of the first element's byte offset; 0 if none is requested.
     pub(crate) origin: i128,
-    /// The slots in front that stand already: a window's are those of what it looks at.
+    /// Fixed number of leading slots: a window inherits that of its base layout.
     pub(crate) lead: Option<Expr>,
-    /// How the last physical index is swizzled.
+    /// Swizzle of the last physical index.
     pub(crate) swizzle: Option<Swizzle>,
-    /// Bits of one element.
+    /// Size of an element in bits.
     pub(crate) element_bits: u32,
 }
 
-/// `first` is the index of the first element along each storage axis, where it is to be aligned.
+/// Places the storage axes in memory. `first` holds the first element's index along each storage axis if it must be
+/// aligned.
 pub(crate) fn place(
     axes: &[Axis],
     separators: &[usize],
@@ -85,7 +86,7 @@ pub(crate) fn place(
         if !innermost && let Some(bytes) = minor_most.and_then(|k| demands.alignment(k)) {
             pitch = round_up(&pitch, demands.elements(bytes), facts)?;
         }
-        // Where rows begin at aligned places, the first element need be aligned in its row alone.
+        // With aligned rows, the first element needs alignment only within its row.
         if g + 2 == groups.len() && demands.origin > 0 {
             pitch = round_up(&pitch, demands.elements(demands.origin), facts)?;
         }
@@ -96,7 +97,7 @@ pub(crate) fn place(
                 && (innermost || Some(k) != minor_most)
             {
                 let whole = demands.elements(bytes);
-                // What every value of the pitch is a multiple of.
+                // A common divisor of all values of the pitch.
                 let known = facts.normalize(&pitch)?.terms().fold(0, |n, (_, c)| gcd(n, c));
                 let shared = gcd(known, whole).max(1);
                 stride = round_up(&stride, whole / shared, facts)?;
@@ -106,7 +107,7 @@ pub(crate) fn place(
             if let Some(slot) = local_strides.get_mut(k) {
                 *slot = stride;
             }
-            // An empty axis leaves the strides of the others as they would be with one index.
+            // An axis of extent 0 leaves the strides of the others as if its extent were 1.
             let counted = if own.as_const() == Some(0) { Expr::constant(1) } else { own };
             stride = facts.simplify(&Expr::binary(
                 BinOp::Mul,
@@ -146,8 +147,8 @@ impl PlacementOptions {
         self.alignments.iter().find(|(k, _)| *k == axis).map(|(_, bytes)| *bytes)
     }
 
-    /// How many slots go before `extent` others so that the first element, at index `first` of axes with these
-    /// strides, is aligned; none where there is no element.
+    /// Number of leading slots that align the first element, at index `first` of axes with these strides; 0 if the
+    /// extent is 0.
     fn lead(
         &self,
         extent: &Expr,
@@ -165,7 +166,7 @@ impl PlacementOptions {
         for (index, stride) in first.iter().zip(strides) {
             at = Expr::binary(BinOp::Add, &at, &Expr::binary(BinOp::Mul, index, stride)?)?;
         }
-        // -at % whole, with nothing below 0 in it.
+        // `-at % whole` as `last - (at + last) % whole`, free of negative values.
         let whole = self.elements(self.origin);
         let last = Expr::constant(whole - 1);
         let up = Expr::binary(BinOp::Add, &at, &last)?;
@@ -173,7 +174,7 @@ impl PlacementOptions {
         facts.simplify(&Expr::binary(BinOp::Sub, &last, &rest)?)
     }
 
-    /// The last physical extent rounded up as `tail` asks, and so far that the swizzle stays inside.
+    /// The last physical extent, rounded up to `tail` and to the swizzle's reach.
     fn rounded(&self, extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
         let mut multiple = self.tail.max(1);
         let mut rounded = round_up(extent, multiple, facts)?;
@@ -184,14 +185,14 @@ impl PlacementOptions {
             if own == multiple {
                 break;
             }
-            // What is rounded up may end in a run of other folded bits.
+            // Rounding up may set more folded bits, which extends the reach.
             multiple = own;
             rounded = round_up(extent, multiple, facts)?;
         }
         Ok(rounded)
     }
 
-    /// The fewest elements whose size is a multiple of `bytes`: 16 of 4 bytes for 64.
+    /// The fewest elements whose size is a multiple of `bytes`: 16 four-byte elements for 64.
     pub(crate) fn elements(&self, bytes: i128) -> i128 {
         let bits = bytes.saturating_mul(8);
         bits / gcd(bits, i128::from(self.element_bits.max(1))).max(1)
@@ -208,7 +209,7 @@ fn round_up(value: &Expr, multiple: i128, facts: &Facts) -> Result<Expr, ExprErr
     facts.simplify(&Expr::binary(BinOp::Mul, &blocks, &k)?)
 }
 
-/// The largest offset + 1: CuTe's cosize. 0 when an axis is empty.
+/// Largest offset plus 1 (CuTe's cosize); 0 if an axis is empty.
 fn cosize(axes: &[Axis], strides: &[Expr], facts: &Facts) -> Result<Expr, ExprError> {
     if axes.iter().any(|axis| axis.extent.as_const() == Some(0)) {
         return Ok(Expr::constant(0));

@@ -1,8 +1,8 @@
-//! The ring part of the normal form: polynomials with integer coefficients over atoms.
+//! Polynomials with integer coefficients over atoms: the ring part of the normal form.
 //!
-//! An atom is a variable or an operation that the ring does not know (`//`, `%`, `&`, `^`, min, max) on polynomials in
-//! normal form. Nothing here knows the range of a variable; [`crate::simplify`] does.
-//! Polynomials are copied a lot: operands are shared, and neither a constant nor a lone atom takes memory of its own.
+//! An atom is a variable or a non-ring operation (`//`, `%`, `&`, `^`, min, max, curves) on polynomials in normal form.
+//! Ranges of variables are handled by [`crate::simplify`]. Polynomials are cloned often: operands are shared, and
+//! neither a constant nor a single atom allocates.
 
 use alloc::sync::Arc;
 use alloc::vec;
@@ -12,18 +12,18 @@ use core::cmp::Ordering;
 use crate::expr::{BinOp, ExprError, Var};
 use crate::monomial::{Atom, Monomial};
 
-/// The most terms that a polynomial may have.
+/// Maximum number of terms.
 const MAX_TERMS: usize = 4096;
-/// Steps of one division by a sum of several terms.
+/// Maximum number of steps of a division by a sum of several terms.
 const MAX_DIVISIONS: usize = 256;
-/// So many terms are put one by one where they belong.
+/// Up to this many terms are inserted one by one instead of merged.
 const FEW_TERMS: usize = 4;
 
-/// A sum of monomials with coefficients that are not 0; empty is 0.
+/// A sum of monomials with nonzero coefficients; empty is 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Poly {
     constant: i128,
-    /// By monomial; none of them is 1.
+    /// Sorted by monomial; none is 1.
     terms: Vec<(Monomial, i128)>,
 }
 
@@ -46,7 +46,7 @@ impl Poly {
         Self::default()
     }
 
-    /// 1, for what borrows it.
+    /// A static 1 to borrow.
     pub(crate) fn one() -> &'static Self {
         static ONE: Poly = Poly { constant: 1, terms: Vec::new() };
         &ONE
@@ -73,13 +73,13 @@ impl Poly {
         Self { constant: 0, terms }
     }
 
-    /// Terms that are in order, distinct and not 0.
+    /// Checks the size; `terms` are sorted, distinct and nonzero.
     fn bounded(constant: i128, terms: Vec<(Monomial, i128)>) -> Result<Self, ExprError> {
         let sum = Self { constant, terms };
         if sum.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(sum) }
     }
 
-    /// The terms by monomial, the constant first.
+    /// The terms sorted by monomial, the constant first.
     pub(crate) fn terms(&self) -> impl DoubleEndedIterator<Item = (&Monomial, i128)> {
         let constant = (self.constant != 0).then_some((&ONE, self.constant));
         let others = self.terms.iter().map(|(monomial, coefficient)| (monomial, *coefficient));
@@ -94,7 +94,7 @@ impl Poly {
         self.as_constant() == Some(0)
     }
 
-    /// The value when the polynomial is a constant.
+    /// The value, if the polynomial is constant.
     pub(crate) fn as_constant(&self) -> Option<i128> {
         self.terms.is_empty().then_some(self.constant)
     }
@@ -104,17 +104,17 @@ impl Poly {
         self.constant
     }
 
-    /// The only term, if there is exactly one.
+    /// The term, if there is exactly one.
     pub(crate) fn as_term(&self) -> Option<(&Monomial, i128)> {
         if self.len() == 1 { self.terms().next() } else { None }
     }
 
-    /// The atom when the polynomial is one atom with coefficient 1.
+    /// The atom, if the polynomial is a single atom with coefficient 1.
     pub(crate) fn as_atom(&self) -> Option<&Atom> {
         self.as_atom_plus_constant().filter(|(_, constant)| *constant == 0).map(|(atom, _)| atom)
     }
 
-    /// The atom and the constant when the polynomial is their sum.
+    /// `(atom, constant)`, if the polynomial is their sum.
     pub(crate) fn as_atom_plus_constant(&self) -> Option<(&Atom, i128)> {
         match self.terms.as_slice() {
             [(Monomial::Single(atom), 1)] => Some((atom, self.constant)),
@@ -131,7 +131,7 @@ impl Poly {
         if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
     }
 
-    /// [`Poly::add_term`] without a bound.
+    /// [`Poly::add_term`] without the size check.
     fn put(&mut self, monomial: &Monomial, coefficient: i128) -> Result<(), ExprError> {
         let add = |held: i128| held.checked_add(coefficient).ok_or(ExprError::Overflow);
         if monomial.is_empty() {
@@ -156,17 +156,17 @@ impl Poly {
         self.add_scaled(other, 1)
     }
 
-    /// [`Poly::add`] that goes on with the terms of `self`.
+    /// [`Poly::add`] that reuses the allocation of `self`.
     pub(crate) fn add_owned(self, other: &Poly) -> Result<Self, ExprError> {
         self.add_scaled_owned(other, 1)
     }
 
-    /// [`Poly::sub`] that goes on with the terms of `self`.
+    /// [`Poly::sub`] that reuses the allocation of `self`.
     pub(crate) fn sub_owned(self, other: &Poly) -> Result<Self, ExprError> {
         self.add_scaled_owned(other, -1)
     }
 
-    /// [`Poly::add_scaled`] that goes on with the terms of `self` where few are put between them.
+    /// [`Poly::add_scaled`] that reuses the allocation of `self` if `other` has few terms.
     fn add_scaled_owned(mut self, other: &Poly, factor: i128) -> Result<Self, ExprError> {
         if other.terms.len() > FEW_TERMS {
             return self.add_scaled(other, factor);
@@ -177,7 +177,7 @@ impl Poly {
         Self::bounded(self.constant, self.terms)
     }
 
-    /// `self + other * factor`, for a factor that is not 0.
+    /// `self + other * factor`, `factor != 0`.
     fn add_scaled(&self, other: &Poly, factor: i128) -> Result<Self, ExprError> {
         let scaled = |c: i128| c.checked_mul(factor).ok_or(ExprError::Overflow);
         let sum = |a: i128, b: i128| a.checked_add(b).ok_or(ExprError::Overflow);
@@ -236,8 +236,8 @@ impl Poly {
         Ok(product)
     }
 
-    /// `(quotient, rest)` with `self = divisor * quotient + rest`, where the quotient takes every term that the
-    /// divisor (a single term) divides. The constant term splits with a rest of `0..divisor` for a constant divisor.
+    /// `(quotient, rest)` with `self = divisor * quotient + rest`; the quotient receives every term that the divisor, a
+    /// single term, divides. For a constant divisor the constant term is split with a rest in `0..divisor`.
     pub(crate) fn split_by(&self, divisor: (&Monomial, i128)) -> Result<(Self, Self), ExprError> {
         let (atoms, factor) = divisor;
         if atoms.is_empty() {
@@ -255,7 +255,7 @@ impl Poly {
         Ok((quotient, rest))
     }
 
-    /// [`Poly::split_by`] a divisor that may have several terms: by its leading one, as long as that divides a term.
+    /// Like [`Poly::split_by`] for a divisor of several terms: long division by its leading term.
     pub(crate) fn divided_by(&self, divisor: &Poly) -> Result<(Self, Self), ExprError> {
         if let Some(term) = divisor.as_term() {
             return self.split_by(term);
@@ -279,7 +279,7 @@ impl Poly {
         Ok((Self::zero(), self.clone()))
     }
 
-    /// [`Poly::split_by`] a constant.
+    /// [`Poly::split_by`] for a constant divisor.
     pub(crate) fn split_by_constant(&self, factor: i128) -> (Self, Self) {
         let mut quotient = Self::constant(self.constant.div_euclid(factor));
         let mut rest = Self::constant(self.constant.rem_euclid(factor));
@@ -293,13 +293,13 @@ impl Poly {
         (quotient, rest)
     }
 
-    /// Whether a variable for which `test` holds occurs.
+    /// True if a variable that satisfies `test` occurs.
     pub(crate) fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
         self.terms.iter().flat_map(|(monomial, _)| monomial.iter()).any(|atom| atom.mentions(test))
     }
 }
 
-/// The greatest common divisor, not negative; `gcd(0, n) = |n|`.
+/// Non-negative greatest common divisor; `gcd(0, n) = |n|`.
 pub(crate) fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {

@@ -1,15 +1,15 @@
-//! Expressions as text, in the manifest's own syntax: what is printed parses back to the same value, but for what only
-//! derived expressions hold (`min`, `max`, `hilbert_cell`).
+//! Printing of expressions in manifest syntax. The text parses back to the same value, except for operations of derived
+//! expressions (`min`, `max`, `hilbert_cell`).
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::expr::{BinOp, CompareOp, Expr, ExprNode, Predicate, Var};
 
-/// Gives a variable its name.
+/// Names of the variables.
 pub type VarNames<'a> = &'a dyn Fn(Var) -> String;
 
-/// How tightly an operator binds; more binds tighter (Python's order).
+/// Precedence of an operator, as in Python; higher binds tighter.
 fn level(op: BinOp) -> u8 {
     match op {
         BinOp::Xor => 1,
@@ -20,7 +20,7 @@ fn level(op: BinOp) -> u8 {
     }
 }
 
-/// The sign of an operator in manifests, or the name of a function.
+/// The symbol of an operator in manifests, or the name of a function.
 pub fn sign(op: BinOp) -> &'static str {
     match op {
         BinOp::Add => "+",
@@ -37,7 +37,7 @@ pub fn sign(op: BinOp) -> &'static str {
     }
 }
 
-/// The expression as text: `(n * 32 + c // 4) * 64 + h`. Parentheses only where the value needs them.
+/// Prints an expression with the parentheses that precedence requires: `(n * 32 + c // 4) * 64 + h`.
 pub fn expr(expr: &Expr, names: VarNames<'_>) -> String {
     let mut text = String::new();
     write_expr(&mut text, expr, names, 0);
@@ -85,7 +85,7 @@ fn write_expr(text: &mut String, expr: &Expr, names: VarNames<'_>, context: u8) 
     }
 }
 
-/// The predicate as text: `p0 < 14 and p1 % 4 == 0`; `true` when empty.
+/// Prints a predicate: `p0 < 14 and p1 % 4 == 0`; `true` if empty.
 pub fn predicate(predicate: &Predicate, names: VarNames<'_>) -> String {
     let mut text = String::new();
     for comparison in &predicate.all {

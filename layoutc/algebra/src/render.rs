@@ -1,4 +1,4 @@
-//! Polynomials back to expressions, as a person writes them: `(a * 32 + b) * 64 + c`.
+//! Rendering of polynomials as nested expressions: `(a * 32 + b) * 64 + c`.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::poly::{Poly, gcd};
 use crate::simplify::Facts;
 
 impl Facts {
-    /// The polynomial as a person writes it: nested by common factors, quotients and remainders in place.
+    /// The polynomial as an expression, nested by common factors.
     pub(crate) fn render(&self, p: &Poly) -> Result<Expr, ExprError> {
         if let Some(value) = p.as_constant() {
             return Ok(Expr::constant(value));
@@ -32,7 +32,7 @@ impl Facts {
         let Some(last) = rest.into_iter().next() else { return Ok(Expr::constant(0)) };
         let common = common_factor(&terms);
         let whole = terms.len() >= 2 && divides(&common, &last);
-        // Only a factor that leaves its smallest term bare reads better outside: `(n * 32 + c) * 64 + h`.
+        // Factor out only if that leaves the smallest term bare: `(n * 32 + c) * 64 + h`.
         let bare = terms.last().is_some_and(|(_, coefficient)| *coefficient == common.1);
         let factor_out = terms.len() >= 2 && !is_one(&common) && bare;
         if !factor_out {
@@ -63,8 +63,8 @@ impl Facts {
         Expr::binary(BinOp::Mul, &product, &Expr::constant(coefficient))
     }
 
-    /// The factors of a term, and what is left of its coefficient. Polynomials count a symbol in its multiples: it
-    /// stands for itself again where they divide the coefficient, and for `symbol // multiple` elsewhere.
+    /// The factors of a term, and the rest of its coefficient. Symbol atoms count multiples of the symbol: rendered as
+    /// the symbol if its multiple divides the coefficient, as `symbol // multiple` otherwise.
     fn factors(
         &self,
         (monomial, coefficient): &(Monomial, i128),
@@ -90,7 +90,7 @@ impl Facts {
         Ok((factors, coefficient))
     }
 
-    /// A term with its sign: a lone negative term is a negation.
+    /// A term with its sign; a negative one is a negation.
     fn signed_product(&self, term: &(Monomial, i128)) -> Result<Expr, ExprError> {
         if term.0.is_empty() {
             return Ok(Expr::constant(term.1));
@@ -124,7 +124,7 @@ impl Facts {
     }
 
     fn flat_sum(&self, terms: &[(Monomial, i128)]) -> Result<Expr, ExprError> {
-        // Something positive leads: `15 - i`, not `-i + 15`.
+        // A positive term leads: `15 - i`, not `-i + 15`.
         let lead = terms.iter().position(|term| term.1 > 0).unwrap_or(0);
         let Some(first) = terms.get(lead) else { return Ok(Expr::constant(0)) };
         let mut sum = self.signed_product(first)?;
@@ -145,13 +145,13 @@ impl Facts {
     }
 }
 
-/// How a term ranks in a sum: symbolic strides first, then large coefficients, the constant last.
+/// Sort key of a term in a sum: symbolic strides first, then larger coefficients, the constant last.
 fn weight_of(term: &(Monomial, i128)) -> (bool, usize, u128) {
     let symbols = term.0.iter().filter(|atom| atom.is_symbolic()).count();
     (!term.0.is_empty(), symbols, term.1.unsigned_abs())
 }
 
-/// The greatest single term that divides all: symbolic atoms and an integer.
+/// The greatest term that divides all: symbolic atoms and an integer.
 fn common_factor(terms: &[(Monomial, i128)]) -> (Monomial, i128) {
     let mut atoms: Option<Vec<Atom>> = None;
     let mut coefficient = 0;

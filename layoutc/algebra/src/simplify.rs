@@ -1,10 +1,9 @@
-//! Rewriting to the normal form, with the ranges of the variables known.
+//! Rewriting to normal form, given the ranges of the variables.
 //!
-//! The rules are the identities of floor division on integers, each with its side condition checked on ranges:
-//! `(k*q + r) // k = q` and `(k*q + r) % k = r` for `0 <= r < k`; `(g*a + r) // (g*k) = a // k` for `0 <= r < g`;
-//! `x // a // b = x // (a*b)`; `x % (k*m) // k = x // k % m`; and digits of one number that stand side by side join:
-//! `x // a % b + x // (a*b) % c * b = x // a % (b*c)`.
-//! Where a result is printed (see [`Facts::simplify`]) sums are written as a person nests them, `(a * 32 + b) * 64 + c`.
+//! The rules are identities of integer floor division, with side conditions checked on ranges: `(k*q + r) // k = q` and
+//! `(k*q + r) % k = r` for `0 <= r < k`; `(g*a + r) // (g*k) = a // k` for `0 <= r < g`; `x // a // b = x // (a*b)`; `x
+//! % (k*m) // k = x // k % m`; adjacent digits of one value join: `x // a % b + x // (a*b) % c * b = x // a % (b*c)`.
+//! [`Facts::simplify`] renders the result in nested form, `(a * 32 + b) * 64 + c`.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -22,7 +21,7 @@ pub(crate) struct Interval {
     pub(crate) high: Poly,
 }
 
-/// What is known of the variables: ranges of indices, facts of symbols.
+/// Known ranges of indices and symbols.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     symbols: Vec<Symbol>,
@@ -30,12 +29,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Facts of symbols only.
+    /// Facts about symbols only.
     pub fn new(symbols: &[Symbol]) -> Self {
         Self { symbols: symbols.to_vec(), ranges: BTreeMap::new() }
     }
 
-    /// The expression with every symbol that has one legal value replaced by it.
+    /// Replaces every symbol that has a single legal value by that value.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].
@@ -51,16 +50,16 @@ impl Facts {
         }
     }
 
-    /// The symbols.
+    /// The declared symbols.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
-    /// Says that `var` counts `0..extent`, an expression over symbols. An extent that may be 0 is taken as at least
-    /// 1: with no index at all, whatever is said of every index holds.
+    /// Sets the range of `var` to `0..extent`, `extent` over symbols. An extent that may be 0 is treated as at least 1:
+    /// statements about all indices of an empty axis hold vacuously.
     ///
     /// # Errors
-    /// [`ExprError`] when the extent does not fit.
+    /// [`ExprError`] when the extent overflows.
     pub fn set_extent(&mut self, var: Var, extent: &Expr) -> Result<(), ExprError> {
         let extent = self.normalize(extent)?;
         let high = if extent.as_constant() == Some(0) { Poly::zero() } else { extent.plus(-1)? };
@@ -68,7 +67,7 @@ impl Facts {
         Ok(())
     }
 
-    /// The simplest expression found that equals `expr` for all values of the variables in their ranges.
+    /// The simplified form of `expr`: equal for all values of the variables in their ranges.
     ///
     /// # Errors
     /// [`ExprError`] when a constant leaves the integer range or the expression grows too large.
@@ -79,27 +78,27 @@ impl Facts {
         self.render(&self.normalize(expr)?)
     }
 
-    /// Whether `a - b` is known to be at least 0 for all values of the variables.
+    /// True if `a >= b` is proven for all values of the variables.
     ///
     /// # Errors
-    /// As [`Facts::simplify`].
+    /// Those of [`Facts::simplify`].
     pub fn proves_ge(&self, a: &Expr, b: &Expr) -> Result<bool, ExprError> {
         let difference = self.normalize(a)?.sub(&self.normalize(b)?)?;
         self.at_least_zero(&difference)
     }
 
-    /// Whether the two are equal for all values of the variables, as far as the normal form can tell.
+    /// True if the normal forms of `a` and `b` are equal, so that they agree for all values of the variables.
     ///
     /// # Errors
-    /// As [`Facts::simplify`].
+    /// Those of [`Facts::simplify`].
     pub fn proves_eq(&self, a: &Expr, b: &Expr) -> Result<bool, ExprError> {
         Ok(self.normalize(a)?.sub(&self.normalize(b)?)?.is_zero())
     }
 
-    /// The least and the greatest value, as far as intervals can tell, over all values of variables and symbols.
+    /// Bounds over all values of variables and symbols, by interval arithmetic on the normal form.
     ///
     /// # Errors
-    /// As [`Facts::simplify`].
+    /// Those of [`Facts::simplify`].
     pub fn bounds(&self, expr: &Expr) -> Result<(i128, i128), ExprError> {
         if let Some(value) = expr.as_const() {
             return Ok((value, value));
@@ -112,7 +111,7 @@ impl Facts {
         self.combine(expr, &|part| self.normalize(part))
     }
 
-    /// The normal form of an expression from those of its operands.
+    /// The normal form of an expression from those of its operands, which `form` computes.
     pub(crate) fn combine(
         &self,
         expr: &Expr,
@@ -225,7 +224,7 @@ impl Facts {
         self.join_digits(quotient.add_owned(&reduced)?)
     }
 
-    /// `t` when `t*divisor <= rest < (t+1)*divisor` for all values.
+    /// `t` if `t*divisor <= rest < (t+1)*divisor` for all values.
     fn whole_multiples(&self, rest: &Poly, divisor: &Poly) -> Result<Option<Poly>, ExprError> {
         let range = self.range(rest)?;
         if let (Some(low), Some(high), Some(k)) =
@@ -238,13 +237,13 @@ impl Facts {
         if self.at_least_zero(&range.low)? {
             return Ok(self.at_least_zero(&below)?.then(Poly::zero));
         }
-        // One block below 0.
+        // One period below 0.
         let is_below = self.at_least_zero(&range.low.add(divisor)?)?
             && self.at_least_zero(&range.high.scale(-1)?.plus(-1)?)?;
         Ok(is_below.then(|| Poly::constant(-1)))
     }
 
-    /// `x // a // d = x // (a*d)` and `x % (d*m) // d = x // d % m` for divisors with symbols in them.
+    /// Symbolic divisors: `x // a // d = x // (a*d)` and `x % (d*m) // d = x // d % m`.
     fn div_nested(&self, rest: &Poly, divisor: &Poly) -> Result<Option<Poly>, ExprError> {
         if let Some((Atom::Op(op @ (BinOp::FloorDiv | BinOp::Mod), x, a), constant)) =
             rest.as_atom_plus_constant()
@@ -263,7 +262,7 @@ impl Facts {
     }
 
     fn div_constant(&self, rest: &Poly, k: i128) -> Result<Option<Poly>, ExprError> {
-        // x // a // k = x // (a*k); a constant beside it moves inside.
+        // x // a // k = x // (a*k); an added constant moves inside
         if let Some((x, a)) = lone_division(rest)? {
             return Ok(Some(self.floor_div(&x, &a.scale(k)?)?));
         }
@@ -328,7 +327,7 @@ impl Facts {
     }
 }
 
-/// `(x + a*c, a)` when `p` is `x // a + c` with a constant `c`.
+/// `(x + a*c, a)` if `p` is `x // a + c` with a constant `c`.
 fn lone_division(p: &Poly) -> Result<Option<(Poly, &Poly)>, ExprError> {
     if let Some((Atom::Op(BinOp::FloorDiv, x, a), constant)) = p.as_atom_plus_constant() {
         return Ok(Some((x.add(&a.scale(constant)?)?, a)));
@@ -336,7 +335,7 @@ fn lone_division(p: &Poly) -> Result<Option<(Poly, &Poly)>, ExprError> {
     Ok(None)
 }
 
-/// `c * (x % m)` counts as `c * x` modulo `k` when `k` divides `c*m`.
+/// Drops remainders that do not matter modulo `k`: `c * (x % m)` becomes `c * x` if `k` divides `c*m`.
 fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError> {
     let is_mod = |(monomial, _): (&Monomial, _)| matches!(**monomial, [Atom::Op(BinOp::Mod, ..)]);
     if !p.terms().any(is_mod) {
@@ -355,10 +354,10 @@ fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError>
     Ok(Cow::Owned(out))
 }
 
-/// A constant that the divisor does not divide stays with the number that is divided: `(x + 5) // 2`, not
-/// `(x + 1) // 2 + 2`, so that all digits of `x + 5` are read off the same number.
+/// Keeps a constant that the divisor does not divide inside the dividend: `(x + 5) // 2`, not `(x + 1) // 2 + 2`, so
+/// that all digits of `x + 5` share one dividend.
 fn constant_inside(quotient: Poly, rest: Poly, divisor: &Poly) -> Result<(Poly, Poly), ExprError> {
-    // Below 0 the remainder is what stays: `(n + 6) // 7`, not `(n - 1) // 7 + 1`.
+    // A negative quotient stays outside: `(n + 6) // 7 - 1` is not rewritten to `(n - 1) // 7`.
     if rest.constant_term() == 0 || quotient.constant_term() < 0 {
         return Ok((quotient, rest));
     }

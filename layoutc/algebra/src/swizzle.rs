@@ -1,7 +1,7 @@
-//! Swizzles: bits of an offset folded over others by XOR, so that neighbours in a column lie in different banks.
+//! XOR swizzles of offsets, which spread the elements of a column over different banks.
 //!
-//! Source: CUTLASS, CuTe: `Swizzle<B,M,S>` is `y = x ^ ((x & ((2^B - 1) << (M + max(0, S)))) >> S)` with `|S| >= B`. For
-//! `Swizzle<3,4,3>`, 128 goes to 144.
+//! Source: CUTLASS, CuTe: `Swizzle<B,M,S>` is `y = x ^ ((x & ((2^B - 1) << (M + max(0, S)))) >> S)` with `|S| >= B`.
+//! `Swizzle<3,4,3>` maps 128 to 144.
 
 use core::fmt;
 
@@ -9,8 +9,8 @@ use thiserror::Error;
 
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// A swizzle of element offsets: `bits` bits are folded over the `bits` from `base` on, which lie `shift` below them
-/// (above, where it is negative).
+/// A swizzle of element offsets: XORs `bits` bits into the `bits` bits from `base` up, from `shift` positions above
+/// them. A negative shift XORs the bits at `base` into those `|shift|` above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Swizzle {
     bits: u32,
@@ -18,32 +18,32 @@ pub struct Swizzle {
     shift: i32,
 }
 
-/// What is no swizzle.
+/// An invalid swizzle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SwizzleError {
-    /// The bits would be folded over themselves.
+    /// Source and destination bits overlap.
     #[error("{bits} bits moved by {shift} overlap: the shift is at least the bits")]
     Overlap {
-        /// How many bits.
+        /// Number of bits.
         bits: u32,
         /// The shift.
         shift: i32,
     },
-    /// A swizzle of bits that no offset has.
+    /// A bit position that no offset has.
     #[error("bits and base are at least 0, and together with the shift at most 62")]
     Range,
-    /// Bytes that are no whole number of elements.
+    /// The lowest bit is not a whole power-of-two number of elements.
     #[error("its lowest bit counts {bytes} bytes, and an element has {element_bits} bits")]
     Unit {
-        /// The bytes that the lowest bit counts.
+        /// Bytes that the lowest bit stands for.
         bytes: i128,
-        /// The bits of an element.
+        /// Size of an element in bits.
         element_bits: u32,
     },
 }
 
 impl Swizzle {
-    /// The swizzle of `bits`, `base` and `shift`, in elements.
+    /// A swizzle with parameters in elements.
     ///
     /// # Errors
     /// [`SwizzleError::Overlap`], [`SwizzleError::Range`].
@@ -60,7 +60,7 @@ impl Swizzle {
         }
     }
 
-    /// The same where the three count bytes: for elements of 16 bits, 3, 4, 3 becomes 3, 3, 3.
+    /// A swizzle with parameters in bytes: for 16-bit elements, 3, 4, 3 becomes 3, 3, 3.
     ///
     /// # Errors
     /// [`SwizzleError`].
@@ -78,31 +78,31 @@ impl Swizzle {
         Self::new(bits, unit.trailing_zeros().into(), shift)
     }
 
-    /// How many bits are folded.
+    /// Number of XORed bits.
     pub fn bits(self) -> u32 {
         self.bits
     }
 
-    /// The lowest bit that is changed, or folded where the shift is negative.
+    /// Lowest destination bit, or lowest source bit if the shift is negative.
     pub fn base(self) -> u32 {
         self.base
     }
 
-    /// By how much the bits are moved down.
+    /// Distance from source to destination bits, positive downward.
     pub fn shift(self) -> i32 {
         self.shift
     }
 
-    /// The block that the swizzle repeats in: 2^(bits + base + |shift|) elements.
+    /// Period of the swizzle: 2^(bits + base + |shift|) elements.
     pub fn block(self) -> i128 {
         1 << (self.bits + self.base + self.shift.unsigned_abs())
     }
 
-    /// What an extent is rounded up to a multiple of, so that no index leaves it; of one that is no constant, `None`.
+    /// The multiple to round an extent up to so that no swizzled index leaves it; `None` is a symbolic extent.
     ///
-    /// Bits moved down change an index below the lowest of them, so that only the last run of an extent matters: its
-    /// indices share the bits that are folded, n of them at most, and stay in runs of 2^(base + n). 4 rows of 64 under
-    /// `S<3,3,3>` stay within their 256 elements. Bits moved up ask for whole blocks, where any is folded.
+    /// With a positive shift, only indices in the last block of 2^(base + shift) can leave the extent. They share their
+    /// source bits, a value of n bits, and stay within runs of 2^(base + n). 4 rows of 64 under `S<3,3,3>` stay within
+    /// their 256 elements. A negative shift needs whole blocks if any source bit can be set.
     pub fn reach(self, extent: Option<i128>) -> i128 {
         if self.bits == 0 {
             return 1;
@@ -116,19 +116,19 @@ impl Swizzle {
         if folded == 0 { 1 } else { 1 << (onto + 128 - folded.leading_zeros()) }
     }
 
-    /// The bits that are folded, and those they are folded over, each by its lowest one.
+    /// `(source, destination)`: the lowest bit of each field.
     pub(crate) fn fields(self) -> (u32, u32) {
         let far = self.base + self.shift.unsigned_abs();
         if self.shift >= 0 { (far, self.base) } else { (self.base, far) }
     }
 
-    /// Where one offset, from 0, goes: 128 to 144 for 3, 4, 3.
+    /// The swizzled offset, from 0: 3, 4, 3 maps 128 to 144.
     pub fn at(self, offset: i128) -> i128 {
         let (from, onto) = self.fields();
         offset ^ (((offset >> from) & ((1 << self.bits) - 1)) << onto)
     }
 
-    /// Where `offset` goes. Twice it goes nowhere: a swizzle is its own inverse.
+    /// The swizzled offset as an expression. A swizzle is its own inverse.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].

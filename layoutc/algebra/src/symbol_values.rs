@@ -1,15 +1,15 @@
-//! Legal values of symbols: what their facts leave, and samples of all of them together.
+//! Legal values of symbols, and sample assignments of all symbols.
 
 use alloc::vec::Vec;
 
 use crate::expr::{Expr, Var};
 use crate::layout::Symbol;
 
-/// Values tried of one symbol from its least on, by how many symbols there are.
+/// Number of smallest values tried per symbol, by the number of symbols minus 1.
 const SMALL: [i128; 4] = [17, 6, 3, 2];
 
 impl Symbol {
-    /// The least legal value: the first multiple from `min` on. Of 5 to 12 in multiples of 4, 8.
+    /// The least legal value: the first multiple from `min` up. For 5 to 12 in multiples of 4, 8.
     #[must_use]
     pub fn least(&self) -> i128 {
         let multiple = self.multiple.max(1);
@@ -24,26 +24,26 @@ impl Symbol {
         (self.max - self.max.rem_euclid(self.multiple.max(1))).max(self.least())
     }
 
-    /// The only legal value, if there is one alone.
+    /// The legal value, if there is only one.
     #[must_use]
     pub fn only(&self) -> Option<i128> {
         let least = self.least();
         (least == self.greatest()).then_some(least)
     }
 
-    /// The legal value `steps` multiples above `from`, or the greatest.
+    /// The legal value `steps` multiples above `from`, at most the greatest.
     fn above(&self, from: i128, steps: i128) -> i128 {
         from.saturating_add(self.multiple.max(1).saturating_mul(steps)).min(self.greatest())
     }
 
-    /// The least legal value that is not 0, where there is one.
+    /// The least nonzero legal value, if there is one.
     fn small(&self) -> i128 {
         if self.least() == 0 { self.above(0, 1) } else { self.least() }
     }
 }
 
-/// Legal values of all symbols together for which no extent is below 1: small ones, all and each alone at their
-/// greatest, all and each alone one multiple below it.
+/// Legal assignments of all symbols for which every extent is at least 1: small values; all, and each alone, at the
+/// greatest; all, and each alone, one multiple below it.
 pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
     let mut found: Vec<Vec<i128>> = Vec::new();
     let small: Vec<i128> = symbols.iter().map(Symbol::small).collect();
@@ -71,7 +71,7 @@ pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
     found
 }
 
-/// The first `near` values of every symbol from `small` on, in all combinations, the least first.
+/// The first `near` values of every symbol from `small` up, in all combinations, smallest first.
 fn grid(symbols: &[Symbol], small: &[i128], near: i128) -> Vec<Vec<i128>> {
     let mut all: Vec<(i128, Vec<i128>)> = alloc::vec![(0, Vec::new())];
     for (symbol, from) in symbols.iter().zip(small) {
@@ -88,7 +88,7 @@ fn grid(symbols: &[Symbol], small: &[i128], near: i128) -> Vec<Vec<i128>> {
     all.into_iter().map(|(_, values)| values).collect()
 }
 
-/// Whether no extent is below 1.
+/// True if every extent is at least 1.
 fn has_elements(extents: &[Expr], values: &[i128]) -> bool {
     let value = |var: Var| match var {
         Var::Symbol(k) => values.get(usize::try_from(k).ok()?).copied(),

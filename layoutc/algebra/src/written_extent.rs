@@ -1,23 +1,22 @@
-//! Interval arithmetic on expressions as written, which decides the extents of storage axes.
+//! Syntactic interval arithmetic, which determines the extents of storage axes.
 //!
-//! The language takes the extent of a storage axis from the text: `e % k` spans `0..k` whatever `e` is, so that the
-//! last block is whole. [`crate::simplify`] knows tighter ranges; it must not be asked here. Where terms are subtracted
-//! the text says too much, and [`crate::differences`] takes over.
+//! By the language definition the extent of a storage axis follows from the expression as written: `e % k` spans `0..k`
+//! for any `e`, so that the last block is whole. The tighter ranges of [`crate::simplify`] must not be used here. For
+//! subtracted terms, which this overestimates, see [`crate::difference_bounds`].
 
 use crate::bounds::bitwise_bounds;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::poly::Poly;
 use crate::simplify::{Facts, Interval};
 
-/// The interval of `expr` as written, where `range` gives the interval of a variable that is no symbol. Every value on
-/// the way must fit 64 bits.
+/// Interval of `expr` as written; `range` gives the interval of an axis. Every intermediate value must fit 64 bits.
 pub(crate) fn interval(
     expr: &Expr,
     range: &dyn Fn(Var) -> Option<Interval>,
     facts: &Facts,
 ) -> Result<Interval, ExprError> {
     let found = interval_of(expr, range, facts)?;
-    // The language counts in 64 bits: a value beyond is refused where it arises, though 128 would hold it.
+    // The language has 64-bit integers: a larger intermediate value is an error even if it fits 128 bits.
     let (low, high) = numeric(&found, facts)?;
     if low < i128::from(i64::MIN) || high > i128::from(i64::MAX) {
         return Err(ExprError::Overflow);
@@ -60,7 +59,7 @@ pub(crate) fn operation(
         BinOp::Add => Ok(Interval { low: a.low.add(&b.low)?, high: a.high.add(&b.high)? }),
         BinOp::Sub => Ok(Interval { low: a.low.sub(&b.high)?, high: a.high.sub(&b.low)? }),
         BinOp::Mul => product(a, b, facts),
-        // Divisors are single positive values (checked with the map).
+        // Divisors are single positive values, checked with the map.
         BinOp::FloorDiv => Ok(Interval {
             low: facts.floor_div(&a.low, &b.low)?,
             high: facts.floor_div(&a.high, &b.low)?,
@@ -81,7 +80,7 @@ fn numeric(a: &Interval, facts: &Facts) -> Result<(i128, i128), ExprError> {
     Ok((facts.numeric(&a.low)?.0, facts.numeric(&a.high)?.1))
 }
 
-/// Bounds of a product of two indices: at the ends of both, as numbers where a sign is not known.
+/// Bounds of a product of two ranges: from the corners, numeric unless both are non-negative.
 fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if facts.at_least_zero(&a.low)? && facts.at_least_zero(&b.low)? {
         return Ok(Interval { low: a.low.mul(&b.low)?, high: a.high.mul(&b.high)? });
@@ -97,7 +96,7 @@ fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interv
     Ok(Interval { low: Poly::constant(*least), high: Poly::constant(*most) })
 }
 
-/// Where one side is free of axes, it is a single value whose sign decides which bound is which.
+/// Bounds of a product. If one factor is a single value, its sign decides which bound is which.
 fn product(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if a.low != a.high && b.low != b.high {
         return product_of_ranges(a, b, facts);

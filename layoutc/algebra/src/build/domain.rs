@@ -1,7 +1,7 @@
-//! A layout of some indices of the box alone: its elements are those at which conditions hold.
+//! Layouts restricted to a domain: only indices that satisfy its conditions are elements.
 //!
-//! Where the box as a whole is one-to-one, so are the elements, and the inverse and the predicate of the box serve with
-//! the conditions added. Else every element is visited.
+//! If the whole box is injective, so is the domain, and the inverse and predicate of the box apply with the conditions
+//! added. Otherwise the elements are enumerated.
 
 use alloc::vec::Vec;
 
@@ -14,17 +14,17 @@ use crate::proof::{self, EnumerationDomain as Points, Executor, value_of};
 #[derive(Debug, Clone)]
 pub(super) struct Domain {
     pub(super) predicate: Predicate,
-    /// At least 0 on elements, and all of them on no other index.
+    /// All non-negative exactly on elements.
     pub(super) within: Vec<Expr>,
-    /// How many elements there are.
+    /// Number of elements.
     pub(super) elements: Expr,
-    /// The index of an element.
+    /// The index of one element.
     element: Vec<i128>,
 }
 
 impl LayoutBuilder {
-    /// Makes elements of those indices alone at which the conditions hold, which are affine in the logical axes,
-    /// `Var::Axis`. It goes before every step. An empty box stays as it is: no index breaks a condition.
+    /// Restricts the elements to the indices that satisfy `predicate`, which is affine in `Var::Axis`. Must precede
+    /// every step. A layout without elements stays unchanged.
     ///
     /// # Errors
     /// [`BuildError::NoElement`], [`BuildError::Uncounted`].
@@ -43,11 +43,11 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Bounds of a side of a condition over the box.
+    /// Bounds of one side of a condition over the box.
     ///
     /// # Errors
-    /// [`BuildError::Uncounted`] beside a symbol; [`ExprError::Overflow`] where the side or a part of it leaves 64 bits:
-    /// the generated code evaluates it with those.
+    /// [`BuildError::Uncounted`] if a symbol occurs; [`ExprError::Overflow`] if a subexpression leaves 64 bits, in
+    /// which the generated code evaluates it.
     fn check_width(&self, side: &Expr) -> Result<[i128; 2], BuildError> {
         let [low, high] = match side.node() {
             ExprNode::Const(value) => [*value, *value],
@@ -75,7 +75,7 @@ impl LayoutBuilder {
         Ok([low, high])
     }
 
-    /// The number of elements, the product over groups of axes that conditions tie; and the index of an element.
+    /// The number of elements, a product over groups of axes that share conditions; and the index of one element.
     fn counted(&self, conditions: &[Expr]) -> Result<(Expr, Vec<i128>), BuildError> {
         let mut elements = Expr::constant(1);
         let mut element = alloc::vec![0; self.logical.len()];
@@ -114,23 +114,23 @@ impl LayoutBuilder {
         Ok((self.facts.simplify(&elements)?, element))
     }
 
-    /// The index of an element; empty without a domain.
+    /// The index of one element; empty without a domain.
     pub(super) fn an_element(&self) -> &[i128] {
         self.domain.as_ref().map_or(&[], |domain| &domain.element)
     }
 
-    /// At least 0 on elements.
+    /// Conditions of the domain, non-negative on elements.
     pub(super) fn conditions(&self) -> &[Expr] {
         self.domain.as_ref().map_or(&[], |domain| &domain.within)
     }
 
-    /// The conditions that read one of these axes.
+    /// The conditions that read any of these axes.
     pub(super) fn within(&self, axes: &[usize]) -> Vec<Expr> {
         let reads = |condition: &&Expr| reads(condition, axes);
         self.conditions().iter().filter(reads).cloned().collect()
     }
 
-    /// Adds the axes that conditions tie to these.
+    /// Adds the axes that share conditions with these, transitively.
     pub(super) fn tie(&self, axes: &mut Vec<usize>) {
         let conditions = self.conditions();
         for group in proof::components(self.logical.len(), &[], conditions) {
@@ -142,14 +142,14 @@ impl LayoutBuilder {
         axes.dedup();
     }
 
-    /// Whether an index is an element at these values of the symbols.
+    /// True if an index is an element under these values of the symbols.
     pub(super) fn holds(&self, index: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
         let at = |var| value_of(var, index, symbols);
         self.domain.as_ref().map_or(Ok(true), |domain| domain.predicate.evaluate(&at))
     }
 
-    /// The extent of an index of several axes of one condition: one more than its greatest value on an element. `None`
-    /// for any other index, whose extent is that of the box.
+    /// The extent of an index that reads several axes of one condition: its maximum over the domain plus 1. `None` for
+    /// any other index, which keeps its extent over the box.
     pub(super) fn reached(&self, index: &Expr) -> Result<Option<Expr>, BuildError> {
         let reads = |axis: &&usize| {
             u32::try_from(**axis).is_ok_and(|axis| index.mentions(&|var| var == Var::Axis(axis)))
@@ -162,8 +162,8 @@ impl LayoutBuilder {
         Ok(Some(Expr::constant(greatest.max(-1).saturating_add(1))))
     }
 
-    /// The layout of the box where that is proven, with the conditions; `None` where the box is not one-to-one, or only
-    /// found so by visiting it.
+    /// The layout of the whole box restricted to the domain; `None` if the box is not proven injective without
+    /// enumeration.
     pub(super) fn of_box(
         &self,
         alignment_bytes: u64,
@@ -182,7 +182,8 @@ impl LayoutBuilder {
     }
 }
 
-/// A layout of the box as one of the domain: a slot holds an element where the box has one and the conditions hold there.
+/// Restricts the layout of a box to a domain: a slot holds an element if the box has one there that meets the
+/// conditions.
 fn restricted(layout: Layout, domain: &Domain) -> Result<Layout, ExprError> {
     let indices = layout.inverse.clone().unwrap_or_default();
     let at_slot = domain.predicate.substitute(&|var| match var {
@@ -196,7 +197,7 @@ fn restricted(layout: Layout, domain: &Domain) -> Result<Layout, ExprError> {
         domain: Some(domain.predicate.clone()),
         valid: (!is_full).then_some(Predicate { all }),
         verdict: if is_full { Verdict::Bijective } else { Verdict::Padded },
-        // Loops are over the box; digits would pass over conditions.
+        // Loop nests iterate over the whole box; digits cannot express the conditions.
         digits: None,
         logical_elements: domain.elements.clone(),
         ..layout

@@ -1,4 +1,4 @@
-//! The last step: storage axes placed in memory, the layout proven, its inverse and predicate derived.
+//! Completion of a layout: placement in memory, proof, inverse and predicate.
 
 use alloc::vec::Vec;
 
@@ -17,33 +17,33 @@ use crate::proof::{
 };
 use crate::simplify::Facts;
 
-/// Why a layout is refused.
+/// An error from completing a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FinishError {
-    /// The layout cannot be placed in memory.
+    /// The layout has no placement in memory.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The layout is not proven.
+    /// The layout is not proven injective.
     #[error(transparent)]
     Injectivity(#[from] InjectivityError),
-    /// Too large, or beyond the integers.
+    /// An expression is too large, or a value out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// What is proven one-to-one.
+/// The targets that must be injective.
 pub(super) struct InjectivityClaim {
-    /// Whether it is the offset alone; else the storage indices.
+    /// True if the only target is the offset; otherwise the targets are the storage indices.
     pub(super) is_offset: bool,
     pub(super) targets: Vec<Expr>,
     composed: Vec<Expr>,
     slots: Vec<Expr>,
 }
 
-/// Where the elements live, over `Var::Axis`.
+/// Addresses of the elements, over `Var::Axis`.
 struct Addresses {
     physical_map: Vec<Expr>,
-    /// The same as the steps compose it.
+    /// `physical_map` before simplification.
     composed_physical: Vec<Expr>,
     offset: Expr,
     strides: Vec<Expr>,
@@ -67,7 +67,8 @@ impl LayoutBuilder {
         check_size([&physical_elements].into_iter(), self.demands.element_bits, &self.facts)?;
         let claimed = self.claim(&placement)?;
         let place = (alignment_bytes, &placement, &claimed);
-        // The checker follows fewer rules than the provers: what is enumerated it can always follow.
+        // The checker knows fewer rules than the provers, so weaker provers are tried in turn; it can follow any
+        // enumeration.
         for rules in [ProverLevel::All, ProverLevel::Sums, ProverLevel::Elimination] {
             if self.domain.is_some() {
                 break;
@@ -90,7 +91,7 @@ impl LayoutBuilder {
         self.assemble(place, physical_elements, &proven, machine)
     }
 
-    /// What the provers say of the layout, before its inverse and predicate are written and all is checked again.
+    /// The proof technique that the provers find, without deriving an inverse and checking the certificate.
     ///
     /// # Errors
     /// [`FinishError`].
@@ -116,7 +117,7 @@ impl LayoutBuilder {
         prove(claim, rules, machine)
     }
 
-    /// Whether rules that visit nothing prove the box as a whole.
+    /// True if every component of the box, ignoring the domain, is proven without enumeration.
     pub(super) fn is_told(&self) -> Result<bool, FinishError> {
         let claimed = self.claim(&self.placement()?)?;
         let extents = extents_of(&self.logical);
@@ -136,10 +137,10 @@ impl LayoutBuilder {
         Ok(true)
     }
 
-    /// How many slots the layout would have if it were finished now.
+    /// Number of slots that the layout would have if finished now.
     ///
     /// # Errors
-    /// [`BuildError::Size`] where they do not fit 64 bits.
+    /// [`BuildError::Size`] if the number does not fit 64 bits.
     pub fn slots(&self) -> Result<Expr, BuildError> {
         self.physical_elements(&self.placement()?)
     }
@@ -151,7 +152,7 @@ impl LayoutBuilder {
         physical::place(&self.storage, &self.separators, &first, &self.demands, &self.facts)
     }
 
-    /// Where the first element is, if it is to be aligned; proven so for all values of the symbols.
+    /// Alignment of the first element, if requested, proven for all values of the symbols.
     fn origin(&self, offset: &Expr) -> Result<Option<AlignedOrigin>, FinishError> {
         let bytes = self.demands.origin;
         if bytes == 0 || self.demands.lead.is_some() {
@@ -184,7 +185,7 @@ impl LayoutBuilder {
         Ok(self.facts.simplify(&Expr::binary(BinOp::Mul, extent, pitch)?)?)
     }
 
-    /// What must be one-to-one: the storage axes, or with `strides` the offset itself.
+    /// The targets to prove injective: the storage indices, or the offset for explicit strides that do not nest.
     fn claim(&self, placement: &MemoryPlacement) -> Result<InjectivityClaim, BuildError> {
         if self.demands.strides.is_none() || self.nested_storage_order(placement)?.is_some() {
             return Ok(InjectivityClaim {
@@ -213,7 +214,7 @@ impl LayoutBuilder {
     ) -> Result<Layout, FinishError> {
         let facts = &self.facts;
         let groups = groups(self.storage.len(), &self.separators);
-        // The checker reads a digit proof through any rewriting, an enumerated map only as written.
+        // The checker follows a digit proof through any rewriting, but an enumeration only over the composed map.
         let by_digits = proven.proof != ProofMethod::Enumeration;
         let Addresses { physical_map, composed_physical, offset, strides } =
             self.addresses(placement, &groups, by_digits)?;
@@ -289,7 +290,7 @@ impl LayoutBuilder {
         }
     }
 
-    /// Where the elements live, over `Var::Axis`; the physical indices `simplified` or as the map has them.
+    /// Addresses of the elements; the physical indices are `simplified` or as composed.
     fn addresses(
         &self,
         placement: &MemoryPlacement,
@@ -308,7 +309,7 @@ impl LayoutBuilder {
             composed_physical.push(plus(&weighted(&slice(&self.composed), &strides)?, lead)?);
         }
         let offset = match (physical_map.as_slice(), placement.pitches.as_slice()) {
-            // Simplified already.
+            // The physical index is simplified already.
             ([index], [pitch]) if simplified && pitch.as_const() == Some(1) => index.clone(),
             _ => facts.simplify(&weighted(&physical_map, &placement.pitches)?)?,
         };
@@ -321,8 +322,8 @@ impl LayoutBuilder {
         Ok(Addresses { physical_map, composed_physical, offset, strides })
     }
 
-    /// Places a view that is only read: several of its elements may share a slot. The layout has no inverse, and
-    /// counts as padded.
+    /// Completes a read-only view, whose elements may share slots. The layout has no inverse, and its verdict is
+    /// [`Verdict::Padded`].
     ///
     /// # Errors
     /// [`FinishError::Build`] and [`FinishError::Expr`].
@@ -371,7 +372,7 @@ impl LayoutBuilder {
     }
 }
 
-/// Digits that are cut up beyond their radix, or made of others, serve the proof, not loops.
+/// True if no digit is subdivided or derived: such digits serve proofs, not loops.
 fn is_plain(digits: &Digits) -> bool {
     digits.derived.is_empty() && digits.chains.iter().all(|chain| chain.of_digit.is_none())
 }
@@ -393,12 +394,12 @@ fn at_first(index: &Expr) -> Result<Expr, ExprError> {
     index.substitute(&|var| matches!(var, Var::Axis(_)).then(|| Expr::constant(0)))
 }
 
-/// `a + b`, as written but for a 0.
+/// `a + b`, omitting a 0.
 fn plus(a: &Expr, b: &Expr) -> Result<Expr, ExprError> {
     if b.as_const() == Some(0) { Ok(a.clone()) } else { Expr::binary(BinOp::Add, a, b) }
 }
 
-/// `indices[0] * weights[0] + …`, as written but for factors of 1.
+/// `indices[0] * weights[0] + …`, omitting factors of 1.
 pub(super) fn weighted(indices: &[Expr], weights: &[Expr]) -> Result<Expr, ExprError> {
     let mut sum: Option<Expr> = None;
     for (index, weight) in indices.iter().zip(weights) {

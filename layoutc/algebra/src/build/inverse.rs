@@ -1,4 +1,4 @@
-//! Back from a slot: what the storage axes are at a physical index, and which slots hold an element.
+//! Inverse of the placement: storage indices of a slot, and the predicate of slots that hold an element.
 
 use alloc::vec::Vec;
 
@@ -12,15 +12,16 @@ use crate::poly::Poly;
 use crate::proof::order;
 use crate::simplify::Facts;
 
-/// Targets over `Var::Physical`, and conditions of a slot.
+/// Targets over `Var::Physical`, and conditions that hold for slots of elements.
 pub(super) struct InverseTargets {
     pub(super) targets: Vec<Expr>,
     pub(super) conditions: Vec<(Expr, CompareOp, Expr)>,
 }
 
 impl LayoutBuilder {
-    /// The storage axes by their strides, the greatest first, where strides with symbols in them nest: each reaches
-    /// beyond all the smaller ones together, so that the offset tells them all. Axes of one index are left out.
+    /// Storage axes in descending order of explicit strides with symbols that nest: each stride exceeds the span of all
+    /// smaller ones, so that the offset determines every index. Axes of extent 1 are omitted. `None` if the strides are
+    /// implicit, constant or do not nest.
     pub(super) fn nested_storage_order(
         &self,
         placement: &MemoryPlacement,
@@ -41,7 +42,7 @@ impl LayoutBuilder {
         Ok(order.map(|order| order.into_iter().filter_map(named).collect()))
     }
 
-    /// The targets, and what else a slot must satisfy, in terms of the physical indices.
+    /// The targets and conditions of a slot, in terms of the physical indices.
     pub(super) fn inverse_targets(
         &self,
         placement: &MemoryPlacement,
@@ -77,14 +78,14 @@ impl LayoutBuilder {
                     *target = index;
                 }
             }
-            // A group without axes has one slot, at 0.
+            // A group without axes has a single slot, 0.
             conditions.push((rest, CompareOp::Eq, Expr::constant(0)));
         }
         Ok(InverseTargets { targets, conditions })
     }
 
-    /// True on the slots that hold an element: the index that the inverse gives is inside the shape, and the map
-    /// sends it back.
+    /// True for slots that hold an element: the inverse index is within the shape, and the map sends it back to the
+    /// slot.
     pub(super) fn predicate(
         &self,
         inverse: &[Expr],
@@ -116,7 +117,7 @@ impl LayoutBuilder {
     }
 }
 
-/// A comparison in its simplest form; `None` when it always holds.
+/// A comparison in simplified form; `None` if it always holds.
 fn simplify_comparison(
     left: &Expr,
     op: CompareOp,
@@ -132,16 +133,16 @@ fn simplify_comparison(
     if op == CompareOp::Eq {
         return Ok(Some(equation(difference, left, right, remembering)?));
     }
-    // As it is written it may tell more.
+    // The rendered form may simplify further.
     if always(&facts.normalize(&difference)?, op, facts)? {
         return Ok(None);
     }
-    // The constant belongs on the right: `p0 >= 5`, not `p0 - 5 >= 0`.
+    // Move constants to the right: `p0 >= 5`, not `p0 - 5 >= 0`.
     let (mut left, mut right) = (remembering.normalize(left)?, remembering.normalize(right)?);
     loop {
         let constant = Poly::constant(left.constant_term());
         (left, right) = (left.sub(&constant)?, right.sub(&constant)?);
-        // x // k < c says x < c * k, and x // k >= c says x >= c * k.
+        // x // k < c is x < c * k, and x // k >= c is x >= c * k
         match left.as_atom().cloned() {
             Some(Atom::Op(BinOp::FloorDiv, x, k)) if k.as_constant().is_some() => {
                 right = right.mul(&k)?;
@@ -153,7 +154,7 @@ fn simplify_comparison(
     Ok(Some(ExprComparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
 }
 
-/// Whether a difference compares with 0 on every slot.
+/// True if a difference is proven to compare with 0 on every slot.
 fn always(difference: &Poly, op: CompareOp, facts: &Facts) -> Result<bool, ExprError> {
     match op {
         CompareOp::Eq => Ok(difference.is_zero()),
@@ -162,7 +163,7 @@ fn always(difference: &Poly, op: CompareOp, facts: &Facts) -> Result<bool, ExprE
     }
 }
 
-/// `left == right`, as `x % k == 0` when their difference is a lone remainder.
+/// `left == right`, as `x % k == 0` if the difference is a single remainder.
 fn equation(
     difference: Expr,
     left: &Expr,

@@ -1,7 +1,7 @@
-//! From steps to a proven layout.
+//! Construction of layouts from steps.
 //!
-//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. Every step is an [`IndexMap`] on the current axes;
-//! [`LayoutBuilder::finish`] places the storage axes in memory and proves the whole.
+//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. Every step applies an [`IndexMap`] to the
+//! current axes; [`LayoutBuilder::finish`] places the storage axes in memory and proves the layout injective.
 
 mod domain;
 mod finish;
@@ -31,104 +31,104 @@ use domain::Domain;
 pub use finish::FinishError;
 pub use regroup::{ElementRegroup, RegroupError};
 
-/// Why a step cannot follow those before it.
+/// An error from applying a step to the current layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BuildError {
-    /// A step that changes axes after separators.
+    /// A step changes the axes after separators.
     #[error("separators stand already: no later step may change the axes")]
     AfterSeparators,
-    /// A step that changes axes, or separators, after `strides`.
+    /// A step changes or groups the axes after `strides`.
     #[error("strides stand already: no later step may change the axes or group them")]
     AfterStrides,
-    /// A step that changes axes after one of them is aligned.
+    /// A step changes the axes after an alignment.
     #[error("an axis is aligned already: no later step may change the axes")]
     AfterAlign,
-    /// A step that changes axes or strides after a swizzle.
+    /// A step changes the axes or their strides after a swizzle.
     #[error("a swizzle stands already: no later step may change the axes or lay them out")]
     AfterSwizzle,
-    /// A number of strides that is not the number of axes.
+    /// The number of strides differs from the number of axes.
     #[error("{given} strides for {axes} axes")]
     StrideCount {
-        /// How many strides were given.
+        /// Number of strides given.
         given: usize,
-        /// How many axes there are.
+        /// Number of axes.
         axes: usize,
     },
-    /// A window that does not give one index for each axis of what it looks at.
+    /// The number of indices of a window differs from the number of axes of its base layout.
     #[error("a window gives {given} indices of {axes} axes")]
     WindowRank {
-        /// How many indices it gives.
+        /// Number of indices given.
         given: usize,
-        /// How many axes there are.
+        /// Number of axes.
         axes: usize,
     },
-    /// A stride below 0.
+    /// A stride is negative.
     #[error("a stride is below 0")]
     NegativeStride,
-    /// A separator that leaves a group empty, or stands twice.
+    /// A separator leaves a group empty, or is repeated.
     #[error("a separator leaves a group of axes empty")]
     EmptyGroup,
-    /// An index that goes below 0.
+    /// An index is negative.
     #[error("the index goes below 0: it is {value}")]
     Negative {
-        /// Which item of the map.
+        /// Position of the map item.
         item: usize,
-        /// The logical index for which it does.
+        /// The logical index of the counterexample.
         witness: Vec<i128>,
         /// The index there.
         value: i128,
     },
-    /// A stated extent that some index does not fit.
+    /// A stated extent is too small for some index.
     #[error("the stated extent is too small: an index is {value}")]
     ExtentTooSmall {
-        /// Which item of the map.
+        /// Position of the map item.
         item: usize,
-        /// The logical index that does not fit; empty when that depends on a symbol.
+        /// The logical index of the counterexample; empty if it depends on a symbol.
         witness: Vec<i128>,
         /// The index there.
         value: i128,
-        /// The extent that would do, over symbols.
+        /// The smallest sufficient extent, over symbols.
         needed: Expr,
     },
-    /// An index that may go below 0, or beyond its stated extent, for all that can be proven.
+    /// An index is neither proven to stay within its extent nor refuted.
     #[error("the index could not be proven to stay inside")]
     Unbounded {
-        /// Which item of the map.
+        /// Position of the map item.
         item: usize,
     },
-    /// A domain without an element.
+    /// The domain is empty.
     #[error("no index is an element")]
     NoElement,
-    /// Conditions that tie more indices than are visited, or with symbols where no rule counts them.
+    /// The conditions connect more indices than are enumerated, or contain symbols.
     #[error("the elements could not be counted")]
     Uncounted,
-    /// More elements or bytes than 64 bits count.
+    /// The number of elements or bytes exceeds 64 bits.
     #[error("the tensor does not fit 64 bits")]
     Size,
-    /// A step's own fault.
+    /// An error of the step itself.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// Too large, or beyond the integers.
+    /// An expression is too large, or a value out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// A layout in the making.
+/// A layout under construction.
 #[derive(Debug, Clone)]
 pub struct LayoutBuilder {
     symbols: Vec<Symbol>,
     logical: Vec<Axis>,
-    /// Which indices are elements.
+    /// The elements among the logical indices; `None` if all are.
     domain: Option<Domain>,
     facts: Facts,
     storage: Vec<Axis>,
-    /// One index per storage axis over `Var::Axis`: as composed, and simplified.
+    /// One index per storage axis over `Var::Axis`: as composed here, simplified in `map`.
     composed: Vec<Expr>,
     map: Vec<Expr>,
     separators: Vec<usize>,
     demands: PlacementOptions,
     explained: bool,
-    /// The maps applied since they were last asked for; `None`: nobody asks.
+    /// Maps applied since the last [`LayoutBuilder::take_recorded`]; `None` without recording.
     recorded: Option<Vec<IndexMap>>,
 }
 
@@ -136,7 +136,7 @@ impl LayoutBuilder {
     /// The row-major layout of `logical`; extents are expressions over symbols.
     ///
     /// # Errors
-    /// [`BuildError::Size`] when the tensor's elements or bytes do not fit 64 bits.
+    /// [`BuildError::Size`] when the number of elements or bytes does not fit 64 bits.
     pub fn new(
         symbols: &[Symbol],
         logical: &[Axis],
@@ -172,49 +172,49 @@ impl LayoutBuilder {
         })
     }
 
-    /// The same, and from here on every map that is applied is kept for [`LayoutBuilder::take_recorded`].
+    /// Records every map applied from here on, for [`LayoutBuilder::take_recorded`].
     #[must_use]
     pub fn recording(self) -> Self {
         Self { recorded: Some(Vec::new()), ..self }
     }
 
-    /// The maps applied since this was last asked, in their order: a step, or a text of a notation, may be none, one or
-    /// several. None without [`LayoutBuilder::recording`].
+    /// Takes the maps applied since the last call, in order. One step or notation text may apply any number of maps.
+    /// Empty without [`LayoutBuilder::recording`].
     pub fn take_recorded(&mut self) -> Vec<IndexMap> {
         self.recorded.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
-    /// The current axes.
+    /// The current storage axes.
     pub fn axes(&self) -> &[Axis] {
         &self.storage
     }
 
-    /// After which of the current axes a separator stands, by position.
+    /// Positions of the storage axes that a separator follows.
     pub fn separators(&self) -> &[usize] {
         &self.separators
     }
 
-    /// The logical axes, extents simplified.
+    /// The logical axes, with simplified extents.
     pub fn logical(&self) -> &[Axis] {
         &self.logical
     }
 
-    /// Facts of symbols and logical axes.
+    /// Facts about symbols and logical axes.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The element strides of the current axes, where they were given.
+    /// The explicit element strides of the storage axes, if any.
     pub fn element_strides(&self) -> Option<&[Expr]> {
         self.demands.strides.as_deref()
     }
 
-    /// The bits of one element.
+    /// Size of an element in bits.
     pub fn element_bits(&self) -> u32 {
         self.demands.element_bits
     }
 
-    /// Whether a step so far explains padding (`pad`, `align`, `strides`, a stated extent).
+    /// True if a step accounts for padding: `pad`, `align`, `strides`, a stated extent, ….
     pub fn explains_padding(&self) -> bool {
         self.explained
     }
@@ -222,7 +222,7 @@ impl LayoutBuilder {
     /// Applies a map to the current axes.
     ///
     /// # Errors
-    /// [`BuildError`]; the builder is left as it was.
+    /// [`BuildError`]; the builder is left unchanged.
     pub fn apply(&mut self, map: &IndexMap) -> Result<(), BuildError> {
         if self.demands.strides.is_some() {
             return Err(BuildError::AfterStrides);
@@ -261,7 +261,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// The extent of a storage axis: see the language's section 3.
+    /// The extent of a storage axis, by the rules of section 3 of the language reference.
     fn extent(
         &self,
         k: usize,
@@ -281,8 +281,8 @@ impl LayoutBuilder {
             if self.facts.bounds(&own)?.0 < 0 { at_least_zero(&own, &self.facts)? } else { own };
         let Some(stated) = &item.extent else { return Ok(own) };
         let stated = self.facts.simplify(stated)?;
-        // What a step takes over has no text, and what a `*` takes over is an axis as it is; what the user states is
-        // meant.
+        // Items that a step or a `*` passes through do not state an extent; only an extent that the user wrote accounts
+        // for padding.
         *explained |= !item.span.is_empty() && item.index.as_var().is_none();
         if self.facts.proves_ge(&stated, &own)? {
             if !self.facts.proves_eq(&stated, &own)? {
@@ -303,8 +303,8 @@ impl LayoutBuilder {
         Some(Interval { low: Poly::zero(), high: extent.plus(-1).ok()? })
     }
 
-    /// The logical axes that an index reads, with those that conditions tie to them, and their extents; `None` where one
-    /// is symbolic.
+    /// The logical axes that an index reads, plus those that conditions connect to them, with their extents; `None` if
+    /// an extent is symbolic.
     fn box_of(&self, index: &Expr) -> Option<(Vec<usize>, Vec<i128>)> {
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
         for var in index.vars() {
@@ -354,7 +354,7 @@ impl LayoutBuilder {
                 Ok(())
             };
         }
-        // With symbols: elements at the ends of the axes, for legal values of all symbols.
+        // Symbolic extents: search the corners of the box under sample values of the symbols.
         let extents: Vec<Expr> = self.logical.iter().map(|axis| axis.extent.clone()).collect();
         for symbols in samples(&self.symbols, &extents) {
             for witness in corner_elements(&extents, &symbols) {
@@ -390,7 +390,7 @@ impl LayoutBuilder {
         }
     }
 
-    /// Puts a separator after each of these storage axes, by position.
+    /// Puts a separator after each of these storage axes, given by position.
     ///
     /// # Errors
     /// [`BuildError::EmptyGroup`], [`BuildError::AfterStrides`], [`BuildError::AfterSeparators`].
@@ -409,7 +409,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Rounds the last physical extent up to a multiple of so many elements, at least 1.
+    /// Rounds the last physical extent up to a multiple of `multiple` elements, at least 1.
     pub fn round_up(&mut self, multiple: i128) -> Result<(), BuildError> {
         if self.demands.swizzle.is_some() {
             return Err(BuildError::AfterSwizzle);
@@ -422,11 +422,11 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Swizzles the index along the last physical axis, whose extent is rounded up so far that no index leaves it: see
-    /// [`Swizzle::reach`].
+    /// Swizzles the index along the last physical axis. The extent of that axis is rounded up to keep every swizzled
+    /// index inside: see [`Swizzle::reach`].
     ///
     /// # Errors
-    /// [`BuildError::AfterSwizzle`]; [`BuildError::AfterAlign`] where the first element is aligned.
+    /// [`BuildError::AfterSwizzle`]; [`BuildError::AfterAlign`] if the first element is aligned.
     pub fn swizzle(&mut self, swizzle: Swizzle) -> Result<(), BuildError> {
         if self.demands.origin > 0 {
             return Err(BuildError::AfterAlign);
@@ -438,7 +438,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Lays the current axes out with these element strides, major to minor: one group of rank 1.
+    /// Sets explicit element strides of the current axes, outermost first; they form one physical axis.
     ///
     /// # Errors
     /// [`BuildError::StrideCount`], [`BuildError::NegativeStride`], [`BuildError::AfterSeparators`].
@@ -467,7 +467,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Puts slots in front so that the byte offset of the first element is a multiple of `bytes`, a power of two.
+    /// Aligns the first element by leading slots: its byte offset becomes a multiple of `bytes`, a power of two.
     ///
     /// # Errors
     /// [`BuildError::AfterSwizzle`].
@@ -480,7 +480,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Makes every step along the storage axis `name` a multiple of `bytes`.
+    /// Aligns the stride of the storage axis `name` to a multiple of `bytes`.
     ///
     /// # Errors
     /// [`StepError::UnknownAxis`] through [`BuildError::Step`]; [`BuildError::AfterStrides`].
@@ -495,7 +495,7 @@ impl LayoutBuilder {
     }
 }
 
-/// The index of the current axis that `var` stands for.
+/// The index of the current axis that `var` names.
 fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     match var {
         Var::Storage(k) => map.get(usize::try_from(k).ok()?).cloned(),
@@ -503,7 +503,7 @@ fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     }
 }
 
-/// The first element, the last, and the last along each axis.
+/// Corners of the box: all axes at 0, each axis alone at its last index, all at their last.
 fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
     let last = |extent: &Expr| extent.evaluate(&|var| value_of(var, &[], symbols));
     let last: Vec<i128> = extents.iter().map(|extent| last(extent).unwrap_or(1) - 1).collect();
@@ -516,7 +516,7 @@ fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
     all
 }
 
-/// Whether separators after these axes leave no group of `rank` axes empty.
+/// Checks that separators after these axes leave no group of `rank` axes empty.
 fn check_separators(after: &[usize], rank: usize) -> Result<(), BuildError> {
     let ascending = after.windows(2).all(|pair| pair.first() < pair.last());
     let inside = after.last().is_none_or(|last| last + 1 < rank);
@@ -527,7 +527,7 @@ fn at_least_zero(extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
     facts.simplify(&Expr::binary(BinOp::Max, extent, &Expr::constant(0))?)
 }
 
-/// Elements and bytes must fit 64 bits, for all values of the symbols.
+/// Checks that the number of elements and bytes fits 64 bits for all values of the symbols.
 fn check_size<'a>(
     extents: impl Iterator<Item = &'a Expr>,
     element_bits: u32,

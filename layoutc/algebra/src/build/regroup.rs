@@ -1,4 +1,4 @@
-//! The same memory in other elements: neighbours joined to one longer element, or an element cut into shorter ones.
+//! Reinterpretation of memory with other elements: joins adjacent elements into wider ones, or splits elements.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,75 +12,75 @@ use crate::layout::Axis;
 use crate::physical::{MemoryPlacement, groups};
 use crate::simplify::Facts;
 
-/// How elements become others.
+/// A change of the element size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementRegroup {
-    /// So many neighbours become one.
+    /// Joins n adjacent elements into one.
     Join(i128),
-    /// One becomes so many.
+    /// Splits an element into n.
     Split(i128),
 }
 
-/// Why the elements of a layout cannot be joined or cut.
+/// An error from joining or splitting elements. `lanes` is the number of narrow elements per wide one.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegroupError {
-    /// No logical axis runs along memory.
+    /// No logical axis is contiguous in memory.
     #[error("no axis runs along neighbours in memory")]
     NoAxis,
-    /// The extent of the axis that runs along memory is no multiple of the lanes.
+    /// The extent of the contiguous axis is not a multiple of the lanes.
     #[error("the extent of axis {axis} is no multiple of {lanes}")]
     Extent {
         /// The logical axis.
         axis: usize,
-        /// The lanes.
+        /// The number of lanes.
         lanes: i128,
     },
-    /// The elements that would be joined are not always neighbours, or begin in the middle of a longer one.
+    /// The elements to join are not always adjacent, or not aligned to a wide element.
     #[error("the elements along axis {axis} are not whole runs of {lanes}")]
     NotContiguous {
         /// The logical axis.
         axis: usize,
-        /// The lanes.
+        /// The number of lanes.
         lanes: i128,
     },
-    /// A stride, in elements, is no multiple of the lanes.
+    /// A stride, in elements, is not a multiple of the lanes.
     #[error("the stride of `{axis}` is no multiple of {lanes}")]
     Stride {
         /// The storage axis.
         axis: String,
-        /// Its stride, over symbols.
+        /// The stride, over symbols.
         stride: Expr,
-        /// The lanes.
+        /// The number of lanes.
         lanes: i128,
     },
-    /// The extent of the storage axis that runs along memory, or of the memory, is no multiple of the lanes.
+    /// The extent of the contiguous storage axis, or of the memory, is not a multiple of the lanes.
     #[error("the elements along `{axis}` are no multiple of {lanes}")]
     StorageExtent {
         /// The storage axis.
         axis: String,
-        /// How many elements, over symbols.
+        /// Number of elements, over symbols.
         extent: Expr,
-        /// The lanes.
+        /// The number of lanes.
         lanes: i128,
     },
-    /// A swizzle moves parts of what would be one element.
+    /// A swizzle separates elements that would be joined.
     #[error("a swizzle moves parts of {lanes} elements")]
     Swizzled {
-        /// The lanes.
+        /// The number of lanes.
         lanes: i128,
     },
-    /// Slots in front align the first element.
+    /// Leading slots align the first element.
     #[error("slots in front align the first element")]
     Origin,
-    /// Too large, or beyond the integers.
+    /// An expression is too large, or a value out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
 impl LayoutBuilder {
-    /// The same memory in other elements, with the logical axis that is shorter or longer: that which runs along the
-    /// storage axis of stride 1, the last. Four f32 joined: `c` of 128 becomes one of 32, in which `c` stands for
-    /// `4 * c` to `4 * c + 3`.
+    /// Reinterprets the memory with wider or narrower elements; also returns the logical axis whose extent changes, the
+    /// one along the last storage axis of stride 1. Joining four f32: `c` of extent 128 becomes extent 32, where index
+    /// `c` covers `4 * c` to `4 * c + 3`.
     ///
     /// # Errors
     /// [`RegroupError`].
@@ -95,7 +95,7 @@ impl LayoutBuilder {
         let last = groups(self.storage.len(), &self.separators).pop().unwrap_or_default();
         let is_dense =
             |k: &usize| placement.local_strides.get(*k).and_then(Expr::as_const) == Some(1);
-        // An axis of one element runs nowhere; where all are such, the last will do.
+        // Prefer an axis with more than one element; if there is none, any dense axis serves.
         let several = last.clone().rev().find(|k| is_dense(k) && !self.is_single(*k));
         let run = several.or_else(|| last.rev().find(is_dense)).ok_or(RegroupError::NoAxis)?;
         let (builder, axis) = match lanes {
@@ -133,7 +133,7 @@ impl LayoutBuilder {
                     let demands = self.demands.widened(run, lanes, &self.facts)?;
                     return Ok((LayoutBuilder { demands, ..changed }, axis));
                 }
-                // What the innermost axis is refused for counts.
+                // Report the error of the innermost axis.
                 Err(RegroupError::Expr(error)) => return Err(error.into()),
                 Err(error) if refused == RegroupError::NoAxis => refused = error,
                 Err(_) => {}
@@ -155,8 +155,8 @@ impl LayoutBuilder {
         Ok((LayoutBuilder { demands, ..changed }, axis))
     }
 
-    /// The layout with `axis` replaced by `value` in every index, the extents of `axis` and of the storage axis `run`
-    /// changed by `extent`, and the index of that by `index`. The demands stay.
+    /// Substitutes `value` for `axis` in every index, maps the extents of `axis` and of the storage axis `run` by
+    /// `extent`, and the index of `run` by `index`. The placement options are unchanged.
     fn with_axis_replaced(
         &self,
         axis: usize,
@@ -194,7 +194,7 @@ impl LayoutBuilder {
         Ok(changed)
     }
 
-    /// The logical axes that the index along a storage axis reads.
+    /// The logical axes that the index of a storage axis reads.
     fn axes_of(&self, storage: usize) -> Vec<usize> {
         let vars = self.map.get(storage).map(Expr::vars).unwrap_or_default();
         let axis = |var: Var| match var {
@@ -204,8 +204,7 @@ impl LayoutBuilder {
         vars.into_iter().filter_map(axis).collect()
     }
 
-    /// Whether every run of `lanes` elements along `axis`, the first counted from 0, is one along the storage axis
-    /// `run`, counted from 0 too.
+    /// Checks that every aligned run of `lanes` elements along `axis` is an aligned run along the storage axis `run`.
     fn check_contiguous(&self, axis: usize, run: usize, lanes: i128) -> Result<(), RegroupError> {
         let extent =
             self.logical.get(axis).map(|a| a.extent.clone()).ok_or(RegroupError::NoAxis)?;
@@ -245,8 +244,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// The logical axis whose first step is one along a storage axis; where nothing is read there, one of a single
-    /// element.
+    /// The logical axis with unit stride at index 0 along a storage axis; if the storage index is constant, an axis of
+    /// extent 1.
     fn unit_stride_axis(&self, storage: usize) -> Result<Option<usize>, ExprError> {
         let Some(index) = self.map.get(storage) else { return Ok(None) };
         let facts = Facts::new(&self.symbols);

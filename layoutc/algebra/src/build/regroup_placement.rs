@@ -1,4 +1,4 @@
-//! Where elements lie that are joined or cut: strides, pitches and rows, counted in the longer and the shorter.
+//! Placement of joined or split elements: conversion of strides, pitches and extents between element sizes.
 
 use super::LayoutBuilder;
 use super::regroup::{RegroupError, is_multiple, quotient, times};
@@ -9,12 +9,12 @@ use crate::simplify::Facts;
 use crate::swizzle::Swizzle;
 
 impl LayoutBuilder {
-    /// Whether a storage axis has one index.
+    /// True if a storage axis has extent 1.
     pub(super) fn is_single(&self, storage: usize) -> bool {
         self.storage.get(storage).is_some_and(|axis| axis.extent.as_const() == Some(1))
     }
 
-    /// Whether everything that must be is a multiple of the lanes: strides, pitches, rows.
+    /// Checks that strides, pitches and extents are multiples of the lanes.
     pub(super) fn check_divisible(
         &self,
         placement: &MemoryPlacement,
@@ -28,7 +28,7 @@ impl LayoutBuilder {
             for k in group.clone().filter(|k| *k != run) {
                 let Some(local) = placement.local_strides.get(k) else { continue };
                 let stride = self.facts.simplify(&Expr::binary(BinOp::Mul, local, pitch)?)?;
-                // A step that is never taken needs no whole elements.
+                // The stride of an axis of extent 1 is never used.
                 if innermost && self.is_single(k) {
                     continue;
                 }
@@ -50,7 +50,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Whether a placement of `lanes` times as many elements is this one in shorter elements.
+    /// Checks that the placement of wide elements equals that of the `lanes` times as many narrow ones.
     pub(super) fn check_placements_agree(
         &self,
         shorter: &MemoryPlacement,
@@ -93,7 +93,7 @@ impl LayoutBuilder {
 }
 
 impl PlacementOptions {
-    /// The same with so many elements joined; `run` is the storage axis that they lie along.
+    /// The options for elements `lanes` times as wide; `run` is the contiguous storage axis.
     pub(super) fn widened(
         &self,
         run: usize,
@@ -107,7 +107,7 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// The same with every element cut into so many.
+    /// The options for elements split into `lanes` each.
     pub(super) fn narrowed(
         &self,
         run: usize,
@@ -121,7 +121,7 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// The swizzle with its base moved by as many bits as count the lanes.
+    /// The swizzle with its base shifted by log2 of the lanes.
     fn rescaled_swizzle(
         &self,
         lanes: i128,

@@ -1,4 +1,4 @@
-//! The last physical index of a proven layout swizzled.
+//! Swizzles of the last physical index of a proven layout.
 
 use super::finish::{FinishError, physical_facts, weighted};
 use crate::expr::{Expr, ExprError, Var};
@@ -6,7 +6,7 @@ use crate::layout::{Layout, ProofMethod};
 use crate::proof::{InjectivityError, check};
 use crate::swizzle::Swizzle;
 
-/// The layout with the index along its last physical axis swizzled.
+/// Swizzles the last physical index, and checks the result.
 pub(super) fn swizzle_layout(before: &Layout, swizzle: Swizzle) -> Result<Layout, FinishError> {
     let axes = before.facts()?;
     let slots = physical_facts(&before.symbols, &before.physical_shape)?;
@@ -15,14 +15,14 @@ pub(super) fn swizzle_layout(before: &Layout, swizzle: Swizzle) -> Result<Layout
     if check::check_swizzle(before, &simple).is_ok() {
         return Ok(simple);
     }
-    // Where the checker cannot follow the simplifier, the swizzle stays as it is put in.
+    // If the checker cannot follow the simplified form, leave the swizzle unsimplified.
     let plain = |expr: &Expr| Ok(expr.clone());
     let layout = with_swizzle(before, swizzle, &plain, &plain)?;
     check::check_swizzle(before, &layout).map_err(InjectivityError::Certificate)?;
     Ok(layout)
 }
 
-/// The same, indices and slots rewritten so; nothing is checked.
+/// Swizzles without checking; `index` and `slot` rewrite expressions over axes and over physical indices.
 pub(super) fn with_swizzle(
     before: &Layout,
     swizzle: Swizzle,

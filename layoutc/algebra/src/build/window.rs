@@ -1,4 +1,4 @@
-//! A window: some of a layout's elements, or all of them several times, under axes of its own.
+//! Windows: views of a layout's elements, selected or repeated, under axes of their own.
 
 use alloc::vec::Vec;
 
@@ -8,12 +8,12 @@ use crate::layout::{Axis, Symbol};
 use crate::map::{IndexMap, MapItem};
 
 impl LayoutBuilder {
-    /// The same memory under other axes. `map` gives one index along each logical axis of this layout, over `axes`:
-    /// `Var::Storage(k)` is `axes[k]`. `symbols` begins with the symbols of this layout.
+    /// A view of the same memory under other axes. `map` gives one index per logical axis of this layout, over `axes`:
+    /// `Var::Storage(k)` is `axes[k]`. `symbols` starts with the symbols of this layout.
     ///
     /// # Errors
     /// [`BuildError::WindowRank`]; [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] and
-    /// [`BuildError::Unbounded`] for an index that leaves this layout, the witness being one of the window.
+    /// [`BuildError::Unbounded`] for an index outside this layout, with a witness in window indices.
     pub fn window(
         &self,
         symbols: &[Symbol],
@@ -44,7 +44,7 @@ impl LayoutBuilder {
     }
 }
 
-/// Indices over this layout's axes with each of those replaced.
+/// Substitutes `axes` for the logical axes in every index.
 pub(super) fn substitute_axes(indices: &[Expr], axes: &[Expr]) -> Result<Vec<Expr>, ExprError> {
     let axis = |var: Var| match var {
         Var::Axis(k) => axes.get(usize::try_from(k).ok()?).cloned(),

@@ -1,4 +1,4 @@
-//! The span of a sum of digits.
+//! Bounds of sums of digits.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use super::{Chain, LinearForm};
 use crate::expr::ExprError;
 
 impl DigitReader<'_> {
-    /// Least and greatest value of a form, every digit by itself.
+    /// Bounds of a form, with digits treated as independent.
     pub(super) fn span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let mut span = (form.constant, form.constant);
         for (digit, weight) in &form.terms {
@@ -16,7 +16,7 @@ impl DigitReader<'_> {
         Ok(span)
     }
 
-    /// Least and greatest value of a form: the high digits of a chain never exceed what it counts.
+    /// Bounds of a form; the high digits of a chain together do not exceed the range of the chain.
     pub(super) fn tight_span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let mut span = (form.constant, form.constant);
         let mut left = form.terms.clone();
@@ -32,8 +32,8 @@ impl DigitReader<'_> {
         Ok(span)
     }
 
-    /// The high digits of a chain, two or more, that terms hold in its own proportions: `(which, weight of the least,
-    /// unit)`.
+    /// The two or more most significant digits of a chain that occur with proportional weights: `(digits, weight in the
+    /// chain of the least of them, its weight in terms)`.
     fn high_run(&self, chain: &Chain, terms: &[(usize, i128)]) -> Option<(Vec<usize>, i128, i128)> {
         let mut run = Vec::new();
         let mut lowest: Option<(i128, i128)> = None;
@@ -57,7 +57,7 @@ impl DigitReader<'_> {
     }
 }
 
-/// Widens a span by what a number from 0 to `most` adds, `weight` times.
+/// Widens a span by `weight * value` for values in `0..=most`.
 fn reach(span: &mut (i128, i128), most: i128, weight: i128) -> Result<(), ExprError> {
     let reach = most.checked_mul(weight).ok_or(ExprError::Overflow)?;
     let side = if reach < 0 { &mut span.0 } else { &mut span.1 };

@@ -1,7 +1,7 @@
-//! Digits that are made of others: what no cut makes a plain sum.
+//! Derived digits: values that no split makes a weighted sum.
 //!
-//! The XOR of fields of as many bits is a field of as many bits, so it counts as one digit, and the XORs of digits are
-//! added and cut like any. `(3*i) % 8`, `(i + 5*j) // 7` and `hilbert(i, j)` are digits as they are.
+//! The XOR of equally wide bit fields is a digit, and XORs of digits are added and split like any other. `(3*i) % 8`,
+//! `(i + 5*j) // 7` and `hilbert(i, j)` are derived digits as a whole.
 
 use alloc::vec::Vec;
 
@@ -11,17 +11,17 @@ use super::{DerivedDigit, LinearForm};
 use crate::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// The most bits that a number of fields may have.
+/// Maximum number of bits of a value made of fields.
 const MAX_BITS: u32 = 120;
 
-/// Some bits of a number: the XOR of digits, or of none, and whether all bits are turned over.
+/// A bit field: the XOR of digits, optionally complemented; a constant if there are none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct BitField {
-    /// The lowest bit.
+    /// Position of the lowest bit.
     start: u32,
-    /// How many.
+    /// Number of bits.
     bits: u32,
-    /// The digits, ascending.
+    /// The XORed digits, ascending.
     of: Vec<usize>,
     turned: bool,
 }
@@ -31,7 +31,7 @@ impl BitField {
         self.start + self.bits
     }
 
-    /// The value is known: 0, or ones.
+    /// True for a constant field, all zeros or all ones.
     fn is_fixed(&self) -> bool {
         self.of.is_empty()
     }
@@ -42,13 +42,13 @@ fn ones(bits: u32) -> i128 {
     (1_i128 << bits.min(MAX_BITS)) - 1
 }
 
-/// How many bits a number from 0 takes.
+/// Number of bits of a non-negative value.
 fn bits_of(value: i128) -> u32 {
     128 - value.leading_zeros()
 }
 
 impl DigitReader<'_> {
-    /// `a & b` or `a ^ b`, where both are fields of bits.
+    /// `a & b` or `a ^ b`, for operands made of bit fields.
     pub(super) fn bitwise(&mut self, op: BinOp, a: &LinearForm, b: &LinearForm) -> RefineResult {
         let (above, a) = self.beyond(a, self.span(b)?)?;
         let (over, b) = self.beyond(b, self.span(&a)?)?;
@@ -79,7 +79,7 @@ impl DigitReader<'_> {
         Ok(Ok(sum(&form, &above, 1)?))
     }
 
-    /// `(high, low)`: a sum cut where a number of this span has no more bits. What is above stays as it is.
+    /// `(high, low)`: splits a sum above the bits of a value with the given span; the operation does not affect `high`.
     fn beyond(
         &self,
         form: &LinearForm,
@@ -101,10 +101,10 @@ impl DigitReader<'_> {
         Ok((LinearForm { constant: above, terms: high }, low))
     }
 
-    /// A sum as fields of bits that do not overlap; `None` when it is none.
+    /// A sum as disjoint bit fields; `None` if it is not one.
     fn fields(&self, form: &LinearForm) -> Result<Option<Vec<BitField>>, ExprError> {
         let mut form = form.clone();
-        // Digits that are cut up take part in their parts.
+        // Subdivided digits are replaced by their parts.
         while let Some(cut) = self.expand_heaviest_digit(&form, i128::MAX)? {
             form = cut;
         }
@@ -112,13 +112,13 @@ impl DigitReader<'_> {
         let mut fields: Vec<BitField> = Vec::new();
         for (digit, weight) in &form.terms {
             let bits = bits_of(self.greatest(*digit));
-            // A falling digit is its complement: -w*d = w*(2^bits - 1 - d) - w*(2^bits - 1).
+            // A negative weight is a complement: -w*d = w*(2^bits - 1 - d) - w*(2^bits - 1)
             let turned = *weight < 0;
             if turned {
                 let reach = ones(bits).checked_mul(*weight).ok_or(ExprError::Overflow)?;
                 constant = add(constant, reach)?;
             }
-            // 9*d is d and d again, three bits higher.
+            // 9*d is the field d at bit 0 and again at bit 3
             let size = weight.unsigned_abs();
             for start in (0..u128::BITS).filter(|bit| size >> bit & 1 == 1) {
                 if start + bits > MAX_BITS {
@@ -146,7 +146,7 @@ impl DigitReader<'_> {
         Ok(apart.then_some(fields))
     }
 
-    /// The digits whose XOR a digit is.
+    /// The digits whose XOR the given digit is.
     fn members(&self, digit: usize) -> Vec<usize> {
         match self.derived.iter().find(|(made, _)| *made == digit) {
             Some((_, DerivedDigit::Parity(of))) => of.clone(),
@@ -154,7 +154,7 @@ impl DigitReader<'_> {
         }
     }
 
-    /// The fields cut at these edges; those that hold a digit must be cut before.
+    /// Splits fields at `edges`; a field of digits requests a split of its digit instead.
     fn aligned(&self, fields: &[BitField], edges: &[u32]) -> Result<Vec<BitField>, Refinement> {
         let mut out = Vec::new();
         for field in fields {
@@ -188,7 +188,7 @@ impl DigitReader<'_> {
         Ok(form)
     }
 
-    /// `form % k` as a digit of its own.
+    /// `form % k`, as a derived digit unless it is in range already.
     pub(super) fn residue(&mut self, form: &LinearForm, k: i128) -> Result<LinearForm, ExprError> {
         let rest = modulo(form, k, &self.derived)?;
         let (_, high) = self.tight_span(&rest)?;
@@ -199,7 +199,7 @@ impl DigitReader<'_> {
         Ok(LinearForm { constant: 0, terms: alloc::vec![(digit, 1)] })
     }
 
-    /// `form // k`, what `k` does not divide of it as a digit of its own; `None` when it may be beyond counting.
+    /// `form // k`, with a derived digit for the terms that `k` does not divide; `None` on overflow of its extent.
     pub(super) fn quotient(
         &mut self,
         form: &LinearForm,
@@ -216,7 +216,7 @@ impl DigitReader<'_> {
         Ok(Some(sum(&whole, &quotient, 1)?))
     }
 
-    /// How far along the curve of a box a cell is, as a digit of its own; `None` for one that may lie outside.
+    /// Position of a cell on the Hilbert curve of a box, as a derived digit; `None` if the cell may be outside the box.
     pub(super) fn along_curve(
         &mut self,
         grid: CurveGrid,
@@ -234,7 +234,7 @@ impl DigitReader<'_> {
         Ok(Some(LinearForm { constant: 0, terms: alloc::vec![(digit, 1)] }))
     }
 
-    /// The digit that is so made; one for all places where it occurs.
+    /// The derived digit with this definition, created on first use.
     pub(super) fn made_digit(
         &mut self,
         made: DerivedDigit,
@@ -249,8 +249,8 @@ impl DigitReader<'_> {
     }
 }
 
-/// A sum modulo `k`, constant and weights in `0..k`; remainders within it are taken for what they are remainders of
-/// where that is the same.
+/// `form` modulo `k`, with constant and weights reduced to `0..k`; replaces a remainder by its dividend where that is
+/// congruent.
 pub(crate) fn modulo(
     form: &LinearForm,
     k: i128,
@@ -259,7 +259,7 @@ pub(crate) fn modulo(
     let mut rest = LinearForm::default();
     for (digit, weight) in &form.terms {
         let part = match made.iter().find(|(made, _)| made == digit) {
-            // c * (x % m) counts as c * x modulo k when k divides c*m.
+            // c * (x % m) is congruent to c * x modulo k if k divides c*m
             Some((_, DerivedDigit::Residue(x, m)))
                 if weight.checked_mul(*m).is_some_and(|w| w % k == 0) =>
             {
@@ -276,7 +276,7 @@ pub(crate) fn modulo(
     Ok(rest)
 }
 
-/// Two fields of the same bits as one; `None` when that is no XOR of digits.
+/// Combines two fields of the same bits; `None` if the result is not an XOR of digits.
 fn combined(op: BinOp, a: BitField, b: &BitField) -> Option<BitField> {
     if op == BinOp::And {
         let zero = BitField { of: Vec::new(), turned: false, ..a.clone() };

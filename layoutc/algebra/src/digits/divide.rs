@@ -1,4 +1,4 @@
-//! Division of a sum of digits: its parts, or what would make it possible.
+//! Division of sums of digits, and the refinements that enable it.
 
 use alloc::vec::Vec;
 
@@ -9,8 +9,8 @@ use crate::expr::{BinOp, ExprError};
 use crate::poly::Poly;
 
 impl DigitReader<'_> {
-    /// `form // k` or `form % k`, where the form is that of the number `x` if it may have a chain: by the digits as they
-    /// are, or as a digit of its own where no cut would do.
+    /// `form // k` or `form % k`: from the current digits, or as a derived digit if no refinement helps. `form` is that
+    /// of `x`, if given, which may get a chain of its own.
     pub(super) fn part(
         &mut self,
         op: BinOp,
@@ -45,7 +45,8 @@ impl DigitReader<'_> {
         Ok(Ok(if op == BinOp::Mod { rest } else { quotient }))
     }
 
-    /// `(whole, rest)` of an axis times more than `k`, where a cut makes the rest plain: `9*i // 2 = 4*i + i // 2`.
+    /// `(whole, rest)` for an axis with a weight above `k`, where a split linearizes the rest: `9*i // 2 = 4*i + i //
+    /// 2`.
     fn scaled_axis(&self, form: &LinearForm, k: i128) -> Option<(LinearForm, LinearForm)> {
         let plan = self.plan_of(form.terms.first()?.0)?;
         let is_of_axis = |digit: usize| {
@@ -67,7 +68,7 @@ impl DigitReader<'_> {
         Some((part(constant.div_euclid(k), &|w| w / k), part(constant.rem_euclid(k), &|w| w % k)))
     }
 
-    /// Whether what `k` does not divide of a sum spreads over blocks however its digits are cut and turned.
+    /// True if the terms that `k` does not divide span several multiples of `k` under any split or reflection.
     fn is_unsplittable(&self, request: &Refinement, form: &LinearForm, k: i128) -> bool {
         if matches!(request, Refinement::Fuse(_))
             || !matches!(self.fusion(form), Refinement::Impossible)
@@ -83,12 +84,12 @@ impl DigitReader<'_> {
         rest.len() > 1 && least.fold(0_i128, i128::saturating_add) >= k
     }
 
-    /// Whether a request would change anything.
+    /// True if the request would change the plans.
     pub(super) fn is_effective(&self, request: &Refinement) -> bool {
         refine(&mut self.plans.to_vec(), request, self.extents)
     }
 
-    /// `(form // k, form % k)`, or what would make it possible.
+    /// `(form // k, form % k)`, or the refinement that would enable it.
     fn divide(&self, form: &LinearForm, k: i128) -> RefineResult<(LinearForm, LinearForm)> {
         if k < 1 {
             return Err(ExprError::Divisor);
@@ -106,13 +107,13 @@ impl DigitReader<'_> {
         }
         let request = self.request(form, &rest, k);
         match self.expand_heaviest_digit(form, k)? {
-            // A cut that nests in those of the chain leaves nothing to be cut up.
+            // A request that nests in the splits of its chain takes precedence over expansion.
             Some(form) if !self.nests(&request) => self.divide(&form, k),
             _ => Ok(Err(request)),
         }
     }
 
-    /// Whether a request is a cut that nests in those that its chain has.
+    /// True if the request is a split that nests in those of its chain.
     fn nests(&self, request: &Refinement) -> bool {
         match request {
             Refinement::Split(plan, weight) => {
@@ -122,7 +123,7 @@ impl DigitReader<'_> {
         }
     }
 
-    /// The form with the weightiest digit that is cut up, and that `k` does not divide, in its parts.
+    /// Replaces the subdivided digit with the largest weight that `k` does not divide by its parts.
     pub(super) fn expand_heaviest_digit(
         &self,
         form: &LinearForm,
@@ -141,16 +142,16 @@ impl DigitReader<'_> {
         Ok(Some(sum(&without, &self.chain_form(chain), *weight)?))
     }
 
-    /// What would let `rest`, the part of `form` that `k` does not divide, stay within one block of `k`.
+    /// The refinement that would confine `rest`, the terms of `form` that `k` does not divide, to one multiple of `k`.
     fn request(&self, form: &LinearForm, rest: &LinearForm, k: i128) -> Refinement {
         if let Some((digit, _)) = rest.terms.iter().find(|(_, weight)| *weight < 0) {
             return self.plan_of(*digit).map_or(Refinement::Impossible, Refinement::Reflect);
         }
-        // A weight that neither divides the block nor is divided by it: only a number across axes can be cut.
+        // If a weight neither divides `k` nor is a multiple of it, only a fused value can be split.
         if rest.terms.iter().any(|(_, weight)| k % weight != 0) {
             return self.fusion(form);
         }
-        // A digit that reaches into the next block: cut it at the block's edge.
+        // Split a digit that crosses a multiple of `k` there.
         for (digit, weight) in &rest.terms {
             let greatest = self.greatest(*digit);
             let crosses = k % weight == 0 && *weight < k && greatest >= k / weight;
@@ -186,12 +187,12 @@ impl DigitReader<'_> {
         self.fusion(form)
     }
 
-    /// The plan of the chain that counts a digit.
+    /// The plan of the chain that a digit belongs to.
     fn plan_of(&self, digit: usize) -> Option<usize> {
         self.planned.get(self.owner.get(digit).copied().flatten()?).copied()
     }
 
-    /// A digit is to be cut at `factor`; one that is the XOR of others where those are.
+    /// The split of a digit at `factor`; for an XOR, of its first operand.
     pub(super) fn cut(&self, digit: usize, factor: i128) -> Refinement {
         if let (Some(found), Some(plan)) = (self.digits.get(digit), self.plan_of(digit)) {
             return Refinement::Split(plan, found.weight.saturating_mul(factor));
@@ -204,7 +205,7 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Chains in `form` whose weights are those of one row-major number.
+    /// The fusion of chains that occur in `form` with row-major weights.
     fn fusion(&self, form: &LinearForm) -> Refinement {
         let mut units: Vec<(usize, i128)> = (0..self.chains.len())
             .filter_map(|chain| Some((chain, self.unit(form, chain)?)))
@@ -229,7 +230,7 @@ impl DigitReader<'_> {
         if plans.len() > 1 { Refinement::Fuse(plans) } else { Refinement::Impossible }
     }
 
-    /// The factor with which `form` holds a whole chain that counts upwards from 0.
+    /// The common factor of a whole chain in `form`, if the chain counts up from 0.
     fn unit(&self, form: &LinearForm, chain: usize) -> Option<i128> {
         if !self.plans.get(*self.planned.get(chain)?)?.is_plain() {
             return None;
@@ -243,7 +244,7 @@ impl DigitReader<'_> {
         (all && unit > 0).then_some(unit)
     }
 
-    /// How many values a chain's axes take together.
+    /// Product of the extents of a chain's axes.
     fn count(&self, chain: usize) -> Option<i128> {
         let axes = &self.chains.get(chain)?.axes;
         axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(self.extents.get(*axis)?.as_const()?))

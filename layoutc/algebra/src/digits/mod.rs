@@ -1,11 +1,11 @@
-//! The normal form: every axis a mixed-radix sum of digits, every storage axis a weighted sum of them.
+//! Mixed-radix normal form: every axis is a sum of digits, every target a weighted sum of the same digits.
 //!
-//! It is found by refinement. Every axis starts as one digit; a quotient or remainder that would cut through a digit
-//! asks for a cut there, one that is taken of `x + 5` asks for `x` to be counted from 5, a falling index for `x` to be
-//! counted backwards, and one taken across two axes for those to be fused. With that the reading starts again, until
-//! every target is a plain weighted sum or nothing new can be asked for. What no cut makes plain becomes a digit of
-//! its own: the XOR of fields of bits, and the quotient and the remainder of a sum (see [`DerivedDigit`]). A number on the way
-//! that is divided in several ways, as `(i + j) % 7`, is a digit that is cut up in its turn.
+//! Computed by refinement. Every axis starts as one digit. A quotient or remainder that crosses a digit requests a
+//! split of it; one of `x + 5` requests that `x` be counted from an offset; a negative weight requests that `x` be
+//! counted backwards; one across two axes requests their fusion. The targets are then read again, until every one is a
+//! weighted sum or no request makes progress. Values that no split linearizes become derived digits: the XOR of bit
+//! fields, and the quotient and remainder of a sum (see [`DerivedDigit`]). An intermediate value that is divided in
+//! several ways, such as `(i + j) % 7`, becomes a digit with a chain of its own.
 
 mod bounds;
 mod derive;
@@ -26,31 +26,31 @@ pub(crate) use read::sum;
 use refine::{ChainPlan, refine};
 use shared_dividends::SharedDividends;
 
-/// One digit: `Var::Digit(k)` counts `0..extent` and stands for `digit * weight` of its chain's value.
+/// A digit: `Var::Digit(k)` counts `0..extent` and contributes `digit * weight` to the value of its chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digit {
-    /// What one step of the digit adds to the chain's value.
+    /// Weight in the value of the chain.
     pub weight: i128,
-    /// How many values it takes; symbolic only for the most significant digit of a chain.
+    /// Number of values; symbolic only for the most significant digit of a chain.
     pub extent: Expr,
 }
 
 impl Digit {
-    /// Whether the digit is always 0: one value at most, whatever the symbols are.
+    /// True if the digit is always 0: its extent is at most 1.
     pub(crate) fn is_single(&self) -> bool {
         self.extent.as_const().is_some_and(|extent| extent <= 1)
     }
 }
 
-/// A run of digits whose weighted sum `m` is a mixed-radix number without gaps, from 0 upwards. It carries one
-/// logical axis as `index = sign * m + constant`, or several fused ones (then sign 1, constant 0, and `m` is the
-/// row-major index of the axes). Digits may reach beyond the axis: `m` covers at least the axis' whole range.
+/// Digits whose weighted sum `m` is a gapless mixed-radix number from 0 up. A chain encodes one logical axis as `index
+/// = sign * m + constant`, or several fused ones as their row-major index (`sign` 1, `constant` 0). `m` covers at least
+/// the range of the axis and may exceed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
-    /// The logical axes carried, outermost first; one unless fused; none for a digit cut up.
+    /// The logical axes, outermost first; one unless fused, none if a digit is subdivided.
     pub axes: Vec<usize>,
-    /// The digit that this chain cuts up: one that is no multiple of the cut, `x % 3 // 2`, or a number made of others.
-    /// A digit that is cut up never exceeds its own extent, whatever the sum of its parts could reach.
+    /// The digit that this chain subdivides: one split at a weight that does not nest, `x % 3 // 2`, or a derived one.
+    /// The digit never exceeds its own extent, even if the sum of its parts could.
     pub of_digit: Option<usize>,
     /// `1`, or `-1` for an axis that the layout stores reversed.
     pub sign: i128,
@@ -63,14 +63,14 @@ pub struct Chain {
 /// A weighted sum of digits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinearForm {
-    /// What is added to the sum.
+    /// The constant term.
     pub constant: i128,
-    /// `(position in Digits::digits, weight)`, by position, weights not 0.
+    /// `(position in Digits::digits, weight)`, sorted by position, weights nonzero.
     pub terms: Vec<(usize, i128)>,
 }
 
 impl LinearForm {
-    /// `(form // k, rest)`: what `k` divides of the sum, in blocks of `k`, and the terms that it does not.
+    /// `(quotient, rest)` with `self = k * quotient + rest`: the quotient receives the terms that `k` divides.
     pub(crate) fn split(&self, k: i128) -> (Self, Self) {
         let mut whole = Self { constant: self.constant.div_euclid(k), terms: Vec::new() };
         let mut rest = Self { constant: self.constant.rem_euclid(k), terms: Vec::new() };
@@ -84,18 +84,18 @@ impl LinearForm {
     }
 }
 
-/// How a digit that no chain counts is made of others.
+/// Definition of a digit that is not part of an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DerivedDigit {
-    /// The sum itself, never negative: a number on the way that is cut up like an axis.
+    /// The sum itself, non-negative: an intermediate value with a chain of its own.
     Sum(LinearForm),
-    /// The XOR of two digits or more, positions ascending, each a field of as many bits as this one.
+    /// The XOR of two or more digits, positions ascending, each a field of as many bits as this one.
     Parity(Vec<usize>),
-    /// `form % modulus`; the constant and the weights lie in `0..modulus`.
+    /// `form % modulus`; the constant and the weights are in `0..modulus`.
     Residue(LinearForm, i128),
-    /// `form // divisor`, where the form is never negative.
+    /// `form // divisor`, for a non-negative form.
     Quotient(LinearForm, i128),
-    /// How far along the Hilbert curve of a box the cell of this row and this column is; both lie in the box.
+    /// Position on the Hilbert curve of a box of the cell in this row and column, both inside the box.
     Hilbert(CurveGrid, LinearForm, LinearForm),
 }
 
@@ -105,28 +105,28 @@ pub enum DerivedDigit {
 pub struct Digits {
     /// All digits.
     pub digits: Vec<Digit>,
-    /// All chains; every logical axis is carried by exactly one.
+    /// All chains; exactly one encodes each logical axis.
     pub chains: Vec<Chain>,
-    /// The digits that no chain counts, with what they are made of; a digit before what is made of it.
+    /// Derived digits and their definitions, in dependency order.
     pub derived: Vec<(usize, DerivedDigit)>,
-    /// One sum per target, in the targets' order (for a layout: see `Layout::digit_targets`).
+    /// One sum per target, in the order of the targets (for a layout, see `Layout::digit_targets`).
     pub targets: Vec<LinearForm>,
 }
 
-/// How often a reading may start again: every round adds a cut, a shift, a reflection or a fusion.
+/// Maximum number of refinements: each adds a split, shift, reflection, fusion or dividend.
 const MAX_ROUNDS: usize = 256;
 
-/// What is done where an XOR takes bits of an axis, and the axis is divided by what is no power of two.
+/// Treatment of an axis whose bits feed an XOR and that is also divided by a number that is not a power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitSplit {
-    /// The axis is cut where it is divided.
+    /// Split the axis at its divisors.
     AtDivisors,
-    /// The axis is cut into bits; what is divided is a number of its own.
+    /// Split the axis into bits, and derive the dividend as a value of its own.
     AtBits,
 }
 
-/// Reads `targets`, index expressions over the axes `axes` (positions in `extents`), as weighted sums of digits.
-/// `None` when they are none.
+/// Computes the normal form of `targets`, index expressions over `axes` (positions in `extents`); `None` if they have
+/// none.
 ///
 /// # Errors
 /// [`ExprError`] when a constant leaves the integer range.

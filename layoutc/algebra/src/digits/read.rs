@@ -1,4 +1,4 @@
-//! One reading: the digits as they are cut so far, and the sums that the targets are on them.
+//! One pass over the targets with the current digits: their weighted sums, or a refinement request.
 
 use alloc::vec::Vec;
 
@@ -14,9 +14,9 @@ pub(super) struct DigitReader<'a> {
     pub(super) plans: &'a [ChainPlan],
     pub(super) extents: &'a [Expr],
     facts: &'a Facts,
-    /// Whether what is read is an operand of an XOR or a mask.
+    /// True while reading an operand of an XOR or a mask.
     pub(super) is_bitwise: bool,
-    /// What is done to the numbers on the way.
+    /// Divisions of intermediate values.
     pub(super) uses: &'a SharedDividends,
     pub(super) digits: Vec<Digit>,
     /// Greatest value of each digit, over all symbols.
@@ -24,11 +24,11 @@ pub(super) struct DigitReader<'a> {
     pub(super) chains: Vec<Chain>,
     /// The plan of each chain.
     pub(super) planned: Vec<usize>,
-    /// Greatest value of what each chain counts, over all symbols; its digits may reach beyond.
+    /// Greatest value that each chain encodes, over all symbols; the sum of its digits may exceed it.
     pub(super) most: Vec<i128>,
-    /// Which chain a digit belongs to; none for one that is made of others.
+    /// The chain of each digit; `None` for derived digits.
     pub(super) owner: Vec<Option<usize>>,
-    /// Digits that are made of others.
+    /// Derived digits and their definitions.
     pub(super) derived: Vec<(usize, DerivedDigit)>,
 }
 
@@ -59,14 +59,14 @@ impl<'a> DigitReader<'a> {
             match plan.of {
                 ChainSource::Axes => reader.add_chain(k, plan, None)?,
                 ChainSource::Digit(of, weight) => reader.add_parts(k, plan, (of, weight))?,
-                // Counted where it occurs first: it is made of the others.
+                // Added at its first use, because it depends on other digits.
                 ChainSource::Number(..) => {}
             }
         }
         Ok(reader)
     }
 
-    /// Cuts up a digit, if its chain is there.
+    /// Adds the chain that subdivides a digit, if the chain of the digit exists.
     pub(super) fn add_parts(
         &mut self,
         position: usize,
@@ -78,7 +78,7 @@ impl<'a> DigitReader<'a> {
         self.add_chain(position, plan, Some(digit))
     }
 
-    /// Adds the chain of a plan, of axes or of a digit.
+    /// Adds the chain of a plan, over axes or over a digit.
     pub(super) fn add_chain(
         &mut self,
         position: usize,
@@ -122,7 +122,7 @@ impl<'a> DigitReader<'a> {
         Ok(())
     }
 
-    /// Adds a digit; gives its position.
+    /// Adds a digit and returns its position.
     pub(super) fn add_digit(
         &mut self,
         weight: i128,
@@ -135,18 +135,18 @@ impl<'a> DigitReader<'a> {
         Ok(self.digits.len() - 1)
     }
 
-    /// The greatest value of a digit, over all symbols.
+    /// Greatest value of a digit, over all symbols.
     pub(super) fn greatest(&self, digit: usize) -> i128 {
         self.greatest.get(digit).copied().unwrap_or(0)
     }
 
-    /// The digit that the chain of a plan cuts up.
+    /// The digit that the chain of a plan subdivides.
     pub(super) fn number_of(&self, plan: usize) -> Option<usize> {
         let chain = self.planned.iter().position(|own| *own == plan)?;
         self.chains.get(chain)?.of_digit
     }
 
-    /// The digit of a chain that has this weight.
+    /// The digit of a chain with the given weight.
     fn digit_at(&self, (chain, weight): (usize, i128)) -> Option<usize> {
         let digits = &self.chains.get(chain)?.digits;
         digits
@@ -159,7 +159,7 @@ impl<'a> DigitReader<'a> {
         Digits { digits: self.digits, chains: self.chains, derived: self.derived, targets }
     }
 
-    /// The sum of digits that a polynomial is; where it is none, what to ask for.
+    /// The weighted sum of digits that equals a polynomial, or the refinement that it needs.
     pub(super) fn form(&mut self, poly: &Poly) -> RefineResult {
         let mut form = LinearForm::default();
         let mut direct: Vec<(usize, i128)> = Vec::new();
@@ -219,7 +219,7 @@ impl<'a> DigitReader<'a> {
         self.add_axes(form, direct)
     }
 
-    /// Adds the axes that stand bare: each as its chain, several of a fused chain as the number they make.
+    /// Adds the undivided axes: each as its chain, those of a fused chain together as its value.
     fn add_axes(&mut self, mut form: LinearForm, mut direct: Vec<(usize, i128)>) -> RefineResult {
         while let Some((axis, coefficient)) = direct.pop() {
             let Some(chain) = self.chains.iter().position(|chain| chain.axes.contains(&axis))
@@ -233,7 +233,7 @@ impl<'a> DigitReader<'a> {
                 form = sum(&form, &self.chain_form(found), coefficient)?;
                 continue;
             }
-            // All axes of the chain with the weights of one row-major number: the chain itself.
+            // All axes of the chain with row-major weights: the chain itself.
             match self.whole_number(found, axis, coefficient, &direct)? {
                 Some((unit, used)) => {
                     direct.retain(|(other, _)| !used.contains(other));
@@ -259,7 +259,7 @@ impl<'a> DigitReader<'a> {
         LinearForm { constant: chain.constant, terms }
     }
 
-    /// `(unit, axes used)` when the bare terms hold every axis of the chain with `unit` times its row-major weight.
+    /// `(unit, axes used)` if the undivided terms hold every axis of the chain with `unit` times its row-major weight.
     fn whole_number(
         &self,
         chain: &Chain,
@@ -283,7 +283,7 @@ impl<'a> DigitReader<'a> {
         Ok(Some((unit, weights.into_iter().map(|(a, _)| a).collect())))
     }
 
-    /// Row-major weights of a fused chain's axes.
+    /// Row-major weights of the axes of a fused chain.
     fn row_major(&self, chain: &Chain) -> Result<Vec<(usize, i128)>, ExprError> {
         let mut weights = Vec::new();
         let mut weight = 1_i128;
@@ -298,7 +298,7 @@ impl<'a> DigitReader<'a> {
         Ok(weights)
     }
 
-    /// One axis of a fused chain: `m // weight % extent`.
+    /// One axis of a fused chain, `m // weight % extent`.
     fn fused_axis(&mut self, chain: usize, axis: usize) -> RefineResult {
         let Some(found) = self.chains.get(chain) else { return Ok(Err(Refinement::Impossible)) };
         let weights = self.row_major(found)?;

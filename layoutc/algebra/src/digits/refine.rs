@@ -1,39 +1,39 @@
-//! What a reading asks for, and how it is carried out: cuts, shifts, reflections, fusions.
+//! Refinement requests and their application: splits, shifts, reflections, fusions, new dividends.
 
 use alloc::vec::Vec;
 
 use crate::expr::Expr;
 use crate::poly::{Poly, gcd};
 
-/// How often the count of a chain may be moved: two remainders that want other counts would move it for ever.
+/// Maximum number of shifts of a chain: two remainders that need different offsets would shift it forever.
 const MAX_SHIFTS: u8 = 3;
-/// How many numbers on the way may have a chain of their own.
+/// Maximum number of intermediate values with a chain of their own.
 const MAX_NUMBERS: usize = 16;
-/// What such a number starts from is a multiple of all that divides it, up to this.
+/// Maximum common multiple of the divisors of an intermediate value; its chain starts at a multiple of it.
 const MAX_BLOCK: i128 = 1 << 40;
 
-/// What a chain counts.
+/// The value that a chain encodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChainSource {
     /// The axes of the plan.
     Axes,
-    /// A digit that is cut up: the position of its plan, and its weight there.
+    /// A digit, by the position of its plan and its weight there.
     Digit(usize, i128),
-    /// A number on the way, and what divides it.
+    /// An intermediate value, and the common multiple of its divisors.
     Number(Poly, i128),
 }
 
-/// A chain to be: what it counts, how, and where it is cut.
+/// Plan of a chain: its value, offset and splits.
 #[derive(Debug, Clone)]
 pub(super) struct ChainPlan {
     pub(super) of: ChainSource,
-    /// The logical axes, outermost first; none unless it counts them.
+    /// The logical axes, outermost first; none unless `of` is [`ChainSource::Axes`].
     pub(super) axes: Vec<usize>,
     pub(super) sign: i128,
     pub(super) constant: i128,
-    /// Weights at which a digit starts, ascending, from 1.
+    /// Weights of the digits, ascending, from 1.
     pub(super) cuts: Vec<i128>,
-    /// How often the count was moved.
+    /// Number of shifts so far.
     pub(super) shifts: u8,
 }
 
@@ -47,12 +47,12 @@ impl ChainPlan {
         Self { of, axes, sign: 1, constant: 0, cuts, shifts: 0 }
     }
 
-    /// Counts axes upwards from 0, cut or not.
+    /// True if the chain counts axes up from 0, split or not.
     pub(super) fn is_plain(&self) -> bool {
         self.sign == 1 && self.constant == 0 && self.of == ChainSource::Axes
     }
 
-    /// Where a cut at this weight goes among the others, if it nests in them.
+    /// Position of a split at this weight among the others, if it nests in them.
     pub(super) fn split_position(&self, weight: i128) -> Option<usize> {
         let at = self.cuts.partition_point(|cut| *cut < weight);
         let below = at.checked_sub(1).and_then(|k| self.cuts.get(k));
@@ -66,24 +66,24 @@ impl ChainPlan {
     }
 }
 
-/// What a reading asks for, of the plans at these positions.
+/// A change of the plans at the given positions that a pass over the targets needs.
 #[derive(Debug, Clone)]
 pub(super) enum Refinement {
-    /// A digit of chain `.0` starts at weight `.1`.
+    /// Chain `.0` needs a digit that starts at weight `.1`.
     Split(usize, i128),
-    /// Chain `.0` is counted from `.1` lower.
+    /// Chain `.0` must start `.1` lower.
     Shift(usize, i128),
-    /// Chain `.0` is counted backwards.
+    /// Chain `.0` must count backwards.
     Reflect(usize),
-    /// The chains, outermost first, are one number.
+    /// The chains, outermost first, must form one row-major value.
     Fuse(Vec<usize>),
-    /// The number, never below `least`, has a chain of its own, for it is divided by `by`.
+    /// The intermediate value `number`, at least `least`, needs a chain of its own because it is divided by `by`.
     NewDividend { number: Poly, least: i128, by: i128 },
-    /// No digits.
+    /// No refinement helps.
     Impossible,
 }
 
-/// Carries out a request; false when it cannot be.
+/// Applies a request; false if it is inapplicable.
 pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: &[Expr]) -> bool {
     match request {
         Refinement::Impossible => false,
@@ -96,7 +96,7 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
             let at = plan.cuts.partition_point(|cut| cut < weight);
             let below = at.checked_sub(1).and_then(|k| plan.cuts.get(k)).copied();
             let above = plan.cuts.get(at).copied();
-            // Not a multiple of what is above: the digit is cut up on its own.
+            // The split does not nest in the weight above: subdivide the digit itself.
             match below {
                 Some(cut) if above != Some(*weight) && weight % cut == 0 => {
                     let of = ChainSource::Digit(*chain, cut);
@@ -158,7 +158,7 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
     }
 }
 
-/// Gives a number a chain, or lets it start lower; false where it is there already.
+/// Adds a chain for an intermediate value, or lowers its start; false if nothing changes.
 fn add_dividend(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
     let numbers = plans.iter().filter(|plan| matches!(plan.of, ChainSource::Number(..))).count();
     let at = plans.iter().position(|plan| plan.counts(number));

@@ -1,5 +1,5 @@
-//! Numbers on the way to a target that are divided in several ways: `z // 6` and `z % 6` of `z = (i + j) % 7`. Each is
-//! a digit with a chain of its own, so that its parts come apart and go together like those of an axis.
+//! Intermediate values that are divided in several ways: `z // 6` and `z % 6` of `z = (i + j) % 7`. Each is a digit
+//! with a chain of its own, so that its parts split and join like those of an axis.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -12,24 +12,24 @@ use crate::monomial::Atom;
 use crate::poly::Poly;
 use crate::simplify::Facts;
 
-/// What divides numbers is looked through for common divisors up to this.
+/// Divisors above this are not searched for common factors.
 const MAX_DIVISOR: i128 = 4096;
 
-/// What is done to the numbers on the way to some targets.
+/// The divisions of intermediate values in a list of targets.
 #[derive(Debug, Default)]
 pub(super) struct SharedDividends {
-    /// Those that are divided in more than one way.
+    /// Values that are divided in more than one way.
     shared: BTreeSet<Poly>,
-    /// Those that are quotients of others: `2*i + j//4` is `(8*i + j) // 4`.
+    /// Values that are quotients of others: `2*i + j//4` is `(8*i + j) // 4`.
     quotients: BTreeMap<Poly, (Poly, i128)>,
-    /// The axes of whose bits an XOR or a mask is taken, where those are kept.
+    /// Axes whose bits feed an XOR or a mask, under [`BitSplit::AtBits`].
     bits: BTreeSet<Var>,
 }
 
-/// How a number is divided: whether for the remainder, and by what.
+/// The divisions of each value: `(is_remainder, divisor)`.
 type Divisions<'a> = BTreeMap<&'a Poly, BTreeSet<(bool, &'a Poly)>>;
 
-/// The numbers that are divided and that are quotients of others that are.
+/// Dividends that equal a quotient of another dividend, with that dividend and divisor.
 fn quotients(
     ways: &Divisions<'_>,
     facts: &Facts,
@@ -60,7 +60,7 @@ impl SharedDividends {
         for target in targets {
             collect(target, &mut ways, &mut fields, false);
         }
-        // An axis as it is has a chain of its own anyway.
+        // A bare axis has a chain of its own anyway.
         let is_axis = |x: &Poly| matches!(x.as_atom(), Some(Atom::Var(_)));
         let quotients = quotients(&ways, facts)?;
         let several = ways.iter().filter(|(x, ways)| {
@@ -76,13 +76,13 @@ impl SharedDividends {
         !self.bits.is_empty()
     }
 
-    /// Whether `x` is made of bits that take part in an XOR as fields: those must stay whole, and be counted from 0.
+    /// True if `x` contains axes whose bits feed an XOR: these must stay whole and count from 0.
     fn holds_bits(&self, x: &Poly) -> bool {
         !self.bits.is_empty() && x.mentions(&|var| self.bits.contains(&var))
     }
 }
 
-/// Every number that is divided, with the operations and the divisors; every axis of which bits are taken.
+/// Collects every dividend with its divisions, and every axis whose bits are used.
 fn collect<'a>(
     poly: &'a Poly,
     ways: &mut Divisions<'a>,
@@ -101,7 +101,7 @@ fn collect<'a>(
                 }
                 let is_bitwise = match op {
                     BinOp::And | BinOp::Xor => true,
-                    // Its own bits take part, not those of what it is made of.
+                    // The bits of the curve position are used, not those of its operands.
                     BinOp::Hilbert(_) => false,
                     _ => is_bitwise,
                 };
@@ -113,9 +113,9 @@ fn collect<'a>(
 }
 
 impl DigitReader<'_> {
-    /// The form of what `k` divides: the digit of a number that has a chain of its own.
+    /// The form of a dividend; if it has a chain of its own, the digit of that chain.
     pub(super) fn dividend_form(&mut self, x: &Poly, k: i128) -> RefineResult {
-        // Bits that are XORed are those of the axis.
+        // An XOR operand is split into the bits of the axis itself.
         let is_power = k & (k - 1) == 0;
         let is_bits = self.is_bitwise && is_power && matches!(x.as_atom(), Some(Atom::Var(_)));
         let Some(position) = self.plans.iter().position(|plan| !is_bits && plan.counts(x)) else {
@@ -164,22 +164,22 @@ impl DigitReader<'_> {
         Ok(Ok(number(digit)))
     }
 
-    /// Whether the plan is that of a number, or cuts up a digit of it.
+    /// True if the plan is that of the value `number`, or subdivides one of its digits.
     fn is_of_number(&self, plan: usize, number: usize) -> bool {
         match self.plans.get(plan).map(|plan| &plan.of) {
-            // What cuts up a digit comes after what it cuts up.
+            // A subdivision comes after the plan that it subdivides.
             Some(ChainSource::Digit(of, _)) if *of < plan => self.is_of_number(*of, number),
             _ => plan == number,
         }
     }
 
-    /// A digit that is made of others and not cut up.
+    /// True for a derived digit that is not subdivided.
     fn is_whole(&self, digit: usize) -> bool {
         self.derived.iter().any(|(made, _)| *made == digit)
             && self.chains.iter().all(|chain| chain.of_digit != Some(digit))
     }
 
-    /// Whether a request would cut, move or turn an axis whose bits are to stay as they are.
+    /// True if a request would split, shift or reverse an axis whose bits must stay whole.
     pub(super) fn breaks_bits(&self, request: &Refinement) -> bool {
         let is_of_bits = |plan: &usize| {
             let axes = self.plans.get(*plan).map_or(&[][..], |plan| plan.axes.as_slice());
@@ -194,7 +194,7 @@ impl DigitReader<'_> {
         }
     }
 
-    /// What would give the number `x` a chain, or one that `k` divides.
+    /// The request for a chain of `x`, or for one that `k` divides.
     pub(super) fn name_dividend(
         &self,
         x: &Poly,

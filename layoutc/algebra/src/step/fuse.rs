@@ -1,4 +1,4 @@
-//! `fuse h w as=hw`: adjacent axes into one.
+//! `fuse h w as=hw`: fuses adjacent axes into one.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use crate::expr::BinOp;
 use crate::layout::Axis;
 use crate::map::IndexMap;
 
-/// The axes `fused`, neighbours in this order, become one: `h * extent(w) + w`, called `into` or `h_w`.
+/// Fuses the axes `fused`, adjacent in this order, to `h * extent(w) + w`, named `into` or `h_w`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`], [`StepError::TooFewAxes`], [`StepError::NotAdjacent`].

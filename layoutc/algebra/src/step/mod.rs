@@ -1,5 +1,5 @@
-//! The steps of a layout, one file each. A step reads the current axes and gives an [`IndexMap`] on them; what every
-//! map must obey (extents, negative indices, proofs) is checked once, where the map is applied (see [`crate::build`]).
+//! Layout steps, one per file. A step returns an [`IndexMap`] on the current axes; the checks that apply to every map
+//! (extents, negative indices, proofs) run where the map is applied (see [`crate::build`]).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,35 +22,35 @@ pub use pad::{pad_around, pad_to_multiple};
 pub use split::split;
 pub use tile::{TileExtent, tile};
 
-/// What is wrong with a step's arguments.
+/// An error in the arguments of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StepError {
-    /// An axis that is not there.
+    /// An unknown axis.
     #[error("there is no axis `{name}` here; the axes are {}", axes.join(", "))]
     UnknownAxis {
         /// The name.
         name: String,
-        /// The current axes.
+        /// Names of the current axes.
         axes: Vec<String>,
     },
-    /// An axis named twice.
+    /// An axis is named twice.
     #[error("the axis `{0}` is named twice")]
     RepeatedAxis(String),
-    /// `order` leaves axes out.
+    /// `order` omits axes.
     #[error("`order` leaves out {}", .0.join(", "))]
     MissingAxes(Vec<String>),
-    /// Two `...` in an `order`.
+    /// `order` has two `...`.
     #[error("`...` stands twice")]
     TwoEllipses,
-    /// `fuse` of axes that are not neighbours in this order.
+    /// `fuse` of axes that are not adjacent in this order.
     #[error("`{first}` and `{second}` are not neighbours in this order")]
     NotAdjacent {
-        /// The axis before.
+        /// The first axis.
         first: String,
         /// The axis that should follow it.
         second: String,
     },
-    /// Fewer than two axes to fuse.
+    /// `fuse` of fewer than two axes.
     #[error("`fuse` takes two axes or more")]
     TooFewAxes,
     /// A tile without an extent, or one that ends in `*`.
@@ -58,28 +58,28 @@ pub enum StepError {
         "a tile needs at least one extent, and its last entry cannot be `*`: there is nothing to merge into"
     )]
     TrailingStar,
-    /// The number of names does not match the number of axes they name.
+    /// The number of names differs from the number of axes to name.
     #[error("{given} names for {wanted} axes: {}", wanted_axes.join(", "))]
     NameCount {
-        /// How many were given.
+        /// Number of names given.
         given: usize,
-        /// How many are needed.
+        /// Number of names needed.
         wanted: usize,
-        /// The axes that want a name.
+        /// The axes to name.
         wanted_axes: Vec<String>,
     },
-    /// More axes than a layout may have.
+    /// More than [`MAX_AXES`] axes.
     #[error("the layout would have {0} storage axes; the limit is {MAX_AXES}")]
     TooManyAxes(usize),
-    /// Too large, or beyond the integers.
+    /// An expression is too large, or a value out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// The most storage axes that a layout may have.
+/// Maximum number of axes of a layout.
 pub const MAX_AXES: usize = 64;
 
-/// The position of the axis called `name`.
+/// The position of the axis `name`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`].
@@ -97,7 +97,7 @@ fn current(position: usize) -> Expr {
     Expr::var(Var::Storage(u32::try_from(position).unwrap_or(u32::MAX)))
 }
 
-/// An item that takes a current axis over unchanged.
+/// An item that passes a current axis through unchanged.
 fn identity_item(axes: &[Axis], position: usize) -> MapItem {
     let (name, extent) = match axes.get(position) {
         Some(axis) => (axis.name.clone(), Some(axis.extent.clone())),
@@ -114,7 +114,7 @@ fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, StepError> {
     Ok(Expr::binary(op, a, b)?)
 }
 
-/// A map of these items, their names made unique where the step derived them.
+/// A map of these items without separators, at most [`MAX_AXES`].
 fn map_of(items: Vec<MapItem>) -> Result<IndexMap, StepError> {
     if items.len() > MAX_AXES {
         return Err(StepError::TooManyAxes(items.len()));

@@ -1,4 +1,4 @@
-//! `order a b c`: a permutation by name, major to minor.
+//! `order a b c`: permutes axes by name, outermost first.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,16 +7,16 @@ use super::{StepError, find_axis, identity_item, map_of};
 use crate::layout::Axis;
 use crate::map::IndexMap;
 
-/// One word of an `order`.
+/// An entry of `order`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderEntry {
     /// An axis by name.
     Axis(String),
-    /// `...`: all the others, in their order.
+    /// `...`: all axes that are not named, in their current order.
     Others,
 }
 
-/// The axes in another order; every axis exactly once, `...` stands for those not named.
+/// Permutes the axes; each is named exactly once, or covered by `...`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`], [`StepError::RepeatedAxis`], [`StepError::MissingAxes`], [`StepError::TwoEllipses`].

@@ -1,4 +1,4 @@
-//! `split c by=4`: one axis into two or more, in place; the last block is padded.
+//! `split c by=4`: splits an axis into two or more, in place; the last block is padded.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,11 +9,11 @@ use crate::expr::{BinOp, Expr};
 use crate::layout::Axis;
 use crate::map::IndexMap;
 
-/// Axis `name` becomes `by.len() + 1` axes: with `by = [4, 4]`, `i // 16`, `i // 4 % 4` and `i % 4`. They are called
-/// `into`, or `<axis>_outer` and `<axis>_inner` when `into` is empty and there are two.
+/// Splits axis `name` into `by.len() + 1` axes: with `by = [4, 4]`, `i // 16`, `i // 4 % 4` and `i % 4`. Their names
+/// are `into`, or by default `<axis>_outer` and `<axis>_inner` for two, `<axis>_0`, `<axis>_1`, … for more.
 ///
 /// # Errors
-/// [`StepError::UnknownAxis`]; [`StepError::NameCount`] when `into` has another number of names.
+/// [`StepError::UnknownAxis`]; [`StepError::NameCount`] when `into` has a different number of names.
 pub fn split(
     axes: &[Axis],
     name: &str,
@@ -35,7 +35,7 @@ pub fn split(
         });
     }
     let names = if into.is_empty() { derived } else { into.to_vec() };
-    // From the minor end: each part is `x // (what is below) % its factor`.
+    // From the minor end: each part is the rest modulo its factor.
     let mut minor_first = Vec::new();
     let mut rest = current(position);
     for factor in by.iter().rev() {

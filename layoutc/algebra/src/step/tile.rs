@@ -1,7 +1,7 @@
-//! `tile 8 128`: XLA's tiles on the minor-most axes.
+//! `tile 8 128`: XLA tiling of the minor-most axes.
 //!
-//! Source: XLA, tiled layout: a tile acts on a suffix of the current shape, which becomes
-//! prefix ++ ceil(d / t) ++ t; `*` merges an axis into the next more minor one before.
+//! Source: XLA, tiled layout: a tile acts on a suffix of the current shape, which becomes prefix ++ ceil(d / t) ++ t;
+//! `*` merges an axis into the next more minor one first.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -13,7 +13,7 @@ use crate::expr::{BinOp, Expr};
 use crate::layout::Axis;
 use crate::map::{IndexMap, unique};
 
-/// One entry of a tile.
+/// An entry of a tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TileExtent {
     /// `*`: merge this axis into the next more minor one.
@@ -22,18 +22,17 @@ pub enum TileExtent {
     Extent(Expr),
 }
 
-/// An axis that a tile acts on: after merging, before splitting.
+/// An axis to be tiled, after merging.
 struct TiledAxis {
     name: String,
     index: Expr,
     tile: Expr,
 }
 
-/// The tile's effect on the last `tile.len()` axes. A tile longer than the rank meets implicit leading axes of extent
-/// 1, called `unit0`, …. The grid axes are called `<axis>_outer` and the axes within the tile `<axis>_inner`, or by
-/// `names`: all grid axes, then all inner ones.
+/// Tiles the last `tile.len()` axes. A tile longer than the rank implies leading axes of extent 1, named `unit0`, ….
+/// The grid axes are named `<axis>_outer` and those within the tile `<axis>_inner`, or by `names`: all grid axes first.
 ///
-/// [3, 5] under the tile [2, 2] gives [2, 3, 2, 2]; (2, 3) goes to (1, 1, 0, 1).
+/// [3, 5] under the tile [2, 2] becomes [2, 3, 2, 2]; (2, 3) maps to (1, 1, 0, 1).
 ///
 /// # Errors
 /// [`StepError::TrailingStar`], [`StepError::NameCount`], [`StepError::TooManyAxes`].
@@ -74,7 +73,7 @@ pub fn tile(axes: &[Axis], tile: &[TileExtent], names: &[String]) -> Result<Inde
     map_of(items)
 }
 
-/// The axes after merging; entries beyond the rank meet axes of extent 1.
+/// The axes after merging; entries beyond the rank apply to axes of extent 1.
 fn merge(axes: &[Axis], prefix: usize, tile: &[TileExtent]) -> Result<Vec<TiledAxis>, StepError> {
     let units = tile.len().saturating_sub(axes.len());
     let mut bodies = Vec::new();
