@@ -1,4 +1,4 @@
-//! Two elements that share a slot, tried where the digits leave something open, before any box is visited.
+//! Candidate collisions from undetermined digits, tried before any enumeration.
 
 use alloc::vec::Vec;
 
@@ -6,16 +6,16 @@ use super::decode::DecodeFailure;
 use super::enumerate::EnumerationDomain;
 use crate::expr::{Expr, Var};
 
-/// Points along an axis from which a step is tried.
+/// Number of start points along an axis from which a step is tried.
 const STARTS: i128 = 8;
 
-/// The most steps of which three are tried together.
+/// Maximum number of steps that are combined in threes.
 const MOST_OF_THREE: usize = 16;
 
 /// Two points of a component.
 pub(super) type PointPair = (Vec<i128>, Vec<i128>);
 
-/// Two points that differ only in what the targets do not tell, when they really collide.
+/// Two points that differ only in undetermined digits, if they collide.
 pub(super) fn predicted_collision(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -52,7 +52,7 @@ pub(super) fn predicted_collision(
         for (axis, bit) in bits {
             *mask.get_mut(at(*axis)?)? ^= bit;
         }
-        // The highest bit and the others: both below any extent that has the highest.
+        // The highest bit against all others: both values are below any extent that admits the highest bit.
         let first = mask.iter().map(|m| if *m == 0 { 0 } else { 1 << m.ilog2() });
         let first: Vec<i128> = first.collect();
         let second = mask.iter().zip(&first).map(|(m, high)| m ^ high).collect();
@@ -61,8 +61,8 @@ pub(super) fn predicted_collision(
     lost.chain(turned).find(&collide).or_else(|| collision_by_steps(domain, undecided, &collide))
 }
 
-/// Two points that differ in one step along an axis, or in one each way along two, when they collide; tried from a few
-/// points on.
+/// Two points that differ by one step along an axis, or by one step along each of two, in the same or opposite
+/// directions, if they collide; tried from a few start points.
 fn collision_by_steps(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -101,7 +101,7 @@ fn collision_by_steps(
     along_three(domain, &steps, collide)
 }
 
-/// Two points that differ in a step along each of three axes.
+/// Two points that differ by a step along each of three axes.
 fn along_three(
     domain: &EnumerationDomain<'_>,
     steps: &[(usize, i128)],
@@ -117,7 +117,7 @@ fn along_three(
         for (l, other) in steps.iter().enumerate().skip(k + 1).filter(|(_, o)| o.0 != one.0) {
             let rest = steps.iter().skip(l + 1).filter(|s| s.0 != one.0 && s.0 != other.0);
             for third in rest {
-                // One of the three may go the other way.
+                // At most one of the three goes in the opposite direction.
                 for against in [None, Some(one), Some(other), Some(third)] {
                     let mut pair =
                         (alloc::vec![0; domain.axes.len()], alloc::vec![0; domain.axes.len()]);

@@ -1,7 +1,7 @@
-//! Exact enumeration: every element of a component is visited, none is sampled.
+//! Exact enumeration of all points of a component.
 //!
-//! A component is a set of axes with the targets that read them and no others. Its points are visited in blocks along
-//! the longest axis, its slots are one bit each; boxes beyond one window of bits are swept window by window.
+//! Points are evaluated in blocks along one axis, and every slot is one bit. If the slots exceed one window of bits,
+//! the points are swept once per window.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -18,34 +18,35 @@ mod sweep;
 pub(crate) use first::first_nonzero;
 use sweep::{SlotSweep, narrow};
 
-/// The most points that are visited: 2^30.
+/// Maximum number of points enumerated: 2^30.
 pub const MAX_POINTS: i128 = 1 << 30;
-/// The most slots that the points may spread over: 2^37.
+/// Maximum number of slots of an enumeration: 2^37.
 pub const MAX_SLOTS: i128 = 1 << 37;
-/// Slots of one window: 2^31, 256 MiB of bits.
+/// Slots per window: 2^31, 256 MiB of bits.
 const WINDOW: i128 = 1 << 31;
-/// Points of the corner that is looked at first.
+/// Maximum number of points of the corner that is searched first.
 const CORNER_POINTS: i128 = 1 << 16;
 
-/// What is enumerated: `targets[k]` is an index below `slots[k]`, over `Var::Axis(axes[j])` below `extents[j]`.
+/// A box of points and its targets: `targets[k]` is an index below `slots[k]`, over `Var::Axis(axes[j])` below
+/// `extents[j]`.
 #[derive(Debug, Clone)]
 pub(crate) struct EnumerationDomain<'a> {
     pub(crate) axes: &'a [usize],
     pub(crate) extents: &'a [i128],
     pub(crate) targets: &'a [Expr],
     pub(crate) slots: &'a [i128],
-    /// Only points at which all of these are at least 0 count; each is affine in every axis.
+    /// Conditions, affine in every axis: only points at which all are non-negative count.
     pub(crate) within: &'a [Expr],
 }
 
-/// What enumeration found.
+/// Result of an enumeration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EnumerationResult {
     /// No two points share a slot.
     Injective,
-    /// The first point, in row-major order, that lands where an earlier one lies; the earlier one first.
+    /// The first point in row-major order whose slot is taken, preceded by the earlier point in that slot.
     Collision(Vec<i128>, Vec<i128>),
-    /// More points or slots than are visited.
+    /// The number of points or slots exceeds the limit.
     TooLarge { points: i128, slots: i128 },
 }
 
@@ -59,7 +60,7 @@ impl EnumerationDomain<'_> {
     }
 }
 
-/// Whether the points of a box have slots of their own.
+/// Checks that the points of a box have distinct slots.
 pub(crate) fn enumerate(
     domain: &EnumerationDomain<'_>,
     machine: &dyn Executor,
@@ -68,7 +69,7 @@ pub(crate) fn enumerate(
     if points <= 1 {
         return Ok(EnumerationResult::Injective);
     }
-    // A collision in a corner of the box is one in the box, and far cheaper to find.
+    // Search a corner first: a collision there is far cheaper to find.
     let corner = corner_of(domain.extents, CORNER_POINTS);
     if corner != domain.extents {
         let small = EnumerationDomain { extents: &corner, ..domain.clone() };
@@ -88,14 +89,14 @@ pub(crate) fn enumerate(
     Ok(collision.unwrap_or(EnumerationResult::Injective))
 }
 
-/// Two points of a corner of the box that share a slot: of those that do the first two, in row-major order.
+/// A collision within a corner of the box, the first one in row-major order.
 pub(crate) fn sample_collision(
     domain: &EnumerationDomain<'_>,
     most: i128,
 ) -> Result<Option<PointPair>, ExprError> {
     let corner = corner_of(domain.extents, most);
     let small = EnumerationDomain { extents: &corner, ..domain.clone() };
-    // Slots are numbered with 64 bits.
+    // Slot numbers are 64-bit.
     if small.points() <= 1 || small.slot_count() > i128::from(i64::MAX) {
         return Ok(None);
     }
@@ -125,7 +126,7 @@ pub(crate) fn sample_collision(
     }))
 }
 
-/// Extents cut down, the longest halved first, until there are at most so many points.
+/// Halves the longest extent until the box has at most `most` points.
 fn corner_of(extents: &[i128], most: i128) -> Vec<i128> {
     let mut corner = extents.to_vec();
     while corner.iter().fold(1_i128, |n, e| n.saturating_mul(*e)) > most {
@@ -141,7 +142,7 @@ fn longest(extents: &[i128]) -> usize {
     extents.iter().enumerate().max_by_key(|(_, e)| **e).map_or(0, |(k, _)| k)
 }
 
-/// Whether any two points share a slot.
+/// True if any two points share a slot.
 fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bool, ExprError> {
     let sweep = SlotSweep::new(domain, longest(domain.extents));
     let rows = sweep.rows();
@@ -179,7 +180,7 @@ fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bo
     Ok(false)
 }
 
-/// Marks slots; false, and `collided`, once one was marked before.
+/// Marks slots; returns false and sets `collided` if one is marked already.
 fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &AtomicBool) -> bool {
     for slot in slots {
         if *slot < window.0 || *slot >= window.1 {
@@ -196,7 +197,7 @@ fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &At
     true
 }
 
-/// The first collision in row-major order, if there is one.
+/// The first collision in row-major order.
 fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationResult>, ExprError> {
     let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
     let slots = domain.slot_count();
@@ -256,7 +257,7 @@ fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationR
     Ok(earlier.map(|first| EnumerationResult::Collision(first, point(row, k))))
 }
 
-/// The point that a box sends to given targets, by search; `None` when no point does.
+/// The point with the given targets, by linear search.
 pub(crate) fn find(
     domain: &EnumerationDomain<'_>,
     wanted: &[i128],
@@ -289,15 +290,15 @@ pub(crate) fn find(
     Ok(found)
 }
 
-/// The points of a box that count.
+/// Number of points at which the conditions hold.
 pub(crate) struct PointCount {
     pub(crate) count: i128,
-    /// The first one along the sweep, where there is one.
+    /// The first such point of the sweep.
     pub(crate) first: Option<Vec<i128>>,
 }
 
-/// Counts the points of a box at which the conditions hold, row by row; `None` when there are more than [`MAX_POINTS`]
-/// in the box.
+/// Counts the points of a box at which the conditions hold, one row at a time; `None` if the box has more than
+/// [`MAX_POINTS`].
 pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>, ExprError> {
     if domain.points() > MAX_POINTS {
         return Ok(None);
@@ -324,11 +325,11 @@ pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>
     Ok(Some(counted))
 }
 
-/// The least value and the greatest, each with the first point that takes it.
+/// Minimum and maximum, each with the first point that attains it.
 pub(crate) type Extremes = [(i128, Vec<i128>); 2];
 
-/// Least and greatest value of an expression over a box with the first points that take them; `None` when there
-/// are more points than are visited, or none.
+/// Minimum and maximum of the first target over a box, with the first points that attain them; `None` if the box is
+/// empty or exceeds [`MAX_POINTS`].
 pub(crate) fn extremes(domain: &EnumerationDomain<'_>) -> Result<Option<Extremes>, ExprError> {
     if domain.points() > MAX_POINTS || domain.points() < 1 {
         return Ok(None);

@@ -1,27 +1,27 @@
-//! What a proof runs on: threads, and a memory of what was enumerated before. The algebra has [`SequentialExecutor`]; a caller
-//! with threads or a memory brings its own.
+//! Execution of proofs: parallelism, and a cache of enumeration results. The algebra provides [`SequentialExecutor`];
+//! callers with threads or a cache implement [`Executor`].
 
 use alloc::string::String;
 
-/// Points from which on an enumeration is worth remembering.
+/// Minimum number of points for which an enumeration result is cached.
 const MEMORABLE: i128 = 1 << 16;
 
-/// Runs proofs.
+/// Runs and caches proofs.
 pub trait Executor: Sync {
     /// Calls `work(k)` for every k in `0..pieces`, in any order, and returns when all have returned.
     fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync));
 
-    /// Whether `question` was answered with yes before: by this very program, for the text says no more than what is
-    /// asked. To forget costs time and nothing else.
+    /// True if `question` is cached as answered with yes. The text does not identify the program: a cache must not
+    /// outlive the build that filled it. Forgetting an answer only costs time.
     fn knows(&self, _question: &str) -> bool {
         false
     }
 
-    /// Remembers that the answer to `question` is yes.
+    /// Caches that the answer to `question` is yes.
     fn learn(&self, _question: &str) {}
 }
 
-/// Whether a property of `points` points holds: as remembered under the question, else as `visit` finds out.
+/// Truth of a property of `points` points, from the cache or by calling `visit`.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub(super) fn prove_cached<E>(
     Ok(holds)
 }
 
-/// One piece after another, and no memory.
+/// Runs sequentially, without a cache.
 #[derive(Debug, Clone, Copy)]
 pub struct SequentialExecutor;
 

@@ -1,5 +1,5 @@
-//! Is a map one-to-one? Digits first, with the XORs and remainders that are digits too, then exact enumeration,
-//! component by component.
+//! Proofs that a map is injective, one independent component at a time: by digits (including XORs and remainders), by
+//! elimination for symbolic weights, and by exact enumeration.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,72 +27,72 @@ pub use enumerate::{MAX_POINTS, MAX_SLOTS};
 pub use executor::{Executor, SequentialExecutor};
 pub(crate) use symbolic_strides::order;
 
-/// Why a map is refused.
+/// An error from proving a map injective.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectivityError {
     /// Two elements share a slot.
     #[error("two elements share a slot")]
     NotInjective {
-        /// A logical index.
+        /// The logical index of one element.
         first: Vec<i128>,
-        /// Another one.
+        /// The logical index of the other.
         second: Vec<i128>,
-        /// The index, one per target, at which both land.
+        /// Their common index, one entry per target.
         target: Vec<i128>,
-        /// The values of the symbols for which they do.
+        /// Values of the symbols for which they collide.
         symbols: Vec<i128>,
-        /// The digits that no target tells, where digits could be read.
+        /// Digits that no target determines, if digits could be read.
         lost: Vec<UndeterminedDigit>,
-        /// The targets that read the axes at fault.
+        /// The targets that read the axes of the collision.
         targets: Vec<usize>,
-        /// How the two were found.
+        /// The proof technique that found the collision.
         proof: ProofMethod,
     },
-    /// No prover could decide.
+    /// Neither proven nor refuted.
     #[error("no prover could decide")]
     Unproven {
         /// The axes of the undecided component.
         axes: Vec<usize>,
         /// The targets that read them.
         targets: Vec<usize>,
-        /// How many points there are; `None` when that depends on a symbol.
+        /// Number of points; `None` if it depends on a symbol.
         points: Option<i128>,
-        /// How many slots they spread over; `None` when that depends on a symbol.
+        /// Number of slots; `None` if it depends on a symbol.
         slots: Option<i128>,
     },
-    /// The independent checker did not accept the certificate.
+    /// The independent checker rejects the certificate.
     #[error("the certificate does not hold: {0}")]
     Certificate(#[from] check::CertificateError),
-    /// Too large, or beyond the integers.
+    /// An expression is too large, or a value out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// What is proven: every target is one index, below its slots, over `Var::Axis`.
+/// The statement to prove: the targets, each below its slots, are injective over `Var::Axis`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claim<'a> {
     pub(crate) extents: &'a [Expr],
     pub(crate) targets: &'a [Expr],
     pub(crate) slots: &'a [Expr],
     pub(crate) facts: &'a Facts,
-    /// Elements are only those indices at which all of these are at least 0, over `Var::Axis`.
+    /// Conditions of the domain over `Var::Axis`: all are non-negative exactly on elements.
     pub(crate) within: &'a [Expr],
-    /// The index of an element: where the axes of other components stand in a witness. Empty is index 0 on every axis.
+    /// The index of one element, used in witnesses for the axes of other components. Empty is index 0 on every axis.
     pub(crate) origin: &'a [i128],
 }
 
-/// A proof that the targets tell the axes.
+/// A proof that the targets determine the axes.
 #[derive(Debug, Clone)]
 pub(crate) struct InjectivityProof {
     pub(crate) proof: ProofMethod,
     /// One index per axis over `Var::Storage(k)`, k the position of a target; `None` under enumeration.
     pub(crate) inverse: Option<Vec<Expr>>,
     pub(crate) digits: Option<Digits>,
-    /// Whether every target is read as a sum of those digits.
+    /// True if every target is a weighted sum of the digits.
     pub(crate) is_read: bool,
 }
 
-/// A set of axes with the targets that read them and no others.
+/// A connected set of axes and the targets that read them; no other target reads these axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Component {
     pub(crate) axes: Vec<usize>,
@@ -100,7 +100,7 @@ pub(crate) struct Component {
 }
 
 impl Component {
-    /// The conditions that read its axes.
+    /// The conditions that read axes of the component.
     pub(crate) fn within(&self, conditions: &[Expr]) -> Vec<Expr> {
         let reads = |condition: &&Expr| {
             condition.mentions(&|var| match var {
@@ -112,8 +112,8 @@ impl Component {
     }
 }
 
-/// Cuts a claim into independent components, in the order of their first axis. Targets without axes are in none; axes
-/// that a condition of the domain ties are in one.
+/// Splits a claim into independent components, ordered by their first axis. Axes that share a target or a condition are
+/// in one component; targets without axes are in none.
 pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<Component> {
     let mut groups: Vec<Component> =
         (0..axes).map(|axis| Component { axes: alloc::vec![axis], targets: Vec::new() }).collect();
@@ -141,20 +141,20 @@ pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<
     groups
 }
 
-/// Which rules may decide.
+/// The provers to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProverLevel {
     /// All.
     All,
-    /// Those without digits that are made of others.
+    /// All but those with derived digits.
     Sums,
-    /// Those that read no digits.
+    /// Only those that read no digits.
     Elimination,
-    /// None: what can be is enumerated.
+    /// Enumeration only.
     None,
 }
 
-/// Proves a claim, or refuses it with a witness.
+/// Proves a claim, or refutes it with a witness.
 pub(crate) fn prove(
     claim: Claim<'_>,
     rules: ProverLevel,
@@ -182,7 +182,7 @@ pub(crate) fn prove(
                 }
                 merge(&mut all, read, &component);
             }
-            // Without elements none collide, and nothing is to be read back.
+            // Without elements the claim holds vacuously, and the inverse is never read.
             DigitProof::Undetermined(_) | DigitProof::Unreadable if empty => {
                 let inverse = Some(alloc::vec![Expr::constant(0); rank]);
                 return Ok(InjectivityProof {
@@ -203,7 +203,7 @@ pub(crate) fn prove(
         }
     }
     if proof == ProofMethod::Enumeration {
-        // What is visited is static; beside an extent known at run time the whole cannot be.
+        // Enumeration requires static extents, and symbols elsewhere preclude a static inverse.
         let symbolic = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Symbol(_)));
         if claim.extents.iter().chain(claim.targets).chain(claim.slots).any(symbolic) {
             let (axes, targets) = ((0..rank).collect(), (0..claim.targets.len()).collect());
@@ -216,7 +216,7 @@ pub(crate) fn prove(
 }
 
 enum DigitProof {
-    /// `is_sum`: every target is a sum of the digits.
+    /// `is_sum`: every target is a weighted sum of the digits.
     Solved {
         digits: Digits,
         decoded: decode::AxisSolution,
@@ -244,7 +244,7 @@ fn by_digits(
         let read = digits::read(&component.axes, claim.extents, &targets, claim.facts, bits);
         let read = match read {
             Ok(Some(read)) if rules == ProverLevel::All || read.derived.is_empty() => read,
-            // What grows beyond bounds is no fault of the map: enumeration may still decide.
+            // Overflow disqualifies the digits, not the map: enumeration may still decide.
             Ok(_) | Err(ExprError::Overflow | ExprError::TooLarge) => continue,
             Err(error) => return Err(error),
         };
@@ -263,8 +263,8 @@ fn by_digits(
     }
 }
 
-/// The axes of a component over `Var::Storage(k)`, k the position of a target in the claim; `None` where no rule tells
-/// them from the targets.
+/// The axes of a component over `Var::Storage(k)`, k the position of a target in the claim; `None` if no prover short
+/// of enumeration determines them.
 pub(crate) fn solve_axes(
     claim: Claim<'_>,
     component: &Component,
@@ -278,7 +278,7 @@ pub(crate) fn solve_axes(
     decoded.axes.into_iter().map(own).collect::<Result<Vec<_>, _>>().map(Some)
 }
 
-/// What digits do not read: weights and divisors that hold symbols.
+/// Handles symbolic weights and divisors, which digits cannot express.
 fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<DigitProof, ExprError> {
     if claim.facts.symbols().is_empty() {
         return Ok(DigitProof::Unreadable);
@@ -294,7 +294,7 @@ fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<DigitProof,
     }
 }
 
-/// Targets of a component counted from 0 become the claim's own.
+/// Renumbers targets from positions in the component to positions in the claim.
 fn rename_targets(index: &Expr, targets: &[usize]) -> Result<Expr, ExprError> {
     index.substitute(&|var| match var {
         Var::Storage(k) => {
@@ -338,7 +338,7 @@ fn merge(all: &mut Digits, read: Digits, component: &Component) {
     }
 }
 
-/// Targets that read no axis are constants.
+/// Sets the constants of targets that read no axis.
 fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError> {
     for (target, form) in claim.targets.iter().zip(&mut all.targets) {
         if let Some(value) = claim.facts.simplify(target)?.as_const()
@@ -359,7 +359,7 @@ pub(crate) fn value_of(var: Var, axes: &[i128], symbols: &[i128]) -> Option<i128
     }
 }
 
-/// A list of names as text: `n, h and w`.
+/// Joins names as text: `n, h and w`.
 pub fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! Sums whose weights are known only at run time: `i * cols + j` tells both where `cols` is at least the extent of `j`.
+//! Sums with symbolic weights: `i * cols + j` determines both indices if `cols` is at least the extent of `j`.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use crate::digits::{Chain, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::simplify::Facts;
 
-/// Every axis of the component as one digit: what the checker counts with.
+/// The component with every axis as a single digit, for the checker.
 pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
     let mut all = Digits::default();
     for axis in &component.axes {
@@ -21,8 +21,8 @@ pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
     all
 }
 
-/// The positions of weights, the greatest first, each with the extent of what it weighs; `None` unless each provably
-/// reaches beyond all the smaller ones together.
+/// Positions of the `(weight, extent)` pairs by descending weight; `None` unless each weight provably exceeds the span
+/// of all smaller ones.
 pub(crate) fn order(
     weighed: &[(&Expr, &Expr)],
     facts: &Facts,

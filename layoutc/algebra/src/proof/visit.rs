@@ -1,4 +1,4 @@
-//! Components that no rule decides: all their points are visited, or with symbols some at some of their legal values.
+//! Components that no rule decides: enumerated in full if static, sampled for some values of the symbols otherwise.
 
 use alloc::vec::Vec;
 
@@ -11,10 +11,10 @@ use crate::expr::{Expr, ExprError, Var};
 use crate::layout::ProofMethod;
 use crate::symbol_values::samples;
 
-/// The most points that are visited for one value of the symbols.
+/// Maximum number of points sampled per assignment of the symbols.
 const SAMPLE_POINTS: i128 = 1 << 14;
 
-/// Decides a component by visiting all its points; a refusal otherwise.
+/// Proves a component by enumeration, or returns the reason why not.
 pub(super) fn decide(
     claim: Claim<'_>,
     component: &Component,
@@ -35,10 +35,10 @@ pub(super) fn decide(
         InjectivityError::Unproven { axes, targets, points: None, slots: None }
     };
     if !depends {
-        // Two elements are named with values of the symbols that the other axes and targets have.
+        // A witness needs values for the symbols of the other axes and targets.
         return at_values(claim, component, undecided, all.first().map(Vec::as_slice), machine);
     }
-    // A collision for some values is one; that there is none for a few values proves nothing.
+    // A collision for some values refutes the claim; sampling proves nothing.
     for values in all {
         if let Err(refusal @ InjectivityError::NotInjective { .. }) =
             sampled(claim, component, undecided, &values)
@@ -49,7 +49,7 @@ pub(super) fn decide(
     Err(unproven())
 }
 
-/// Whether a component is one axis that a target tells as it is: `w*a + c`.
+/// True if the component is a single axis with a target of the form `w*a + c`, `w != 0`.
 fn is_lone_axis(claim: Claim<'_>, component: &Component) -> bool {
     let [axis] = component.axes.as_slice() else { return false };
     let Some(var) = u32::try_from(*axis).ok().map(Var::Axis) else { return false };
@@ -57,13 +57,13 @@ fn is_lone_axis(claim: Claim<'_>, component: &Component) -> bool {
     targets.filter_map(|target| linear_coefficients(target, var)).any(|(weight, _)| weight != 0)
 }
 
-/// Whether one of the chosen expressions holds a symbol.
+/// True if any of the chosen expressions contains a symbol.
 fn is_symbolic(exprs: &[Expr], of: &[usize]) -> bool {
     let chosen = of.iter().filter_map(|k| exprs.get(*k));
     chosen.into_iter().any(|expr| expr.mentions(&|var| matches!(var, Var::Symbol(_))))
 }
 
-/// Extents, targets and slots of a component for some values of the symbols.
+/// A component with the symbols replaced by values.
 struct StaticComponent {
     extents: Vec<i128>,
     targets: Vec<Expr>,
@@ -103,7 +103,7 @@ impl StaticComponent {
     }
 }
 
-/// All points of a component without symbols; `symbols` are values of those beside it.
+/// Enumerates a component without symbols; `symbols` complete the witness.
 fn at_values(
     claim: Claim<'_>,
     component: &Component,
@@ -137,7 +137,7 @@ fn at_values(
     }
 }
 
-/// Some points of a component for these values of the symbols.
+/// Samples a component for these values of the symbols.
 fn sampled(
     claim: Claim<'_>,
     component: &Component,
@@ -164,7 +164,7 @@ fn sampled(
     }
 }
 
-/// Whether two points have the same targets: one that leaves its slots may count like another.
+/// True if two points have equal targets; a target outside its slots may alias another slot number.
 fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
     let value = |point: &[i128], target: &Expr| {
         target.evaluate(&|var| match var {
@@ -182,7 +182,7 @@ fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
     })
 }
 
-/// The refusal for two points of a component; the other axes stand where the claim's origin has them.
+/// The error for a collision in a component; the other axes are at the origin of the claim.
 fn refuse(
     claim: Claim<'_>,
     component: &Component,

@@ -1,4 +1,4 @@
-//! The bitwise operations of the checker: numbers as runs of bits, each the XOR of digits.
+//! Bitwise operations of the checker, on values as runs of bits that are XORs of digits.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -7,19 +7,19 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::{BinOp, ExprError};
 
-/// Bits from 0 that are looked at.
+/// Maximum number of bits.
 const WIDTH: u32 = 124;
 
-/// What a run of bits holds.
+/// The value of a run of bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum BitSource {
-    /// Ones, or zeros.
+    /// All ones (true) or all zeros.
     Fixed(bool),
-    /// The XOR of these digits, as wide as the run; every bit turned over if so said.
+    /// The XOR of digits as wide as the run, complemented if the flag is set.
     Digits(BTreeSet<usize>, bool),
 }
 
-/// Runs by their lowest bit, each with its number of bits; zeros elsewhere.
+/// Runs by their lowest bit, with their number of bits; zeros elsewhere.
 type BitRuns = BTreeMap<u32, (u32, BitSource)>;
 
 fn width(value: i128) -> u32 {
@@ -31,7 +31,7 @@ fn all_ones(bits: u32) -> Result<i128, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// `a & b` and `a ^ b`: of equal sums, of constants, and of what is made of runs of bits.
+    /// `a & b` or `a ^ b`: for equal sums, for constants, and for sums of bit runs.
     pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
             return Ok(Sum::constant(crate::expr::apply(op, x, y)?));
@@ -69,8 +69,7 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// `a ^ b` of numbers whose bits are not known: a digit of its own, the same for the same numbers wherever they
-    /// occur, so that `a ^ b ^ b` is `a`.
+    /// `a ^ b` of values with unknown bits: a digit of its own, one per set of operands, so that `a ^ b ^ b` is `a`.
     fn opaque_xor(&self, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         let mut of: BTreeSet<Sum> = BTreeSet::new();
         for number in [a, b] {
@@ -103,7 +102,7 @@ impl CheckerContext<'_> {
         Ok(Sum::factor(Factor::Digit(digit), 1))
     }
 
-    /// A number as it stands in an XOR that is known, where it is equal to one there.
+    /// The operand of a known XOR that equals `number`; `number` itself if there is none.
     fn known_operand(&self, number: &Sum) -> Result<Sum, ExprError> {
         let known: BTreeSet<Sum> = self.xors.borrow().keys().flatten().cloned().collect();
         if known.contains(number) {
@@ -117,7 +116,7 @@ impl CheckerContext<'_> {
         Ok(number.clone())
     }
 
-    /// What a number is never above; an error for one that may be negative.
+    /// An upper bound of a value; an error if the value may be negative.
     fn greatest_of(&self, number: &Sum) -> Result<i128, ExprError> {
         let top = |high: &Sum| Ok::<i128, ExprError>(-self.least(&Sum::default().minus(high)?)?);
         for (remainder, last) in remainders(number)? {
@@ -159,7 +158,7 @@ impl CheckerContext<'_> {
         Ok(sum)
     }
 
-    /// A sum of digits and a constant as runs that do not overlap.
+    /// A sum of digits and a constant as disjoint runs.
     fn runs(&self, sum: &Sum) -> Result<BitRuns, ExprError> {
         let mut runs = BitRuns::new();
         let mut constant = 0_i128;
@@ -177,7 +176,7 @@ impl CheckerContext<'_> {
             if bits == 0 || weight.ilog2() + bits > WIDTH {
                 return Err(ExprError::Unbound);
             }
-            // -w*d is w times the complement of d, less w times all ones.
+            // -w*d is w times the complement of d, minus w times all ones
             if coefficient < 0 {
                 let ones = all_ones(bits)?.checked_mul(coefficient).ok_or(ExprError::Overflow)?;
                 constant = constant.checked_add(ones).ok_or(ExprError::Overflow)?;
@@ -188,7 +187,7 @@ impl CheckerContext<'_> {
                 .iter()
                 .find(|(_, own)| **own == digit)
                 .map_or_else(|| BTreeSet::from([digit]), |(of, _)| of.clone());
-            // The digit stands at every bit of its weight; below, no two runs may overlap.
+            // The digit occurs once per bit of its weight; no two runs may start at the same bit.
             for place in (0..=weight.ilog2()).filter(|place| weight >> place & 1 == 1) {
                 let run = (bits, BitSource::Digits(of.clone(), coefficient < 0));
                 if runs.insert(place, run).is_some() {
@@ -218,7 +217,7 @@ impl CheckerContext<'_> {
         Ok(runs)
     }
 
-    /// A run as a sum; the XOR of several digits is a digit of its own, the same wherever it occurs.
+    /// A run as a sum; the XOR of several digits is a digit of its own, one per set of operands.
     fn run_sum(&self, start: u32, bits: u32, run: &BitSource) -> Result<Sum, ExprError> {
         let weight = 1_i128 << start;
         let reach = Sum::constant(all_ones(bits)?.checked_mul(weight).ok_or(ExprError::Overflow)?);
@@ -245,7 +244,7 @@ impl CheckerContext<'_> {
     }
 }
 
-/// Runs cut at the edges inside them; one of digits must not be.
+/// Splits runs at the edges inside them; an error for runs of digits.
 fn cut(runs: &BitRuns, edges: &BTreeSet<u32>) -> Result<BitRuns, ExprError> {
     let mut out = BitRuns::new();
     for (start, (bits, run)) in runs {
@@ -262,7 +261,7 @@ fn cut(runs: &BitRuns, edges: &BTreeSet<u32>) -> Result<BitRuns, ExprError> {
     Ok(out)
 }
 
-/// Two runs of the same bits as one.
+/// Combines two runs of the same bits; `None` if the result is not a run.
 fn both(op: BinOp, a: &BitSource, b: &BitSource) -> Option<BitSource> {
     Some(match (op, a, b) {
         (BinOp::And, BitSource::Fixed(false), _) | (BinOp::And, _, BitSource::Fixed(false)) => {

@@ -1,7 +1,6 @@
-//! Places on a curve: a digit of the checker's own for each curve, row and column, once the curve is known to visit
-//! every cell of its box.
+//! Positions on Hilbert curves, as digits of the checker, one per curve, row and column.
 //!
-//! That is not taken from how the curve is defined: every cell is asked for its distance, and that for its cell.
+//! Bijectivity of a curve is not assumed from its definition, but verified for every cell of its box.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -14,7 +13,7 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode, apply};
 use crate::proof::Executor;
 use crate::proof::executor::prove_cached;
 
-/// The value of `hilbert` for a row and a column.
+/// A digit that stands for `hilbert(row, column)`.
 pub(super) struct CurveDigit {
     grid: CurveGrid,
     row: Sum,
@@ -22,7 +21,7 @@ pub(super) struct CurveDigit {
     digit: usize,
 }
 
-/// The boxes of the curves that the targets read, every cell of each visited.
+/// The boxes of the curves in the targets, each verified to be visited completely.
 pub(super) fn visited(
     certificate: &Certificate<'_>,
     machine: &dyn Executor,
@@ -55,7 +54,7 @@ fn collect(expr: &Expr, grids: &mut BTreeSet<CurveGrid>) {
     }
 }
 
-/// Whether every cell has a distance below the number of cells that leads back to it: then no two share one.
+/// True if every cell has a position below the number of cells that maps back to it, so that no two cells share one.
 fn visits_every_cell(grid: CurveGrid) -> Result<bool, ExprError> {
     let (columns, cells) = (i128::from(grid.columns()), i128::from(grid.cells()));
     for cell in 0..cells {
@@ -69,7 +68,7 @@ fn visits_every_cell(grid: CurveGrid) -> Result<bool, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// How far along a curve a cell is that lies in the box on every element: a digit, the same wherever it occurs.
+    /// The position of a cell that is inside the box on every element: a digit, one per position.
     pub(super) fn distance(
         &self,
         grid: CurveGrid,
@@ -95,7 +94,7 @@ impl CheckerContext<'_> {
         Ok(Sum::factor(Factor::Digit(digit), 1))
     }
 
-    /// The cell, `row * columns + column`, at a distance that is known to be that of one.
+    /// The cell, `row * columns + column`, at a position that is a known digit.
     pub(super) fn cell(&self, grid: CurveGrid, distance: &Sum) -> Result<Sum, ExprError> {
         let known: Vec<(usize, Sum, Sum)> = {
             let places = self.places.borrow();

@@ -1,5 +1,5 @@
-//! Quotients and remainders of sums: they are carried out only where the terms that the divisor does not divide provably
-//! stay within one block of it; else the quotient is a factor of its own.
+//! Quotients and remainders of sums. A division is carried out only if the terms that the divisor does not divide
+//! provably stay within one multiple of it; otherwise the quotient becomes a factor of its own.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -8,12 +8,12 @@ use super::sums::{CheckerContext, gcd};
 use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
 
-/// Steps of one division by a sum of several terms.
+/// Maximum number of steps of a division by a sum of several terms.
 const MAX_DIVISIONS: usize = 256;
-/// How often blocks of symbols are looked for within one another.
+/// Maximum nesting of range checks within divisions by symbols.
 const MAX_NESTED: u32 = 3;
 
-/// `(quotient, rest)` with `a = b * quotient + rest`; for a divisor of several terms by its leading one.
+/// `(quotient, rest)` with `a = b * quotient + rest`; long division by the leading term of `b`.
 pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
     if b.len() == 1 {
@@ -32,7 +32,7 @@ pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     Err(ExprError::TooLarge)
 }
 
-/// The remainders `x - k * (x // k)` whose quotients the sum holds, each with its greatest value.
+/// The remainders `x - k * (x // k)` of all quotients in the sum, each with its greatest value.
 pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
     let mut remainders = Vec::new();
     for (factors, _) in sum.terms() {
@@ -53,8 +53,8 @@ pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// `(a // b, a % b)`. Where the terms overlap, storage indices are spelled out one after another, the weightiest
-    /// first; what stays together then becomes a quotient of its own.
+    /// `(a // b, a % b)`. If the terms overlap, expands storage indices one by one, by descending weight, and finally
+    /// introduces a quotient factor.
     pub(super) fn divmod(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
         self.step()?;
         if let (Some(value), Some(k)) = (a.as_constant(), b.as_constant().filter(|k| *k > 0)) {
@@ -86,7 +86,7 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// The parts when `rest`, every coefficient taken modulo `b`, stays within one block: `9*x = 8*x + x`.
+    /// The parts if `rest`, with coefficients reduced modulo `b`, stays within one multiple of it: `9*x = 8*x + x`.
     fn reduce_coefficients(
         &self,
         quotient: &Sum,
@@ -111,7 +111,7 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// The parts when `rest` stays within one block of `b`.
+    /// The parts if `rest` stays within one multiple of `b`.
     fn divide_exact(
         &self,
         quotient: &Sum,
@@ -121,7 +121,7 @@ impl CheckerContext<'_> {
         if let Some(parts) = self.in_block(quotient, rest, b, self.span(rest)?)? {
             return Ok(Some(parts));
         }
-        // An axis, or a digit that is cut up, never exceeds its own extent.
+        // An axis, or a subdivided digit, never exceeds its own extent.
         for (number, last) in self.known_ranges()?.iter().chain(&remainders(rest)?) {
             let beside = rest.minus(number)?;
             if number.as_constant().is_none() && beside.as_constant().is_some() {
@@ -137,14 +137,14 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// The same for what holds symbols: in the block from 0, or in the one below.
+    /// The parts for a symbolic `rest` or `b`, if `rest` is in `0..b` or `-b..0`.
     fn in_block_of_symbols(
         &self,
         quotient: &Sum,
         rest: &Sum,
         b: &Sum,
     ) -> Result<Option<(Sum, Sum)>, ExprError> {
-        // What is asked on the way asks for blocks again.
+        // The range checks may divide again.
         if self.nested.get() >= MAX_NESTED {
             return Ok(None);
         }
@@ -166,7 +166,7 @@ impl CheckerContext<'_> {
         found.transpose()
     }
 
-    /// The same for a `rest` that spans `low..=high`.
+    /// The parts for a `rest` with bounds `low..=high`.
     fn in_block(
         &self,
         quotient: &Sum,
@@ -189,7 +189,7 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// The sum with the weightiest storage index that the divisor does not divide spelled out.
+    /// Expands the definition of the factor with the largest weight that the divisor does not divide.
     fn expand_one(&self, a: &Sum, by: &Factors, k: i128) -> Result<Option<Sum>, ExprError> {
         let crossing = a.terms().filter(|(factors, coefficient)| {
             (!by.is_empty() || coefficient % k != 0)
@@ -202,8 +202,8 @@ impl CheckerContext<'_> {
         Ok(Some(without.plus_owned(&term)?))
     }
 
-    /// Cuts up a digit of `rest` that reaches into the next block of `k`: `d = c * high + low`, all of whose values
-    /// occur, and perhaps more. False when there is none.
+    /// Splits a digit of `rest` that crosses a multiple of `k` into `d = c * high + low`, which takes all values of `d`
+    /// and possibly more. False if there is none.
     fn cut(&self, rest: &Sum, k: i128) -> Result<bool, ExprError> {
         for (factors, weight) in rest.terms() {
             let [factor @ Factor::Digit(digit)] = &**factors else { continue };
@@ -222,8 +222,8 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// A quotient with what its divisor divides taken out, `(9*x + y) // 4 = 2*x + (x + y) // 4`, and counted from 0: what
-    /// is left is never negative.
+    /// A canonical quotient: takes out what the divisor divides, `(9*x + y) // 4 = 2*x + (x + y) // 4`, and offsets the
+    /// dividend so that it is non-negative.
     fn canonical_quotient(&self, quotient: &Factor) -> Result<Sum, ExprError> {
         let Factor::Quotient(x, k) = quotient else { return Ok(Sum::factor(quotient.clone(), 1)) };
         let (mut whole, mut rest) = (Sum::default(), Sum::default());
@@ -244,7 +244,8 @@ impl CheckerContext<'_> {
         whole.plus(&Sum::factor(Factor::Quotient(Arc::new(rest), *k), 1))
     }
 
-    /// `(high, g)` of a sum `g * high + low` with `low` in `0..g`, for a `g` that divides `k`: `low` moves no quotient.
+    /// `(high, g)` if the sum is `g * high + low` with `low` in `0..g` and `g` dividing `k`: the quotient by `k` is
+    /// `high // (k/g)`.
     fn without_low(&self, sum: &Sum, k: i128) -> Result<Option<(Sum, i128)>, ExprError> {
         let mut divisors: Vec<i128> = sum.terms().map(|(_, weight)| gcd(weight, k)).collect();
         divisors.retain(|g| *g > 1);
@@ -257,7 +258,7 @@ impl CheckerContext<'_> {
                     if weight % g == 0 { (&mut high, weight / g) } else { (&mut low, weight) };
                 part.put(factors, weight)?;
             }
-            // The constant may hold both.
+            // The constant may contribute to both.
             let constant = low.constant_term();
             high.put(&Factors::None, constant.div_euclid(g))?;
             low.put(&Factors::None, -(constant.div_euclid(g) * g))?;
@@ -276,7 +277,7 @@ impl CheckerContext<'_> {
     fn quotient(&self, quotient: &Sum, rest: &Sum, k: i128) -> Result<(Sum, Sum), ExprError> {
         let low = self.span(rest)?.0;
         if !self.at_least_zero(&low)? {
-            // Counted from the block that the least value lies in.
+            // Offset the dividend by the multiple of `k` below its minimum.
             let by = Sum::constant(k);
             let (blocks, left) = divide(&low, &by)?;
             let below = match left.as_constant() {

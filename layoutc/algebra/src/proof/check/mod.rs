@@ -1,10 +1,9 @@
-//! The independent checker: it re-derives what a layout claims, and trusts neither the provers nor the simplifier.
+//! The independent checker: re-derives what a layout claims, without trusting the provers or the simplifier.
 //!
-//! It shares no code with them but the expression tree and its evaluation. For a digit proof it takes the chains as a
-//! hint, checks for itself that they count every index of every axis, evaluates the map *as composed* and the map and
-//! the inverse *as emitted* on them (see `sums`), and accepts when both maps agree and the inverse of the map is the
-//! index again: a map with a left inverse is one-to-one. For an enumeration it visits all points again (see
-//! `points`), by other means and in another order.
+//! Shares only the expression type and its evaluation with them. For a digit proof the chains serve as a hint: the
+//! checker verifies that they cover every index of every axis, evaluates the composed map, the emitted map and the
+//! emitted inverse on them (see `sums`), and accepts if both maps agree and the inverse of the map is the index: a map
+//! with a left inverse is injective. An enumeration is repeated by other code in another order (see `points`).
 
 use alloc::vec::Vec;
 
@@ -36,72 +35,72 @@ use sums::CheckerContext;
 pub(crate) use swizzle::check_swizzle;
 use terms::Sum;
 
-/// What a layout was made from, next to what it claims.
+/// The input of a layout, against which its claims are checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Certificate<'a> {
-    /// The physical indices over `Var::Axis`, as the steps compose them.
+    /// The physical indices over `Var::Axis`, as composed from the steps.
     pub composed_physical: &'a [Expr],
-    /// What was proven one-to-one, as the steps compose it.
+    /// The targets proven injective, as composed from the steps.
     pub composed_targets: &'a [Expr],
     /// The extent of each target.
     pub slots: &'a [Expr],
     /// The digits of a digit proof.
     pub digits: Option<&'a Digits>,
-    /// What the targets are.
+    /// The kind of the targets.
     pub targets: ClaimTargets,
 }
 
-/// What is proven one-to-one.
+/// The targets proven injective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimTargets {
-    /// The storage axes, each with its own slots.
+    /// The storage indices, each with its own extent.
     Storage,
-    /// The offset alone, as `strides` make it.
+    /// The offset alone, for explicit strides.
     Offset,
 }
 
-/// What the checker does not accept.
+/// The reason why a certificate is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CertificateError {
-    /// The chains do not count every index of every axis exactly.
+    /// The chains do not cover every index of an axis exactly.
     #[error("the digits do not cover axis {0}")]
     Chains(usize),
-    /// The emitted map is not the composed one.
+    /// The emitted map differs from the composed one.
     #[error("the map of physical axis {0} is not the composition of the steps")]
     Map(usize),
-    /// The inverse of the map is not the index.
+    /// The inverse applied to the map is not the index.
     #[error("the inverse of axis {0} does not lead back")]
     Inverse(usize),
-    /// A target leaves its slots.
+    /// A target exceeds its slots.
     #[error("storage axis {0} leaves its extent")]
     Bounds(usize),
     /// The predicate is false on an element, or true on padding.
     #[error("comparison {0} of the predicate does not hold on every element")]
     Predicate(usize),
-    /// The verdict contradicts the counts.
+    /// The verdict contradicts the number of elements or slots.
     #[error("the verdict contradicts the number of slots")]
     Verdict,
-    /// The first element is not where it is said to be, or not aligned.
+    /// The first element is not at its declared offset, or not aligned.
     #[error("the first element is not aligned")]
     Origin,
-    /// Two points share a slot after all.
+    /// Two points share a slot.
     #[error("two points share a slot")]
     Collision,
-    /// A curve does not visit every cell of its box once.
+    /// A Hilbert curve does not visit every cell of its box exactly once.
     #[error("the curve of {0} rows and {1} columns does not visit every cell once")]
     Curve(u32, u32),
-    /// An expression that the checker cannot evaluate.
+    /// The checker cannot evaluate an expression.
     #[error("an expression is beyond the checker: {0}")]
     Expr(#[from] ExprError),
-    /// Nothing contradicts the layout, and the sums do not settle it for all values of the symbols.
+    /// Neither verified for all values of the symbols nor refuted.
     #[error("the layout could not be settled for all values of its symbols")]
     Undecided,
-    /// A part of the certificate is missing.
+    /// The certificate is incomplete.
     #[error("the certificate is incomplete")]
     Missing,
 }
 
-/// Accepts a layout, or says what does not hold.
+/// Verifies a layout against its certificate.
 ///
 /// # Errors
 /// [`CertificateError`].
@@ -119,7 +118,7 @@ pub fn check(
         ProofMethod::Digits | ProofMethod::Gf2 => {
             match check_digits(layout, certificate, machine) {
                 Ok(()) => {}
-                // Loops are made of the chains: those that do not count every index are wrong whatever the map is.
+                // Loops are generated from the chains: incomplete ones are wrong regardless of the map.
                 Err(error @ CertificateError::Chains(_)) if layout.symbols.is_empty() => {
                     return Err(error);
                 }
@@ -131,8 +130,8 @@ pub fn check(
     predicate::check_padding(layout)
 }
 
-/// What sums do not decide: every element of a small static layout is visited; with symbols the elements at a few
-/// values may refute it, and prove nothing.
+/// Falls back to evaluating elements: all of a small static layout; with symbols, those at sample values, which can
+/// refute but not prove.
 fn check_undecided(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -148,7 +147,7 @@ fn check_undecided(
     Err(CertificateError::Undecided)
 }
 
-/// The first element is where it is said to be, and for a few values of the symbols aligned.
+/// Checks the declared offset of the first element, and its alignment for sample values of the symbols.
 fn check_origin(layout: &Layout) -> Result<(), CertificateError> {
     let Some(origin) = &layout.origin else { return Ok(()) };
     for symbols in samples(&layout.symbols, &extents(layout)) {
@@ -169,12 +168,12 @@ fn extents(layout: &Layout) -> Vec<Expr> {
     layout.logical.iter().map(|axis| axis.extent.clone()).collect()
 }
 
-/// With no element there is nothing to hold.
+/// True if the layout has no elements, so that every claim about them holds.
 fn empty(layout: &Layout) -> bool {
     layout.logical.iter().any(|axis| axis.extent.as_const() == Some(0))
 }
 
-/// The symbols with values for which no axis is empty: with no element there is nothing to hold.
+/// The symbols, restricted to values for which no axis is empty.
 fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
     let mut symbols = layout.symbols.clone();
     for axis in &layout.logical {
@@ -183,8 +182,7 @@ fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
     symbols
 }
 
-/// Raises the least values of symbols where an extent is at least `least`: a product of symbols and constants, or a
-/// quotient of one by a constant.
+/// Raises the minimum of symbols given that an extent is at least `least`: for products, and quotients by constants.
 fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
     match extent.node() {
         ExprNode::Var(Var::Symbol(k)) => {
@@ -192,7 +190,7 @@ fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
                 symbol.min = symbol.min.max(least);
             }
         }
-        // Both factors are at least 1, whatever the other one is.
+        // Each factor is at least 1, whatever the other.
         ExprNode::Bin(BinOp::Mul, a, b) if least == 1 => {
             raise(a, 1, symbols);
             raise(b, 1, symbols);
@@ -217,9 +215,9 @@ fn check_verdict(layout: &Layout) -> Result<(), CertificateError> {
     }
     let equal = logical.minus(&physical)?.is_zero();
     let bijective = layout.verdict == Verdict::Bijective;
-    // Elements of a domain are counted one by one.
+    // Elements of a domain are counted by enumeration.
     let counted = layout.domain.is_some() || product.minus(&logical)?.is_zero();
-    // With symbols the counts may be equal without being known to be.
+    // With symbols the numbers may be equal without a proof.
     let hides = equal && !bijective && symbols.is_empty();
     if !counted || hides || (bijective && (!equal || layout.valid.is_some())) {
         return Err(CertificateError::Verdict);
@@ -256,7 +254,7 @@ fn check_digits(
     check_predicate(layout.valid.as_ref(), &domain, &back)
 }
 
-/// The emitted physical map is the composed one; gives it as sums.
+/// Checks the emitted physical map against the composed one, and returns it as sums.
 fn check_maps(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -280,7 +278,7 @@ fn check_maps(
     Ok(physical)
 }
 
-/// Every target stays below its slots; gives both as sums.
+/// Checks every target against its slots, and returns both as sums.
 fn check_bounds(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -304,7 +302,7 @@ fn check_bounds(
     Ok(targets)
 }
 
-/// The physical indices as sums of storage indices and their strides.
+/// The physical indices as sums of storage indices times strides.
 fn physical_of_storage(
     layout: &Layout,
     domain: &CheckerContext<'_>,
@@ -330,7 +328,7 @@ fn physical_of_storage(
     Ok(physical)
 }
 
-/// The flat offset is the physical index times the pitches.
+/// Checks that the offset is the sum of physical indices times pitches.
 fn check_offset(
     layout: &Layout,
     domain: &CheckerContext<'_>,
@@ -345,7 +343,7 @@ fn check_offset(
     if domain.equal(&emitted, &flat)? { Ok(()) } else { Err(CertificateError::Map(physical.len())) }
 }
 
-/// The predicate holds on every element.
+/// Checks that the predicate holds on every element.
 fn check_predicate(
     valid: Option<&Predicate>,
     domain: &CheckerContext<'_>,

@@ -1,4 +1,4 @@
-//! The checker's own enumeration: every point once more, evaluated one at a time, the last axis outermost.
+//! The checker's own enumeration: scalar evaluation of every point, with the last axis outermost.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -13,16 +13,16 @@ use crate::physical::groups;
 use crate::proof::executor::prove_cached;
 use crate::proof::{Executor, components, value_of};
 
-/// Bits of one pass over the slots: 256 MiB.
+/// Slots per pass: 2^31 bits, 256 MiB.
 const PASS_BITS: i64 = 1 << 31;
-/// Points up to which a lone target's bounds are settled by visiting them.
+/// Maximum number of points for bounding a single target by enumeration.
 const BOUND_POINTS: i128 = 1 << 22;
 
-/// Elements up to which a layout that sums cannot settle is visited.
+/// Maximum number of elements of a layout that is verified element by element.
 const ELEMENT_POINTS: i128 = 1 << 20;
 
-/// All points of all components once more: the composed targets have slots of their own, and the emitted storage map
-/// agrees with them.
+/// Enumerates the points of all components: the composed targets must be distinct, and the emitted targets must agree
+/// with them.
 pub(super) fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -46,7 +46,7 @@ pub(super) fn check(
         let question = || alloc::format!("holds: {pass:?}");
         let elements = AtomicU64::new(0);
         let run = || pass.run(machine, &elements).map(|()| true);
-        // A remembered answer has no count.
+        // A cached result has no number of elements.
         if pass.within.is_empty() {
             prove_cached(machine, pass.points(), question, run)?;
         } else {
@@ -61,8 +61,8 @@ pub(super) fn check(
     }
 }
 
-/// Whether a component is one axis with one target `w*a + c`, emitted as it is composed, whose ends lie inside: nothing is
-/// to be visited.
+/// True if a component is one axis with one target `w*a + c`, `w != 0`, emitted as composed, whose ends are within its
+/// slots: no enumeration is needed.
 fn is_lone_axis(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -89,8 +89,9 @@ fn is_lone_axis(
     composed == emitted && composed.0 != 0 && end(0) && end((extent - 1).max(0))
 }
 
-/// Every element of a small layout: the emitted map is the composed one, every target stays inside, the inverse
-/// leads back and the predicate holds, for these values of the symbols. Says whether the layout is small enough.
+/// Checks every element of a small layout for these values of the symbols: the emitted map equals the composed one,
+/// every target is within its slots, the inverse returns the index, and the predicate holds. False if the layout is too
+/// large, or has no inverse.
 pub(super) fn check_elements(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -116,7 +117,7 @@ pub(super) fn check_elements(
     }
 }
 
-/// What is looked at on every element, as programs over its index and then the symbols.
+/// The programs that check an element, over its index followed by the symbols.
 struct ElementPrograms {
     symbols: Vec<i64>,
     emitted: Vec<StackProgram>,
@@ -158,7 +159,7 @@ impl ElementPrograms {
         })
     }
 
-    /// Looks at `count` elements.
+    /// Checks a batch of `count` elements.
     fn check(
         &self,
         point: &[Column],
@@ -214,7 +215,7 @@ impl ElementPrograms {
     }
 }
 
-/// The physical map is the storage map times strides, term by term as written.
+/// Checks that the physical map is syntactically the storage map times strides.
 fn check_physical(layout: &Layout) -> Result<(), CertificateError> {
     for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
         let pitch = layout
@@ -252,7 +253,7 @@ struct CollisionSweep {
     slots: Vec<i64>,
     composed: Vec<StackProgram>,
     emitted: Vec<StackProgram>,
-    /// At least 0 at points that are elements.
+    /// Conditions of the domain, non-negative at elements.
     within: Vec<StackProgram>,
     first_target: usize,
 }
@@ -302,7 +303,7 @@ impl CollisionSweep {
         self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()))
     }
 
-    /// Visits all points; `elements` counts those of the domain.
+    /// Checks all points; adds the number of elements of the domain to `elements`.
     fn run(&self, machine: &dyn Executor, elements: &AtomicU64) -> Result<(), CertificateError> {
         let size = self
             .slots
@@ -337,7 +338,7 @@ impl CollisionSweep {
         }
     }
 
-    /// The points whose last index is `piece` modulo `pieces`; how many of them are elements.
+    /// Checks the points whose last index is `piece` modulo `pieces`, and returns the number of elements among them.
     fn sweep(
         &self,
         (piece, pieces): (usize, usize),
@@ -385,7 +386,7 @@ impl CollisionSweep {
         elements
     }
 
-    /// Whether a point is an element; `None` where that cannot be evaluated.
+    /// True if a point is an element; `None` if evaluation fails.
     fn counts(&self, point: &[i64], stack: &mut Vec<i64>) -> Option<bool> {
         for margin in &self.within {
             if margin.run(point, stack).ok()? < 0 {
@@ -419,7 +420,7 @@ impl CollisionSweep {
     }
 }
 
-/// The next point with the same last index, the first axis fastest; false after the last one.
+/// Advances to the next point with the same last index, the first axis fastest; false at the end.
 fn advance(point: &mut [i64], extents: &[i64]) -> bool {
     let free = point.len().saturating_sub(1);
     for (index, extent) in point.iter_mut().zip(extents).take(free) {
@@ -432,13 +433,13 @@ fn advance(point: &mut [i64], extents: &[i64]) -> bool {
     false
 }
 
-/// The variables of some axes.
+/// The variables of the given axes.
 fn axis_vars(axes: &[usize]) -> Result<Vec<Var>, ExprError> {
     let var = |axis: &usize| u32::try_from(*axis).map(Var::Axis);
     axes.iter().map(var).collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)
 }
 
-/// Whether a target stays within `0..slots`, by visiting every index of the axes that it reads.
+/// True if a target stays within `0..slots`, by enumerating the axes that it reads.
 pub(super) fn stays_inside(
     target: &Expr,
     slots: &Sum,
@@ -460,7 +461,7 @@ pub(super) fn stays_inside(
     }
     let program = StackProgram::new(target, &axis_vars(&axes)?)?;
     let mut stack = Vec::new();
-    // One axis more, so that `advance` moves them all.
+    // `advance` leaves the last axis alone: add one of extent 1.
     let mut point = alloc::vec![0_i64; axes.len() + 1];
     extents.push(1);
     loop {
@@ -476,7 +477,7 @@ pub(super) fn stays_inside(
     }
 }
 
-/// Whether two expressions have one value at every index of a box.
+/// True if two expressions are equal at every index of a box.
 pub(super) fn equal_everywhere(
     a: &Expr,
     b: &Expr,

@@ -1,9 +1,9 @@
-//! The other half of a predicate. That it is true on every element is shown elsewhere; here it is false on padding.
+//! Checks that the predicate is false on padding; that it is true on elements is checked elsewhere.
 //!
-//! Small layouts are counted: the predicate is true on as many slots as there are elements. Of large ones, and at a few
-//! values of the symbols, slots are looked at one by one: an element is where the inverse leads inside the shape and the
-//! map back to the slot. They are those beside an element along a storage axis, where padding begins, and some that are
-//! spread over the whole.
+//! In small layouts, the predicate must be true on as many slots as there are elements. In large ones, and for sample
+//! values of the symbols, single slots are checked: a slot holds an element if the inverse index is within the shape
+//! and the map sends it back to the slot. The slots are the neighbors of elements along storage axes, where padding
+//! begins, and random ones.
 
 use alloc::vec::Vec;
 
@@ -13,19 +13,19 @@ use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::symbol_values::samples;
 
-/// The slots up to which the predicate is counted in full.
+/// Maximum number of slots for which the predicate is counted in full.
 const COUNTED_SLOTS: i128 = 1 << 16;
 
-/// Slots that are looked at beside the borders of the elements.
+/// Number of random slots.
 const SPREAD: usize = 1 << 12;
 
-/// Elements whose neighbours are looked at, beside the corners.
+/// Number of random elements whose neighbors are checked, besides the corners.
 const ELEMENTS: usize = 1 << 8;
 
-/// The most corners of a shape.
+/// Maximum number of corners of a shape.
 const CORNERS: usize = 1 << 8;
 
-/// Says that no slot of padding passes for an element, as far as slots are looked at.
+/// Checks that the predicate rejects padding, exhaustively or on samples.
 pub(super) fn check_padding(layout: &Layout) -> Result<(), CertificateError> {
     if layout.symbols.is_empty() {
         return at_values(layout, &[]);
@@ -38,7 +38,7 @@ pub(super) fn check_padding(layout: &Layout) -> Result<(), CertificateError> {
 
 fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CertificateError> {
     let Some(inverse) = &layout.inverse else { return Ok(()) };
-    // Beyond 64 bits nothing is looked at.
+    // Layouts beyond 64 bits are not checked.
     let Ok(fixed) = StaticLayout::new(layout, inverse, symbols) else { return Ok(()) };
     let slots = fixed.shape.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()));
     if fixed.extents.contains(&0) {
@@ -64,7 +64,7 @@ fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CertificateError> 
     Ok(())
 }
 
-/// On how many slots of a shape a predicate is true.
+/// Number of slots of a shape on which a predicate is true.
 fn held_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, ExprError> {
     let (mut points, mut spare, mut held) = (PointBatches::new(shape), Vec::new(), 0_i128);
     loop {
@@ -78,11 +78,11 @@ fn held_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, ExprError
     }
 }
 
-/// A layout at values of its symbols.
+/// A layout with the symbols replaced by values.
 struct StaticLayout {
     extents: Vec<i64>,
     shape: Vec<i64>,
-    /// For each storage axis its physical axis, and the slots between neighbours along that.
+    /// For each storage axis, its physical axis and its stride within that.
     steps: Vec<(usize, i64)>,
     valid: Option<PredicateProgram>,
     /// Over the physical indices.
@@ -136,7 +136,7 @@ impl StaticLayout {
         Ok(Self { extents, shape, steps, valid, inverse, map })
     }
 
-    /// The slots to look at, as columns of physical indices, a few at a time.
+    /// The slots to check, as batches of columns of physical indices.
     fn sample_slots(&self) -> Vec<Vec<Column>> {
         let mut spread = SplitMix64(0x9E37_79B9_7F4A_7C15);
         let mut all = alloc::vec![(0..SPREAD).map(|_| self.random_slot(&mut spread)).collect()];
@@ -169,7 +169,7 @@ impl StaticLayout {
         self.shape.iter().map(|extent| spread.below(*extent)).collect()
     }
 
-    /// Corners of the shape, and elements somewhere in it.
+    /// Corners of the logical shape, and random elements.
     fn elements(&self, spread: &mut SplitMix64) -> Vec<Vec<i64>> {
         let mut corners: Vec<Vec<i64>> = alloc::vec![Vec::new()];
         for extent in &self.extents {
@@ -190,7 +190,7 @@ impl StaticLayout {
         corners.into_iter().chain(inside).collect()
     }
 
-    /// Whether the predicate is true on those of the slots alone that hold an element.
+    /// True if the predicate holds exactly on those of the slots that contain an element.
     fn is_right(&self, slots: &[Column]) -> Result<bool, ExprError> {
         let count = slots.first().map_or(0, Vec::len);
         let mut spare = Vec::new();
@@ -221,11 +221,11 @@ impl StaticLayout {
     }
 }
 
-/// Numbers spread over a range, the same ones every time.
+/// Deterministic pseudo-random numbers.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A number from 0 and below `extent`, which is at least 1.
+    /// A number in `0..extent`, for an extent of at least 1.
     fn below(&mut self, extent: i64) -> i64 {
         // Source: Vigna, splitmix64.
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -262,7 +262,7 @@ mod tests {
         builder.finish(64, &SequentialExecutor).unwrap()
     }
 
-    /// Whether any comparison of a predicate may be left out unseen.
+    /// Omits each comparison of a predicate in turn.
     #[test]
     fn a_predicate_that_lets_padding_pass_is_refused_at_every_size() {
         for (shape, map) in [

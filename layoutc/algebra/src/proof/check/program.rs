@@ -1,15 +1,15 @@
-//! Expressions as instructions of a stack machine, for the many points that the checker looks at.
+//! Expressions compiled to a stack machine, to evaluate many points.
 
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, CompareOp, Expr, ExprError, ExprNode, Predicate, Var, apply};
 
-/// One instruction; values are 64-bit, overflow ends the check.
+/// An instruction; values are 64-bit, and overflow fails the check.
 #[derive(Debug, Clone, Copy)]
 enum StackOp {
     Push(i64),
     Load(usize),
-    /// The last value and this one.
+    /// Applies an operator to the top of the stack and a constant.
     ApplyConstant(BinOp, i64),
     Apply(BinOp),
 }
@@ -17,7 +17,7 @@ enum StackOp {
 /// The values of a variable or of an expression at several points.
 pub(super) type Column = Vec<i64>;
 
-/// Instructions for one expression over some variables, each at a place of a point.
+/// Instructions of one expression; variables are loaded from positions of a point.
 #[derive(Debug)]
 pub(super) struct StackProgram(Vec<StackOp>);
 
@@ -55,7 +55,7 @@ impl StackProgram {
         stack.pop().ok_or(ExprError::Unbound)
     }
 
-    /// The values at `count` points, whose variables are the columns `vars`. `spare` holds columns to be used again.
+    /// The values at `count` points, given the columns `vars` of the variables. `spare` recycles columns.
     pub(super) fn column(
         &self,
         vars: &[Column],
@@ -99,7 +99,7 @@ fn fresh(spare: &mut Vec<Column>) -> Column {
     column
 }
 
-/// The operation on each value of a column, in place.
+/// Applies an operation to each value of a column, in place.
 fn operate_all(
     op: BinOp,
     left: &mut [i64],
@@ -185,7 +185,7 @@ impl PredicateProgram {
         Ok(Self(predicate.all.iter().map(test).collect::<Result<_, ExprError>>()?))
     }
 
-    /// At which of `count` points every comparison holds.
+    /// For each of `count` points, whether every comparison holds.
     pub(super) fn hold(
         &self,
         vars: &[Column],
@@ -209,16 +209,16 @@ impl PredicateProgram {
     }
 }
 
-/// The points of a box, some at a time: the columns of their indices, the first axis the fastest.
+/// The points of a box in batches, as columns of indices, the first axis fastest.
 pub(super) struct PointBatches<'a> {
     extents: &'a [i64],
     next: Vec<i64>,
     left: i128,
-    /// One column for each axis.
+    /// One column per axis.
     pub(super) columns: Vec<Column>,
 }
 
-/// So many points are looked at together.
+/// Number of points per batch.
 const TOGETHER: usize = 256;
 
 impl<'a> PointBatches<'a> {
@@ -229,7 +229,7 @@ impl<'a> PointBatches<'a> {
         Self { extents, next, left, columns }
     }
 
-    /// How many points the columns hold now; 0 at the end.
+    /// Fills the columns with the next batch and returns its number of points; 0 at the end.
     pub(super) fn advance(&mut self) -> usize {
         let count = usize::try_from(self.left).unwrap_or(TOGETHER).min(TOGETHER);
         self.columns.iter_mut().for_each(Vec::clear);

@@ -1,5 +1,5 @@
-//! The least and the greatest values of sums, and what never goes below another: by the digits, by what is cut up, and
-//! by quotients weakened to what they divide.
+//! Bounds of sums, and proofs that sums are non-negative: from the digits, from known ranges of axes and subdivided
+//! digits, and by replacing quotients with their rational bounds.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -10,11 +10,11 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
-/// Numbers that are never negative, each with its greatest value.
+/// Non-negative sums, each with its greatest value.
 pub(super) type KnownRanges = Rc<[(Sum, Sum)]>;
 
 impl CheckerContext<'_> {
-    /// Least and greatest value over the digits: sums over symbols.
+    /// Bounds over all values of the digits, as sums over symbols.
     pub(super) fn span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         if !sum.holds_symbols() && self.symbols.is_empty() {
             return self.constant_span(sum);
@@ -45,7 +45,7 @@ impl CheckerContext<'_> {
         Ok((low, high))
     }
 
-    /// The terms by the factors of theirs that count: what those are together weighed by, a sum over symbols.
+    /// Groups the terms by their factors with digits; each group has a weight over symbols.
     fn by_digits(&self, sum: &Sum) -> Result<Vec<(Vec<Factor>, Sum)>, ExprError> {
         self.step()?;
         let mut groups: Vec<(Vec<Factor>, Sum)> = Vec::new();
@@ -66,7 +66,7 @@ impl CheckerContext<'_> {
         Ok(groups)
     }
 
-    /// Greatest value of a factor that counts, a sum over symbols.
+    /// Greatest value of a factor with digits, a sum over symbols.
     fn high(&self, factor: &Factor) -> Result<Sum, ExprError> {
         let (x, divisor) = match factor {
             Factor::Digit(digit) => return self.greatest(*digit),
@@ -81,7 +81,7 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// What a sum is never above, a sum over symbols: the end of a number that is bounded, or those of its digits.
+    /// An upper bound of a sum, over symbols: from a known range, or from the digits.
     fn upper(&self, sum: &Sum) -> Result<Sum, ExprError> {
         for (number, last) in self.known_ranges()?.iter() {
             let beside = sum.minus(number)?;
@@ -92,7 +92,7 @@ impl CheckerContext<'_> {
         Ok(self.span(sum)?.1)
     }
 
-    /// [`CheckerContext::span`] of a sum that holds no symbols.
+    /// [`CheckerContext::span`] for a sum without symbols.
     fn constant_span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         let (mut low, mut high) = (Sum::default(), Sum::default());
         for (factors, coefficient) in sum.terms() {
@@ -114,7 +114,7 @@ impl CheckerContext<'_> {
         Ok((low, high))
     }
 
-    /// Whether a sum over symbols is at least 0 for all their values.
+    /// True if a sum over symbols is proven non-negative.
     pub(super) fn at_least_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
         if let Some(value) = sum.as_constant() {
             return Ok(value >= 0);
@@ -130,7 +130,7 @@ impl CheckerContext<'_> {
         Ok(self.least(&sum)? >= 0 || self.holds_at_ends(&sum)?)
     }
 
-    /// Least value of a sum over symbols, each term by itself.
+    /// Lower bound of a sum over symbols: the sum of the minima of its terms.
     pub(super) fn least(&self, sum: &Sum) -> Result<i128, ExprError> {
         let mut total = 0_i128;
         for (factors, coefficient) in sum.terms() {
@@ -147,7 +147,7 @@ impl CheckerContext<'_> {
         Ok(total)
     }
 
-    /// Bounds of a factor; never negative.
+    /// Bounds of a factor, which is non-negative.
     pub(super) fn factor_bounds(&self, factor: &Factor) -> Result<(i128, i128), ExprError> {
         self.step()?;
         match factor {
@@ -177,7 +177,7 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Bounds of a number that is never negative and that a quotient is of.
+    /// Bounds of the dividend of a quotient, which is non-negative.
     fn ends(&self, number: &Sum) -> Result<(i128, i128), ExprError> {
         let (_, high) = self.span(number)?;
         let low = if number.holds_digits() { 0 } else { self.least(number)?.max(0) };
@@ -185,7 +185,7 @@ impl CheckerContext<'_> {
         Ok((low, high.max(low)))
     }
 
-    /// Axes and digits that are cut up, spelled out, each from 0 to a greatest value that its parts may exceed.
+    /// The expanded sums of axes and subdivided digits, each with a maximum that its digits alone may exceed.
     pub(super) fn known_ranges(&self) -> Result<KnownRanges, ExprError> {
         let changes = self.changes.get();
         if let Some((known, bounded)) = &*self.bounds.borrow()
@@ -193,7 +193,7 @@ impl CheckerContext<'_> {
         {
             return Ok(Rc::clone(bounded));
         }
-        // To spell out a quotient asks for this again.
+        // Expanding a quotient re-enters this function.
         if self.is_bounding.replace(true) {
             return Ok(Rc::default());
         }
@@ -224,14 +224,14 @@ impl CheckerContext<'_> {
         Ok(bounded)
     }
 
-    /// Whether `a >= b` for all digits and symbols.
+    /// True if `a >= b` is proven for all digits and symbols.
     pub(super) fn never_below(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
         let (low, _) = self.span(&a.minus(b)?)?;
         self.at_least_zero(&low)
     }
 
-    /// Whether the sum is at least 0 on every element: by its digits, or as an axis or a digit that is cut up (or its
-    /// distance to the end), whose range is known better.
+    /// True if a sum is proven non-negative on every element: by its digits, or by the known ranges of axes and
+    /// subdivided digits.
     pub(super) fn never_negative(&self, sum: &Sum) -> Result<bool, ExprError> {
         let (low, _) = self.span(sum)?;
         if self.at_least_zero(&low)? {
@@ -242,15 +242,15 @@ impl CheckerContext<'_> {
             if self.reaches_zero(&sum)? {
                 return Ok(true);
             }
-            // What quotients are weakened to may cancel against the rest.
+            // Replaced quotients may cancel against other terms.
             let Some(relaxed) = self.relaxed(&sum)? else { return Ok(false) };
             sum = relaxed;
         }
         Ok(false)
     }
 
-    /// Whether a sum that is spelled out is at least 0 on every element: by its digits, or once what is bounded is taken
-    /// out, one number after another: `c * number` is at least 0 for `c >= 0`, else `c * last`.
+    /// True if an expanded sum is proven non-negative on every element: by its digits, or after replacing sums of known
+    /// range one by one: `c * number` is at least 0 for `c >= 0`, at least `c * last` otherwise.
     fn reaches_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
         let mut rest = sum.clone();
         if self.at_least_zero(&self.span(&rest)?.0)? {
@@ -270,7 +270,7 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// The factor with which a sum holds a number: a constant, or what its most nested part is weighed by.
+    /// The coefficient of `number` in a sum: a constant, or the quotient of the weights of its deepest factors.
     fn weight_of(&self, sum: &Sum, number: &Sum) -> Result<Option<Sum>, ExprError> {
         if let Some(factor) = sum.factor_of(number) {
             return Ok(Some(Sum::constant(factor)));
@@ -289,7 +289,7 @@ impl CheckerContext<'_> {
         Ok((beside.is_zero() && !factor.is_zero()).then_some(factor))
     }
 
-    /// Whether `0 <= sum < slots` on every element.
+    /// True if `0 <= sum < slots` is proven on every element.
     pub(super) fn stays_inside(&self, sum: &Sum, slots: &Sum) -> Result<bool, ExprError> {
         let above = slots.minus(sum)?.minus_owned(&Sum::constant(1))?;
         Ok(self.never_negative(sum)? && self.never_negative(&above)?)

@@ -9,9 +9,8 @@ use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
 impl CheckerContext<'_> {
-    /// `(quotient + rest // b, rest % b)` for a `rest` of which nothing known stays within a block of `b`: a quotient in
-    /// it is put into the divisor, what is common to all but a remainder is taken out of both, and else the quotient is a
-    /// factor of its own.
+    /// `(quotient + rest // b, rest % b)` for a `rest` that is not known to stay within one multiple of `b`: merges a
+    /// nested quotient into the divisor, or cancels a common factor, or introduces a ratio factor.
     pub(super) fn ratio(
         &self,
         quotient: &Sum,
@@ -33,7 +32,7 @@ impl CheckerContext<'_> {
             let remainder = rest.minus(&part.times(b)?)?;
             return Ok((quotient.plus(&part)?, remainder));
         }
-        // Counted from a block in which nothing is negative.
+        // Offset the dividend by up to two multiples of `b` to make it non-negative.
         let mut from = Sum::default();
         for blocks in [0, 1, 2] {
             from = b.times(&Sum::constant(blocks))?;
@@ -67,7 +66,7 @@ impl CheckerContext<'_> {
     }
 }
 
-/// What divides `b` and some terms of `rest`, each once.
+/// Common factors of `b` and single terms of `rest`, without repetition.
 fn common(rest: &Sum, b: &Sum) -> Result<Vec<Sum>, ExprError> {
     let mut units: Vec<Sum> = Vec::new();
     for (factors, coefficient) in rest.terms() {
@@ -84,7 +83,7 @@ fn common(rest: &Sum, b: &Sum) -> Result<Vec<Sum>, ExprError> {
             units.push(unit);
         }
     }
-    // The greatest first: of several symbols, then of greater weights.
+    // The greatest first: by symbols, then by coefficient.
     units.sort_by(|x, y| y.lead().cmp(&x.lead()));
     Ok(units)
 }

@@ -1,5 +1,5 @@
-//! Sums over symbols that are never negative: at the ends of every symbol along which the sum is straight or monotonic,
-//! in halves of its range elsewhere; and quotients weakened to what they divide.
+//! Proofs that sums over symbols are non-negative: at the ends of every symbol in which the sum is linear or monotonic,
+//! by bisection of its range otherwise; quotients are replaced by their rational bounds.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -9,17 +9,17 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
 
-/// How often the most nested quotients of a sum are weakened to what they divide.
+/// Maximum number of times that the deepest quotients of a sum are replaced by their bounds.
 pub(super) const MAX_RELAXATIONS: usize = 6;
-/// The most factors of a sum that is looked at along each of them.
+/// Maximum number of distinct factors of a sum that is split by factors.
 const MAX_FACTORS: usize = 8;
-/// How many sums one question may lead to.
+/// Maximum number of sums examined per query.
 const MAX_QUESTIONS: u32 = 400;
 
-/// Least and greatest value of every factor.
+/// Least and greatest value of each factor.
 type FactorBounds = BTreeMap<Factor, (i128, i128)>;
 
-/// A sum by the powers of one of its factors.
+/// Coefficients of a sum by powers of one of its factors.
 struct PowerCoefficients(Vec<Sum>);
 
 impl PowerCoefficients {
@@ -42,7 +42,7 @@ impl PowerCoefficients {
         self.0.len() < 3
     }
 
-    /// The sum where the factor has a value, itself a sum.
+    /// The sum with the factor replaced by `value`.
     fn at(&self, value: &Sum) -> Result<Sum, ExprError> {
         let mut sum = Sum::default();
         for part in self.0.iter().rev() {
@@ -53,7 +53,7 @@ impl PowerCoefficients {
 }
 
 impl CheckerContext<'_> {
-    /// Whether a sum over symbols is at least 0 for all their values, each factor counted by itself.
+    /// True if a sum over symbols is proven non-negative, with factors treated as independent.
     pub(super) fn holds_at_ends(&self, sum: &Sum) -> Result<bool, ExprError> {
         let mut ends = FactorBounds::new();
         for factor in sum.factors() {
@@ -65,8 +65,8 @@ impl CheckerContext<'_> {
         Ok(ends.len() <= MAX_FACTORS && holds(sum, &ends, &mut left).unwrap_or(false))
     }
 
-    /// A sum that is at least 0 only where this one is: every quotient of the deepest level weakened to what it divides.
-    /// `None` where there is none, or one cannot be.
+    /// A sum whose non-negativity implies that of this one: replaces all quotients of the deepest level by their
+    /// bounds. `None` if there are none, or one cannot be replaced.
     pub(super) fn relaxed(&self, sum: &Sum) -> Result<Option<Sum>, ExprError> {
         let Some(level) = sum.factors().map(Factor::depth).max().filter(|depth| *depth > 0) else {
             return Ok(None);
@@ -80,8 +80,8 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// The sum with one quotient `q = x // d` weakened by `x - d + 1 <= d*q <= x`. Where its weight is no multiple of `d`
-    /// the sum is taken `d` times: whole numbers are at least 0 where `d` times them is above `-d`.
+    /// Replaces a quotient `q = x // d` by a bound from `x - d + 1 <= d*q <= x`. If `d` does not divide its weight,
+    /// scales the sum by `d`: an integer is at least 0 if `d` times it exceeds `-d`.
     fn weakened(&self, sum: &Sum, quotient: &Factor) -> Result<Option<Sum>, ExprError> {
         let (x, d) = match quotient {
             Factor::Quotient(x, k) => (x, Sum::constant(*k)),
@@ -106,8 +106,8 @@ impl CheckerContext<'_> {
         Ok(Some(whole.plus_owned(&d)?.minus_owned(&Sum::constant(1))?))
     }
 
-    /// Whether a sum without digits is never negative, or never positive; `None` where neither is known. A sum that
-    /// holds digits has the sign that all its terms have.
+    /// `Some(true)` if a sum is never negative, `Some(false)` if never positive, `None` if undecided. For a sum with
+    /// digits, only if all terms have the same sign.
     pub(super) fn sign(&self, sum: &Sum) -> Result<Option<bool>, ExprError> {
         if sum.terms().all(|(_, coefficient)| coefficient > 0) {
             return Ok(Some(true));
@@ -128,7 +128,7 @@ impl CheckerContext<'_> {
     }
 }
 
-/// Least value of a sum, each term by itself; factors are never negative.
+/// Lower bound of a sum: the sum of the minima of its terms; factors are non-negative.
 fn least(sum: &Sum, ends: &FactorBounds) -> Result<i128, ExprError> {
     let mut total = 0_i128;
     for (factors, coefficient) in sum.terms() {
@@ -143,7 +143,7 @@ fn least(sum: &Sum, ends: &FactorBounds) -> Result<i128, ExprError> {
     Ok(total)
 }
 
-/// Whether a sum is at least 0 between the ends of its factors.
+/// True if a sum is proven non-negative within the bounds of its factors.
 fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprError> {
     *left = left.checked_sub(1).ok_or(ExprError::TooLarge)?;
     if least(sum, ends)? >= 0 {
@@ -161,7 +161,7 @@ fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprErr
         own.insert(factor.clone(), (low, high));
         own
     };
-    // What one step of the factor adds has one sign: the sum is least at one end.
+    // If a step of the factor always changes the sum in the same direction, the minimum is at one end.
     let next = Sum::factor(factor.clone(), 1).plus_owned(&Sum::constant(1))?;
     let step = powers.at(&next)?.minus_owned(sum)?;
     for (step, end) in [(step.clone(), low), (Sum::default().minus_owned(&step)?, high)] {
@@ -173,7 +173,7 @@ fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprErr
     Ok(holds(sum, &between(low, middle), left)? && holds(sum, &between(middle + 1, high), left)?)
 }
 
-/// The factor that occurs most often; none where each occurs once.
+/// The factor with the most occurrences; `None` if each occurs once.
 fn most_frequent(sum: &Sum) -> Option<Factor> {
     let mut counts: BTreeMap<&Factor, usize> = BTreeMap::new();
     for factor in sum.factors() {
@@ -184,7 +184,7 @@ fn most_frequent(sum: &Sum) -> Option<Factor> {
 }
 
 impl Factors {
-    /// What is left without one of a factor; `None` where it does not occur.
+    /// The product without one occurrence of `factor`; `None` if it does not occur.
     pub(super) fn without(&self, factor: &Factor) -> Option<Self> {
         self.divided_by(&Self::One(factor.clone()))
     }

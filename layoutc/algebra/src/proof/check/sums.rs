@@ -1,6 +1,6 @@
-//! What the checker knows of digits and symbols, and the sums that expressions are on them.
+//! The checker's facts about digits and symbols, and expressions as sums over them.
 //!
-//! A digit counts from 0 below its extent, all combinations occur. What cannot be settled is refused.
+//! Digits are independent, each from 0 to below its extent. Claims that cannot be verified are rejected.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -15,50 +15,50 @@ use crate::digits::Digits;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::layout::{Axis, Symbol};
 
-/// Steps of one check; quotients within quotients may ask for the same again and again.
+/// Maximum number of steps of a check: nested quotients may repeat the same queries.
 const MAX_STEPS: u32 = 100_000;
 
-/// The greatest common divisor of two numbers, never negative for a positive `b`.
+/// The greatest common divisor, non-negative for a positive `b`.
 pub(super) fn gcd(a: i128, b: i128) -> i128 {
     if b == 0 { a.saturating_abs() } else { gcd(b, a % b) }
 }
 
-/// What the digits and symbols are.
+/// Digits, symbols and caches of a check.
 pub(super) struct CheckerContext<'a> {
     pub(super) symbols: &'a [Symbol],
-    /// More are made when one must be cut up.
+    /// Grows when a digit is split.
     pub(super) digits: RefCell<Vec<CheckerDigit>>,
     /// Each axis as a sum of digits.
     pub(super) axes: Vec<Sum>,
-    /// Greatest index of each axis.
+    /// The last index of each axis.
     pub(super) last: Vec<Sum>,
-    /// Fused axes as one number, with its greatest value.
+    /// Fused axes as a single value, with its maximum.
     pub(super) fused: Vec<(Sum, Sum)>,
-    /// How often a digit was added or spelled out.
+    /// Number of changes to the digits; invalidates `bounds`.
     pub(super) changes: Cell<usize>,
-    /// What is bounded, after so many changes.
+    /// Cached known ranges, with the number of changes at which they were computed.
     pub(super) bounds: RefCell<Option<(usize, KnownRanges)>>,
-    /// How many steps were made.
+    /// Number of steps so far.
     steps: Cell<u32>,
-    /// Whether all that is bounded is being spelled out.
+    /// True while the known ranges are computed.
     pub(super) is_bounding: Cell<bool>,
-    /// How many blocks are being looked for within one another.
+    /// Nesting depth of range checks within divisions by symbols.
     pub(super) nested: Cell<u32>,
-    /// The digits that are the XOR of others, by those.
+    /// Digits that are the XOR of other digits, by operands.
     pub(super) parities: RefCell<BTreeMap<BTreeSet<usize>, usize>>,
-    /// The digits that are the XOR of numbers over symbols, by those.
+    /// Digits that are the XOR of values over symbols, by operands.
     pub(super) xors: RefCell<BTreeMap<BTreeSet<Sum>, usize>>,
-    /// The boxes whose curves visit every cell once.
+    /// Boxes whose curves were verified to visit every cell once.
     pub(super) curves: BTreeSet<CurveGrid>,
-    /// The digits that are places on them.
+    /// Digits that are positions on these curves.
     pub(super) places: RefCell<Vec<CurveDigit>>,
 }
 
-/// What is known of a digit.
+/// Facts about a digit.
 pub(super) struct CheckerDigit {
     /// Greatest value, a sum over symbols.
     pub(super) greatest: Sum,
-    /// What a digit is made of that stands for more: a storage index, a digit that is cut up.
+    /// Definition of a digit that stands for a sum: a storage index, or a subdivided digit.
     pub(super) made_of: Option<Sum>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// Checks that the chains count every index of every axis, and takes the axes as sums of their digits.
+    /// Checks that the chains cover every index of every axis, and expresses the axes as sums of digits.
     pub(super) fn of_digits(
         symbols: &'a [Symbol],
         digits: &Digits,
@@ -114,7 +114,7 @@ impl<'a> CheckerContext<'a> {
         found: &mut [Option<Sum>],
     ) -> Result<(), CertificateError> {
         let bad = CertificateError::Chains(chain.axes.first().copied().unwrap_or(0));
-        // From the minor end, each digit starts where those below it end.
+        // From the least significant digit: each weight must equal the product of the extents below.
         let mut reach = Sum::constant(1);
         let mut number = Sum::default();
         for digit in chain.digits.iter().rev() {
@@ -130,7 +130,7 @@ impl<'a> CheckerContext<'a> {
             reach = weight.times(&greatest.plus(&Sum::constant(1))?)?;
         }
         if let Some(whole) = chain.of_digit {
-            // Parts of a digit: made before it is used, reaching at least as far.
+            // The parts of a subdivided digit come after it and cover its range.
             let greatest = self.greatest(whole)?;
             let covers = self.at_least_zero(&reach.minus(&greatest)?.minus(&Sum::constant(1))?)?;
             let later = chain.digits.iter().all(|digit| *digit > whole);
@@ -148,7 +148,7 @@ impl<'a> CheckerContext<'a> {
         for axis in &chain.axes {
             count = count.times(&extent(axis)?)?;
         }
-        // m runs at least over the indices: -constant.. upwards, or constant.. downwards.
+        // m covers at least the indices: from -constant up, or from constant down.
         let start = if chain.sign == 1 { -chain.constant } else { 0 };
         let covers = self.at_least_zero(&reach.minus(&count)?.minus(&Sum::constant(start))?)?;
         let turned = Sum::constant(chain.constant + 1).minus(&count)?.is_zero();
@@ -170,7 +170,7 @@ impl<'a> CheckerContext<'a> {
                 *slot = Some(rest);
                 break;
             }
-            // Fused axes: remainder and quotient of the number, kept whole where the digits do not tell them apart.
+            // Fused axes are remainders and quotients of the chain, opaque ones if the digits do not separate them.
             let (quotient, remainder) = self.divmod(&rest, &extent(axis)?)?;
             *slot = Some(remainder);
             rest = quotient;
@@ -181,8 +181,8 @@ impl<'a> CheckerContext<'a> {
         Ok(())
     }
 
-    /// Takes the storage indices as numbers of their own, each below its extent: in `p // stride` they come apart
-    /// although the digits behind them overlap. Gives the sums that stand for them.
+    /// Adds a digit for every storage index, below its extent, and returns them as sums: they separate in `p // stride`
+    /// even if the digits of their definitions overlap.
     pub(super) fn add_storage(
         &self,
         indices: &[Sum],
@@ -203,7 +203,7 @@ impl<'a> CheckerContext<'a> {
         digits.len() - 1
     }
 
-    /// Says what a digit is made of; false when that was said before, or there is no such digit.
+    /// Sets the definition of a digit; false if it has one already, or does not exist.
     pub(super) fn define_digit(&self, digit: usize, made_of: Sum) -> bool {
         self.changes.set(self.changes.get() + 1);
         let mut digits = self.digits.borrow_mut();
@@ -216,7 +216,7 @@ impl<'a> CheckerContext<'a> {
         digits.get(digit).map(|digit| digit.greatest.clone()).ok_or(ExprError::Unbound)
     }
 
-    /// Whether a factor stands for more than itself.
+    /// True if a factor has a definition.
     pub(super) fn has_definition(&self, factor: &Factor) -> bool {
         match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).is_some_and(|d| d.made_of.is_some()),
@@ -227,7 +227,7 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// What a factor stands for, if for more than itself.
+    /// The definition of a factor, or the factor itself.
     fn definition_of(&self, factor: &Factor) -> Result<Sum, ExprError> {
         let made_of = match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).and_then(|d| d.made_of.clone()),
@@ -238,7 +238,7 @@ impl<'a> CheckerContext<'a> {
         Ok(made_of.unwrap_or_else(|| Sum::factor(factor.clone(), 1)))
     }
 
-    /// A product with its first factor that stands for more spelled out.
+    /// A product with its first defined factor expanded.
     pub(super) fn expand_first(
         &self,
         factors: &Factors,
@@ -256,7 +256,7 @@ impl<'a> CheckerContext<'a> {
         Ok(Some(term))
     }
 
-    /// The sum with everything spelled out. What stands for more was made before what stands for it: this ends.
+    /// Expands all definitions, which are acyclic.
     pub(super) fn expand(&self, sum: &Sum) -> Result<Sum, ExprError> {
         let mut out = sum.clone();
         loop {
@@ -269,7 +269,7 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// Whether two sums are the same once storage indices are spelled out, or neither is ever below the other.
+    /// True if two sums are equal after expansion, or each is proven at least the other.
     pub(super) fn equal(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
         let difference = self.expand(&a.minus(b)?)?;
         if difference.is_zero() || self.symbols.is_empty() {
@@ -283,7 +283,7 @@ impl<'a> CheckerContext<'a> {
         self.axes.get(k).cloned()
     }
 
-    /// Whether `index`, evaluated on `back`, is the axis `k` on every element.
+    /// True if `index`, evaluated on `back`, is proven equal to axis `k` on every element.
     pub(super) fn is_axis(
         &self,
         k: usize,
@@ -291,7 +291,7 @@ impl<'a> CheckerContext<'a> {
         back: &dyn Fn(Var) -> Option<Sum>,
     ) -> Result<bool, CertificateError> {
         let own = self.axes.get(k).ok_or(CertificateError::Missing)?;
-        // An index known modulo m is the index itself where the axis has at most m indices.
+        // An index known modulo m is exact if the extent of the axis is at most m.
         if let ExprNode::Bin(BinOp::Mod, inner, modulus) = index.node()
             && let Some(m) = modulus.as_const()
         {
@@ -307,7 +307,7 @@ impl<'a> CheckerContext<'a> {
         Ok(self.equal(&self.sum(index, back)?, own)?)
     }
 
-    /// An expression over symbols and whatever `value` knows, as a sum.
+    /// An expression over symbols and the variables of `value`, as a sum.
     pub(super) fn sum(
         &self,
         expr: &Expr,
@@ -355,7 +355,7 @@ impl<'a> CheckerContext<'a> {
         Err(ExprError::Unbound)
     }
 
-    /// Counts a step.
+    /// Counts a step, and fails beyond the limit.
     pub(super) fn step(&self) -> Result<(), ExprError> {
         let steps = self.steps.get();
         self.steps.set(steps.saturating_add(1));

@@ -1,8 +1,8 @@
-//! The checker of swizzles: the layout before is proven, so what is left is that the last physical index is turned as
-//! said, and turned back.
+//! Checker of swizzles. The layout before swizzling is proven; what remains is that the last physical index is
+//! swizzled, and unswizzled in the inverse.
 //!
-//! Two expressions are taken for the same when they are so bit for bit, with every index a number of bits, or on every
-//! index of a small shape, or when one is the other with the swizzle put into it and nothing rewritten.
+//! Two expressions are accepted as equal if they agree bit by bit with every index as a sum of bits, or at every index
+//! of a small shape, or if one is the other with the swizzle substituted.
 
 use alloc::vec::Vec;
 
@@ -13,10 +13,10 @@ use crate::expr::{BinOp, CompareOp, Expr, ExprError, Var};
 use crate::layout::{Layout, Symbol};
 use crate::swizzle::Swizzle;
 
-/// Points up to which expressions are compared by their values.
+/// Maximum number of points for comparing expressions by value.
 const POINTS: i128 = 1 << 16;
 
-/// Says that `after` is `before` with its last physical index swizzled.
+/// Checks that `after` is `before` with its last physical index swizzled.
 pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), CertificateError> {
     let swizzle = after.swizzle.ok_or(CertificateError::Missing)?;
     let last = before.physical_map.len().checked_sub(1).ok_or(CertificateError::Missing)?;
@@ -41,7 +41,7 @@ pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), Certi
     check_back(before, after, swizzle, last)
 }
 
-/// The physical indices times their pitches, a pitch of 1 left out.
+/// The sum of physical indices times pitches, omitting pitches of 1.
 fn flat(layout: &Layout) -> Result<Expr, ExprError> {
     let mut flat: Option<Expr> = None;
     for (index, pitch) in layout.physical_map.iter().zip(&layout.physical_strides) {
@@ -57,7 +57,7 @@ fn flat(layout: &Layout) -> Result<Expr, ExprError> {
     Ok(flat.unwrap_or_else(|| Expr::constant(0)))
 }
 
-/// The inverse and the predicate are those of before, of the index turned back.
+/// Checks that inverse and predicate are those before swizzling, applied to the unswizzled index.
 fn check_back(
     before: &Layout,
     after: &Layout,
@@ -98,8 +98,8 @@ fn check_back(
     Ok(())
 }
 
-/// No index leaves the last physical extent: the bits that are folded of its last index move it within runs that the
-/// extent holds whole.
+/// Checks that no swizzled index leaves the last physical extent: the extent must be a multiple of the run within which
+/// the swizzle permutes.
 fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CertificateError> {
     if swizzle.bits() == 0 {
         return Ok(());
@@ -122,7 +122,7 @@ fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CertificateErro
     if rest.is_zero() { Ok(()) } else { Err(CertificateError::Bounds(0)) }
 }
 
-/// On any number the swizzle is what its source says, and twice it leads back.
+/// Checks the swizzle against its definition, and that it is its own inverse.
 fn check_involution(swizzle: Swizzle) -> Result<(), CertificateError> {
     let domain = CheckerContext::of_symbols(&[]);
     let number = number(&domain, swizzle, None)?;
@@ -137,7 +137,7 @@ fn check_involution(swizzle: Swizzle) -> Result<(), CertificateError> {
     }
 }
 
-/// `x ^ ((x & mask) moved by the shift)`, as the source has it.
+/// The definition of the source: `x ^ ((x & mask) >> shift)`.
 fn swizzle_definition(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
     let distance = Expr::constant(1 << swizzle.shift().unsigned_abs());
     let is_down = swizzle.shift() >= 0;
@@ -148,7 +148,8 @@ fn swizzle_definition(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Xor, x, &Expr::binary(op, &taken, &distance)?)
 }
 
-/// A number from 0 as bits, those that the swizzle looks at and those that an extent has, and what is above them.
+/// A non-negative value as a sum of bits: those of the swizzle and of the extent; plus a digit above them if the extent
+/// is not constant.
 fn number(
     domain: &CheckerContext<'_>,
     swizzle: Swizzle,
@@ -196,7 +197,7 @@ impl<'a> IndexBox<'a> {
         Ok(Self { domain, numbers, vars, extents })
     }
 
-    /// Whether two expressions have one value at every index.
+    /// True if two expressions are proven equal at every index.
     fn same(&self, a: &Expr, b: &Expr) -> Result<bool, CertificateError> {
         let at =
             |var: Var| self.numbers.iter().find(|(own, _)| *own == var).map(|(_, sum)| sum.clone());

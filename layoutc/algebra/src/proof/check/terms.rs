@@ -1,4 +1,4 @@
-//! Sums of products of digits and symbols: what the checker counts with, its own and not the simplifier's.
+//! Sums of products of digits and symbols: the checker's own polynomials, independent of the simplifier.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -7,23 +7,23 @@ use core::ops::Deref;
 
 use crate::expr::ExprError;
 
-/// The most terms that a sum may have.
+/// Maximum number of terms of a sum.
 const MAX_TERMS: usize = 4096;
-/// So many terms are put one by one where they belong.
+/// Up to this many terms are inserted one by one instead of merged.
 const FEW_TERMS: usize = 4;
 
-/// A factor of a term, never negative: a digit, a symbol divided by its multiple, or a quotient.
+/// A non-negative factor of a term: a digit, a symbol divided by its multiple, or a quotient.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Factor {
     Digit(usize),
     Unit(u32),
     Quotient(Arc<Sum>, i128),
-    /// A quotient by a sum over symbols, at least 1.
+    /// A quotient by a sum over symbols that is at least 1.
     Ratio(Arc<Sum>, Arc<Sum>),
 }
 
 impl Factor {
-    /// How many quotients are nested in one another.
+    /// Nesting depth of quotients.
     pub(super) fn depth(&self) -> usize {
         match self {
             Self::Digit(_) | Self::Unit(_) => 0,
@@ -35,7 +35,7 @@ impl Factor {
     }
 }
 
-/// The factors of a term in order: none for a constant, mostly one, which takes no memory of its own.
+/// The sorted factors of a term; none for a constant. A single factor needs no allocation.
 #[derive(Debug, Clone)]
 pub(super) enum Factors {
     None,
@@ -60,7 +60,7 @@ impl Factors {
         }
     }
 
-    /// What is left without the factors `by`; `None` where one of them does not occur.
+    /// The product without the factors `by`; `None` if one of them does not occur.
     pub(super) fn divided_by(&self, by: &Self) -> Option<Self> {
         if by.is_empty() {
             return Some(self.clone());
@@ -106,11 +106,11 @@ impl Ord for Factors {
     }
 }
 
-/// A sum of products with integer coefficients that are not 0.
+/// A sum of products with nonzero integer coefficients.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Sum {
     constant: i128,
-    /// The other terms, by their factors.
+    /// The other terms, sorted by their factors.
     rest: Vec<(Factors, i128)>,
 }
 
@@ -145,7 +145,7 @@ impl Sum {
         Self { constant: 0, rest }
     }
 
-    /// The terms by their factors, the constant first.
+    /// The terms sorted by their factors, the constant first.
     pub(super) fn terms(&self) -> impl Iterator<Item = (&Factors, i128)> {
         let constant = (self.constant != 0).then_some((&NO_FACTORS, self.constant));
         constant.into_iter().chain(self.rest.iter().map(|(f, coefficient)| (f, *coefficient)))
@@ -168,7 +168,7 @@ impl Sum {
         self.rest.is_empty().then_some(self.constant)
     }
 
-    /// What is added to the other terms.
+    /// The constant term.
     pub(super) fn constant_term(&self) -> i128 {
         self.constant
     }
@@ -177,12 +177,12 @@ impl Sum {
         self.as_constant().is_some_and(|value| value >= 0)
     }
 
-    /// The term of the most factors.
+    /// The term with the most factors.
     pub(super) fn lead(&self) -> Option<(&Factors, i128)> {
         self.terms().max_by_key(|(factors, _)| (factors.len(), *factors))
     }
 
-    /// The factor with which the sum holds every term of `number` but its constant.
+    /// `c` if the sum contains `c` times every term of `number` except its constant.
     pub(super) fn factor_of(&self, number: &Sum) -> Option<i128> {
         let mut factor = None;
         for (factors, coefficient) in &number.rest {
@@ -220,7 +220,7 @@ impl Sum {
         if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
     }
 
-    /// [`Sum::put`] without a bound.
+    /// [`Sum::put`] without the size check.
     fn take(&mut self, factors: &Factors, coefficient: i128) -> Result<(), ExprError> {
         let add = |held: i128| held.checked_add(coefficient).ok_or(ExprError::Overflow);
         if factors.is_empty() {
@@ -241,17 +241,17 @@ impl Sum {
         Ok(())
     }
 
-    /// [`Sum::plus`] that goes on with the terms of `self`.
+    /// [`Sum::plus`] that reuses the allocation of `self`.
     pub(super) fn plus_owned(self, other: &Sum) -> Result<Self, ExprError> {
         self.plus_signed_owned(other, 1)
     }
 
-    /// [`Sum::minus`] that goes on with the terms of `self`.
+    /// [`Sum::minus`] that reuses the allocation of `self`.
     pub(super) fn minus_owned(self, other: &Sum) -> Result<Self, ExprError> {
         self.plus_signed_owned(other, -1)
     }
 
-    /// [`Sum::with`] that goes on with the terms of `self` where few are put between them.
+    /// [`Sum::plus_signed`] that reuses the allocation of `self` if `other` has few terms.
     fn plus_signed_owned(mut self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
         if other.rest.len() > FEW_TERMS {
             return self.plus_signed(other, sign);
@@ -270,7 +270,7 @@ impl Sum {
         self.plus_signed(other, -1)
     }
 
-    /// `self + sign * other`: both are in order, so is what they make together.
+    /// `self + sign * other`, by merging the sorted terms.
     fn plus_signed(&self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
         let add = |held: i128, other: i128| {
             let other = other.checked_mul(sign).ok_or(ExprError::Overflow)?;
@@ -320,7 +320,8 @@ impl Sum {
         Ok(Self { constant: scaled(self.constant)?, rest: rest.collect::<Result<_, _>>()? })
     }
 
-    /// `(quotient, rest)` with `self = by*k * quotient + rest`: the quotient takes every term that the divisor divides.
+    /// `(quotient, rest)` with `self = by*k * quotient + rest`: the quotient receives every term that the divisor
+    /// divides.
     pub(super) fn split(&self, by: &Factors, k: i128) -> Result<(Sum, Sum), ExprError> {
         let (mut quotient, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in self.terms() {

@@ -1,4 +1,4 @@
-//! The sums of the checker against the expressions that they stand for, on every element.
+//! Compares the checker's sums with the expressions that they represent, on every element.
 
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
@@ -10,7 +10,7 @@ use crate::digits::{Chain, Digit, Digits};
 use crate::expr::{BinOp, Expr, Var};
 use crate::layout::Axis;
 
-/// Numbers without a pattern that would matter here: a linear congruence, its high bits.
+/// A linear congruential generator; its high bits are used.
 struct Chance(u64);
 
 impl Chance {
@@ -40,7 +40,7 @@ fn expr(chance: &mut Chance, depth: u32) -> Expr {
     Expr::binary(op, &a, &b).unwrap()
 }
 
-/// Axes of these extents, each cut where the numbers divide it.
+/// Axes with these extents, each split at a random weight.
 fn digits(chance: &mut Chance, extents: &[i128]) -> Digits {
     let mut digits = Digits::default();
     for (axis, extent) in extents.iter().enumerate() {
@@ -56,7 +56,7 @@ fn digits(chance: &mut Chance, extents: &[i128]) -> Digits {
     digits
 }
 
-/// The values of all digits at a point: those of the axes, those that they were cut into, and their XORs.
+/// The values of all digits at a point: those of the axes, their parts, and XORs.
 fn values(domain: &CheckerContext<'_>, digits: &Digits, point: &[i128]) -> BTreeMap<usize, i128> {
     let mut values = BTreeMap::new();
     for (chain, index) in digits.chains.iter().zip(point) {
@@ -69,7 +69,7 @@ fn values(domain: &CheckerContext<'_>, digits: &Digits, point: &[i128]) -> BTree
         let made = all.iter().enumerate();
         made.filter_map(|(k, digit)| Some((k, digit.made_of.clone()?))).collect()
     };
-    // What a digit was cut into came after it.
+    // The parts of a digit come after it.
     loop {
         let before = values.len();
         for (digit, parts) in &made {

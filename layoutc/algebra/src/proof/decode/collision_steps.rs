@@ -1,4 +1,4 @@
-//! Steps along an axis after which the targets may read the same: what a refusal tries before it visits anything.
+//! Steps along axes that may leave all targets unchanged: candidates for a collision, tried before enumeration.
 
 use alloc::vec::Vec;
 
@@ -7,11 +7,11 @@ use crate::digits::{DerivedDigit, Digits, LinearForm};
 use crate::expr::Expr;
 use crate::poly::gcd;
 
-/// The most steps that are given.
+/// Maximum number of steps.
 const MOST: usize = 48;
-/// How often one of a digit that no rule tells is tried.
+/// Multiples of an undetermined digit that are tried.
 const REPEATS: i128 = 4;
-/// How deep numbers are taken apart that are made of others.
+/// Maximum depth of derived digits followed.
 const DEEP: usize = 4;
 
 struct CollisionSteps<'a> {
@@ -21,7 +21,7 @@ struct CollisionSteps<'a> {
 }
 
 impl CollisionSteps<'_> {
-    /// Steps of the axes that move a digit by `count`, or may.
+    /// Adds steps of the axes that may change a digit by `count`.
     fn add(&mut self, digit: usize, count: i128, deep: usize) {
         let digits = self.digits;
         let Some(own) = digits.digits.get(digit) else { return };
@@ -57,7 +57,7 @@ impl CollisionSteps<'_> {
         }
     }
 
-    /// Steps that move a sum by `count`, modulo `k` unless that is 0.
+    /// Adds steps that change a sum by `count`, modulo `k` unless `k` is 0.
     fn through(&mut self, form: &LinearForm, k: i128, count: i128, deep: usize) {
         for (digit, weight) in &form.terms {
             let steps = match k {
@@ -71,7 +71,7 @@ impl CollisionSteps<'_> {
         }
     }
 
-    /// Steps of fused axes, the last of which counts the fastest.
+    /// Adds steps of fused axes; the last axis is the least significant.
     fn note_fused(&mut self, axes: &[usize], step: i128) {
         let mut weight = 1_i128;
         for axis in axes.iter().rev() {
@@ -91,8 +91,8 @@ impl CollisionSteps<'_> {
     }
 }
 
-/// Steps of the digits that are not known: as many as come round in a remainder, as many as make up for one of another
-/// digit of the same sum, and a few of the digit itself.
+/// Candidate steps of unknown digits: a full period of a remainder, the step that another digit of the same sum
+/// compensates, and small multiples of the digit itself.
 pub(super) fn steps(
     digits: &Digits,
     extents: &[Expr],
@@ -133,7 +133,7 @@ pub(super) fn steps(
     steps.found
 }
 
-/// The step along an axis that moves two digits of it against each other.
+/// The step along one axis that moves two of its digits in opposite directions.
 fn opposing_step(
     digits: &Digits,
     (one, forth): (usize, i128),

@@ -1,4 +1,4 @@
-//! Reading the digits off one value: where the weights keep them apart, or modulo what the others are multiples of.
+//! Reading digits off a single value: by separated weights, or modulo the common divisor of the other weights.
 
 use alloc::vec::Vec;
 
@@ -9,8 +9,8 @@ use crate::expr::{BinOp, Expr, ExprError};
 use crate::poly::gcd;
 
 impl DigitSolver<'_> {
-    /// The digits of `form` from `value = form % k`: one unknown digit, or several that are the number of one chain,
-    /// times what has an inverse modulo `k`.
+    /// Solves `value = form % k` for the digits of `form`: one unknown digit, or several of one chain that form a
+    /// gapless number, whose weight is invertible modulo `k` after common factors are removed.
     pub(super) fn solve_residue(
         &self,
         value: &Expr,
@@ -38,8 +38,8 @@ impl DigitSolver<'_> {
         number.digits_of(&left)
     }
 
-    /// The digits of `form` from `value = form // k`: where each step of their number reaches the next block, the
-    /// number is the least that gets there, `(k*value - c + w - 1) // w` for `form = w*number + c`.
+    /// Solves `value = form // k` for the digits of `form`: if `form = w*number + c` with `w >= k`, the number is the
+    /// least with that quotient, `(k*value - c + w - 1) // w`.
     pub(super) fn solve_quotient(
         &self,
         value: &Expr,
@@ -59,7 +59,7 @@ impl DigitSolver<'_> {
         }
     }
 
-    /// The digits of a sum that it tells modulo what all other weights are multiples of.
+    /// The digits of a sum that are determined modulo the common divisor of all other weights.
     pub(super) fn read_leading_digit(
         &self,
         told: &KnownSum,
@@ -82,7 +82,8 @@ impl DigitSolver<'_> {
         Ok(Vec::new())
     }
 
-    /// The unknown digits of a sum as one number without gaps times a unit, modulo `k`; 0: as they are.
+    /// The unknown digits of a sum as a gapless number times a unit, with weights compared modulo `k`; exactly if `k`
+    /// is 0.
     fn number(&self, rest: &LinearForm, k: i128) -> Result<Option<MixedRadixNumber>, ExprError> {
         let mut terms: Vec<(usize, i128, i128)> = Vec::new();
         for (digit, weight) in &rest.terms {
@@ -107,7 +108,7 @@ impl DigitSolver<'_> {
                 reach.and_then(|reach| reach.checked_mul(place)).ok_or(ExprError::Overflow)?;
             number.digits.push((digit, place));
         }
-        // With the highest digit it ends where the chain does.
+        // A number that includes the most significant digit ends with the range of the chain.
         if let Some(chain) = chain
             && number.digits.len() > 1
             && number.digits.last().is_some_and(|(last, _)| self.highest(chain) == Some(*last))
@@ -119,14 +120,14 @@ impl DigitSolver<'_> {
         Ok(Some(number))
     }
 
-    /// The highest digit of a chain that counts.
+    /// The most significant digit of a chain that is not always 0.
     fn highest(&self, chain: &Chain) -> Option<usize> {
         let counts =
             |digit: &&usize| self.digits.digits.get(**digit).is_some_and(|d| !d.is_single());
         chain.digits.iter().find(counts).copied()
     }
 
-    /// Least and greatest value of what a chain counts, over all symbols; its digits may reach beyond.
+    /// Bounds of the value of a chain, over all symbols; the sum of its digits may exceed them.
     fn ends(&self, chain: &Chain) -> Result<Option<(i128, i128)>, ExprError> {
         if let Some(digit) = chain.of_digit {
             return Ok(Some((0, greatest(self.digits, digit, self.facts)?)));
@@ -137,8 +138,7 @@ impl DigitSolver<'_> {
         Ok(Some(if chain.sign == 1 { (-chain.constant, last - chain.constant) } else { (0, last) }))
     }
 
-    /// The digits of one told value, once those already known are taken off, when the rest of the weights keep them
-    /// apart: each weight exceeds everything that the smaller ones can add up to.
+    /// The unknown digits of a known sum, if every weight exceeds the span of all smaller ones.
     pub(super) fn separate(
         &self,
         told: &KnownSum,
@@ -147,7 +147,7 @@ impl DigitSolver<'_> {
         if let Some(read) = self.separated(&rest, &value)? {
             return Ok(Some(read));
         }
-        // A chain that is held whole has an end of its own, which its high digits alone may exceed.
+        // A complete chain is bounded by its range, which its high digits alone may exceed.
         if rest == told.form { Ok(None) } else { self.separated(&told.form, &told.value) }
     }
 
@@ -160,7 +160,7 @@ impl DigitSolver<'_> {
         let mut constant = rest.constant;
         let mut parts = self.parts(rest)?;
         for part in parts.iter().filter(|part| part.number.unit < 0) {
-            // A falling number is counted from its end: w*d = w*(b-1) + |w|*(b-1-d).
+            // A negative weight counts down from the end: w*d = w*(b-1) + |w|*(b-1-d)
             if !part.is_exact {
                 return Ok(None);
             }
@@ -200,7 +200,7 @@ impl DigitSolver<'_> {
         Ok(Some(read))
     }
 
-    /// Least and greatest value of a sum.
+    /// Bounds of a sum.
     pub(super) fn span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let (mut low, mut high) = (form.constant, form.constant);
         for part in self.parts(form)? {
@@ -213,7 +213,7 @@ impl DigitSolver<'_> {
         Ok((low, high))
     }
 
-    /// The terms of a sum: axes that it holds as a whole, which never exceed their extents, and lone digits.
+    /// The terms of a sum: chains with two or more leading digits present, bounded by their range, and single digits.
     fn parts(&self, rest: &LinearForm) -> Result<Vec<IndependentTerm>, ExprError> {
         let mut left = rest.terms.clone();
         let mut parts = Vec::new();
@@ -248,31 +248,31 @@ impl DigitSolver<'_> {
     }
 }
 
-/// A part of a sum that is told as a whole.
+/// A term of a sum that is read as a whole.
 struct IndependentTerm {
     number: MixedRadixNumber,
-    /// Whether it reaches its greatest value, whatever the symbols are.
+    /// True if the term attains its greatest value for all values of the symbols.
     is_exact: bool,
 }
 
-/// Digits that make a number without gaps, each with its place in it, the least first.
+/// Digits that form a gapless number, with their weights in it, the least significant first.
 struct MixedRadixNumber {
-    /// What one step of the number adds.
+    /// Weight of the number in the sum.
     unit: i128,
-    /// Its least value.
+    /// Minimum of the number.
     least: i128,
-    /// All its values are below this.
+    /// Exclusive upper bound of the number.
     count: i128,
     digits: Vec<(usize, i128)>,
 }
 
 impl MixedRadixNumber {
-    /// How far it reaches from its least value on; one that falls is counted from 0.
+    /// Distance from the minimum (from 0 for a negative unit) to the maximum.
     fn reach(&self) -> i128 {
         self.count - 1 - if self.unit < 0 { 0 } else { self.least }
     }
 
-    /// The digits of its value.
+    /// The digits of the number with the given value.
     fn digits_of(&self, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
         let (mut left, mut read) = (value.clone(), Vec::new());
         for (digit, weight) in self.digits.iter().rev() {
@@ -284,7 +284,7 @@ impl MixedRadixNumber {
     }
 }
 
-/// The inverse of `a` modulo `m`, by Euclid's algorithm; 0 where `m` is 1. `None` when they share a factor.
+/// The inverse of `a` modulo `m`, by Euclid's algorithm; 0 for `m = 1`. `None` if they have a common factor.
 pub(super) fn inverse(a: i128, m: i128) -> Option<i128> {
     let (mut r, mut next) = (m, a.rem_euclid(m));
     let (mut s, mut step) = (0_i128, 1_i128);

@@ -1,4 +1,4 @@
-//! From weighted sums of digits back to the axes: which digits the targets tell, and how to read them.
+//! Decoding: which digits the targets determine, and the axes in terms of the targets.
 
 mod collision_steps;
 mod mixed_radix;
@@ -12,40 +12,40 @@ use crate::digits::{Chain, DerivedDigit, Digits};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::simplify::Facts;
 
-/// How the axes of a reading are told by its targets.
+/// The axes of a normal form in terms of its targets.
 #[derive(Debug, Clone)]
 pub(crate) struct AxisSolution {
-    /// `(axis, index)`: the index over `Var::Storage(k)`, k the position of a target in the reading.
+    /// `(axis, index)`, the index over `Var::Storage(k)`, k the position of a target.
     pub(crate) axes: Vec<(usize, Expr)>,
 }
 
-/// A digit that no target tells.
+/// A digit that no target determines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndeterminedDigit {
-    /// The axis whose index it is part of.
+    /// The axis that contains the digit.
     pub axis: usize,
-    /// The digit counts steps of so many indices.
+    /// Weight of the digit in the index.
     pub weight: i128,
-    /// How many values it takes; `None` when that depends on a symbol.
+    /// Number of values; `None` if it depends on a symbol.
     pub count: Option<i128>,
-    /// Whether it is the most significant digit of the index.
+    /// True for the most significant digit of the index.
     pub top: bool,
-    /// Whether the index is counted as it is, neither shifted nor reversed.
+    /// True if the index is neither shifted nor reversed.
     pub plain: bool,
 }
 
-/// What keeps the targets from telling the axes.
+/// The reasons why the targets do not determine the axes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DecodeFailure {
-    /// The digits that no target tells; none when the sums overlap and no rule separates them.
+    /// Digits that no target uses; empty if the sums overlap in a way that no rule separates.
     pub(crate) lost: Vec<UndeterminedDigit>,
-    /// Bits that the XORs cannot tell from none: for each axis that they turn over, which.
+    /// Sets of bits, `(axis, bit)`, whose joint flip leaves all XORs unchanged.
     pub(crate) kernel: Vec<Vec<(usize, i128)>>,
-    /// For some axes, steps along them that the targets may not tell.
+    /// Steps `(axis, step)` that may leave all targets unchanged.
     pub(crate) steps: Vec<(usize, i128)>,
 }
 
-/// The axes in terms of the targets, or what is missing.
+/// The axes in terms of the targets, or the reasons for failure.
 pub(crate) fn decode(
     digits: &Digits,
     extents: &[Expr],
@@ -86,7 +86,7 @@ fn chain_value(
     facts: &Facts,
 ) -> Result<Option<Expr>, ExprError> {
     let mut sum = Expr::constant(0);
-    // From the minor end: the digits below `covered` are known.
+    // From the least significant digit: the value is known modulo `covered`.
     let mut covered = Some(1_i128);
     let mut complete = true;
     for digit in chain.digits.iter().rev() {
@@ -106,7 +106,7 @@ fn chain_value(
     if complete {
         return Ok(Some(value));
     }
-    // Known modulo `covered`: enough for an axis that has no more indices than that.
+    // Knowing the index modulo `covered` suffices if the extent is at most that.
     let single = match chain.axes.as_slice() {
         [axis] => extents.get(*axis),
         _ => None,
@@ -166,7 +166,7 @@ fn lost_digits(
     Ok(lost)
 }
 
-/// Whether a digit takes part in a target, by itself or in what is made of it.
+/// True if a digit occurs in a target, directly or in a derived digit.
 fn is_used(digits: &Digits, digit: usize) -> bool {
     let holds = |form: &crate::digits::LinearForm| form.terms.iter().any(|(d, _)| *d == digit);
     let made = |(_, made): &(usize, DerivedDigit)| match made {

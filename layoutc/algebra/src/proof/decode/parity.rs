@@ -1,4 +1,4 @@
-//! Digits told by the XORs that they take part in: elimination over GF(2), every unknown a field of bits.
+//! Digits from XORs: Gaussian elimination over GF(2), with bit fields as unknowns.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use crate::digits::{DerivedDigit, Digits};
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// One equation: the XOR of the unknown digits is the XOR of the values.
+/// An equation: the XOR of the unknown digits equals the XOR of the values.
 #[derive(Debug, Clone)]
 struct ParityEquation {
     unknown: BTreeSet<usize>,
-    /// Digits whose values are known: those taken off, and the parities themselves.
+    /// Known digits: operands, and the XOR itself.
     values: BTreeSet<usize>,
 }
 
@@ -27,7 +27,7 @@ impl ParityEquation {
     }
 }
 
-/// Every parity whose value is known, as an equation of the digits that are not.
+/// The known XORs as equations in the unknown digits.
 fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<ParityEquation> {
     let mut rows = Vec::new();
     for (digit, made) in &digits.derived {
@@ -42,12 +42,12 @@ fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<ParityEquation
             rows.push(ParityEquation { unknown, values });
         }
     }
-    // The shortest equations lead, so that values stay short.
+    // Short equations first, to keep the values short.
     rows.sort_by_key(|row| row.unknown.len());
     rows
 }
 
-/// Gauss and Jordan: rows that each have a digit of their own, which is in no other.
+/// Gauss-Jordan elimination: every row has a pivot digit that occurs in no other row.
 fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     let mut done: Vec<(usize, ParityEquation)> = Vec::new();
     for mut row in rows {
@@ -67,7 +67,7 @@ fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     done
 }
 
-/// The digits that the known parities tell, with their values.
+/// The digits that the known XORs determine, with their values.
 pub(super) fn solve(
     digits: &Digits,
     known: &[Option<Expr>],
@@ -87,8 +87,8 @@ pub(super) fn solve(
     Ok(told)
 }
 
-/// Bits of the axes whose turning over the known parities cannot tell: for each free digit those that turn with it.
-/// Only axes that are counted as they are take part.
+/// Null space of the known XORs: for each free digit, the bits of axes that flip together with it. Only axes that are
+/// neither shifted nor reversed take part.
 pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize, i128)>> {
     let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
     let rows = reduced(rows(digits, &is_known));
@@ -105,7 +105,7 @@ pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize,
     kernel
 }
 
-/// The axis that a digit is part of, and the lowest bit that it is there.
+/// The axis of a digit, and the lowest bit of the digit in the index.
 fn bit_of_axis(digits: &Digits, digit: usize) -> Option<(usize, i128)> {
     let chain = digits.chains.iter().find(|chain| chain.digits.contains(&digit))?;
     let weight = digits.digits.get(digit)?.weight;
@@ -115,7 +115,7 @@ fn bit_of_axis(digits: &Digits, digit: usize) -> Option<(usize, i128)> {
     }
 }
 
-/// The XOR of several values; `None` of none.
+/// The XOR of the values; `None` if there are none.
 pub(super) fn folded(values: &[Expr]) -> Result<Option<Expr>, ExprError> {
     let mut folded: Option<Expr> = None;
     for value in values {

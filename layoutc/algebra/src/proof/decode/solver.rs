@@ -1,4 +1,5 @@
-//! Which digits the targets tell: by the gaps between weights, and by what is made of them.
+//! Fixed-point solver for the digits that the targets determine: by the gaps between weights, and through derived
+//! digits.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,24 +9,24 @@ use crate::digits::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::simplify::Facts;
 
-/// A value that is told, and the sum of digits that it is.
+/// A sum of digits with a known value.
 pub(super) struct KnownSum {
     pub(super) value: Expr,
     pub(super) form: LinearForm,
     pub(super) is_read: bool,
 }
 
-/// What is known so far.
+/// The known sums and digits so far.
 pub(super) struct DigitSolver<'a> {
     pub(super) digits: &'a Digits,
     pub(super) extents: &'a [Expr],
     pub(super) facts: &'a Facts,
     pub(super) sums: Vec<KnownSum>,
-    /// For each digit, its value over `Var::Storage`.
+    /// The value of each digit over `Var::Storage`, if known.
     values: Vec<Option<Expr>>,
 }
 
-/// For each digit, its value over `Var::Storage`, as far as the targets tell it.
+/// The value of each digit over `Var::Storage`, as far as the targets determine it.
 pub(super) fn known_digits(
     digits: &Digits,
     extents: &[Expr],
@@ -53,7 +54,7 @@ impl DigitSolver<'_> {
         }
     }
 
-    /// The value of a digit that is known.
+    /// The value of a known digit.
     pub(super) fn value(&self, digit: usize) -> Option<Expr> {
         self.values.get(digit).cloned().flatten()
     }
@@ -62,7 +63,7 @@ impl DigitSolver<'_> {
         self.values.get(digit).is_some_and(Option::is_some)
     }
 
-    /// Reads the sums whose unknown digits their weights keep apart.
+    /// Reads the digits of sums whose weights separate them.
     fn read_sums(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for k in 0..self.sums.len() {
@@ -84,7 +85,7 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// A digit is known when everything is that it is made of.
+    /// Computes digits from the digits that they consist of.
     fn combine_digits(&mut self) -> Result<bool, ExprError> {
         let digits = self.digits;
         let mut progress = false;
@@ -137,7 +138,7 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// What a digit that is known tells of what it is made of.
+    /// Derives sums and digits from the known derived digits.
     fn split_digits(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for (digit, value) in parity::solve(self.digits, &self.values)? {
@@ -178,8 +179,7 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// What a chain of one axis counts, where the low digits that are known tell it: they cover as many values as the
-    /// axis has.
+    /// The value of a chain of one axis from its known low digits, if they cover the extent of the axis.
     fn chain_from_low_digits(&self, chain: &Chain) -> Result<Option<Expr>, ExprError> {
         let digits = self.digits;
         let ([axis], None) = (chain.axes.as_slice(), chain.of_digit) else { return Ok(None) };
@@ -192,7 +192,7 @@ impl DigitSolver<'_> {
         }
         let known = weighted(digits, chain.digits.iter().rev().take(low));
         let Some(value) = self.value_of(&known)? else { return Ok(None) };
-        // The index is sign * m + constant, and below what is covered.
+        // The index is sign * m + constant, below `covered`.
         let index = Expr::binary(BinOp::Mul, &value, &Expr::constant(chain.sign))?;
         let index = Expr::binary(BinOp::Add, &index, &Expr::constant(chain.constant))?;
         let index = Expr::binary(BinOp::Mod, &index, &Expr::constant(covered))?;
@@ -200,7 +200,7 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Mul, &moved, &Expr::constant(chain.sign))?))
     }
 
-    /// What the lowest or the highest digits of a number tell of what the number is made of.
+    /// Derives sums from the known low or high digits of a subdivided value whose other digits are unknown.
     fn part_of_number(&mut self, number: usize, made: &DerivedDigit) -> Result<bool, ExprError> {
         let digits = self.digits;
         let (form, modulus) = match made {
@@ -246,7 +246,7 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// The digits of a chain that its value tells and that are not known.
+    /// The unknown digits of a chain with a known value.
     fn cut_up(&self, chain: &Chain, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
         let mut read = Vec::new();
         let mut above: Option<i128> = None;
@@ -265,7 +265,7 @@ impl DigitSolver<'_> {
         Ok(read)
     }
 
-    /// A sum of digits that are all known.
+    /// The value of a sum whose digits are all known.
     pub(super) fn value_of(&self, form: &LinearForm) -> Result<Option<Expr>, ExprError> {
         let (rest, value) = self.without_known(form, &Expr::constant(0), BinOp::Add)?;
         if !rest.terms.is_empty() {
@@ -274,7 +274,7 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Add, &value, &Expr::constant(rest.constant))?))
     }
 
-    /// What of a form is unknown, and `value` with what is known added or taken off.
+    /// The unknown terms of a form, and `value` with the known terms added or subtracted.
     pub(super) fn without_known(
         &self,
         form: &LinearForm,
@@ -290,7 +290,7 @@ impl DigitSolver<'_> {
                     value = Expr::binary(op, &value, &part)?;
                 }
                 _ => match self.known_in_part(*digit) {
-                    // Of a digit that is cut up, some parts are known.
+                    // Some parts of a subdivided digit are known.
                     Some(mut parts) => {
                         for (_, own) in &mut parts.terms {
                             *own = own.checked_mul(*weight).ok_or(ExprError::Overflow)?;
@@ -306,7 +306,7 @@ impl DigitSolver<'_> {
         Ok((rest, value))
     }
 
-    /// The parts of a digit that is cut up, where one of them is known.
+    /// The parts of a subdivided digit, if any of them is known.
     fn known_in_part(&self, digit: usize) -> Option<LinearForm> {
         let chain = self.digits.chains.iter().find(|chain| chain.of_digit == Some(digit))?;
         let parts = weighted(self.digits, chain.digits.iter());
@@ -321,12 +321,12 @@ impl DigitSolver<'_> {
     }
 }
 
-/// The weight of a digit in its chain.
+/// Weight of a digit in its chain.
 fn own_weight(digits: &Digits, digit: usize) -> i128 {
     digits.digits.get(digit).map_or(1, |digit| digit.weight)
 }
 
-/// Digits of a chain with their weights there.
+/// The sum of some digits of a chain with their weights there.
 pub(super) fn weighted<'a>(digits: &Digits, some: impl Iterator<Item = &'a usize>) -> LinearForm {
     let own = |digit: &usize| digits.digits.get(*digit).filter(|own| !own.is_single());
     LinearForm {

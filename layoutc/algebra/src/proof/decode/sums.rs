@@ -1,4 +1,4 @@
-//! Sums whose values are told: by the targets, and by the quotients and remainders of numbers on the way.
+//! Sums with known values: the targets, and quotients and remainders of intermediate values.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,12 +7,12 @@ use super::solver::{DigitSolver, KnownSum, weighted};
 use crate::digits::{DerivedDigit, LinearForm, modulo, sum};
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// The most sums that are looked at.
+/// Maximum number of known sums.
 const MOST_TOLD: usize = 64;
 
 impl DigitSolver<'_> {
-    /// Takes in what `form // k` or `form % k` is where the digits of the form come apart there; false where they do not
-    /// or that was heard before.
+    /// Records the value of `form // k` or `form % k`, if the terms of the form split there; false if they do not, or
+    /// nothing is new.
     pub(super) fn record_division(
         &mut self,
         op: BinOp,
@@ -28,7 +28,7 @@ impl DigitSolver<'_> {
         Ok(is_apart && !part.terms.is_empty() && self.record_sum(value, &part))
     }
 
-    /// A form with the sums that it holds spelled out.
+    /// Replaces derived sums in a form by their definitions.
     fn expand_sums(&self, form: &LinearForm) -> Result<LinearForm, ExprError> {
         let mut out = LinearForm { constant: form.constant, terms: Vec::new() };
         for (digit, weight) in &form.terms {
@@ -42,7 +42,7 @@ impl DigitSolver<'_> {
         Ok(out)
     }
 
-    /// Takes in what a sum is; false where that was heard before.
+    /// Records the value of a sum; false if it is known already.
     pub(super) fn record_sum(&mut self, value: &Expr, form: &LinearForm) -> bool {
         let is_new = self.sums.iter().all(|told| told.form != *form);
         if is_new {
@@ -51,7 +51,8 @@ impl DigitSolver<'_> {
         is_new
     }
 
-    /// Sums that hold a quotient whose remainder is known: `k` times the sum and the remainder hold the number whole.
+    /// Combines a sum that contains a quotient with its known remainder: `k * sum + remainder` contains the dividend
+    /// instead.
     pub(super) fn multiply_out(&mut self) -> Result<bool, ExprError> {
         let mut whole = Vec::new();
         for told in self.sums.iter().filter(|told| !told.is_read) {
@@ -78,7 +79,7 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// `(value, form, k)` of a digit that is not known and that is `form // k`, with `form % k` known.
+    /// `(form % k, form, k)` if the unknown digit is `form // k`, with a known remainder.
     fn remainder_of(
         &self,
         digit: usize,
@@ -94,11 +95,11 @@ impl DigitSolver<'_> {
         {
             return Ok(self.residue_of(form, *k)?.map(|rest| (rest, form.clone(), *k)));
         }
-        // The highest digit of a chain, with the others known and not held beside it.
+        // The most significant digit of a chain whose other digits are known and not part of the same sum.
         let chain = digits.chains.iter().find(|chain| chain.digits.first() == Some(&digit));
         let Some((chain, own)) = chain.zip(digits.digits.get(digit)) else { return Ok(None) };
         let low = weighted(digits, chain.digits.iter().skip(1));
-        // The chain as a whole is no quotient.
+        // The chain as a whole is not a quotient.
         let is_beside = low.terms.iter().any(|(beside, weight)| {
             let held = within.terms.iter().find(|(digit, _)| digit == beside);
             held.is_some_and(|(_, held)| held.checked_mul(own.weight) == weight.checked_mul(unit))
@@ -110,7 +111,7 @@ impl DigitSolver<'_> {
         Ok(Some((rest, weighted(digits, chain.digits.iter()), own.weight)))
     }
 
-    /// A quotient and a remainder of one number tell the number.
+    /// Records `form` from its quotient and its known remainder.
     pub(super) fn combine_divmod(
         &mut self,
         quotient: &Expr,
@@ -123,7 +124,7 @@ impl DigitSolver<'_> {
         Ok(self.record_sum(&value, form))
     }
 
-    /// The value of `form % k`, where that is a digit that is known.
+    /// The value of `form % k`, if that is a known digit.
     fn residue_of(&self, form: &LinearForm, k: i128) -> Result<Option<Expr>, ExprError> {
         let wanted = DerivedDigit::Residue(modulo(form, k, &self.digits.derived)?, k);
         let digit = self.digits.derived.iter().find(|(_, made)| *made == wanted);

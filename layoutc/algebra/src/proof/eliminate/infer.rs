@@ -1,4 +1,4 @@
-//! What is known tells more: sums of known parts, quotients of them, the operands of an XOR.
+//! Inference from known values: sums and quotients of them, and the operands of an XOR.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
 
 impl Elimination<'_> {
-    /// The value of a sum whose unknowns are all known, or go when equations are taken off.
+    /// The value of a sum whose terms are known, after subtracting equations if needed.
     fn value_of(&self, form: &Poly) -> Result<Option<Expr>, ExprError> {
         if let Some(value) = self.plain_value_of(form)? {
             return Ok(Some(value));
@@ -26,7 +26,7 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// A sum with an equation taken off that holds its most nested unknown, and the value of that.
+    /// Subtracts the equation that contains the deepest unknown of the sum; also returns the value subtracted.
     fn subtract_equation(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
         let mut unknown: BTreeMap<Atom, Poly> = BTreeMap::new();
         for (monomial, coefficient) in form.terms() {
@@ -98,8 +98,8 @@ impl Elimination<'_> {
         }
     }
 
-    /// `x // d` where `y // g` is known for a `g` that divides `d`, and `x = y + g*z`: `(y // g + z) // (d/g)`; or where `x`
-    /// is the sum of an equation.
+    /// `x // d` from a known `y // g`, for `g` dividing `d` and `x = y + g*z`: `(y // g + z) // (d/g)`; or from an
+    /// equation whose sum is `x` up to a symbolic offset.
     fn known_quotient(&self, x: &Poly, d: &Poly) -> Result<Option<Expr>, ExprError> {
         for (atom, value) in &self.known {
             let Atom::Op(BinOp::FloorDiv, own, g) = atom else { continue };
@@ -123,7 +123,7 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Quotients and XORs of what is known, and what a known XOR tells of its operands.
+    /// Learns atoms computed from known values, divides equations, and solves known XORs for an operand.
     pub(super) fn infer(&mut self) -> Result<bool, ExprError> {
         let mut atoms: BTreeSet<Atom> = BTreeSet::new();
         for equation in &self.equations {
@@ -155,7 +155,7 @@ impl Elimination<'_> {
         Ok(false)
     }
 
-    /// Equations divided, `V // h`, where that gives a quotient that a known XOR holds.
+    /// Divides equations, `V // h`, if the quotient contains an unknown of a known XOR.
     fn divide(&mut self) -> Result<bool, ExprError> {
         let mut wanted: BTreeSet<Atom> = BTreeSet::new();
         for atom in self.known.keys() {

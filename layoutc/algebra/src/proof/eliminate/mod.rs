@@ -1,9 +1,9 @@
-//! Axes from targets whose weights, strides and divisors hold symbols, by elimination.
+//! Elimination: solves for the axes when target weights, strides or divisors contain symbols.
 //!
-//! Every target is an equation: a sum of axes and quotients, weighed by sums over symbols, has a value. An equation of
-//! one unknown tells it; one that is `w*a + b` with `0 <= b < w` comes apart into two; two that hold the same quotient
-//! are taken from one another so that it goes; and what is known tells the quotients and the XORs that it takes part in.
-//! What is asked of all elements is tried on some (see [`trials`]): the checker has the last word.
+//! Every target is an equation: a sum of axes and quotients with symbolic weights has a known value. An equation in one
+//! unknown is solved; one of the form `w*a + b` with `0 <= b < w` is split into two; two that share a quotient are
+//! subtracted to cancel it; known values determine the quotients and XORs made of them. Side conditions are only tested
+//! on sample elements (see [`trials`]); the checker verifies the result.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -22,37 +22,37 @@ mod trials;
 use quotient_forms::QuotientForms;
 use trials::Trials;
 
-/// The most equations.
+/// Maximum number of equations.
 const MAX_EQUATIONS: usize = 48;
-/// The most equations that are taken off a sum.
+/// Maximum number of equations subtracted from one sum.
 const MAX_EQUATIONS_OF_A_SUM: usize = 6;
-/// How often all rules are tried.
+/// Maximum number of passes over the rules.
 const MAX_ROUNDS: usize = 24;
 
-/// A sum that is known.
+/// A sum with a known value: `constant + sum of weight * unknown = value`.
 #[derive(Debug, Clone)]
 struct Equation {
-    /// Its axes, quotients and XORs.
+    /// Axes, quotients and XORs, with their weights.
     unknown: BTreeMap<Atom, Poly>,
-    /// What is added, over symbols.
+    /// The constant term, over symbols.
     constant: Poly,
-    /// Its value over `Var::Storage`.
+    /// The value, over `Var::Storage`.
     value: Expr,
-    /// Whether it was taken apart.
+    /// True once the equation was considered for splitting.
     is_done: bool,
 }
 
 struct Elimination<'a> {
     forms: &'a QuotientForms<'a>,
-    /// Of the axes.
+    /// Facts about the axes.
     facts: &'a Facts,
-    /// Of the targets.
+    /// Facts about the targets.
     slots: Facts,
     equations: Vec<Equation>,
     known: BTreeMap<Atom, Expr>,
 }
 
-/// The axes of a component from its targets, over `Var::Storage(k)`, k the target's position in the component.
+/// Solves for the axes of a component, over `Var::Storage(k)`, k the position of a target in the component.
 pub(super) fn eliminate(
     claim: Claim<'_>,
     component: &Component,
@@ -89,7 +89,7 @@ pub(super) fn eliminate(
         .collect();
     let wanted = wanted.ok_or(ExprError::Overflow)?;
     for atom in &wanted {
-        // An axis of one index is no variable of a sum.
+        // An axis of extent 1 is constant, and occurs in no equation.
         if let Atom::Var(var) = atom
             && let Some(value) = claim.facts.normalize(&Expr::var(*var))?.as_constant()
         {
@@ -113,13 +113,13 @@ pub(super) fn eliminate(
     Ok(told.filter(|told| trials.is_inverse(&targets, told)))
 }
 
-/// Whether no index occurs.
+/// True if no index occurs.
 fn is_symbolic(sum: &Poly) -> bool {
     sum.terms().all(|(monomial, _)| monomial.iter().all(Atom::is_symbolic))
 }
 
 impl Elimination<'_> {
-    /// Adds an equation; false where it says nothing new.
+    /// Adds an equation; false if it is redundant.
     fn take(&mut self, form: &Poly, value: Expr) -> Result<bool, ExprError> {
         let (mut unknown, mut constant) = (BTreeMap::<Atom, Poly>::new(), Poly::zero());
         for (monomial, coefficient) in form.terms() {
@@ -131,7 +131,7 @@ impl Elimination<'_> {
                     let weight = unknown.entry(atom.clone()).or_default();
                     weight.add_term(&Monomial::from(others), coefficient)?;
                 }
-                // Products of axes are none of ours.
+                // Products of axes are not linear.
                 _ => return Ok(false),
             }
         }
@@ -149,7 +149,7 @@ impl Elimination<'_> {
         !is_known
     }
 
-    /// An equation with what is known taken off.
+    /// Substitutes the known values into an equation.
     fn without_known(&self, equation: &Equation) -> Result<Equation, ExprError> {
         let (mut equation, mut value) = (equation.clone(), equation.value.clone());
         for (atom, told) in &self.known {
@@ -174,13 +174,13 @@ impl Elimination<'_> {
         Ok(())
     }
 
-    /// The equations with what is known taken off, of those that hold more.
+    /// The equations with unknowns left, after substituting the known values.
     fn reduced(&self) -> Result<Vec<Equation>, ExprError> {
         let is_open = |e: &&Equation| e.unknown.keys().any(|atom| !self.known.contains_key(atom));
         self.equations.iter().filter(is_open).map(|e| self.without_known(e)).collect()
     }
 
-    /// The sign that a weight has at every trial.
+    /// The sign of a weight, if it is the same at every trial.
     fn sign(&self, weight: &Poly) -> Option<i128> {
         let zero = Poly::zero();
         let is = |test: &dyn Fn(i128, i128) -> bool| self.forms.trials.all(weight, &zero, test);
@@ -190,7 +190,7 @@ impl Elimination<'_> {
         is(&|a, b| a < b).then_some(-1)
     }
 
-    /// Equations of one unknown.
+    /// Solves an equation in one unknown.
     fn solve(&mut self) -> Result<bool, ExprError> {
         for equation in self.reduced()? {
             let (Some((atom, weight)), 1) =

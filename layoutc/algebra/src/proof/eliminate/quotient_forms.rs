@@ -1,5 +1,5 @@
-//! Sums in which every remainder is written by its quotient, `x % d = x - d*(x // d)`: what a quotient and a remainder
-//! make together is then the number itself.
+//! Normal forms with every remainder expressed by its quotient, `x % d = x - d*(x // d)`, so that matching quotients
+//! and remainders cancel.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::expr::{BinOp, ExprError};
 use crate::monomial::{Atom, Monomial};
 use crate::poly::{Poly, gcd};
 
-/// How deep quotients of quotients are followed.
+/// Maximum depth of nested quotients.
 const MAX_DEPTH: usize = 24;
 
 pub(super) struct QuotientForms<'a> {
@@ -39,7 +39,7 @@ impl QuotientForms<'_> {
         }
     }
 
-    /// `p // d` with all that `d` divides taken out.
+    /// `p // d`, with everything that `d` divides taken out.
     pub(super) fn quotient(&self, p: &Poly, d: &Poly, depth: usize) -> Result<Poly, ExprError> {
         let (mut whole, mut rest) = p.divided_by(d)?;
         if let Some(k) = d.as_constant() {
@@ -77,7 +77,7 @@ impl QuotientForms<'_> {
     }
 }
 
-/// `(a*d, a*c + x)` of a sum `c + x // a` that `d` divides.
+/// `(a*d, a*c + x)`, if `rest` is `c + x // a`: `rest // d = (a*c + x) // (a*d)`.
 fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
     let found = rest.terms().find_map(|(monomial, coefficient)| match &**monomial {
         [atom @ Atom::Op(BinOp::FloorDiv, x, a)] if coefficient == 1 => Some((atom, x, a)),
@@ -88,7 +88,7 @@ fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
     Ok(Some((a.mul(d)?, beside.mul(a)?.add_owned(x)?)))
 }
 
-/// What divides `d` and some terms of `rest`, the greatest first.
+/// Common factors of `d` and single terms of `rest`, the greatest first.
 fn common(rest: &Poly, d: &Poly) -> Result<Vec<Poly>, ExprError> {
     let mut units: Vec<Poly> = Vec::new();
     for (monomial, coefficient) in rest.terms() {

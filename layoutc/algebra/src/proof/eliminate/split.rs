@@ -1,4 +1,4 @@
-//! Equations made of others: one that comes apart into two, and the difference of two.
+//! Derived equations: the two halves of a split equation, and differences of two equations.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use crate::monomial::Atom;
 use crate::poly::{Poly, gcd};
 
 impl Elimination<'_> {
-    /// An equation `w*a + b` with `0 <= b < w` as two: as it is, and with what is known taken off.
+    /// Splits equations `w*a + b` with `0 <= b < w`, as they are and with known values substituted.
     pub(super) fn split_equations(&mut self) -> Result<bool, ExprError> {
         let mut all: Vec<Equation> = Vec::new();
         for equation in self.equations.iter_mut().filter(|equation| !equation.is_done) {
@@ -38,7 +38,7 @@ impl Elimination<'_> {
         Ok(is_new)
     }
 
-    /// The weights of an equation and what they share, all positive, the greatest first.
+    /// The weights of an equation and their common divisors, all positive, the greatest first.
     fn weights(&self, equation: &Equation) -> Result<Vec<Poly>, ExprError> {
         let mut weights: Vec<Poly> = Vec::new();
         for weight in equation.unknown.values() {
@@ -61,7 +61,8 @@ impl Elimination<'_> {
         Ok(weights)
     }
 
-    /// An equation as `by*a + b` with `0 <= b < by`, where a quotient that `by` divides may belong to a remainder in `b`.
+    /// Splits an equation into `by*a + b` with `0 <= b < by`; a quotient with a negative weight may be part of a
+    /// remainder in `b`.
     fn parts(&self, equation: &Equation, by: &Poly) -> Result<Option<[Equation; 2]>, ExprError> {
         let mut kept: Vec<BTreeSet<&Atom>> = alloc::vec![BTreeSet::new()];
         let mut falling = BTreeSet::new();
@@ -106,7 +107,7 @@ impl Elimination<'_> {
         if outer.is_empty() || inner.is_empty() {
             return Ok(None);
         }
-        // The constant goes with the low part, its blocks with the high one, or the low part is counted from its end.
+        // The constant goes into the low half, its multiples of `by` into the high half, or the low half starts at 0.
         let least = self.facts.range(&low)?.low;
         for beside in [&equation.constant, &blocks.1, &least.scale(-1)?] {
             let moved = low.add(beside)?;
@@ -127,7 +128,7 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Two equations of the same quotient, taken from one another so that it goes.
+    /// Subtracts two equations to cancel a shared quotient.
     pub(super) fn combine(&mut self) -> Result<bool, ExprError> {
         let all = self.reduced()?;
         for (one, other) in (0..all.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {
@@ -153,7 +154,7 @@ impl Elimination<'_> {
         Ok(false)
     }
 
-    /// `u*a - v*b` without an unknown.
+    /// `u*a - v*b`, with `u` and `v` chosen to cancel `atom`.
     fn difference(&self, a: &Equation, b: &Equation, atom: &Atom) -> Result<Equation, ExprError> {
         let weight = |of: &Equation| of.unknown.get(atom).cloned().ok_or(ExprError::Unbound);
         let (x, y) = (weight(a)?, weight(b)?);

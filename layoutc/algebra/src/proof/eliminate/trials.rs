@@ -1,5 +1,5 @@
-//! Legal values of the symbols with some elements of each: what a rule asks of all elements is tried on these. A rule
-//! that holds here and not everywhere leads to a proof that the checker does not accept.
+//! Sample elements for sample values of the symbols, on which side conditions of rules are tested. If a condition holds
+//! here but not everywhere, the checker rejects the resulting proof.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::proof::{Claim, value_of};
 use crate::simplify::Facts;
 use crate::symbol_values::samples;
 
-/// Elements without a pattern for each value of the symbols.
+/// Random elements per assignment of the symbols.
 const RANDOM: usize = 6;
 
 /// Values of the symbols, and an element.
@@ -25,7 +25,7 @@ pub(super) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Elements at both ends of all axes, at the end of each alone, and some between.
+    /// Samples the first and last element, the last one along each axis, and random ones.
     pub(super) fn new(claim: Claim<'a>) -> Self {
         let mut points = Vec::new();
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -59,7 +59,7 @@ impl<'a> Trials<'a> {
         self.points.is_empty()
     }
 
-    /// Whether two sums compare so at every point.
+    /// True if `test(a, b)` holds at every point.
     pub(super) fn all(&self, a: &Poly, b: &Poly, test: &dyn Fn(i128, i128) -> bool) -> bool {
         self.points.iter().all(|point| {
             let values = (self.value(a, point), self.value(b, point));
@@ -67,12 +67,12 @@ impl<'a> Trials<'a> {
         })
     }
 
-    /// Whether `0 <= a < b` at every point.
+    /// True if `0 <= a < b` at every point.
     pub(super) fn stays_inside(&self, a: &Poly, b: &Poly) -> bool {
         self.all(a, b, &|a, b| 0 <= a && a < b)
     }
 
-    /// Whether indices told over the targets, `Var::Storage`, are those of the axes at every point.
+    /// True if the solved indices, over `Var::Storage`, equal those of the axes at every point.
     pub(super) fn is_inverse(&self, targets: &[&Expr], told: &[(usize, Expr)]) -> bool {
         self.points.iter().all(|point| {
             let at = |var: Var| value_of(var, &point.index, &point.symbols);

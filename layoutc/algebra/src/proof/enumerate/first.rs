@@ -1,4 +1,4 @@
-//! The first point of a box, in row-major order, for which an expression is not 0.
+//! Search for the first point of a box, in row-major order, at which an expression is not 0.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,7 +7,8 @@ use super::{EnumerationDomain, SlotSweep};
 use crate::expr::ExprError;
 use crate::proof::executor::Executor;
 
-/// The first point for which the domain's only target is not 0. The domain has no more than [`super::MAX_POINTS`].
+/// The first point at which the only target of the domain is not 0. The domain has at most [`super::MAX_POINTS`]
+/// points.
 ///
 /// # Errors
 /// [`ExprError::Overflow`] when a value leaves 64 bits.
@@ -20,7 +21,7 @@ pub(crate) fn first_nonzero(
     }
     let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
     let rows = u64::try_from(sweep.rows()).map_err(|_| ExprError::Overflow)?;
-    // The first row known to hold one; each piece looks at every so manieth row below it.
+    // The first row known to contain such a point; each worker checks every n-th row below it.
     let (best, failed) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
     let pieces = rows.min(256);
     machine.for_each(usize::try_from(pieces).unwrap_or(1), &|piece| {

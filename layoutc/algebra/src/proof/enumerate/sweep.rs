@@ -1,4 +1,4 @@
-//! The points of a box in blocks along one axis.
+//! Evaluation of the points of a box, in blocks along one axis.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,13 +7,13 @@ use core::ops::Range;
 use super::EnumerationDomain;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply};
 
-/// Points of one block.
+/// Points per block.
 const BLOCK: usize = 1024;
 
-/// The slot of each point of a block, row-major over the slots.
+/// Computes the slot of every point, linearized row-major over the target slots.
 pub(super) struct SlotSweep<'a> {
     domain: &'a EnumerationDomain<'a>,
-    /// Position in `axes` of the axis that a block runs along.
+    /// Position in `axes` of the axis that blocks run along.
     pub(super) along: usize,
 }
 
@@ -29,7 +29,7 @@ impl SlotSweep<'_> {
         self.domain.points() / along.max(1)
     }
 
-    /// The indices of row `row`, with 0 along the block axis; row-major over the other axes.
+    /// The indices of row `row`, row-major over the other axes, with 0 along the block axis.
     pub(super) fn row(&self, mut row: i128) -> Vec<i128> {
         let mut indices = vec![0; self.domain.extents.len()];
         for (k, extent) in self.domain.extents.iter().enumerate().rev() {
@@ -44,8 +44,8 @@ impl SlotSweep<'_> {
         indices
     }
 
-    /// The indices along the axis at which the conditions hold in a row. With the other indices fixed, a condition
-    /// is `c + w * k >= 0`: `k >= ceil(-c / w)` where `w > 0`, `k <= floor(c / -w)` where `w < 0`.
+    /// The range along the block axis in which the conditions hold. With the other indices fixed, a condition is `c + w
+    /// * k >= 0`: `k >= ceil(-c / w)` for `w > 0`, `k <= floor(c / -w)` for `w < 0`.
     pub(super) fn span(&self, indices: &[i128]) -> Result<Range<i128>, ExprError> {
         let mut span = 0..self.domain.extents.get(self.along).copied().unwrap_or(1);
         let mut indices = indices.to_vec();
@@ -72,7 +72,7 @@ impl SlotSweep<'_> {
         Ok(span)
     }
 
-    /// Calls `visit(first index along the axis, slots)` for every block of a row.
+    /// Calls `visit(first index along the axis, slots)` for every block of a row, until it returns false.
     pub(super) fn blocks(
         &self,
         indices: &[i128],
@@ -105,7 +105,7 @@ impl SlotSweep<'_> {
     }
 }
 
-/// A block of points: all indices fixed but one, which counts from `start`.
+/// A block of points: one index counts up from `start`, the others are fixed.
 struct PointBlock<'a> {
     sweep: &'a SlotSweep<'a>,
     indices: &'a [i128],
@@ -127,7 +127,7 @@ impl PointBlock<'_> {
         expr.evaluate(&|var| self.axis(var).ok().and_then(|k| self.indices.get(k).copied()))
     }
 
-    /// The expression at every point of the block.
+    /// Evaluates the expression at every point of the block.
     fn evaluate(&self, expr: &Expr, out: &mut [i64]) -> Result<(), ExprError> {
         if !self.varies(expr) {
             out.fill(narrow(self.fixed(expr)?)?);
@@ -178,7 +178,7 @@ fn each(values: &mut [i64], f: impl Fn(i64) -> Option<i64>) -> Result<(), ExprEr
     if overflow { Err(ExprError::Overflow) } else { Ok(()) }
 }
 
-/// One operation with the same right side everywhere; divisions by powers of two are shifts and masks.
+/// Applies an operation with a constant right operand; divisions by powers of two become shifts and masks.
 fn by_constant(op: BinOp, values: &mut [i64], right: i64) -> Result<(), ExprError> {
     match op {
         BinOp::Add => each(values, |v| v.checked_add(right)),
