@@ -22,10 +22,10 @@ pub enum ConditionError {
     #[error("{}", .0.kind)]
     Map(MapError),
     /// An expression without a comparison operator.
-    #[error("a condition compares two expressions")]
+    #[error("condition without a comparison")]
     Lone(Span),
     /// A comparison or connective of another language: `!=`, `&&`, `or`, ….
-    #[error("conditions have no `{sign}`")]
+    #[error("`{sign}` is not an operator of conditions")]
     Sign {
         /// The operator as written.
         sign: String,
@@ -33,10 +33,10 @@ pub enum ConditionError {
         span: Span,
     },
     /// A comparison inside parentheses.
-    #[error("a comparison stands inside parentheses")]
+    #[error("comparison inside parentheses")]
     Enclosed(Span),
     /// A side that is not affine: an index in a quotient, a remainder, an exclusive or, or a product of indices.
-    #[error("a condition adds indices, each times a whole number")]
+    #[error("condition is not affine in the indices")]
     NotAffine(Span),
     /// Neither side contains an index.
     #[error("neither side of the comparison has an index")]

@@ -21,7 +21,7 @@ pub const MAX_SIZE: u32 = 1 << 16;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ExprError {
     /// The expression would exceed [`MAX_DEPTH`] or [`MAX_SIZE`].
-    #[error("the expression grows beyond {MAX_SIZE} terms or {MAX_DEPTH} levels")]
+    #[error("the expression exceeds {MAX_SIZE} terms or {MAX_DEPTH} levels")]
     TooLarge,
     /// A value does not fit: 64 bits for user-written integers, 128 for derived ones.
     #[error("a value in the expression does not fit 64 bits")]
@@ -287,7 +287,7 @@ impl ExprComparison {
     /// Truth value under an assignment.
     ///
     /// # Errors
-    /// Those of [`Expr::evaluate`].
+    /// Errors of [`Expr::evaluate`].
     pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
         let (left, right) = (self.left.evaluate(value)?, self.right.evaluate(value)?);
         Ok(match self.op {
@@ -326,7 +326,7 @@ impl Predicate {
     /// Truth value under an assignment.
     ///
     /// # Errors
-    /// Those of [`Expr::evaluate`].
+    /// Errors of [`Expr::evaluate`].
     pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
         for comparison in &self.all {
             if !comparison.evaluate(value)? {

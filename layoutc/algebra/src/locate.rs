@@ -32,7 +32,7 @@ pub enum ElementLocationError {
         axes: usize,
     },
     /// A coordinate that is negative, or not below its extent.
-    #[error("coordinate {axis} is {value}, and the extent is {extent}")]
+    #[error("coordinate {axis} is {value}, outside the extent {extent}")]
     OutOfBounds {
         /// Position of the axis.
         axis: usize,
@@ -42,7 +42,7 @@ pub enum ElementLocationError {
         extent: i128,
     },
     /// An index of the logical box that the domain excludes.
-    #[error("the domain leaves this index out")]
+    #[error("index outside the domain")]
     NoElement,
     /// Evaluation fails.
     #[error(transparent)]

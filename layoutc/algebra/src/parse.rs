@@ -98,10 +98,10 @@ pub enum ParseErrorKind {
         found: String,
     },
     /// A character outside the language of expressions.
-    #[error("`{0}` means nothing in an expression")]
+    #[error("unexpected character `{0}` in an expression")]
     Character(char),
     /// `/` alone.
-    #[error("`/` alone is no operator")]
+    #[error("`/` is not an operator")]
     Slash,
     /// A literal that does not fit 64 bits.
     #[error("the literal has {digits} digits and does not fit 64 bits")]
@@ -118,7 +118,7 @@ pub enum ParseErrorKind {
     )]
     TooDeep,
     /// Two `*name` parameters.
-    #[error("one `*` parameter at most")]
+    #[error("more than one `*` parameter")]
     TwoStars,
     /// A separator without an axis on both sides.
     #[error("a separator needs an axis on both sides")]

@@ -81,7 +81,7 @@ impl Facts {
     /// True if `a >= b` is proven for all values of the variables.
     ///
     /// # Errors
-    /// Those of [`Facts::simplify`].
+    /// Errors of [`Facts::simplify`].
     pub fn proves_ge(&self, a: &Expr, b: &Expr) -> Result<bool, ExprError> {
         let difference = self.normalize(a)?.sub(&self.normalize(b)?)?;
         self.at_least_zero(&difference)
@@ -90,7 +90,7 @@ impl Facts {
     /// True if the normal forms of `a` and `b` are equal, so that they agree for all values of the variables.
     ///
     /// # Errors
-    /// Those of [`Facts::simplify`].
+    /// Errors of [`Facts::simplify`].
     pub fn proves_eq(&self, a: &Expr, b: &Expr) -> Result<bool, ExprError> {
         Ok(self.normalize(a)?.sub(&self.normalize(b)?)?.is_zero())
     }
@@ -98,7 +98,7 @@ impl Facts {
     /// Bounds over all values of variables and symbols, by interval arithmetic on the normal form.
     ///
     /// # Errors
-    /// Those of [`Facts::simplify`].
+    /// Errors of [`Facts::simplify`].
     pub fn bounds(&self, expr: &Expr) -> Result<(i128, i128), ExprError> {
         if let Some(value) = expr.as_const() {
             return Ok((value, value));

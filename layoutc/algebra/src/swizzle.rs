@@ -22,7 +22,7 @@ pub struct Swizzle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SwizzleError {
     /// Source and destination bits overlap.
-    #[error("{bits} bits moved by {shift} overlap: the shift is at least the bits")]
+    #[error("a swizzle of {bits} bits overlaps itself at shift {shift}")]
     Overlap {
         /// Number of bits.
         bits: u32,
@@ -30,10 +30,12 @@ pub enum SwizzleError {
         shift: i32,
     },
     /// A bit position that no offset has.
-    #[error("bits and base are at least 0, and together with the shift at most 62")]
+    #[error("bits and base must be at least 0, and at most 62 together with the shift")]
     Range,
     /// The lowest bit is not a whole power-of-two number of elements.
-    #[error("its lowest bit counts {bytes} bytes, and an element has {element_bits} bits")]
+    #[error(
+        "the lowest bit stands for {bytes} bytes, not a power of two of {element_bits}-bit elements"
+    )]
     Unit {
         /// Bytes that the lowest bit stands for.
         bytes: i128,

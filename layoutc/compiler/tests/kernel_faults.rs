@@ -75,7 +75,7 @@ fn texts_that_are_no_statement_are_told_at_their_characters() {
     refused(&format!("b[i, j] = {large}"), ("expr::overflow", &large, &message), &[help]);
     refused(
         "b[i, j] = a[i, j / 2]",
-        ("expr::slash", "/", "`/` alone is no operator"),
+        ("expr::slash", "/", "`/` is not an operator"),
         &["`//` is the quotient rounded down, as in Python: `c // 4`"],
     );
 }
@@ -633,7 +633,7 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
     told(one, &[], &[]);
     told(
         &of("cache a at=x { layout { order i } }"),
-        &[("step::axis", "order i", "`order` leaves out j")],
+        &[("step::axis", "order i", "`order` omits j")],
         &["name every axis, or write `...` for all the others"],
     );
     told(

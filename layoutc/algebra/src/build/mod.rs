@@ -35,16 +35,16 @@ pub use regroup::{ElementRegroup, RegroupError};
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BuildError {
     /// A step changes the axes after separators.
-    #[error("separators stand already: no later step may change the axes")]
+    #[error("axes cannot change after separators")]
     AfterSeparators,
     /// A step changes or groups the axes after `strides`.
-    #[error("strides stand already: no later step may change the axes or group them")]
+    #[error("axes cannot change or be grouped after strides")]
     AfterStrides,
     /// A step changes the axes after an alignment.
-    #[error("an axis is aligned already: no later step may change the axes")]
+    #[error("axes cannot change after an alignment")]
     AfterAlign,
     /// A step changes the axes or their strides after a swizzle.
-    #[error("a swizzle stands already: no later step may change the axes or lay them out")]
+    #[error("axes and strides cannot change after a swizzle")]
     AfterSwizzle,
     /// The number of strides differs from the number of axes.
     #[error("{given} strides for {axes} axes")]
@@ -55,7 +55,7 @@ pub enum BuildError {
         axes: usize,
     },
     /// The number of indices of a window differs from the number of axes of its base layout.
-    #[error("a window gives {given} indices of {axes} axes")]
+    #[error("window with {given} indices for {axes} axes")]
     WindowRank {
         /// Number of indices given.
         given: usize,
@@ -63,13 +63,13 @@ pub enum BuildError {
         axes: usize,
     },
     /// A stride is negative.
-    #[error("a stride is below 0")]
+    #[error("negative stride")]
     NegativeStride,
     /// A separator leaves a group empty, or is repeated.
     #[error("a separator leaves a group of axes empty")]
     EmptyGroup,
     /// An index is negative.
-    #[error("the index goes below 0: it is {value}")]
+    #[error("negative index: {value}")]
     Negative {
         /// Position of the map item.
         item: usize,
@@ -91,13 +91,13 @@ pub enum BuildError {
         needed: Expr,
     },
     /// An index is neither proven to stay within its extent nor refuted.
-    #[error("the index could not be proven to stay inside")]
+    #[error("the index is not proven to stay within its extent")]
     Unbounded {
         /// Position of the map item.
         item: usize,
     },
     /// The domain is empty.
-    #[error("no index is an element")]
+    #[error("no index satisfies the conditions")]
     NoElement,
     /// The conditions connect more indices than are enumerated, or contain symbols.
     #[error("the elements could not be counted")]
@@ -410,6 +410,9 @@ impl LayoutBuilder {
     }
 
     /// Rounds the last physical extent up to a multiple of `multiple` elements, at least 1.
+    ///
+    /// # Errors
+    /// [`BuildError::AfterSwizzle`], [`BuildError::AfterStrides`].
     pub fn round_up(&mut self, multiple: i128) -> Result<(), BuildError> {
         if self.demands.swizzle.is_some() {
             return Err(BuildError::AfterSwizzle);

@@ -25,10 +25,10 @@ pub enum ElementRegroup {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegroupError {
     /// No logical axis is contiguous in memory.
-    #[error("no axis runs along neighbours in memory")]
+    #[error("no axis is contiguous in memory")]
     NoAxis,
     /// The extent of the contiguous axis is not a multiple of the lanes.
-    #[error("the extent of axis {axis} is no multiple of {lanes}")]
+    #[error("the extent of axis {axis} is not a multiple of {lanes}")]
     Extent {
         /// The logical axis.
         axis: usize,
@@ -36,7 +36,7 @@ pub enum RegroupError {
         lanes: i128,
     },
     /// The elements to join are not always adjacent, or not aligned to a wide element.
-    #[error("the elements along axis {axis} are not whole runs of {lanes}")]
+    #[error("the elements along axis {axis} are not contiguous runs of {lanes}")]
     NotContiguous {
         /// The logical axis.
         axis: usize,
@@ -44,7 +44,7 @@ pub enum RegroupError {
         lanes: i128,
     },
     /// A stride, in elements, is not a multiple of the lanes.
-    #[error("the stride of `{axis}` is no multiple of {lanes}")]
+    #[error("the stride of `{axis}` is not a multiple of {lanes}")]
     Stride {
         /// The storage axis.
         axis: String,
@@ -54,7 +54,7 @@ pub enum RegroupError {
         lanes: i128,
     },
     /// The extent of the contiguous storage axis, or of the memory, is not a multiple of the lanes.
-    #[error("the elements along `{axis}` are no multiple of {lanes}")]
+    #[error("the number of elements along `{axis}` is not a multiple of {lanes}")]
     StorageExtent {
         /// The storage axis.
         axis: String,
@@ -64,13 +64,13 @@ pub enum RegroupError {
         lanes: i128,
     },
     /// A swizzle separates elements that would be joined.
-    #[error("a swizzle moves parts of {lanes} elements")]
+    #[error("a swizzle separates runs of {lanes} elements")]
     Swizzled {
         /// The number of lanes.
         lanes: i128,
     },
     /// Leading slots align the first element.
-    #[error("slots in front align the first element")]
+    #[error("leading slots align the first element")]
     Origin,
     /// An expression is too large, or a value out of range.
     #[error(transparent)]

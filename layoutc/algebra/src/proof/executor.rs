@@ -24,8 +24,7 @@ pub trait Executor: Sync {
 /// Truth of a property of `points` points, from the cache or by calling `visit`.
 ///
 /// # Errors
-///
-/// Those of `visit`.
+/// Errors of `visit`.
 pub(super) fn prove_cached<E>(
     machine: &dyn Executor,
     points: i128,

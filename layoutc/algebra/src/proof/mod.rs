@@ -49,7 +49,7 @@ pub enum InjectivityError {
         proof: ProofMethod,
     },
     /// Neither proven nor refuted.
-    #[error("no prover could decide")]
+    #[error("neither proven nor refuted")]
     Unproven {
         /// The axes of the undecided component.
         axes: Vec<usize>,
@@ -61,7 +61,7 @@ pub enum InjectivityError {
         slots: Option<i128>,
     },
     /// The independent checker rejects the certificate.
-    #[error("the certificate does not hold: {0}")]
+    #[error("invalid certificate: {0}")]
     Certificate(#[from] check::CertificateError),
     /// An expression is too large, or a value out of range.
     #[error(transparent)]

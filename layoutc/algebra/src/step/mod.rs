@@ -26,7 +26,7 @@ pub use tile::{TileExtent, tile};
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StepError {
     /// An unknown axis.
-    #[error("there is no axis `{name}` here; the axes are {}", axes.join(", "))]
+    #[error("unknown axis `{name}`; the axes are {}", axes.join(", "))]
     UnknownAxis {
         /// The name.
         name: String,
@@ -34,16 +34,16 @@ pub enum StepError {
         axes: Vec<String>,
     },
     /// An axis is named twice.
-    #[error("the axis `{0}` is named twice")]
+    #[error("axis `{0}` is repeated")]
     RepeatedAxis(String),
     /// `order` omits axes.
-    #[error("`order` leaves out {}", .0.join(", "))]
+    #[error("`order` omits {}", .0.join(", "))]
     MissingAxes(Vec<String>),
     /// `order` has two `...`.
-    #[error("`...` stands twice")]
+    #[error("`...` is repeated")]
     TwoEllipses,
     /// `fuse` of axes that are not adjacent in this order.
-    #[error("`{first}` and `{second}` are not neighbours in this order")]
+    #[error("`{first}` and `{second}` are not adjacent in this order")]
     NotAdjacent {
         /// The first axis.
         first: String,
@@ -51,7 +51,7 @@ pub enum StepError {
         second: String,
     },
     /// `fuse` of fewer than two axes.
-    #[error("`fuse` takes two axes or more")]
+    #[error("`fuse` needs at least two axes")]
     TooFewAxes,
     /// A tile without an extent, or one that ends in `*`.
     #[error(

@@ -69,10 +69,10 @@ pub enum CertificateError {
     #[error("the map of physical axis {0} is not the composition of the steps")]
     Map(usize),
     /// The inverse applied to the map is not the index.
-    #[error("the inverse of axis {0} does not lead back")]
+    #[error("the inverse of axis {0} does not return its index")]
     Inverse(usize),
     /// A target exceeds its slots.
-    #[error("storage axis {0} leaves its extent")]
+    #[error("storage axis {0} exceeds its extent")]
     Bounds(usize),
     /// The predicate is false on an element, or true on padding.
     #[error("comparison {0} of the predicate does not hold on every element")]
@@ -90,10 +90,10 @@ pub enum CertificateError {
     #[error("the curve of {0} rows and {1} columns does not visit every cell once")]
     Curve(u32, u32),
     /// The checker cannot evaluate an expression.
-    #[error("an expression is beyond the checker: {0}")]
+    #[error("the checker cannot evaluate an expression: {0}")]
     Expr(#[from] ExprError),
     /// Neither verified for all values of the symbols nor refuted.
-    #[error("the layout could not be settled for all values of its symbols")]
+    #[error("neither verified for all values of the symbols nor refuted")]
     Undecided,
     /// The certificate is incomplete.
     #[error("the certificate is incomplete")]
