@@ -19,9 +19,9 @@ pub(super) struct InverseTargets {
 }
 
 impl LayoutBuilder {
-    /// Storage axes in descending order of explicit strides with symbols that nest: each stride exceeds the span of all
-    /// smaller ones, so that the offset determines every index. Axes of extent 1 are omitted. `None` if the strides are
-    /// implicit, constant or do not nest.
+    /// Storage axes in descending order of explicit symbolic strides that nest: each stride exceeds the span of all
+    /// smaller ones, so that the offset determines every index. Axes of extent 1 are omitted. `None` without symbols or
+    /// explicit strides, with leading slots, or if the strides do not nest.
     pub(super) fn nested_storage_order(
         &self,
         placement: &MemoryPlacement,

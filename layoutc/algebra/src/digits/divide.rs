@@ -68,7 +68,7 @@ impl DigitReader<'_> {
         Some((part(constant.div_euclid(k), &|w| w / k), part(constant.rem_euclid(k), &|w| w % k)))
     }
 
-    /// True if the terms that `k` does not divide span several multiples of `k` under any split or reflection.
+    /// True if the quotient by `k` of the terms that `k` does not divide varies under any split or reflection.
     fn is_unsplittable(&self, request: &Refinement, form: &LinearForm, k: i128) -> bool {
         if matches!(request, Refinement::Fuse(_))
             || !matches!(self.fusion(form), Refinement::Impossible)
@@ -142,7 +142,7 @@ impl DigitReader<'_> {
         Ok(Some(sum(&without, &self.chain_form(chain), *weight)?))
     }
 
-    /// The refinement that would confine `rest`, the terms of `form` that `k` does not divide, to one multiple of `k`.
+    /// The refinement that would make `rest // k` constant; `rest` is the terms of `form` that `k` does not divide.
     fn request(&self, form: &LinearForm, rest: &LinearForm, k: i128) -> Refinement {
         if let Some((digit, _)) = rest.terms.iter().find(|(_, weight)| *weight < 0) {
             return self.plan_of(*digit).map_or(Refinement::Impossible, Refinement::Reflect);

@@ -1,5 +1,5 @@
-//! Quotients and remainders of sums. A division is carried out only if the terms that the divisor does not divide
-//! provably stay within one multiple of it; otherwise the quotient becomes a factor of its own.
+//! Quotients and remainders of sums. A division is carried out only if the terms that the divisor does not divide have
+//! a provably constant quotient; otherwise the quotient becomes a factor of its own.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -86,7 +86,7 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// The parts if `rest`, with coefficients reduced modulo `b`, stays within one multiple of it: `9*x = 8*x + x`.
+    /// The parts if `rest // b` is constant once the coefficients are reduced modulo `b`: `9*x = 8*x + x`.
     fn reduce_coefficients(
         &self,
         quotient: &Sum,
@@ -111,7 +111,7 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// The parts if `rest` stays within one multiple of `b`.
+    /// The parts if `rest // b` is provably constant.
     fn divide_exact(
         &self,
         quotient: &Sum,
@@ -166,7 +166,7 @@ impl CheckerContext<'_> {
         found.transpose()
     }
 
-    /// The parts for a `rest` with bounds `low..=high`.
+    /// The parts if `rest // b` is constant for `rest` in `low..=high`.
     fn in_block(
         &self,
         quotient: &Sum,

@@ -9,8 +9,8 @@ use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
 impl CheckerContext<'_> {
-    /// `(quotient + rest // b, rest % b)` for a `rest` that is not known to stay within one multiple of `b`: merges a
-    /// nested quotient into the divisor, or cancels a common factor, or introduces a ratio factor.
+    /// `(quotient + rest // b, rest % b)` if `rest // b` is not known to be constant: merges a nested quotient into the
+    /// divisor, or cancels a common factor, or introduces a ratio factor.
     pub(super) fn ratio(
         &self,
         quotient: &Sum,
