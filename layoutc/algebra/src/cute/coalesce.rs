@@ -1,4 +1,4 @@
-//! Coalescing: the same function of the index in as few modes as possible.
+//! Coalescing: the same function of the index with as few modes as possible.
 
 use alloc::vec::Vec;
 
@@ -9,10 +9,10 @@ use super::flat::CuteMode;
 use super::layout::CuteLayout;
 use super::tuple::IntTuple;
 
-/// The same offsets for the same indices, in as few modes as possible; `1:0` for one index.
+/// The layout with adjacent modes fused where `stride = extent * stride` of the mode before; `1:0` for a single index.
 ///
 /// # Errors
-/// None is known; the answer is checked as any other.
+/// [`CuteError::Unverified`] if the check of the result fails, which no known layout does.
 pub fn coalesce(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let modes = fused(&a.flat());
     if !is_same(&a.flat(), &modes) {
@@ -21,7 +21,8 @@ pub fn coalesce(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     Ok(CuteOutcome { layout: CuteLayout::of_modes(&modes)?, notes: Vec::new() })
 }
 
-/// Coalesces what a profile has an integer for: `(1,1)` each of two modes by itself. Modes behind the profile stay.
+/// Coalesces each part for which the profile has an integer: `(1,1)` coalesces two modes separately. Modes beyond the
+/// profile are unchanged.
 ///
 /// # Errors
 /// [`CuteError::Rank`] if the profile has more modes than the layout.
@@ -35,7 +36,7 @@ pub fn coalesce_by(a: &CuteLayout, profile: &IntTuple) -> Result<CuteOutcome, Cu
     }
 }
 
-/// Modes without those of extent 1, each fused with the one before it that it continues.
+/// Drops modes of extent 1 and fuses each mode with a predecessor that it continues.
 pub(super) fn fused(modes: &[CuteMode]) -> Vec<CuteMode> {
     let mut fused: Vec<CuteMode> = Vec::new();
     for mode in modes.iter().filter(|mode| mode.extent > 1) {
@@ -49,8 +50,8 @@ pub(super) fn fused(modes: &[CuteMode]) -> Vec<CuteMode> {
     fused
 }
 
-/// Whether two lists of modes give the same offsets, by cutting both at the same places. It is asked only of lists
-/// that can be cut so.
+/// True if two lists of modes give the same offsets, by common refinement. Complete only for lists whose extents have
+/// one.
 fn is_same(first: &[CuteMode], second: &[CuteMode]) -> bool {
     let long = |modes: &[CuteMode]| -> Vec<CuteMode> {
         modes.iter().copied().filter(|mode| mode.extent > 1).rev().collect()

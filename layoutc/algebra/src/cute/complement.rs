@@ -1,8 +1,8 @@
-//! Complement: the layout of the places to which A is copied so that the copies lie side by side.
+//! Complement: the layout of the offsets at which copies of A tile the cotarget.
 //!
-//! By stride, the modes of A and those of the complement together must form a chain: each begins at or behind the end
-//! of the one before (disjoint, ordered), and exactly there as far as the cotarget is covered. The smallest element that
-//! is free must be the place of the next copy, so there is no other complement.
+//! Sorted by stride, the modes of A and of the complement form a chain: each stride is at least the end `extent *
+//! stride` of the mode before (disjoint, ordered), and equal to it as far as the cotarget is covered. The smallest free
+//! element must be the offset of the next copy, so the complement is unique.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,12 +14,12 @@ use super::error::{CuteError, CuteNote};
 use super::flat::CuteMode;
 use super::layout::CuteLayout;
 
-/// The places of copies of A, in order, that cover `cotarget` elements; without a cotarget those that fill A's own
-/// holes, and a note where some stay. Modes of stride 0 do not count.
+/// Offsets of copies of A, ascending, that cover `cotarget` elements. Without a cotarget: the copies that fill A's own
+/// holes, with a note if some remain. Modes of stride 0 are ignored.
 ///
 /// # Errors
-/// [`CuteError::Overlap`] where two modes of A reach into each other, [`CuteError::Uncovered`] where a hole stays below
-/// the cotarget, [`CuteError::Cotarget`].
+/// [`CuteError::Overlap`] if two modes of A interleave, [`CuteError::Uncovered`] if a hole remains below the cotarget,
+/// [`CuteError::Cotarget`], [`CuteError::Size`].
 pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome, CuteError> {
     let asked = cotarget.unwrap_or(1);
     let layout = places(a, asked)?;
@@ -39,7 +39,7 @@ pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome,
     Ok(CuteOutcome { layout, notes })
 }
 
-/// What CuTe answers: holes are filled with as many copies as fit.
+/// CuTe's complement: fills each hole with as many copies as fit.
 pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteError> {
     if cotarget < 1 {
         return Err(CuteError::Cotarget { cotarget });
@@ -59,7 +59,7 @@ pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteE
     CuteLayout::of_modes(&fused(&modes))
 }
 
-/// How many elements from 0 on A and its copies hold without a hole, having checked that no two share one.
+/// Number of elements from 0 on that A and its copies cover without a hole; an error if two copies share one.
 pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteError> {
     let mut chain = by_stride(a);
     chain.extend(places.flat().into_iter().filter(|mode| mode.extent > 1));
@@ -82,7 +82,7 @@ pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteE
     Ok(covered)
 }
 
-/// The modes that go somewhere, the smallest stride first.
+/// Modes with extent above 1 and stride above 0, by ascending stride.
 pub(super) fn by_stride(a: &CuteLayout) -> Vec<CuteMode> {
     let mut modes = a.flat();
     modes.retain(|mode| mode.extent > 1 && mode.stride > 0);

@@ -1,8 +1,8 @@
-//! Composition: R(c) = A(B(c)), in the shape of B with its modes cut where A needs it.
+//! Composition: R(c) = A(B(c)), in the shape of B with its modes split where A needs it.
 //!
-//! A mode of B runs through A in equal steps until a digit of A runs over; there it must be cut, so the run must divide
-//! it. What is behind the cut is a mode of the same kind with a longer stride. This decides each mode: there is one way
-//! to cut it, or none. The modes together are right if no digit of A runs over by their sum; see `agree`.
+//! A mode of B traverses A with a constant step until a digit of A carries; there it must be split, so the number of
+//! steps must divide its extent. The remainder is a mode with a longer stride. Each mode therefore has one split or
+//! none. The modes together are right if their sums carry in no digit of A; see `composition_check`.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -17,10 +17,10 @@ use super::flat::{CuteMode, merged, value};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler, reference};
 
-/// A after B. Where B reaches past the size of A, the last mode of A goes on, and a note says so.
+/// A after B. Where B reaches past the size of A, the last mode of A is extended, and a note reports it.
 ///
 /// # Errors
-/// [`CuteError::Uneven`] and [`CuteError::Dependent`] where no layout of the shape of B is right,
+/// [`CuteError::Uneven`] and [`CuteError::Dependent`] if no layout of the shape of B is A after B,
 /// [`CuteError::Unverified`], [`CuteError::Size`].
 pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     match composed(a, b) {
@@ -36,10 +36,10 @@ pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError>
     }
 }
 
-/// A after a tiler: mode by mode where it has modes.
+/// A after a tiler: mode by mode if the tiler has modes.
 ///
 /// # Errors
-/// As [`compose`], and [`CuteError::Rank`].
+/// Those of [`compose`], and [`CuteError::Rank`].
 pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteError> {
     match tiler {
         Tiler::Whole(b) => compose(a, b),
@@ -47,7 +47,7 @@ pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteErro
     }
 }
 
-/// Each mode by its part of a tiler; modes without one stay.
+/// Applies `one` to each mode and its part of a tiler; modes without a part are unchanged.
 pub(super) fn by_mode<T>(
     a: &CuteLayout,
     parts: &[Option<T>],
@@ -71,7 +71,7 @@ pub(super) fn by_mode<T>(
     Ok(CuteOutcome { layout: CuteLayout::from_node(ModeTree::List(nodes))?, notes })
 }
 
-/// A after B, verified.
+/// A after B, checked.
 pub(super) fn composed(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let outer = merged(&a.flat());
     let result = CuteLayout::from_node(cut(&outer, b.node())?)?;
@@ -86,7 +86,7 @@ pub(super) fn composed(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, Cut
     }
 }
 
-/// B with each mode cut as A needs it.
+/// B with each mode split where A needs it.
 fn cut(outer: &[CuteMode], node: &ModeTree) -> Result<ModeTree, CuteError> {
     match node {
         ModeTree::List(list) => {
@@ -113,7 +113,7 @@ fn cut_mode(outer: &[CuteMode], mode: CuteMode) -> Result<Vec<CuteMode>, CuteErr
     Ok(modes)
 }
 
-/// For how many indices of a mode A gives equal steps; the mode has at least two.
+/// Number of indices of a mode for which A's step is constant. The mode has at least two.
 fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     let step = value(outer, mode.stride).ok_or(CuteError::Size)?;
     let is_even = |c: i128| {
@@ -125,7 +125,7 @@ fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     };
     let carry = steps_to_carry(outer, mode.stride).unwrap_or(mode.extent);
     let mut c = carry;
-    // Behind a first carry that makes no difference, the indices are looked at.
+    // A carry need not change the step: the indices beyond the first one are checked one by one.
     while c < mode.extent && is_even(c)? {
         c += 1;
         if c - carry > ENUMERATED {
@@ -135,7 +135,7 @@ fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     Ok(c.min(mode.extent))
 }
 
-/// The modes of the result, with how far each steps in B.
+/// Collects the modes of the result, each with its stride in the domain of A.
 fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
     match (inner, result) {
         (ModeTree::List(inner), ModeTree::List(result)) => {
@@ -148,12 +148,12 @@ fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
                 reach = reach.saturating_mul(extent);
             }
         }
-        // `cut` keeps the lists of B.
+        // `cut` preserves the lists of B.
         (ModeTree::List(_), ModeTree::Mode(_)) => {}
     }
 }
 
-/// A after B on the way of another operation, which says what A and B are.
+/// A after B as a step of another operation: an error names A and B.
 pub(super) fn inner_composition(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     composed(a, b).map_err(|error| CuteError::InnerComposition {
         outer: Box::new(a.clone()),
@@ -162,7 +162,7 @@ pub(super) fn inner_composition(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLa
     })
 }
 
-/// The refusal with what CuTe answers, and with a way out.
+/// Adds to an error CuTe's own result if that is wrong, and a coalesced B for which a layout exists.
 fn explain_failure(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteError {
     let peer = || reference::wrong_reference_result(a, b).map(Box::new);
     let merged = || {
@@ -181,7 +181,7 @@ fn explain_failure(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteErro
     }
 }
 
-/// Checks that `outer` after `inner` is the identity below the size of `inner`.
+/// True if `outer` after `inner` is the identity below the size of `inner`.
 pub(super) fn is_left_inverse(inner: &[CuteMode], outer: &CuteLayout) -> Result<bool, CuteError> {
     let mut leaves = vec![];
     let mut place = 1_i128;

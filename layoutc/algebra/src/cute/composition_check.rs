@@ -1,39 +1,39 @@
-//! Whether a layout of strides is a layout after another: R(c) = A(B(c)) for all c.
+//! Check of a composition: R(c) = A(B(c)) for all c.
 //!
-//! The digits of B(c) in the modes of A are sums, one summand from each mode of B. While no digit runs over its extent,
-//! A adds up, and R is right if it is right on one step of each mode. The first index at which a digit runs over is
-//! found by arithmetic; there R is wrong, unless what several digits lose and win is the same.
+//! Each digit of B(c) in the modes of A is a sum with one summand per mode of B. While no sum reaches its extent, A is
+//! additive, and R is right if it is right for one step of each mode. The first index with a carry is found by
+//! arithmetic; R is wrong there unless the carries cancel, and then indices are enumerated.
 
 use alloc::vec::Vec;
 
 use super::error::CuteError;
 use super::flat::{CuteMode, digits, places, value};
 
-/// Up to so many indices are looked at one by one where carries do not decide.
+/// Maximum number of indices to enumerate if carries do not decide.
 pub const ENUMERATED: i128 = 1 << 20;
 
 /// A mode of the inner layout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InnerMode {
     pub(super) extent: i128,
-    /// How far a step goes in the domain of the outer layout.
+    /// Stride in the domain of the outer layout.
     pub(super) reach: i128,
-    /// What a step should add.
+    /// Stride in the result.
     pub(super) adds: i128,
 }
 
-/// How the sums and the outer layout go together.
+/// Result of the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Agreement {
-    /// For all indices.
+    /// Equal for all indices.
     Equal,
-    /// At this index for the first time not: the outer layout says `right`, the sum is `given`.
+    /// First index with a difference: A(B(index)) is `right`, R(index) is `given`.
     Differs { index: i128, right: i128, given: i128 },
-    /// There are more indices than are looked at.
+    /// Undecided: `size` indices are more than [`ENUMERATED`].
     Unknown { size: i128 },
 }
 
-/// Compares the outer layout after the leaves with the sums. `outer` is merged, and has a mode.
+/// Compares the outer layout after the leaves with the sum of their `adds`. `outer` is merged and not empty.
 pub(super) fn check_composition(
     outer: &[CuteMode],
     leaves: &[InnerMode],
@@ -56,14 +56,14 @@ pub(super) fn check_composition(
     Ok(Agreement::Equal)
 }
 
-/// How many steps of a mode go before a digit runs over; `None`: it never does.
+/// Number of steps of a stride after which a digit first carries; `None` if it never does.
 pub(super) fn steps_to_carry(outer: &[CuteMode], reach: i128) -> Option<i128> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let pairs = bounded.iter().zip(digits(outer, reach));
     pairs.filter(|(_, digit)| *digit > 0).map(|(mode, digit)| ceil(mode.extent, digit)).min()
 }
 
-/// At one coordinate.
+/// Compares both sides at one coordinate.
 fn compare(outer: &[CuteMode], leaves: &[InnerMode], at: &[i128]) -> Result<Agreement, CuteError> {
     let total = |of: fn(&InnerMode) -> i128| {
         leaves
@@ -83,11 +83,11 @@ fn compare(outer: &[CuteMode], leaves: &[InnerMode], at: &[i128]) -> Result<Agre
     Ok(Agreement::Differs { index, right, given })
 }
 
-/// The first coordinate, the first mode the fastest, at which a digit runs over.
+/// First coordinate, in colexicographic order, at which a digit carries.
 fn first_carry(outer: &[CuteMode], leaves: &[InnerMode]) -> Option<Vec<i128>> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let columns: Vec<Vec<i128>> = leaves.iter().map(|leaf| digits(outer, leaf.reach)).collect();
-    // What each digit has at most from all modes not decided yet, and from those that are.
+    // Greatest value of each digit: free modes contribute their maximum, fixed ones their coordinate.
     let mut most: Vec<i128> = bounded.iter().map(|_| 0).collect();
     for (leaf, column) in leaves.iter().zip(&columns) {
         add(&mut most, column, leaf.extent - 1);
@@ -113,7 +113,7 @@ fn first_carry(outer: &[CuteMode], leaves: &[InnerMode]) -> Option<Vec<i128>> {
     Some(coordinate)
 }
 
-/// Adds digits `times` over. The sums cannot pass the largest offset of the inner layout, which fits 64 bits.
+/// Adds a column of digits `times` times. Sums are at most the largest offset of the inner layout, which fits 64 bits.
 fn add(sums: &mut [i128], column: &[i128], times: i128) {
     for (sum, digit) in sums.iter_mut().zip(column) {
         *sum = sum.saturating_add(digit.saturating_mul(times));
@@ -142,7 +142,7 @@ fn enumerate(outer: &[CuteMode], leaves: &[InnerMode]) -> Result<Agreement, Cute
     Ok(Agreement::Equal)
 }
 
-/// The quotient, rounded up; both are positive.
+/// Quotient of positive integers, rounded up.
 pub(super) fn ceil(a: i128, b: i128) -> i128 {
     (a - 1) / b + 1
 }

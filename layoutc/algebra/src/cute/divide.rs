@@ -1,4 +1,4 @@
-//! Division: A cut into tiles, the tile first, then the tiles.
+//! Division: A split into tiles; the tile's modes first, then the modes of the tile grid.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -10,7 +10,7 @@ use super::error::{CuteError, CuteNote};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler};
 
-/// How the modes of a division are gathered; of A with modes M, N and tiles of m, n:
+/// Grouping of the modes of a division, for A with modes M, N and tiles of m, n.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DivisionGrouping {
     /// `((m,M/m),(n,N/n))`
@@ -23,21 +23,22 @@ pub enum DivisionGrouping {
     Flat,
 }
 
-/// What becomes of a tiler that does not divide.
+/// Treatment of a tiler that does not divide the extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemainderPolicy {
-    /// It is refused.
+    /// Reports an error.
     Refuse,
-    /// The last tile goes on past the elements that exist, as CuTe's does, and a note says how far.
+    /// Extends the last tile past the existing elements, as CuTe does, with a note.
     Pad,
 }
 
-/// A by a tiler: the same elements in another order, as many as before. Modes without a tiler stay among the rest.
+/// A divided by a tiler: a permutation of its elements if the tiler divides them. Modes without a tiler are part of the
+/// rest.
 ///
 /// # Errors
-/// [`CuteError::Rounds`] where tiles would cover elements that do not exist, [`CuteError::Repeats`] for a tiler with a
-/// stride of 0, [`CuteError::Overlap`] and [`CuteError::Uncovered`] for one whose copies do not lie side by side, and
-/// the errors of [`super::compose_by`].
+/// [`CuteError::Rounds`] if tiles would cover elements that do not exist, [`CuteError::Repeats`] for a tiler with a
+/// stride of 0, [`CuteError::Overlap`] and [`CuteError::Uncovered`] for one whose copies do not tile, and those of
+/// [`super::compose_by`].
 pub fn divide(
     a: &CuteLayout,
     tiler: &Tiler,
@@ -104,7 +105,7 @@ fn by_layout(
 
 type DivisionResult = ((ModeTree, ModeTree), Vec<CuteNote>);
 
-/// The tile, and the rest.
+/// Modes of the tile, and of the rest.
 fn zipped(
     a: &CuteLayout,
     tiler: &Tiler,
@@ -140,7 +141,7 @@ fn zipped(
     Ok(((ModeTree::List(tiles), ModeTree::List(rests)), notes))
 }
 
-/// The two parts of a layout by a tiler.
+/// Tile and rest of a layout that `by_layout` divided.
 fn halves(node: &ModeTree) -> (ModeTree, ModeTree) {
     match node.parts() {
         [tile, rest] => (tile.clone(), rest.clone()),

@@ -1,4 +1,4 @@
-//! Why an operation is refused, and what is worth knowing of an answer.
+//! Errors of the algebra, and notes on a result.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -13,23 +13,23 @@ use super::flat::CuteMode;
 use super::layout::CuteLayout;
 use super::tuple::IntTuple;
 
-/// What CuTe itself answers, where that is wrong.
+/// CuTe's own result, where it is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteReferenceResult {
-    /// CuTe's answer.
+    /// Result of CuTe.
     pub layout: CuteLayout,
-    /// The first index at which it is wrong.
+    /// First index at which the result is wrong.
     pub index: i128,
-    /// What it gives there.
+    /// Offset that CuTe's result gives at `index`.
     pub given: i128,
-    /// What `A(B(index))` is.
+    /// Offset `A(B(index))`.
     pub right: i128,
 }
 
-/// Why an operation is refused.
+/// Reason that an operation has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CuteError {
-    /// The strides do not nest as the shape does.
+    /// Shape and strides are not congruent.
     #[error("the strides do not nest as the shape does")]
     Congruence,
     /// An extent below 1, or a stride below 0.
@@ -38,7 +38,7 @@ pub enum CuteError {
         /// The mode.
         mode: CuteMode,
     },
-    /// Three numbers that are no swizzle.
+    /// Parameters that do not form a swizzle.
     #[error(transparent)]
     Swizzle(#[from] SwizzleError),
     /// Size or cosize does not fit 64 bits.
@@ -47,140 +47,140 @@ pub enum CuteError {
     /// Modes nest too deep, or a list of modes is empty.
     #[error("the modes nest too deep, or a list of them is empty")]
     Depth,
-    /// No coordinate of the shape.
+    /// A coordinate outside the shape, or not congruent to it.
     #[error("`{coordinate}` is no coordinate of the shape `{shape}`")]
     Coordinate {
-        /// As it was given.
+        /// Coordinate as given.
         coordinate: IntTuple,
-        /// The shape.
+        /// Shape of the layout.
         shape: IntTuple,
     },
     /// A tiler or profile has more modes than the layout.
     #[error("{given} top-level modes are given, and the layout has {modes}")]
     Rank {
-        /// How many are given.
+        /// Number of modes of the tiler or profile.
         given: usize,
-        /// How many the layout has.
+        /// Number of top-level modes of the layout.
         modes: usize,
     },
-    /// A tiler of modes where one layout is needed.
+    /// A tiler of modes where one layout is required.
     #[error("a blocked or raked product is by one layout, not mode by mode")]
     Tiler,
     /// A cotarget below 1.
     #[error("the cotarget is {cotarget}, and at least 1 is needed")]
     Cotarget {
-        /// As it was given.
+        /// Cotarget as given.
         cotarget: i128,
     },
-    /// One mode of B, through A, is no chain of modes.
+    /// A mode of B that A does not map to a chain of modes.
     #[error(
         "no layout of the shape of B is A after B: {} keeps its step for {run} indices, and {run} does not divide {}",
         within(*mode, *part),
         part.extent
     )]
     Uneven {
-        /// The mode of B.
+        /// Mode of B.
         mode: CuteMode,
-        /// What is left of it behind the cuts that A needs.
+        /// Remainder of the mode after the splits that A needs.
         part: CuteMode,
-        /// For how many indices of the part A gives equal steps; it does not divide them.
+        /// Number of indices of the part for which A's step is constant; it does not divide the part's extent.
         run: i128,
-        /// CuTe's answer, where there is one.
+        /// CuTe's result, if it has one and it is wrong.
         peer: Option<Box<CuteReferenceResult>>,
-        /// B with fewer modes, and what A after that is.
+        /// B with fewer modes, and A after that.
         merged: Option<Box<(CuteLayout, CuteLayout)>>,
     },
-    /// The modes of B are not independent of each other in A.
+    /// The modes of B interact through carries in A.
     #[error(
         "no layout of the shape of B is A after B: at {index} it is {right}, and the modes by themselves add up to {given}"
     )]
     Dependent {
-        /// The first index.
+        /// First index at which the candidate is wrong.
         index: i128,
         /// `A(B(index))`.
         right: i128,
-        /// What the only candidate gives.
+        /// Offset that the only candidate gives.
         given: i128,
-        /// CuTe's answer, where there is one.
+        /// CuTe's result, if it has one and it is wrong.
         peer: Option<Box<CuteReferenceResult>>,
-        /// B with fewer modes, and what A after that is.
+        /// B with fewer modes, and A after that.
         merged: Option<Box<(CuteLayout, CuteLayout)>>,
     },
-    /// A composition that an operation needs on its way.
+    /// A composition that another operation needs fails.
     #[error("{error}; A is `{outer}` here, and B `{inner}`")]
     InnerComposition {
-        /// What stands for A.
+        /// Outer layout, A.
         outer: Box<CuteLayout>,
-        /// What stands for B.
+        /// Inner layout, B.
         inner: Box<CuteLayout>,
-        /// Why there is none.
+        /// Reason of the failure.
         error: Box<CuteError>,
     },
-    /// Carries do not decide, and there are too many indices to look at.
+    /// Carries do not decide, and there are too many indices to enumerate.
     #[error(
         "the result could not be verified: digits run over without a difference so far, and {size} indices are too many to look at"
     )]
     Unverified {
-        /// How many there are.
+        /// Number of indices.
         size: i128,
     },
-    /// Two modes reach into each other.
+    /// Two modes interleave, so copies of the layout would share elements.
     #[error(
         "`{second}` begins below the end of `{first}`: copies of the layout cannot be laid side by side"
     )]
     Overlap {
-        /// The mode of the smaller stride.
+        /// Mode with the smaller stride.
         first: CuteMode,
-        /// The other.
+        /// Mode with the larger stride.
         second: CuteMode,
     },
-    /// A hole that no copy of the layout fills.
+    /// A hole that no copy of the layout can fill.
     #[error("no layout of copies covers {cotarget} elements: {element} stays free")]
     Uncovered {
-        /// The first element that no copy holds.
+        /// First element that no copy contains.
         element: i128,
-        /// How many were to be covered.
+        /// Number of elements to cover.
         cotarget: i128,
-        /// CuTe's answer.
+        /// CuTe's result.
         peer: Box<CuteLayout>,
     },
-    /// A mode that goes nowhere meets elements several times.
+    /// A mode of stride 0, which visits each element several times.
     #[error("mode `{mode}` meets each element {} times", mode.extent)]
     Repeats {
-        /// The mode.
+        /// Mode of stride 0.
         mode: CuteMode,
     },
-    /// Two indices share an offset.
+    /// Two indices with the same offset.
     #[error("{first} and {second} both lie at {offset}")]
     NotInjective {
-        /// One index.
+        /// Smaller index.
         first: i128,
-        /// The other.
+        /// Larger index.
         second: i128,
-        /// The offset.
+        /// Common offset.
         offset: i128,
     },
-    /// Strides of which none is a multiple of the other.
+    /// Two strides of which neither is a multiple of the other.
     #[error("the strides of `{first}` and `{second}` do not divide each other")]
     Strides {
-        /// The mode of the smaller stride.
+        /// Mode with the smaller stride.
         first: CuteMode,
-        /// The other.
+        /// Mode with the larger stride.
         second: CuteMode,
     },
-    /// The tiles cover elements that do not exist.
+    /// Tiles that cover elements that do not exist.
     #[error("{size_in} elements, {size_out} covered: `{tiler}` does not divide them")]
     Rounds {
-        /// The elements that exist.
+        /// Number of elements of the layout.
         size_in: i128,
-        /// The elements that CuTe's answer covers.
+        /// Number of elements that CuTe's result covers.
         size_out: i128,
-        /// The tiler.
+        /// Tiler that does not divide them.
         tiler: Box<CuteLayout>,
     },
 }
 
-/// A part of a mode of B, which may be all of it.
+/// Describes a part of a mode of B, which may be the whole mode.
 fn within(mode: CuteMode, part: CuteMode) -> String {
     if mode == part {
         return format!("mode `{mode}`");
@@ -189,7 +189,7 @@ fn within(mode: CuteMode, part: CuteMode) -> String {
 }
 
 impl CuteError {
-    /// A change that works, or what is known of one.
+    /// A change that works, or a known limit.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::InnerComposition { error, .. } => error.help(),
@@ -213,7 +213,7 @@ impl CuteError {
         }
     }
 
-    /// What CuTe itself answers to the same question, where that is wrong.
+    /// CuTe's own result for the same operation, if it is wrong.
     pub fn reference_message(&self) -> Option<String> {
         match self {
             Self::InnerComposition { error, .. } => error.reference_message(),
@@ -231,42 +231,42 @@ impl CuteError {
     }
 }
 
-/// What is worth knowing of an answer.
+/// A note on a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CuteNote {
-    /// B reaches offsets that are no indices of A.
+    /// B reaches offsets that are not indices of A.
     PastEnd {
-        /// The largest offset of B.
+        /// Largest offset of B.
         reach: i128,
-        /// The size of A.
+        /// Size of A.
         size: i128,
     },
-    /// CuTe's own answer is another, and wrong.
+    /// CuTe's own result differs and is wrong.
     Reference(CuteReferenceResult),
     /// A and its complement leave holes below the end of A.
     Hole {
-        /// The first element that neither holds.
+        /// First element that neither covers.
         element: i128,
     },
-    /// A and its complement cover more than was asked for.
+    /// A and its complement cover more than the cotarget.
     ExcessCover {
-        /// How many elements they cover.
+        /// Number of covered elements.
         covered: i128,
-        /// How many were to be covered.
+        /// Number of elements to cover.
         cotarget: i128,
     },
-    /// Two modes of a product mode by mode reach into each other.
+    /// Two modes of a mode-by-mode product interleave.
     Overlap {
-        /// The mode of the smaller stride.
+        /// Mode with the smaller stride.
         first: CuteMode,
-        /// The other.
+        /// Mode with the larger stride.
         second: CuteMode,
     },
     /// The tiles cover elements that do not exist.
     Rounded {
-        /// The elements that exist.
+        /// Number of elements of the layout.
         size_in: i128,
-        /// The elements that are covered.
+        /// Number of covered elements.
         size_out: i128,
     },
 }

@@ -1,27 +1,26 @@
-//! Layouts as lists of modes, the first the fastest, and the digits of an index in them.
+//! Layouts as flat lists of modes, the first one fastest, and the digits of an index in them.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-/// One extent and the stride of its steps, in elements.
+/// An extent and its stride, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CuteMode {
-    /// How many indices, at least 1.
+    /// Number of indices, at least 1.
     pub extent: i128,
-    /// How far a step goes, at least 0.
+    /// Stride in elements, at least 0.
     pub stride: i128,
 }
 
 impl CuteMode {
-    /// The mode that does nothing.
+    /// The mode `1:0`.
     pub(super) const UNIT: Self = Self { extent: 1, stride: 0 };
 
-    /// `extent:stride`
     pub(super) fn new(extent: i128, stride: i128) -> Self {
         Self { extent, stride }
     }
 
-    /// The first offset behind the mode, as if its last step were whole.
+    /// First offset past the mode: `extent * stride`.
     pub(super) fn end(self) -> Option<i128> {
         self.extent.checked_mul(self.stride)
     }
@@ -33,8 +32,8 @@ impl fmt::Display for CuteMode {
     }
 }
 
-/// The same function with as few modes as possible, also past the size: a last mode of extent 1 stays if its stride is
-/// not that of the mode before it. Two neighbours never continue each other.
+/// The same function with as few modes as possible, also past the size: a last mode of extent 1 is dropped only if it
+/// continues the mode before it. No mode of the result continues its predecessor.
 pub(super) fn merged(modes: &[CuteMode]) -> Vec<CuteMode> {
     let last = modes.len().saturating_sub(1);
     let mut merged: Vec<CuteMode> = Vec::new();
@@ -52,7 +51,7 @@ pub(super) fn merged(modes: &[CuteMode]) -> Vec<CuteMode> {
     merged
 }
 
-/// The digits of an index in the modes, one each; the last takes all that is left.
+/// Digits of an index, one per mode; the last one is not reduced by its extent.
 pub(super) fn digits(modes: &[CuteMode], index: i128) -> Vec<i128> {
     let last = modes.len().saturating_sub(1);
     let mut rest = index;
@@ -64,7 +63,7 @@ pub(super) fn digits(modes: &[CuteMode], index: i128) -> Vec<i128> {
     digits
 }
 
-/// Where the modes send an index; `None` beyond 128 bits.
+/// Offset of an index; `None` beyond 128 bits.
 pub(super) fn value(modes: &[CuteMode], index: i128) -> Option<i128> {
     digits(modes, index)
         .iter()
@@ -72,7 +71,7 @@ pub(super) fn value(modes: &[CuteMode], index: i128) -> Option<i128> {
         .try_fold(0_i128, |sum, (digit, mode)| sum.checked_add(digit.checked_mul(mode.stride)?))
 }
 
-/// For each mode the product of the extents before it.
+/// Weight of each mode in the index: the product of the extents before it.
 pub(super) fn places(modes: &[CuteMode]) -> Vec<i128> {
     let mut next = 1_i128;
     let mut places = Vec::with_capacity(modes.len());

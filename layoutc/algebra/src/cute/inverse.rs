@@ -1,4 +1,4 @@
-//! Inverses: A(R(i)) = i on the right, R(A(i)) = i on the left.
+//! Inverses: the right inverse has A(R(i)) = i, the left inverse R(A(i)) = i.
 
 use alloc::vec::Vec;
 
@@ -11,16 +11,16 @@ use super::error::CuteError;
 use super::flat::{self, CuteMode};
 use super::layout::CuteLayout;
 
-/// R with `A(R(i)) = i` below the size of R, which is as large as the modes of A follow each other from stride 1 on;
-/// `1:0` where A has no mode of stride 1.
+/// R with `A(R(i)) = i` below the size of R: the modes of A that form a compact chain from stride 1 on; `1:0` if no
+/// mode has stride 1.
 ///
 /// # Errors
-/// [`CuteError::Size`]; the answer is checked as any other.
+/// [`CuteError::Size`], [`CuteError::Unverified`].
 pub fn right_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let modes = fused(&a.flat());
     let places = flat::places(&modes);
     let mut sorted: Vec<(CuteMode, i128)> = modes.into_iter().zip(places).collect();
-    // Of modes with one stride the longest leads furthest.
+    // Of modes with one stride, the longest continues the chain farthest.
     sorted.sort_by_key(|(mode, place)| (mode.stride, -mode.extent, *place));
     let mut next = 1;
     let mut chain = Vec::new();
@@ -40,8 +40,8 @@ pub fn right_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
 /// R with `R(A(i)) = i` below the size of A.
 ///
 /// # Errors
-/// [`CuteError::NotInjective`] where A sends two indices to one offset, [`CuteError::Strides`] where two strides do not
-/// divide each other: no rule is known for these.
+/// [`CuteError::NotInjective`] if two indices share an offset, [`CuteError::Strides`] if two strides do not divide each
+/// other (no rule is known for these), [`CuteError::Size`], [`CuteError::Unverified`].
 pub fn left_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let layout = match by_complement(a)? {
         Some(layout) => layout,
@@ -53,7 +53,7 @@ pub fn left_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     Err(CuteError::Unverified { size: a.size() })
 }
 
-/// CuTe's: the right inverse of A beside its complement, if they leave no hole.
+/// CuTe's construction: the right inverse of A with its complement, if they leave no hole.
 fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     if a.flat().iter().any(|mode| mode.extent > 1 && mode.stride == 0) {
         return Ok(None);
@@ -72,7 +72,7 @@ fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     right_inverse(&whole).map(|answer| Some(answer.layout))
 }
 
-/// The digits of an offset in the ratios of neighbouring strides, each back to where its mode stands in A.
+/// Delinearizes an offset by the ratios of adjacent strides; each digit gets the weight of its mode in A's index.
 fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let sorted = sorted(a)?;
     let mut modes = Vec::new();
@@ -93,7 +93,7 @@ fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     CuteLayout::of_modes(&modes)
 }
 
-/// The modes of A with their places, by stride, after a look at each pair: no two share an offset.
+/// Modes of A with their weights, by stride; an error if two modes share an offset.
 fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     let modes = a.flat();
     let mut sorted: Vec<(CuteMode, i128)> =
@@ -118,7 +118,7 @@ fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     Ok(sorted)
 }
 
-/// Two indices that share an offset, where the indices are few enough to be looked at.
+/// Finds two indices with the same offset, if there are few enough indices to enumerate.
 fn shared(a: &CuteLayout) -> Result<Option<CuteError>, CuteError> {
     if a.size() > ENUMERATED {
         return Ok(None);

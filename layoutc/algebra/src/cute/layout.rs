@@ -1,4 +1,4 @@
-//! The layout: modes that nest.
+//! Layouts of nested modes.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,10 +7,10 @@ use super::error::CuteError;
 use super::flat::{self, CuteMode};
 use super::tuple::IntTuple;
 
-/// How deep modes may nest.
+/// Maximum nesting depth of modes.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// A mode, or a list of such.
+/// A mode, or a list of trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ModeTree {
     Mode(CuteMode),
@@ -18,7 +18,7 @@ pub(super) enum ModeTree {
 }
 
 impl ModeTree {
-    /// One mode alone, or a list of several; the unit of none.
+    /// A single mode, or a list of several; `1:0` for none.
     pub(super) fn of(modes: &[CuteMode]) -> Self {
         match modes {
             [] => Self::Mode(CuteMode::UNIT),
@@ -27,7 +27,7 @@ impl ModeTree {
         }
     }
 
-    /// The modes, the first the fastest.
+    /// Flattened modes, the first one fastest.
     pub(super) fn flat(&self) -> Vec<CuteMode> {
         let mut modes = Vec::new();
         self.flatten(&mut modes);
@@ -41,7 +41,7 @@ impl ModeTree {
         }
     }
 
-    /// The parts of a list; a mode alone is its own only part.
+    /// Children of a list; a single mode is its own child.
     pub(super) fn parts(&self) -> &[Self] {
         match self {
             Self::Mode(_) => core::slice::from_ref(self),
@@ -70,26 +70,26 @@ impl ModeTree {
     }
 }
 
-/// A shape and strides that nest alike: `(4,(2,2)):(1,(4,8))`, the first mode the fastest.
+/// A shape and congruent strides: `(4,(2,2)):(1,(4,8))`, the first mode fastest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteLayout {
     root: ModeTree,
 }
 
 impl CuteLayout {
-    /// The layout of a shape and strides in elements, which nest alike.
+    /// Creates a layout of a shape and strides in elements.
     ///
     /// # Errors
-    /// [`CuteError::Congruence`] where they do not, [`CuteError::Extent`] for an extent below 1 or a stride below 0,
-    /// [`CuteError::Size`] where size or cosize does not fit 64 bits, [`CuteError::Depth`].
+    /// [`CuteError::Congruence`] if they do not nest alike, [`CuteError::Extent`] for an extent below 1 or a stride
+    /// below 0, [`CuteError::Size`] if size or cosize does not fit 64 bits, [`CuteError::Depth`].
     pub fn new(shape: &IntTuple, stride: &IntTuple) -> Result<Self, CuteError> {
         Self::from_node(pair(shape, stride, MAX_DEPTH)?)
     }
 
-    /// The layout of modes in a row, the first the fastest; one alone does not nest.
+    /// Creates a layout of a flat list of modes, the first one fastest; a single mode is not nested in a list.
     ///
     /// # Errors
-    /// As [`CuteLayout::new`].
+    /// Those of [`CuteLayout::new`].
     pub fn of_modes(modes: &[CuteMode]) -> Result<Self, CuteError> {
         Self::from_node(ModeTree::of(modes))
     }
@@ -125,42 +125,42 @@ impl CuteLayout {
         &self.root
     }
 
-    /// The modes without their nesting, the first the fastest.
+    /// Flattened modes, the first one fastest.
     pub fn flat(&self) -> Vec<CuteMode> {
         self.root.flat()
     }
 
-    /// The top-level modes; a layout that does not nest is its own only one.
+    /// Top-level modes; a layout without nesting is its own only one.
     pub fn modes(&self) -> Vec<Self> {
         self.root.parts().iter().map(|node| Self { root: node.clone() }).collect()
     }
 
-    /// The extents.
+    /// Extents of the modes.
     pub fn shape(&self) -> IntTuple {
         self.root.tuple(|mode| mode.extent)
     }
 
-    /// The strides, in elements.
+    /// Strides of the modes, in elements.
     pub fn stride(&self) -> IntTuple {
         self.root.tuple(|mode| mode.stride)
     }
 
-    /// How many indices there are.
+    /// Number of indices: the product of the extents.
     pub fn size(&self) -> i128 {
         self.root.size()
     }
 
-    /// The largest offset and 1: `(2,3):(3,12)` has 28.
+    /// Largest offset + 1: 28 for `(2,3):(3,12)`.
     pub fn cosize(&self) -> i128 {
         self.flat().iter().fold(1_i128, |sum, mode| {
             sum.saturating_add((mode.extent - 1).saturating_mul(mode.stride))
         })
     }
 
-    /// The offset of a coordinate: an integer, or a tuple with an integer or tuple for each mode.
+    /// Offset of a coordinate: an integer, or a tuple with an integer or tuple per mode.
     ///
     /// # Errors
-    /// [`CuteError::Coordinate`] if it is outside of the shape, or does not nest as the shape does.
+    /// [`CuteError::Coordinate`] if it is outside the shape, or not congruent to it.
     pub fn index(&self, coordinate: &IntTuple) -> Result<i128, CuteError> {
         index(&self.root, coordinate).ok_or_else(|| CuteError::Coordinate {
             coordinate: coordinate.clone(),
@@ -168,10 +168,10 @@ impl CuteLayout {
         })
     }
 
-    /// The coordinate of an index below the size, nested as the shape is.
+    /// Coordinate of an index, congruent to the shape.
     ///
     /// # Errors
-    /// [`CuteError::Coordinate`] if there is no such index.
+    /// [`CuteError::Coordinate`] if the index is negative or not below the size.
     pub fn coordinate(&self, index: i128) -> Result<IntTuple, CuteError> {
         if index < 0 || index >= self.size() {
             let coordinate = IntTuple::Integer(index);

@@ -1,10 +1,10 @@
 //! CuTe's algebra of layouts: composition, complement, inverses, division, products.
 //!
-//! A layout is a shape and strides that nest alike, the first mode the fastest: `(4,(2,2)):(1,(4,8))`. Extents are at
-//! least 1, strides at least 0, sizes and cosizes fit 64 bits. An index past the size goes on in the last mode, as in
-//! CuTe. Every answer is checked against what its operation promises before it is given: by carries (no digit of an
-//! index runs over, see [`compose`]), so that large layouts cost nothing, else element by element up to
-//! [`ENUMERATED`]. What cannot be answered rightly is refused with the figures.
+//! A layout is a shape with congruent strides, the first mode fastest: `(4,(2,2)):(1,(4,8))`. Extents are at least 1,
+//! strides at least 0; sizes and cosizes fit 64 bits. As in CuTe, an index past the size extends the last mode. Every
+//! result is checked against the contract of its operation: by carries (see [`compose`]), at a cost independent of the
+//! size, else by enumeration up to [`ENUMERATED`] indices. An operation without a correct result is an error that names
+//! the figures.
 //!
 //! Source: CUTLASS, CuTe layout algebra.
 
@@ -41,20 +41,20 @@ pub use text::{
 };
 pub use tuple::IntTuple;
 
-/// What an operation gives: a layout that keeps the operation's promise, and what is worth knowing of it.
+/// Checked result of an operation, with notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteOutcome {
-    /// The layout.
+    /// Resulting layout.
     pub layout: CuteLayout,
-    /// Where it is not what one might think.
+    /// Notes on unexpected properties of the result.
     pub notes: Vec<CuteNote>,
 }
 
-/// What divides or selects: one layout for the whole, or one for each of the first modes.
+/// Divisor or selector: one layout for all indices, or one tiler per leading mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tiler {
-    /// Of all indices.
+    /// Applies to the index of the whole layout.
     Whole(CuteLayout),
-    /// Mode by mode; `None` leaves a mode as it is. Modes behind the last stay too.
+    /// Applies mode by mode; modes with `None` or beyond the list are unchanged.
     Modes(Vec<Option<Tiler>>),
 }

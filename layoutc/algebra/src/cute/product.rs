@@ -10,12 +10,12 @@ use super::error::{CuteError, CuteNote};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler};
 
-/// How the modes of a product are gathered; of A with modes m, n and B with modes M, N:
+/// Grouping of the modes of a product, for A with modes m, n and B with modes M, N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProductGrouping {
     /// `((m,n),(M,N))`
     Logical,
-    /// The same; with a tiler of modes, `((m,n),(M,N))` of `((m,M),(n,N))`.
+    /// As `Logical`; with a tiler of modes, regroups `((m,M),(n,N))` as `((m,n),(M,N))`.
     Zipped,
     /// `((m,n),M,N)`
     Tiled,
@@ -25,11 +25,11 @@ pub enum ProductGrouping {
     Raked,
 }
 
-/// A, and for each index of B a copy of it; no two copies share an element, but where B repeats an index. With a tiler
-/// of modes each mode is multiplied by itself, and a note says if the whole reaches into itself.
+/// A, and a copy of it for each index of B. Copies are disjoint unless B repeats an index. With a tiler of modes, each
+/// mode is multiplied separately, and a note reports an overlap between modes.
 ///
 /// # Errors
-/// [`CuteError::Overlap`] where copies of A cannot lie side by side, [`CuteError::Rank`], and the errors of
+/// [`CuteError::Overlap`] if copies of A would share elements, [`CuteError::Rank`], [`CuteError::Tiler`], and those of
 /// [`super::compose`].
 pub fn product(a: &CuteLayout, b: &Tiler, kind: ProductGrouping) -> Result<CuteOutcome, CuteError> {
     let layout = match (kind, b) {
@@ -50,7 +50,7 @@ pub fn product(a: &CuteLayout, b: &Tiler, kind: ProductGrouping) -> Result<CuteO
             return Err(CuteError::Tiler);
         }
     };
-    // Mode by mode, each product knows nothing of the others.
+    // Products of separate modes can overlap each other.
     let notes = match (b, covered(&layout, &CuteLayout::unit())) {
         (Tiler::Modes(_), Err(CuteError::Overlap { first, second })) => {
             vec![CuteNote::Overlap { first, second }]
@@ -73,17 +73,17 @@ fn logical(a: &CuteLayout, b: &Tiler) -> Result<CuteOutcome, CuteError> {
     }
 }
 
-/// Where the copies of A begin, in the order of B.
+/// Offsets of the copies of A, in the order of B.
 fn copies(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let cotarget = a.size().checked_mul(b.cosize()).ok_or(CuteError::Size)?;
     let mut places = places(a, cotarget)?;
     if places.size() < b.cosize() {
-        // A has holes that no copy fills, and lies farther than it has elements.
+        // A has holes that no copy fills: its span exceeds its size.
         let end = by_stride(a).last().and_then(|mode| mode.end());
         let cotarget = end.and_then(|end| end.checked_mul(b.cosize())).ok_or(CuteError::Size)?;
         places = complement::places(a, cotarget)?;
     }
-    // No two copies share an element.
+    // Only the check is needed: an error if two copies share an element.
     covered(a, &places)?;
     inner_composition(&places, b)
 }
@@ -115,7 +115,7 @@ fn zipped(a: &CuteLayout, b: &Tiler) -> Result<(ModeTree, ModeTree), CuteError> 
     Ok((ModeTree::List(blocks), ModeTree::List(rests)))
 }
 
-/// The modes of block and copies in pairs; the shorter of the two gets modes `1:0` at its end.
+/// Pairs the modes of block and copies; pads the shorter list with `1:0`.
 fn by_rank(
     a: &CuteLayout,
     b: &CuteLayout,

@@ -1,8 +1,8 @@
-//! What CuTe itself answers to a composition, right or wrong.
+//! CuTe's own result of a composition, right or wrong.
 //!
-//! Source: CUTLASS, `composition_impl` of cute/layout.hpp: each mode of B is cut along the modes of A, the quotients
-//! rounded up. A stride is a multiple of an extent or below it, and a run divides its mode, else it is refused; but
-//! whether digits run over is not looked at, nor the other modes of B.
+//! Source: CUTLASS, `composition_impl` of cute/layout.hpp: splits each mode of B along the modes of A, with quotients
+//! rounded up. It requires that a stride is below an extent or a multiple of it, and that a run divides its mode; it
+//! checks neither carries nor the interaction with other modes of B.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use super::error::CuteReferenceResult;
 use super::flat::{CuteMode, merged};
 use super::layout::{CuteLayout, ModeTree};
 
-/// CuTe's answer if it has one and it is wrong.
+/// CuTe's result, if it has one and it is wrong.
 pub(super) fn wrong_reference_result(
     a: &CuteLayout,
     b: &CuteLayout,

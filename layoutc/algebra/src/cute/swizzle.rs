@@ -1,18 +1,18 @@
-//! Layouts with a swizzle: other bits of an offset are turned by some of them.
+//! Layouts with a swizzle, which XORs bits of the offset with other bits of it.
 
 use core::fmt;
 
 use super::layout::CuteLayout;
 use crate::swizzle::Swizzle;
 
-/// `S<B,M,S> o offset o layout`: the layout, then the offset, then the swizzle.
+/// `S<B,M,S> o offset o layout`: applies the layout, adds the offset, then swizzles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwizzledLayout {
-    /// What is done to offsets, if anything.
+    /// Swizzle of the offset.
     pub swizzle: Option<Swizzle>,
-    /// What is added to offsets, in elements.
+    /// Added to the layout's offset, in elements.
     pub offset: i128,
-    /// The layout.
+    /// Layout before offset and swizzle.
     pub layout: CuteLayout,
 }
 

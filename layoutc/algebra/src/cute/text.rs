@@ -1,7 +1,7 @@
-//! CuTe's texts: `(4,(2,2)):(1,(4,8))`, tilers `[4:1;_]`, swizzles `S<3,4,3> o 0 o (8,64):(64,1)`.
+//! CuTe's text forms: `(4,(2,2)):(1,(4,8))`, tilers `[4:1;_]`, swizzles `S<3,4,3> o 0 o (8,64):(64,1)`.
 //!
-//! C++ puts `_` before what is known at compile time. A shape without strides is without gaps, the first mode the
-//! fastest. `Sw<…>` and `Swizzle<…>` are other spellings of `S<…>`, and an offset of 0 may be left out.
+//! C++ prefixes compile-time values with `_`. A shape without strides is compact, the first mode fastest. `Sw<…>` and
+//! `Swizzle<…>` are synonyms of `S<…>`; an offset of 0 may be omitted.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 use crate::swizzle::Swizzle;
 
-/// An integer, or a tuple of such, and the bytes where it stands.
+/// An integer or a tuple, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SpannedTuple {
     /// `4`
@@ -25,14 +25,14 @@ pub enum SpannedTuple {
 }
 
 impl SpannedTuple {
-    /// The bytes where it stands.
+    /// Byte range in the text.
     pub fn span(&self) -> Span {
         match self {
             Self::Integer(_, span) | Self::List(_, span) => span.clone(),
         }
     }
 
-    /// Every integer, with its place.
+    /// All integers in order, with their spans.
     pub fn leaves(&self) -> Vec<(i128, Span)> {
         let mut leaves = Vec::new();
         self.collect(&mut leaves);
@@ -46,7 +46,7 @@ impl SpannedTuple {
         }
     }
 
-    /// The integers alone.
+    /// Integers without spans.
     pub fn tuple(&self) -> IntTuple {
         match self {
             Self::Integer(value, _) => IntTuple::Integer(*value),
@@ -55,43 +55,43 @@ impl SpannedTuple {
     }
 }
 
-/// A layout as it was written: extents from 1 and strides from 0 that nest alike.
+/// A layout as written: extents at least 1, congruent strides at least 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteLayoutText {
-    /// The swizzle before it, if there is one, and where.
+    /// Leading swizzle, with its span.
     pub swizzle: Option<(Swizzle, Span)>,
-    /// The offset between swizzle and layout, in elements.
+    /// Offset between swizzle and layout, in elements.
     pub offset: i128,
-    /// The extents.
+    /// Extents of the modes.
     pub shape: SpannedTuple,
-    /// The strides, in elements.
+    /// Strides of the modes, in elements.
     pub stride: SpannedTuple,
 }
 
 impl CuteLayoutText {
-    /// The layout without the swizzle.
+    /// Layout without swizzle and offset.
     ///
     /// # Errors
-    /// [`NotationFaultKind::Value`] if its size or cosize does not fit 64 bits.
+    /// [`NotationFaultKind::Value`] if size or cosize does not fit 64 bits.
     pub fn layout(&self) -> Result<CuteLayout, NotationFault> {
         CuteLayout::new(&self.shape.tuple(), &self.stride.tuple())
             .map_err(|error| limit(&error, self.shape.span().start..self.stride.span().end))
     }
 
-    /// All that was written.
+    /// Layout with swizzle and offset.
     ///
     /// # Errors
-    /// As [`CuteLayoutText::layout`].
+    /// Those of [`CuteLayoutText::layout`].
     pub fn swizzled(&self) -> Result<SwizzledLayout, NotationFault> {
         let swizzle = self.swizzle.as_ref().map(|(swizzle, _)| *swizzle);
         Ok(SwizzledLayout { swizzle, offset: self.offset, layout: self.layout()? })
     }
 }
 
-/// A layout, with a swizzle or without.
+/// Parses a layout with an optional swizzle.
 ///
 /// # Errors
-/// [`NotationFault`], with its place in the text.
+/// [`NotationFault`], with its span in the text.
 pub fn parse(text: &str) -> Result<CuteLayoutText, NotationFault> {
     let mut cursor = Cursor::new(text);
     let written = written(&mut cursor)?;
@@ -100,18 +100,18 @@ pub fn parse(text: &str) -> Result<CuteLayoutText, NotationFault> {
     Ok(written)
 }
 
-/// A layout without a swizzle.
+/// Parses a layout without a swizzle.
 ///
 /// # Errors
-/// As [`parse`]; a swizzle is [`NotationFaultKind::Unsupported`].
+/// Those of [`parse`]; a swizzle is [`NotationFaultKind::Unsupported`].
 pub fn parse_layout(text: &str) -> Result<CuteLayout, NotationFault> {
     plain(&parse(text)?)
 }
 
-/// A shape alone: extents from 1.
+/// Parses a shape: extents at least 1.
 ///
 /// # Errors
-/// As [`parse`].
+/// Those of [`parse`].
 pub fn parse_shape(text: &str) -> Result<SpannedTuple, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -122,10 +122,10 @@ pub fn parse_shape(text: &str) -> Result<SpannedTuple, NotationFault> {
     Ok(shape)
 }
 
-/// A swizzle alone: `S<3,4,3>`.
+/// Parses a swizzle: `S<3,4,3>`.
 ///
 /// # Errors
-/// As [`parse`].
+/// Those of [`parse`].
 pub fn parse_swizzle(text: &str) -> Result<Swizzle, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -137,10 +137,10 @@ pub fn parse_swizzle(text: &str) -> Result<Swizzle, NotationFault> {
     Ok(swizzle)
 }
 
-/// A layout, or `[l0;l1;_]`, one for each mode; `_` leaves its mode as it is.
+/// Parses a layout, or `[l0;l1;_]` with one tiler per mode; `_` leaves its mode unchanged.
 ///
 /// # Errors
-/// As [`parse_layout`].
+/// Those of [`parse_layout`].
 pub fn parse_tiler(text: &str) -> Result<Tiler, NotationFault> {
     let mut cursor = Cursor::new(text);
     let tiler = tiler(&mut cursor, 0)?;
@@ -227,7 +227,7 @@ fn written(cursor: &mut Cursor<'_>) -> Result<CuteLayoutText, NotationFault> {
     Ok(CuteLayoutText { swizzle, offset, shape, stride })
 }
 
-/// `S<B,M,S>`, if one is next.
+/// `S<B,M,S>`, if the text continues with one.
 fn swizzle(cursor: &mut Cursor<'_>) -> Result<Option<(Swizzle, Span)>, NotationFault> {
     let start = cursor.at();
     if !["S<", "Sw<", "Swizzle<"].iter().any(|word| cursor.eat(word)) {
@@ -303,7 +303,7 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationF
     }
 }
 
-/// The strides of a shape without gaps, the first mode the fastest.
+/// Compact strides of a shape, the first mode fastest.
 fn compact(shape: &SpannedTuple, next: &mut i128) -> Result<SpannedTuple, NotationFault> {
     match shape {
         SpannedTuple::Integer(size, span) => {

@@ -1,9 +1,9 @@
-//! Integers that nest: shapes, strides, coordinates.
+//! Nested integers: shapes, strides, coordinates.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-/// An integer, or a tuple of such.
+/// An integer, or a tuple of `IntTuple`s.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IntTuple {
     /// `4`
@@ -13,7 +13,7 @@ pub enum IntTuple {
 }
 
 impl IntTuple {
-    /// The product of all integers; `None` beyond 128 bits.
+    /// Product of all integers; `None` beyond 128 bits.
     pub fn product(&self) -> Option<i128> {
         match self {
             Self::Integer(value) => Some(*value),

@@ -1,4 +1,4 @@
-//! Where two lists of indices differ: the parts of their difference, read as digits or visited.
+//! First index at which two lists of indices differ: the terms of their difference, read as digits or enumerated.
 
 use alloc::vec::Vec;
 
@@ -9,20 +9,20 @@ use crate::poly::Poly;
 use crate::proof::{EnumerationDomain, Executor, first_nonzero, value_of};
 use crate::simplify::Facts;
 
-/// Points that are visited of those too many.
+/// Maximum number of points to enumerate of a term that has too many.
 const FIRST_POINTS: i128 = 1 << 20;
 
-/// What is known of the differences of some indices.
+/// Result for the differences of some indices.
 pub(super) enum DifferenceResult {
     Equal,
-    /// The first logical index for which they differ.
+    /// First logical index with a difference.
     First(Vec<i128>),
-    /// Undecided; so many points would have to be visited, `None` when that depends on a symbol.
+    /// Neither; with the number of points that a proof has to enumerate, `None` if it depends on a symbol.
     Undecided(Option<i128>),
 }
 
 impl DifferenceResult {
-    /// What two questions come to together: an index is the first one only where nothing is open.
+    /// Combines two results. `Undecided` wins over `First`: an earlier index may be open.
     fn combine(self, other: Self) -> Self {
         match (self, other) {
             (Self::Equal, found) | (found, Self::Equal) => found,
@@ -35,18 +35,19 @@ impl DifferenceResult {
     }
 }
 
-/// What is known of the axes, and how much may be done.
+/// Facts about the axes, and the budget.
 #[derive(Clone, Copy)]
 pub(super) struct DifferenceScope<'a> {
     pub(super) extents: &'a [Expr],
-    /// Of symbols and axes.
+    /// Facts about symbols and axes.
     pub(super) facts: &'a Facts,
-    /// The most points that are visited.
+    /// Maximum number of points to enumerate.
     pub(super) most: i128,
     pub(super) machine: &'a dyn Executor,
 }
 
-/// Whether both of every pair are equal; else the first index, in row-major order, for which those of some pair differ.
+/// Decides if both expressions of every pair are equal; else finds the first index, in row-major order, at which a pair
+/// differs.
 pub(super) fn decide(
     pairs: &[(Expr, Expr)],
     scope: DifferenceScope<'_>,
@@ -61,7 +62,8 @@ pub(super) fn decide(
     Ok(found)
 }
 
-/// Like [`decide`] for elements of a domain alone: the differences are visited there, where they are not 0 in the whole box.
+/// Like [`decide`], restricted to elements of a domain: differences that are not 0 in the whole box are enumerated
+/// within it.
 pub(super) fn decide_within(
     pairs: &[(Expr, Expr)],
     within: &[Expr],
@@ -95,15 +97,15 @@ pub(super) fn decide_within(
     Ok(found)
 }
 
-/// A part of a difference: a sum of terms that share axes with one another and with no other part.
+/// One term of a difference: a sum of monomials that share axes with no other term.
 struct DifferenceTerm {
-    /// The axes, ascending.
+    /// Positions of the axes, ascending.
     axes: Vec<usize>,
     sum: Poly,
 }
 
-/// Where `a - b` is not 0. Parts without a common axis are told one by one: where one of them leaves the value that it
-/// has at index 0, the whole does.
+/// First index at which `a - b` is not 0. Terms share no axes, so each is decided by itself: if one leaves its value at
+/// index 0, the difference does.
 fn difference(
     a: &Expr,
     b: &Expr,
@@ -122,7 +124,7 @@ fn difference(
         let sum = facts.render(&part.sum)?;
         let is_symbolic = |axis: &usize| extents.get(*axis).is_some_and(|e| e.as_const().is_none());
         if part.sum.mentions(&is_symbol) || part.axes.iter().any(is_symbolic) {
-            // For some values of the symbols a digit that is read may have no index.
+            // For some values of the symbols a digit's axis may be too short to reach it: only equality is certain.
             match by_digits(&part.axes, &sum, scope)? {
                 Some((value, None)) => {
                     at_origin = at_origin.checked_add(value).ok_or(ExprError::Overflow)?;
@@ -142,7 +144,7 @@ fn difference(
     })
 }
 
-/// The parts of a difference, without its constant; terms of symbols alone are a part of no axes.
+/// Splits a difference into terms, without its constant. Monomials of symbols alone form one term without axes.
 fn parts(whole: &Poly, rank: usize) -> Result<Vec<DifferenceTerm>, ExprError> {
     let mut parts: Vec<DifferenceTerm> = Vec::new();
     for (monomial, coefficient) in whole.terms().filter(|(monomial, _)| !monomial.is_empty()) {
@@ -173,8 +175,8 @@ fn axes_of(monomial: &Monomial, rank: usize) -> Vec<usize> {
     (0..rank).filter(reads).collect()
 }
 
-/// What a part comes to at index 0, and the first point of its axes for which it is something else. `None` where digits
-/// do not tell.
+/// Value of a term at index 0, and the first (axis, index) at which it takes another one. `None` if its digits do not
+/// decide that.
 #[expect(clippy::type_complexity, reason = "a pair, or nothing")]
 fn by_digits(
     axes: &[usize],
@@ -189,11 +191,11 @@ fn by_digits(
     if form.terms.is_empty() {
         return Ok(Some((form.constant, None)));
     }
-    // A digit that is made of others does not leave 0 where they do.
+    // A derived digit need not leave 0 where the digits that it is derived from do.
     if !read.derived.is_empty() {
         return Ok(None);
     }
-    // The axis whose first index that differs is the first one in row-major order: the innermost.
+    // Row-major order reaches a change in the innermost axis first.
     let mut last: Option<(usize, i128)> = None;
     for chain in &read.chains {
         let weights = chain.digits.iter().filter_map(|position| {
@@ -206,7 +208,7 @@ fn by_digits(
         if chain.sign != 1 || chain.constant != 0 || extent.is_none() {
             return Ok(None);
         }
-        // Digits may reach beyond the axis.
+        // A chain of digits may span more than the extent of the axis.
         if extent > Some(index) && last.is_none_or(|(other, _)| other < *axis) {
             last = Some((*axis, index));
         }
@@ -214,7 +216,7 @@ fn by_digits(
     Ok(Some((form.constant, last)))
 }
 
-/// The first index for which a part is not `value`, what it is at index 0.
+/// First index at which a term is not `value`, its value at index 0.
 fn static_part(
     axes: &[usize],
     sum: &Expr,
@@ -234,7 +236,7 @@ fn static_part(
     let mut own: Vec<i128> = axes.iter().filter_map(number).collect();
     let points = own.iter().fold(1_i128, |n, extent| n.saturating_mul(*extent));
     if points > most {
-        // The points that come first in row-major order may do.
+        // Too many points: enumerates a prefix in row-major order, which may contain a difference.
         let mut left = most.min(FIRST_POINTS);
         for extent in own.iter_mut().rev() {
             *extent = (*extent).min(left).max(1);

@@ -1,7 +1,8 @@
-//! Are two proven layouts one map, however each was written?
+//! Decides if two proven layouts are the same map, regardless of how each is written.
 //!
-//! The normal forms are compared first, which holds for all values of symbols. What is left of their difference is cut
-//! into parts that share no axis; each is read as digits, or visited. It does not permute axes: the caller does, by name.
+//! Compares normal forms first, which covers all values of the symbols. What remains of the difference is split into
+//! terms that share no axis; each is read as mixed radix digits, or enumerated. Axes are matched by position: permuting
+//! them by name is the caller's task.
 
 mod difference;
 
@@ -18,74 +19,74 @@ use crate::simplify::Facts;
 use crate::symbol_values::samples;
 use difference::{DifferenceResult, DifferenceScope, decide_within};
 
-/// Points that are visited for one value of the symbols.
+/// Maximum number of points to enumerate for one assignment of the symbols.
 const SAMPLE_POINTS: i128 = 1 << 22;
 
-/// What a comparison gives.
+/// Result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LayoutEquivalence {
-    /// Every element has one physical index and one offset in both.
+    /// Every element has the same physical index and the same offset in both.
     Same {
-        /// Whether the physical shapes and the flat buffers have one size too.
+        /// True if physical shapes and buffer sizes are equal too.
         equal_sizes: bool,
     },
-    /// Some element has not.
+    /// A counterexample exists.
     Differs {
-        /// Its logical index: the first in row-major order, where no symbol has a say.
+        /// Logical index of the element: the first in row-major order if no symbol is involved.
         logical: Vec<i128>,
-        /// The values of the symbols for which it is, by name.
+        /// Values of the symbols in the counterexample, by name.
         symbols: Vec<(String, i128)>,
-        /// Where the first layout puts it.
+        /// Location of the element in the first layout.
         first: ElementLocation,
-        /// Where the second one does.
+        /// Location of the element in the second layout.
         second: ElementLocation,
     },
-    /// The physical ranks differ: no index of one is an index of the other.
+    /// The physical ranks differ, so no physical indices can be equal.
     Ranks {
-        /// That of the first layout.
+        /// Physical rank of the first layout.
         first: usize,
-        /// That of the second one.
+        /// Physical rank of the second layout.
         second: usize,
     },
-    /// Neither was found.
+    /// Neither a proof nor a counterexample was found.
     Undecided {
-        /// The elements that would have to be visited; `None` when that depends on a symbol.
+        /// Number of points that a proof has to enumerate; `None` if it depends on a symbol.
         points: Option<i128>,
     },
 }
 
-/// Why two layouts cannot be compared.
+/// Reason that two layouts cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CompareError {
-    /// The numbers of logical axes differ.
+    /// The logical ranks differ.
     #[error("{first} axes and {second}")]
     Rank {
-        /// That of the first layout.
+        /// Logical rank of the first layout.
         first: usize,
-        /// That of the second one.
+        /// Logical rank of the second layout.
         second: usize,
     },
-    /// The extents of an axis differ, or may for some symbol.
+    /// The extents of an axis differ, or are not provably equal.
     #[error("the extents of axis {axis} differ")]
     Extent {
-        /// Its position.
+        /// Position of the axis.
         axis: usize,
     },
-    /// The domains are not written as the same conditions.
+    /// The domains are not declared by the same conditions.
     #[error("the conditions on their elements differ")]
     Domain,
-    /// A symbol of which the layouts know different things.
+    /// The layouts declare a symbol differently.
     #[error("the symbol `{name}` of one is not that of the other")]
     Symbol {
-        /// Its name.
+        /// Name of the symbol.
         name: String,
     },
-    /// Too large, or beyond the integers.
+    /// An error of integer arithmetic.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// Whether two layouts of the same axes, matched by position, are one map.
+/// Decides if two layouts are the same map. Their logical axes are matched by position.
 ///
 /// # Errors
 /// [`CompareError`].
@@ -157,21 +158,21 @@ pub fn compare(
     })
 }
 
-/// What of a layout is compared, over the symbols of both.
+/// The compared expressions of a layout, over the symbols of both layouts.
 struct ComparisonOperand {
-    /// Where its own symbols stand in those of both.
+    /// Position of each of the layout's symbols in the common list.
     symbols: Vec<usize>,
     extents: Vec<Expr>,
-    /// At least 0 on elements.
+    /// Margins of the domain's conditions: at least 0 on elements.
     within: Vec<Expr>,
-    /// The physical index, and the offset.
+    /// Physical index, then offset.
     targets: Vec<Expr>,
-    /// The physical shape, and the slots of the flat buffer.
+    /// Physical shape, then number of slots of the flat buffer.
     sizes: Vec<Expr>,
 }
 
 impl ComparisonOperand {
-    /// Adds the layout's symbols to `all`.
+    /// Appends the layout's new symbols to `all`.
     fn new(layout: &Layout, all: &mut Vec<Symbol>) -> Result<Self, CompareError> {
         let mut symbols = Vec::new();
         for own in &layout.symbols {
@@ -208,7 +209,7 @@ impl ComparisonOperand {
     }
 }
 
-/// The index is inside: nothing but an expression can fail.
+/// Unwraps the error of an expression: the other variants cannot occur for an index within the extents.
 fn expr_error(error: ElementLocationError) -> ExprError {
     match error {
         ElementLocationError::Expr(error) => error,
@@ -218,7 +219,7 @@ fn expr_error(error: ElementLocationError) -> ExprError {
     }
 }
 
-/// Whether two domains are the same conditions, in any order.
+/// True if two domains have the same normalized conditions, in any order.
 fn same_domain(a: &[Expr], b: &[Expr], bare: &Facts) -> Result<bool, ExprError> {
     let normal = |margins: &[Expr]| {
         let all = margins.iter().map(|margin| bare.normalize(margin));
@@ -238,7 +239,7 @@ fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError
     Ok(facts)
 }
 
-/// What is found for these values of the symbols.
+/// Decides the comparison for one assignment of the symbols.
 fn at_values(
     (pairs, within): (&[(Expr, Expr)], &[Expr]),
     extents: &[Expr],

@@ -1,4 +1,4 @@
-//! What is wrong with a map, and where.
+//! Errors of an index map, with their spans in its text.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,108 +10,108 @@ use crate::curve::MAX_CELLS;
 use crate::expr::ExprError;
 use crate::parse::Span;
 
-/// What is wrong with a map.
+/// Violation of a rule of the map language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MapErrorKind {
-    /// A name that nothing has here.
+    /// A name that is not bound in the map's scope.
     #[error("`{0}` is no axis, const, parameter or symbol here")]
     UnknownName(String),
-    /// The parameters do not match the axes.
+    /// The number of parameters differs from the number of axes.
     #[error("the map takes {}, and there are {}: {}", counted(*params), axes.len(), axes.join(", "))]
     Arity {
-        /// How many the parameters take.
+        /// Number of parameters, not counting a `*` parameter.
         params: usize,
-        /// The axes at hand.
+        /// Names of the axes that the map is applied to.
         axes: Vec<String>,
     },
-    /// A parameter that stands twice.
+    /// A parameter that is declared twice.
     #[error("the parameter `{0}` stands twice")]
     DuplicateParameter(String),
-    /// A parameter or axis with the name of a const or layout parameter.
+    /// A parameter that shadows a const or a layout parameter.
     #[error("`{0}` hides a const or parameter of the same name")]
     Hides(String),
-    /// Two items with one written name.
+    /// Two items with the same explicit name.
     #[error("two storage axes are called `{0}`")]
     DuplicateName(String),
-    /// `*name` where no parameter is so called.
+    /// `*name` without a `*` parameter of that name.
     #[error("`*{0}` names no `*` parameter")]
     UnknownStar(String),
-    /// A divisor that holds an axis.
+    /// A divisor that reads an axis.
     #[error("the divisor is not a constant")]
     DivisorNotConstant,
-    /// A divisor that is zero or negative, or a symbol that may be.
+    /// A divisor that can be 0 or negative.
     #[error("the divisor is not known to be positive: it can be {least}")]
     Divisor {
-        /// The least value it takes.
+        /// Least value of the divisor.
         least: i128,
     },
-    /// A stated extent that holds an axis.
+    /// A declared extent that reads an axis.
     #[error("an extent holds no axes")]
     ExtentHasAxes,
-    /// A function that does not exist.
+    /// A call of an unknown function.
     #[error("`{0}` is no function")]
     UnknownFunction(String),
-    /// Another number of arguments than the function takes.
+    /// A call with a wrong number of arguments.
     #[error("`{name}` takes {wanted}, and here are {given}")]
     Arguments {
-        /// The function.
+        /// Name of the function.
         name: String,
-        /// What it takes.
+        /// Expected arguments, as prose.
         wanted: &'static str,
-        /// How many were given.
+        /// Number of arguments in the call.
         given: usize,
     },
-    /// An argument that may be below 0, or has no greatest value below 2^62.
+    /// An argument that can be negative, or is not bounded below 2^62.
     #[error("`{name}` takes what lies in 0 to 2^62, and this lies in {low} to {high}")]
     ArgumentRange {
-        /// The function.
+        /// Name of the function.
         name: String,
-        /// The least value.
+        /// Least value of the argument.
         low: i128,
-        /// The greatest value.
+        /// Greatest value of the argument.
         high: i128,
     },
-    /// A function of a box is given what has no greatest value that is known.
+    /// An argument whose extent is symbolic, where the function needs a constant one and no box is given.
     #[error("`{name}` takes what has a constant extent, and this ends at a symbol")]
     ArgumentExtent {
-        /// The function.
+        /// Name of the function.
         name: String,
-        /// The greatest extent that the symbol gives it.
+        /// Greatest extent that the symbol's range allows.
         most: i128,
     },
-    /// A side of a box that is no constant from 1 up.
+    /// A side of a box that is not a positive constant.
     #[error("a side of the box is no constant of at least 1")]
     Side,
-    /// An argument that goes beyond the box that is written.
+    /// An argument that exceeds the declared side of its box.
     #[error("this goes up to {high}, and the box ends at {}", extent.saturating_sub(1))]
     BeyondBox {
-        /// The greatest value.
+        /// Greatest value of the argument.
         high: i128,
-        /// The extent that is written.
+        /// Declared extent of that side.
         extent: i128,
     },
-    /// A box of more cells than a curve goes through.
+    /// A box with more than [`MAX_CELLS`] cells.
     #[error("a box of {rows} by {columns} has {} cells, and `hilbert` takes up to {MAX_CELLS}", rows.saturating_mul(*columns))]
     Cells {
-        /// The extent of the first argument.
+        /// Extent of the row argument.
         rows: i128,
-        /// That of the second one.
+        /// Extent of the column argument.
         columns: i128,
     },
-    /// A number of bits that is no constant from 0 to 62.
+    /// A number of bits that is not a constant from 0 to 62.
     #[error("the number of bits is no constant from 0 to 62")]
     Bits,
-    /// Too large, or beyond the integers.
+    /// An error of integer arithmetic.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// What is wrong, and where in the map's text.
+/// An error, with its span in the map's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapError {
-    /// What.
+    /// Violated rule.
     pub kind: MapErrorKind,
-    /// Where, in bytes of the text.
+    /// Byte range in the text.
     pub span: Span,
 }
 

@@ -1,4 +1,4 @@
-//! Calls in a map: `morton`, `bitrev`, `hilbert`, with what their arguments span.
+//! Calls in a map: `morton`, `bitrev` and `hilbert`, with range checks of their arguments.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -49,7 +49,8 @@ impl MapResolver<'_> {
         self.ok_or_record(functions::morton(&parts), span)
     }
 
-    /// A place on the curve of a box: the one written, or that which the arguments span as written.
+    /// Lowers `hilbert` to a position on the curve of a box: the declared box, or the one that the arguments' extents
+    /// give.
     fn hilbert(
         &mut self,
         row: &IndexAst,
@@ -68,7 +69,7 @@ impl MapResolver<'_> {
         self.ok_or_record(Expr::binary(BinOp::Hilbert(grid), &row, &column), span)
     }
 
-    /// An argument that counts a side of a box, with the extent of that: as written, else its own.
+    /// Resolves an argument of `hilbert` and the extent of its side: the declared one, else its greatest value + 1.
     fn side(&mut self, ast: &IndexAst, written: Option<&IndexAst>) -> Option<(Expr, i128)> {
         let (argument, written) = (self.ranged("hilbert", ast), written.map(|w| (self.expr(w), w)));
         let (expr, found) = argument?;
@@ -95,7 +96,7 @@ impl MapResolver<'_> {
         Some((expr, extent))
     }
 
-    /// An argument of a function, with how many bits it takes.
+    /// Resolves an argument of a function, with the number of bits that hold its greatest value.
     fn argument(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, u32)> {
         let (expr, found) = self.ranged(name, ast)?;
         let bounds = self.scope.facts.numeric(&found.high);
@@ -103,7 +104,7 @@ impl MapResolver<'_> {
         Some((expr, 128 - high.max(0).leading_zeros()))
     }
 
-    /// An argument of a function, with its interval as written, in 0 to 2^62.
+    /// Resolves an argument of a function, with its interval as written; reports one outside `0..2^62`.
     fn ranged(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, Interval)> {
         let expr = self.expr(ast)?;
         let range = |var| match var {

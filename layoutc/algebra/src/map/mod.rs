@@ -1,4 +1,4 @@
-//! Index maps: names looked up, storage axes named, every rule of the language checked but the extents.
+//! Index maps: resolves names, names storage axes, and checks every rule of the language except the extents.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -18,33 +18,33 @@ pub use error::{MapError, MapErrorKind};
 /// One storage axis of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapItem {
-    /// Its name, unique within the map.
+    /// Name, unique within the map.
     pub name: String,
-    /// Its index over the axes that the map is applied to: `Var::Storage(k)` is the k-th of them.
+    /// Index over the axes that the map is applied to: `Var::Storage(k)` is the k-th of them.
     pub index: Expr,
-    /// The stated extent, over symbols.
+    /// Declared extent, over symbols.
     pub extent: Option<Expr>,
-    /// The bytes of the index in the map's text; empty for maps that a step made.
+    /// Byte range of the index in the map's text; empty in maps that a step creates.
     pub span: Span,
 }
 
-/// A map from the current axes to new storage axes, as written: nothing is simplified.
+/// A map from the current axes to new storage axes, as written: not simplified.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexMap {
-    /// The new axes, major to minor.
+    /// New storage axes, major to minor.
     pub items: Vec<MapItem>,
-    /// After which items a separator stands: the position of the last item of each group but the last.
+    /// Positions of the items that an axis separator follows: the last item of each group but the last.
     pub separators: Vec<usize>,
 }
 
-/// Where a map's names come from.
+/// Scope in which the names of a map are resolved.
 #[derive(Clone, Copy)]
 pub struct MapScope<'a> {
-    /// The axes that the map is applied to.
+    /// Axes that the map is applied to.
     pub axes: &'a [Axis],
-    /// The value of a const, parameter or symbol.
+    /// Looks up a const, parameter or symbol.
     pub values: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Facts of the symbols.
+    /// Facts about the symbols.
     pub facts: &'a Facts,
 }
 
@@ -54,10 +54,10 @@ impl core::fmt::Debug for MapScope<'_> {
     }
 }
 
-/// The map that a text means: names looked up, storage axes named.
+/// Resolves the text of a map: looks up its names and names its storage axes. An empty map is the identity.
 ///
 /// # Errors
-/// Every fault of the text, in its order.
+/// All errors of the text, in source order.
 pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapError>> {
     let mut resolver = MapResolver::new(scope);
     let arity_holds = match &text.params {
@@ -79,10 +79,10 @@ pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapE
     if resolver.errors.is_empty() { Ok(map) } else { Err(resolver.errors) }
 }
 
-/// An expression free of axes: a const, an extent, a step's argument.
+/// Resolves an expression free of axes: a const, an extent, an argument of a step.
 ///
 /// # Errors
-/// The faults, in the text's order.
+/// The errors, in source order.
 pub fn resolve_constant(
     ast: &IndexAst,
     values: &dyn Fn(&str) -> Option<Expr>,
@@ -96,10 +96,10 @@ pub fn resolve_constant(
     }
 }
 
-/// An index over the axes of the scope, by their names: `Var::Storage(k)` is the k-th.
+/// Resolves an index over the axes of the scope, by name: `Var::Storage(k)` is the k-th.
 ///
 /// # Errors
-/// The faults, in the text's order.
+/// The errors, in source order.
 pub fn resolve_index(ast: &IndexAst, scope: MapScope<'_>) -> Result<Expr, Vec<MapError>> {
     let mut resolver = MapResolver::new(scope);
     resolver.bound = scope.axes.iter().enumerate().map(|(k, a)| (a.name.clone(), k)).collect();
@@ -109,7 +109,7 @@ pub fn resolve_index(ast: &IndexAst, scope: MapScope<'_>) -> Result<Expr, Vec<Ma
     }
 }
 
-/// The map that leaves every axis as it is.
+/// Identity map of the axes, with their names and extents.
 pub fn identity(axes: &[Axis]) -> IndexMap {
     let items = (0_u32..)
         .zip(axes)
@@ -125,23 +125,24 @@ pub fn identity(axes: &[Axis]) -> IndexMap {
 
 struct MapResolver<'a> {
     scope: MapScope<'a>,
-    /// Names of axes here, with the axis' position.
+    /// Bound names, with the position of the axis.
     bound: Vec<(String, usize)>,
-    /// The `*` parameter with the axes it takes.
+    /// The `*` parameter, with the range of axes that it takes.
     stars: Option<(String, core::ops::Range<usize>)>,
-    /// What a name that both an axis and a symbol have stands for here.
+    /// Meaning of a name that both an axis and a symbol have, in the current subexpression.
     meaning: NameBinding,
     errors: Vec<MapError>,
 }
 
-/// What a name stands for: in an index the axis, in a divisor and in an extent, which are free of axes, the symbol.
+/// Namespace that wins where an axis and a symbol share a name: the axis in an index, the symbol in a divisor or an
+/// extent, which are free of axes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NameBinding {
     Axis,
     Symbol,
 }
 
-/// A storage axis before it has its final name.
+/// A storage axis whose name is not final yet.
 struct ItemDraft {
     written: Option<(String, Span)>,
     derived: String,
@@ -160,7 +161,7 @@ impl MapResolver<'_> {
         self.errors.push(MapError { kind, span: span.clone() });
     }
 
-    /// Binds the parameters to the axes by position; false when they cannot match.
+    /// Binds the parameters to the axes by position; returns false if their numbers cannot match.
     fn bind(&mut self, params: &[MapParam]) -> bool {
         let axes = self.scope.axes;
         let single = params.iter().filter(|p| !p.star).count();
@@ -216,7 +217,7 @@ impl MapResolver<'_> {
             if let Some((_, span)) =
                 text.separators.iter().find(|(after, _)| *after == position + 1)
             {
-                // A `*` parameter that takes no axis can leave a group empty.
+                // A `*` parameter that takes no axes can leave a group empty.
                 match unnamed.len().checked_sub(1) {
                     Some(last) if separators.last() != Some(&last) => separators.push(last),
                     _ if self.errors.is_empty() => {
@@ -265,7 +266,7 @@ impl MapResolver<'_> {
         items
     }
 
-    /// The name of a storage axis that has none written: see the language's section 3.
+    /// Name of a storage axis without an explicit one: section 3 of the language.
     fn derived_name(&self, index: &Expr, position: usize) -> String {
         use crate::expr::ExprNode;
         let axis_name = |expr: &Expr| match expr.as_var() {
@@ -309,7 +310,7 @@ impl MapResolver<'_> {
         Some(expr)
     }
 
-    /// An extent or a divisor.
+    /// Resolves an extent or a divisor, in which symbols win over axes.
     fn free_of_axes(&mut self, ast: &IndexAst) -> Option<Expr> {
         let before = core::mem::replace(&mut self.meaning, NameBinding::Symbol);
         let expr = self.expr(ast);
@@ -405,7 +406,7 @@ fn has_axes(expr: &Expr) -> bool {
     expr.mentions(&|var| !matches!(var, Var::Symbol(_)))
 }
 
-/// Whether no `//`, `%`, `&` or `^` occurs.
+/// True if the expression has no operators but negation, `+`, `-` and `*`.
 fn is_affine(expr: &Expr) -> bool {
     use crate::expr::ExprNode;
     match expr.node() {
@@ -416,7 +417,7 @@ fn is_affine(expr: &Expr) -> bool {
     }
 }
 
-/// `name`, or `name_2`, `name_3`, … where that is taken; takes it.
+/// Reserves `name`, or the first of `name_2`, `name_3`, … that is not taken.
 pub(crate) fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
     let mut candidate = name.to_string();
     let mut suffix = 2;

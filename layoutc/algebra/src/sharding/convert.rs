@@ -1,26 +1,26 @@
-//! A placement in each of XLA's three forms.
+//! Conversions of a placement between XLA's three forms.
 
 use super::inexpressible::ShardingInexpressible;
 use super::named::NamedSharding;
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, TensorSharding, TiledSharding};
 
-/// A form of XLA's texts.
+/// A form of XLA's sharding texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ShardingForm {
     /// Tiles, and a list of devices: `{devices=[2,2]0,1,2,3}`.
     V1,
-    /// Tiles, and a range of devices: `{devices=[2,2]<=[4]}`.
+    /// Tiles, and an iota of devices: `{devices=[2,2]<=[4]}`.
     V2,
     /// Axes of a mesh: `{mesh['a'=2,'b'=2], [{'a'}, {'b'}]}`.
     V3,
 }
 
 impl TensorSharding {
-    /// The same in another form.
+    /// Converts to another form.
     ///
     /// # Errors
-    /// [`ShardingInexpressible`]: what the form has no words for.
+    /// [`ShardingInexpressible`]: the form cannot express the sharding.
     pub fn to(&self, form: ShardingForm) -> Result<Self, ShardingInexpressible> {
         let placement = match form {
             ShardingForm::V1 => with_device_list(self.placement.unnamed()?)?,
@@ -33,7 +33,7 @@ impl TensorSharding {
 }
 
 impl DevicePlacement {
-    /// How many axes the tensor has; `None`: any number.
+    /// Rank of the tensor; `None` if the placement fits any rank.
     pub fn rank(&self) -> Option<usize> {
         match self {
             Self::Tiled(tiled) => Some(tiled.rank()),
@@ -42,7 +42,7 @@ impl DevicePlacement {
         }
     }
 
-    /// How many devices there are; `None`: any number.
+    /// Number of devices; `None` if the placement fits any number.
     pub fn devices(&self) -> Option<i64> {
         match self {
             Self::Tiled(tiled) => Some(tiled.devices()),
@@ -52,10 +52,10 @@ impl DevicePlacement {
         }
     }
 
-    /// The same without a mesh: as a whole, or in tiles.
+    /// Converts to the form without a mesh: untiled, or in tiles.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`].
+    /// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
     pub fn unnamed(&self) -> Result<Self, ShardingInexpressible> {
         match self {
             Self::Named(named) => named.tiled(),
@@ -77,7 +77,7 @@ impl DevicePlacement {
     }
 }
 
-/// With a list of devices, where there are tiles; XLA takes no list of one device.
+/// Lists the devices of tiles. XLA does not accept a list of one device.
 fn with_device_list(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);
@@ -89,7 +89,7 @@ fn with_device_list(placement: DevicePlacement) -> Result<DevicePlacement, Shard
     Ok(DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }))
 }
 
-/// With a range of devices, where there are tiles.
+/// Converts the devices of tiles to an iota.
 fn with_device_range(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);

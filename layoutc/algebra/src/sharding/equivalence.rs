@@ -1,4 +1,4 @@
-//! Whether two texts put the same on the same devices.
+//! Equivalence of shardings: the same elements on the same devices.
 
 use alloc::vec::Vec;
 
@@ -8,14 +8,13 @@ use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TensorSharding, TiledSharding};
 
 impl TensorSharding {
-    /// Whether both put every element on the same devices, and are in the same group.
+    /// True if both place every element on the same devices, and are in the same group.
     ///
-    /// Names of mesh axes, whether XLA may cut an axis further, and the order of devices within a `manual` or an
-    /// `unreduced` subgroup make no difference; an axis of a tensor that is not cut does. On one device tiles are the
-    /// whole tensor, as XLA has it.
+    /// Ignored are the names of mesh axes, the permission to shard an axis further, and the order of devices within a
+    /// `manual` or `unreduced` subgroup; the rank is not. As in XLA, tiles on one device are the whole tensor.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`]: the devices would have to be listed, and are too many.
+    /// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
     pub fn same(&self, other: &Self) -> Result<bool, ShardingInexpressible> {
         if self.group != other.group {
             return Ok(false);
@@ -29,7 +28,7 @@ impl TensorSharding {
     }
 }
 
-/// What lies on one device is replicated there.
+/// Tiles on one device are a replicated tensor.
 fn whole(placement: DevicePlacement) -> DevicePlacement {
     match placement {
         DevicePlacement::Tiled(tiled) if tiled.devices() == 1 => DevicePlacement::Replicated,
@@ -37,7 +36,8 @@ fn whole(placement: DevicePlacement) -> DevicePlacement {
     }
 }
 
-/// The order with the devices of each subgroup sorted by what the first tile has of them; a range where it is one.
+/// Canonical order: sorts the devices of each `manual` or `unreduced` subgroup by those of the first tile. An iota if
+/// there is one.
 fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     let iota = tiled.order.iota();
     let is_plain = tiled.subgroups.iter().all(|kind| *kind == Subgroup::Replicated);
@@ -70,8 +70,8 @@ fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     Ok(DeviceOrder::List(list))
 }
 
-/// The list with the places of one subgroup in another order, the same in each tile: that of the least device that the
-/// first tile has there. Tiles have `tile` devices, the subgroup `size` places, each `step` devices further.
+/// Permutes the positions of one subgroup, alike in every tile: ascending by the least device that the first tile has
+/// at a position. A tile has `tile` devices; the subgroup has `size` positions, `step` devices apart.
 fn relabeled(list: &[i64], tile: usize, size: usize, step: usize) -> Vec<i64> {
     let place = |k: usize| k / step.max(1) % size;
     let first = list.get(..tile).unwrap_or_default();

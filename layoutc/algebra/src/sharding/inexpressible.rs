@@ -1,4 +1,4 @@
-//! Why a sharding cannot be said in another way.
+//! Reasons that a sharding has no equivalent in another form.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,60 +8,60 @@ use thiserror::Error;
 use super::iota::{IotaError, TileBoundaryError};
 use super::order::LISTED;
 
-/// What is lacking.
+/// Feature of a sharding that the requested form lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardingInexpressible {
-    /// A list of devices would be too long.
+    /// A list of devices that is too long.
     #[error("a list of {devices} devices: at most {LISTED} are listed")]
     Devices {
-        /// How many there are.
+        /// Number of devices.
         devices: i64,
     },
-    /// The devices are in no order of a row-major mesh.
+    /// An order of devices that no row-major mesh has.
     #[error("this order of devices: {0}")]
     Order(#[from] IotaError),
-    /// Tiles end within a row of devices.
+    /// Tiles that end within a run of devices.
     #[error("these tiles: {0}")]
     Uncut(#[from] TileBoundaryError),
-    /// A group of tensors.
+    /// A shard group.
     #[error("`shard_as` and `shard_like`")]
     Group,
-    /// A tensor that is manual or unreduced as a whole, on no mesh that is known.
+    /// A tensor that is manual or unreduced as a whole, without a mesh.
     #[error("`{{{word}}}` without a mesh")]
     Mesh {
-        /// XLA's word.
+        /// XLA's keyword.
         word: &'static str,
     },
-    /// A sharding that is not known yet.
+    /// A sharding that is still unknown.
     #[error("`{{unknown}}`")]
     Unknown,
-    /// All of it on one device.
+    /// The whole tensor on one device.
     #[error("all of a tensor on device {device}")]
     Maximal {
-        /// The device.
+        /// Device number.
         device: i64,
     },
-    /// Devices that have what the program says by hand.
+    /// Devices whose contents the program manages.
     #[error("`manual` devices, which have what the program says by hand")]
     Manual,
-    /// Another number of axes.
+    /// A rank that differs from the tensor's.
     #[error("{} for {}", axes(*given), axes(*wanted))]
     Rank {
-        /// How many axes the sharding is for.
+        /// Rank of the sharding.
         given: usize,
-        /// How many the tensor has.
+        /// Rank of the tensor.
         wanted: usize,
     },
-    /// A name that cannot be written.
+    /// A name that the target language cannot quote.
     #[error("a mesh axis of the name `{name}`")]
     Name {
-        /// The name.
+        /// Name of the mesh axis.
         name: String,
     },
 }
 
 impl ShardingInexpressible {
-    /// A way out.
+    /// A change that works.
     pub fn help(&self) -> String {
         match self {
             Self::Devices { .. } => "write the range: `<=[8]`, `<=[2,4]T(1,0)`".into(),

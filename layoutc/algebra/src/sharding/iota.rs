@@ -1,24 +1,24 @@
-//! Devices numbered by a reshaped and transposed range, as digits: never written out, however many they are.
+//! Device orders given by a reshaped and transposed iota, in mixed radix digits: independent of the number of devices.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use thiserror::Error;
 
-/// A digit of a device's number: `size` neighbours, each `stride` devices further.
+/// A digit of a device number: `size` devices at distance `stride`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceDigit {
-    /// How many values it takes; from 2.
+    /// Number of values, at least 2 in a normalized order.
     pub size: i64,
-    /// The step in the device's number.
+    /// Weight in the device number.
     pub stride: i64,
 }
 
-/// The devices `0..count` in the order `arange(count).reshape(r).transpose(t).ravel()`.
+/// Order `arange(count).reshape(r).transpose(t).ravel()` of the devices `0..count`.
 ///
-/// It is kept as digits, the major one first: `r` of 2, 4 and `t` of 1, 0 are the digits 4 with step 1 and 2 with step
-/// 4, and give 0, 4, 1, 5, 2, 6, 3, 7. Digits of one value are left out and digits that go on each other are merged,
-/// so that two orders are equal where all devices are.
+/// Stored as digits, major to minor: `r` = [2, 4], `t` = [1, 0] gives the digits (size 4, stride 1), (size 2, stride
+/// 4), which is 0, 4, 1, 5, 2, 6, 3, 7. Digits of size 1 are dropped and contiguous digits are merged, so equal orders
+/// compare equal.
 ///
 /// Source: XLA, `IotaTileAssignment` in `tile_assignment.h`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,56 +26,56 @@ pub struct IotaOrder {
     digits: Vec<DeviceDigit>,
 }
 
-/// Why digits do not end where the tiles of an axis do.
+/// The boundaries of an axis' tiles do not fall on boundaries of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "the {tiles} tiles of axis {axis} cut {size} devices that lie {stride} apart, and do not divide them"
 )]
 pub struct TileBoundaryError {
-    /// Which axis, from 0; those of subgroups stand behind those of the tensor.
+    /// Position of the axis; subgroups follow the axes of the tensor.
     pub axis: usize,
-    /// How many tiles it has.
+    /// Number of tiles of the axis.
     pub tiles: i64,
-    /// How many devices lie in a row there.
+    /// Size of the digit that the tiles do not divide.
     pub size: i64,
-    /// How far they lie apart.
+    /// Stride of that digit.
     pub stride: i64,
 }
 
-/// Why a list of devices is no reshaped and transposed range.
+/// Reason that a list of devices is not a reshaped and transposed iota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum IotaError {
-    /// It does not begin with device 0.
+    /// The list does not start with device 0.
     #[error("the first device is {device}, and a row-major mesh begins with 0")]
     First {
-        /// The device that it begins with.
+        /// First device of the list.
         device: i64,
     },
-    /// A device that breaks the row that the ones before it began.
+    /// A device that breaks the digits that the preceding ones establish.
     #[error(
         "device {device} stands at place {place}, where a row-major mesh goes on with {expected}"
     )]
     Step {
-        /// The place in the list, from 0.
+        /// Position in the list.
         place: i64,
-        /// What stands there.
+        /// Device at that position.
         device: i64,
-        /// What would have to stand there.
+        /// Device that the digits predict.
         expected: i64,
     },
-    /// Rows that do not divide the list.
+    /// The established digits do not divide the length of the list.
     #[error("the first {row} devices stand in rows, and {count} devices are no multiple of them")]
     Row {
-        /// How many devices stand in the rows that were begun.
+        /// Product of the established digits' sizes.
         row: i64,
-        /// How many devices there are.
+        /// Number of devices.
         count: i64,
     },
 }
 
 impl IotaOrder {
-    /// The order of `reshape` and `transpose`. `None`: `transpose` is no permutation of the positions in `reshape`, a
-    /// size is below 1, or there are more devices than 64 bits can count.
+    /// Order of `reshape` and `transpose`. `None` if `transpose` is not a permutation of the positions in `reshape`, a
+    /// size is below 1, or the number of devices overflows 64 bits.
     pub fn new(reshape: &[i64], transpose: &[usize]) -> Option<Self> {
         let mut strides = vec![0; reshape.len()];
         let mut count = 1_i64;
@@ -95,12 +95,12 @@ impl IotaOrder {
         taken.into_iter().all(|taken| taken).then(|| Self::of(&digits))
     }
 
-    /// The devices `0..count` in their order; `count` is at least 1.
+    /// Ascending order of the devices `0..count`; `count` is at least 1.
     pub fn row_major(count: i64) -> Self {
         Self::of(&[DeviceDigit { size: count, stride: 1 }])
     }
 
-    /// The order of these digits, the major one first. They are those of all devices, or parts of such.
+    /// Order of these digits, major to minor: all digits of an order, or some of them.
     pub(super) fn of(digits: &[DeviceDigit]) -> Self {
         let mut merged: Vec<DeviceDigit> = Vec::with_capacity(digits.len());
         for digit in digits.iter().filter(|digit| digit.size > 1) {
@@ -114,10 +114,10 @@ impl IotaOrder {
         Self { digits: merged }
     }
 
-    /// The order that a permutation of `0..count` has, if it has one.
+    /// Finds the order of a permutation of `0..count`.
     ///
     /// # Errors
-    /// [`IotaError`].
+    /// [`IotaError`] if the permutation is not a reshaped and transposed iota.
     pub fn find(list: &[i64]) -> Result<Self, IotaError> {
         let at =
             |place: i64| usize::try_from(place).ok().and_then(|place| list.get(place)).copied();
@@ -151,17 +151,17 @@ impl IotaOrder {
         }
     }
 
-    /// The digits, the major one first.
+    /// Digits, major to minor.
     pub fn digits(&self) -> &[DeviceDigit] {
         &self.digits
     }
 
-    /// How many devices there are.
+    /// Number of devices.
     pub fn count(&self) -> i64 {
         self.digits.iter().map(|digit| digit.size).product()
     }
 
-    /// The device at a place in the order, from 0; `None`: there is no such place.
+    /// Device at a position in the order; `None` if out of range.
     pub fn device(&self, place: i64) -> Option<i64> {
         if place < 0 {
             return None;
@@ -175,13 +175,13 @@ impl IotaOrder {
         (rest == 0).then_some(device)
     }
 
-    /// What the range is reshaped to: as few sizes as possible, one where there is nothing to be transposed.
+    /// Shape of the iota before the transpose: as few sizes as possible, `[count]` for the identity.
     pub fn reshape(&self) -> Vec<i64> {
         let sizes: Vec<i64> = self.by_stride().iter().map(|digit| digit.size).collect();
         if sizes.is_empty() { vec![1] } else { sizes }
     }
 
-    /// Which size of the reshaped range stands where; the identity where there is nothing to be transposed.
+    /// Permutation of the reshaped axes; `[0]` for the identity.
     pub fn transpose(&self) -> Vec<usize> {
         let sorted = self.by_stride();
         let place =
@@ -196,10 +196,11 @@ impl IotaOrder {
         sorted
     }
 
-    /// The digits of each of these numbers of tiles, whose product is the number of devices; none for one tile.
+    /// Splits the digits among axes of `counts` tiles, whose product is the number of devices; no digits for a count of
+    /// 1.
     ///
     /// # Errors
-    /// [`TileBoundaryError`]: a number of tiles ends within a digit that it does not divide.
+    /// [`TileBoundaryError`] if a count ends within a digit that it does not divide.
     pub fn cut(&self, counts: &[i64]) -> Result<Vec<Vec<DeviceDigit>>, TileBoundaryError> {
         let mut digits = self.digits.iter().copied();
         let mut rest: Option<DeviceDigit> = None;
@@ -228,7 +229,7 @@ impl IotaOrder {
     }
 }
 
-/// The first device that breaks the rows of these digits, the minor one first.
+/// Error for the first device that differs from the established digits, which are ordered minor to major.
 fn broken(list: &[i64], digits: &[DeviceDigit], count: i64) -> IotaError {
     let rows: Vec<DeviceDigit> = digits.iter().rev().copied().collect();
     let begun = IotaOrder { digits: rows };

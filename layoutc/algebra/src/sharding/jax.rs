@@ -1,7 +1,7 @@
-//! What a JAX user pastes: `jax.make_mesh`, `PartitionSpec`, `NamedSharding`.
+//! Python expressions for JAX: `jax.make_mesh`, `PartitionSpec`, `NamedSharding`.
 //!
-//! Source: JAX, `partition_spec.py`, `named_sharding.py` and `mesh.py`. One mesh axis stands by itself, several in a
-//! tuple, none is `None`. JAX lets `None`s at the end be left out; they are written, so that the rank is seen.
+//! Source: JAX, `partition_spec.py`, `named_sharding.py` and `mesh.py`. An axis sharded over one mesh axis has its
+//! name, over several a tuple, over none `None`. Trailing `None`s, optional in JAX, are written to show the rank.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,11 +12,12 @@ use super::mesh::{Mesh, MeshAxis};
 use super::mesh_sharding::MeshSharding;
 use super::placement::{DevicePlacement, TensorSharding};
 
-/// A placement as an expression of Python: `NamedSharding(…)`, or `SingleDeviceSharding(…)` on one device. Where the
-/// text has no mesh, `mesh` stands for one. `rank` is as in [`MeshSharding::of`].
+/// Python expression of a placement: `NamedSharding(…)`, or `SingleDeviceSharding(…)` for one device. Refers to a
+/// variable `mesh` if the placement has none. `rank` as in [`MeshSharding::of`].
 ///
 /// # Errors
-/// [`ShardingInexpressible`].
+/// [`ShardingInexpressible`] for a group, a name that cannot be quoted, or a placement that [`MeshSharding::of`]
+/// refuses.
 pub fn expression(
     placed: &TensorSharding,
     rank: Option<usize>,
@@ -74,7 +75,7 @@ pub fn partition_spec(meshed: &MeshSharding) -> Result<String, ShardingInexpress
     Ok(format!("PartitionSpec({})", entries.join(", ")))
 }
 
-/// Python's tuple.
+/// Python tuple.
 fn tuple(entries: &[String]) -> String {
     match entries {
         [entry] => format!("({entry},)"),
@@ -82,7 +83,7 @@ fn tuple(entries: &[String]) -> String {
     }
 }
 
-/// A name as Python's string.
+/// Axis name as a Python string.
 fn quoted(axis: &MeshAxis) -> Result<String, ShardingInexpressible> {
     if axis.name.chars().any(|c| c.is_control() || matches!(c, '\'' | '"' | '\\')) {
         return Err(ShardingInexpressible::Name { name: axis.name.clone() });

@@ -1,7 +1,7 @@
-//! A mesh of devices, and the parts of a tensor on it.
+//! A mesh of devices, and the shards of a tensor on it.
 //!
-//! Devices are numbered row-major over the axes of the mesh. Several mesh axes may cut one axis of a tensor, the first
-//! of them into the largest pieces; over mesh axes that cut nothing the parts are repeated.
+//! Devices are numbered row-major over the axes of the mesh. Several mesh axes may shard one axis of a tensor, major
+//! first; over the remaining mesh axes the shards are replicated.
 
 use alloc::string::String;
 use alloc::vec;
@@ -15,24 +15,23 @@ use super::replicas::ReplicaDevices;
 /// An axis of a mesh.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MeshAxis {
-    /// What it is called.
+    /// Name of the axis.
     pub name: String,
-    /// How many devices lie along it; from 1.
+    /// Number of devices along the axis, at least 1.
     pub size: i64,
 }
 
-/// Devices in a grid, numbered row-major: the first axis is the major one.
+/// Grid of devices, numbered row-major.
 ///
-/// In a mesh of `x` 2 and `y` 4, device 6 has the coordinates (1, 2).
+/// With `x` = 2 and `y` = 4, device 6 has the coordinates (1, 2).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Mesh {
-    /// The axes, major to minor.
+    /// Axes, major to minor.
     pub axes: Vec<MeshAxis>,
 }
 
 impl Mesh {
-    /// How many devices there are; a mesh without axes has 1. `None`: a size is below 1, or the number does not fit
-    /// 64 bits.
+    /// Number of devices, 1 for a mesh without axes. `None` if a size is below 1 or the product overflows 64 bits.
     pub fn devices(&self) -> Option<i64> {
         self.axes.iter().try_fold(1_i64, |count, axis| match axis.size {
             1.. => count.checked_mul(axis.size),
@@ -40,7 +39,7 @@ impl Mesh {
         })
     }
 
-    /// The coordinates of a device, one for each axis; `None`: there is no such device.
+    /// Coordinates of a device, one per axis; `None` if there is no such device.
     pub fn coordinates(&self, device: i64) -> Option<Vec<i64>> {
         if !(0..self.devices()?).contains(&device) {
             return None;
@@ -54,7 +53,7 @@ impl Mesh {
         Some(coordinates)
     }
 
-    /// The device at coordinates, one for each axis; `None`: there is none.
+    /// Device at coordinates, one per axis; `None` if there is none.
     pub fn device(&self, coordinates: &[i64]) -> Option<i64> {
         self.devices()?;
         if coordinates.len() != self.axes.len() {
@@ -67,39 +66,39 @@ impl Mesh {
     }
 }
 
-/// Why mesh axes do not cut a tensor.
+/// Reason that mesh axes cannot shard a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardingError {
-    /// The mesh has no number of devices.
+    /// The mesh has no valid number of devices.
     #[error("the mesh has an axis without devices, or more devices than 64 bits can count")]
     Mesh,
-    /// A position that is none of the mesh.
+    /// A position that is not an axis of the mesh.
     #[error("axis {axis} is cut by mesh axis {position}, and the mesh has {axes}")]
     Unknown {
-        /// The axis of the tensor.
+        /// Axis of the tensor.
         axis: usize,
-        /// The position, from 0.
+        /// Position of the mesh axis.
         position: usize,
-        /// How many axes the mesh has.
+        /// Number of mesh axes.
         axes: usize,
     },
-    /// A mesh axis that cuts more than once.
+    /// A mesh axis that is used twice.
     #[error("mesh axis {position} cuts axis {first} and axis {second}")]
     Twice {
-        /// The position of the mesh axis, from 0.
+        /// Position of the mesh axis.
         position: usize,
-        /// The axis of the tensor that it cuts first.
+        /// Axis of the tensor with the first use.
         first: usize,
-        /// The one that it cuts again, which may be the same.
+        /// Axis of the tensor with the second use, which may be the same.
         second: usize,
     },
 }
 
-/// Which mesh axes cut which axis of a tensor.
+/// Assignment of mesh axes to the axes of a tensor.
 ///
-/// An axis of extent `E` is cut by the mesh axes of its list into `P` parts, the product of their sizes. Each part but
-/// the last ones has `ceil(E / P)` elements: part `k` holds the indices from `k * part` to before
-/// `min((k + 1) * part, E)`. Of 10 elements, 4 devices hold 3, 3, 3 and 1; of 5, they hold 2, 2, 1 and 0.
+/// An axis of extent `E` is split into `P` parts, the product of its mesh axes' sizes. Part `k` holds the indices
+/// `min(k * c, E)..min((k + 1) * c, E)` with `c = ceil(E / P)`: 4 devices hold 3, 3, 3 and 1 of 10 elements, and 2, 2,
+/// 1 and 0 of 5.
 ///
 /// Source: XLA, `HloSharding::TileOffsetForDevice` and `TileLimitForDevice` in `hlo_sharding.cc`; the order within a
 /// list is that of JAX's `PartitionSpec`, major first.
@@ -109,11 +108,11 @@ pub struct Sharding {
 }
 
 impl Sharding {
-    /// For each axis of a tensor the positions of the mesh axes that cut it, major first. The tensor is repeated over
-    /// mesh axes in no list.
+    /// Creates a sharding from the positions of the mesh axes that shard each axis of a tensor, major first. The tensor
+    /// is replicated over mesh axes in no list.
     ///
     /// # Errors
-    /// [`ShardingError`].
+    /// [`ShardingError`] for an invalid mesh, an unknown position, or one that is used twice.
     pub fn new(mesh: &Mesh, over: Vec<Vec<usize>>) -> Result<Self, ShardingError> {
         mesh.devices().ok_or(ShardingError::Mesh)?;
         let mut cut: Vec<Option<usize>> = vec![None; mesh.axes.len()];
@@ -131,24 +130,23 @@ impl Sharding {
         Ok(Self { over })
     }
 
-    /// The same of lists in which no position stands twice, and none is outside of the mesh.
+    /// Like [`Sharding::new`] for lists that are known to be disjoint and within the mesh.
     pub(super) fn of_disjoint(over: Vec<Vec<usize>>) -> Self {
         Self { over }
     }
 
-    /// For each axis of the tensor the positions of the mesh axes that cut it, major first.
+    /// Positions of the mesh axes that shard each axis of the tensor, major first.
     pub fn over(&self) -> &[Vec<usize>] {
         &self.over
     }
 
-    /// The positions of the mesh axes that cut nothing, in the order of the mesh.
+    /// Positions of the mesh axes that shard nothing, in the order of the mesh.
     pub fn repeated(&self, mesh: &Mesh) -> Vec<usize> {
         let cuts = |position: &usize| self.over.iter().flatten().any(|cut| cut == position);
         (0..mesh.axes.len()).filter(|position| !cuts(position)).collect()
     }
 
-    /// Into how many parts each axis is cut, 1 for an axis that no mesh axis cuts; `None`: it is a sharding of another
-    /// mesh.
+    /// Number of parts of each axis, 1 if no mesh axis shards it; `None` if the sharding belongs to another mesh.
     pub fn parts(&self, mesh: &Mesh) -> Option<Vec<i64>> {
         mesh.devices()?;
         let size = |position: &usize| mesh.axes.get(*position).map(|axis| axis.size);
@@ -158,8 +156,8 @@ impl Sharding {
         self.over.iter().map(parts).collect()
     }
 
-    /// The extents of the largest part, which the first device holds; `None` as in [`Sharding::parts`], or if the
-    /// extents are not one for each axis, from 0.
+    /// Extents of the largest part, which device 0 holds; `None` as in [`Sharding::parts`], or if there is not one
+    /// non-negative extent per axis.
     pub fn part_extents(&self, mesh: &Mesh, extents: &[i128]) -> Option<Vec<i128>> {
         let parts = self.parts(mesh)?;
         let fit = parts.len() == extents.len() && extents.iter().all(|extent| *extent >= 0);
@@ -167,7 +165,7 @@ impl Sharding {
         fit.then(|| cut().collect())
     }
 
-    /// Which part of each axis a device holds, from 0; `None`: there is no such device, or as in [`Sharding::parts`].
+    /// Position of a device's part along each axis; `None` if there is no such device, or as in [`Sharding::parts`].
     pub fn coordinates(&self, mesh: &Mesh, device: i64) -> Option<Vec<i64>> {
         self.parts(mesh)?;
         let at = mesh.coordinates(device)?;
@@ -179,8 +177,8 @@ impl Sharding {
         self.over.iter().map(part).collect()
     }
 
-    /// The indices that a device holds along each axis, in elements: the first one, and the first one behind them. An
-    /// empty range holds nothing. `None` as in [`Sharding::coordinates`] and [`Sharding::part_extents`].
+    /// Index range of a device along each axis, in elements; an empty range holds nothing. `None` as in
+    /// [`Sharding::coordinates`] and [`Sharding::part_extents`].
     pub fn bounds(&self, mesh: &Mesh, device: i64, extents: &[i128]) -> Option<Vec<Range<i128>>> {
         let largest = self.part_extents(mesh, extents)?;
         let at = self.coordinates(mesh, device)?;
@@ -191,8 +189,8 @@ impl Sharding {
         at.into_iter().zip(largest).zip(extents).map(range).collect()
     }
 
-    /// The devices that hold the element at an index, in order: one, and its repetitions. `None`: there is no such
-    /// element, or as in [`Sharding::part_extents`].
+    /// Devices that hold the element at an index, ascending. `None` if there is no such element, or as in
+    /// [`Sharding::part_extents`].
     pub fn owners(&self, mesh: &Mesh, extents: &[i128], index: &[i128]) -> Option<ReplicaDevices> {
         let largest = self.part_extents(mesh, extents)?;
         let is_inside = |(extent, index): (&i128, &i128)| (0..*extent).contains(index);
@@ -212,9 +210,9 @@ impl Sharding {
     }
 }
 
-/// The extent of the largest of `parts` parts, in elements; `parts` is at least 1.
+/// Extent `ceil(extent / parts)` of the largest part, in elements; `parts` is at least 1.
 ///
-/// Of 10 elements in 4 parts it has 3.
+/// 10 elements in 4 parts give 3.
 pub fn part_extent(extent: i128, parts: i64) -> i128 {
     let parts = i128::from(parts.max(1));
     extent / parts + i128::from(extent % parts > 0)

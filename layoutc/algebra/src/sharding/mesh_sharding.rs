@@ -1,4 +1,4 @@
-//! A mesh and a sharding for a placement, and a placement for them.
+//! Conversion between placements and shardings on a row-major mesh.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,24 +15,24 @@ use super::placement::{DevicePlacement, Subgroup};
 /// A tensor on a row-major mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeshSharding {
-    /// The mesh.
+    /// Mesh of the devices.
     pub mesh: Mesh,
-    /// What cuts the tensor.
+    /// Mesh axes that shard the tensor.
     pub sharding: Sharding,
-    /// The positions of the mesh axes over which devices have parts of a sum, in order.
+    /// Positions of the mesh axes over which devices hold partial sums, ascending.
     pub unreduced: Vec<usize>,
 }
 
 impl MeshSharding {
-    /// A placement on a mesh whose devices are numbered row-major. `rank` is the number of axes where the placement
-    /// leaves it open; `None`: it is 0 then.
+    /// Converts a placement to a mesh whose devices are numbered row-major. `rank` is used if the placement fits any
+    /// rank, with a default of 0.
     ///
-    /// A mesh axis that is taken in parts, or whose devices lie in several rows, becomes several: `a_0`, `a_1`, …, the
-    /// major one first. Tiles get axes as [`NamedSharding::of_tiled`] makes them. Devices in an order that no row-major mesh
-    /// has are refused: a mesh here has no order but its own.
+    /// A mesh axis that is split, or whose devices have several strides, becomes several axes `a_0`, `a_1`, …, major
+    /// first. Tiles get axes as in [`NamedSharding::of_tiled`]. An order of devices that no row-major mesh has is an
+    /// error.
     ///
     /// # Errors
-    /// [`ShardingInexpressible`].
+    /// [`ShardingInexpressible`] for a placement without a row-major mesh.
     pub fn of(
         placement: &DevicePlacement,
         rank: Option<usize>,
@@ -75,11 +75,11 @@ impl MeshSharding {
         let axes = names(named, &rows).into_iter().zip(&rows);
         let axes = axes.map(|(name, row)| MeshAxis { name, size: row.size }).collect();
         let mesh = Mesh { axes };
-        // The parts of a placement overlap nowhere.
+        // The parts of a placement are disjoint.
         Ok(Self { mesh, sharding: Sharding::of_disjoint(over), unreduced })
     }
 
-    /// The placement by name: the tensor is replicated over mesh axes that do not cut it.
+    /// Placement by mesh axis names: the tensor is replicated over the mesh axes that do not shard it.
     pub fn named(&self) -> NamedSharding {
         let part = |position: &usize| AxisRef {
             axis: *position,
@@ -107,23 +107,23 @@ impl MeshSharding {
     }
 }
 
-/// An axis of the row-major mesh: devices in a row.
+/// An axis of the row-major mesh: devices at a constant stride.
 struct DeviceRow {
-    /// The part of the named mesh that it comes from.
+    /// Part of the named mesh's axis that it comes from.
     part: AxisRef,
-    /// Which of its rows it is, from 0, the major one first.
+    /// Position among the digits of that part, major first.
     number: usize,
     size: i64,
     stride: i64,
 }
 
-/// The axes of the row-major mesh, major to minor.
+/// Axes of the row-major mesh, major to minor.
 fn rows(named: &NamedSharding) -> Result<Vec<DeviceRow>, ShardingInexpressible> {
     let refined = named.refined();
     let sizes: Vec<i64> = refined.iter().map(|part| part.size).collect();
     let iota = named.order.iota()?;
     let mut rows = Vec::new();
-    // One device stands behind what stands before it.
+    // An axis of size 1 sorts after its predecessor.
     let mut last = iota.count();
     for (part, digits) in refined.iter().zip(iota.cut(&sizes)?) {
         let digits =
@@ -137,7 +137,7 @@ fn rows(named: &NamedSharding) -> Result<Vec<DeviceRow>, ShardingInexpressible> 
     Ok(rows)
 }
 
-/// The names of the rows: that of an axis which is one row, else with a number behind it.
+/// Names of the axes: unchanged if an axis has one row, else with a number appended.
 fn names(named: &NamedSharding, rows: &[DeviceRow]) -> Vec<String> {
     let axis = |row: &DeviceRow| row.part.axis;
     let own =

@@ -1,8 +1,8 @@
-//! Tensors cut over devices: a mesh of named axes, and which of them cut which axis of a tensor.
+//! Sharding: a mesh of devices with named axes, and the mesh axes that shard each axis of a tensor.
 //!
-//! It says which part of the logical tensor a device holds; how the part is laid out there is a layout's own matter.
-//! A [`Mesh`] numbers its devices row-major, and nothing else. XLA's texts may give devices any order: they are read
-//! as a [`DevicePlacement`], which keeps the order, and becomes a mesh ([`MeshSharding`]) where the order is that of one.
+//! Describes the part of the logical tensor on each device, not its layout there. A [`Mesh`] numbers its devices
+//! row-major. XLA's texts allow any order: they parse to a [`DevicePlacement`], which stores the order, and convert to
+//! a mesh ([`MeshSharding`]) if the order is row-major.
 
 mod convert;
 mod equivalence;

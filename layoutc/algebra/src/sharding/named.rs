@@ -1,4 +1,4 @@
-//! A tensor over the axes of a mesh, by name: XLA's third form.
+//! Sharding over the named axes of a mesh: XLA's third form.
 
 use alloc::format;
 use alloc::vec;
@@ -10,53 +10,52 @@ use super::mesh::{Mesh, MeshAxis};
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TiledSharding, tiled};
 
-/// A mesh axis, or a part of one: `'b':(2)4` are the 4 values in the middle of a `b` of 2 x 4 x more.
+/// A mesh axis or a sub-axis: `'b':(2)4` is the digit of size 4 below the leading 2 of an axis `b` of size 2 * 4 * m.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AxisRef {
-    /// The position of the axis in the mesh.
+    /// Position of the axis in the mesh.
     pub axis: usize,
-    /// The product of the sizes before the part, within the axis.
+    /// Product of the sizes above the sub-axis.
     pub before: i64,
-    /// How many devices lie along it; all of the axis, or fewer.
+    /// Number of devices along it, at most the size of the axis.
     pub size: i64,
 }
 
 impl AxisRef {
-    /// The product of the sizes up to the end of the part, within the axis.
+    /// Product of the sizes down to and including the sub-axis.
     pub(super) fn end(self) -> i64 {
         self.before.saturating_mul(self.size)
     }
 }
 
-/// What cuts an axis of a tensor.
+/// Mesh axes that shard an axis of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisSharding {
-    /// Parts of mesh axes, major first.
+    /// Mesh axes and sub-axes, major first.
     pub parts: Vec<AxisRef>,
-    /// Whether XLA may cut the axis further.
+    /// True if XLA may shard the axis further.
     pub is_open: bool,
 }
 
-/// A tensor on a mesh.
+/// Sharding of a tensor on a mesh.
 ///
-/// What is made by [`super::xla::parse`] or [`NamedSharding::of_tiled`] is whole: each part lies in its axis, and no two overlap.
+/// Those of [`super::xla::parse`] and [`NamedSharding::of_tiled`] are valid: sub-axes divide their axes, and no two
+/// overlap.
 ///
 /// Source: XLA, `NamedSharding` in `named_sharding.h`, `Mesh` and `AxisRef` in `mesh_and_axis.h`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedSharding {
-    /// The axes.
     pub(super) mesh: Mesh,
-    /// The devices in the row-major order of the axes.
+    /// Devices in row-major order of the axes.
     pub(super) order: DeviceOrder,
-    /// What cuts each axis of the tensor; none at all: nothing cuts it, whatever its rank.
+    /// Mesh axes of each axis of the tensor; empty: unsharded, of any rank.
     pub(super) cuts: Vec<AxisSharding>,
-    /// The parts over which devices have what is said, by [`Subgroup`]: each list in the order of the mesh. Devices
-    /// have the same over parts in no list.
+    /// Mesh axes of each [`Subgroup`], in the order of the mesh. The tensor is replicated over mesh axes in no list.
     pub(super) shared: [(Subgroup, Vec<AxisRef>); 3],
 }
 
 impl NamedSharding {
-    /// On every device of a mesh of which nothing is known.
+    /// Replicated over an unspecified mesh.
     pub(super) fn replicated() -> Self {
         Self {
             mesh: Mesh::default(),
@@ -66,32 +65,32 @@ impl NamedSharding {
         }
     }
 
-    /// The axes of the mesh.
+    /// Mesh of the sharding.
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
     }
 
-    /// The devices in the row-major order of the mesh's axes.
+    /// Devices in row-major order of the mesh's axes.
     pub fn order(&self) -> &DeviceOrder {
         &self.order
     }
 
-    /// What cuts each axis of the tensor; none at all: nothing cuts it, whatever its rank.
+    /// Mesh axes of each axis of the tensor; empty: unsharded, of any rank.
     pub fn cuts(&self) -> &[AxisSharding] {
         &self.cuts
     }
 
-    /// Whether XLA may cut an axis further.
+    /// True if XLA may shard some axis further.
     pub fn is_open(&self) -> bool {
         self.cuts.iter().any(|cut| cut.is_open)
     }
 
-    /// The parts over which devices are said to have this.
+    /// Mesh axes listed for a kind of subgroup.
     pub fn shared(&self, kind: Subgroup) -> &[AxisRef] {
         self.shared.iter().find(|row| row.0 == kind).map_or(&[], |row| row.1.as_slice())
     }
 
-    /// The mesh axes, each in its parts, in the order of the mesh.
+    /// Common refinement of the mesh axes and all sub-axes, in the order of the mesh.
     pub(super) fn refined(&self) -> Vec<AxisRef> {
         let cut = self.cuts.iter().flat_map(|cut| &cut.parts);
         let all: Vec<AxisRef> =
@@ -116,12 +115,12 @@ impl NamedSharding {
         refined
     }
 
-    /// The same in tiles.
+    /// Converts to tiles.
     ///
     /// Source: XLA, `HloSharding::V3ToV2Sharding` in `hlo_sharding.cc`.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`]: the devices would have to be listed, and are too many.
+    /// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
     pub fn tiled(&self) -> Result<DevicePlacement, ShardingInexpressible> {
         let refined = self.refined();
         let product = |parts: &[AxisRef]| parts.iter().map(|part| part.size).product::<i64>();
@@ -154,8 +153,8 @@ impl NamedSharding {
         tiled(counts, self.order.transposed(&sizes, &places)?, kinds)
     }
 
-    /// Tiles over a mesh of axes `axis_0`, `axis_1`, …. It is row-major where there is one; else its axes are the
-    /// counts of the tiles, and its devices are listed.
+    /// Converts tiles to a mesh with axes `axis_0`, `axis_1`, …. The mesh is row-major if the order allows it; else the
+    /// tile counts are its axes, in the given order of devices.
     ///
     /// Source: XLA, `HloSharding::ToNamedSharding` in `hlo_sharding.cc`.
     pub fn of_tiled(tiled: &TiledSharding) -> Self {
@@ -194,7 +193,7 @@ impl NamedSharding {
     }
 }
 
-/// A digit for each count above 1, as if the tiles were devices in their row-major order.
+/// A digit for each count above 1, as if the tiles were numbered row-major.
 fn by_count(counts: &[i64]) -> Vec<Vec<DeviceDigit>> {
     let mut next = 1;
     let mut digits = vec![Vec::new(); counts.len()];

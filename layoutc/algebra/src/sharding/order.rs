@@ -1,4 +1,4 @@
-//! Which device each tile lies on: a list, or a reshaped and transposed range.
+//! Order of devices: a list, or a reshaped and transposed iota.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,20 +6,20 @@ use alloc::vec::Vec;
 use super::inexpressible::ShardingInexpressible;
 use super::iota::{DeviceDigit, IotaError, IotaOrder};
 
-/// How many devices are written out at most.
+/// Maximum number of devices in a list.
 pub const LISTED: i64 = 1 << 20;
 
-/// The devices of tiles, in the row-major order of the tiles: each of `0..count` once.
+/// Devices of tiles, in row-major order of the tiles: a permutation of `0..count`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceOrder {
-    /// A reshaped and transposed range: XLA's second form.
+    /// Reshaped and transposed iota: XLA's second form.
     Iota(IotaOrder),
-    /// One by one: XLA's first form.
+    /// Explicit list: XLA's first form.
     List(Vec<i64>),
 }
 
 impl DeviceOrder {
-    /// How many devices there are.
+    /// Number of devices.
     pub fn count(&self) -> i64 {
         match self {
             Self::Iota(iota) => iota.count(),
@@ -27,7 +27,7 @@ impl DeviceOrder {
         }
     }
 
-    /// The device at a place; `None`: there is no such place.
+    /// Device at a position; `None` if out of range.
     pub fn device(&self, place: i64) -> Option<i64> {
         match self {
             Self::Iota(iota) => iota.device(place),
@@ -35,10 +35,10 @@ impl DeviceOrder {
         }
     }
 
-    /// All devices.
+    /// Explicit list of the devices.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`]: they are more than [`LISTED`].
+    /// [`ShardingInexpressible::Devices`] if there are more than [`LISTED`].
     pub fn list(&self) -> Result<Vec<i64>, ShardingInexpressible> {
         match self {
             Self::List(list) => Ok(list.clone()),
@@ -49,10 +49,10 @@ impl DeviceOrder {
         }
     }
 
-    /// The order as a reshaped and transposed range.
+    /// The order as a reshaped and transposed iota.
     ///
     /// # Errors
-    /// [`IotaError`].
+    /// [`IotaError`] if it is not one.
     pub fn iota(&self) -> Result<IotaOrder, IotaError> {
         match self {
             Self::Iota(iota) => Ok(iota.clone()),
@@ -60,11 +60,11 @@ impl DeviceOrder {
         }
     }
 
-    /// The order of the same tiles with the axes in another order: `places` says which one each was. A range stays one
-    /// where its digits end with the tiles, as XLA's does.
+    /// Order for tiles with permuted axes: axis `k` of the result is axis `places[k]`. An iota stays one if its digits
+    /// end at tile boundaries, as in XLA.
     ///
     /// # Errors
-    /// As [`DeviceOrder::list`].
+    /// Those of [`DeviceOrder::list`].
     pub(super) fn transposed(
         &self,
         counts: &[i64],
@@ -99,11 +99,10 @@ impl DeviceOrder {
         Ok(Self::List((0..self.count()).filter_map(device).collect()))
     }
 
-    /// The order with the devices of each `group` neighbours sorted. A range stays one where its digits end with the
-    /// group, as XLA's does.
+    /// Sorts the devices of each chunk of `group`. An iota stays one if its digits end at chunk boundaries, as in XLA.
     ///
     /// # Errors
-    /// As [`DeviceOrder::list`].
+    /// Those of [`DeviceOrder::list`].
     pub(super) fn grouped(&self, group: i64) -> Result<Self, ShardingInexpressible> {
         if let Self::Iota(iota) = self
             && let Some(sorted) = grouped(iota, group)

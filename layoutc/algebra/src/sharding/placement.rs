@@ -1,4 +1,4 @@
-//! What a sharding text says of a tensor, and the normal form of tiles and subgroups.
+//! Contents of a sharding text, and the normal form of tiles and subgroups.
 
 use alloc::vec::Vec;
 
@@ -6,76 +6,76 @@ use super::inexpressible::ShardingInexpressible;
 use super::named::NamedSharding;
 use super::order::DeviceOrder;
 
-/// What a text shards.
+/// Parsed sharding text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShardingText {
-    /// One tensor.
+    /// Sharding of a single tensor.
     One(TensorSharding),
-    /// The leaves of a tuple.
+    /// Shardings of a tuple's leaves.
     Tuple(Vec<TensorSharding>),
 }
 
-/// A placement, and the group of tensors that shall be sharded alike.
+/// Placement of a tensor, and its shard group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorSharding {
-    /// Where the tensor lies.
+    /// Devices of the tensor's elements.
     pub placement: DevicePlacement,
-    /// The group, if it is in one.
+    /// Shard group, if any.
     pub group: Option<ShardGroup>,
 }
 
-/// A group of tensors.
+/// Group of tensors that are sharded alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShardGroup {
-    /// All are sharded the same: `shard_as`.
+    /// `shard_as`: all tensors have the same sharding.
     As(i64),
-    /// All are sharded like one of them: `shard_like`.
+    /// `shard_like`: all tensors follow one of them.
     Like(i64),
 }
 
-/// Where a tensor lies.
+/// Placement of a tensor on devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DevicePlacement {
-    /// All of it on every device.
+    /// The whole tensor on every device.
     Replicated,
-    /// All of it on one device.
+    /// The whole tensor on one device.
     Maximal {
-        /// Which one.
+        /// Device number.
         device: i64,
     },
-    /// The same, in the third form.
+    /// Like `Maximal`, in the third form.
     MaximalMesh {
-        /// Which one.
+        /// Device number.
         device: i64,
     },
-    /// As the program says by hand.
+    /// Managed by the program.
     Manual,
-    /// Not known yet.
+    /// Not determined yet.
     Unknown,
-    /// A part of the sum on every device.
+    /// A partial sum on every device.
     Unreduced,
-    /// In tiles, by their numbers.
+    /// Tiles, by counts.
     Tiled(TiledSharding),
-    /// Over the axes of a mesh, by their names.
+    /// Sharded over named mesh axes.
     Named(NamedSharding),
 }
 
-/// What the devices that share a tile have of it. The order is the one in which XLA writes them.
+/// Contents of the devices that share a tile, in the order in which XLA prints them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subgroup {
-    /// What the program says by hand.
+    /// Managed by the program.
     Manual,
-    /// Parts of a sum.
+    /// Partial sums.
     Unreduced,
-    /// The same.
+    /// Copies.
     Replicated,
 }
 
 impl Subgroup {
-    /// All, in order.
+    /// All kinds, in order.
     pub const ALL: [Self; 3] = [Self::Manual, Self::Unreduced, Self::Replicated];
 
-    /// XLA's word.
+    /// XLA's keyword.
     pub fn word(self) -> &'static str {
         match self {
             Self::Manual => "manual",
@@ -84,7 +84,7 @@ impl Subgroup {
         }
     }
 
-    /// A tensor that is such as a whole.
+    /// Placement of an untiled tensor of this kind.
     fn whole(self) -> DevicePlacement {
         match self {
             Self::Manual => DevicePlacement::Manual,
@@ -94,61 +94,61 @@ impl Subgroup {
     }
 }
 
-/// A tensor in tiles.
+/// Sharding in tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TiledSharding {
-    /// How many tiles each axis has, then how many devices each subgroup has.
+    /// Number of tiles of each axis, then size of each subgroup.
     pub(super) counts: Vec<i64>,
-    /// The devices, in the row-major order of the counts.
+    /// Devices, in row-major order of `counts`.
     pub(super) order: DeviceOrder,
-    /// What the last counts are, each kind once and in order.
+    /// Kinds of the trailing counts: each at most once, ascending.
     pub(super) subgroups: Vec<Subgroup>,
 }
 
 impl TiledSharding {
-    /// How many axes the tensor has.
+    /// Rank of the tensor.
     pub fn rank(&self) -> usize {
         self.counts.len().saturating_sub(self.subgroups.len())
     }
 
-    /// How many tiles each axis of the tensor has.
+    /// Number of tiles of each axis of the tensor.
     pub fn tiles(&self) -> &[i64] {
         self.counts.get(..self.rank()).unwrap_or_default()
     }
 
-    /// How many devices there are.
+    /// Number of devices.
     pub fn devices(&self) -> i64 {
         self.order.count()
     }
 
-    /// The kinds of subgroups, and how many devices each has.
+    /// Kind and size of each subgroup.
     pub fn subgroups(&self) -> impl Iterator<Item = (Subgroup, i64)> {
         let sizes = self.counts.iter().skip(self.rank()).copied();
         self.subgroups.iter().copied().zip(sizes)
     }
 
-    /// How many tiles each axis has, then how many devices each subgroup has.
+    /// Number of tiles of each axis, then size of each subgroup.
     pub fn counts(&self) -> &[i64] {
         &self.counts
     }
 
-    /// The devices, in the row-major order of the counts.
+    /// Devices, in row-major order of the counts.
     pub fn order(&self) -> &DeviceOrder {
         &self.order
     }
 }
 
-/// The normal form of tiles on the devices of `order`, in the row-major order of `counts`, of which the last ones are
-/// `subgroups`: those of one device are left out, those of a kind are one, in the order of [`Subgroup`], and devices
-/// that have the same are sorted. A tensor that is not tiled at all is replicated, manual or unreduced as a whole.
+/// Normal form of tiles on the devices of `order`, in row-major order of `counts`, of which the trailing ones are
+/// `subgroups`: drops subgroups of size 1, merges those of one kind, orders them by [`Subgroup`], and sorts the devices
+/// of a replicated subgroup. An untiled tensor is replicated, manual or unreduced as a whole.
 ///
-/// The counts are at least 1, their product is that of the devices, and they are at least as many as the subgroups.
+/// Counts are at least 1, their product is the number of devices, and there are at least as many as subgroups.
 ///
-/// Source: XLA, `HloSharding::Subgroup` and `HloSharding::PartialTile` in `hlo_sharding.cc`. XLA's own is another text
-/// when it is read again, where all subgroups but one are of one device and that one is unreduced: here it is the last.
+/// Source: XLA, `HloSharding::Subgroup` and `HloSharding::PartialTile` in `hlo_sharding.cc`. XLA's form is not
+/// idempotent if all subgroups but an unreduced one have size 1; this is its fixed point.
 ///
 /// # Errors
-/// [`ShardingInexpressible::Devices`]: the devices would have to be listed, and are too many.
+/// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
 pub fn tiled(
     mut counts: Vec<i64>,
     order: DeviceOrder,

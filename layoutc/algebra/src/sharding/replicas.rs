@@ -1,22 +1,21 @@
-//! The devices that hold one element.
+//! Devices that hold one element.
 
 use alloc::vec::Vec;
 
 use super::mesh::Mesh;
 
-/// Devices that hold the same part, in order. There may be very many: they are worked out one by one.
+/// Iterator over the devices that hold the same shard, ascending. Computes them one by one, as they may be many.
 #[derive(Debug, Clone)]
 pub struct ReplicaDevices {
-    /// The first of them.
     first: i64,
-    /// The mesh axes over which the part is repeated, minor to major: their sizes, and the step to the next device.
+    /// Size and stride of each mesh axis over which the shard is replicated, minor to major.
     free: Vec<(i64, i64)>,
     next: i64,
     count: i64,
 }
 
 impl ReplicaDevices {
-    /// From the first device over the mesh axes at `positions`, which are in the order of the mesh.
+    /// Replicas of device `first` over the mesh axes at `positions`.
     pub(super) fn new(mesh: &Mesh, first: i64, positions: &[usize]) -> Option<Self> {
         mesh.devices()?;
         let mut free = Vec::with_capacity(positions.len());
@@ -31,7 +30,7 @@ impl ReplicaDevices {
         Some(Self { first, free, next: 0, count })
     }
 
-    /// How many devices are left.
+    /// Number of devices left.
     pub fn left(&self) -> i64 {
         self.count - self.next
     }

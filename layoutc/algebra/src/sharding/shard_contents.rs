@@ -1,4 +1,4 @@
-//! What each device holds of a tensor.
+//! Shards of a tensor, and their devices.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -7,28 +7,29 @@ use super::inexpressible::ShardingInexpressible;
 use super::mesh::part_extent;
 use super::placement::{DevicePlacement, Subgroup, TiledSharding};
 
-/// A part of a tensor, and the devices that hold it.
+/// A shard of a tensor, and the devices that hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorShard {
-    /// The devices, in order; none: all that there are.
+    /// Devices, ascending in XLA's normal form; empty: all devices.
     pub devices: Vec<i64>,
-    /// The indices of the part along each axis, in elements: the first one, and the first one behind them.
+    /// Index range along each axis, in elements.
     pub bounds: Vec<Range<i128>>,
 }
 
 impl TensorShard {
-    /// The extents of the part, in elements.
+    /// Extents of the shard, in elements.
     pub fn extents(&self) -> Vec<i128> {
         self.bounds.iter().map(|range| range.end - range.start).collect()
     }
 }
 
 impl DevicePlacement {
-    /// The parts of a tensor of these extents, which are from 0, and the devices that hold them, in the row-major
-    /// order of the parts. `most` bounds how many devices are told of.
+    /// Shards of a tensor with these non-negative extents, in row-major order, with their devices. `most` limits the
+    /// number of devices.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Rank`], [`ShardingInexpressible::Manual`], [`ShardingInexpressible::Unknown`]; [`ShardingInexpressible::Devices`] if there are more than `most`.
+    /// [`ShardingInexpressible::Rank`], [`ShardingInexpressible::Manual`], [`ShardingInexpressible::Unknown`], and
+    /// [`ShardingInexpressible::Devices`] if there are more than `most`.
     pub fn shards(
         &self,
         extents: &[i128],

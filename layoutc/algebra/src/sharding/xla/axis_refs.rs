@@ -1,4 +1,4 @@
-//! Axes of a mesh in a text, whole or in parts, and what XLA asks of lists of them.
+//! Mesh axes and sub-axes in a text, and XLA's constraints on lists of them.
 //!
 //! Source: XLA, `VerifyNamedSharding` in `named_sharding.cc`, `AxisRef` in `mesh_and_axis.cc`.
 
@@ -13,11 +13,11 @@ use crate::sharding::mesh::{Mesh, MeshAxis};
 use crate::sharding::named::AxisRef;
 use crate::sharding::placement::Subgroup;
 
-/// A part, and where it stands.
+/// A mesh axis or sub-axis, with its span.
 pub(super) type SpannedAxisRef = (AxisRef, Span);
 
 impl ShardingParser<'_> {
-    /// `'a'`, or `'b':(2)4`: of an axis of 2 x 4 x more devices the 4.
+    /// Parses `'a'`, or the sub-axis `'b':(2)4`: the digit of size 4 below a leading 2.
     pub(super) fn part(&mut self, mesh: &Mesh) -> Result<SpannedAxisRef, NotationFault> {
         let (name, span) = self.name()?;
         let found = mesh.axes.iter().enumerate().find(|(_, axis)| axis.name == name);
@@ -49,7 +49,7 @@ impl ShardingParser<'_> {
     }
 }
 
-/// The name of no axis.
+/// Error for a name that is not an axis of the mesh.
 fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     let names: Vec<String> = mesh.axes.iter().map(|axis| format!("`{}`", axis.name)).collect();
     let message = match names.as_slice() {
@@ -64,7 +64,7 @@ fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     })
 }
 
-/// No two parts may overlap, or cut their axis across each other.
+/// Checks that no two sub-axes overlap or split their axis incompatibly.
 pub(super) fn disjoint<'p>(
     parts: impl Iterator<Item = &'p SpannedAxisRef>,
     mesh: &Mesh,
@@ -88,7 +88,7 @@ pub(super) fn disjoint<'p>(
     Ok(())
 }
 
-/// Two parts that go on each other are one.
+/// Checks that adjacent sub-axes are written as one.
 pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), NotationFault> {
     let goes_on = |(first, second): &(&SpannedAxisRef, &SpannedAxisRef)| {
         first.0.axis == second.0.axis && first.0.end() == second.0.before
@@ -109,7 +109,7 @@ pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), Nota
     Err(fault.help(format!("write `{one}`")))
 }
 
-/// What devices share stands in the order of the mesh.
+/// Checks that the axes of a subgroup are in the order of the mesh.
 pub(super) fn sorted(
     kind: Subgroup,
     parts: &[SpannedAxisRef],

@@ -1,11 +1,11 @@
-//! XLA's sharding texts, in its three forms.
+//! XLA's sharding texts, in three forms.
 //!
-//! `{devices=[2,2]0,1,2,3}` lists the device of each tile, `{devices=[2,2]<=[4]}` gives a range of devices, reshaped
-//! and transposed, and `{mesh['a'=2,'b'=2], [{'a'}, {'b'}]}` names the axes of a mesh.
+//! `{devices=[2,2]0,1,2,3}` lists the device of each tile, `{devices=[2,2]<=[4]}` gives a reshaped and transposed iota,
+//! and `{mesh['a'=2,'b'=2], [{'a'}, {'b'}]}` names mesh axes.
 //!
-//! Source: XLA, `hlo_parser.cc`, `hlo_sharding.cc`, `named_sharding.cc`; what its texts mean and how it prints them was
-//! measured with `jaxlib` 0.10.2. Its parser neither counts devices nor compares them, and ends the process on some
-//! texts: here one pass parses and validates, and a text that is taken is one that XLA's own validation takes.
+//! Source: XLA, `hlo_parser.cc`, `hlo_sharding.cc`, `named_sharding.cc`; meaning and printed form were measured with
+//! `jaxlib` 0.10.2. XLA's parser neither counts nor compares devices, and aborts on some texts. Here one pass parses
+//! and validates; an accepted text passes XLA's own validation.
 
 mod axis_refs;
 mod named;

@@ -1,4 +1,4 @@
-//! The third form: `{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)2, ?}], replicated={'b':(2)2}}`.
+//! Parser of the third form: `{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)2, ?}], replicated={'b':(2)2}}`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,11 +14,11 @@ use crate::sharding::named::{AxisRef, AxisSharding, NamedSharding};
 use crate::sharding::order::DeviceOrder;
 use crate::sharding::placement::{DevicePlacement, Subgroup, TensorSharding};
 
-/// The attributes behind the cuts.
+/// Mesh axes of each subgroup.
 type SubgroupAxes = [(Subgroup, Vec<SpannedAxisRef>); 3];
 
 impl ShardingParser<'_> {
-    /// A sharding of the third form behind its `{`, with its `}`.
+    /// Parses a sharding of the third form after its `{`, including its `}`.
     pub(super) fn named(&mut self) -> Result<TensorSharding, NotationFault> {
         let placement = match self.word().0 {
             "mesh" => {
@@ -77,7 +77,7 @@ impl ShardingParser<'_> {
         Ok(Mesh { axes })
     }
 
-    /// A name in quotes of one kind.
+    /// Parses a name in single or double quotes.
     pub(super) fn name(&mut self) -> Result<(String, Span), NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -117,7 +117,7 @@ impl ShardingParser<'_> {
         self.cursor.expect(quote.encode_utf8(&mut text))
     }
 
-    /// `device_ids=([4,2]T(1,0)),`, where it stands; without it the mesh is row-major.
+    /// Parses `device_ids=([4,2]T(1,0)),` if present; the default is row-major.
     fn device_ids(&mut self, mesh: &Mesh) -> Result<DeviceOrder, NotationFault> {
         let count = mesh.devices().unwrap_or(1);
         self.blank();
@@ -145,7 +145,7 @@ impl ShardingParser<'_> {
         Ok(order)
     }
 
-    /// What cuts the tensor, and what devices share.
+    /// Parses the mesh axes of the tensor's axes and of the subgroups.
     fn over(&mut self, mesh: Mesh, order: DeviceOrder) -> Result<NamedSharding, NotationFault> {
         let mut shared: SubgroupAxes = Subgroup::ALL.map(|kind| (kind, Vec::new()));
         let (word, span) = self.word();
@@ -198,7 +198,7 @@ impl ShardingParser<'_> {
         Ok(cuts)
     }
 
-    /// `replicated={'b'}`, or metadata.
+    /// Parses `replicated={'b'}`, or metadata.
     fn shared(
         &mut self,
         mesh: &Mesh,
@@ -258,7 +258,7 @@ impl ShardingParser<'_> {
     }
 }
 
-/// What all devices are said to have; axes of one device say nothing then, as in XLA's print.
+/// Subgroup that spans all devices. As in XLA's print, mesh axes of size 1 are then ignored.
 fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     let is_all = |kind: &Subgroup| {
         let parts = shared.iter().find(|row| row.0 == *kind).map(|row| &row.1);
@@ -270,7 +270,7 @@ fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     [Subgroup::Unreduced, Subgroup::Manual].into_iter().find(is_all)
 }
 
-/// One word for all axes of the mesh: nothing cuts the tensor.
+/// Applies a keyword for all axes of the mesh to an unsharded tensor.
 fn whole(
     word: &str,
     span: &Span,

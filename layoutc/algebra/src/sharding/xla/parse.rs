@@ -1,4 +1,4 @@
-//! A text as a whole: one sharding in braces, or those of a tuple; and the words of the first two forms.
+//! Entry points of the parser, and the keywords of the first two forms.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,13 +13,13 @@ use crate::sharding::placement::{
     DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, tiled,
 };
 
-/// The words that a sharding may begin with.
+/// Keywords that a sharding can start with.
 const WORDS: &str = "`devices=`, `replicated`, `maximal`, `manual`, `unknown`, `unreduced`, `mesh`";
 
-/// The sharding of a tensor, or those of a tuple, in XLA's normal form.
+/// Parses the sharding of a tensor, or those of a tuple, into XLA's normal form.
 ///
 /// # Errors
-/// [`NotationFault`]: the first one, with its place in the text.
+/// [`NotationFault`]: the first one, with its span.
 pub fn parse(text: &str) -> Result<ShardingText, NotationFault> {
     read(text).map_err(|fault| {
         if fault.kind != NotationFaultKind::Syntax || fault.help.is_some() {
@@ -53,10 +53,10 @@ fn read(text: &str) -> Result<ShardingText, NotationFault> {
     Ok(parsed)
 }
 
-/// The sharding of one tensor.
+/// Parses the sharding of one tensor.
 ///
 /// # Errors
-/// As [`parse`]; a tuple is [`NotationFaultKind::Unsupported`].
+/// Those of [`parse`]; a tuple is [`NotationFaultKind::Unsupported`].
 pub fn parse_one(text: &str) -> Result<TensorSharding, NotationFault> {
     match parse(text)? {
         ShardingText::One(placed) => Ok(placed),
@@ -71,7 +71,7 @@ pub fn parse_one(text: &str) -> Result<TensorSharding, NotationFault> {
     }
 }
 
-/// What was said between two braces.
+/// Keywords and attributes of a sharding in braces.
 #[derive(Default)]
 struct ShardingAttributes {
     whole: Option<(&'static str, Span)>,
@@ -82,7 +82,7 @@ struct ShardingAttributes {
 }
 
 impl<'a> ShardingParser<'a> {
-    /// One sharding behind its `{`, with its `}`.
+    /// Parses one sharding after its `{`, including its `}`.
     fn placed(&mut self) -> Result<TensorSharding, NotationFault> {
         self.blank();
         let start = self.cursor.at().saturating_sub(1);
@@ -113,7 +113,7 @@ impl<'a> ShardingParser<'a> {
         rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or_default()
     }
 
-    /// What stands behind `word=`.
+    /// Parses the value of an attribute, after `word=`.
     fn attribute(
         &mut self,
         word: &str,
@@ -147,7 +147,7 @@ impl<'a> ShardingParser<'a> {
         Ok(())
     }
 
-    /// What a word without `=` says.
+    /// Applies a keyword without `=`.
     fn bare(
         &mut self,
         word: &str,
@@ -193,7 +193,7 @@ impl<'a> ShardingParser<'a> {
     }
 }
 
-/// A word that may stand once stands again.
+/// Reports a keyword that is repeated.
 fn once(is_first: bool, word: &str, span: &Span) -> Result<(), NotationFault> {
     if is_first {
         return Ok(());
@@ -209,7 +209,7 @@ fn unknown(word: &str, span: &Span) -> NotationFault {
         .help(format!("it begins with {WORDS}"))
 }
 
-/// What all words together say; `span` is all of them.
+/// Combines all keywords and attributes; `span` is the whole sharding.
 fn placement(said: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
     let Some((word, whole)) = said.whole else { return in_tiles(said, span) };
     let also = said.tiles.map(|tiles| tiles.span);

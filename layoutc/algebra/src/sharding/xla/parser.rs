@@ -1,4 +1,4 @@
-//! What the forms of XLA's texts have in common: blanks, comments, numbers, lists.
+//! Elements common to XLA's forms: blanks, comments, numbers, lists.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,19 +8,19 @@ use crate::notation::cursor::Cursor;
 use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 
-/// How many axes a tensor or a mesh may have.
+/// Maximum number of axes of a tensor or a mesh.
 pub(super) const AXES: usize = 64;
 
-/// A number from 0, and its place.
+/// A non-negative number, with its span.
 pub(super) type SpannedInt = (i64, Span);
 
-/// A place in a text.
+/// Parser of XLA's sharding texts.
 pub(super) struct ShardingParser<'a> {
     pub(super) cursor: Cursor<'a>,
 }
 
 impl<'a> ShardingParser<'a> {
-    /// White space and comments.
+    /// Skips white space and comments.
     pub(super) fn blank(&mut self) {
         loop {
             self.cursor.skip_blanks();
@@ -40,7 +40,7 @@ impl<'a> ShardingParser<'a> {
         }
     }
 
-    /// What is next behind blanks.
+    /// Next character after blanks.
     pub(super) fn peek(&mut self) -> Option<char> {
         self.blank();
         self.cursor.peek()
@@ -56,13 +56,13 @@ impl<'a> ShardingParser<'a> {
         self.cursor.eat(word)
     }
 
-    /// A word, and the place of it; with `=` right behind it, it is a name of an attribute.
+    /// Takes an identifier, empty if there is none.
     pub(super) fn word(&mut self) -> (&'a str, Span) {
         self.blank();
         self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// A number from 0.
+    /// Parses a non-negative number.
     pub(super) fn number(&mut self, what: &str) -> Result<SpannedInt, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -91,7 +91,7 @@ impl<'a> ShardingParser<'a> {
         Ok((value, span))
     }
 
-    /// What is between commas, up to `close`, which is taken; `open` was taken.
+    /// Parses entries separated by commas, including `close`; `open` is already consumed.
     pub(super) fn list<T>(
         &mut self,
         close: &str,
@@ -110,7 +110,7 @@ impl<'a> ShardingParser<'a> {
         }
     }
 
-    /// `metadata={op_name="x"}` behind its `=`: it says nothing of the sharding.
+    /// Skips the braces of `metadata={op_name="x"}`, which does not affect the sharding.
     pub(super) fn metadata(&mut self) -> Result<(), NotationFault> {
         self.expect("{")?;
         let mut depth = 1_usize;
@@ -126,7 +126,7 @@ impl<'a> ShardingParser<'a> {
         Ok(())
     }
 
-    /// The rest of a string in quotes.
+    /// Skips the rest of a quoted string.
     fn string(&mut self, quote: char) -> Result<(), NotationFault> {
         loop {
             match self.cursor.next() {
@@ -141,7 +141,7 @@ impl<'a> ShardingParser<'a> {
     }
 }
 
-/// No more than [`AXES`] of what is at `span`.
+/// Reports more than [`AXES`] entries at `span`.
 pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), NotationFault> {
     if count <= AXES {
         return Ok(());
@@ -151,7 +151,7 @@ pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), NotationF
         .help("write fewer"))
 }
 
-/// The product of sizes from 1.
+/// Product of positive sizes; reports an overflow.
 pub(super) fn product(
     sizes: impl IntoIterator<Item = i64>,
     span: &Span,

@@ -1,4 +1,4 @@
-//! XLA's own print of a sharding.
+//! Printing of shardings, as XLA prints them.
 
 use core::fmt::{self, Display, Formatter, Write};
 
@@ -9,7 +9,7 @@ use crate::sharding::placement::{
     DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, TiledSharding,
 };
 
-/// How often XLA numbers the elements of a tuple.
+/// Interval of the index comments that XLA prints in a tuple.
 const NUMBERED: usize = 5;
 
 impl Display for ShardingText {
@@ -120,7 +120,7 @@ fn write_named(named: &NamedSharding, f: &mut Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// The one word for a tensor that nothing cuts.
+/// Keyword of a tensor that no mesh axis shards.
 fn whole(named: &NamedSharding) -> Option<&'static str> {
     if !named.cuts.is_empty() {
         return None;
@@ -167,7 +167,7 @@ impl Display for DisplayAxisSharding<'_> {
     }
 }
 
-/// `'a'`, or `'b':(1)2` for a part of an axis.
+/// `'a'`, or `'b':(1)2` for a sub-axis.
 struct DisplayAxisRef<'a> {
     mesh: &'a Mesh,
     part: AxisRef,

@@ -1,4 +1,4 @@
-//! The devices of tiles: `[4,2]<=[2,2,2]T(2,1,0)`, or `[2,2]0,1,2,3`.
+//! Parser of tiles and their devices: `[4,2]<=[2,2,2]T(2,1,0)`, or `[2,2]0,1,2,3`.
 
 use alloc::format;
 use alloc::vec;
@@ -10,19 +10,17 @@ use crate::parse::Span;
 use crate::sharding::iota::IotaOrder;
 use crate::sharding::order::DeviceOrder;
 
-/// Tiles and their devices, which fit each other.
+/// Tiles, and as many devices as tiles.
 pub(super) struct TileAssignment {
-    /// How many tiles each axis has; the last ones may be subgroups.
+    /// Number of tiles of each axis; the trailing ones may be subgroups.
     pub(super) counts: Vec<i64>,
-    /// Where they stand.
     pub(super) counts_span: Span,
     pub(super) order: DeviceOrder,
-    /// All of it.
     pub(super) span: Span,
 }
 
 impl ShardingParser<'_> {
-    /// Behind `devices=`.
+    /// Parses the value of `devices=`.
     pub(super) fn tiles(&mut self) -> Result<TileAssignment, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -44,7 +42,7 @@ impl ShardingParser<'_> {
         Ok(TileAssignment { counts, counts_span, order, span: start..self.cursor.at() })
     }
 
-    /// `2,2,2]T(2,1,0)` behind its bracket, for `count` of `many`.
+    /// Parses `2,2,2]T(2,1,0)` after its bracket, for `count` of `many`.
     pub(super) fn iota(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         let start = self.cursor.at() - 1;
         let sizes = self.list("]", |parser| parser.size("devices"))?;
@@ -82,7 +80,7 @@ impl ShardingParser<'_> {
         })
     }
 
-    /// `T(2,1,0)`.
+    /// Parses `T(2,1,0)`.
     fn transpose(&mut self, rank: usize, sizes: &Span) -> Result<Vec<usize>, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -123,7 +121,7 @@ impl ShardingParser<'_> {
         Ok(places)
     }
 
-    /// `0,1,2,3`, each device of `count` once.
+    /// Parses `0,1,2,3`: a permutation of `0..count`.
     pub(super) fn devices(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         self.blank();
         let start = self.cursor.at();
