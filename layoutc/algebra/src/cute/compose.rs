@@ -39,7 +39,7 @@ pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError>
 /// A after a tiler: mode by mode if the tiler has modes.
 ///
 /// # Errors
-/// Those of [`compose`], and [`CuteError::Rank`].
+/// Errors of [`compose`], and [`CuteError::Rank`].
 pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteError> {
     match tiler {
         Tiler::Whole(b) => compose(a, b),

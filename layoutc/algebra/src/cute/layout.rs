@@ -89,7 +89,7 @@ impl CuteLayout {
     /// Creates a layout of a flat list of modes, the first one fastest; a single mode is not nested in a list.
     ///
     /// # Errors
-    /// Those of [`CuteLayout::new`].
+    /// Errors of [`CuteLayout::new`].
     pub fn of_modes(modes: &[CuteMode]) -> Result<Self, CuteError> {
         Self::from_node(ModeTree::of(modes))
     }

@@ -81,7 +81,7 @@ impl CuteLayoutText {
     /// Layout with swizzle and offset.
     ///
     /// # Errors
-    /// Those of [`CuteLayoutText::layout`].
+    /// Errors of [`CuteLayoutText::layout`].
     pub fn swizzled(&self) -> Result<SwizzledLayout, NotationFault> {
         let swizzle = self.swizzle.as_ref().map(|(swizzle, _)| *swizzle);
         Ok(SwizzledLayout { swizzle, offset: self.offset, layout: self.layout()? })
@@ -103,7 +103,7 @@ pub fn parse(text: &str) -> Result<CuteLayoutText, NotationFault> {
 /// Parses a layout without a swizzle.
 ///
 /// # Errors
-/// Those of [`parse`]; a swizzle is [`NotationFaultKind::Unsupported`].
+/// Errors of [`parse`]; a swizzle is [`NotationFaultKind::Unsupported`].
 pub fn parse_layout(text: &str) -> Result<CuteLayout, NotationFault> {
     plain(&parse(text)?)
 }
@@ -111,7 +111,7 @@ pub fn parse_layout(text: &str) -> Result<CuteLayout, NotationFault> {
 /// Parses a shape: extents at least 1.
 ///
 /// # Errors
-/// Those of [`parse`].
+/// Errors of [`parse`].
 pub fn parse_shape(text: &str) -> Result<SpannedTuple, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -125,7 +125,7 @@ pub fn parse_shape(text: &str) -> Result<SpannedTuple, NotationFault> {
 /// Parses a swizzle: `S<3,4,3>`.
 ///
 /// # Errors
-/// Those of [`parse`].
+/// Errors of [`parse`].
 pub fn parse_swizzle(text: &str) -> Result<Swizzle, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -140,7 +140,7 @@ pub fn parse_swizzle(text: &str) -> Result<Swizzle, NotationFault> {
 /// Parses a layout, or `[l0;l1;_]` with one tiler per mode; `_` leaves its mode unchanged.
 ///
 /// # Errors
-/// Those of [`parse_layout`].
+/// Errors of [`parse_layout`].
 pub fn parse_tiler(text: &str) -> Result<Tiler, NotationFault> {
     let mut cursor = Cursor::new(text);
     let tiler = tiler(&mut cursor, 0)?;

@@ -1,4 +1,4 @@
-//! The axes that a text says by itself: for a text without a tensor.
+//! Axes that a text implies, for use without a tensor.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -7,44 +7,44 @@ use super::{
     Notation, NotationFault, cute, einops, glow, mdspan, mlir, numpy, onednn, triton, tvm, xla,
 };
 
-/// What a text says of its axes.
+/// Axes implied by a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationAxes {
-    /// How many there are; `None`: as many as the tensor has.
+    /// Number of axes; `None` if the text fits any number.
     pub rank: Option<usize>,
-    /// What they are called; empty where the text has no names.
+    /// Names of the axes; empty if the text has none.
     pub names: Vec<String>,
-    /// Their extents, by axis, where the text has them; empty where it has none.
+    /// Extents by axis, as far as the text fixes them; empty if it fixes none.
     pub extents: Vec<Option<i128>>,
-    /// Whether the text is good for other extents that are known only at run time.
+    /// True if the text is valid for other extents, and for symbolic ones.
     pub any_extents: bool,
-    /// What every extent is a multiple of, by axis; empty: of 1.
+    /// Required divisor of each extent; empty: none.
     pub multiples: Vec<i128>,
-    /// The element type in a manifest's words, where the text has one.
+    /// Element type, as manifests name it, if the text has one.
     pub dtype: Option<&'static str>,
 }
 
 impl NotationAxes {
-    /// These names, and any extents.
+    /// Named axes of any extents.
     fn named(names: Vec<String>) -> Self {
         Self { rank: Some(names.len()), names, any_extents: true, ..Self::default() }
     }
 
-    /// So many axes, whose extents are to be known.
+    /// A fixed number of axes, whose extents must be known.
     fn strides(rank: usize) -> Self {
         Self { rank: Some(rank), ..Self::default() }
     }
 
-    /// As many axes as there are, of any extents.
+    /// Any number of axes, of any extents.
     fn order() -> Self {
         Self { any_extents: true, ..Self::default() }
     }
 }
 
-/// What a text says of its axes. `sizes` are the sizes that stand beside it, by name.
+/// Axes that a text implies. `sizes` are the named sizes that accompany it.
 ///
 /// # Errors
-/// [`NotationFault`] where the text is at fault, tensor or not.
+/// [`NotationFault`] of the text itself, independent of a tensor.
 pub fn notation_axes(
     notation: Notation,
     text: &str,

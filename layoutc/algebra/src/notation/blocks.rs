@@ -1,4 +1,4 @@
-//! What letter notations share: storage axes that are runs of an axis' digits.
+//! Storage axes of letter notations: chunks of an axis' mixed radix digits.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -9,19 +9,19 @@ use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::Axis;
 use crate::map::{IndexMap, MapItem, unique};
 
-/// A run of an axis' digits: `axis // div`, below `modulus` if there is one.
+/// A digit of an axis: `axis // div % modulus`, or `axis // div` without a modulus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisBlock {
-    /// The axis, by position.
+    /// Position of the axis.
     pub(super) axis: usize,
-    /// What stands below it in the axis.
+    /// Weight of the digit.
     pub(super) div: i128,
-    /// Its extent; `None`: it is the axis' highest piece.
+    /// Extent of the digit; `None` for the most significant one.
     pub(super) modulus: Option<i128>,
 }
 
 impl AxisBlock {
-    /// A whole axis.
+    /// The whole axis, as one digit.
     pub(super) fn whole(axis: usize) -> Self {
         Self { axis, div: 1, modulus: None }
     }
@@ -37,7 +37,7 @@ impl AxisBlock {
         }
     }
 
-    /// How many values it has; the last of a highest piece may be beyond the axis.
+    /// Number of values. The most significant digit is rounded up: its last value may be partly beyond the axis.
     fn extent(&self, axes: &[Axis]) -> Result<Expr, ExprError> {
         if let Some(modulus) = self.modulus {
             return Ok(Expr::constant(modulus));
@@ -60,7 +60,7 @@ impl AxisBlock {
     }
 }
 
-/// The map whose storage axes are these; each is made of pieces, major to minor. One without pieces has the extent 1.
+/// Map to storage axes, each linearized from its digits, major to minor. Without digits its extent is 1.
 pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, ExprError> {
     let mut taken = BTreeSet::new();
     let mut items = Vec::new();
@@ -88,9 +88,11 @@ pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, Ex
     Ok(IndexMap { items, separators: Vec::new() })
 }
 
-/// Blocks as letters write them, major to minor: an axis with its factor, or without one for the highest part.
+/// Digits for blocks as letters write them, major to minor: (axis, factor), without a factor for the most significant
+/// digit. `None` beyond 64 bits.
 ///
-/// Each block stands above the later ones of its axis, and the highest part above all of them, wherever it is written.
+/// The weight of a block is the product of the later factors of its axis; the most significant digit is above all of
+/// them, regardless of its position.
 pub(super) fn pieces(blocks: &[(usize, Option<i128>)]) -> Option<Vec<AxisBlock>> {
     let mut pieces = Vec::new();
     for (k, (axis, factor)) in blocks.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Reading a text from its start to its end.
+//! Sequential reader of a text.
 
 use alloc::format;
 
 use super::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 
-/// A place in a text.
+/// Read position in a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -13,27 +13,26 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// At the start.
     pub(crate) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
-    /// How many bytes were read.
+    /// Offset in bytes.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// What is not read yet.
+    /// Unread text.
     pub(crate) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The next character.
+    /// Next character.
     pub(crate) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// Takes the next character.
+    /// Consumes the next character.
     pub(crate) fn next(&mut self) -> Option<(char, Span)> {
         let c = self.peek()?;
         let start = self.at;
@@ -41,14 +40,14 @@ impl<'a> Cursor<'a> {
         Some((c, start..self.at))
     }
 
-    /// Takes white space.
+    /// Consumes white space.
     pub(crate) fn skip_blanks(&mut self) {
         while self.peek().is_some_and(char::is_whitespace) {
             self.next();
         }
     }
 
-    /// Takes `word` if it is next.
+    /// Consumes `word` if it is next.
     pub(crate) fn eat(&mut self, word: &str) -> bool {
         let is_next = self.rest().starts_with(word);
         if is_next {
@@ -57,7 +56,7 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    /// Takes characters as long as `test` holds.
+    /// Consumes characters that satisfy `test`.
     pub(crate) fn take_while(&mut self, test: impl Fn(char) -> bool) -> (&'a str, Span) {
         let start = self.at;
         while self.peek().is_some_and(&test) {
@@ -66,7 +65,7 @@ impl<'a> Cursor<'a> {
         (self.text.get(start..self.at).unwrap_or_default(), start..self.at)
     }
 
-    /// Takes an integer of decimal digits; `None` where there is none.
+    /// Consumes a decimal integer; `None` if there is none.
     pub(crate) fn number(&mut self) -> Result<Option<(i128, Span)>, NotationFault> {
         let (digits, span) = self.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() {
@@ -82,12 +81,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes `word`, or says that it is missing.
+    /// Consumes `word`, or reports it as missing.
     pub(crate) fn expect(&mut self, word: &str) -> Result<(), NotationFault> {
         if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
-    /// Takes an integer, or says that it is missing.
+    /// Consumes an integer, or reports `what` as missing.
     pub(crate) fn expect_number(&mut self, what: &str) -> Result<(i128, Span), NotationFault> {
         match self.number()? {
             Some(number) => Ok(number),
@@ -95,12 +94,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Nothing may follow.
+    /// Reports unread text.
     pub(crate) fn expect_end(&mut self) -> Result<(), NotationFault> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.expected("the end of the text")) }
     }
 
-    /// The fault of what is next, where `what` should be.
+    /// Fault at the current position, where `what` is expected.
     pub(crate) fn expected(&self, what: &str) -> NotationFault {
         match self.peek() {
             Some(c) => {
@@ -124,7 +123,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The start of a long word.
+/// Truncates a long word for a message.
 fn short(word: &str) -> alloc::string::String {
     let mut shown: alloc::string::String = word.chars().take(24).collect();
     if word.chars().nth(24).is_some() {

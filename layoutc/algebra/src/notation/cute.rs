@@ -1,8 +1,8 @@
-//! CuTe's layouts: `((4,2),8):((1,32),4)`, one top-level mode for each axis.
+//! CuTe's layouts: `((4,2),8):((1,32),4)`, one top-level mode per axis.
 //!
-//! Source: CUTLASS, CuTe layouts. A mode is cut into sub-modes, the first one the fastest, each with its stride in
-//! elements; C++ puts `_` before what is known at compile time. A mode may be larger than its axis (CuTe predicates
-//! what is beyond), and not smaller. A swizzle turns the offset, and rounds the size up where an offset would leave it.
+//! Source: CUTLASS, CuTe layouts. A mode has sub-modes, the first one fastest, each with its stride in elements; C++
+//! prefixes compile-time values with `_`. A mode may exceed its axis (CuTe predicates the excess), but not be smaller.
+//! A swizzle permutes the offsets, and rounds the size up if an offset would exceed it.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -14,7 +14,7 @@ use crate::build::LayoutBuilder;
 use crate::cute::{CuteLayoutText, SpannedTuple, parse};
 use crate::expr::Expr;
 
-/// Lays the axes out as the layout says.
+/// Applies the strides and the swizzle of the layout.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -80,7 +80,7 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// The extents of the axes that a layout is for: one top-level mode each.
+/// Extents of the axes: the size of each top-level mode.
 pub(super) fn extents(text: &str) -> Result<Vec<i128>, NotationFault> {
     let modes = match parse(text)?.shape {
         SpannedTuple::List(modes, _) => modes,

@@ -1,8 +1,7 @@
-//! einops' patterns: `b (c c16) h w -> b c h w c16`, with `c16=16` beside it.
+//! einops' patterns: `b (c c16) h w -> b c h w c16`, with `c16=16`.
 //!
-//! Source: einops, rearrange. The left side takes the axes apart, the right side puts the parts together; in a group
-//! the first part is the major one, and at most one part of a group has no size of its own. Nothing is padded: a size
-//! divides its axis.
+//! Source: einops, rearrange. The left side delinearizes the axes, the right side linearizes the parts; within a group
+//! the first part is major, and at most one part has no size. There is no padding: sizes divide their axis.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,13 +14,13 @@ use crate::build::LayoutBuilder;
 use crate::layout::Axis;
 use crate::parse::Span;
 
-/// What stands for all axes that are not named.
+/// Ellipsis for all axes that are not named.
 const REST: &str = "...";
 
-/// The way out where one side has what the other lacks.
+/// Help for a part that only one side has.
 const BOTH_SIDES: &str = "write it on both sides, or on none";
 
-/// The way out where `...` stands twice.
+/// Help for a repeated ellipsis.
 const ONE_REST: &str = "write it once: it is all the axes that are not named";
 
 /// One axis of a side.
@@ -33,10 +32,10 @@ enum EinopsAxis {
     Ellipsis(Span),
 }
 
-/// A name with what it stands for; `...` is without a name.
+/// Digits that a name stands for; `None` for the ellipsis.
 type NamedBlocks = Vec<(Option<String>, Vec<AxisBlock>)>;
 
-/// Lays the axes out as the pattern says.
+/// Applies the map of the pattern.
 pub(super) fn apply(
     text: &str,
     sizes: &[(String, i128)],
@@ -130,15 +129,15 @@ pub(super) fn apply(
 /// An axis of the left side.
 #[derive(Debug)]
 pub(super) struct EinopsInput {
-    /// What it is called: as its part without a size.
+    /// Name of its part without a size, else of its first part.
     pub(super) name: String,
-    /// What its extent is a multiple of.
+    /// Product of the known sizes, which divides the extent.
     pub(super) multiple: i128,
-    /// Whether that is its extent.
+    /// True if `multiple` is the extent.
     pub(super) is_whole: bool,
 }
 
-/// The axes of the left side; `None` where `...` stands for some.
+/// Axes of the left side; `None` if it has an ellipsis.
 pub(super) fn axes(
     text: &str,
     sizes: &[(String, i128)],
@@ -168,7 +167,7 @@ fn names(dims: &[EinopsAxis]) -> impl Iterator<Item = &(String, Span)> {
     })
 }
 
-/// What stands before and behind `->`.
+/// Splits the pattern at `->`.
 fn sides(text: &str) -> Result<(&str, &str), NotationFault> {
     text.split_once("->").ok_or_else(|| {
         let message = "a pattern has two sides, with `->` between them";
@@ -180,7 +179,7 @@ fn sides(text: &str) -> Result<(&str, &str), NotationFault> {
     })
 }
 
-/// One side; `start` is where it begins in the whole text.
+/// Parses a side; `start` is its offset in the text.
 fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
     let shift = |mut fault: NotationFault| {
         fault.span = fault.span.start + start..fault.span.end + start;
@@ -234,7 +233,7 @@ fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
     }
 }
 
-/// A name, or `1`, which is none.
+/// Parses a name, or `1`, which has none.
 fn name(
     cursor: &mut Cursor<'_>,
     seen: &mut Vec<String>,
@@ -266,7 +265,7 @@ fn name(
     Ok(Some((name.to_string(), span)))
 }
 
-/// What every name of the left side stands for.
+/// Digits of each name of the left side.
 fn decompose_axes(
     dims: &[EinopsAxis],
     sizes: &[(String, i128)],
@@ -341,7 +340,7 @@ fn decompose_group(
         let fault = NotationFault::new(NotationFaultKind::Axes, span, message);
         return Err(fault.help("einops pads nothing; `split` and `tile` do"));
     }
-    // From the minor end; what stands above a part without a size needs the size of that part.
+    // From the minor end: the weight of a part needs the sizes of all parts after it.
     let rest = extent_value.map(|extent| extent / known);
     let mut div = Some(1_i128);
     let mut own = Vec::new();

@@ -1,7 +1,7 @@
-//! C++'s mdspan layouts: `layout_right`, `layout_left`, `layout_stride<12, 1>`, `layout_right_padded<4>`.
+//! C++ mdspan layouts: `layout_right`, `layout_left`, `layout_stride<12, 1>`, `layout_right_padded<4>`.
 //!
-//! Source: C++23 and C++26, [mdspan.layout]. The padded ones round the stride of the second fastest axis up to a
-//! multiple, and a rank below 2 is not padded. The size is `required_span_size()`: it ends with the last element.
+//! Source: C++23 and C++26, [mdspan.layout]. Padded layouts round the stride of the second fastest axis up to a
+//! multiple; below rank 2 there is no padding. The size is `required_span_size()`: it ends at the last element.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use crate::expr::{BinOp, Expr, ExprError};
 use crate::map::{IndexMap, identity};
 use crate::parse::Span;
 
-/// Lays the axes out as the text says.
+/// Applies the order or the strides.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -64,15 +64,15 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Which axis has stride 1.
+/// Axis of stride 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UnitStrideAxis {
     First,
     Last,
 }
 
-/// Element strides of the current axes: 1, the fastest extent rounded up to `multiple`, and that times the extents
-/// between. `layout_left_padded<4>` of 3 by 5 by 2 has 1, 4, 20.
+/// Strides of a padded layout: 1, the fastest extent rounded up to `multiple`, then products with the further extents.
+/// `layout_left_padded<4>` of shape [3, 5, 2] has the strides 1, 4, 20.
 fn padded_strides(
     builder: &LayoutBuilder,
     fastest: UnitStrideAxis,
@@ -107,7 +107,7 @@ fn rounded_up(extent: &Expr, multiple: i128) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Mul, &Expr::binary(BinOp::FloorDiv, &up, &whole)?, &whole)
 }
 
-/// How many axes the text is for; `None`: any number.
+/// Number of axes of the text; `None` if it fits any number.
 pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     let mut cursor = Cursor::new(text.trim());
     let (name, _) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -115,7 +115,7 @@ pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     Ok((name == "layout_stride").then_some(values.len()))
 }
 
-/// `<12, 1>`, or nothing.
+/// Parses `<12, 1>`, or nothing.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<(i128, Span)>, NotationFault> {
     let mut values = Vec::new();
     if cursor.rest().starts_with("::") {

@@ -1,7 +1,8 @@
 //! MLIR's memory layouts: `affine_map<(d0, d1) -> (d0 floordiv 4, d1, d0 mod 4)>`, `strided<[8, 1]>`.
 //!
 //! Source: MLIR, affine maps and the strided layout attribute. The results of a map are the storage axes, row-major, as
-//! -normalize-memrefs makes them; MLIR takes maps under which elements collide. An offset moves the first element.
+//! in -normalize-memrefs. MLIR accepts maps that are not injective. An offset, which moves the first element, is not
+//! supported.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -16,10 +17,10 @@ use crate::layout::Axis;
 use crate::map::{IndexMap, MapItem, unique};
 use crate::parse::Span;
 
-/// How deep parentheses may nest.
+/// Maximum nesting depth of parentheses.
 const MAX_DEPTH: usize = 256;
 
-/// Lays the axes out as the text says.
+/// Applies the map or the strides.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -79,7 +80,7 @@ fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), NotationFault> {
     cursor.expect(word)
 }
 
-/// The dimensions' names, and whether they may have any extents: of strides, there are as many and they may not.
+/// Names of the dimensions, and true if they may have any extents, which a strided layout does not allow.
 pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -93,7 +94,7 @@ pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFaul
     Ok((names(&mut cursor)?, true))
 }
 
-/// The text of axes without gaps: `strided<[8, 1]>`.
+/// Strided layout of a dense row-major tensor: `strided<[8, 1]>`.
 fn dense(axes: &[Axis]) -> Option<String> {
     let mut strides = Vec::new();
     let mut next = 1_i128;
@@ -105,7 +106,7 @@ fn dense(axes: &[Axis]) -> Option<String> {
     Some(format!("strided<[{}]>", strides.join(", ")))
 }
 
-/// `<[8, 1]>`, `<[8, 1], offset: 0>`.
+/// Parses `<[8, 1]>` or `<[8, 1], offset: 0>`.
 fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, NotationFault> {
     blank(cursor, "<")?;
     blank(cursor, "[")?;
@@ -147,7 +148,7 @@ fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), NotationFa
     cursor.expect_number(what)
 }
 
-/// `(d0, d1)`.
+/// Parses `(d0, d1)`.
 fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, NotationFault> {
     blank(cursor, "(")?;
     let mut names: Vec<String> = Vec::new();
@@ -198,7 +199,7 @@ fn results(cursor: &mut Cursor<'_>, names: &[String]) -> Result<Vec<Expr>, Notat
     Ok(results)
 }
 
-/// The fault of an operator of other languages, with MLIR's own for it.
+/// Adds MLIR's operator as help to the fault of a C-style one.
 fn operators(fault: NotationFault, cursor: &Cursor<'_>) -> NotationFault {
     match cursor.peek() {
         Some('/') => fault.help("write a quotient as `d0 floordiv 4`"),
@@ -299,7 +300,7 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
     }
 }
 
-/// The name of a storage axis, as maps of the manifest have it.
+/// Name of a storage axis, as in the manifest's maps.
 fn derived(index: &Expr, axes: &[Axis], position: usize) -> String {
     let axis = |expr: &Expr| match expr.as_var() {
         Some(Var::Storage(k)) => usize::try_from(k).ok().and_then(|k| axes.get(k)),

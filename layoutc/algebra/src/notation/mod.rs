@@ -1,7 +1,7 @@
-//! Layouts as other tools write them, one file each: a text is parsed, and becomes steps of a [`LayoutBuilder`].
+//! Layout notations of other tools, one module each: parses a text into steps of a [`LayoutBuilder`].
 //!
-//! A text that its own tool would take and that means nothing, or something else than it says, is refused; what the
-//! tool itself does with it says the file of the notation.
+//! A text that its tool accepts is still an error if it has no meaning, or a meaning that differs from what is written;
+//! the module documents the tool's behavior.
 
 mod axes;
 mod blocks;
@@ -30,7 +30,7 @@ use crate::build::{BuildError, LayoutBuilder};
 use crate::layout::Axis;
 use crate::parse::Span;
 
-/// The notations.
+/// Layout notation of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the variants are the names of the tools")]
 pub enum Notation {
@@ -47,7 +47,7 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// All, in the order in which they are listed.
+    /// All notations, in the order of listings.
     pub const ALL: [Self; 10] = [
         Self::Tvm,
         Self::Xla,
@@ -61,7 +61,7 @@ impl Notation {
         Self::Triton,
     ];
 
-    /// The word for it in manifests and on the command line.
+    /// Keyword of the notation in manifests and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Tvm => "tvm",
@@ -77,7 +77,7 @@ impl Notation {
         }
     }
 
-    /// A text of the notation.
+    /// Example text.
     pub fn example(self) -> &'static str {
         match self {
             Self::Tvm => "NCHW16c",
@@ -93,41 +93,41 @@ impl Notation {
         }
     }
 
-    /// The notation that a word means.
+    /// Notation of a keyword.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|notation| notation.word() == word)
     }
 
-    /// Whether the text of the notation takes sizes by name beside it, as einops does.
+    /// True if a text of the notation is accompanied by named sizes, as in einops.
     pub fn takes_sizes(self) -> bool {
         self == Self::Einops
     }
 }
 
-/// What kind of fault a text has.
+/// Class of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotationFaultKind {
-    /// It is not of the notation's grammar.
+    /// The text does not match the grammar.
     Syntax,
-    /// It does not fit the tensor's axes.
+    /// The text does not fit the tensor's axes.
     Axes,
-    /// It is of the grammar and means nothing.
+    /// The text matches the grammar but has no meaning.
     Value,
-    /// It means something that layoutc does not lay out.
+    /// The text has a meaning that layoutc does not support.
     Unsupported,
 }
 
-/// What is wrong with a text, and where.
+/// A fault of a text, with its span.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct NotationFault {
-    /// Its kind.
+    /// Class of the fault.
     pub kind: NotationFaultKind,
-    /// In words.
+    /// Message for the user.
     pub message: String,
-    /// The bytes of the text at fault.
+    /// Byte range of the fault.
     pub span: Span,
-    /// A way out.
+    /// A change that works.
     pub help: Option<String>,
 }
 
@@ -141,7 +141,7 @@ impl NotationFault {
         self
     }
 
-    /// The same with a text of the notation, where it is one of grammar and has no other way out.
+    /// Adds an example of the notation as help to a syntax fault without help.
     #[must_use]
     pub fn or_example(self, notation: Notation) -> Self {
         if self.kind != NotationFaultKind::Syntax || self.help.is_some() {
@@ -151,13 +151,13 @@ impl NotationFault {
     }
 }
 
-/// Why a text cannot be applied.
+/// Reason that a text cannot be applied.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotationError {
-    /// The text is at fault.
+    /// A fault of the text.
     #[error(transparent)]
     Fault(#[from] NotationFault),
-    /// What it says cannot follow the steps before it.
+    /// The steps of the text cannot follow those already applied.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
@@ -174,30 +174,30 @@ impl From<crate::step::StepError> for NotationError {
     }
 }
 
-/// What is worth knowing of a text, and no fault.
+/// A note on a valid text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// Where, in bytes of the text.
+    /// Byte range of the note.
     pub span: Span,
-    /// What.
+    /// Message for the user.
     pub message: String,
-    /// What to do about it.
+    /// A change that works.
     pub help: String,
 }
 
-/// What a text says beside the map.
+/// Results of a text beside its steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationExtras {
-    /// Where the notation's own tool goes another way.
+    /// Notes on differences to the notation's own tool.
     pub remarks: Vec<Remark>,
-    /// The memory space, from 1: XLA's `S(n)`.
+    /// Memory space, from 1: XLA's `S(n)`.
     pub memory_space: Option<(Span, i128)>,
 }
 
-/// Applies `text` to the current axes. `sizes` are the sizes that stand beside the text, by name.
+/// Applies `text` to the current axes. `sizes` are the named sizes that accompany it.
 ///
 /// # Errors
-/// [`NotationError`]; after one the builder may hold a part of what the text says.
+/// [`NotationError`]; the builder may then contain some of the text's steps.
 pub fn apply(
     notation: Notation,
     text: &str,
@@ -222,8 +222,8 @@ pub fn apply(
     })
 }
 
-/// For each letter of a text, the axis that it means: by name, case ignored, if every letter names an axis; by position
-/// if none does. `letters` are distinct, case ignored.
+/// Position of the axis for each letter of a text: by name, ignoring case, if every letter names an axis; by position
+/// if none does. `letters` are distinct, ignoring case.
 fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let named = |letter: char| {
         axes.iter().position(|axis| {
@@ -250,7 +250,7 @@ fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, N
     Ok(found.into_iter().enumerate().map(|(k, axis)| axis.unwrap_or(k)).collect())
 }
 
-/// A text for another number of axes; `what` it has, one of them: `letter`.
+/// Fault of a text for a different number of axes; `what` is the noun that it has `given` of: `letter`.
 fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationFault {
     let names = axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
     let counted = |count: usize, one: &str, many: &str| match count {
@@ -266,7 +266,7 @@ fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationF
     fault.help(format!("write {wanted}, one for each axis"))
 }
 
-/// How an extent is shown in a message.
+/// Extent for a message.
 fn shown(axis: &Axis) -> String {
     axis.extent
         .as_const()

@@ -1,8 +1,8 @@
-//! oneDNN's tags: `aBcd16b`, `ABcd4b16a4b`.
+//! oneDNN's format tags: `aBcd16b`, `ABcd4b16a4b`.
 //!
-//! Source: oneDNN, format tags: the outer letters major to minor, upper case for an axis with blocks, then the blocks,
-//! the outermost first. An axis is padded to the product of its blocks. The letters mean axes by position: `a` is the
-//! first. The names by role, `nChw16c`, are tags with other letters.
+//! Source: oneDNN, format tags: first the outer letters, major to minor, in upper case if the axis has blocks; then the
+//! blocks, outermost first. An axis is padded to the product of its blocks. Letters are axes by position: `a` is the
+//! first. Names by role, such as `nChw16c`, are tags with other letters.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -12,13 +12,13 @@ use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, blo
 use crate::build::LayoutBuilder;
 use crate::parse::Span;
 
-/// oneDNN has no tensors of more axes.
+/// Maximum rank in oneDNN.
 const MAX_RANK: usize = 12;
 
-/// The letters by role, in the order of the axes that they mean: of activations, weights, and recurrent networks.
+/// Letters by role, in axis order: of activations, weights, and recurrent networks.
 const ROLES: &[&str] = &["ncdhw", "goidhw", "tnc", "ldnc", "ldigo", "x"];
 
-/// Lays the axes out as the tag says.
+/// Applies the map of the tag.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -45,15 +45,15 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// The letters of the axes, in the order of the axes.
+/// Letters of the axes, in axis order.
 pub(super) fn letters(text: &str) -> Result<Vec<char>, NotationFault> {
     let rank = parse(text)?.outer.len();
     Ok(letters_of(text).into_iter().take(rank).collect())
 }
 
-/// A tag: axes by position.
+/// A parsed tag; axes by position.
 struct FormatTag {
-    /// Whether the axis has blocks.
+    /// Axes in text order, with true for those with blocks.
     outer: Vec<(usize, bool)>,
     inner: Vec<(usize, i128)>,
 }
@@ -121,7 +121,7 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
     Ok(FormatTag { outer, inner })
 }
 
-/// What each axis is called in this tag: `a`, `b`, …, or by role where the letters are of one.
+/// Letters of the axes in this tag: `a`, `b`, …, or those of a role if all letters belong to one.
 fn letters_of(text: &str) -> Vec<char> {
     let own = |role: &str| {
         let is_used = |c: &char| text.chars().any(|used| used.eq_ignore_ascii_case(c));
@@ -131,7 +131,7 @@ fn letters_of(text: &str) -> Vec<char> {
     let written: Vec<char> = written.map(|c| c.to_ascii_lowercase()).collect();
     let is_of = |role: &&&str| !written.is_empty() && written.iter().all(|c| role.contains(*c));
     match ROLES.iter().find(is_of) {
-        // `a` is in no role.
+        // Unambiguous: no role has the letter `a`.
         Some(role) => own(role),
         None => ('a'..='l').take(MAX_RANK).collect(),
     }

@@ -1,9 +1,9 @@
 //! Triton's linear layouts: `{register: [[0, 1]], lane: [[0, 2], [1, 0]]} -> {dim0: 2, dim1: 4}`, or the lines that
 //! Triton prints.
 //!
-//! Source: Triton, `LinearLayout`: the image of each power of two of the input dimensions, all others by XOR. Sizes are
-//! powers of two. Triton's layouts lead from hardware to the tensor: where the outputs are the tensor's axes, the layout
-//! is turned round.
+//! Source: Triton, `LinearLayout`: gives the image of each power of two of the input dimensions; all other images are
+//! XORs. Sizes are powers of two. Triton's layouts map hardware indices to the tensor: if the outputs are the tensor's
+//! axes, the layout is inverted.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,10 +17,10 @@ use crate::layout::Axis;
 use crate::map::{IndexMap, MapItem};
 use crate::parse::Span;
 
-/// The most bits of all inputs, and of all outputs.
+/// Maximum total number of bits of the inputs, and of the outputs.
 const MAX_BITS: usize = 62;
 
-/// An input dimension: its name, and the image of each power of two, one number for each output.
+/// An input dimension: its name, and the image of each power of two, with one number per output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinearInput {
     name: String,
@@ -28,21 +28,21 @@ struct LinearInput {
     images: Vec<Vec<i128>>,
 }
 
-/// A linear layout.
+/// A linear layout over GF(2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinearLayout {
     inputs: Vec<LinearInput>,
-    /// The outputs' names and sizes; powers of two.
+    /// Names and sizes of the outputs; sizes are powers of two.
     outputs: Vec<(String, i128)>,
 }
 
-/// The inputs of a text with their sizes.
+/// Names and sizes of the inputs.
 pub(super) fn inputs(text: &str) -> Result<Vec<(String, Option<i128>)>, NotationFault> {
     let inputs = parse(text)?.inputs.into_iter();
     Ok(inputs.map(|input| (input.name, Some(1 << input.images.len()))).collect())
 }
 
-/// Lays the axes out as the text says.
+/// Applies the map of the layout, or of its inverse.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -75,7 +75,7 @@ fn position(axes: &[Axis], name: &str) -> Option<usize> {
     axes.iter().position(|axis| axis.name == name)
 }
 
-/// For each dimension the axis that it means: by name, or all by position.
+/// Axis of each dimension: by name, or all by position.
 fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>, NotationFault> {
     let fault =
         |message: String| NotationFault::new(NotationFaultKind::Axes, 0..text.len(), message);
@@ -102,7 +102,7 @@ fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>
     Ok(bound)
 }
 
-/// One item for each output: the XOR of the inputs' bits, moved to where their images are.
+/// Map with one item per output: the XOR of the inputs' bit segments, moved to their images.
 fn map(linear: &LinearLayout, bound: &[usize], axes: &[Axis]) -> Result<IndexMap, ExprError> {
     let mut items = Vec::new();
     for (k, (name, size)) in linear.outputs.iter().enumerate() {
@@ -130,7 +130,7 @@ fn map(linear: &LinearLayout, bound: &[usize], axes: &[Axis]) -> Result<IndexMap
     Ok(IndexMap { items, separators: Vec::new() })
 }
 
-/// Bits of an input that stand side by side in an output too.
+/// Consecutive bits of an input that are consecutive in an output too.
 struct BitSegment {
     input: usize,
     from: usize,
@@ -155,7 +155,7 @@ impl BitSegment {
     }
 }
 
-/// The runs of an output, the highest first.
+/// Bit segments of an output, most significant first.
 fn runs(linear: &LinearLayout, output: usize) -> Vec<BitSegment> {
     let mut runs: Vec<BitSegment> = Vec::new();
     for (input, of) in linear.inputs.iter().enumerate() {
@@ -178,7 +178,7 @@ fn runs(linear: &LinearLayout, output: usize) -> Vec<BitSegment> {
     runs
 }
 
-/// The layout that leads back, by elimination: a row is what some inputs' bits lead to together.
+/// Inverse of the layout, by Gauss-Jordan elimination over rows (image, XOR of input bits).
 fn inverse(linear: &LinearLayout, text: &str) -> Result<LinearLayout, NotationFault> {
     let refuse = |message: &str| {
         let fault = NotationFault::new(NotationFaultKind::Value, 0..text.len(), message);
@@ -216,12 +216,12 @@ fn inverse(linear: &LinearLayout, text: &str) -> Result<LinearLayout, NotationFa
     Ok(LinearLayout { inputs, outputs })
 }
 
-/// How many bits count a size.
+/// Number of bits of an index below `size`, a power of two.
 fn bits_of(size: i128) -> usize {
     usize::try_from(size.trailing_zeros()).unwrap_or(0)
 }
 
-/// Numbers of so many bits each as one, the first lowest.
+/// Concatenates numbers of the given widths, the first one lowest.
 fn pack_bits(numbers: &[i128], widths: &[usize]) -> i128 {
     let (mut whole, mut start) = (0, 0);
     for (number, width) in numbers.iter().zip(widths) {
@@ -231,7 +231,7 @@ fn pack_bits(numbers: &[i128], widths: &[usize]) -> i128 {
     whole
 }
 
-/// One number as numbers of so many bits each.
+/// Splits a number into fields of the given widths, the first one lowest.
 fn unpack_bits(mut whole: i128, widths: &[usize]) -> Vec<i128> {
     let mut numbers = Vec::new();
     for width in widths {
@@ -241,7 +241,7 @@ fn unpack_bits(mut whole: i128, widths: &[usize]) -> Vec<i128> {
     numbers
 }
 
-/// The layout that a text says.
+/// Parses a layout in either form.
 fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -291,7 +291,7 @@ fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     Ok(LinearLayout { inputs, outputs })
 }
 
-/// Outputs that nobody named, as small as their images allow.
+/// Sizes of unnamed outputs: the smallest that their images allow.
 fn smallest(inputs: &[LinearInput], count: usize) -> Vec<(String, i128)> {
     let size = |k: usize| {
         let images = inputs.iter().flat_map(|input| &input.images);
@@ -301,7 +301,7 @@ fn smallest(inputs: &[LinearInput], count: usize) -> Vec<(String, i128)> {
     (0..count).map(|k| (format!("dim{k}"), size(k))).collect()
 }
 
-/// `{register: [[0, 1], [0, 2]], lane: []}`
+/// Parses `{register: [[0, 1], [0, 2]], lane: []}`.
 fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<LinearInput>, NotationFault> {
     let mut inputs: Vec<LinearInput> = Vec::new();
     each(cursor, "{", "}", &mut |cursor| {
@@ -327,7 +327,7 @@ fn add(inputs: &mut Vec<LinearInput>, input: LinearInput) -> Result<(), Notation
     Ok(())
 }
 
-/// `-> {dim0: 16, dim1: 16}`, if it is there.
+/// Parses `-> {dim0: 16, dim1: 16}`, if present.
 fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>, NotationFault> {
     cursor.skip_blanks();
     if !cursor.eat("->") {
@@ -343,7 +343,7 @@ fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>,
     Ok(Some(outputs))
 }
 
-/// A size: a power of two.
+/// Parses a size, which must be a power of two.
 fn size(cursor: &mut Cursor<'_>) -> Result<i128, NotationFault> {
     cursor.skip_blanks();
     let (size, span) = cursor.expect_number("a size")?;
@@ -355,7 +355,7 @@ fn size(cursor: &mut Cursor<'_>) -> Result<i128, NotationFault> {
     Err(fault.help("linear layouts have powers of two alone; write the map: `map \"…\"`"))
 }
 
-/// `open item, item close`, a comma at the end allowed.
+/// Parses a list `open item, item close`; allows a trailing comma.
 fn each(
     cursor: &mut Cursor<'_>,
     open: &str,
@@ -380,7 +380,7 @@ fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), NotationFault> {
     cursor.expect(word)
 }
 
-/// A name, in quotes or not.
+/// Parses a name, optionally in quotes.
 fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), NotationFault> {
     cursor.skip_blanks();
     let quote = ["'", "\""].into_iter().find(|quote| cursor.eat(quote));
@@ -395,7 +395,7 @@ fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), NotationFault> {
     Ok((name, span))
 }
 
-/// `[0, 1]` or `(0, 1)`.
+/// Parses `[0, 1]` or `(0, 1)`.
 fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, NotationFault> {
     let mut image = Vec::new();
     cursor.skip_blanks();
@@ -408,10 +408,10 @@ fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, NotationFault> {
     Ok(image)
 }
 
-/// What a text says of inputs and outputs.
+/// Inputs, and the outputs if they are named.
 type LinearDims = (Vec<LinearInput>, Option<Vec<(String, i128)>>);
 
-/// `- lane=1 -> (0, 2)` line by line, and `where out dims are: [dim0 (size 16), dim1 (size 16)]`.
+/// Parses lines `- lane=1 -> (0, 2)`, and `where out dims are: [dim0 (size 16), dim1 (size 16)]`.
 fn lines(cursor: &mut Cursor<'_>) -> Result<LinearDims, NotationFault> {
     let mut inputs: Vec<LinearInput> = Vec::new();
     loop {

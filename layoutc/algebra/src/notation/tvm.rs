@@ -1,9 +1,9 @@
-//! TVM's letters: `NCHW16c`, `OHWI[4o4i]`.
+//! TVM's layout letters: `NCHW16c`, `OHWI[4o4i]`.
 //!
-//! Source: TVM, `s_tir/data_layout.cc`. An upper-case letter is an axis, `16c` a block of 16 of axis C, `[4o4i]` one
-//! storage axis of 16 made of two blocks, the first one major. TVM pads to whole blocks without a word, as here; it
-//! maps packed blocks of unequal factors out of range, which is mended here. A letter that stands twice and digits at
-//! the end pass there, and are refused here.
+//! Source: TVM, `s_tir/data_layout.cc`. An upper-case letter is an axis, `16c` a block of 16 of axis C, `[4o4i]` a
+//! storage axis of extent 16 that packs two blocks, major first. Like TVM, pads to whole blocks. Unlike TVM, maps
+//! packed blocks of unequal factors correctly (TVM's index leaves the tensor), and rejects repeated letters and
+//! trailing digits.
 
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +25,7 @@ struct TvmLetter {
     span: Span,
 }
 
-/// Lays the axes out as the letters say.
+/// Applies the map of the letters.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -61,7 +61,7 @@ pub(super) fn apply(
     Ok(NotationExtras { remarks, ..NotationExtras::default() })
 }
 
-/// What TVM makes of packed blocks of unequal factors.
+/// Remark on TVM's inverse map for packed blocks of unequal factors, if there are any.
 fn unequal_factors_remark(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     let (first, last) = (packed.first()?, packed.last()?);
     if packed.iter().all(|letter| letter.factor == first.factor) {
@@ -78,13 +78,13 @@ fn unequal_factors_remark(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     })
 }
 
-/// The letters of the axes, in the order of the text.
+/// Letters of the axes, in text order.
 pub(super) fn letters(text: &str) -> Result<Vec<char>, NotationFault> {
     let primal = |letter: &TvmLetter| letter.factor.is_none().then_some(letter.name);
     Ok(parse(text)?.iter().flatten().filter_map(primal).collect())
 }
 
-/// The storage axes, each as its letters.
+/// Letters of each storage axis.
 fn parse(text: &str) -> Result<Vec<Vec<TvmLetter>>, NotationFault> {
     let mut cursor = Cursor::new(text);
     if text.is_empty() {
@@ -120,7 +120,7 @@ fn parse(text: &str) -> Result<Vec<Vec<TvmLetter>>, NotationFault> {
     Ok(dims)
 }
 
-/// `16c`.
+/// Parses `16c`.
 fn block(cursor: &mut Cursor<'_>) -> Result<TvmLetter, NotationFault> {
     let start = cursor.at();
     let Some((factor, digits)) = cursor.number()? else {
@@ -155,7 +155,7 @@ fn block(cursor: &mut Cursor<'_>) -> Result<TvmLetter, NotationFault> {
     }
 }
 
-/// The text with capitals for the letters that are no blocks: `NC4c` for `nc4c`.
+/// Capitalizes the letters that are not blocks: `NC4c` for `nc4c`.
 fn with_capitals(text: &str) -> String {
     let mut before = ' ';
     let capital = |c: char| {

@@ -39,7 +39,7 @@ pub struct AxisSharding {
 
 /// Sharding of a tensor on a mesh.
 ///
-/// Those of [`super::xla::parse`] and [`NamedSharding::of_tiled`] are valid: sub-axes divide their axes, and no two
+/// [`super::xla::parse`] and [`NamedSharding::of_tiled`] return valid ones: sub-axes divide their axes, and no two
 /// overlap.
 ///
 /// Source: XLA, `NamedSharding` in `named_sharding.h`, `Mesh` and `AxisRef` in `mesh_and_axis.h`.

@@ -64,7 +64,7 @@ impl DeviceOrder {
     /// end at tile boundaries, as in XLA.
     ///
     /// # Errors
-    /// Those of [`DeviceOrder::list`].
+    /// Errors of [`DeviceOrder::list`].
     pub(super) fn transposed(
         &self,
         counts: &[i64],
@@ -102,7 +102,7 @@ impl DeviceOrder {
     /// Sorts the devices of each chunk of `group`. An iota stays one if its digits end at chunk boundaries, as in XLA.
     ///
     /// # Errors
-    /// Those of [`DeviceOrder::list`].
+    /// Errors of [`DeviceOrder::list`].
     pub(super) fn grouped(&self, group: i64) -> Result<Self, ShardingInexpressible> {
         if let Self::Iota(iota) = self
             && let Some(sorted) = grouped(iota, group)

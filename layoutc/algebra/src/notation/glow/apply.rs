@@ -1,4 +1,4 @@
-//! A string as a step of a builder.
+//! Conversion of a layout string to steps of a builder.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,7 +13,7 @@ use crate::build::LayoutBuilder;
 use crate::map::{IndexMap, identity};
 use crate::parse::Span;
 
-/// Lays the axes out in the order of the letters, aligned as they say.
+/// Permutes the axes to the order of the letters and aligns them.
 pub(in crate::notation) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -64,7 +64,7 @@ pub(in crate::notation) fn apply(
     })
 }
 
-/// The axes of a string with `*`: letters by name, each `*` the axis at its place.
+/// Positions of the axes of a string with `*`: letters by name, `*` by position.
 fn any_order(dims: &[SpannedAxis], builder: &LayoutBuilder) -> Result<Vec<usize>, NotationFault> {
     let axes = builder.axes();
     let mut order = Vec::new();

@@ -1,4 +1,4 @@
-//! Changing what a string says of an axis. What is set stands behind what the axis has already, as Glow puts it.
+//! Editing of a layout string. New extensions are appended to those of the axis, as in Glow.
 
 use alloc::string::{String, ToString};
 
@@ -6,41 +6,41 @@ use thiserror::Error;
 
 use super::layout::{GlowAxis, GlowExtension, GlowLayout};
 
-/// Why a layout is not changed.
+/// Reason that an edit is refused; the layout is then unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GlowEditError {
-    /// No such axis.
+    /// An axis that does not exist.
     #[error("there is no axis {axis}: the layout has {rank}, counted from 0")]
     Axis {
-        /// As it was given.
+        /// Requested axis.
         axis: usize,
-        /// How many the layout has.
+        /// Rank of the layout.
         rank: usize,
     },
     /// An alignment of 0.
     #[error("nothing is a multiple of 0")]
     Align,
-    /// An attribute's name that would not be read again.
+    /// A name of an attribute that would not parse.
     #[error("`{name}` is no name of an attribute: it is empty, or has `:` or `]` in it")]
     Name {
-        /// As it was given.
+        /// Requested name.
         name: String,
     },
-    /// An attribute's value that would not be read again.
+    /// A value of an attribute that would not parse.
     #[error("`{value}` is no value of an attribute: `]` would close it")]
     Value {
-        /// As it was given.
+        /// Requested value.
         value: String,
     },
 }
 
 impl GlowLayout {
-    /// Makes every step along an axis, counted from 0, a multiple of `bytes`; 1 takes the alignment away.
+    /// Sets the alignment of the stride of an axis, counted from 0, in bytes; 1 removes it.
     ///
     /// `N[a=16][answer:42]` becomes `N[answer:42][a=32]` for 32, and `N[answer:42]` for 1.
     ///
     /// # Errors
-    /// [`GlowEditError::Align`], [`GlowEditError::Axis`]; the layout is then as it was.
+    /// [`GlowEditError::Align`], [`GlowEditError::Axis`].
     pub fn set_align(&mut self, axis: usize, bytes: u64) -> Result<(), GlowEditError> {
         if bytes == 0 {
             return Err(GlowEditError::Align);
@@ -53,10 +53,10 @@ impl GlowLayout {
         Ok(())
     }
 
-    /// Gives an axis, counted from 0, the attribute `[name:value]`, in place of the one of that name if it has it.
+    /// Sets the attribute `[name:value]` of an axis, counted from 0, replacing one of the same name.
     ///
     /// # Errors
-    /// [`GlowEditError::Name`], [`GlowEditError::Value`], [`GlowEditError::Axis`]; the layout is then as it was.
+    /// [`GlowEditError::Name`], [`GlowEditError::Value`], [`GlowEditError::Axis`].
     pub fn set_attribute(
         &mut self,
         axis: usize,
@@ -75,7 +75,7 @@ impl GlowLayout {
         Ok(())
     }
 
-    /// Takes the attribute `name` from an axis, counted from 0; whether it had it.
+    /// Removes the attribute `name` of an axis, counted from 0. Returns true if it existed.
     ///
     /// # Errors
     /// [`GlowEditError::Axis`].

@@ -1,14 +1,13 @@
-//! A string as a value: axes with their extensions, and the text that says them.
+//! Parsed layout strings: axes with their extensions, and their text form.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A layout string: the axes, major to minor, with all that is said of them.
+/// A layout string: axes, major to minor, with their extensions.
 ///
-/// Two are equal if they are written alike: extensions count, and the order in which they stand; blanks between them
-/// and an alignment of 1 do not. (Glow forgets the extensions of a text once it is read, and takes `N[a=32]HWC` for
-/// `NHWC`.) Written, a layout is read again as the same.
+/// Equality includes extensions and their order, but not blanks or an alignment of 1. (Glow drops the extensions after
+/// parsing, and treats `N[a=32]HWC` as `NHWC`.) Printing and parsing round-trip.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GlowLayout {
     pub(super) dims: Vec<GlowAxis>,
@@ -21,52 +20,52 @@ pub struct GlowAxis {
     pub(super) extensions: Vec<GlowExtension>,
 }
 
-/// What a bracket says of an axis.
+/// Extension of an axis, in brackets.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum GlowExtension {
-    /// `[a=32]`: every step along the axis is a multiple of so many bytes, at least 2.
+    /// `[a=32]`: the stride of the axis is a multiple of 32 bytes.
     Align {
-        /// How many.
+        /// Alignment in bytes, at least 2.
         bytes: u64,
     },
-    /// `[name:value]`, which belongs to others.
+    /// `[name:value]`: an attribute without a meaning here.
     Attribute {
-        /// What stands before the first `:`.
+        /// Text before the first `:`.
         name: String,
-        /// What stands behind it, blanks too.
+        /// Text after it, with blanks.
         value: String,
     },
 }
 
 impl GlowLayout {
-    /// The axes, major to minor.
+    /// Axes, major to minor.
     pub fn dims(&self) -> &[GlowAxis] {
         &self.dims
     }
 
-    /// How many axes there are.
+    /// Number of axes.
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
 }
 
 impl GlowAxis {
-    /// An axis of which nothing else is said.
+    /// An axis without extensions.
     pub(super) fn new(letter: char) -> Self {
         Self { letter, extensions: Vec::new() }
     }
 
-    /// A letter, or `*`.
+    /// Letter of the axis, or `*`.
     pub fn letter(&self) -> char {
         self.letter
     }
 
-    /// Whether it is `*`, which stands for any axis.
+    /// True for `*`, which matches any axis.
     pub fn is_any(&self) -> bool {
         self.letter == '*'
     }
 
-    /// Every step along the axis is a multiple of so many bytes; 1 if nothing is said.
+    /// Alignment of the axis' stride in bytes; 1 by default.
     pub fn align(&self) -> u64 {
         let bytes = |extension: &GlowExtension| match extension {
             GlowExtension::Align { bytes } => Some(*bytes),
@@ -75,12 +74,12 @@ impl GlowAxis {
         self.extensions.iter().find_map(bytes).unwrap_or(1)
     }
 
-    /// What its brackets say, in their order.
+    /// Extensions in text order.
     pub fn extensions(&self) -> &[GlowExtension] {
         &self.extensions
     }
 
-    /// What belongs to others: names and values, in their order.
+    /// Names and values of the attributes, in text order.
     pub fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.extensions.iter().filter_map(|extension| match extension {
             GlowExtension::Align { .. } => None,
@@ -88,7 +87,7 @@ impl GlowAxis {
         })
     }
 
-    /// The value of the attribute `name`. Only whole names are found: `[ns:alpha=3]` is no `a`.
+    /// Value of the attribute `name`. Names match as a whole: `[ns:alpha=3]` is not an attribute `a`.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes().find(|(own, _)| *own == name).map(|(_, value)| value)
     }

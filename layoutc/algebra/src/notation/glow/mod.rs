@@ -1,9 +1,10 @@
 //! Glow's layout strings: `N[a=32]HWC`, `*`, `C[ns:anything]`.
 //!
-//! A letter for each axis, major to minor; `[a=32]` makes every step along the axis a multiple of 32 bytes;
-//! `[name:value]` is somebody else's and kept as it is. Glow aborts on a bad text, or takes it; here each has its place.
-//! `*` is any axis: the one at its place. Strings are edited ([`GlowLayout`]), asked of a tensor ([`check_satisfied`]), and
-//! compared for the permutation from one to the other ([`AxisPermutation`]). Which operator asks for what is said elsewhere.
+//! One letter per axis, major to minor; `[a=32]` aligns the stride of the axis to 32 bytes; `[name:value]` is an
+//! attribute, which is stored but not interpreted. `*` is any axis, bound by position. Unlike Glow, which aborts on
+//! some invalid texts and accepts others, every fault is reported with its span. A string can be edited
+//! ([`GlowLayout`]), checked against a tensor ([`check_satisfied`]), and compared with another one
+//! ([`AxisPermutation`]). The requirements of operators are not part of this module.
 //!
 //! Source: Glow, `TensorLayout`.
 

@@ -1,4 +1,4 @@
-//! Reading a string: each fault at its byte.
+//! Parser of layout strings.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,32 +9,31 @@ use super::super::{NotationFault, NotationFaultKind};
 use super::layout::{GlowAxis, GlowExtension, GlowLayout};
 use crate::parse::Span;
 
-/// Glow's tensors have no more axes.
+/// Maximum rank of Glow's tensors.
 pub(in crate::notation) const MAX_DIMS: usize = 6;
 
-/// One axis of a string, and where it stands.
+/// One axis of a string, with its spans.
 #[derive(Debug)]
 pub(super) struct SpannedAxis {
-    /// The axis.
     pub(super) dim: GlowAxis,
-    /// The letter's place in the text.
+    /// Span of the letter.
     pub(super) span: Span,
-    /// The places of the attributes that belong to others.
+    /// Spans of the attributes.
     pub(super) attributes: Vec<Span>,
-    /// Whether `[a=…]` stands there.
+    /// True if `[a=…]` is present, even with 1.
     is_aligned: bool,
 }
 
-/// The layout that a string says.
+/// Parses a layout string.
 ///
 /// # Errors
-/// [`NotationFault`] with the first byte at fault.
+/// [`NotationFault`], with the span of the first fault.
 pub fn parse(text: &str) -> Result<GlowLayout, NotationFault> {
     let dims = read(text)?.into_iter().map(|placed| placed.dim).collect();
     Ok(GlowLayout { dims })
 }
 
-/// The axes of a string, with their places.
+/// Parses the axes of a string, with their spans.
 pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
     let syntax =
         |span, message: String| NotationFault::new(NotationFaultKind::Syntax, span, message);
@@ -75,7 +74,7 @@ pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
     }
 }
 
-/// `[a=32]` or `[name:value]`.
+/// Parses `[a=32]` or `[name:value]`.
 fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), NotationFault> {
     let start = cursor.at();
     cursor.next();

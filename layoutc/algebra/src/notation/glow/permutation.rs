@@ -1,9 +1,9 @@
-//! The permutation from one layout to another: a transpose, deduced from the letters.
+//! Permutation from one layout to another: a transpose, deduced from the letters.
 //!
-//! `out[i] = in[perm[i]]`: axis `i` of what comes out is axis `perm[i]` of what goes in. Glow's tables are of the same
-//! kind, but it names the result of a transpose by the inverse.
+//! `out[i] = in[perm[i]]`: axis `i` of the output is axis `perm[i]` of the input. Glow's tables have the same
+//! direction, but Glow names the result of a transpose by the inverse.
 //!
-//! Source: Glow, `TensorLayout.md`, where the deduction is left to the future.
+//! Source: Glow, `TensorLayout.md`, which lists the deduction as future work.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -18,62 +18,62 @@ pub struct AxisPermutation {
     perm: Vec<usize>,
 }
 
-/// One of the two layouts of a shuffle.
+/// Operand of a transpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransposeOperand {
-    /// The one that goes in.
+    /// Input layout.
     From,
-    /// The one that comes out.
+    /// Output layout.
     To,
 }
 
-/// Why there is no shuffle. Axes are counted from 0.
+/// Reason that there is no unique permutation. Axes are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PermutationError {
-    /// A `*`: it may be any axis, so that more than one shuffle fits.
+    /// A `*`, which fits several axes.
     #[error("axis {axis} of the layout that {side} is `*`, which may be any axis")]
     Wildcard {
-        /// Whose it is.
+        /// Layout with the `*`.
         side: TransposeOperand,
-        /// The axis.
+        /// Position of the axis.
         axis: usize,
     },
-    /// A letter that two axes have.
+    /// A letter of two axes.
     #[error("axes {first} and {second} of the layout that {side} are both `{letter}`")]
     Repeated {
-        /// Whose they are.
+        /// Layout with the letter.
         side: TransposeOperand,
-        /// The letter.
+        /// Repeated letter.
         letter: char,
-        /// The first axis.
+        /// Position of the first axis.
         first: usize,
-        /// The second axis.
+        /// Position of the second axis.
         second: usize,
     },
-    /// Another number of axes on the other side.
+    /// Different numbers of axes.
     #[error("{from} axes go in, and {to} come out")]
     Rank {
-        /// How many go in.
+        /// Rank of the input.
         from: usize,
-        /// How many come out.
+        /// Rank of the output.
         to: usize,
     },
     /// A letter that only one of the layouts has.
     #[error("axis {axis} of the layout that {side} is `{letter}`, which the other lacks")]
     Letter {
-        /// Who has it.
+        /// Layout with the letter.
         side: TransposeOperand,
-        /// The letter.
+        /// Letter of the axis.
         letter: char,
-        /// The axis.
+        /// Position of the axis.
         axis: usize,
     },
-    /// Numbers that are no permutation.
+    /// Numbers that are not a permutation.
     #[error("`{perm:?}` is no permutation: `{axis}` stands twice, or is no axis")]
     Permutation {
-        /// As they were given.
+        /// Numbers as given.
         perm: Vec<usize>,
-        /// The first number at fault.
+        /// First number that is repeated or out of range.
         axis: usize,
     },
 }
@@ -88,10 +88,10 @@ impl core::fmt::Display for TransposeOperand {
 }
 
 impl AxisPermutation {
-    /// The shuffle of these numbers.
+    /// Creates a permutation.
     ///
     /// # Errors
-    /// [`PermutationError::Permutation`] if they are not those below their count, each once.
+    /// [`PermutationError::Permutation`] unless `perm` contains each of `0..perm.len()` once.
     pub fn new(perm: Vec<usize>) -> Result<Self, PermutationError> {
         let mut seen = vec![false; perm.len()];
         for axis in &perm {
@@ -103,14 +103,14 @@ impl AxisPermutation {
         Ok(Self { perm })
     }
 
-    /// The shuffle that takes a tensor laid out as `from` to one laid out as `to`: by letters, case and all.
+    /// Permutation that transposes a tensor of layout `from` to layout `to`, by letters, case-sensitive.
     ///
-    /// From `NHWC` to `NCHW` it is `[0, 3, 1, 2]`. Extensions say nothing of the order of the axes: from `NHWC` to
-    /// `N[a=64]HWC` it is the identity, though the elements may move further apart.
+    /// From `NHWC` to `NCHW` it is `[0, 3, 1, 2]`. Extensions are ignored: from `NHWC` to `N[a=64]HWC` it is the
+    /// identity, although strides differ.
     ///
     /// # Errors
-    /// [`PermutationError::Rank`], [`PermutationError::Wildcard`], [`PermutationError::Repeated`], [`PermutationError::Letter`], the first
-    /// in this order that holds; where both layouts are at fault, `from` is told of.
+    /// [`PermutationError::Rank`], [`PermutationError::Wildcard`], [`PermutationError::Repeated`],
+    /// [`PermutationError::Letter`]: the first that applies in this order, and for `from` before `to`.
     pub fn between(from: &GlowLayout, to: &GlowLayout) -> Result<Self, PermutationError> {
         if from.rank() != to.rank() {
             return Err(PermutationError::Rank { from: from.rank(), to: to.rank() });
@@ -146,15 +146,15 @@ impl AxisPermutation {
         Self::new(perm)
     }
 
-    /// For each axis that comes out, the axis of what goes in.
+    /// Input axis of each output axis.
     pub fn perm(&self) -> &[usize] {
         &self.perm
     }
 
-    /// This shuffle and then `next`, as one: `merged[i] = self[next[i]]`.
+    /// Composition of this permutation and then `next`: `merged[i] = self[next[i]]`.
     ///
     /// # Errors
-    /// [`PermutationError::Rank`].
+    /// [`PermutationError::Rank`] if the ranks differ.
     pub fn then(&self, next: &Self) -> Result<Self, PermutationError> {
         let rank = PermutationError::Rank { from: self.perm.len(), to: next.perm.len() };
         if self.perm.len() != next.perm.len() {
@@ -165,18 +165,18 @@ impl AxisPermutation {
         perm.map(|perm| Self { perm }).ok_or(rank)
     }
 
-    /// Whether every axis stays where it is.
+    /// True if every axis keeps its position.
     pub fn is_identity(&self) -> bool {
         self.perm.iter().enumerate().all(|(k, axis)| k == *axis)
     }
 
-    /// Whether any element of a packed, row-major tensor moves. `shape` are the extents that go in, outermost first.
+    /// True if any element of a packed, row-major tensor moves. `shape` are the input's extents, outermost first.
     ///
-    /// None moves if the axes longer than 1 keep their order, or there is no element: `[1, 3, 0, 2]` moves nothing in
-    /// 1 x 5 x 1 x 15, and is a reshape there.
+    /// No element moves if the axes longer than 1 keep their order, or the tensor is empty: `[1, 3, 0, 2]` of 1×5×1×15
+    /// is a reshape.
     ///
     /// # Errors
-    /// [`PermutationError::Rank`].
+    /// [`PermutationError::Rank`] if `shape` has a different rank.
     pub fn moves_data(&self, shape: &[u64]) -> Result<bool, PermutationError> {
         if shape.len() != self.perm.len() {
             return Err(PermutationError::Rank { from: shape.len(), to: self.perm.len() });
@@ -187,7 +187,7 @@ impl AxisPermutation {
     }
 }
 
-/// The first axis of a letter.
+/// First axis with a letter.
 fn place(layout: &GlowLayout, letter: char) -> Option<usize> {
     layout.dims().iter().position(|dim| dim.letter() == letter)
 }

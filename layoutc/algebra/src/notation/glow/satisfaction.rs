@@ -1,9 +1,8 @@
-//! Whether a tensor has what a string asks for.
+//! Check of a tensor against a required layout string.
 //!
-//! Each requirement is judged by what it is about: the number of axes and the alignments by the tensor's strides, the
-//! letters and the attributes by the tensor's own string. What is wrong is collected, with the figures. Glow's check
-//! ends where the two strings have the same letters, and never looks at the strides then; it takes the `a=` inside an
-//! attribute for an alignment, and never compares attributes.
+//! Rank and alignments are checked against the tensor's strides, letters and attributes against the tensor's own
+//! string. All violations are collected. Glow's check succeeds early if both strings have the same letters, without
+//! checking strides; it reads `a=` within an attribute as an alignment, and never compares attributes.
 //!
 //! Source: Glow, `TensorLayoutCommon::isSatisfiedBy`.
 
@@ -14,110 +13,109 @@ use thiserror::Error;
 
 use super::layout::{GlowAxis, GlowLayout};
 
-/// What is known of a tensor.
+/// Layout properties of a tensor.
 #[derive(Debug, Clone, Copy)]
 pub struct GlowTensor<'a> {
-    /// The distance from one index of an axis to the next, in elements, one entry for each axis of its string.
+    /// Stride of each axis, in elements.
     pub strides: &'a [i128],
-    /// The bits of one element.
+    /// Size of an element in bits.
     pub element_bits: u32,
-    /// Its own string, if it has one.
+    /// The tensor's own layout string, if any.
     pub layout: Option<&'a GlowLayout>,
 }
 
-/// Whether a tensor has what is asked for.
+/// Result of the check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Satisfaction {
-    /// It has all of it.
+    /// All requirements are met.
     Satisfied,
-    /// All that can be judged; these attributes, at least one, cannot.
+    /// No requirement is violated, but these attributes, at least one, cannot be checked.
     Unknown(Vec<UnknownAttribute>),
-    /// It lacks these, at least one, in the order of the axes.
+    /// These requirements, at least one, are violated; in axis order.
     Unsatisfied(Vec<UnmetRequirement>),
 }
 
-/// A required attribute of which the tensor's string says nothing: only its owner knows whether that will do.
+/// A required attribute that the tensor's string lacks: its meaning is known only to its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownAttribute {
-    /// The axis, from 0.
+    /// Position of the axis.
     pub axis: usize,
-    /// The attribute's name.
+    /// Name of the attribute.
     pub name: String,
-    /// The value that is asked for.
+    /// Required value.
     pub value: String,
 }
 
-/// What a tensor lacks. Axes are counted from 0.
+/// A violated requirement. Axes are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UnmetRequirement {
-    /// Another number of axes.
+    /// The tensor has a different rank.
     #[error("{required} axes are asked for, and the tensor has {strides}")]
     Rank {
-        /// How many are asked for.
+        /// Required rank.
         required: usize,
-        /// How many strides the tensor has.
+        /// Number of strides of the tensor.
         strides: usize,
     },
-    /// A string of its own with another number of axes.
+    /// The tensor's own string has a different rank.
     #[error("{required} axes are asked for, and the tensor's layout has {layout}")]
     LayoutRank {
-        /// How many are asked for.
+        /// Required rank.
         required: usize,
-        /// How many the tensor's string has.
+        /// Rank of the tensor's string.
         layout: usize,
     },
-    /// A step that is no multiple of the alignment.
+    /// A stride that is not a multiple of the alignment.
     #[error(
         "axis {axis} steps by {stride} elements of {element_bits} bits, no multiple of {align} bytes"
     )]
     Align {
-        /// The axis.
+        /// Position of the axis.
         axis: usize,
-        /// The alignment asked for, in bytes.
+        /// Required alignment, in bytes.
         align: u64,
-        /// The step, in elements.
+        /// Stride of the axis, in elements.
         stride: i128,
-        /// The bits of one element.
+        /// Size of an element in bits.
         element_bits: u32,
     },
-    /// Another letter.
+    /// A different letter.
     #[error("axis {axis} is `{found}`, and `{required}` is asked for")]
     Letter {
-        /// The axis.
+        /// Position of the axis.
         axis: usize,
-        /// The letter asked for.
+        /// Required letter.
         required: char,
-        /// The letter in the tensor's string.
+        /// Letter in the tensor's string.
         found: char,
     },
-    /// An attribute with another value.
+    /// An attribute with a different value.
     #[error("axis {axis} has `[{name}:{found}]`, and `[{name}:{required}]` is asked for")]
     Attribute {
-        /// The axis.
+        /// Position of the axis.
         axis: usize,
-        /// The attribute's name.
+        /// Name of the attribute.
         name: String,
-        /// The value asked for.
+        /// Required value.
         required: String,
-        /// The value in the tensor's string.
+        /// Value in the tensor's string.
         found: String,
     },
 }
 
-/// Whether a tensor has what `required` asks for.
+/// Checks a tensor against `required`.
 ///
-/// * The tensor has as many strides as `required` has axes, and its own string as many letters.
-/// * An alignment holds if the axis steps by a multiple of it, in bytes: what the tensor's own string says of
-///   alignments counts for nothing. A step of 0 is a multiple of everything.
-/// * A letter asks for the same letter, case and all; `*` on either side fits any. Each is judged by itself: two `*` need
-///   not be the same axis.
-/// * An attribute asks for the same value. Where the tensor's string lacks it, the answer is [`Satisfaction::Unknown`].
-/// * What the tensor's string says beyond that does no harm.
+/// * Rank: the number of strides, and the rank of the tensor's own string, equal the rank of `required`.
+/// * Alignment: the stride of the axis is a multiple of it, in bytes. Alignments in the tensor's own string are
+/// ignored.
+/// * Letter: equal to that of the tensor's string, case-sensitive; `*` on either side matches any letter. Each axis is
+/// checked separately: two `*` may match different axes.
+/// * Attribute: equal to that of the tensor's string. If that lacks it, the result is [`Satisfaction::Unknown`].
 ///
-/// A tensor without a string has any letters and any attributes; only its strides are judged.
+/// Further extensions of the tensor's string are ignored. Without a string only the strides are checked.
 ///
-/// Strides of 48, 16, 4 and 1 elements of 4 bytes satisfy `NHW[a=16]C`, as 4 elements are 16 bytes; they do not satisfy
-/// `N[a=128]HWC`, as 48 elements are 192.
+/// Strides of 48, 16, 4 and 1 elements of 4 bytes satisfy `NHW[a=16]C` (4 elements are 16 bytes), but not `N[a=128]HWC`
+/// (48 elements are 192 bytes).
 pub fn check_satisfied(tensor: &GlowTensor<'_>, required: &GlowLayout) -> Satisfaction {
     let GlowTensor { strides, element_bits, layout } = *tensor;
     let (mut unmet, mut unjudged) = (Vec::new(), Vec::new());
@@ -147,14 +145,14 @@ pub fn check_satisfied(tensor: &GlowTensor<'_>, required: &GlowLayout) -> Satisf
     }
 }
 
-/// Whether so many elements are a multiple of `align` bytes. Remainders are multiplied, so that nothing overflows.
+/// True if `stride` elements are a multiple of `align` bytes. Multiplies remainders to avoid an overflow.
 fn is_multiple(stride: i128, element_bits: u32, align: u64) -> bool {
     let align_bits = u128::from(align) * 8;
     let rest = stride.unsigned_abs().checked_rem(align_bits);
     rest.is_some_and(|rest| (rest * u128::from(element_bits)).is_multiple_of(align_bits))
 }
 
-/// Letter and attributes of an axis against the tensor's own.
+/// Compares letter and attributes of an axis with the tensor's own.
 fn compare(
     axis: usize,
     required: &GlowAxis,

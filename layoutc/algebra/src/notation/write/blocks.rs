@@ -1,4 +1,4 @@
-//! Pieces as blocks: what letters, tags and patterns are written from.
+//! Conversion of strided blocks to nested blocks: the form for exports to letters, tags and patterns.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use super::Inexpressible;
 use super::flat::{FlatLayout, StrideGap};
 use crate::layout::Layout;
 
-/// A storage axis: a block of an axis, or without a factor what is left above its blocks.
+/// A storage axis: a block of an axis, or without a factor its outer part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TagBlock {
     pub(super) axis: usize,
@@ -14,21 +14,21 @@ pub(super) struct TagBlock {
     pub(super) factor: Option<i128>,
 }
 
-/// What is said of slots that hold nothing.
+/// Encoding of padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PaddingEncoding {
-    /// The highest piece of an axis is rounded up to a block; other room is a block of an axis of one value.
+    /// Rounds the top block of an axis up; other padding is a block of an axis of extent 1.
     RoundUp,
-    /// All room is a block of an axis of one value, as long as there are such.
+    /// Padding is a block of an axis of extent 1, if there is one.
     UnitAxis,
-    /// Nothing: there is no room.
+    /// No padding is allowed.
     Reject,
 }
 
-/// The layout as blocks without gaps, the largest stride first; every axis has one without a factor.
+/// Dense blocks of a layout, by descending stride; every axis has one without a factor.
 ///
 /// # Errors
-/// [`Inexpressible`] where it is no such thing.
+/// [`Inexpressible`] if there are none.
 pub(super) fn blocks(
     flat: &FlatLayout,
     layout: &Layout,
@@ -85,7 +85,7 @@ pub(super) fn blocks(
     Ok(blocks)
 }
 
-/// Room as a block, above these, of the axis of one value that has the fewest.
+/// Adds padding as a block of the axis of extent 1 with the fewest blocks, major to the existing ones.
 fn add_single(
     blocks: &mut Vec<TagBlock>,
     single: &[usize],
@@ -99,7 +99,7 @@ fn add_single(
     Ok(())
 }
 
-/// What is left above the blocks of an axis, one value: it stands behind what is left of the axis before it.
+/// Adds an outer part of one value to an axis without one, after the outer part of the preceding axis.
 pub(super) fn add_outer(blocks: &mut Vec<TagBlock>, axis: usize) {
     if blocks.iter().any(|block| block.axis == axis && block.factor.is_none()) {
         return;
@@ -111,15 +111,15 @@ pub(super) fn add_outer(blocks: &mut Vec<TagBlock>, axis: usize) {
     blocks.insert(at, TagBlock { axis, div, factor: None });
 }
 
-/// The axes in the order of what is left above their blocks.
+/// Axes in the order of their outer parts.
 pub(super) fn order(blocks: &[TagBlock]) -> Vec<usize> {
     blocks.iter().filter(|block| block.factor.is_none()).map(|block| block.axis).collect()
 }
 
-/// A letter for every axis, such that a text whose letters come in this order means the axes.
+/// Letter of each axis, such that a text with the letters in this order binds to the axes.
 ///
 /// # Errors
-/// [`Inexpressible::Names`] when letters can mean the axes only by place, and they are in another order.
+/// [`Inexpressible::Names`] if letters can bind only by position, and the order is not the identity.
 pub(super) fn letters(order: &[usize], layout: &Layout) -> Result<Vec<char>, Inexpressible> {
     let mut named = Vec::new();
     for axis in &layout.logical {
@@ -139,7 +139,7 @@ pub(super) fn letters(order: &[usize], layout: &Layout) -> Result<Vec<char>, Ine
     if order.iter().enumerate().any(|(k, axis)| k != *axis) {
         return Err(Inexpressible::Names);
     }
-    // By place: no letter may be the name of an axis.
+    // Binding by position: no letter may be the name of an axis.
     let is_free = |letter: &char| {
         let is = |name: &str| {
             name.len() == 1 && name.starts_with(|c: char| c.eq_ignore_ascii_case(letter))

@@ -1,4 +1,5 @@
-//! CuTe's layouts: one mode for each axis, its fastest part first; a swizzle in front, `S<3,3,3> o 0 o (8,64):(64,1)`.
+//! Export to CuTe's layouts: one mode per axis, the fastest sub-mode first, with an optional swizzle: `S<3,3,3> o 0 o
+//! (8,64):(64,1)`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,10 +15,10 @@ use crate::map::{IndexMap, MapItem};
 use crate::proof::Executor;
 use crate::swizzle::Swizzle;
 
-/// The most bits that a swizzle is looked for in.
+/// Maximum number of offset bits in the search for a swizzle.
 const MAX_BITS: i128 = 32;
 
-/// `((16,4),8):((1,128),16)`
+/// CuTe's text: `((16,4),8):((1,128),16)`.
 pub(super) fn write(
     layout: &Layout,
     bits: u32,
@@ -65,8 +66,8 @@ fn before_swizzle(
     build().ok_or(Inexpressible::Swizzle)
 }
 
-/// A layout that sends every bit of an axis to bits of the offset, XOR of them for several, as strides under the
-/// smallest swizzle that leaves each bit one of its own.
+/// Text of a layout that is linear over GF(2), as strides under the smallest swizzle that maps each bit of an axis to a
+/// single bit of the offset.
 fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     let images = triton::images(layout)?;
     let swizzle = swizzle_of(&images).ok_or(Inexpressible::Swizzle)?;
@@ -92,7 +93,7 @@ fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     Ok(format!("{swizzle} o 0 o {}:{}", tuple(&shapes), tuple(&strides)).into())
 }
 
-/// The swizzle of the fewest bits, and the shortest way, after which every image is a power of two.
+/// Swizzle with the fewest bits, then the shortest shift, that maps every image to a power of two.
 fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
     let all = || images.iter().flatten();
     let highest = all().map(|image| 128 - image.leading_zeros()).max().unwrap_or(0);
@@ -112,7 +113,7 @@ fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
     None
 }
 
-/// The modes of a layout that is a sum of digits.
+/// Modes of a layout that is a sum of digits.
 fn modes(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let (mut shapes, mut strides) = (Vec::new(), Vec::new());
     for (position, axis) in layout.logical.iter().enumerate() {
@@ -145,7 +146,7 @@ fn tuple(modes: &[String]) -> String {
     }
 }
 
-/// A mode of these parts, or of one value.
+/// Text of a mode with these parts, or `none`.
 fn mode(parts: &[String], none: &str) -> String {
     match parts {
         [] => none.to_string(),

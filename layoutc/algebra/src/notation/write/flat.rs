@@ -1,5 +1,5 @@
-//! A layout as pieces of its axes, each with a stride in the flat buffer: what every notation of strides, letters and
-//! tiles is written from.
+//! Layouts as blocks of axes, each with a stride in the flat buffer: the common form for exports to strides, letters
+//! and tiles.
 
 use alloc::vec::Vec;
 
@@ -9,36 +9,36 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode};
 use crate::layout::{DigitTargets, Layout};
 use crate::simplify::Facts;
 
-/// How much of the buffer lies between two steps of the next larger stride.
+/// Size of a block's span, relative to the next larger stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StrideGap {
-    /// What the piece itself takes.
+    /// Equal: no padding.
     Exact,
-    /// So many steps of the piece, more than it has.
+    /// The next stride is this number of steps, more than the block's count.
     Padded(i128),
-    /// No whole number of steps, or one that depends on a symbol.
+    /// Not a whole number of steps, or dependent on a symbol.
     Unknown,
 }
 
-/// A run of digits of an axis: `axis // div % count`, or `axis // div` of the highest piece.
+/// A chunk of an axis' digits: `axis // div % count`, or `axis // div` for the top block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StridedBlock {
-    /// The axes, outermost first; several where they are taken as one row-major number.
+    /// Positions of the axes, outermost first; several if they are linearized in row-major order.
     pub(super) axes: Vec<usize>,
     pub(super) div: i128,
-    /// Whether no piece of the axes stands above it.
+    /// True for the most significant block of the axes.
     pub(super) is_top: bool,
-    /// How many values it has; of a highest piece, as many as the axes reach.
+    /// Number of values; rounded up for the top block.
     pub(super) count: Expr,
-    /// Elements of the flat buffer between neighbours.
+    /// Stride in elements of the flat buffer.
     pub(super) stride: Expr,
     pub(super) room: StrideGap,
-    /// How many indices the axes have together.
+    /// Product of the axes' extents.
     whole: Expr,
 }
 
 impl StridedBlock {
-    /// The axis, where it is one.
+    /// Position of the axis, if it is a single one.
     pub(super) fn axis(&self) -> Option<usize> {
         match self.axes.as_slice() {
             [axis] => Some(*axis),
@@ -47,27 +47,27 @@ impl StridedBlock {
     }
 }
 
-/// `whole // div`, rounded up.
+/// `ceil(whole / div)`.
 fn blocks(whole: &Expr, div: i128, facts: &Facts) -> Result<Expr, ExprError> {
     let up = Expr::binary(BinOp::Add, whole, &Expr::constant(div - 1))?;
     facts.simplify(&Expr::binary(BinOp::FloorDiv, &up, &Expr::constant(div))?)
 }
 
-/// The pieces of a layout, those of one value left out.
+/// Blocks of a layout, without those of one value.
 #[derive(Debug, Clone)]
 pub(super) struct FlatLayout {
-    /// By stride, the smallest first.
+    /// Blocks by ascending stride.
     pub(super) pieces: Vec<StridedBlock>,
-    /// The slots of the flat buffer.
+    /// Number of slots of the flat buffer.
     pub(super) total: Expr,
     pub(super) facts: Facts,
 }
 
 impl FlatLayout {
-    /// The pieces of a layout.
+    /// Blocks of a layout.
     ///
     /// # Errors
-    /// [`Inexpressible`] where there are none.
+    /// [`Inexpressible`] if the layout is not a sum of digits in one flat buffer.
     pub(super) fn of(layout: &Layout) -> Result<Self, Inexpressible> {
         let ranks = layout.physical_map.len();
         if ranks != 1 {
@@ -93,10 +93,10 @@ impl FlatLayout {
         Ok(flat)
     }
 
-    /// The single piece of every axis; those of one value have none.
+    /// The block of each axis, `None` for an axis of one value.
     ///
     /// # Errors
-    /// [`Inexpressible::Blocks`] or [`Inexpressible::Merged`].
+    /// [`Inexpressible::Blocks`] or [`Inexpressible::Merged`] if an axis has several, or shares one.
     pub(super) fn whole(&self, rank: usize) -> Result<Vec<Option<&StridedBlock>>, Inexpressible> {
         let mut whole = alloc::vec![None; rank];
         for piece in &self.pieces {
@@ -109,7 +109,8 @@ impl FlatLayout {
         Ok(whole)
     }
 
-    /// By stride. Strides over symbols are ordered by what each is known to leave to the next.
+    /// Sorts by stride. For symbolic strides, follows each block with one of stride `stride * count`, else the provably
+    /// least.
     fn sort(&mut self) -> Result<(), ExprError> {
         if self.pieces.iter().all(|piece| piece.stride.as_const().is_some()) {
             self.pieces.sort_by_key(|piece| piece.stride.as_const());
@@ -129,7 +130,7 @@ impl FlatLayout {
         Ok(())
     }
 
-    /// The piece of this stride.
+    /// Position of the block with a stride.
     fn position(&self, pieces: &[StridedBlock], stride: &Expr) -> Result<Option<usize>, ExprError> {
         for (k, piece) in pieces.iter().enumerate() {
             if self.facts.proves_eq(&piece.stride, stride)? {
@@ -152,7 +153,7 @@ impl FlatLayout {
         Ok(None)
     }
 
-    /// Pieces that stand side by side in an axis and in the buffer become one, where that leaves no room unsaid.
+    /// Merges adjacent blocks of an axis that are contiguous in the buffer, unless that would hide padding.
     fn merge(&mut self) -> Result<(), ExprError> {
         let mut merged: Vec<StridedBlock> = Vec::new();
         for piece in core::mem::take(&mut self.pieces) {
@@ -192,7 +193,7 @@ impl FlatLayout {
                 {
                     StrideGap::Padded(upper / stride)
                 }
-                // Behind the last element there may be more.
+                // Slots after the last element are not part of the strides.
                 _ if next.is_none() => StrideGap::Exact,
                 _ => StrideGap::Unknown,
             };
@@ -201,7 +202,7 @@ impl FlatLayout {
     }
 }
 
-/// Why a layout has no digits to be written from.
+/// Reason that a layout has no digits.
 fn inexpressible_reason(layout: &Layout) -> Inexpressible {
     if layout.storage_map.iter().any(has_bits) {
         Inexpressible::Swizzle
@@ -219,7 +220,7 @@ fn has_bits(expr: &Expr) -> bool {
     }
 }
 
-/// For each digit, what a step of it adds to the offset; `None` where nothing does. And the offset of the first element.
+/// Stride of each digit in the offset, `None` if the digit does not contribute; and the offset of the first element.
 fn strides(
     layout: &Layout,
     digits: &Digits,
@@ -248,7 +249,7 @@ fn strides(
     Ok((strides, first))
 }
 
-/// The pieces of a chain, the highest first.
+/// Blocks of a chain, most significant first.
 fn chain_pieces(
     layout: &Layout,
     digits: &Digits,
@@ -277,7 +278,7 @@ fn chain_pieces(
         }
         let is_top = pieces.is_empty();
         let count = if is_top {
-            // Digits may reach beyond the axis.
+            // A chain of digits may span more than the extent of the axis.
             blocks(&whole, digit.weight, facts)?
         } else {
             digit.extent.clone()

@@ -1,4 +1,4 @@
-//! Glow's layout strings: letters in the order of memory, with alignments in bytes.
+//! Export to Glow's layout strings: letters in memory order, with alignments in bytes.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,10 +12,10 @@ use crate::layout::Layout;
 use crate::notation::glow::MAX_DIMS;
 use crate::poly::gcd;
 
-/// Alignments of powers of two are tried up to this one.
+/// Largest exponent of an alignment that is tried.
 const MAX_POWER: u32 = 24;
 
-/// `N[a=32]HWC`
+/// Glow's string: `N[a=32]HWC`.
 pub(super) fn write(
     flat: &FlatLayout,
     layout: &Layout,
@@ -48,7 +48,7 @@ pub(super) fn write(
     Ok(dims.concat().into())
 }
 
-/// The axes, the largest stride first; one of a single value stands behind the axis before it.
+/// Axes by descending stride; an axis of extent 1 follows the preceding axis.
 fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
     let mut order: Vec<usize> = flat.pieces.iter().rev().filter_map(StridedBlock::axis).collect();
     for (axis, _) in whole.iter().enumerate().filter(|(_, piece)| piece.is_none()) {
@@ -58,7 +58,7 @@ fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
     order
 }
 
-/// The bytes to whose multiple a stride is rounded up, if there are such.
+/// Alignment in bytes that rounds `natural` up to `stride`, if there is one.
 fn alignment(
     flat: &FlatLayout,
     natural: &Expr,

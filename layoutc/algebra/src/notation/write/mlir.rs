@@ -1,4 +1,4 @@
-//! MLIR's affine maps, and its strided layouts.
+//! Export to MLIR's affine maps and strided layouts.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,11 +10,10 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr, ExprNode, Var};
 use crate::layout::Layout;
 
-/// The layout as a map to its storage axes, as strides, and as a map to the offset: the first of these that holds is
-/// the shortest.
+/// Candidates in order of length: a map to the storage axes, strides, and a map to the offset.
 ///
 /// # Errors
-/// [`Inexpressible`] where it is none.
+/// [`Inexpressible`] if there are none.
 pub(super) fn write(layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
     let rank = layout.physical_map.len();
     if rank != 1 {
@@ -40,7 +39,7 @@ pub(super) fn write(layout: &Layout) -> Result<Vec<NotationText>, Inexpressible>
     Ok(texts)
 }
 
-/// An index as MLIR writes it; `None` where it cannot.
+/// MLIR's text of an index; `None` if MLIR lacks an operator.
 fn sum(index: &Expr) -> Option<String> {
     match index.node() {
         ExprNode::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {

@@ -1,5 +1,5 @@
-//! Layouts written in foreign notations. What is written is read again and proven the same map; a layout that the
-//! notation cannot express is refused with what it lacks.
+//! Export of layouts to foreign notations. Each text is parsed again and proven to be the same map; a layout that the
+//! notation cannot express is an error that names the missing feature.
 
 mod blocks;
 mod cute;
@@ -26,23 +26,23 @@ use crate::layout::Layout;
 use crate::proof::Executor;
 use flat::{FlatLayout, StridedBlock};
 
-/// What the elements are, as far as a text names them.
+/// Element type, as far as a text names it.
 #[derive(Debug, Clone, Copy)]
 pub struct ElementFormat<'a> {
-    /// The bits of one.
+    /// Size of an element in bits.
     pub bits: u32,
-    /// The element type in a manifest's words, if it is to stand in the text.
+    /// Element type as manifests name it, if the text is to include it.
     pub dtype: Option<&'a str>,
 }
 
-/// A layout as another tool writes it.
+/// A layout in a foreign notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotationText {
-    /// The text.
+    /// Layout in the notation.
     pub text: String,
-    /// The sizes that stand beside it, by name.
+    /// Named sizes that accompany the text.
     pub sizes: Vec<(String, i128)>,
-    /// Whether the text says the size of the buffer too: slots after the last element may be left out.
+    /// True if the text implies the size of the buffer too. Otherwise slots after the last element may be missing.
     pub equal_sizes: bool,
 }
 
@@ -52,75 +52,75 @@ impl From<String> for NotationText {
     }
 }
 
-/// What a notation lacks for a layout. Axes are positions in the logical axes.
+/// Feature of a layout that a notation lacks. Axes are positions in the logical axes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Inexpressible {
     /// More than one physical axis.
     #[error("separators: the memory has {rank} axes")]
     Separators {
-        /// The physical rank.
+        /// Number of physical axes.
         rank: usize,
     },
-    /// An index made with `^` or `&`.
+    /// An index with `^` or `&`.
     #[error("a swizzle")]
     Swizzle,
-    /// An index that no weighted sum of digits is.
+    /// An index that is not a weighted sum of digits.
     #[error("an index that is no sum of digits")]
     NoDigits,
-    /// Room before the first element.
+    /// Padding before the first element.
     #[error("an offset: the first element does not lie at 0")]
     Offset,
-    /// An axis that is stored backwards.
+    /// A reversed axis.
     #[error("a negative stride")]
     Reversed {
-        /// The axis.
+        /// Position of the axis.
         axis: usize,
     },
-    /// Blocks that run over several axes.
+    /// Blocks of linearized axes.
     #[error("blocks of several axes taken as one")]
     Merged {
-        /// The axes.
+        /// Positions of the axes.
         axes: Vec<usize>,
     },
-    /// An axis in more than one piece.
+    /// An axis in several blocks.
     #[error("blocks of an axis")]
     Blocks {
-        /// The axis.
+        /// Position of the axis.
         axis: usize,
     },
-    /// An axis with more than one block.
+    /// An axis with more than one block besides the outer one.
     #[error("two blocks of an axis")]
     TwoBlocks {
-        /// The axis.
+        /// Position of the axis.
         axis: usize,
     },
-    /// Slots that hold nothing.
+    /// Padding that the notation cannot express.
     #[error("this padding")]
     Padding,
-    /// Pieces in an order that it does not have.
+    /// An order of blocks that the notation cannot express.
     #[error("blocks in this order")]
     Order,
-    /// Extents or strides known only at run time.
+    /// Symbolic extents or strides.
     #[error("sizes known only at run time")]
     Symbolic,
-    /// Elements that are no whole bytes.
+    /// Strides that are not whole bytes.
     #[error("elements that are no whole bytes")]
     Bits,
-    /// Axes whose names are no letters.
+    /// Axes whose names are not letters.
     #[error("axes whose names are no letters")]
     Names,
-    /// An extent that is no power of two.
+    /// An extent that is not a power of two.
     #[error("extents that are no powers of two")]
     PowerOfTwo {
-        /// The axis.
+        /// Position of the axis.
         axis: usize,
     },
-    /// Too many axes.
+    /// More axes than the notation allows.
     #[error("so many axes")]
     Rank {
-        /// How many there are.
+        /// Rank of the tensor.
         rank: usize,
-        /// How many there may be.
+        /// Maximum rank of the notation.
         most: usize,
     },
     /// A tensor of rank 0.
@@ -129,13 +129,13 @@ pub enum Inexpressible {
     /// A tensor without elements.
     #[error("a tensor without elements")]
     Empty,
-    /// Indices of the shape that are no elements.
+    /// A domain: indices within the shape that are not elements.
     #[error("indices that are no elements")]
     Domain,
-    /// What was written did not come back as the same map.
+    /// The exported text does not parse to the same map.
     #[error("this layout")]
     RoundTrip,
-    /// Too large, or beyond the integers.
+    /// An error of integer arithmetic.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
@@ -146,10 +146,10 @@ impl Inexpressible {
     }
 }
 
-/// A layout in this notation, proven the same map when read again on the same axes.
+/// Exports a layout to a notation, and proves that the text parses to the same map on the same axes.
 ///
 /// # Errors
-/// [`Inexpressible`]: what the notation lacks.
+/// [`Inexpressible`]: the missing feature.
 pub fn write(
     notation: Notation,
     layout: &Layout,
@@ -175,7 +175,7 @@ pub fn write(
     first_equivalent(candidates, notation, layout, elements.bits, machine)
 }
 
-/// The first text that says the size of the buffer too, else the first one that is the same map.
+/// First candidate that implies the size of the buffer too, else the first that is the same map.
 fn first_equivalent(
     candidates: Vec<NotationText>,
     notation: Notation,
@@ -196,7 +196,7 @@ fn first_equivalent(
     found.ok_or(Inexpressible::RoundTrip)
 }
 
-/// Whether the text, read again, is the same map; and if so, whether it has the same size.
+/// Parses the text again: `Some` if it is the same map, with true if the size is equal too.
 fn round_trip(
     written: &NotationText,
     notation: Notation,

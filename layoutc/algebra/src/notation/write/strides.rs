@@ -1,4 +1,4 @@
-//! Notations of strides: `NumPy`'s and mdspan's.
+//! Export to notations of strides: `NumPy` and mdspan.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Layout;
 
-/// `C`, `F`, or strides in bytes.
+/// `NumPy` candidates: `C`, `F`, or strides in bytes.
 pub(super) fn numpy(
     flat: &FlatLayout,
     layout: &Layout,
@@ -37,7 +37,7 @@ pub(super) fn numpy(
     Ok(texts)
 }
 
-/// `layout_right`, `layout_left`, padded ones, or `layout_stride<…>`.
+/// Mdspan candidates: `layout_right`, `layout_left`, the padded ones, or `layout_stride<…>`.
 pub(super) fn mdspan(
     flat: &FlatLayout,
     layout: &Layout,
@@ -63,7 +63,7 @@ pub(super) fn mdspan(
     Ok(texts)
 }
 
-/// The least power of two to whose multiple `count` is rounded up to `room`, or `room` itself.
+/// Least power of two `m` with `ceil(count / m) * m == room`, else `room`.
 pub(super) fn multiple_of(count: i128, room: i128) -> i128 {
     let rounds = |multiple: &i128| {
         let blocks = count.checked_add(multiple - 1).map(|up| up / multiple);
@@ -72,13 +72,13 @@ pub(super) fn multiple_of(count: i128, room: i128) -> i128 {
     (1..63).map(|k| 1_i128 << k).find(rounds).unwrap_or(room)
 }
 
-/// Whether there is no gap: what is not in order then is the order alone.
+/// True if there is no padding: then the layout is an order of the axes.
 fn is_dense(flat: &FlatLayout) -> bool {
     flat.pieces.iter().all(|piece| piece.room == StrideGap::Exact)
 }
 
-/// The stride of every axis, in elements. An axis of one index has that of its storage axis, as `NumPy` and `PyTorch` give
-/// it: what an array without gaps has there; where the layout stores it under no axis of its own, what lies behind it.
+/// Stride of every axis, in elements. An axis of extent 1 has that of its storage axis, as in `NumPy` and `PyTorch`:
+/// the span of the axes after it. Without a storage axis, that span is computed.
 pub(super) fn elements(flat: &FlatLayout, layout: &Layout) -> Result<Vec<i128>, Inexpressible> {
     let whole = flat.whole(layout.logical.len())?;
     let mut strides = Vec::new();
@@ -96,7 +96,7 @@ pub(super) fn elements(flat: &FlatLayout, layout: &Layout) -> Result<Vec<i128>, 
     Ok(strides)
 }
 
-/// The stride of the storage axis of this name, where it has one index.
+/// Stride of the storage axis of this name, if its extent is 1.
 fn stored<'a>(layout: &'a Layout, name: &str) -> Option<&'a Expr> {
     let at = layout.storage.iter().position(|axis| axis.name == name)?;
     let is_single = layout.storage.get(at)?.extent.as_const() == Some(1);

@@ -1,4 +1,4 @@
-//! TVM's letters and oneDNN's tags.
+//! Export to TVM's letters and oneDNN's tags.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,15 +9,15 @@ use super::flat::{FlatLayout, StridedBlock};
 use super::{Inexpressible, NotationText};
 use crate::layout::Layout;
 
-/// oneDNN has no tensors of more axes.
+/// Maximum rank in oneDNN.
 const MAX_RANK: usize = 12;
 
-/// `NCHW16c`
+/// TVM's text: `NCHW16c`.
 pub(super) fn tvm(flat: &FlatLayout, layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
     padding_candidates(|tail| letters_of(&blocks(flat, layout, tail)?, layout))
 }
 
-/// What can be said with room of either kind.
+/// Candidates for both encodings of padding.
 fn padding_candidates(
     text: impl Fn(PaddingEncoding) -> Result<String, Inexpressible>,
 ) -> Result<Vec<NotationText>, Inexpressible> {
@@ -45,7 +45,7 @@ fn letters_of(blocks: &[TagBlock], layout: &Layout) -> Result<String, Inexpressi
     Ok(text)
 }
 
-/// `aBcd16b`
+/// oneDNN's tag: `aBcd16b`.
 pub(super) fn onednn(
     flat: &FlatLayout,
     layout: &Layout,
@@ -79,7 +79,7 @@ fn tag_of(mut blocks: Vec<TagBlock>, flat: &FlatLayout) -> Result<String, Inexpr
     Ok(outer + &inner)
 }
 
-/// What is left above the blocks of an axis stands before all blocks: behind one, it is a block itself.
+/// Moves the outer parts of all axes before the blocks: one after a block becomes a block itself.
 fn outer_first(blocks: &mut Vec<TagBlock>, flat: &FlatLayout) -> Result<(), Inexpressible> {
     let first = blocks.iter().position(|block| block.factor.is_some()).unwrap_or(blocks.len());
     let mut axes = Vec::new();

@@ -1,25 +1,25 @@
-//! The tiles of XLA's that make a layout: a search, the shortest tiling first.
+//! Search for XLA tiles that produce a layout, shortest tiling first.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::flat::{FlatLayout, StrideGap, StridedBlock};
 
-/// The most tiles that a layout is looked for with.
+/// Maximum number of tiles.
 pub(super) const MAX_TILES: usize = 3;
-/// Tilings of one number of tiles that are tried before none is said to do.
+/// Maximum number of tilings to try per number of tiles.
 pub(super) const MAX_TRIES: u32 = 4000;
 
-/// What is tiled: axes taken as one, major to minor in memory.
+/// Linearized axes to tile; groups are ordered major to minor in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisGroup {
-    /// The axes, outermost first.
+    /// Axes, outermost first.
     pub(super) axes: Vec<usize>,
-    /// How many indices they have; `None` when that depends on a symbol.
+    /// Product of the extents; `None` if it depends on a symbol.
     pub(super) extent: Option<i128>,
 }
 
-/// A dimension of memory: `group // div`, so many slots of it.
+/// A dimension of memory: `group // div`, with `slots` slots.
 #[derive(Debug, Clone, Copy)]
 struct MemoryAxis {
     group: usize,
@@ -27,17 +27,17 @@ struct MemoryAxis {
     slots: Option<i128>,
 }
 
-/// How far the memory is explained.
+/// Progress of the match against the layout's blocks.
 #[derive(Debug, Clone, Copy)]
 struct TilingState {
-    /// Pieces that are, from the largest stride.
+    /// Number of matched blocks, by descending stride.
     piece: usize,
-    /// Slots of what is not yet; `None` when that depends on a symbol.
+    /// Slots of the unmatched rest; `None` if it depends on a symbol.
     slots: Option<i128>,
 }
 
-/// So many tiles, one extent for each of the last dimensions, under which the groups lie as the pieces do in `slots`
-/// slots. `tries` are left, of [`MAX_TRIES`].
+/// Finds `count` tiles, each with an extent for the trailing dimensions, that place the groups as the layout's blocks
+/// are in `slots` slots. `tries` is the remaining budget, of [`MAX_TRIES`].
 pub(super) fn tiles(
     flat: &FlatLayout,
     groups: &[AxisGroup],
@@ -52,14 +52,14 @@ pub(super) fn tiles(
 }
 
 struct TilingSearch<'a> {
-    /// By stride, the largest first.
+    /// Blocks by descending stride.
     pieces: Vec<&'a StridedBlock>,
     groups: &'a [AxisGroup],
     tries: &'a mut u32,
 }
 
 impl TilingSearch<'_> {
-    /// So many tiles for these dimensions, the first of `length` extents or fewer.
+    /// Finds `count` tiles for these dimensions, the first of at most `length` extents.
     fn search_tiles(
         &mut self,
         runs: &[MemoryAxis],
@@ -97,7 +97,7 @@ impl TilingSearch<'_> {
         None
     }
 
-    /// The tiles after this one.
+    /// Finds the tiles after `tile`.
     fn tiles_after(
         &mut self,
         tiled: &[MemoryAxis],
@@ -117,12 +117,12 @@ impl TilingSearch<'_> {
             grid.push(MemoryAxis { div: run.div.checked_mul(*extent)?, slots: up, ..*run });
             inner.push(MemoryAxis { slots: Some(*extent), ..*run });
         }
-        // The next tile may take in the last dimension of the grid: `T(1024)(128)(2,1)`.
+        // The next tile may include the last dimension of the grid: `T(1024)(128)(2,1)`.
         grid.extend(inner);
         self.search_tiles(&grid, at, tile.len() + 1, count - 1)
     }
 
-    /// Where the memory is explained to behind these dimensions; `None` where they do not lie there.
+    /// Matches dimensions against the next blocks; `None` if they differ.
     fn match_prefix(&self, runs: &[MemoryAxis], mut at: TilingState) -> Option<TilingState> {
         for run in runs {
             let whole = self.groups.get(run.group)?.extent;
@@ -132,7 +132,7 @@ impl TilingSearch<'_> {
                 }
                 at.slots = Some(left / slots);
             }
-            // Of one value there is no piece.
+            // A dimension of one value has no block.
             let is_single = run.slots == Some(1) || whole.is_some_and(|whole| whole <= run.div);
             if is_single {
                 continue;
@@ -150,7 +150,7 @@ impl TilingSearch<'_> {
         Some(at)
     }
 
-    /// What a dimension may be tiled by: wherever a piece of it begins or ends; 1 is tried last.
+    /// Candidate tile extents of a dimension: the boundaries of its blocks, then 1.
     fn extents(&self, run: MemoryAxis) -> Vec<i128> {
         let mut extents = Vec::new();
         let mut add = |extent: i128| {
@@ -177,7 +177,7 @@ impl TilingSearch<'_> {
                 add(room / count);
             }
         }
-        // Room below the smallest stride.
+        // Padding below the smallest stride.
         if let (Some(1), Some(piece)) = (group.extent, self.pieces.last()) {
             add(piece.stride.as_const().unwrap_or(1));
         }
@@ -186,7 +186,7 @@ impl TilingSearch<'_> {
     }
 }
 
-/// Whether a piece is what a dimension holds: without slots to go by, as many values.
+/// True if a block covers a dimension. Without known slots the number of values must be equal.
 fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     if by_slots {
         return true;
@@ -195,7 +195,7 @@ fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     is_exact && (run.slots.is_none() || run.slots == piece.count.as_const())
 }
 
-/// The next choice; false behind the last.
+/// Advances to the next choice; false after the last.
 fn advance(picked: &mut [usize], choices: &[Vec<i128>]) -> bool {
     for (k, choices) in picked.iter_mut().zip(choices).rev() {
         *k += 1;

@@ -1,4 +1,4 @@
-//! XLA's layouts: `{1,0:T(8,128)(2,1)}`, behind `bf16[16,256]` where the element type has a name.
+//! Export to XLA's layouts: `{1,0:T(8,128)(2,1)}`, after `bf16[16,256]` if XLA has the element type.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,10 +11,10 @@ use super::{ElementFormat, Inexpressible, NotationText};
 use crate::layout::Layout;
 use crate::notation::xla::named;
 
-/// Groups of which every order is tried.
+/// Maximum number of groups for which all orders are tried.
 const MAX_ORDERED: usize = 5;
 
-/// The text, with a shape before it where that can be.
+/// Layout text, with a shape in front if extents and type allow it.
 pub(super) fn write(
     flat: &FlatLayout,
     layout: &Layout,
@@ -39,10 +39,10 @@ pub(super) fn write(
     })
 }
 
-/// What stands in the braces: the order, and the tiles.
+/// Contents of the braces: the order, and the tiles.
 fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let total = flat.total.as_const();
-    // Without the slots after the last step of the largest stride.
+    // Size without the slots after the last step of the largest stride.
     let natural = match flat.pieces.last() {
         None => Some(1),
         Some(piece) => piece
@@ -70,7 +70,7 @@ fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     Err(missing_feature(flat))
 }
 
-/// The feature that is missing.
+/// Missing feature, from the properties of the layout.
 fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     let is_symbolic = |piece: &StridedBlock| piece.stride.as_const().is_none();
     let starts = flat.pieces.first().is_none_or(|piece| piece.stride.as_const() == Some(1));
@@ -85,14 +85,14 @@ fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     }
 }
 
-/// The groups of axes that are taken as one, with those that are on their own.
+/// Groups of linearized axes, and single axes.
 fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
     let mut groups: Vec<AxisGroup> = Vec::new();
     let extent = |axes: &[usize]| {
         let extents = axes.iter().map(|axis| layout.logical.get(*axis)?.extent.as_const());
         extents.into_iter().try_fold(1_i128, |n, extent| n.checked_mul(extent?))
     };
-    // In the order of memory; what has no piece behind the axis before it.
+    // In memory order; an axis without a block follows its predecessor.
     for piece in flat.pieces.iter().rev().filter(|piece| piece.is_top) {
         groups.push(AxisGroup { axes: piece.axes.clone(), extent: extent(&piece.axes) });
     }
@@ -108,7 +108,7 @@ fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
     groups
 }
 
-/// This order first, then every other.
+/// All orders of the groups to try, the given one first.
 fn orders(groups: Vec<AxisGroup>, flat: &FlatLayout) -> Vec<Vec<AxisGroup>> {
     let is_tiled = flat.pieces.iter().any(|piece| !piece.is_top || piece.room != StrideGap::Exact);
     if groups.len() > MAX_ORDERED || !is_tiled {
@@ -137,7 +137,7 @@ fn text(order: &[AxisGroup], tiles: &[Vec<i128>], tail: Option<i128>) -> String 
         let skipped = order.len().saturating_sub(tile.len());
         let mut entries = Vec::new();
         for (j, extent) in tile.iter().enumerate() {
-            // Only the first tile meets axes that are taken as one.
+            // Only the first tile applies to linearized axes.
             let several = order.get(skipped + j).filter(|_| k == 0).map_or(1, |g| g.axes.len());
             entries.extend((1..several).map(|_| "*".to_string()));
             entries.push(extent.to_string());

@@ -1,8 +1,8 @@
 //! XLA's shapes: `bf16[1000,500]{0,1:T(8,128)(2,1)}`, or the layout in braces alone.
 //!
-//! Source: XLA, `hlo_parser.cc`, `layout_util.cc` and the document on tiled layouts. One pass parses and validates. All
-//! tiles and stars count, in sizes as in indices; XLA's own `ArraySize` looks at the first tile alone, gives 0 for a
-//! star, and rounds to `L(n)` only where there is a tile: where that makes a difference it is said.
+//! Source: XLA, `hlo_parser.cc`, `layout_util.cc` and the document on tiled layouts. All tiles, and `*` in them,
+//! contribute to sizes and indices. XLA's own `ArraySize` reads only the first tile, returns 0 for a `*`, and rounds to
+//! `L(n)` only if there is a tile; a remark reports each difference.
 
 mod parse;
 mod types;
@@ -26,17 +26,17 @@ use crate::map::{IndexMap, identity};
 use crate::parse::Span;
 use crate::step::{TileExtent, tile};
 
-/// One tile: its extents, `None` for `*`.
+/// Extents of one tile, `None` for `*`.
 type XlaTile = (Vec<(Option<i128>, Span)>, Span);
 
-/// A shape with its layout, as far as the text says them.
+/// A shape with its layout, as far as the text has them.
 #[derive(Debug, Default)]
 pub struct XlaShape {
-    /// The element type in a manifest's words; `None`: the text is a layout alone.
+    /// Element type, as manifests name it; `None` for a layout without a shape.
     pub dtype: Option<&'static str>,
-    /// The extents; bounded ones count with their bound.
+    /// Extents; a bounded one is its bound.
     pub dims: Vec<i128>,
-    /// What is worth knowing.
+    /// Notes on the text.
     pub remarks: Vec<Remark>,
     /// Minor to major; `None`: row-major.
     order: Option<Vec<(i128, Span)>>,
@@ -44,18 +44,18 @@ pub struct XlaShape {
     tiles: Vec<XlaTile>,
     tail: Option<(i128, Span)>,
     bits: Option<(i128, Span)>,
-    /// The memory space, where it is not the default one.
+    /// Memory space, unless it is the default one.
     space: Option<(Span, i128)>,
 }
 
 impl XlaShape {
-    /// How many axes a layout without a shape is for; `None`: any number.
+    /// Rank of a layout without a shape; `None` if it fits any rank.
     pub(super) fn rank(&self) -> Option<usize> {
         self.order.as_ref().map(Vec::len)
     }
 }
 
-/// Lays the axes out as the layout says; with a shape before it, that must be the tensor's.
+/// Applies the order and the tiles of the layout. A shape in the text must be the tensor's.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -112,7 +112,7 @@ pub(super) fn apply(
         let message = format!(
             "XLA's ArraySize counts {first} elements, by the first tile alone; there are {all}"
         );
-        // 0 is that of a tile with a `*`.
+        // A count of 0 comes from a `*`.
         let help = match first {
             0 => format!("make room for {all} elements"),
             _ => format!("let each tile divide the one before it, or make room for {all} elements"),
@@ -131,7 +131,7 @@ pub(super) fn apply(
     Ok(NotationExtras { remarks, memory_space: shape.space })
 }
 
-/// The text's shape must be the tensor's.
+/// Reports a shape that differs from the tensor's.
 fn fits(shape: &XlaShape, axes: &[Axis], length: usize) -> Result<(), NotationFault> {
     if shape.dims.len() != axes.len() {
         return Err(count_fault(shape.dims.len(), "extent", axes, 0..length));
@@ -148,7 +148,7 @@ fn fits(shape: &XlaShape, axes: &[Axis], length: usize) -> Result<(), NotationFa
     }
 }
 
-/// The way out of an order that is none of so many dimensions.
+/// Help for an order that is not a permutation of `rank` dimensions.
 fn each_once(rank: usize) -> String {
     match rank.checked_sub(1) {
         None => "leave the order out: there are no dimensions".to_string(),
@@ -157,7 +157,7 @@ fn each_once(rank: usize) -> String {
     }
 }
 
-/// The axes, major to minor, by position.
+/// Positions of the axes, major to minor.
 fn major_to_minor(shape: &XlaShape, axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let rank = axes.len();
     let Some(order) = &shape.order else { return Ok((0..rank).collect()) };
@@ -193,7 +193,7 @@ fn elements(axes: &[Axis]) -> Option<i128> {
     axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(axis.extent.as_const()?))
 }
 
-/// XLA's own count: the first tile's, 0 with a star.
+/// Number of elements by XLA's own count: padded to the first tile, 0 for a `*`.
 fn first_tile_elements(axes: &[Axis], tile: Option<&XlaTile>) -> Option<i128> {
     let (extents, _) = tile?;
     let mut count = 1_i128;

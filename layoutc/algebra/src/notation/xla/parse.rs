@@ -1,4 +1,4 @@
-//! The grammar of XLA's shapes: one pass that parses and validates.
+//! Single-pass parser and validator of XLA's shapes.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,10 +9,10 @@ use crate::notation::cursor::Cursor;
 use crate::notation::{NotationFault, NotationFaultKind, Remark};
 use crate::parse::Span;
 
-/// A shape, or a layout in braces.
+/// Parses a shape, or a layout in braces.
 ///
 /// # Errors
-/// [`NotationFault`]: the first one.
+/// [`NotationFault`]: the first one, with its span.
 pub fn parse(text: &str) -> Result<XlaShape, NotationFault> {
     let mut parser = XlaShapeParser { cursor: Cursor::new(text), shape: XlaShape::default() };
     parser.blank();
@@ -51,7 +51,7 @@ struct XlaShapeParser<'a> {
 }
 
 impl XlaShapeParser<'_> {
-    /// White space and comments.
+    /// Skips white space and comments.
     fn blank(&mut self) {
         loop {
             self.cursor.skip_blanks();
@@ -81,7 +81,7 @@ impl XlaShapeParser<'_> {
         self.cursor.eat(word)
     }
 
-    /// An integer from 0; `raised` is what to do about one below.
+    /// Parses a non-negative integer; `raised` is the help for a negative one.
     fn integer(&mut self, raised: &str) -> Result<(i128, Span), NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -96,7 +96,7 @@ impl XlaShapeParser<'_> {
         self.cursor.expect_number("an integer")
     }
 
-    /// What to do about an extent below 0 in a tile: the document's -1 is a `*`, which merges an axis into the next one.
+    /// Help for a negative extent in a tile. XLA's document writes -1 for `*`, which merges an axis into the next one.
     fn raised_extent(&self) -> &'static str {
         let behind = self.cursor.rest().trim_start().strip_prefix("-1");
         if behind.is_some_and(|rest| rest.trim_start().starts_with(',')) {
@@ -106,7 +106,7 @@ impl XlaShapeParser<'_> {
         }
     }
 
-    /// `(8, 128)` after its word, each entry by `entry`.
+    /// Parses `(8, 128)`, each entry by `entry`.
     fn list<T>(
         &mut self,
         mut entry: impl FnMut(&mut Self) -> Result<T, NotationFault>,
@@ -122,7 +122,7 @@ impl XlaShapeParser<'_> {
         }
     }
 
-    /// `f32[3,5]`.
+    /// Parses `f32[3,5]`.
     fn array(&mut self) -> Result<&'static XlaType, NotationFault> {
         let (word, span) = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
         if word.is_empty() {
@@ -182,7 +182,7 @@ impl XlaShapeParser<'_> {
         self.expect("{")?;
         self.blank();
         let mut order = Vec::new();
-        // `{}` is a scalar's; of others the rank is missed.
+        // `{}` is the order of a scalar; for other ranks the missing dimensions are reported later.
         if self.cursor.peek() == Some('}') {
             self.cursor.eat("}");
             self.shape.order_span = start..self.cursor.at();
@@ -272,7 +272,7 @@ impl XlaShapeParser<'_> {
         Ok(())
     }
 
-    /// `D(D,D)`: dense levels say nothing.
+    /// Parses `D(D,D)`: dense levels have no effect.
     fn levels(&mut self) -> Result<(), NotationFault> {
         if !self.eat("D") {
             return Ok(());
@@ -340,7 +340,7 @@ impl XlaShapeParser<'_> {
     }
 }
 
-/// The way out of an order of dimensions that does not stand in braces.
+/// Help for an order of dimensions outside braces.
 fn in_braces(order: &str) -> alloc::string::String {
     format!("write a layout in braces: `{{{}}}`", order.trim())
 }

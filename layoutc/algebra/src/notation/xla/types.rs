@@ -1,11 +1,11 @@
-//! XLA's element types, and what holds their elements here.
+//! XLA's element types, and the element types that store them.
 
 use alloc::format;
 
 use super::XlaShape;
 use crate::notation::{NotationFault, NotationFaultKind, Remark};
 
-/// A type's name, its bits, and the element type that holds it: packed, and one to a byte or more.
+/// An element type: name, bits, and the storage type if packed (`E(bits)`) or not.
 pub(super) struct XlaType {
     name: &'static str,
     bits: u32,
@@ -26,7 +26,7 @@ const fn small(
     XlaType { name, bits, packed, whole }
 }
 
-/// What a manifest does not name is a number of its width.
+/// Types that manifests lack are stored as integers of their width.
 const TYPES: &[XlaType] = &[
     small("pred", 8, "u1", "bool"),
     small("s1", 1, "u1", "i8"),
@@ -62,12 +62,12 @@ const TYPES: &[XlaType] = &[
     own("c128", 128, "c128"),
 ];
 
-/// The type of this name, upper case or not.
+/// Type of a name, ignoring case.
 pub(super) fn find(word: &str) -> Option<&'static XlaType> {
     TYPES.iter().find(|row| row.name.eq_ignore_ascii_case(word))
 }
 
-/// The name of an element type in a manifest's words, and its bits where they must stand as `E(bits)`.
+/// XLA's name of an element type in a manifest, with its bits if `E(bits)` is required.
 pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u32>)> {
     let is_own = |row: &&XlaType| row.whole == dtype && i128::from(row.bits) == width(dtype);
     if let Some(row) = TYPES.iter().find(is_own) {
@@ -77,7 +77,7 @@ pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u3
     TYPES.iter().find(is_packed).map(|row| (row.name, Some(row.bits)))
 }
 
-/// The element type that holds the elements, by `E(bits)`.
+/// Storage type for the declared `E(bits)`.
 pub(super) fn storage_type(
     element: &'static XlaType,
     shape: &mut XlaShape,
@@ -103,10 +103,10 @@ pub(super) fn storage_type(
     }
 }
 
-/// The bits of an element type in a manifest's words.
+/// Bits of an element type, from its name.
 pub(super) fn width(dtype: &str) -> i128 {
     let digits: &str = dtype.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let number = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
-    // `bool` has no number.
+    // Only `bool` has no number.
     number.parse().unwrap_or(8)
 }

@@ -56,7 +56,7 @@ fn read(text: &str) -> Result<ShardingText, NotationFault> {
 /// Parses the sharding of one tensor.
 ///
 /// # Errors
-/// Those of [`parse`]; a tuple is [`NotationFaultKind::Unsupported`].
+/// Errors of [`parse`]; a tuple is [`NotationFaultKind::Unsupported`].
 pub fn parse_one(text: &str) -> Result<TensorSharding, NotationFault> {
     match parse(text)? {
         ShardingText::One(placed) => Ok(placed),

@@ -77,7 +77,7 @@ impl<'a> ShardingParser<'a> {
         Ok((i64::try_from(value).unwrap_or(i64::MAX), span))
     }
 
-    /// A number from 1; `many` are counted by it: `tiles`.
+    /// Parses a positive number; `many` is the noun that it counts in a message: `tiles`.
     pub(super) fn size(&mut self, many: &str) -> Result<SpannedInt, NotationFault> {
         let (value, span) = self.number("a number")?;
         if value == 0 {
