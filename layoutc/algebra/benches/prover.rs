@@ -1,6 +1,5 @@
-//! How long a verdict takes: random maps, each proven or refused, against looking at every element of it; the provers
-//! alone, and with the inverse and the predicate written and all checked again.
-//! `cargo bench -p layoutc-algebra` prints the table of `bench/prover/results.md`.
+//! Time per verdict for random maps: the provers alone, and with inverse, predicate and the check of both; compared
+//! with enumerating all elements. `cargo bench -p layoutc-algebra` prints the table of `bench/prover/results.md`.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -22,13 +21,13 @@ use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 use random::generate;
 use random::{Case, Fault, Random, truth};
 
-/// The allocator of the command line.
+/// The command line's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const MAPS: u64 = 10_000;
 
-/// What decided, in the order of the table.
+/// Deciding methods, in the order of the table.
 const KINDS: [&str; 6] = [
     "proven by digits",
     "proven by gf2",
@@ -51,7 +50,7 @@ fn main() {
         }
         let Some((mut builder, map)) = prepared(&case) else { continue };
         let (is_inside, applied) = timed(|| builder.apply(&map).is_ok());
-        // What comes second finds memory warm: they take turns.
+        // The second of the two finds caches warm: they alternate.
         let whole = builder.clone();
         let prove = || timed(|| builder.proof(&SequentialExecutor));
         let finish = || timed(|| whole.finish(64, &SequentialExecutor));
@@ -90,14 +89,14 @@ fn main() {
     );
 }
 
-/// What `work` gives, and the microseconds that it takes.
+/// Runs `work` and returns its result and the time in microseconds.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
     let done = work();
     (done, start.elapsed().as_secs_f64() * 1e6)
 }
 
-/// The layout in the making, and the map that is judged.
+/// A builder with all steps but the last map, and that map, which is to be decided.
 fn prepared(case: &Case) -> Option<(LayoutBuilder, IndexMap)> {
     let axis = |(name, extent): &(String, i64)| Axis {
         name: name.clone(),
@@ -135,7 +134,7 @@ fn row(name: &str, provers: &mut [f64], wholes: &mut [f64]) -> String {
     format!("| {name} | {maps} | {median:.0} | {most:.0} | {all:.0} | {nearly:.0} | {slowest:.0} |")
 }
 
-/// The value below which a share of the others lie.
+/// Quantile of sorted values at `share`.
 fn at(sorted: &[f64], share: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
     #[expect(

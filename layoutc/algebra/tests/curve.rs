@@ -1,9 +1,9 @@
-//! The Hilbert curve of a box: every cell once, by steps to neighbours, and Hilbert's own order in squares.
+//! The Hilbert curve of a box: visits every cell once, by steps to neighbors, and in Hilbert's order for squares.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use layoutc_algebra::curve::{CurveGrid, MAX_CELLS};
 
-/// The cells of a box along its curve.
+/// Cells of a box in curve order.
 fn path(grid: CurveGrid) -> Vec<(i128, i128)> {
     let columns = i128::from(grid.columns());
     (0..i128::from(grid.cells()))
@@ -11,7 +11,7 @@ fn path(grid: CurveGrid) -> Vec<(i128, i128)> {
         .collect()
 }
 
-/// The diagonal steps of a path; any other one goes to one of the four neighbours.
+/// Number of diagonal steps of a path; all others must go to one of the four neighbors.
 fn diagonal_steps(path: &[(i128, i128)]) -> usize {
     let mut diagonal = 0;
     for step in path.windows(2) {
@@ -54,7 +54,7 @@ fn steps_go_to_neighbours_but_for_one_at_most_where_the_longer_side_alone_is_odd
     }
 }
 
-/// The distance in a square whose side is a power of two, two bits at a time: quadrants and how each is turned.
+/// Curve position in a square with a power of two as side, two bits per step: quadrants and their orientation.
 /// Source: Hilbert, 1891; Warren, Hacker's Delight, 2nd edition, section 16.
 fn square(side: i128, mut row: i128, mut column: i128) -> i128 {
     let (mut distance, mut half) = (0, side / 2);

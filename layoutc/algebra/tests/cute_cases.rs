@@ -1,4 +1,4 @@
-//! CuTe's algebra against cases with known answers: what pycute and CuTe say, and what brute force says of that.
+//! CuTe's algebra against known cases: results of pycute and CuTe, checked by brute force.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use layoutc_algebra::cute::{
@@ -39,7 +39,7 @@ fn tuple(value: &Value) -> IntTuple {
     }
 }
 
-/// The layout of a case, which is written twice: as a text and as numbers.
+/// Layout of a case, which has it as text and as numbers.
 fn input(case: &Value, name: &str) -> CuteLayout {
     let given = &case["input"][name];
     let built = CuteLayout::new(&tuple(&given["shape"]), &tuple(&given["stride"])).unwrap();
@@ -65,7 +65,7 @@ fn values(layout: &CuteLayout) -> Vec<i128> {
     (0..layout.size()).map(|index| layout.index(&IntTuple::Integer(index)).unwrap()).collect()
 }
 
-/// The answer has the text and the values of the case, whose list of values may stop early.
+/// Compares a result with the expected text and offsets, whose list may be a prefix.
 fn is_expected(case: &Value, answer: &CuteLayout) {
     let expect = &case["expect"];
     assert_eq!(answer.to_string(), text_of(&expect["text"]), "{}", case["id"]);
@@ -139,18 +139,18 @@ fn what_peers_compose_wrongly_is_refused_with_the_first_index_at_which_they_are_
 #[test]
 fn a_layout_that_exists_is_found_where_peers_refuse_or_are_wrong() {
     for (a, b, answer) in [
-        // Neither of 4 and 6, of 2 and 3, divides the other.
+        // Neither 4 and 6 nor 2 and 3 divide each other.
         ("(4,6):(2,3)", "2:6", "2:7"),
         ("(2,100):(5,1)", "20:3", "(2,10):(6,3)"),
         ("(4,8):(1,10)", "4:5", "4:11"),
         ("(10,2):(1,100)", "3:3", "3:3"),
-        // Digits run over, and what they lose is what they win.
+        // Carries that cancel.
         ("(2,2,8):(0,1,1)", "(2,2):(1,3)", "(2,2):(0,1)"),
     ] {
         let CuteOutcome { layout: found, .. } = cute::compose(&layout(a), &layout(b)).unwrap();
         assert_eq!(found.to_string(), answer, "{a} o {b}");
     }
-    // A is right in a shape that B has when its modes are merged.
+    // A has a layout after B once B's modes are coalesced.
     let error = cute::compose(&layout("(6,4):(1,100)"), &layout("(4,6):(1,4)")).unwrap_err();
     assert_eq!(
         error.help().as_deref(),
@@ -230,7 +230,7 @@ fn inverses_undo_as_the_peers_do() {
             let CuteOutcome { layout: inverse, notes } = inverse.unwrap();
             assert_eq!(notes, []);
             is_expected(&case, &inverse);
-            // And what was accepted of the peers is what holds of ours.
+            // The case accepts any layout that satisfies the contract, which ours must too.
             let accepted = text_of(&case["accept"]);
             assert!(accepted.starts_with("any layout meeting the contract"), "{accepted}");
             let (first, second) = if is_left { (&a, &inverse) } else { (&inverse, &a) };
@@ -244,7 +244,7 @@ fn inverses_undo_as_the_peers_do() {
 
 #[test]
 fn left_inverses_are_right_where_holes_stay_and_refused_where_indices_collide() {
-    // pycute answers 4:1 here, which sends 6, the offset of index 4, to 6.
+    // pycute returns 4:1, which maps 6, the offset of index 4, to 6.
     let inverse = cute::left_inverse(&layout("(4,6):(1,6)")).unwrap().layout;
     assert_eq!(inverse.to_string(), "(6,6):(1,4)");
     let refused = |text| cute::left_inverse(&layout(text)).unwrap_err().to_string();
@@ -323,7 +323,7 @@ fn products_are_those_of_the_peers() {
         let b = cute::parse_tiler(b).unwrap();
         cute::product(&layout(a), &b, kind).unwrap().layout.to_string()
     };
-    // Source: the examples of CUTLASS' documentation of products; blocks are coalesced since version 3.4.
+    // Source: examples in CUTLASS' documentation of products; blocks are coalesced since version 3.4.
     let (a, b) = ("(2,5):(5,1)", "(3,4):(1,3)");
     assert_eq!(product(a, b, ProductGrouping::Logical), "((2,5),(3,4)):((5,1),(10,30))");
     assert_eq!(product(a, b, ProductGrouping::Tiled), "((2,5),3,4):((5,1),10,30)");
@@ -331,7 +331,7 @@ fn products_are_those_of_the_peers() {
     assert_eq!(product(a, b, ProductGrouping::Raked), "((3,2),(4,5)):((10,5),(30,1))");
     assert_eq!(product(a, "[3:5;_]", ProductGrouping::Zipped), "((2,1),(3,5)):((5,0),(10,1))");
     assert_eq!(product("4:1", "3:1", ProductGrouping::Blocked), "12:1");
-    // CuTe's complement has one place here, and its product lays the copy upon the block.
+    // CuTe's complement has a single offset here, so its product places the copy on the block.
     assert_eq!(
         product("(3,2,2):(1,5,19)", "2:1", ProductGrouping::Logical),
         "((3,2,2),2):((1,5,19),38)"
@@ -391,7 +391,7 @@ fn swizzles_are_those_of_the_peers() {
         seen.sort_unstable();
         assert_eq!(seen, (0..swizzle.block()).collect::<Vec<_>>(), "{}", case["id"]);
     }
-    // With a shift below 0 the bits go up.
+    // A negative shift moves bits up.
     let up = cute::parse_swizzle("S<1,0,-1>").unwrap();
     assert_eq!((0..4).map(|x| up.at(x)).collect::<Vec<_>>(), [0, 3, 2, 1]);
 }
@@ -465,7 +465,7 @@ fn large_layouts_take_no_time_and_what_cannot_be_verified_is_refused() {
     let divided =
         cute::divide(&large, &tiler, DivisionGrouping::Zipped, RemainderPolicy::Refuse).unwrap();
     assert_eq!(divided.layout.size(), 1 << 40);
-    // Each index from 1 on in both modes runs over, and loses what it wins.
+    // Every index from 1 on in both modes carries, and the carries cancel.
     let error = cute::compose(
         &layout("(1073741824,2,2):(0,1,1)"),
         &layout("(1073741824,2):(1,2147483647)"),

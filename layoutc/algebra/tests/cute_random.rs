@@ -1,5 +1,5 @@
-//! CuTe's algebra against brute force on random layouts: what is answered keeps its promise for every element, and
-//! what is refused has the fault that is named.
+//! CuTe's algebra against brute force on random layouts: results satisfy their contract for every element, and errors
+//! name a real fault.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,13 +10,13 @@ use layoutc_algebra::cute::{
     DivisionGrouping, IntTuple, ProductGrouping, RemainderPolicy, Tiler,
 };
 
-/// How many layouts are tried; many more if `LAYOUTC_FULL=1`.
+/// Number of random layouts, more with `LAYOUTC_FULL=1`.
 fn rounds(ordinary: u64) -> u64 {
     let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
     if is_full { ordinary * 8 } else { ordinary }
 }
 
-/// A layout of up to five modes that nest at random; extents up to 8, strides that fit each other or do not.
+/// A random layout of up to five nested modes; extents up to 8, strides that may or may not divide each other.
 fn layout(random: &mut Random, most: i128) -> CuteLayout {
     loop {
         let count = 1 + random.below(5);
@@ -66,7 +66,7 @@ fn nested(random: &mut Random, modes: &[(i128, i128)], depth: usize) -> (IntTupl
     (IntTuple::List(shapes), IntTuple::List(strides))
 }
 
-/// Where a layout sends an index, past its size too, by the definition.
+/// Offset of an index by definition, also past the size.
 fn at(layout: &CuteLayout, index: i128) -> i128 {
     let modes = layout.flat();
     let (last, before) = modes.split_last().unwrap();
@@ -82,7 +82,7 @@ fn values(layout: &CuteLayout) -> Vec<i128> {
     (0..layout.size()).map(|index| at(layout, index)).collect()
 }
 
-/// Whether a shape is another with some integers cut.
+/// True if `cut` is `shape` with some integers split.
 fn refines(shape: &IntTuple, cut: &IntTuple) -> bool {
     match (shape, cut) {
         (IntTuple::Integer(extent), cut) => cut.product() == Some(*extent),
@@ -94,7 +94,7 @@ fn refines(shape: &IntTuple, cut: &IntTuple) -> bool {
     }
 }
 
-/// All ways to write a number as a product of numbers from 2 on, in order.
+/// All ordered factorizations of a number into factors of at least 2.
 fn factorings(of: i128) -> Vec<Vec<i128>> {
     if of == 1 {
         return vec![Vec::new()];
@@ -109,7 +109,7 @@ fn factorings(of: i128) -> Vec<Vec<i128>> {
     all
 }
 
-/// A layout with the values, its extents cut from the given ones in some way: tried out.
+/// Searches a layout with the given offsets whose extents refine the given ones.
 fn some_layout(extents: &[i128], wanted: &[i128]) -> Option<Vec<CuteMode>> {
     let mut cuts: Vec<Vec<i128>> = vec![Vec::new()];
     for extent in extents {
@@ -136,7 +136,7 @@ fn some_layout(extents: &[i128], wanted: &[i128]) -> Option<Vec<CuteMode>> {
     })
 }
 
-/// CuTe's answer is wrong, for the first time at the index that is named.
+/// Checks that CuTe's result is wrong, first at the reported index.
 fn is_wrong(peer: &CuteReferenceResult, wanted: &[i128], what: &str) {
     let theirs = values(&peer.layout);
     assert_eq!(theirs.len(), wanted.len(), "{what}");
@@ -197,7 +197,7 @@ fn compositions_are_right_for_every_index_and_refused_only_where_there_is_none()
     assert!(past > 500, "{counts:?}");
 }
 
-/// What a refusal says of CuTe's answer and of another shape.
+/// Checks what an error reports of CuTe's result and of another shape.
 fn check_aside(
     a: &CuteLayout,
     peer: Option<&CuteReferenceResult>,
@@ -232,7 +232,7 @@ fn coalesced_layouts_are_the_same_function_and_cannot_be_coalesced_further() {
     }
 }
 
-/// Each top-level mode by itself.
+/// Profile that selects each top-level mode.
 fn profile(a: &CuteLayout) -> IntTuple {
     match a.shape() {
         IntTuple::Integer(_) => IntTuple::Integer(1),
@@ -240,13 +240,13 @@ fn profile(a: &CuteLayout) -> IntTuple {
     }
 }
 
-/// The offsets of a layout without its modes of stride 0, which stand for repetition.
+/// Offsets without modes of stride 0, which repeat elements.
 fn filtered(a: &CuteLayout) -> Vec<i128> {
     let modes: Vec<CuteMode> = a.flat().into_iter().filter(|mode| mode.stride > 0).collect();
     values(&CuteLayout::of_modes(&modes).unwrap())
 }
 
-/// Lays copies of the offsets at each place that is free, from 0 on; `None` if two copies share an element.
+/// Places copies of the offsets at each free element, ascending; `None` if two copies overlap.
 fn laid_side_by_side(offsets: &[i128], cotarget: i128) -> Option<Vec<i128>> {
     let (mut taken, mut places) = (BTreeSet::new(), Vec::new());
     for element in 0..cotarget {
@@ -260,7 +260,7 @@ fn laid_side_by_side(offsets: &[i128], cotarget: i128) -> Option<Vec<i128>> {
     Some(places)
 }
 
-/// The values of the one layout, in order, that could begin with these places.
+/// Offsets of the only layout that can start with these.
 fn completed(places: &[i128]) -> Vec<i128> {
     let mut whole = vec![0];
     while let Some(stride) = places.get(whole.len()) {
@@ -312,7 +312,7 @@ fn complements_cover_the_cotarget_once_and_are_refused_only_where_copies_collide
                 uncovered += 1;
                 assert!(laid_side_by_side(&offsets, element).is_some(), "{what}");
                 assert!(element < cotarget, "{what}");
-                // Places that are free one after the other may be there; a layout of them is not.
+                // Greedy placement can succeed although no layout has these offsets.
                 if let Some(places) = laid_side_by_side(&offsets, cotarget) {
                     let whole = completed(&places);
                     let mut taken = BTreeSet::new();
@@ -375,7 +375,7 @@ fn inverses_undo_every_index_and_are_refused_only_with_a_reason_that_holds() {
     assert!(good > 1000 && collide > 1000 && strides > 50 && long > 500, "{counts:?}");
 }
 
-/// A tiler that divides a layout often: of one piece, or by mode.
+/// A random tiler that often divides the layout: a whole one, or one by mode.
 fn tiler(random: &mut Random, a: &CuteLayout) -> Tiler {
     if random.once_in(2) {
         return Tiler::Whole(layout(random, 24));

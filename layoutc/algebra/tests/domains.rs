@@ -1,4 +1,4 @@
-//! Layouts of some indices of a box against an oracle that looks at each. `LAYOUTC_FULL=1` tries twenty thousand.
+//! Layouts with domains against an enumerating oracle. `LAYOUTC_FULL=1` runs twenty thousand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 
 const NAMES: [&str; 3] = ["i", "j", "k"];
 
-/// Why there is no layout.
+/// Reason that there is no layout.
 #[derive(Debug)]
 enum Fault {
     Build(BuildError),
@@ -42,7 +42,7 @@ fn laid_out(extents: &[i128], domain: &str, map: &str) -> Result<Layout, Fault> 
     builder.finish(64, &SequentialExecutor).map_err(Fault::Finish)
 }
 
-/// A number of the text: digits of a pseudo-random sequence.
+/// Linear congruential generator.
 struct Random(u64);
 
 impl Random {
@@ -57,7 +57,7 @@ impl Random {
     }
 }
 
-/// `2 * i - j + 1`, and its value.
+/// A text such as `2 * i - j + 1`, and its value.
 #[derive(Clone)]
 struct Sum {
     weights: Vec<i128>,
@@ -66,7 +66,7 @@ struct Sum {
 
 impl Sum {
     fn of(random: &mut Random, rank: usize) -> Self {
-        // Two of five axes are absent.
+        // Two of five weights are 0.
         let weights = (0..rank).map(|_| {
             let weight = random.between(-2, 2);
             if random.below(5) < 3 { weight } else { 0 }
@@ -87,7 +87,7 @@ impl Sum {
     }
 }
 
-/// A condition and whether it holds.
+/// A condition, and its truth value.
 struct Condition {
     left: Sum,
     sign: &'static str,
@@ -99,7 +99,7 @@ impl Condition {
         let signs = ["<=", "<=", ">=", "<", ">", "=="];
         let mut left = Sum::of(random, rank);
         let right = Sum::of(random, rank);
-        // A condition reads an axis.
+        // A condition must read an axis.
         if left.weights.iter().chain(&right.weights).all(|weight| *weight == 0) {
             left.weights[0] = 1;
         }
@@ -127,7 +127,7 @@ impl Condition {
     }
 }
 
-/// A map as text, and what it gives.
+/// Text of a map, and its value.
 type Map = (String, Box<dyn Fn(&[i128]) -> Vec<i128>>);
 
 fn random_map(random: &mut Random, extents: &[i128]) -> Map {
@@ -186,7 +186,7 @@ fn indices(extents: &[i128]) -> Vec<Vec<i128>> {
     all
 }
 
-/// The verdict of the oracle on a layout.
+/// Compares a layout with the oracle.
 fn is_right(layout: &Layout, elements: &BTreeMap<Vec<i128>, Vec<i128>>, extents: &[i128]) {
     let count = i128::try_from(elements.len()).unwrap();
     assert_eq!(layout.logical_elements.as_const(), Some(count));
@@ -223,7 +223,7 @@ fn is_right(layout: &Layout, elements: &BTreeMap<Vec<i128>, Vec<i128>>, extents:
     }
 }
 
-/// Axes that read several tied axes take no more slots than elements reach.
+/// Runs one seed. Storage axes of tied axes must not have more slots than elements reach.
 fn tries(seed: u64) -> &'static str {
     let mut random = Random(seed);
     random.below(7);
@@ -264,7 +264,7 @@ fn tries(seed: u64) -> &'static str {
         Ok(layout) => {
             assert!(below.is_none() && !shared && !elements.is_empty(), "{what}");
             is_right(&layout, &elements, &extents);
-            // An axis of one index drops out of the index, and an index of one axis keeps the extent of the box.
+            // An axis of extent 1 is dropped from the index, which then has the extent of the box.
             let is_tied = conditions.iter().any(|one| one.reads(0) && one.reads(1));
             let is_kept = extents.iter().take(2).all(|extent| *extent > 1);
             if text.contains("// 2 + j)") && is_tied && is_kept {
@@ -308,7 +308,7 @@ fn a_packed_triangle_has_a_slot_for_each_element() {
 
 #[test]
 fn a_box_that_is_told_needs_no_visit() {
-    // A full square: the conditions are counted, and the map is read off its digits.
+    // A square: the domain is counted, but the map is proven by its digits.
     let layout = laid_out(&[1000, 1000], "j <= i", "(i, j) -> (j, i)").unwrap();
     assert_eq!((layout.proof, layout.verdict), (ProofMethod::Digits, Verdict::Padded));
     assert_eq!(layout.logical_elements.as_const(), Some(500_500));

@@ -1,4 +1,4 @@
-//! Layouts written in foreign notations, by hand: known texts, and what each notation lacks.
+//! Exports by hand: known texts, and the features that each notation lacks.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use layoutc_algebra::build::LayoutBuilder;
@@ -21,7 +21,7 @@ fn axes(axes: &[(&str, i128)]) -> Vec<Axis> {
     axes.iter().map(axis).collect()
 }
 
-/// Axes whose extents are symbols of their own.
+/// Axes whose extents are distinct symbols.
 fn symbolic(names: &[&str], multiple: i128) -> (Vec<Symbol>, Vec<Axis>) {
     let symbol = |name: &&str| Symbol { name: (*name).to_owned(), min: 1, max: 1 << 12, multiple };
     let axis = |(k, name): (u32, &&str)| Axis {
@@ -53,7 +53,7 @@ fn told(notation: Notation, layout: &Layout, dtype: Option<&str>) -> Result<Stri
     Ok(written.text.clone() + &sizes.collect::<String>())
 }
 
-/// All texts of a layout, in the order of the notations.
+/// All texts of a layout, in the order of [`Notation::ALL`].
 fn all(layout: &Layout) -> Vec<Result<String, Inexpressible>> {
     Notation::ALL.iter().map(|notation| told(*notation, layout, Some("f32"))).collect()
 }
@@ -168,11 +168,11 @@ fn rows_with_room_behind_them_are_said_as_each_notation_can() {
             .unwrap()
             .equal_sizes
     };
-    // The room behind the last row is not said by strides, nor by mdspan's padded layouts.
+    // Neither strides nor mdspan's padded layouts express padding after the last row.
     assert!(written(Notation::Tvm) && !written(Notation::Mdspan) && !written(Notation::Numpy));
 }
 
-/// Swizzled by a step, by CuTe's text, and by XORs that are one: CuTe has a word for all of them.
+/// Swizzles by a step, by CuTe's text, and by equivalent XORs all have a CuTe text.
 #[test]
 fn swizzles_are_written_as_cute_writes_them() {
     for (text, extents) in [
@@ -221,13 +221,13 @@ fn swizzles_are_written_as_cute_writes_them() {
     let rows = "{i: [[1], [2], [4]], j: [[9], [18], [36]]} -> {offset: 64}";
     let layout = read(Notation::Triton, rows, &[], &axes(&[("i", 8), ("j", 8)]));
     assert_eq!(told(Notation::Cute, &layout, None), text("S<3,0,3> o 0 o (8,8):(1,8)"));
-    // Each bit of `j` is folded over one of `i`, in an order that no swizzle has.
+    // Each bit of `j` is XORed with one of `i`, in an order that no swizzle has.
     let other = "{i: [[1], [2], [4]], j: [[12], [18], [33]]} -> {offset: 64}";
     let layout = read(Notation::Triton, other, &[], &axes(&[("i", 8), ("j", 8)]));
     assert_eq!(told(Notation::Cute, &layout, None), Err(Inexpressible::Swizzle));
 }
 
-/// Strides of axes of one index as `NumPy` gives them, measured: `np.empty(stored, 'f4').transpose(...)`.
+/// Strides of axes of extent 1 as in `NumPy`, measured: `np.empty(stored, 'f4').transpose(...)`.
 #[test]
 fn axes_of_one_index_have_the_strides_that_numpy_gives_them() {
     for (map, extents, wanted) in [

@@ -1,4 +1,4 @@
-//! Glow's strings: the cases, and random layouts.
+//! Glow's strings: known cases and random layouts.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use crate::random::{self, Random};
@@ -21,7 +21,7 @@ fn cases(kind: &str) -> Vec<Value> {
     all.iter().filter(|case| case["kind"] == kind).cloned().collect()
 }
 
-/// How many layouts are tried; many more if `LAYOUTC_FULL=1`.
+/// Number of random layouts, more with `LAYOUTC_FULL=1`.
 fn rounds(ordinary: u64) -> u64 {
     let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
     if is_full { ordinary * 8 } else { ordinary }
@@ -48,14 +48,14 @@ fn indices(value: &Value) -> Vec<usize> {
     value.as_array().unwrap().iter().map(index).collect()
 }
 
-/// A layout of up to six axes, with alignments and attributes; letters may stand twice, `*` may stand among them.
+/// A random layout of up to six axes with alignments and attributes; letters may repeat, and `*` may occur.
 fn any_layout(random: &mut Random) -> GlowLayout {
     let letters: String =
         (0..random.below(7)).map(|_| *random.pick(&['N', 'H', 'c', '*'])).collect();
     extended(random, &letters)
 }
 
-/// The axes of these letters, with alignments and attributes.
+/// Axes of these letters with random alignments and attributes.
 fn extended(random: &mut Random, letters: &str) -> GlowLayout {
     let mut layout = read(letters);
     for axis in 0..layout.rank() {
@@ -72,7 +72,7 @@ fn extended(random: &mut Random, letters: &str) -> GlowLayout {
     layout
 }
 
-/// Up to six letters, each once.
+/// Up to six distinct letters.
 fn distinct(random: &mut Random) -> Vec<char> {
     let mut letters: Vec<char> = "NHWCnz".chars().collect();
     random.shuffle(&mut letters);
@@ -270,7 +270,7 @@ fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
             UnmetRequirement::LayoutRank { required: 3, layout: 2 },
         ])
     );
-    // Four bits: 4 elements are 2 bytes. Backwards is as good as forwards.
+    // Four bits: 4 elements are 2 bytes. The sign of a stride is irrelevant.
     assert_eq!(judged("N[a=2]", None, &[4], 4), Satisfaction::Satisfied);
     assert_eq!(judged("N[a=2]", None, &[-8], 4), Satisfaction::Satisfied);
     assert_eq!(judged("N[a=2]", None, &[2], 4), Satisfaction::Unsatisfied(vec![align(0, 2, 2, 4)]));
@@ -281,7 +281,7 @@ fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
     );
 }
 
-/// Strides that keep every alignment, the last axis the fastest.
+/// Strides that satisfy all alignments, the last axis fastest.
 fn aligned_strides(random: &mut Random, layout: &GlowLayout) -> Vec<i128> {
     let (mut strides, mut next) = (Vec::new(), 1);
     for dim in layout.dims().iter().rev() {
@@ -307,7 +307,7 @@ fn a_tensor_with_aligned_strides_satisfies_its_own_string() {
             Satisfaction::Satisfied,
             "seed {seed}: {layout}"
         );
-        // Every step in doubt, and the answer is told from the bytes alone.
+        // Perturbs every stride: the result must follow from the byte strides alone.
         let strides: Vec<i128> =
             strides.iter().map(|s| s + i128::from(random.between(-2, 2))).collect();
         let tensor = GlowTensor { strides: &strides, element_bits, layout: Some(&layout) };

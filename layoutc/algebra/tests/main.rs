@@ -1,4 +1,4 @@
-//! The tests of the algebra: one program, which is linked once.
+//! Tests of the algebra, linked into one program.
 
 mod curve;
 mod cute_cases;

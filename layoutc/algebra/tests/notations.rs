@@ -1,4 +1,4 @@
-//! Texts in foreign notations with known answers: what each tool's own code measured, or brute force says.
+//! Foreign notations against known results, measured with each tool's code or by brute force.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use layoutc_algebra::build::LayoutBuilder;
@@ -30,7 +30,7 @@ fn axes(shape: &[i128]) -> Vec<Axis> {
     shape.iter().enumerate().map(axis).collect()
 }
 
-/// The layout that a text means, and what is remarked of it.
+/// Layout of a text, with its remarks.
 fn laid_out(
     notation: Notation,
     text: &str,
@@ -95,7 +95,7 @@ fn tvm_letters_are_as_measured() {
     for case in cases(TVM, "layout_string") {
         let src = case["src"].as_str().or(case["layout"].as_str()).unwrap();
         let Some(shape) = case.get("shape").filter(|shape| shape.is_array()) else {
-            // A text that must be refused, or may stand alone.
+            // A text that must be rejected, or that has no source text.
             let rank = src.chars().filter(char::is_ascii_uppercase).count();
             let shape: Vec<i128> = vec![8; rank];
             let text = case["dst"].as_str().unwrap_or(src);
@@ -107,7 +107,7 @@ fn tvm_letters_are_as_measured() {
         if case["error"].is_string() || src.contains(|c: char| c.is_ascii_lowercase()) {
             continue;
         }
-        // The letters of the source are the axes' names.
+        // Letters of the source are the axes' names.
         let shape = numbers(shape);
         let names: Vec<String> = src.chars().map(|c| c.to_string()).collect();
         let axis = |(name, extent): (&String, &i128)| Axis {
@@ -153,7 +153,7 @@ fn tvm_letters_are_as_measured() {
 
 #[test]
 fn unequal_packed_factors_of_tvm_are_right() {
-    // TVM maps 24 of these 96 elements out of range.
+    // TVM maps 24 of the 96 elements out of range.
     let layout = layout(Notation::Tvm, "OI[2o4i]", &[8, 12]);
     assert_eq!(storage_extents(&layout), [4, 3, 8]);
     assert_eq!(layout.verdict, Verdict::Bijective);
@@ -209,7 +209,7 @@ fn mdspan_and_numpy_strides_are_as_measured() {
             let given: Vec<String> = given.iter().map(ToString::to_string).collect();
             text = format!("layout_stride<{}>", given.join(", "));
         }
-        // The dynamic form says the same as the static one.
+        // The dynamic form is equal to the static one.
         let text = text.replace("dyn=", "").replace('(', "<").replace(')', ">");
         let found = laid_out(Notation::Mdspan, &text, &[], &shape, 32);
         if case["expect"]["is_unique"] == false {
@@ -219,8 +219,8 @@ fn mdspan_and_numpy_strides_are_as_measured() {
         let (layout, _) = found.unwrap_or_else(|e| panic!("{text}: {e}"));
         let wanted = numbers(&case["expect"]["strides"]);
         assert!(same(&strides(&layout, &shape), &wanted), "{text}: {wanted:?}");
-        // This version of kokkos/mdspan counts the padding behind the last element of padded layouts, which the standard
-        // does not.
+        // This version of kokkos/mdspan counts the padding after the last element of padded layouts; the standard does
+        // not.
         let size = if text.contains("padded") {
             let last = shape.iter().zip(&wanted).map(|(extent, stride)| (extent - 1) * stride);
             Some(if shape.contains(&0) { 0 } else { last.sum::<i128>() + 1 })
@@ -280,7 +280,7 @@ fn mlir_maps_are_as_measured_and_injective_ones_alone_pass() {
     assert!(seen >= 8, "{seen}");
 }
 
-/// How many indices a mode of CuTe's has.
+/// Number of indices of a CuTe mode.
 fn size(mode: &Value) -> i128 {
     match mode.as_array() {
         Some(list) => list.iter().map(size).product(),
@@ -322,7 +322,7 @@ fn xla_texts_are_as_the_document_says_or_refused() {
         let text = case["text"].as_str().unwrap();
         let parsed = xla::parse(text);
         if case["error"].is_string() {
-            // What the text alone does not show shows in a layout of its own shape.
+            // A fault that depends on the tensor appears when the text is applied to its own shape.
             if let Ok(shape) = parsed {
                 let found = laid_out(Notation::Xla, text, &[], &shape.dims, 32);
                 assert!(found.is_err(), "{id}: {text}");
@@ -380,7 +380,7 @@ fn no_text_breaks_a_parser() {
                 let text = format!("{}{added}{}", &seed[..cut], &seed[cut..]);
                 for notation in Notation::ALL {
                     for shape in [&[][..], &[4], &[8, 8], &[2, 16, 3, 5]] {
-                        // Faults point into the text.
+                        // Spans of faults are within the text.
                         drop(laid_out(notation, &text, &[], shape, 32));
                     }
                 }
@@ -400,7 +400,7 @@ fn what_einops_leaves_unnamed_may_be_put_together() {
     }
 }
 
-/// A case's bases as Triton's dictionary.
+/// Bases of a case as Triton's dictionary.
 fn dictionary(case: &Value) -> (String, Vec<i128>) {
     let (mut inputs, mut shape) = (Vec::new(), Vec::new());
     for base in case["input"]["bases"].as_array().unwrap() {
@@ -449,7 +449,7 @@ fn a_linear_layout_from_hardware_to_the_tensor_is_turned_round() {
     let layout = layout(Notation::Triton, printed, &[4, 4]);
     let names: Vec<&str> = layout.storage.iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["register", "lane", "block"]);
-    // The element (2, 1) is the second lane's first register.
+    // Element (2, 1) is register 0 of lane 2.
     assert_eq!(layout.locate(&[2, 1], &[]).unwrap().storage, [0, 2, 0]);
     assert_eq!(layout.locate(&[3, 3], &[]).unwrap().storage, [2, 3, 0]);
     for (text, told) in [

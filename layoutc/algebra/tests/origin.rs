@@ -1,5 +1,5 @@
-//! Layouts whose first element is aligned: every element has its slot, the first one is where it must be, and the way
-//! back leads back.
+//! Layouts with an aligned first element: elements have distinct slots, the first one is aligned, and the inverse
+//! returns every element.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
 use std::collections::BTreeSet;
@@ -24,13 +24,13 @@ fn builder(symbols: &[Symbol], extents: &[Expr], bits: u32) -> LayoutBuilder {
     LayoutBuilder::new(symbols, &axes(extents), bits).unwrap()
 }
 
-/// A halo around an axis.
+/// Pads an axis on both sides.
 fn halo(builder: &mut LayoutBuilder, axis: &str, before: i128, after: i128) {
     let map = pad_around(builder.axes(), axis, &constant(before), &constant(after)).unwrap();
     builder.apply(&map).unwrap();
 }
 
-/// Every element once, with these values of the symbols.
+/// All elements, for these values of the symbols.
 fn points(layout: &Layout, symbols: &[i128]) -> Vec<Vec<i128>> {
     let value = |expr: &Expr| {
         expr.evaluate(&|var| match var {
@@ -52,7 +52,7 @@ fn points(layout: &Layout, symbols: &[i128]) -> Vec<Vec<i128>> {
     all
 }
 
-/// Where the elements are; what is wrong panics.
+/// Checks all elements and returns their slots.
 fn visited(layout: &Layout, symbols: &[i128], bits: i128, bytes: i128) -> BTreeSet<i128> {
     let mut slots = BTreeSet::new();
     for point in points(layout, symbols) {
@@ -72,7 +72,7 @@ fn visited(layout: &Layout, symbols: &[i128], bits: i128, bytes: i128) -> BTreeS
     slots
 }
 
-/// All slots of a static layout of one physical axis: those without an element have no owner.
+/// Checks that slots without an element have no owner, for a static layout of one physical axis.
 fn padding_has_no_owner(layout: &Layout, slots: &BTreeSet<i128>) {
     let all = layout.physical_shape[0].as_const().unwrap();
     for slot in (0..all).filter(|slot| !slots.contains(slot)) {
@@ -135,7 +135,7 @@ fn tiles_strides_and_rows_go_with_an_aligned_origin() {
     rows.align_origin(64).unwrap();
     let layout = rows.finish(1, &SequentialExecutor).unwrap();
     visited(&layout, &[], 32, 64);
-    // The lead of 15 and the 7 of a row, up to the next row at an aligned place.
+    // The lead of 15 and the 7 of a row, up to the next aligned row.
     assert_eq!(layout.physical_shape, [constant(8), constant(22)]);
     assert_eq!(layout.physical_strides, [constant(32), constant(1)]);
 }

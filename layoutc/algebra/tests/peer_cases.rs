@@ -1,4 +1,4 @@
-//! Cases with known answers, computed by independent brute force: TVM's index and iterator maps, XLA's tiled layouts.
+//! Known cases, computed by independent brute force: TVM's index and iterator maps, XLA's tiled layouts.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -67,7 +67,7 @@ fn mapped(text: &str, logical: &[Axis]) -> Result<Layout, String> {
     })
 }
 
-/// Where a map of the logical axes sends a point.
+/// Image of a point under a map of the logical axes.
 fn at(map: &IndexMap, point: &[i128]) -> Vec<i128> {
     let value = |var| match var {
         Var::Storage(k) => point.get(k as usize).copied(),

@@ -1,4 +1,4 @@
-//! Random layouts against an oracle that looks at every element. `LAYOUTC_FULL=1` tries twenty thousand.
+//! Random layouts against an enumerating oracle. `LAYOUTC_FULL=1` runs twenty thousand.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -28,7 +28,7 @@ fn rounds(ordinary: u64, full: u64) -> u64 {
     if std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1") { full } else { ordinary }
 }
 
-/// What became of a layout.
+/// Result of building a layout.
 #[derive(Debug)]
 enum Outcome {
     Built(Box<Layout>),
@@ -137,7 +137,7 @@ impl At {
         exprs.into_iter().map(|e| self.number(e, what)).collect()
     }
 
-    /// The logical index that the inverse gives at a physical one, or `None` where the predicate says padding.
+    /// Logical index by the inverse, `None` where the predicate reports padding.
     fn invert(
         &self,
         inverse: &[Expr],
@@ -156,7 +156,7 @@ impl At {
     }
 }
 
-/// Everything that a layout says, against the truth at one size.
+/// Compares all properties of a layout with the oracle at one size.
 fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
     let at = At { symbol: symbol.to_vec() };
     let storage = at.numbers(layout.storage.iter().map(|a| &a.extent), what);
@@ -169,7 +169,7 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
     if symbol.first() != Some(&0) {
         assert_eq!(pitches, wide(&truth.physical_strides), "physical strides: {what}");
     }
-    // At a size of 0 only the strides of a static 0 are said to be those of one index.
+    // At size 0, only a static 0 has the strides of extent 1.
     if symbol.first() != Some(&0) {
         assert_eq!(at.numbers(&layout.strides, what), wide(&truth.strides), "strides: {what}");
     }
@@ -178,7 +178,7 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
     let elements = at.number(&layout.logical_elements, what);
     assert_eq!(elements, i128::from(truth.logical_elements), "logical elements: {what}");
     let full = truth.logical_elements == truth.physical_elements;
-    // With a symbol the verdict is for all of its values.
+    // With a symbol, the verdict holds for all of its values.
     if symbol.is_empty() || layout.verdict == Verdict::Bijective {
         assert_eq!(layout.verdict == Verdict::Bijective, full, "verdict: {what}");
     }
@@ -192,7 +192,7 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
     }
     let searched = layout.inverse.is_none();
     let slots: i64 = truth.physical_shape.iter().product();
-    // A layout without inverse expressions is searched: all elements of small ones, a sample of the slots.
+    // A layout without inverse expressions is searched: all elements of small ones, a sample of the slots of others.
     let stride = if searched { (slots * truth.logical_elements / 300_000).max(1) } else { 1 };
     let stride = stride.max(slots / 40_000);
     for (number, physical) in (0_i64..).zip(points(&truth.physical_shape)) {
@@ -211,9 +211,9 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
     }
 }
 
-/// Where the oracle sends a logical index after the last step, storage or offset.
+/// Storage index or offset of a logical index by the oracle.
 fn storage_of(case: &Case, logical: &[i128]) -> Vec<i64> {
-    // One element only: the same case with every axis cut down would move padding, so the whole is evaluated.
+    // Evaluates the whole case: reducing the axes to one element would change padding.
     let mut current: Vec<i64> = logical.iter().map(|v| i64::try_from(*v).unwrap()).collect();
     let (mut names, mut extents): (Vec<String>, Vec<i64>) = case.axes.iter().cloned().unzip();
     let mut strides = None;
@@ -236,7 +236,7 @@ fn inside(case: &Case, logical: &[i128]) -> bool {
         && logical.iter().zip(&case.axes).all(|(i, (_, e))| (0..i128::from(*e)).contains(i))
 }
 
-/// Checks a refusal against the oracle; says whether a good layout was refused.
+/// Checks a refusal against the oracle. Returns true if a good layout was refused.
 fn check_refusal(case: &Case, outcome: &Outcome, what: &str) {
     match outcome {
         Outcome::Refused(InjectivityError::Certificate(error)) => {
@@ -258,7 +258,7 @@ fn check_refusal(case: &Case, outcome: &Outcome, what: &str) {
     }
 }
 
-/// Runs every seed, also after one failed; tells how many failed, and the shortest messages.
+/// Runs all seeds, also after a failure; reports the number of failures and the shortest messages.
 fn each_seed(seeds: u64, mut one: impl FnMut(u64)) {
     let mut failures = Vec::new();
     for seed in 0..seeds {
@@ -287,7 +287,7 @@ struct Tally {
     enumerated: Vec<String>,
 }
 
-/// One static layout: built or refused, and all that is said of it, as the oracle says.
+/// Checks one static layout against the oracle, whether built or refused.
 fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
     let expected = truth(case);
     if expected == Err(Fault::Open) {
@@ -421,7 +421,7 @@ fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
     assert!(unproven * 100 <= good * 8, "{unproven} of {good} not proven");
 }
 
-/// An expression as the algebra has it, over `Var::Axis`, through its text.
+/// An expression over `Var::Axis`, by way of its text.
 #[test]
 fn random_boxes_along_a_curve_are_as_the_oracle_says() {
     let mut tally = Tally::default();

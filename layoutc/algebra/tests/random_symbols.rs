@@ -1,6 +1,6 @@
-//! Random layouts with symbols against an oracle that looks at every element at legal values. `LAYOUTC_FULL=1` tries
-//! a thousand, `LAYOUTC_ROUNDS` as many as it says from `LAYOUTC_SEED` on; `LAYOUTC_ROUND` tries one of them, and
-//! `LAYOUTC_LOUD` prints what is unproven.
+//! Random symbolic layouts against an enumerating oracle at legal values. `LAYOUTC_FULL=1` runs a thousand,
+//! `LAYOUTC_ROUNDS` a given number from `LAYOUTC_SEED` on; `LAYOUTC_ROUND` runs a single one, and `LAYOUTC_LOUD` prints
+//! those that are not proven.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -20,7 +20,7 @@ use layoutc_algebra::parse;
 use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::step::{self, OrderEntry, TileExtent};
 
-/// What became of a layout.
+/// Result of building a layout.
 enum Outcome {
     Built(Box<Layout>),
     Collides {
@@ -29,7 +29,7 @@ enum Outcome {
     },
     Negative,
     Unproven(String),
-    /// A divisor that may be 0, more slots than 64 bits count: refused before anything is proven.
+    /// A refusal before any proof: a divisor that can be 0, or more slots than 64 bits can count.
     Other(String),
 }
 
@@ -156,14 +156,14 @@ fn wide(values: &[i64]) -> Vec<i128> {
     values.iter().map(|value| i128::from(*value)).collect()
 }
 
-/// Whether values are legal.
+/// True if the values of the symbols are legal.
 fn legal(case: &Symbolic, values: &[i64]) -> bool {
     case.symbols.iter().zip(values).all(|(facts, value)| {
         (facts.min..=facts.max).contains(value) && value % facts.multiple == 0
     })
 }
 
-/// Where an element lands, step by step.
+/// Location of an element, step by step.
 fn landing(case: &Symbolic, values: &[i64], element: &[i64]) -> Option<Vec<i64>> {
     let plain = case.at(values);
     let mut names: Vec<String> = plain.axes.iter().map(|(name, _)| name.clone()).collect();
@@ -179,14 +179,14 @@ fn landing(case: &Symbolic, values: &[i64], element: &[i64]) -> Option<Vec<i64>>
             return Some(vec![index.iter().zip(strides).map(|(i, s)| i * s).sum()]);
         }
         names = step.names(&names);
-        // Where the oracle leaves an extent open it is not needed, unless axes are fused.
+        // An extent that the oracle leaves open is needed only to fuse axes.
         let after = crate::random::extents_after(step, &before, &extents, plain.open());
         extents = after.unwrap_or_else(|| vec![1; names.len()]);
     }
     Some(index)
 }
 
-/// Whether no two elements collide, at each of these values; `None` where the oracle leaves the layout open.
+/// True if no two elements collide at any of these values; `None` if the oracle leaves the layout open.
 fn one_to_one(case: &Symbolic, values: &[Vec<i64>]) -> Option<bool> {
     for values in values {
         match truth(&case.at(values)) {
@@ -198,7 +198,7 @@ fn one_to_one(case: &Symbolic, values: &[Vec<i64>]) -> Option<bool> {
     Some(true)
 }
 
-/// Every element and every slot of a proven layout at some values: slots of their own, and the way back.
+/// Checks every element and every slot of a proven layout at some values: distinct slots, and the inverse.
 fn holds(case: &Symbolic, layout: &Layout, values: &[i64]) -> Result<(), String> {
     let plain = truth(&case.at(values)).map_err(|fault| format!("{fault:?}"))?;
     let symbols = wide(values);
@@ -209,7 +209,7 @@ fn holds(case: &Symbolic, layout: &Layout, values: &[i64]) -> Result<(), String>
         };
         expr.evaluate(&at).map_err(|e| format!("{e}"))
     };
-    // Extents of differences and bits are those of all sizes together.
+    // Extents of differences and bits cover all sizes.
     let told = layout.physical_shape.iter().map(number).collect::<Result<Vec<_>, _>>()?;
     let is_same_shape = !case.has_bits() && told == wide(&plain.physical_shape);
     let mut held: BTreeMap<Vec<i128>, Vec<i128>> = BTreeMap::new();
@@ -352,7 +352,7 @@ fn judge(
     Ok(())
 }
 
-/// Legal values of the symbols for which there are elements.
+/// Legal values of the symbols for which the layout has elements.
 fn some_values(case: &Symbolic) -> Option<Vec<i64>> {
     let has_elements = |values: &Vec<i64>| case.at(values).axes.iter().all(|(_, n)| *n > 0);
     case.ends().into_iter().find(has_elements)

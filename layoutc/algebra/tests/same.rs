@@ -1,4 +1,4 @@
-//! Layouts that are the same map, and layouts that are not: by hand.
+//! Equivalence of layouts, by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use layoutc_algebra::build::LayoutBuilder;
@@ -18,7 +18,7 @@ fn symbol(name: &str, multiple: i128) -> Symbol {
     Symbol { name: name.to_owned(), min: 1, max: 1 << 20, multiple }
 }
 
-/// A layout of one map.
+/// Layout of a single map.
 fn mapped(symbols: &[Symbol], axes: &[Axis], text: &str) -> Layout {
     let mut builder = LayoutBuilder::new(symbols, axes, 32).unwrap();
     let parsed = parse::map(text).unwrap();
@@ -34,7 +34,7 @@ fn noted(notation: Notation, text: &str, axes: &[Axis]) -> Layout {
     builder.finish(64, &SequentialExecutor).unwrap()
 }
 
-/// The first index that differs.
+/// First index with a difference.
 fn first(a: &Layout, b: &Layout) -> Vec<i128> {
     match compare(a, b, &SequentialExecutor).unwrap() {
         LayoutEquivalence::Differs { logical, .. } => logical,
@@ -112,7 +112,7 @@ fn symbols_are_matched_by_name() {
     else {
         panic!("they are not the same");
     };
-    // Of one row both are the same; of two they are not.
+    // Both are equal for one row, but not for two.
     assert_eq!(symbols, [("m".to_owned(), 2), ("n".to_owned(), 4)]);
     assert_eq!((logical, first.offset, second.offset), (vec![0, 1], 1, 2));
     let d = mapped(&[m, symbol("n", 8)], &axes(0, 1), "(i, j) -> (i, j)");
@@ -148,7 +148,7 @@ fn what_neither_digits_nor_a_visit_can_tell_is_undecided() {
     let axes = [axis("i", 1 << 18), axis("j", 1 << 18)];
     let a = mapped(&[], &axes, "(i, j) -> (i, j)");
     let mut skewed = a.clone();
-    // A proof of this one would need as many points: it is put there by hand.
+    // Too many points to prove: the proof is supplied by hand.
     let text = parse::map("(i, j) -> (((i & j) * 2 + (i ^ j) - j) * 262144 + j, j)").unwrap();
     let values = |_: &str| None;
     let facts = layoutc_algebra::simplify::Facts::default();

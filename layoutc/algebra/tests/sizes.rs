@@ -1,4 +1,4 @@
-//! Sizes of buffers and extents of storage axes, against formulas of other tools and against all values.
+//! Buffer sizes and extents of storage axes, against formulas of other tools and against enumeration.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use layoutc_algebra::build::LayoutBuilder;
@@ -15,7 +15,7 @@ fn constant(expr: &Expr) -> i128 {
     expr.as_const().unwrap()
 }
 
-/// CuTe's `Swizzle<bits, base, shift>` as its source has it, on one offset.
+/// CuTe's `Swizzle<bits, base, shift>` of one offset, from its source.
 fn folded(bits: i128, base: i128, shift: i128, offset: i128) -> i128 {
     let mask = ((1 << bits) - 1) << (base + shift.max(0));
     let taken = offset & mask;
@@ -25,7 +25,7 @@ fn folded(bits: i128, base: i128, shift: i128, offset: i128) -> i128 {
 #[test]
 fn a_swizzle_of_any_rows_is_where_cute_puts_it_in_the_fewest_slots_it_maps_to_themselves() {
     let mut seen = 0;
-    // 32B, 64B, 128B on elements of 8 to 64 bits, then others.
+    // 32B, 64B and 128B swizzles of elements of 8 to 64 bits, then others.
     let modes = (1..=3).flat_map(|bits| (1..=4).map(move |base| (bits, base, 3)));
     for (bits, base, shift) in modes.chain([(2, 0, 2), (2, 1, -3), (1, 0, -1), (0, 4, 3)]) {
         let swizzle = Swizzle::new(bits, base, shift).unwrap();
@@ -45,7 +45,7 @@ fn a_swizzle_of_any_rows_is_where_cute_puts_it_in_the_fewest_slots_it_maps_to_th
                 assert!(stays(slots), "{what}: {slots}");
                 let is_bijective = layout.verdict == Verdict::Bijective;
                 assert_eq!(is_bijective, slots == rows * row, "{what}");
-                // Bits that are moved up ask for a whole block, whatever is folded.
+                // Bits that move up round the size to a whole block.
                 if shift >= 0 && stays(rows * row) {
                     assert_eq!(slots, rows * row, "{what}");
                 }
@@ -73,7 +73,7 @@ fn read(notation: Notation, text: &str, axes: &[Axis]) -> Layout {
     builder.finish(64, &SequentialExecutor).unwrap_or_else(|e| panic!("{text} on {axes:?}: {e:?}"))
 }
 
-/// The strides of `layout_left_padded<multiple>`, and of `layout_right_padded` on the extents in reverse.
+/// Strides of `layout_left_padded<multiple>`, and of `layout_right_padded` on reversed extents.
 fn padded(extents: &[i128], multiple: i128) -> Vec<i128> {
     let mut strides = vec![1];
     for (k, extent) in extents.iter().enumerate().take(extents.len().saturating_sub(1)) {
@@ -83,7 +83,7 @@ fn padded(extents: &[i128], multiple: i128) -> Vec<i128> {
     strides
 }
 
-/// `required_span_size()` of the standard: 0 without elements, else one more than the last offset.
+/// `required_span_size()` of the standard: 0 without elements, else the last offset + 1.
 fn span(extents: &[i128], strides: &[i128]) -> i128 {
     if extents.contains(&0) {
         return 0;
@@ -114,7 +114,7 @@ fn padded_mdspans_and_strides_span_what_the_standard_says() {
                 let layout = read(Notation::Mdspan, &text, &axes);
                 same(&layout, extents, &strides, &text);
                 let (numpy, cute, mlir) = strided(&strides, extents);
-                // CuTe has no modes of no index.
+                // CuTe has no empty modes.
                 if !extents.contains(&0) {
                     same(&read(Notation::Numpy, &numpy, &axes), extents, &strides, &numpy);
                     same(&read(Notation::Cute, &cute, &axes), extents, &strides, &cute);
@@ -180,7 +180,7 @@ fn padded_mdspans_of_open_extents_span_what_the_standard_says_at_every_value() {
     }
 }
 
-/// Shapes, an index over `i` and `j`, and the extent that it has.
+/// Shapes, an index over `i` and `j`, and its extent.
 const DIFFERENCES: &[(&[i128], &str, i128)] = &[
     (&[9, 7], "i + j - j", 9),
     (&[9, 7], "j - j + i", 9),
@@ -194,7 +194,7 @@ const DIFFERENCES: &[(&[i128], &str, i128)] = &[
     (&[9, 8], "-(0 - i)", 9),
     (&[9, 8], "i // 2 - i // 3", 3),
     (&[9, 8], "8 - i", 9),
-    // `e % k` is a whole block, and what is taken off nothing changes nothing.
+    // `e % k` spans its block, and subtracting zero changes nothing.
     (&[3, 8], "i % 4 + j - j", 4),
     (&[3, 8], "(j - i + 2) % 4", 4),
     (&[5, 8], "i // 4 * 4 + i % 4 + (j - j)", 8),
@@ -208,7 +208,7 @@ fn differences_span_no_more_than_their_values() {
     }
 }
 
-/// Too many indices to be visited, or extents that are open: the normal form says it.
+/// Too many indices to enumerate, or symbolic extents: bounded by the normal form.
 #[test]
 fn large_and_open_differences_are_bounded_by_their_normal_form() {
     let large: &[(&str, i128)] = &[

@@ -1,4 +1,4 @@
-//! Windows and other elements of layouts, held against the plain definition at every index.
+//! Windows and widened elements of layouts, against the definition at every index.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use layoutc_algebra::build::{
@@ -15,7 +15,7 @@ fn batch() -> Vec<Symbol> {
     vec![Symbol { name: "batch".to_owned(), min: 1, max: 64, multiple: 4 }]
 }
 
-/// `n batch` is known at run time; any other extent is a number.
+/// Axes; an extent of -1 is the symbol `batch`.
 fn axes(axes: &[(&str, i128)]) -> Vec<Axis> {
     let extent = |extent: i128| match extent {
         -1 => Expr::var(Var::Symbol(0)),
@@ -42,7 +42,7 @@ fn finish(builder: &LayoutBuilder) -> Layout {
     builder.clone().finish(64, &SequentialExecutor).unwrap()
 }
 
-/// Every index of a shape at a batch of `size`.
+/// Every index of a shape with a batch of `size`.
 fn indices(axes: &[Axis], size: i128) -> Vec<Vec<i128>> {
     let mut all = vec![Vec::new()];
     for axis in axes {
@@ -91,7 +91,7 @@ fn an_element_of_a_window_lives_where_the_element_that_it_is_does() {
         let there = finish(&whole);
         for (own, text, shared) in windows {
             let own = axes(own);
-            // Written with a literal index along `n`, so the batch must be at least 3.
+            // The window has a literal index along `n`, so the batch is at least 4.
             let symbols = vec![Symbol { min: 4, ..batch().remove(0) }];
             let mut window = map(text, &own);
             if window.items.is_empty() {
@@ -157,7 +157,7 @@ fn what_leaves_is_refused_with_the_index_that_does() {
     assert_eq!(refused("(n, h) -> (n, h)"), BuildError::WindowRank { given: 2, axes: 3 });
 }
 
-/// Every element of `view` is `lanes` neighbours of `there` along `axis`.
+/// Checks that every element of `view` is `lanes` neighbors of `there` along `axis`.
 fn joins(view: &Layout, there: &Layout, axis: usize, lanes: i128, size: i128) {
     for index in indices(&view.logical, size) {
         let own = view.locate(&index, &[size]).unwrap();
@@ -187,7 +187,7 @@ fn joined_and_cut_elements_lie_where_their_lanes_do() {
             let again = finish(&cut);
             for size in [4, 8] {
                 joins(&view, &there, axis, lanes, size);
-                // Where a whole block is one element, another axis runs along memory.
+                // If a whole block is one element, another axis is contiguous.
                 joins(&view, &again, back, lanes, size);
             }
             assert_eq!(view.verdict, there.verdict);
@@ -273,7 +273,7 @@ fn an_offset_that_is_a_sum_has_an_origin_and_strides() {
     assert_eq!((affine.origin.as_const(), numbers), (Some(31), vec![Some(8), Some(-1)]));
 }
 
-/// A linear congruential generator: the same windows at every run.
+/// A linear congruential generator, for reproducible windows.
 struct Random(u64);
 
 impl Random {
@@ -287,7 +287,7 @@ impl Random {
     }
 }
 
-/// One index over `x` and `y`: mostly a sum, at times a quotient or a remainder.
+/// A random index over `x` and `y`: mostly a sum, sometimes a quotient or a remainder.
 fn random_index(random: &mut Random) -> String {
     let (a, b, c) = (random.between(-1, 2), random.between(-1, 2), random.between(-1, 7));
     match random.below(6) {

@@ -69,7 +69,7 @@ fn morton_and_reversed_bits_are_as_their_bits_say() {
                 }
             }
             "morton" => {
-                // The case counts the first coordinate lowest.
+                // The case has the first coordinate in the lowest bits.
                 let layout = proven(&[1024, 1024], "(i, j) -> (morton(j, i))");
                 for pair in case["expect"]["pairs"].as_array().unwrap() {
                     let at = |k: usize| i128::from(pair[0][k].as_i64().unwrap());

@@ -1,4 +1,4 @@
-//! Places on a curve.
+//! Positions on a curve.
 
 use layoutc_algebra::build::{FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
@@ -137,7 +137,7 @@ fn a_place_on_a_curve_is_printed_with_its_box_and_parses_back() {
             "hilbert_cell(p0 // 16, 3, 4) % 4 * 4 + p0 % 4",
         ]
     );
-    // What the tiles round up is all that the predicate asks for.
+    // The predicate covers exactly the padding of the tiles.
     let valid = print::predicate(layout.valid.as_ref().unwrap(), &name);
     assert_eq!(valid, format!("{} < 10 and {} < 13", inverse[0], inverse[1]));
     let again = proven(&[10, 13], &format!("(i, j) -> ({text}, i % 4, j % 4)"));

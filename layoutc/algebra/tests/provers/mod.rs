@@ -1,4 +1,4 @@
-//! Maps that are no plain sums of digits: XORs, remainders, rotations, curves, each with the prover that decides it.
+//! Maps that are not plain sums of digits (XORs, remainders, rotations, curves), each with the prover that decides it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod bits;
@@ -44,7 +44,7 @@ pub(crate) fn points(shape: &[i128]) -> Vec<Vec<i128>> {
     points
 }
 
-/// The layout of a map, every element of it looked at when it is small.
+/// Proves a map; enumerates every element of a small layout.
 pub(crate) fn proven(shape: &[i128], map: &str) -> Layout {
     let layout = builder(shape, map).finish(64, &SequentialExecutor);
     let layout = layout.unwrap_or_else(|e| panic!("{map} on {shape:?}: {e:?}"));
@@ -61,7 +61,7 @@ pub(crate) fn proven(shape: &[i128], map: &str) -> Layout {
     layout
 }
 
-/// Every slot of a small layout: the elements in it are those that the map puts there, and no others.
+/// Checks every slot of a small layout: it has the element that the map assigns to it, or none.
 pub(crate) fn every_slot_tells_its_owner(layout: &Layout, shape: &[i128], what: &str) {
     let mut held = BTreeMap::new();
     for point in points(shape) {

@@ -1,4 +1,4 @@
-//! Remainders, quotients, and numbers on the way that are divided in several ways.
+//! Remainders, quotients, and intermediate values with several divisors.
 
 use layoutc_algebra::build::FinishError;
 use layoutc_algebra::layout::ProofMethod;
@@ -54,17 +54,17 @@ fn numbers_that_are_divided_in_several_ways_are_told_as_axes_are() {
         (&[6, 16], "(i, j) -> ((i - j) % 6 // 4, (i - j) % 6 // 2 % 2, (i - j) % 6 % 2, j)"),
         (&[8, 5], "(i, j) -> ((i + j) % 8 // 3, (i + j) % 8 % 3 // 2, (i + j) % 8 % 3 % 2, j)"),
         (&[9], "(i) -> (i * 7 % 9 // 4, i * 7 % 9 % 4 // 2, i * 7 % 9 % 4 % 2)"),
-        // A part below a cut that does not nest, and remainders of a number whose blocks are known.
+        // A boundary that does not nest with others, and remainders of a value whose blocks are known.
         (&[8], "(i) -> ((7 - i) // 4, (7 - i) % 5)"),
         (&[31], "(i) -> ((i + 8) // 5, (i + 8) % 6)"),
         (&[64], "(i) -> (i // 4, i % 3, i // 2 % 2)"),
-        // Bits that stay whole where the axis, or the XOR, is divided by what is no power of two.
+        // Bits that remain whole under a divisor that is not a power of two.
         (&[4, 7], "(i, j) -> ((i ^ j) // 5, (i ^ j) % 5, (j + 2) // 5, (j + 2) % 5)"),
         (&[64, 20], "(i, j) -> ((i ^ j % 2) % 6, (i ^ j % 2) // 6 % 4, (i ^ j % 2) // 24, j)"),
-        // A quotient that is completed by its remainder.
+        // A quotient that its remainder completes.
         (&[8, 16], "(i, j) -> ((i * 16 + j + 7) // 8, (i * 16 + j + 7) % 8)"),
         (&[6, 6], "(i, j) -> (((i + j) * 8 + j + 2) % 2, ((i + j) * 8 + j + 2) // 2)"),
-        // One number, divided as a whole and after a division.
+        // One value, divided directly and after another division.
         (&[8, 8], "(i, j) -> ((i * 8 + j) // 4 % 3, (i * 8 + j) % 4, (i * 8 + j) // 12)"),
         (&[4, 16], "(i, j) -> ((i * 16 + j) // 12, (i * 16 + j) // 4 % 3, (i * 16 + j) % 4)"),
     ];

@@ -63,7 +63,7 @@ fn swizzled_layouts_are_told_and_their_padding_too() {
         assert!((0..last).all(|slot| swizzle.at(slot) < last), "{map}");
         every_slot_tells_its_owner(&layout, shape, map);
     }
-    // Too large to be visited.
+    // Too large to enumerate.
     let large = swizzled(&[5000, 4000], "(i, j) -> (i, j)", Swizzle::new(3, 3, 4).unwrap());
     let place = large.locate(&[4321, 1234], &[]).unwrap();
     assert_eq!(large.element_at(&place.physical, &[]).unwrap(), Some(vec![4321, 1234]));

@@ -1,4 +1,4 @@
-//! Weights and pitches that are known at run time.
+//! Symbolic weights and pitches.
 
 use std::collections::BTreeMap;
 
@@ -68,13 +68,13 @@ fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
             }
         }
     }
-    // Columns first.
+    // Column-major.
     let turned = [one.clone(), Expr::binary(BinOp::Add, &symbol(0), &one).unwrap()];
     let layout = symbolic(&symbols, &axes, &turned).unwrap();
     let place = layout.locate(&[3, 5], &[10, 10]).unwrap();
     assert_eq!(place.offset, 3 + 5 * 11);
     assert_eq!(layout.element_at(&place.physical, &[10, 10]).unwrap(), Some(vec![3, 5]));
-    // A pitch that may be shorter than a row.
+    // A pitch that can be shorter than a row.
     let short = [Expr::constant(599), one];
     assert!(matches!(
         symbolic(&symbols, &axes, &short),

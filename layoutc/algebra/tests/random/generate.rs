@@ -1,28 +1,27 @@
-//! Random layouts: good ones by construction, and the same damaged by one edit.
+//! Random layouts: valid by construction, or damaged by one edit.
 
 use super::{Case, Facts, MapItem, Op, Random, Step, Tree, bin, extents_after};
 
-/// Elements of a generated tensor stay below this.
+/// Maximum number of elements of a generated tensor.
 const MOST_ELEMENTS: i64 = 1200;
 const MOST_SLOTS: i64 = 20_000;
 
-/// What a generated layout may hold.
+/// Features that a generated layout may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "one switch for each kind")]
 pub(crate) struct Kinds {
     /// `&` and `^`.
     pub(crate) bits: bool,
-    /// `(a + b) % 8` and `a * 5 % 8`, which no digits can tell.
+    /// `(a + b) % 8` and `a * 5 % 8`, which digits cannot decide.
     pub(crate) skews: bool,
     /// Extents of 0.
     pub(crate) empty: bool,
-    /// The first axis' extent is the symbol `batch`.
+    /// The first axis has the symbol `batch` as extent.
     pub(crate) symbol: bool,
-    /// Bits of one element.
     pub(crate) element_bits: i64,
 }
 
-/// A layout without intended faults (the oracle has the last word).
+/// A layout without intended faults; the oracle decides.
 pub(crate) fn good(random: &mut Random, kinds: Kinds) -> Case {
     loop {
         if let Some(case) = attempt(random, kinds) {
@@ -31,7 +30,7 @@ pub(crate) fn good(random: &mut Random, kinds: Kinds) -> Case {
     }
 }
 
-/// A layout of these axes without intended faults; the first axis' extent is the symbol's value where there is one.
+/// A layout of these axes without intended faults. With a symbol, the first axis' extent is its value.
 pub(crate) fn good_of(
     random: &mut Random,
     kinds: Kinds,
@@ -64,7 +63,7 @@ fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
         Facts { min: random.between(0, 1), max: 4096, multiple }
     });
     if let Some(facts) = symbol {
-        // A size in the middle; the test tries others.
+        // A medium size; the test tries others.
         axes[0].1 = facts.multiple * random.between(1, 3);
     }
     if elements > MOST_ELEMENTS {
@@ -74,7 +73,7 @@ fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
     with_steps(random, kinds, case)
 }
 
-/// One map of one to five axes under 4,096 points, at most six operators deep, without intended faults.
+/// One map of one to five axes, below 4,096 points and at most six operators deep, without intended faults.
 pub(crate) fn one_map(random: &mut Random) -> Case {
     loop {
         let kinds =
@@ -107,7 +106,7 @@ pub(crate) fn one_map(random: &mut Random) -> Case {
     }
 }
 
-/// A box of two of three axes along a curve, in tiles or not, its axes shifted or turned, the place cut or not.
+/// A box of two of the axes along a curve: optionally tiled, its axes shifted or reversed, the position split.
 pub(crate) fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapItem> {
     let first = random.below(2);
     let both = [first, first + 1 + random.below(axes.len() - first - 1)];
@@ -145,7 +144,7 @@ pub(crate) fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapIt
     named.map(|(k, index)| MapItem { name: format!("s{k}"), index, extent: None }).collect()
 }
 
-/// Operators from the root to the farthest leaf.
+/// Number of operators on the longest path to a leaf.
 fn depth(tree: &Tree) -> usize {
     match tree {
         Tree::Int(_) | Tree::Axis(_) | Tree::Symbol(_) => 0,
@@ -154,7 +153,7 @@ fn depth(tree: &Tree) -> usize {
     }
 }
 
-/// Whether a map does nothing but cut axes: each index is an axis, or quotients and remainders of one.
+/// True if a map only splits axes: each index is an axis, or a quotient or remainder of one.
 pub(crate) fn is_pure_split(case: &Case) -> bool {
     fn cuts(tree: &Tree) -> bool {
         match tree {
@@ -198,12 +197,12 @@ pub(crate) fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
     Some((names, extents))
 }
 
-/// What stands at a layout's end: strides, or separators and alignments.
+/// Adds final steps: strides, or separators and alignments.
 fn last_steps(random: &mut Random, case: &mut Case, names: &[String], extents: &[i64]) {
     if names.is_empty() {
         return;
     }
-    // Strides that depend on an extent known at run time are another matter.
+    // Strides that depend on a symbolic extent are covered by other tests.
     if random.once_in(5) && case.symbol.is_none() {
         let mut order: Vec<usize> = (0..names.len()).collect();
         if random.once_in(2) {
@@ -234,7 +233,7 @@ fn last_steps(random: &mut Random, case: &mut Case, names: &[String], extents: &
             case.steps.push(Step::Separators(after));
         }
     }
-    // Beside a pitch known at run time the least aligned stride differs from size to size.
+    // With a symbolic pitch, the axis with the least aligned stride depends on the size.
     let groups = case.steps.iter().any(|step| match step {
         Step::Map { separators, .. } => !separators.is_empty(),
         other => matches!(other, Step::Separators(_)),
@@ -304,14 +303,14 @@ fn step(
     })
 }
 
-/// A map that is one-to-one by construction: every axis' value, given those after it, can be read back.
+/// A map that is injective by construction: every axis can be recovered, given those after it.
 fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let mut values = Vec::new();
     for (k, extent) in extents.iter().enumerate() {
         let static_extent = !(kinds.symbol && number == 0 && k == 0);
         values.push(value(random, k, extents, *extent, static_extent && !kinds.symbol, kinds));
     }
-    // Neighbours as one number, sometimes with room, sometimes (wrongly) without.
+    // Linearizes adjacent values, sometimes with padding, sometimes (wrongly) too tightly.
     if values.len() > 1 && random.once_in(4) {
         let at = random.below(values.len() - 1);
         if let Some((_, high)) = values[at + 1].interval(extents) {
@@ -358,7 +357,7 @@ fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Ste
     Step::Map { items, separators: Vec::new(), all_parentheses: random.once_in(4) }
 }
 
-/// The index of axis `k`, shifted, reversed, rotated or mixed with the axes after it.
+/// The index of axis `k`: shifted, reversed, rotated or mixed with the axes after it.
 fn value(
     random: &mut Random,
     k: usize,
@@ -394,7 +393,7 @@ fn value(
     }
 }
 
-/// A value in digits: in one piece, in two, in three, or cut where the pieces do not nest.
+/// Digits of a value: one, two or three, or with boundaries that do not nest.
 fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
     let k = *random.pick(&[2, 2, 3, 4, 4, 5, 6, 8]);
     let m = *random.pick(&[2, 3, 4]);
@@ -421,7 +420,7 @@ fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
             items.push(bin(Op::Mod, bin(Op::Mod, v(), int(k)), int(m)));
         }
         5 if random.once_in(2) => {
-            // An offset inside the block.
+            // An offset within the block.
             let c = random.between(1, 9);
             let shifted = || bin(Op::Add, v(), int(c));
             items.push(bin(Op::Div, shifted(), int(k)));
@@ -431,7 +430,7 @@ fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
     }
 }
 
-/// The same value, written otherwise.
+/// An equal value in another form.
 fn disguise(random: &mut Random, index: Tree) -> Tree {
     let int = Tree::Int;
     let k = random.between(2, 7);
@@ -456,7 +455,7 @@ fn disguise(random: &mut Random, index: Tree) -> Tree {
     }
 }
 
-/// A map of arbitrary expressions; now and then one-to-one.
+/// A map of arbitrary expressions, which is sometimes injective.
 fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let count = random.below(extents.len() + 1) + 1;
     let mut items = Vec::new();
@@ -467,7 +466,7 @@ fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -
     Step::Map { items, separators: Vec::new(), all_parentheses: random.once_in(4) }
 }
 
-/// Any expression over `axes` axes, at most `depth` deep.
+/// A random expression over `axes` axes, at most `depth` deep.
 pub(crate) fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds) -> Tree {
     if depth == 0 || random.once_in(8) {
         return if axes == 0 || random.once_in(4) {
@@ -496,7 +495,7 @@ pub(crate) fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds)
     }
 }
 
-/// The layout with one edit: a constant or an operator changed, an item dropped, an axis swapped.
+/// The layout with one edit: a changed constant or operator, a dropped item, a replaced axis.
 pub(crate) fn damage(random: &mut Random, case: &Case) -> Case {
     let mut damaged = case.clone();
     let maps: Vec<usize> =
@@ -533,7 +532,7 @@ pub(crate) fn damage(random: &mut Random, case: &Case) -> Case {
     damaged
 }
 
-/// How many axes each step sees.
+/// Rank before each step.
 fn ranks(case: &Case) -> Vec<usize> {
     let mut names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
     let mut ranks = Vec::new();

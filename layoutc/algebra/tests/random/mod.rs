@@ -1,7 +1,7 @@
-//! Random layouts, and an oracle that says where their elements live.
+//! Random layouts, and an oracle for the locations of their elements.
 //!
-//! The oracle is written from the language's text and shares no code with the algebra: expressions are evaluated
-//! recursively over `i64`, extents follow the interval rule, collisions are found by looking at every element.
+//! The oracle follows the language's specification and shares no code with the algebra: it evaluates expressions
+//! recursively over `i64`, derives extents by the interval rule, and finds collisions by enumeration.
 #![allow(dead_code, reason = "each test that includes this module uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -11,7 +11,7 @@ pub(crate) mod symbolic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// A small xorshift generator: the same seed gives the same numbers everywhere.
+/// A xorshift generator: a seed gives the same sequence on every platform.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
@@ -31,17 +31,17 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
     }
 
-    /// A number from `0..bound`.
+    /// A number in `0..bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(bound.max(1)).unwrap()).unwrap()
     }
 
-    /// A number from `low..=high`.
+    /// A number in `low..=high`.
     pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
         low + i64::try_from(self.below(usize::try_from(high - low + 1).unwrap())).unwrap()
     }
 
-    /// True once in `n` times.
+    /// True with probability `1 / n`.
     pub(crate) fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -67,7 +67,7 @@ pub(crate) enum Op {
     Mod,
     And,
     Xor,
-    /// The place along the Hilbert curve of a box.
+    /// Position along the Hilbert curve of a box.
     Hilbert {
         rows: i64,
         columns: i64,
@@ -105,7 +105,7 @@ impl Op {
 pub(crate) enum Tree {
     Int(i64),
     Axis(usize),
-    /// A symbol, by position: of [`symbolic`] alone.
+    /// A symbol, by position; only in [`symbolic`].
     Symbol(usize),
     Neg(Box<Tree>),
     Bin(Op, Box<Tree>, Box<Tree>),
@@ -156,8 +156,8 @@ impl Tree {
         }
     }
 
-    /// The interval that the text alone gives: `e % k` spans `0..k`. `None` where the language leaves it open: bits
-    /// of values that may be negative.
+    /// Interval of the expression as written: `e % k` spans `0..k`. `None` if the language leaves it open: bits of
+    /// values that may be negative.
     pub(crate) fn interval(&self, extents: &[i64]) -> Option<(i64, i64)> {
         match self {
             Self::Int(n) => Some((*n, *n)),
@@ -191,7 +191,7 @@ impl Tree {
     fn subtracts(&self) -> bool {
         match self {
             Self::Int(n) => *n < 0,
-            // A remainder spans its block, whatever it is of.
+            // A remainder spans its block, regardless of its operand.
             Self::Axis(_) | Self::Symbol(_) | Self::Bin(Op::Mod, ..) => false,
             Self::Neg(_) | Self::Bin(Op::Sub, ..) => true,
             Self::Bin(_, a, b) => a.subtracts() || b.subtracts(),
@@ -207,9 +207,9 @@ impl Tree {
         }
     }
 
-    /// The interval of an index: as [`Tree::interval`], but terms of a sum that share axes with a subtracted one have the
-    /// values that they take together. `None` where the language leaves it open, or it depends on what an open extent
-    /// is proven to be.
+    /// Interval of an index: that of [`Tree::interval`], except that terms of a sum which share axes with a subtracted
+    /// term are bounded jointly. `None` if the language leaves it open, or it depends on the proven range of an open
+    /// extent.
     pub(crate) fn index_interval(&self, extents: &[i64], open: Open) -> Option<(i64, i64)> {
         let written = self.interval(extents)?;
         if !self.subtracts() {
@@ -247,7 +247,7 @@ impl Tree {
                 match op {
                     Op::And => Some((0, a.1.min(b.1))),
                     Op::Xor => Some((0, sides(a.1, b.1)?.1)),
-                    // One side is a number.
+                    // One side is a constant.
                     _ => {
                         let ends = [sides(a.0, b.0)?, sides(a.1, b.1)?].map(|(value, _)| value);
                         Some((ends[0].min(ends[1]), ends[0].max(ends[1])))
@@ -272,7 +272,7 @@ impl Tree {
         }
     }
 
-    /// The text, with few parentheses or with many.
+    /// Text with minimal or with all parentheses.
     pub(crate) fn text(&self, names: &[String], all_parentheses: bool) -> String {
         let mut text = String::new();
         self.write(&mut text, names, all_parentheses, 0);
@@ -310,15 +310,15 @@ impl Tree {
     }
 }
 
-/// Whether the axis of a position has an open extent, which a size is only one value of.
+/// `Some` if an extent is open, of which the case has one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Open {
     None,
     Some,
 }
 
-/// What terms of a sum span: every value is looked at where one of them subtracts. Where an extent is open each is
-/// bounded alone, and `None` where the sum may be bounded tighter.
+/// Joint range of a sum's terms, by enumeration if one is subtracted. With an open extent each term is bounded
+/// separately; `None` if the sum may have a tighter bound.
 fn together(
     group: &[(i64, Tree)],
     axes: &BTreeSet<usize>,
@@ -355,7 +355,7 @@ fn together(
     Some((*values.iter().min()?, *values.iter().max()?))
 }
 
-/// Where a cell is on the path through a box: the whole path is walked, part by part.
+/// Position of a cell on the path through a box, by walking the whole path.
 fn place(rows: i64, columns: i64, cell: (i64, i64)) -> i64 {
     let mut path = Vec::new();
     if columns >= rows {
@@ -366,7 +366,7 @@ fn place(rows: i64, columns: i64, cell: (i64, i64)) -> i64 {
     i64::try_from(path.iter().position(|visited| *visited == cell).unwrap()).unwrap()
 }
 
-/// Walks a box from a corner: a direction and a length along the way, the same aside.
+/// Walks a box from a corner; `way` and `aside` are a direction and a length along and across the path.
 fn walk(path: &mut Vec<(i64, i64)>, at: (i64, i64), way: (i64, i64, i64), aside: (i64, i64, i64)) {
     let go = |from: (i64, i64), to: (i64, i64, i64), n: i64| (from.0 + to.0 * n, from.1 + to.1 * n);
     let turned = |to: (i64, i64, i64), n: i64| (-to.0, -to.1, n);
@@ -409,7 +409,7 @@ pub(crate) struct MapItem {
 /// One step of a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Items, after which of them a separator stands, and whether all parentheses are written.
+    /// Items, the positions that a separator follows, and true if all parentheses are written.
     Map {
         items: Vec<MapItem>,
         separators: Vec<usize>,
@@ -451,13 +451,13 @@ pub(crate) enum Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(crate) axes: Vec<(String, i64)>,
-    /// Whether the first axis' extent is the symbol `batch`, with these facts; its extent then is one value of it.
+    /// Facts of the symbol `batch`, if the first axis' extent is that symbol; the extent is one value of it.
     pub(crate) symbol: Option<Facts>,
     pub(crate) element_bits: i64,
     pub(crate) steps: Vec<Step>,
 }
 
-/// What is promised of the symbol.
+/// Declared facts of the symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) min: i64,
@@ -466,12 +466,12 @@ pub(crate) struct Facts {
 }
 
 impl Case {
-    /// Whether an extent is open.
+    /// `Some` if the first extent is a symbol.
     pub(crate) fn open(&self) -> Open {
         if self.symbol.is_some() { Open::Some } else { Open::None }
     }
 
-    /// The steps as a manifest writes them, one line each.
+    /// Steps in a manifest's syntax, one line each.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut names: Vec<String> = self.axes.iter().map(|(name, _)| name.clone()).collect();
         let mut lines = Vec::new();
@@ -482,7 +482,7 @@ impl Case {
         lines
     }
 
-    /// The whole as one line, for messages.
+    /// The case in one line, for messages.
     pub(crate) fn describe(&self) -> String {
         let axes: Vec<String> =
             self.axes.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
@@ -495,7 +495,7 @@ impl Case {
         )
     }
 
-    /// The same with another extent of the first axis.
+    /// The case with another extent of the first axis.
     #[must_use]
     pub(crate) fn at(&self, batch: i64) -> Self {
         let mut case = self.clone();
@@ -530,7 +530,7 @@ impl Step {
         }
     }
 
-    /// A map's text without the quotes.
+    /// Text of a map without quotes.
     pub(crate) fn map_text(&self, names: &[String]) -> String {
         let Self::Map { items, separators, all_parentheses } = self else { return String::new() };
         let mut text = format!("({}) -> (", names.join(", "));
@@ -547,7 +547,7 @@ impl Step {
         text
     }
 
-    /// The names of the axes after the step.
+    /// Names of the axes after the step.
     pub(crate) fn names(&self, names: &[String]) -> Vec<String> {
         match self {
             Self::Map { items, .. } => items.iter().map(|item| item.name.clone()).collect(),
@@ -576,20 +576,20 @@ pub(crate) fn position(names: &[String], name: &str) -> usize {
     names.iter().position(|n| n == name).unwrap()
 }
 
-/// What is wrong with a layout.
+/// Fault of a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// An index of step `.0`, item `.1` goes below 0.
+    /// An index (step `.0`, item `.1`) that can be negative.
     Negative(usize, usize),
-    /// A stated extent of step `.0`, item `.1` is too small.
+    /// A declared extent (step `.0`, item `.1`) that is too small.
     TooSmall(usize, usize),
-    /// Two logical indices that share a slot.
+    /// Two logical indices with the same slot.
     Collision(Vec<i64>, Vec<i64>),
-    /// The language leaves an extent open (bits of negative values).
+    /// An extent that the language leaves open (bits of negative values).
     Open,
 }
 
-/// Where the elements of a good layout live.
+/// Locations of the elements of a valid layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Truth {
     pub(crate) names: Vec<String>,
@@ -599,7 +599,7 @@ pub(crate) struct Truth {
     pub(crate) strides: Vec<i64>,
     pub(crate) physical_elements: i64,
     pub(crate) logical_elements: i64,
-    /// Each element in row-major order: logical, storage and physical index, offset.
+    /// Elements in row-major order: logical, storage and physical index, offset.
     pub(crate) elements: Vec<Element>,
 }
 
@@ -611,7 +611,7 @@ pub(crate) struct Element {
     pub(crate) offset: i64,
 }
 
-/// Extents after a step, by the interval rule; `None` where the language leaves one open.
+/// Extents after a step by the interval rule; `None` if the language leaves one open.
 pub(crate) fn extents_after(
     step: &Step,
     names: &[String],
@@ -675,7 +675,7 @@ pub(crate) fn extents_after(
     })
 }
 
-/// Where a step sends an index.
+/// Image of an index under a step.
 pub(crate) fn index_after(
     step: &Step,
     names: &[String],
@@ -730,7 +730,7 @@ pub(crate) fn index_after(
     }
 }
 
-/// Every index of a box, row-major.
+/// All indices of a box, row-major.
 pub(crate) fn points(extents: &[i64]) -> Vec<Vec<i64>> {
     let mut all = vec![Vec::new()];
     for extent in extents {
@@ -743,7 +743,7 @@ pub(crate) fn points(extents: &[i64]) -> Vec<Vec<i64>> {
     all
 }
 
-/// Where everything lives, or why the layout is none.
+/// Locations of all elements, or the fault of the layout.
 pub(crate) fn truth(case: &Case) -> Result<Truth, Fault> {
     let logical: Vec<i64> = case.axes.iter().map(|(_, extent)| *extent).collect();
     let mut names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
@@ -824,7 +824,7 @@ struct Memory {
     pitches: Vec<i64>,
 }
 
-/// Groups of storage axes, row-major inside and among each other; aligned axes with a larger stride.
+/// Strides of storage axes: groups are row-major inside and among each other; alignments enlarge strides.
 fn memory(
     case: &Case,
     extents: &[i64],
@@ -852,7 +852,7 @@ fn memory(
     let mut local_strides = vec![1; extents.len()];
     let (mut shape, mut pitches) = (vec![1; groups.len()], vec![1; groups.len()]);
     let mut pitch = 1;
-    // The least value from `value` upwards for which `value * unit` elements are whole multiples of `bytes`.
+    // Least value from `value` on for which `value * unit` elements are a multiple of `bytes`.
     let raise = |mut value: i64, unit: i64, bytes: i64| {
         while value * unit * case.element_bits % (bytes * 8) != 0 {
             value += 1;

@@ -1,16 +1,16 @@
-//! Random layouts with one to three symbols: what users write, and the same damaged by one edit. At values of the
-//! symbols each is a plain [`Case`] of the oracle.
+//! Random layouts with one to three symbols: typical of users, or damaged by one edit. At values of the symbols, each
+//! is a plain [`Case`] of the oracle.
 
 use super::{Case, Facts, MapItem, Op, Random, Step, Tree, bin};
 
-/// The names of symbols.
+/// Names of the symbols.
 pub(crate) const NAMES: [&str; 3] = ["n", "m", "q"];
 
-/// Elements at some values of the symbols that are looked at.
+/// Maximum number of elements to enumerate at some values of the symbols.
 const MOST_ELEMENTS: i64 = 3000;
 const MOST_SLOTS: i64 = 40_000;
 
-/// A layout over symbols; every number of it is a [`Tree`] without axes.
+/// A layout over symbols; every number is a [`Tree`] without axes.
 #[derive(Debug, Clone)]
 pub(crate) struct Symbolic {
     pub(crate) symbols: Vec<Facts>,
@@ -41,7 +41,7 @@ impl Tree {
         }
     }
 
-    /// Whether every divisor is positive at values of the symbols.
+    /// True if every divisor is positive at values of the symbols.
     fn divides(&self, values: &[i64]) -> bool {
         match self {
             Self::Int(_) | Self::Axis(_) | Self::Symbol(_) => true,
@@ -98,7 +98,7 @@ impl SymbolicStep {
         }
     }
 
-    /// The map's text over axes of these names.
+    /// Text of the map over axes of these names.
     pub(crate) fn map_text(&self, number: usize, names: &[String]) -> String {
         let Self::Map(items) = self else { return String::new() };
         let items: Vec<String> = items
@@ -109,7 +109,7 @@ impl SymbolicStep {
         format!("({}) -> ({})", names.join(", "), items.join(", "))
     }
 
-    /// The step as a manifest writes it.
+    /// The step in a manifest's syntax.
     fn text(&self, number: usize, names: &[String]) -> String {
         let plain = |tree: &Tree| tree.text(&[], false);
         let all = |trees: &[Tree]| {
@@ -161,7 +161,6 @@ impl Symbolic {
         })
     }
 
-    /// The manifest.
     pub(crate) fn describe(&self) -> String {
         let mut text = String::new();
         for (facts, name) in self.symbols.iter().zip(NAMES) {
@@ -183,8 +182,8 @@ impl Symbolic {
         text + "    padding allow\n} }"
     }
 
-    /// Legal values of all symbols together under so many elements and slots: all of them, or those at the ends and some
-    /// between; and whether those are all.
+    /// Legal values of all symbols, below the limits of elements and slots: all of them, or the extremes and a sample
+    /// between; with true if they are all.
     pub(crate) fn values(&self, random: &mut Random, most: usize) -> (Vec<Vec<i64>>, bool) {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let count = each.iter().map(Vec::len).fold(1, usize::saturating_mul);
@@ -211,7 +210,7 @@ impl Symbolic {
         (all, is_all)
     }
 
-    /// The least and the greatest legal value of each symbol, in all combinations.
+    /// All combinations of the least and the greatest legal value of each symbol.
     pub(crate) fn ends(&self) -> Vec<Vec<i64>> {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let end = |own: &[i64], is_last: bool| own[if is_last { own.len() - 1 } else { 0 }];
@@ -220,7 +219,7 @@ impl Symbolic {
             .collect()
     }
 
-    /// Whether every divisor of the maps is positive at some values.
+    /// True if every divisor of the maps is positive at some values.
     fn divides(&self, values: &[i64]) -> bool {
         self.steps.iter().all(|step| match step {
             SymbolicStep::Map(items) => items.iter().all(|index| index.divides(values)),
@@ -259,7 +258,7 @@ fn int(value: i64) -> Tree {
     Tree::Int(value)
 }
 
-/// An extent: a number, a symbol, a multiple, a half or something more of one.
+/// A random extent: a number, a symbol, a multiple, a half or a sum of one.
 fn extent(random: &mut Random, symbols: usize) -> Tree {
     let own = Tree::Symbol(random.below(symbols));
     match random.below(12) {
@@ -284,7 +283,7 @@ fn divisor(random: &mut Random, symbols: &[Facts]) -> Tree {
     }
 }
 
-/// A layout with symbols; the oracle says whether it is one-to-one.
+/// A random layout with symbols; the oracle decides if it is injective.
 pub(crate) fn any(random: &mut Random) -> Symbolic {
     loop {
         let count = random.below(3) + 1;
@@ -311,7 +310,7 @@ pub(crate) fn any(random: &mut Random) -> Symbolic {
     }
 }
 
-/// Names and extents, as trees, after the steps so far.
+/// Names and extents, as trees, after the current steps.
 fn current(case: &Symbolic) -> (Vec<String>, Vec<Tree>) {
     let (mut names, mut extents): (Vec<String>, Vec<Tree>) = case.axes.iter().cloned().unzip();
     for (number, step) in case.steps.iter().enumerate() {
@@ -323,7 +322,7 @@ fn current(case: &Symbolic) -> (Vec<String>, Vec<Tree>) {
         let product =
             |trees: &[Tree]| trees.iter().cloned().reduce(|a, b| bin(Op::Mul, a, b)).unwrap();
         let after = match step {
-            // Its extents are those of the text; no step after it needs them.
+            // The extents follow from the text; no later step needs them.
             SymbolicStep::Map(items) => vec![int(1); items.len()],
             SymbolicStep::Order(order) => order.iter().map(|n| extents[at(n)].clone()).collect(),
             SymbolicStep::Split { axis, by, .. } => {
@@ -437,7 +436,7 @@ fn with_steps(random: &mut Random, case: &mut Symbolic) {
     }
 }
 
-/// Row-major strides of the axes in some order, some with a gap, one perhaps a leading dimension of its own.
+/// Row-major strides of the axes in some order, some with padding, perhaps one with a symbolic pitch.
 fn strides(random: &mut Random, case: &Symbolic, extents: &[Tree]) -> Vec<Tree> {
     let mut order: Vec<usize> = (0..extents.len()).collect();
     if random.once_in(2) {
@@ -466,7 +465,7 @@ fn strides(random: &mut Random, case: &Symbolic, extents: &[Tree]) -> Vec<Tree> 
     strides
 }
 
-/// One map: rows flattened, cut into tiles, turned, rotated, swizzled.
+/// Adds a map: rows flattened, tiled, reversed, rotated, swizzled.
 fn with_map(random: &mut Random, case: &mut Symbolic) {
     let extents: Vec<Tree> = case.axes.iter().map(|(_, extent)| extent.clone()).collect();
     let mut values: Vec<(Tree, Tree)> = Vec::new();
@@ -490,7 +489,7 @@ fn with_map(random: &mut Random, case: &mut Symbolic) {
         };
         values.push((value, extent));
     }
-    // Neighbours as one number.
+    // Linearizes adjacent values.
     while values.len() > 1 && random.once_in(3) {
         let at = random.below(values.len() - 1);
         let (minor, own) = values.remove(at + 1);
@@ -513,7 +512,7 @@ fn with_map(random: &mut Random, case: &mut Symbolic) {
     case.steps.push(SymbolicStep::Map(items));
 }
 
-/// Whether an extent is a symbol, or a multiple of one, that is at least 1.
+/// True if an extent is a symbol of at least 1, or a multiple of one.
 fn is_positive(case: &Symbolic, extent: &Tree) -> bool {
     match extent {
         Tree::Symbol(k) => case.symbols[*k].min > 0,
@@ -523,7 +522,7 @@ fn is_positive(case: &Symbolic, extent: &Tree) -> bool {
     }
 }
 
-/// A value in digits: in one piece, in two, in three, swizzled.
+/// Digits of a value: one, two or three, or swizzled.
 fn cut(random: &mut Random, case: &Symbolic, value: Tree, items: &mut Vec<Tree>) {
     let k = divisor(random, &case.symbols);
     let m = int(*random.pick(&[2, 3, 4]));

@@ -1,4 +1,4 @@
-//! Random layouts written in every notation that can hold them and read again: the same map, element by element.
+//! Random layouts exported to every notation that can express them, and parsed again: the same map, element by element.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ fn named(axes: &[(String, i64)]) -> Vec<Axis> {
     axes.iter().map(axis).collect()
 }
 
-/// The layout of a text on these axes.
+/// Layout of a text on these axes.
 fn read(notation: Notation, text: &str, sizes: &[(String, i128)], axes: &[Axis]) -> Option<Layout> {
     let mut builder = LayoutBuilder::new(&[], axes, 32).unwrap();
     notation::apply(notation, text, sizes, &mut builder).ok()?;
     builder.finish(64, &SequentialExecutor).ok()
 }
 
-/// Every element lies where it does in the other layout.
+/// Checks that every element has the same location in both layouts.
 fn same_places(layout: &Layout, again: &Layout, what: &str) {
     let extents: Vec<i64> = layout
         .logical
@@ -43,7 +43,7 @@ fn same_places(layout: &Layout, again: &Layout, what: &str) {
     }
 }
 
-/// Writes the layout in a notation, and looks where the text puts every element.
+/// Exports a layout and compares the location of every element.
 fn written(layout: &Layout, notation: Notation, what: &str) -> Result<NotationText, Inexpressible> {
     let elements =
         ElementFormat { bits: 32, dtype: layout.logical.len().is_multiple_of(2).then_some("f32") };
@@ -79,13 +79,13 @@ fn random_layouts_come_back_from_every_notation_that_can_hold_them() {
     println!("of {total} layouts: {counts:?}");
     for notation in Notation::ALL {
         let count = counts.get(&notation).copied().unwrap_or_default();
-        // Few random layouts have powers of two alone.
+        // Few random layouts have only powers of two.
         let share = if notation == Notation::Triton { 20 } else { 12 };
         assert!(count * share > total, "{notation:?}: {count} of {total}");
     }
 }
 
-/// A text on axes whose extents are known only at run time, multiples of a number.
+/// Parses a text on axes with symbolic extents, which are multiples of a number.
 fn read_symbolic(notation: Notation, foreign: &Foreign, multiple: i128) -> Option<Layout> {
     let symbol = |(name, _): &(String, i64)| Symbol {
         name: name.to_uppercase(),

@@ -1,10 +1,10 @@
-//! Random texts in foreign notations, each with axes that it fits.
+//! Random texts in foreign notations, each with matching axes.
 
 use layoutc_algebra::notation::Notation;
 
 use super::random::Random;
 
-/// A text, the sizes beside it, and the axes that it is for.
+/// A text with its named sizes and its axes.
 #[derive(Debug, Clone)]
 pub(crate) struct Foreign {
     pub(crate) text: String,
@@ -33,7 +33,7 @@ fn order(random: &mut Random, rank: usize) -> Vec<usize> {
     order
 }
 
-/// A text of the notation.
+/// A random text of the notation.
 pub(crate) fn text(random: &mut Random, notation: Notation) -> Foreign {
     let mut axes = axes(random);
     let order = order(random, axes.len());
@@ -58,7 +58,7 @@ pub(crate) fn text(random: &mut Random, notation: Notation) -> Foreign {
     Foreign { text, sizes, axes }
 }
 
-/// The bits of power-of-two axes in any order, some of them folded over others.
+/// Bits of power-of-two axes in random order, some XORed with others.
 fn triton(random: &mut Random, axes: &mut [(String, i64)]) -> String {
     let mut bits = 0;
     for (_, extent) in axes.iter_mut() {
@@ -150,7 +150,7 @@ fn glow(random: &mut Random, order: &[usize]) -> String {
     text
 }
 
-/// Modes of parts with strides of their own; the axes become what they hold, or a little less.
+/// Modes with random sub-modes and strides; the axes get the modes' sizes, or slightly less.
 fn cute(random: &mut Random, axes: &mut [(String, i64)]) -> String {
     let mut parts: Vec<(usize, usize, i64)> = Vec::new();
     for (axis, (_, extent)) in axes.iter_mut().enumerate() {
@@ -231,7 +231,7 @@ fn einops(
     format!("{} -> {}", left.join(" "), right.join(" "))
 }
 
-/// Strides of an order, now and then with gaps.
+/// Strides of an order, sometimes with padding.
 fn strides(random: &mut Random, axes: &[(String, i64)], order: &[usize]) -> Vec<i64> {
     let (mut strides, mut next) = (vec![0; axes.len()], 1);
     for axis in order.iter().rev() {

@@ -1,4 +1,4 @@
-//! Random maps: what decides them, against an oracle that looks at every element.
+//! Random maps: the deciding prover, against an enumerating oracle.
 
 use layoutc_algebra::layout::ProofMethod;
 use layoutc_algebra::proof::InjectivityError;
@@ -6,7 +6,7 @@ use layoutc_algebra::proof::InjectivityError;
 use super::random::{Fault, Random, generate, truth};
 use super::{Outcome, build, check_refusal, compare, each_seed, rounds};
 
-/// How maps were decided.
+/// Number of maps by deciding method.
 #[derive(Debug, Default)]
 struct Decided {
     total: u64,
@@ -34,7 +34,7 @@ fn random_maps_are_decided_as_brute_force_says_and_mostly_without_it() {
             case = generate::damage(&mut random, &case);
         }
         let is_split = generate::is_pure_split(&case);
-        // At most a third are splits of single axes.
+        // At most a third of the maps are splits of single axes.
         if is_split && tally.splits * 3 >= wanted {
             return;
         }

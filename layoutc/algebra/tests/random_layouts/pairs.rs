@@ -1,4 +1,4 @@
-//! Random pairs of layouts: whether they are one map, against an oracle that looks at every element.
+//! Random pairs of layouts: their equivalence, against an enumerating oracle.
 
 use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 use layoutc_algebra::layout::Layout;
@@ -8,7 +8,7 @@ use super::random::generate::{self, Kinds, current};
 use super::random::{Case, MapItem, Op, Random, Step, Tree, Truth, bin, truth};
 use super::{Outcome, build, each_seed, rounds, wide};
 
-/// The same layout written otherwise: an axis taken apart and put together again, every index in two parts.
+/// An equivalent layout: an axis is split and fused again, and every index written as two parts.
 fn rewritten(random: &mut Random, case: &Case) -> Case {
     let mut case = case.clone();
     let keeps = |step: &Step| !matches!(step, Step::Strides(_) | Step::Align { .. });
@@ -33,7 +33,7 @@ fn rewritten(random: &mut Random, case: &Case) -> Case {
     case
 }
 
-/// The other layout of a pair.
+/// The second layout of a pair.
 fn partner(random: &mut Random, kinds: Kinds, case: &Case) -> Case {
     match random.below(5) {
         0 | 1 => rewritten(random, case),
@@ -42,7 +42,7 @@ fn partner(random: &mut Random, kinds: Kinds, case: &Case) -> Case {
     }
 }
 
-/// The first element, in row-major order, that two layouts put elsewhere.
+/// First element, in row-major order, that the layouts place differently.
 fn first_difference(a: &Truth, b: &Truth) -> Option<usize> {
     let place = |truth: &Truth, k: usize| {
         let element = &truth.elements[k];
@@ -51,7 +51,7 @@ fn first_difference(a: &Truth, b: &Truth) -> Option<usize> {
     (0..a.elements.len()).find(|k| place(a, *k) != place(b, *k))
 }
 
-/// What a comparison says, against the truths of both at one size.
+/// Checks the result of a comparison against the oracle at one size.
 fn check(found: &LayoutEquivalence, a: &Truth, b: &Truth, what: &str) {
     let first = first_difference(a, b);
     match found {
@@ -148,7 +148,7 @@ fn pairs_with_a_batch_known_at_run_time_are_the_same_at_every_size() {
                 for size in [1, 2, 3, 5, 9].map(|k| least * k) {
                     let (a, b) = at(size);
                     match &found {
-                        // Sizes are told for all values of the symbol.
+                        // Sizes are compared for all values of the symbol.
                         LayoutEquivalence::Same { equal_sizes: false } => {
                             assert_eq!(first_difference(&a, &b), None, "{what}");
                         }

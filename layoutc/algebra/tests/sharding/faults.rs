@@ -1,11 +1,11 @@
-//! What is refused: the words, the place, the way out.
+//! Rejected texts: message, span and help.
 
 use layoutc_algebra::sharding::xla::parse;
 
-/// A text, the words of its refusal, what of the text is at fault, and the way out.
+/// A text, the message of its fault, the text at the span, and the help.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
-/// Texts that XLA's parser takes.
+/// Texts that XLA's parser accepts.
 pub(super) const STRICTER: &[Row] = &[
     ("{maximal device=-3}", "-3 is below 0", "-3", "write 0 or more"),
     (
@@ -101,7 +101,7 @@ pub(super) const STRICTER: &[Row] = &[
     ("{maximal_mesh[device_id=-5]}", "-5 is below 0", "-5", "write 0 or more"),
 ];
 
-/// Texts on which XLA's parser ends the process.
+/// Texts on which XLA's parser aborts.
 pub(super) const ENDING: &[Row] = &[
     (
         "{mesh['a'=2,'b'=2], [{'a'}, {'b'}], replicated={'a'}}",
@@ -238,7 +238,7 @@ pub(super) const ENDING: &[Row] = &[
     ),
 ];
 
-/// Texts that XLA's parser refuses too.
+/// Texts that XLA's parser rejects too.
 pub(super) const REFUSED: &[Row] = &[
     (
         "{devices=[1,1]0}",
@@ -481,7 +481,7 @@ pub(super) const REFUSED: &[Row] = &[
     ),
 ];
 
-/// What only a text with more devices than are listed meets, or a mesh of odd names.
+/// Faults that need many devices, or a mesh with unusual names.
 const OTHERS: &[Row] = &[
     (
         "{devices=[2,4]<=[8] last_tile_dims={manual, }}",

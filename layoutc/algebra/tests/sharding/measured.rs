@@ -1,4 +1,4 @@
-//! What XLA and JAX print, measured.
+//! Output of XLA and JAX, measured.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ fn meshes_print_as_xla_prints_them_and_are_the_tiles_that_xla_makes_of_them() {
         let unnamed = TensorSharding { placement, group: None };
         assert_eq!(unnamed.to_string(), *tiles, "{text}");
         assert_eq!(placed.same(&read(tiles)), Ok(true), "{text}");
-        // And what is made by name of the tiles is the same.
+        // Converting the tiles by name gives an equivalent sharding.
         if let Ok(again) = read(tiles).to(ShardingForm::V3) {
             assert_eq!(again.same(&placed), Ok(true), "{text}: {again}");
         }

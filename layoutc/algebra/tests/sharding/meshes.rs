@@ -11,7 +11,7 @@ use layoutc_algebra::sharding::{
     ShardingForm, ShardingInexpressible, TileBoundaryError, jax, part_extent,
 };
 
-/// The product of the ranges.
+/// Cartesian product of the ranges.
 fn points(ranges: &[Range<i128>]) -> Vec<Vec<i128>> {
     ranges.iter().fold(vec![Vec::new()], |points, range| {
         let longer = |point: &Vec<i128>| {
@@ -48,7 +48,7 @@ fn a_mesh_axis_cuts_once() {
     let sharding = new(&[&[], &[1]]).unwrap();
     assert_eq!(sharding.repeated(&pod), [0]);
     assert_eq!(sharding.parts(&pod), Some(vec![1, 4]));
-    // A sharding of another mesh.
+    // A sharding that belongs to another mesh.
     assert_eq!(sharding.parts(&mesh(&[("x", 2)])), None);
 }
 
@@ -108,7 +108,7 @@ fn the_owners_of_very_many_are_worked_out_one_by_one() {
     assert_eq!((owners.next(), owners.next()), (Some(3), Some((1 << 20) + 3)));
 }
 
-/// The devices of each part, row-major over the parts, as the mesh has them.
+/// Devices of each part, row-major over the parts, by the mesh's coordinates.
 fn devices_of_parts(mesh: &Mesh, sharding: &Sharding) -> Vec<Vec<i64>> {
     let parts: Vec<Range<i128>> =
         sharding.parts(mesh).unwrap().iter().map(|count| 0..i128::from(*count)).collect();
@@ -126,7 +126,7 @@ fn meshes_go_through_all_three_forms() {
         let expected = devices_of_parts(&mesh, &sharding);
         let meshed = MeshSharding { mesh, sharding, unreduced: vec![] };
         let named = DevicePlacement::Named(meshed.named());
-        // The names stay where there is a mesh, and the mesh is the same.
+        // A named sharding preserves the names and the mesh.
         assert_eq!(MeshSharding::of(&named, None), Ok(meshed.clone()));
         let placed = layoutc_algebra::sharding::TensorSharding { placement: named, group: None };
         let extents: Vec<i128> =
@@ -142,14 +142,14 @@ fn meshes_go_through_all_three_forms() {
                 continue;
             }
             let held = again.placement.shards(&extents, 64).unwrap();
-            // A mesh without axes names no devices.
+            // A mesh without axes means all devices.
             if meshed.mesh.axes.is_empty() {
                 assert!(held[0].devices.is_empty());
                 continue;
             }
             let devices: Vec<Vec<i64>> = held.iter().map(|held| held.devices.clone()).collect();
             assert_eq!(devices, expected, "{text}");
-            // And back to a mesh, of other axes where the names are lost.
+            // The way back gives an equivalent mesh, whose axes differ if names are lost.
             let back = MeshSharding::of(&again.placement, None).unwrap();
             assert_eq!(devices_of_parts(&back.mesh, &back.sharding), expected, "{text}");
         }
@@ -192,7 +192,7 @@ fn transposed_devices_are_mesh_axes_in_another_order() {
         (sizes(&meshed), meshed.sharding.over().to_vec()),
         (vec![2, 4], vec![vec![1], vec![0]])
     );
-    // The same devices, listed.
+    // The same devices as a list.
     assert_eq!(of("{devices=[4,2]0,4,1,5,2,6,3,7}"), Ok(meshed));
     let meshed = of("{devices=[2,1,4]<=[2,2,2]T(2,0,1) last_tile_dim_replicate}").unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Shardings: meshes against enumeration, texts against what XLA and JAX print.
+//! Shardings: meshes against enumeration, texts against the output of XLA and JAX.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod faults;
@@ -11,7 +11,7 @@ use crate::random::Random;
 use layoutc_algebra::sharding::xla::parse_one;
 use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, TensorSharding};
 
-/// How many are tried; many more if `LAYOUTC_FULL=1`.
+/// Number of random cases, more with `LAYOUTC_FULL=1`.
 fn rounds(ordinary: u64) -> u64 {
     let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
     if is_full { ordinary * 8 } else { ordinary }
@@ -26,7 +26,7 @@ fn mesh(axes: &[(&str, i64)]) -> Mesh {
     Mesh { axes: axes.iter().map(axis).collect() }
 }
 
-/// A mesh of up to four axes and 64 devices.
+/// A random mesh of up to four axes and 64 devices.
 fn any_mesh(random: &mut Random) -> Mesh {
     loop {
         let names = ["x", "y", "z", "w"];
@@ -43,7 +43,7 @@ fn any_mesh(random: &mut Random) -> Mesh {
     }
 }
 
-/// A sharding of up to four axes.
+/// A random sharding of up to four axes.
 fn any_sharding(random: &mut Random, mesh: &Mesh) -> Sharding {
     let mut over = vec![Vec::new(); random.below(5)];
     let mut positions: Vec<usize> = (0..mesh.axes.len()).collect();

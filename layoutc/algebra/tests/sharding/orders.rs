@@ -1,4 +1,4 @@
-//! Ranges of devices against `arange(n).reshape(r).transpose(t).ravel()`, done one by one.
+//! Device orders against an explicit `arange(n).reshape(r).transpose(t).ravel()`.
 
 use super::{read, rounds};
 use crate::random::Random;
@@ -38,7 +38,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     permutations(count - 1).into_iter().flat_map(longer).collect()
 }
 
-/// All lists of up to `most` sizes whose product is `count`; 1 is a size.
+/// All lists of at most `most` sizes with the product `count`, including sizes of 1.
 fn factorings(count: i64, most: usize) -> Vec<Vec<i64>> {
     if most == 0 {
         return if count == 1 { vec![vec![]] } else { vec![] };
@@ -68,7 +68,7 @@ fn ranges_are_those_of_numpy() {
                 let found: Vec<i64> = (0..count).map(|k| iota.device(k).unwrap()).collect();
                 assert_eq!(found, expected, "{reshape:?} {transpose:?}");
                 assert_eq!((iota.device(count), iota.device(-1)), (None, None));
-                // The print is the same order, and that of equal orders is equal.
+                // Reshape and transpose give the same order, and equal orders print equally.
                 assert_eq!(plain(&iota.reshape(), &iota.transpose()), expected);
                 assert_eq!(IotaOrder::find(&expected), Ok(iota.clone()));
                 let text = |order: &str| format!("{{devices=[{count}]{order}}}");
@@ -102,7 +102,7 @@ fn a_list_is_a_range_or_is_not() {
         let devices: Vec<i64> = permutation.iter().map(|k| i64::try_from(*k).unwrap()).collect();
         assert_eq!(IotaOrder::find(&devices).is_ok(), ranges.contains(&devices), "{devices:?}");
     }
-    // What is no permutation does no harm.
+    // Lists that are not permutations are rejected without a panic.
     for devices in [vec![], vec![0, 0, 0], vec![0, i64::MAX], vec![0, i64::MIN, 3], vec![0, 5]] {
         drop(IotaOrder::find(&devices));
     }
@@ -173,7 +173,7 @@ fn devices_that_share_are_sorted_and_kinds_ordered() {
         let TensorSharding { placement: DevicePlacement::Tiled(tiled), .. } = read(&text) else {
             continue;
         };
-        // What a device has is its tile, and its place within each kind but the last.
+        // A device is identified by its tile and its position within each subgroup kind but the last.
         let own = |counts: &[i64], kinds: &[usize], k: i64| {
             let (mut rest, mut index) = (k, vec![0; counts.len()]);
             for (place, count) in index.iter_mut().zip(counts).rev() {

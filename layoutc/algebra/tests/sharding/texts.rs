@@ -1,4 +1,4 @@
-//! Hostile texts: whatever is written, something is said and nothing breaks.
+//! Hostile texts: every text gives a result or a fault, without a panic.
 
 use super::rounds;
 use crate::random::Random;
@@ -16,7 +16,7 @@ const SEEDS: [&str; 8] = [
     " /* a */ { /* é */ mesh['é'=2], replicated } // end",
 ];
 
-/// Everything that is asked of a text.
+/// Runs all operations on a text.
 fn tried(text: &str) {
     let parsed = match parse(text) {
         Ok(parsed) => parsed,
