@@ -124,14 +124,14 @@ fn what_peers_compose_wrongly_is_refused_with_the_first_index_at_which_they_are_
     assert_eq!(error, dependent);
     assert_eq!(
         error.to_string(),
-        "no layout of the shape of B is A after B: at 5 it is 8, and the modes by themselves add up to 7"
+        "A after B has no layout of the shape of B: at 5 it is 8, but the sum of the modes is 7"
     );
     let said = "CuTe answers `(3,2):(2,3)`, which gives 7 at 5, not 8";
     assert_eq!(error.reference_message().as_deref(), Some(said));
     let error = cute::compose(&layout("(4,6,8):(2,3,5)"), &layout("6:3")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no layout of the shape of B is A after B: `3:6`, a part of mode `6:3`, keeps its step for 2 indices, \
+        "A after B has no layout of the shape of B: `3:6`, a part of mode `6:3`, has a constant step for 2 indices, \
          and 2 does not divide 3"
     );
 }
@@ -190,7 +190,10 @@ fn complements_are_those_of_the_peers() {
 fn complements_that_leave_holes_or_go_too_far_say_so() {
     let a = layout("(4,6):(1,6)");
     let error = cute::complement(&a, Some(36)).unwrap_err();
-    assert_eq!(error.to_string(), "no layout of copies covers 36 elements: 4 stays free");
+    assert_eq!(
+        error.to_string(),
+        "copies of the layout cannot cover 36 elements: element 4 remains free"
+    );
     assert_eq!(
         error.reference_message().as_deref(),
         Some("CuTe answers `1:0`, and no copy of A holds 4")
@@ -200,7 +203,7 @@ fn complements_that_leave_holes_or_go_too_far_say_so() {
     assert_eq!(answer.notes, [CuteNote::ExcessCover { covered: 12, cotarget: 10 }]);
     assert_eq!(
         cute::complement(&layout("(4,4):(1,2)"), None).unwrap_err().to_string(),
-        "`4:2` begins below the end of `4:1`: copies of the layout cannot be laid side by side"
+        "`4:2` starts below the end of `4:1`: copies of the layout overlap"
     );
     assert_eq!(cute::complement(&a, Some(0)), Err(CuteError::Cotarget { cotarget: 0 }));
 }
@@ -248,10 +251,10 @@ fn left_inverses_are_right_where_holes_stay_and_refused_where_indices_collide() 
     let inverse = cute::left_inverse(&layout("(4,6):(1,6)")).unwrap().layout;
     assert_eq!(inverse.to_string(), "(6,6):(1,4)");
     let refused = |text| cute::left_inverse(&layout(text)).unwrap_err().to_string();
-    assert_eq!(refused("(4,4):(1,2)"), "2 and 4 both lie at 2");
-    assert_eq!(refused("(8,4):(0,1)"), "0 and 1 both lie at 0");
+    assert_eq!(refused("(4,4):(1,2)"), "2 and 4 both map to offset 2");
+    assert_eq!(refused("(8,4):(0,1)"), "0 and 1 both map to offset 0");
     assert_eq!(refused("(2,2):(2,3)"), "the strides of `2:2` and `2:3` do not divide each other");
-    assert_eq!(refused("(3,3,2):(2,7,11)"), "5 and 9 both lie at 11");
+    assert_eq!(refused("(3,3,2):(2,7,11)"), "5 and 9 both map to offset 11");
 }
 
 fn divided(case: &Value, kind: DivisionGrouping) {
@@ -308,7 +311,7 @@ fn divisions_that_round_up_are_refused_with_the_figures_and_padded_when_asked() 
         DivisionGrouping::Zipped,
         RemainderPolicy::Refuse,
     );
-    let said = "50 elements, 64 covered: `(4,8):(1,4)` does not divide them";
+    let said = "`(4,8):(1,4)` does not divide 50 elements: its tiles cover 64";
     assert_eq!(error.unwrap_err().to_string(), said);
 }
 
@@ -365,9 +368,9 @@ fn coordinates_and_indices_are_those_of_the_peers() {
         let coordinate: Value = serde_json::from_str(text).unwrap();
         a.index(&tuple(&coordinate)).unwrap_err().to_string()
     };
-    assert_eq!(refused("[2,6]"), "`(2,6)` is no coordinate of the shape `(3,(2,3))`");
-    assert_eq!(refused("-1"), "`-1` is no coordinate of the shape `(3,(2,3))`");
-    assert_eq!(refused("[0,0,0]"), "`(0,0,0)` is no coordinate of the shape `(3,(2,3))`");
+    assert_eq!(refused("[2,6]"), "`(2,6)` is not a coordinate of the shape `(3,(2,3))`");
+    assert_eq!(refused("-1"), "`-1` is not a coordinate of the shape `(3,(2,3))`");
+    assert_eq!(refused("[0,0,0]"), "`(0,0,0)` is not a coordinate of the shape `(3,(2,3))`");
     assert!(a.coordinate(18).is_err());
 }
 

@@ -253,7 +253,7 @@ fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
     );
     assert_eq!(
         align(0, 128, 48, 32).to_string(),
-        "axis 0 steps by 48 elements of 32 bits, no multiple of 128 bytes"
+        "stride of axis 0 is 48 elements of 32 bits, not a multiple of 128 bytes"
     );
     assert_eq!(
         judged("NHWC[y:1]", Some("****[x:r]"), strides, 32),
@@ -402,7 +402,7 @@ fn a_shuffle_that_is_not_clear_is_refused_with_the_reason() {
     assert_eq!(between("OIHW", "NCHW"), letter(TransposeOperand::From, 'O', 0));
     assert_eq!(
         between("NHWC", "N*WC").map_err(|error| error.to_string()),
-        Err("axis 1 of the layout that comes out is `*`, which may be any axis".to_owned())
+        Err("axis 1 of the output layout is `*`, which matches any axis".to_owned())
     );
     assert_eq!(between("N[a=32]HW[x:y]C", "NCHW[a=64]"), Ok(shuffle(&[0, 3, 1, 2])));
     assert_eq!(between("", ""), Ok(shuffle(&[])));

@@ -62,8 +62,9 @@ fn the_list_of_element_types_has_vectors() {
 
 #[test]
 fn a_size_that_nothing_declares_is_to_be_declared() {
-    let unknown =
-        |name: &'static str| format!("`{name}` is no axis, const, parameter or symbol here");
+    let unknown = |name: &'static str| {
+        format!("unknown name `{name}`: expected an axis, const, parameter or symbol")
+    };
     let help =
         "declare it above: `const N 16`, or `symbol N max=4096` if it is known only at run time";
     let fault = unknown("N");
@@ -174,11 +175,11 @@ fn a_box_that_no_curve_goes_through_gets_one_that_it_does() {
         (
             code,
             "hilbert(h, w)",
-            "a box of 4096 by 2048 has 8388608 cells, and `hilbert` takes up to 4194304",
+            "box of 4096 by 2048 has 8388608 cells, but `hilbert` supports at most 4194304",
         ),
         &["tile first, and order the tiles: `(hilbert(h // 8, w // 8), h % 8, w % 8)`"],
     );
-    let message = "`hilbert` takes what has a constant extent, and this ends at a symbol";
+    let message = "argument of `hilbert` has a symbolic extent, expected a constant one";
     for (symbol, help) in [
         (
             "symbol n max=100",
@@ -194,7 +195,7 @@ fn a_box_that_no_curve_goes_through_gets_one_that_it_does() {
     }
     told(
         &tensor("h 8; w 8", "map \"(h, w) -> (hilbert(h, w, 8, 6))\""),
-        (code, "w", "this goes up to 7, and the box ends at 5"),
+        (code, "w", "index goes up to 7, but the box ends at 5"),
         &["the box needs an extent of at least 8 here"],
     );
 }

@@ -157,7 +157,11 @@ fn a_packed_triangle_of_many_elements_is_proven() {
 #[test]
 fn conditions_that_cannot_be_are_refused() {
     for (condition, code, message) in [
-        ("k <= i", "name::unknown", "`k` is no axis, const, parameter or symbol here"),
+        (
+            "k <= i",
+            "name::unknown",
+            "unknown name `k`: expected an axis, const, parameter or symbol",
+        ),
         ("j > i + 7", "domain::condition", "no index satisfies the conditions"),
         ("i * j < 4", "domain::condition", "condition is not affine in the indices"),
         ("i % 2 == 0", "domain::condition", "condition is not affine in the indices"),

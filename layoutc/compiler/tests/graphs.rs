@@ -77,7 +77,7 @@ fn alignments_are_those_of_strides_in_bytes() {
     let found = told(&asks("NHWC", "N[a=128]HWC"), &[("graph::unsatisfied", "c", message)]);
     assert_eq!(
         found[0].notes[0],
-        "axis 0 steps by 48 elements of 32 bits, no multiple of 128 bytes"
+        "stride of axis 0 is 48 elements of 32 bits, not a multiple of 128 bytes"
     );
     // Both are 256 bytes here.
     told(&asks("N[a=256]HWC", "N[a=128]HWC"), &[]);

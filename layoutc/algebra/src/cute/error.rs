@@ -33,7 +33,7 @@ pub enum CuteError {
     #[error("the strides do not nest as the shape does")]
     Congruence,
     /// An extent below 1, or a stride below 0.
-    #[error("`{mode}` is no mode: extents are at least 1, strides at least 0")]
+    #[error("`{mode}` is not a mode: extents are at least 1, strides at least 0")]
     Extent {
         /// The mode.
         mode: CuteMode,
@@ -48,7 +48,7 @@ pub enum CuteError {
     #[error("the modes nest too deep, or a list of them is empty")]
     Depth,
     /// A coordinate outside the shape, or not congruent to it.
-    #[error("`{coordinate}` is no coordinate of the shape `{shape}`")]
+    #[error("`{coordinate}` is not a coordinate of the shape `{shape}`")]
     Coordinate {
         /// Coordinate as given.
         coordinate: IntTuple,
@@ -56,7 +56,7 @@ pub enum CuteError {
         shape: IntTuple,
     },
     /// A tiler or profile has more modes than the layout.
-    #[error("{given} top-level modes are given, and the layout has {modes}")]
+    #[error("too many top-level modes: {given} for a layout of rank {modes}")]
     Rank {
         /// Number of modes of the tiler or profile.
         given: usize,
@@ -64,17 +64,17 @@ pub enum CuteError {
         modes: usize,
     },
     /// A tiler of modes where one layout is required.
-    #[error("a blocked or raked product is by one layout, not mode by mode")]
+    #[error("a blocked or raked product takes one layout, not a tiler of modes")]
     Tiler,
     /// A cotarget below 1.
-    #[error("the cotarget is {cotarget}, and at least 1 is needed")]
+    #[error("the cotarget is {cotarget}, expected at least 1")]
     Cotarget {
         /// Cotarget as given.
         cotarget: i128,
     },
     /// A mode of B that A does not map to a chain of modes.
     #[error(
-        "no layout of the shape of B is A after B: {} keeps its step for {run} indices, and {run} does not divide {}",
+        "A after B has no layout of the shape of B: {} has a constant step for {run} indices, and {run} does not divide {}",
         within(*mode, *part),
         part.extent
     )]
@@ -92,7 +92,7 @@ pub enum CuteError {
     },
     /// The modes of B interact through carries in A.
     #[error(
-        "no layout of the shape of B is A after B: at {index} it is {right}, and the modes by themselves add up to {given}"
+        "A after B has no layout of the shape of B: at {index} it is {right}, but the sum of the modes is {given}"
     )]
     Dependent {
         /// First index at which the candidate is wrong.
@@ -107,7 +107,7 @@ pub enum CuteError {
         merged: Option<Box<(CuteLayout, CuteLayout)>>,
     },
     /// A composition that another operation needs fails.
-    #[error("{error}; A is `{outer}` here, and B `{inner}`")]
+    #[error("{error}; with A = `{outer}` and B = `{inner}`")]
     InnerComposition {
         /// Outer layout, A.
         outer: Box<CuteLayout>,
@@ -118,16 +118,14 @@ pub enum CuteError {
     },
     /// Carries do not decide, and there are too many indices to enumerate.
     #[error(
-        "the result could not be verified: digits run over without a difference so far, and {size} indices are too many to look at"
+        "the result could not be verified: carries cancel so far, and {size} indices are too many to enumerate"
     )]
     Unverified {
         /// Number of indices.
         size: i128,
     },
     /// Two modes interleave, so copies of the layout would share elements.
-    #[error(
-        "`{second}` begins below the end of `{first}`: copies of the layout cannot be laid side by side"
-    )]
+    #[error("`{second}` starts below the end of `{first}`: copies of the layout overlap")]
     Overlap {
         /// Mode with the smaller stride.
         first: CuteMode,
@@ -135,7 +133,9 @@ pub enum CuteError {
         second: CuteMode,
     },
     /// A hole that no copy of the layout can fill.
-    #[error("no layout of copies covers {cotarget} elements: {element} stays free")]
+    #[error(
+        "copies of the layout cannot cover {cotarget} elements: element {element} remains free"
+    )]
     Uncovered {
         /// First element that no copy contains.
         element: i128,
@@ -145,13 +145,13 @@ pub enum CuteError {
         peer: Box<CuteLayout>,
     },
     /// A mode of stride 0, which visits each element several times.
-    #[error("mode `{mode}` meets each element {} times", mode.extent)]
+    #[error("mode `{mode}` repeats each element {} times", mode.extent)]
     Repeats {
         /// Mode of stride 0.
         mode: CuteMode,
     },
     /// Two indices with the same offset.
-    #[error("{first} and {second} both lie at {offset}")]
+    #[error("{first} and {second} both map to offset {offset}")]
     NotInjective {
         /// Smaller index.
         first: i128,
@@ -169,7 +169,7 @@ pub enum CuteError {
         second: CuteMode,
     },
     /// Tiles that cover elements that do not exist.
-    #[error("{size_in} elements, {size_out} covered: `{tiler}` does not divide them")]
+    #[error("`{tiler}` does not divide {size_in} elements: its tiles cover {size_out}")]
     Rounds {
         /// Number of elements of the layout.
         size_in: i128,

@@ -59,7 +59,7 @@ pub enum LayoutEquivalence {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CompareError {
     /// The logical ranks differ.
-    #[error("{first} axes and {second}")]
+    #[error("different ranks: {first} and {second}")]
     Rank {
         /// Logical rank of the first layout.
         first: usize,
@@ -73,10 +73,10 @@ pub enum CompareError {
         axis: usize,
     },
     /// The domains are not declared by the same conditions.
-    #[error("the conditions on their elements differ")]
+    #[error("the domains differ")]
     Domain,
     /// The layouts declare a symbol differently.
-    #[error("the symbol `{name}` of one is not that of the other")]
+    #[error("the layouts declare the symbol `{name}` differently")]
     Symbol {
         /// Name of the symbol.
         name: String,

@@ -14,10 +14,10 @@ use crate::parse::Span;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MapErrorKind {
     /// A name that is not bound in the map's scope.
-    #[error("`{0}` is no axis, const, parameter or symbol here")]
+    #[error("unknown name `{0}`: expected an axis, const, parameter or symbol")]
     UnknownName(String),
     /// The number of parameters differs from the number of axes.
-    #[error("the map takes {}, and there are {}: {}", counted(*params), axes.len(), axes.join(", "))]
+    #[error("the map takes {}, but there are {}: {}", counted(*params), axes.len(), axes.join(", "))]
     Arity {
         /// Number of parameters, not counting a `*` parameter.
         params: usize,
@@ -25,7 +25,7 @@ pub enum MapErrorKind {
         axes: Vec<String>,
     },
     /// A parameter that is declared twice.
-    #[error("the parameter `{0}` stands twice")]
+    #[error("duplicate parameter `{0}`")]
     DuplicateParameter(String),
     /// A parameter that shadows a const or a layout parameter.
     #[error("`{0}` hides a const or parameter of the same name")]
@@ -34,25 +34,25 @@ pub enum MapErrorKind {
     #[error("two storage axes are called `{0}`")]
     DuplicateName(String),
     /// `*name` without a `*` parameter of that name.
-    #[error("`*{0}` names no `*` parameter")]
+    #[error("`*{0}` does not name a `*` parameter")]
     UnknownStar(String),
     /// A divisor that reads an axis.
     #[error("the divisor is not a constant")]
     DivisorNotConstant,
     /// A divisor that can be 0 or negative.
-    #[error("the divisor is not known to be positive: it can be {least}")]
+    #[error("the divisor can be {least}, and must be positive")]
     Divisor {
         /// Least value of the divisor.
         least: i128,
     },
     /// A declared extent that reads an axis.
-    #[error("an extent holds no axes")]
+    #[error("an extent cannot read an axis")]
     ExtentHasAxes,
     /// A call of an unknown function.
-    #[error("`{0}` is no function")]
+    #[error("unknown function `{0}`")]
     UnknownFunction(String),
     /// A call with a wrong number of arguments.
-    #[error("`{name}` takes {wanted}, and here are {given}")]
+    #[error("wrong number of arguments for `{name}`: found {given}, expected {wanted}")]
     Arguments {
         /// Name of the function.
         name: String,
@@ -62,7 +62,7 @@ pub enum MapErrorKind {
         given: usize,
     },
     /// An argument that can be negative, or is not bounded below 2^62.
-    #[error("`{name}` takes what lies in 0 to 2^62, and this lies in {low} to {high}")]
+    #[error("argument of `{name}` ranges from {low} to {high}, expected 0 to 2^62")]
     ArgumentRange {
         /// Name of the function.
         name: String,
@@ -72,7 +72,7 @@ pub enum MapErrorKind {
         high: i128,
     },
     /// An argument whose extent is symbolic, where the function needs a constant one and no box is given.
-    #[error("`{name}` takes what has a constant extent, and this ends at a symbol")]
+    #[error("argument of `{name}` has a symbolic extent, expected a constant one")]
     ArgumentExtent {
         /// Name of the function.
         name: String,
@@ -80,10 +80,10 @@ pub enum MapErrorKind {
         most: i128,
     },
     /// A side of a box that is not a positive constant.
-    #[error("a side of the box is no constant of at least 1")]
+    #[error("side of the box is not a positive constant")]
     Side,
     /// An argument that exceeds the declared side of its box.
-    #[error("this goes up to {high}, and the box ends at {}", extent.saturating_sub(1))]
+    #[error("index goes up to {high}, but the box ends at {}", extent.saturating_sub(1))]
     BeyondBox {
         /// Greatest value of the argument.
         high: i128,
@@ -91,7 +91,7 @@ pub enum MapErrorKind {
         extent: i128,
     },
     /// A box with more than [`MAX_CELLS`] cells.
-    #[error("a box of {rows} by {columns} has {} cells, and `hilbert` takes up to {MAX_CELLS}", rows.saturating_mul(*columns))]
+    #[error("box of {rows} by {columns} has {} cells, but `hilbert` supports at most {MAX_CELLS}", rows.saturating_mul(*columns))]
     Cells {
         /// Extent of the row argument.
         rows: i128,
@@ -99,7 +99,7 @@ pub enum MapErrorKind {
         columns: i128,
     },
     /// A number of bits that is not a constant from 0 to 62.
-    #[error("the number of bits is no constant from 0 to 62")]
+    #[error("number of bits is not a constant from 0 to 62")]
     Bits,
     /// An error of integer arithmetic.
     #[error(transparent)]

@@ -42,7 +42,7 @@ pub enum ShardingInexpressible {
         device: i64,
     },
     /// Devices whose contents the program manages.
-    #[error("`manual` devices, which have what the program says by hand")]
+    #[error("`manual` devices, whose contents the program manages")]
     Manual,
     /// A rank that differs from the tensor's.
     #[error("{} for {}", axes(*given), axes(*wanted))]
@@ -53,7 +53,7 @@ pub enum ShardingInexpressible {
         wanted: usize,
     },
     /// A name that the target language cannot quote.
-    #[error("a mesh axis of the name `{name}`")]
+    #[error("a mesh axis named `{name}`")]
     Name {
         /// Name of the mesh axis.
         name: String,

@@ -28,9 +28,7 @@ pub struct IotaOrder {
 
 /// The boundaries of an axis' tiles do not fall on boundaries of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error(
-    "the {tiles} tiles of axis {axis} cut {size} devices that lie {stride} apart, and do not divide them"
-)]
+#[error("the {tiles} tiles of axis {axis} do not divide {size} devices of stride {stride}")]
 pub struct TileBoundaryError {
     /// Position of the axis; subgroups follow the axes of the tensor.
     pub axis: usize,
@@ -46,15 +44,13 @@ pub struct TileBoundaryError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum IotaError {
     /// The list does not start with device 0.
-    #[error("the first device is {device}, and a row-major mesh begins with 0")]
+    #[error("the first device is {device}, but a row-major mesh starts with 0")]
     First {
         /// First device of the list.
         device: i64,
     },
     /// A device that breaks the digits that the preceding ones establish.
-    #[error(
-        "device {device} stands at place {place}, where a row-major mesh goes on with {expected}"
-    )]
+    #[error("device {device} is at position {place}, where a row-major mesh has {expected}")]
     Step {
         /// Position in the list.
         place: i64,
@@ -64,7 +60,7 @@ pub enum IotaError {
         expected: i64,
     },
     /// The established digits do not divide the length of the list.
-    #[error("the first {row} devices stand in rows, and {count} devices are no multiple of them")]
+    #[error("the first {row} devices form rows, but {count} devices are not a multiple of them")]
     Row {
         /// Product of the established digits' sizes.
         row: i64,

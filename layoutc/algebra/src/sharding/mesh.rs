@@ -73,7 +73,7 @@ pub enum ShardingError {
     #[error("the mesh has an axis without devices, or more devices than 64 bits can count")]
     Mesh,
     /// A position that is not an axis of the mesh.
-    #[error("axis {axis} is cut by mesh axis {position}, and the mesh has {axes}")]
+    #[error("axis {axis} is sharded over mesh axis {position}, but the mesh has rank {axes}")]
     Unknown {
         /// Axis of the tensor.
         axis: usize,
@@ -83,7 +83,7 @@ pub enum ShardingError {
         axes: usize,
     },
     /// A mesh axis that is used twice.
-    #[error("mesh axis {position} cuts axis {first} and axis {second}")]
+    #[error("mesh axis {position} shards both axis {first} and axis {second}")]
     Twice {
         /// Position of the mesh axis.
         position: usize,

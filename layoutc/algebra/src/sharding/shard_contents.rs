@@ -10,7 +10,7 @@ use super::placement::{DevicePlacement, Subgroup, TiledSharding};
 /// A shard of a tensor, and the devices that hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorShard {
-    /// Devices, ascending in XLA's normal form; empty: all devices.
+    /// Devices in the order of the placement; empty: all devices.
     pub devices: Vec<i64>,
     /// Index range along each axis, in elements.
     pub bounds: Vec<Range<i128>>,

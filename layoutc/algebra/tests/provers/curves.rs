@@ -63,20 +63,17 @@ fn what_a_curve_does_not_take_is_said_with_its_numbers() {
     let cases = [
         (
             "hilbert(i, j)",
-            "a box of 4096 by 2048 has 8388608 cells, and `hilbert` takes up to 4194304",
+            "box of 4096 by 2048 has 8388608 cells, but `hilbert` supports at most 4194304",
         ),
-        (
-            "hilbert(i - 1, j)",
-            "`hilbert` takes what lies in 0 to 2^62, and this lies in -1 to 4094",
-        ),
-        ("hilbert(n, j)", "`hilbert` takes what has a constant extent, and this ends at a symbol"),
+        ("hilbert(i - 1, j)", "argument of `hilbert` ranges from -1 to 4094, expected 0 to 2^62"),
+        ("hilbert(n, j)", "argument of `hilbert` has a symbolic extent, expected a constant one"),
         (
             "hilbert(i)",
-            "`hilbert` takes a row and a column, and the rows and columns of the box if it is larger, and here are 1",
+            "wrong number of arguments for `hilbert`: found 1, expected a row and a column, and the rows and columns of the box if it is larger",
         ),
-        ("hilbert(i, j, 4096, 4)", "this goes up to 2047, and the box ends at 3"),
-        ("hilbert(n, j, 64, 0)", "a side of the box is no constant of at least 1"),
-        ("hilbert(n, j, 64, j)", "a side of the box is no constant of at least 1"),
+        ("hilbert(i, j, 4096, 4)", "index goes up to 2047, but the box ends at 3"),
+        ("hilbert(n, j, 64, 0)", "side of the box is not a positive constant"),
+        ("hilbert(n, j, 64, j)", "side of the box is not a positive constant"),
     ];
     for (expr, message) in cases {
         let errors =

@@ -219,17 +219,17 @@ fn orders_that_no_mesh_has_are_refused_with_the_reason() {
         (
             "{devices=[2,2]0,1,3,2}",
             ShardingInexpressible::Order(IotaError::Step { place: 3, device: 2, expected: 4 }),
-            "this order of devices: device 2 stands at place 3, where a row-major mesh goes on with 4",
+            "this order of devices: device 2 is at position 3, where a row-major mesh has 4",
         ),
         (
             "{devices=[2]1,0}",
             ShardingInexpressible::Order(IotaError::First { device: 1 }),
-            "this order of devices: the first device is 1, and a row-major mesh begins with 0",
+            "this order of devices: the first device is 1, but a row-major mesh starts with 0",
         ),
         (
             "{devices=[5]0,2,4,1,3}",
             ShardingInexpressible::Order(IotaError::Row { row: 3, count: 5 }),
-            "this order of devices: the first 3 devices stand in rows, and 5 devices are no multiple of them",
+            "this order of devices: the first 3 devices form rows, but 5 devices are not a multiple of them",
         ),
         (
             "{devices=[2,3]<=[2,3]T(1,0)}",
@@ -239,12 +239,12 @@ fn orders_that_no_mesh_has_are_refused_with_the_reason() {
                 size: 3,
                 stride: 1,
             }),
-            "these tiles: the 2 tiles of axis 0 cut 3 devices that lie 1 apart, and do not divide them",
+            "these tiles: the 2 tiles of axis 0 do not divide 3 devices of stride 1",
         ),
         (
             "{devices=[2,2]<=[4] last_tile_dims={manual}}",
             ShardingInexpressible::Manual,
-            "`manual` devices, which have what the program says by hand",
+            "`manual` devices, whose contents the program manages",
         ),
         ("{manual}", ShardingInexpressible::Mesh { word: "manual" }, "`{manual}` without a mesh"),
         ("{unknown}", ShardingInexpressible::Unknown, "`{unknown}`"),

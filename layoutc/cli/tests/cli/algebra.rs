@@ -88,7 +88,7 @@ error[notation::syntax]: `x` stands where an integer or `(` should
     assert_eq!(
         refused(&["compose", "(6,2):(1,7)", "(3,2):(2,3)"]),
         "\
-error[notation::composition]: no layout of the shape of B is A after B: at 5 it is 8, and the modes by themselves add up to 7
+error[notation::composition]: A after B has no layout of the shape of B: at 5 it is 8, but the sum of the modes is 7
   ┌─ <b>:1:1
 1 │ (3,2):(2,3)
   │ ^^^^^^^^^^^
@@ -100,7 +100,7 @@ error[notation::composition]: no layout of the shape of B is A after B: at 5 it 
     assert_eq!(
         refused(&["divide", "50:1", "(4,8):(1,4)"]),
         "\
-error[notation::rounds]: 50 elements, 64 covered: `(4,8):(1,4)` does not divide them
+error[notation::rounds]: `(4,8):(1,4)` does not divide 50 elements: its tiles cover 64
   ┌─ <b>:1:1
 1 │ (4,8):(1,4)
   │ ^^^^^^^^^^^
@@ -111,7 +111,11 @@ error[notation::rounds]: 50 elements, 64 covered: `(4,8):(1,4)` does not divide 
     );
     // No way out is named that leads nowhere: tiles of 4 do not run evenly through rows of 10.
     let rows = refused(&["divide", "(10,5):(1,20)", "4:1"]);
-    assert!(rows.contains("]: 50 elements, 52 covered: ") && !rows.contains("--pad"), "{rows}");
+    assert!(
+        rows.contains(" does not divide 50 elements: its tiles cover 52")
+            && !rows.contains("--pad"),
+        "{rows}"
+    );
     for (args, first) in [
         (&["complement", "4:?"][..], "error[notation::unsupported]: "),
         (&["complement", "-4:1"], "error[notation::unsupported]: "),
@@ -120,12 +124,12 @@ error[notation::rounds]: 50 elements, 64 covered: `(4,8):(1,4)` does not divide 
         (&["complement", "4:1", "4:1"], "error[notation::syntax]: `:` stands "),
         (
             &["coalesce", "4:1", "(1,1)"],
-            "error[notation::axes]: 2 top-level modes are given, and the layout has 1",
+            "error[notation::axes]: too many top-level modes: 2 for a layout of rank 1",
         ),
         (&["product", "S<3,4,3> o 0 o 8:1", "4"], "error[notation::unsupported]: a swizzle "),
         (&["product", "(4,4):(1,2)", "4"], "error[notation::complement]: "),
         (&["product", "8:1", "[4:1]", "--kind", "blocked"], "error[notation::value]: a blocked "),
-        (&["divide", "24:1", "(4,2):(1,0)"], "error[notation::value]: mode `2:0` meets "),
+        (&["divide", "24:1", "(4,2):(1,0)"], "error[notation::value]: mode `2:0` repeats "),
         (&["inverse", "(8,4):(0,1)", "--side", "left"], "error[notation::inverse]: 0 and 1 "),
     ] {
         let text = refused(args);

@@ -10,7 +10,7 @@ use super::layout::{GlowAxis, GlowExtension, GlowLayout};
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GlowEditError {
     /// An axis that does not exist.
-    #[error("there is no axis {axis}: the layout has {rank}, counted from 0")]
+    #[error("axis {axis} is out of range for a layout of rank {rank}")]
     Axis {
         /// Requested axis.
         axis: usize,
@@ -18,16 +18,16 @@ pub enum GlowEditError {
         rank: usize,
     },
     /// An alignment of 0.
-    #[error("nothing is a multiple of 0")]
+    #[error("alignment is 0, expected at least 1")]
     Align,
     /// A name of an attribute that would not parse.
-    #[error("`{name}` is no name of an attribute: it is empty, or has `:` or `]` in it")]
+    #[error("`{name}` is not an attribute name: it is empty, or contains `:` or `]`")]
     Name {
         /// Requested name.
         name: String,
     },
     /// A value of an attribute that would not parse.
-    #[error("`{value}` is no value of an attribute: `]` would close it")]
+    #[error("`{value}` is not an attribute value: it contains `]`")]
     Value {
         /// Requested value.
         value: String,

@@ -31,7 +31,7 @@ pub enum TransposeOperand {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PermutationError {
     /// A `*`, which fits several axes.
-    #[error("axis {axis} of the layout that {side} is `*`, which may be any axis")]
+    #[error("axis {axis} of the {side} layout is `*`, which matches any axis")]
     Wildcard {
         /// Layout with the `*`.
         side: TransposeOperand,
@@ -39,7 +39,7 @@ pub enum PermutationError {
         axis: usize,
     },
     /// A letter of two axes.
-    #[error("axes {first} and {second} of the layout that {side} are both `{letter}`")]
+    #[error("axes {first} and {second} of the {side} layout are both `{letter}`")]
     Repeated {
         /// Layout with the letter.
         side: TransposeOperand,
@@ -51,7 +51,7 @@ pub enum PermutationError {
         second: usize,
     },
     /// Different numbers of axes.
-    #[error("{from} axes go in, and {to} come out")]
+    #[error("different ranks: {from} in the input, {to} in the output")]
     Rank {
         /// Rank of the input.
         from: usize,
@@ -59,7 +59,7 @@ pub enum PermutationError {
         to: usize,
     },
     /// A letter that only one of the layouts has.
-    #[error("axis {axis} of the layout that {side} is `{letter}`, which the other lacks")]
+    #[error("axis {axis} of the {side} layout is `{letter}`, which the other layout lacks")]
     Letter {
         /// Layout with the letter.
         side: TransposeOperand,
@@ -69,7 +69,7 @@ pub enum PermutationError {
         axis: usize,
     },
     /// Numbers that are not a permutation.
-    #[error("`{perm:?}` is no permutation: `{axis}` stands twice, or is no axis")]
+    #[error("`{perm:?}` is not a permutation: `{axis}` is repeated or out of range")]
     Permutation {
         /// Numbers as given.
         perm: Vec<usize>,
@@ -81,8 +81,8 @@ pub enum PermutationError {
 impl core::fmt::Display for TransposeOperand {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
-            Self::From => "goes in",
-            Self::To => "comes out",
+            Self::From => "input",
+            Self::To => "output",
         })
     }
 }

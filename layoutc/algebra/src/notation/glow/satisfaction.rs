@@ -50,7 +50,7 @@ pub struct UnknownAttribute {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UnmetRequirement {
     /// The tensor has a different rank.
-    #[error("{required} axes are asked for, and the tensor has {strides}")]
+    #[error("the tensor has rank {strides}, expected {required}")]
     Rank {
         /// Required rank.
         required: usize,
@@ -58,7 +58,7 @@ pub enum UnmetRequirement {
         strides: usize,
     },
     /// The tensor's own string has a different rank.
-    #[error("{required} axes are asked for, and the tensor's layout has {layout}")]
+    #[error("the tensor's layout has rank {layout}, expected {required}")]
     LayoutRank {
         /// Required rank.
         required: usize,
@@ -67,7 +67,7 @@ pub enum UnmetRequirement {
     },
     /// A stride that is not a multiple of the alignment.
     #[error(
-        "axis {axis} steps by {stride} elements of {element_bits} bits, no multiple of {align} bytes"
+        "stride of axis {axis} is {stride} elements of {element_bits} bits, not a multiple of {align} bytes"
     )]
     Align {
         /// Position of the axis.
@@ -80,7 +80,7 @@ pub enum UnmetRequirement {
         element_bits: u32,
     },
     /// A different letter.
-    #[error("axis {axis} is `{found}`, and `{required}` is asked for")]
+    #[error("axis {axis} is `{found}`, expected `{required}`")]
     Letter {
         /// Position of the axis.
         axis: usize,
@@ -90,7 +90,7 @@ pub enum UnmetRequirement {
         found: char,
     },
     /// An attribute with a different value.
-    #[error("axis {axis} has `[{name}:{found}]`, and `[{name}:{required}]` is asked for")]
+    #[error("axis {axis} has `[{name}:{found}]`, expected `[{name}:{required}]`")]
     Attribute {
         /// Position of the axis.
         axis: usize,
@@ -107,9 +107,9 @@ pub enum UnmetRequirement {
 ///
 /// * Rank: the number of strides, and the rank of the tensor's own string, equal the rank of `required`.
 /// * Alignment: the stride of the axis is a multiple of it, in bytes. Alignments in the tensor's own string are
-/// ignored.
+///   ignored.
 /// * Letter: equal to that of the tensor's string, case-sensitive; `*` on either side matches any letter. Each axis is
-/// checked separately: two `*` may match different axes.
+///   checked separately: two `*` may match different axes.
 /// * Attribute: equal to that of the tensor's string. If that lacks it, the result is [`Satisfaction::Unknown`].
 ///
 /// Further extensions of the tensor's string are ignored. Without a string only the strides are checked.

@@ -56,7 +56,7 @@ impl From<String> for NotationText {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Inexpressible {
     /// More than one physical axis.
-    #[error("separators: the memory has {rank} axes")]
+    #[error("separators: the memory has {rank} physical axes")]
     Separators {
         /// Number of physical axes.
         rank: usize,
@@ -65,10 +65,10 @@ pub enum Inexpressible {
     #[error("a swizzle")]
     Swizzle,
     /// An index that is not a weighted sum of digits.
-    #[error("an index that is no sum of digits")]
+    #[error("an index that is not a sum of digits")]
     NoDigits,
     /// Padding before the first element.
-    #[error("an offset: the first element does not lie at 0")]
+    #[error("an offset: the first element is not at slot 0")]
     Offset,
     /// A reversed axis.
     #[error("a negative stride")]
@@ -77,7 +77,7 @@ pub enum Inexpressible {
         axis: usize,
     },
     /// Blocks of linearized axes.
-    #[error("blocks of several axes taken as one")]
+    #[error("blocks of linearized axes")]
     Merged {
         /// Positions of the axes.
         axes: Vec<usize>,
@@ -104,19 +104,19 @@ pub enum Inexpressible {
     #[error("sizes known only at run time")]
     Symbolic,
     /// Strides that are not whole bytes.
-    #[error("elements that are no whole bytes")]
+    #[error("elements that are not whole bytes")]
     Bits,
     /// Axes whose names are not letters.
-    #[error("axes whose names are no letters")]
+    #[error("axes whose names are not letters")]
     Names,
     /// An extent that is not a power of two.
-    #[error("extents that are no powers of two")]
+    #[error("extents that are not powers of two")]
     PowerOfTwo {
         /// Position of the axis.
         axis: usize,
     },
     /// More axes than the notation allows.
-    #[error("so many axes")]
+    #[error("{rank} axes: it has at most {most}")]
     Rank {
         /// Rank of the tensor.
         rank: usize,
@@ -130,7 +130,7 @@ pub enum Inexpressible {
     #[error("a tensor without elements")]
     Empty,
     /// A domain: indices within the shape that are not elements.
-    #[error("indices that are no elements")]
+    #[error("a domain: indices that are not elements")]
     Domain,
     /// The exported text does not parse to the same map.
     #[error("this layout")]
