@@ -32,8 +32,8 @@ impl fmt::Display for CuteMode {
     }
 }
 
-/// Merges modes to as few as possible for the same function, also past the size: a last mode of extent 1 is dropped only
-/// if it continues the mode before it. No mode of the result continues its predecessor.
+/// Merges modes to as few as possible for the same function, also past the size: a last mode of extent 1 is dropped
+/// only if it continues the mode before it. No mode of the result continues its predecessor.
 pub(super) fn merged(modes: &[CuteMode]) -> Vec<CuteMode> {
     let last = modes.len().saturating_sub(1);
     let mut merged: Vec<CuteMode> = Vec::new();
