@@ -1,7 +1,7 @@
 //! Hilbert curves of arbitrary rectangles: a path that visits every cell once and preserves locality.
 //!
-//! In a box of `length` by `breadth`, the path starts at `(0, 0)` and ends at the far end of the length. A box with `2
-//! * length > 3 * breadth` splits into two along its length; any other splits into three: the first half of the length
+//! In a box of `length` by `breadth`, the path starts at `(0, 0)` and ends at the far end of the length. A box with
+//! `2 * length > 3 * breadth` splits into two along its length; any other splits into three: the first half of the length
 //! in one half of the breadth, the whole length in the other half of the breadth, then the second half of the length
 //! back. The first split is at an even position where possible, so that each block ends next to the start of the
 //! following one. For a square whose side is a power of two, this is Hilbert's order.

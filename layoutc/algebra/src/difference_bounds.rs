@@ -1,8 +1,8 @@
 //! Ranges of indices that subtract: `x + y - y` spans no more than `x`, which syntactic intervals miss.
 //!
 //! Terms of a sum that share axes with a subtracted term form a group, which is bounded as a whole: by enumeration if
-//! it has few index tuples, otherwise by the normal form. The normal form is computed with unbounded axes (only `axis
-//! >= 0` is known), so that `e % k` keeps spanning a whole block. Other terms keep their syntactic interval.
+//! it has few index tuples, otherwise by the normal form. The normal form is computed with unbounded axes (only
+//! `axis >= 0` is known), so that `e % k` keeps spanning a whole block. Other terms keep their syntactic interval.
 
 use alloc::vec::Vec;
 

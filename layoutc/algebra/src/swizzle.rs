@@ -80,7 +80,7 @@ impl Swizzle {
         Self::new(bits, unit.trailing_zeros().into(), shift)
     }
 
-    /// Number of XORed bits.
+    /// Number of bits of the exclusive or.
     pub fn bits(self) -> u32 {
         self.bits
     }

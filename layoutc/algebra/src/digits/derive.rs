@@ -21,7 +21,7 @@ struct BitField {
     start: u32,
     /// Number of bits.
     bits: u32,
-    /// The XORed digits, ascending.
+    /// The digits of the exclusive or, ascending.
     of: Vec<usize>,
     turned: bool,
 }

@@ -44,8 +44,8 @@ impl SlotSweep<'_> {
         indices
     }
 
-    /// The range along the block axis in which the conditions hold. With the other indices fixed, a condition is `c + w
-    /// * k >= 0`: `k >= ceil(-c / w)` for `w > 0`, `k <= floor(c / -w)` for `w < 0`.
+    /// The range along the block axis in which the conditions hold. With the other indices fixed, a condition is
+    /// `c + w * k >= 0`: `k >= ceil(-c / w)` for `w > 0`, `k <= floor(c / -w)` for `w < 0`.
     pub(super) fn span(&self, indices: &[i128]) -> Result<Range<i128>, ExprError> {
         let mut span = 0..self.domain.extents.get(self.along).copied().unwrap_or(1);
         let mut indices = indices.to_vec();
