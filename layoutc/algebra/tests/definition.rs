@@ -9,7 +9,7 @@ fn errors_name_the_fault() {
     for (map, text) in [
         ("(n, c) -> (n, c // 4)", "elements [0, 0] and [0, 1] share the slot [0, 0]"),
         ("(n, c) -> (n, c // 4, c % 4", "expected an operator or `)`, found `,`"),
-        ("(n, c) -> (n, x)", "`x` is no axis, const, parameter or symbol here"),
+        ("(n, c) -> (n, x)", "unknown name `x`: expected an axis, const, parameter or symbol"),
     ] {
         let built = Layout::builder([("n", 16), ("c", 128)]).map(map);
         let error = built.and_then(LayoutDefinition::prove).unwrap_err();

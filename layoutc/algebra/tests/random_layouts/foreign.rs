@@ -58,7 +58,7 @@ pub(crate) fn text(random: &mut Random, notation: Notation) -> Foreign {
     Foreign { text, sizes, axes }
 }
 
-/// Bits of power-of-two axes in random order, some XORed with others.
+/// Bits of power-of-two axes in random order, some combined with others by exclusive or.
 fn triton(random: &mut Random, axes: &mut [(String, i64)]) -> String {
     let mut bits = 0;
     for (_, extent) in axes.iter_mut() {
