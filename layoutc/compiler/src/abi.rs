@@ -1,4 +1,4 @@
-//! What other code relies on when it shares a tensor's memory: the layout ABI, one line a tensor.
+//! Layout ABI, one line per tensor: everything that other code relies on when it shares a tensor's memory.
 
 use layoutc_algebra::expr::Expr;
 use serde::{Deserialize, Serialize};
@@ -9,20 +9,19 @@ use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
 
-/// The layout ABI of one tensor.
+/// Layout ABI of one tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abi {
-    /// The tensor.
+    /// Name of the tensor.
     pub name: String,
-    /// Element type, axes, physical shape, strides in elements, map, bytes, alignment in bytes, which device holds what, and a
-    /// hash of all that:
-    /// `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 hash 0123456789abcdef`.
+    /// Element type, axes, physical shape, strides in elements, map, bytes, alignment in bytes, sharding, and a hash of
+    /// all that: `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 hash 0123456789abcdef`.
     pub text: String,
-    /// Where the manifest says so.
+    /// Span of the tensor's layout in the manifest.
     pub place: FileSpan,
 }
 
-/// The layout ABI of a tensor. Two tensors with the same text put every element in the same place.
+/// Layout ABI of a tensor. Tensors with equal texts store every element at the same offset.
 pub fn abi(tensor: &Tensor) -> Abi {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -51,7 +50,7 @@ pub fn abi(tensor: &Tensor) -> Abi {
     Abi { name: tensor.name.clone(), text: line, place: tensor.places.layout.clone() }
 }
 
-/// What memory holds of a ring: ` ring y=4/64`, with the extent of the whole axis.
+/// Ring buffer suffix: ` ring y=4/64`, with the extent of the whole axis.
 fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     let extent = ring.whole.get(ring.axis);
     let extent = extent
@@ -59,7 +58,7 @@ fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     format!(" ring {}={}/{extent}", ring.name(), ring.held)
 }
 
-/// Which device holds what of a tensor that is cut: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole tensor.
+/// Sharding suffix: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole tensor.
 fn on_mesh(sharded: &DeviceSharding) -> String {
     let axes = &sharded.mesh.axes;
     let mesh: Vec<String> =

@@ -1,5 +1,6 @@
-//! The stable codes of diagnostics: one row each. Every code has a page, `book/src/codes/<area>/<what>.md`, whose
-//! first `kdl` block raises it and whose second does not; the page of a code that only the binary raises shows commands.
+//! Stable codes of diagnostics, one row each. Every code has a page, `book/src/codes/<area>/<what>.md`, whose first
+//! `kdl` block raises it and whose second does not. The page of a code that only the binary raises shows commands
+//! instead.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {
@@ -19,7 +20,7 @@ macro_rules! codes {
                 match self { $(Code::$variant => $id),* }
             }
 
-            /// What it means, in a few words.
+            /// One-line summary.
             pub fn title(self) -> &'static str {
                 match self { $(Code::$variant => $title),* }
             }

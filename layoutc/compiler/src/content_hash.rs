@@ -1,11 +1,11 @@
-//! A generated file's seal: a hash of what follows it, so that an edit by hand can be told.
+//! Seal of a generated file: a hash of the text below it, which detects manual edits.
 
-/// The first line of a generated file is a comment that starts with this; 64 hexadecimal digits follow.
+/// Start of the comment in the first line of a generated file; 64 hexadecimal digits follow.
 const MARK: &str = " layoutc-hash: ";
 
 const DIGITS: usize = 64;
 
-/// How a comment begins and ends, and the extensions of the files that have such comments.
+/// Comment delimiters and the extensions of the files that use them.
 const COMMENTS: &[(&str, &str, &[&str])] = &[
     ("//", "", &[]),
     (
@@ -24,16 +24,16 @@ const COMMENTS: &[(&str, &str, &[&str])] = &[
     ("(*", " *)", &["ml", "mli", "v"]),
 ];
 
-/// Extensions of files that have no comments, and so no seal.
+/// Extensions of formats without comments. Such files have no seal.
 const WITHOUT: &[&str] = &["csv", "json", "jsonl", "npy", "tsv", "txt"];
 
-/// Whether files with this extension can carry a seal. Others are known by the log of the build alone.
+/// True if files with this extension can carry a seal. Other files are identified by the build log alone.
 pub fn can_seal(extension: &str) -> bool {
     !WITHOUT.contains(&extension.to_ascii_lowercase().as_str())
 }
 
-/// `text` under its seal: one line, a comment as files with the path's extension have them, with the hash of the rest.
-/// A file without comments stays as it is.
+/// Prepends the seal, a comment line in the language of the path's extension with the hash of `text`. Returns `text`
+/// unchanged if the format has no comments.
 pub fn seal(path: &str, text: &str) -> String {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     let extension = extension.to_ascii_lowercase();
@@ -46,8 +46,8 @@ pub fn seal(path: &str, text: &str) -> String {
     [open, MARK, hash.as_str(), close, "\n", text].concat()
 }
 
-/// Whether the text below the seal is the text that was sealed; `None` where there is no seal on the first line.
-/// Line ends count: a checkout that turns LF into CRLF is an edit.
+/// True if the text below the seal is unchanged; `None` without a seal on the first line. Line ends count: a checkout
+/// that converts LF to CRLF is an edit.
 pub fn verify_seal(text: &str) -> Option<bool> {
     let (line, below) = text.split_once('\n')?;
     let line = line.strip_suffix('\r').unwrap_or(line);

@@ -1,4 +1,5 @@
-//! CuTe's algebra on texts: layouts in, a layout or a diagnostic out. The texts are the pseudo-files `<a>` and `<b>`.
+//! CuTe's layout algebra on texts: layouts in, a layout or a diagnostic out. Spans refer to the pseudo-files `<a>` and
+//! `<b>`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,18 +11,18 @@ use layoutc_algebra::notation::{Notation, NotationFault};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 
-/// What is to be done with A, and with B where the operation has one.
+/// Operation on the layout A, with the operand B of binary operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CuteOperation<'a> {
-    /// A after B, a layout or a tiler.
+    /// Composition A ∘ B; B is a layout or a tiler.
     Compose(&'a str),
-    /// The places of copies of A; B is the cotarget, an integer or a shape.
+    /// Complement of A; B is the cotarget, an integer or a shape.
     Complement(Option<&'a str>),
-    /// A in as few modes as possible; B is a profile: a shape whose integers stand for modes to be coalesced.
+    /// Coalesces A; B is a profile: a shape whose integers mark the modes to be coalesced.
     Coalesce(Option<&'a str>),
-    /// A by the tiler B.
+    /// Division of A by the tiler B.
     Divide(&'a str, DivisionGrouping, RemainderPolicy),
-    /// Copies of A in the order of B, a layout or a tiler.
+    /// Product of A by B, a layout or a tiler: copies of A in the order of B.
     Product(&'a str, ProductGrouping),
     /// R with A(R(i)) = i.
     RightInverse,
@@ -30,7 +31,7 @@ pub enum CuteOperation<'a> {
 }
 
 impl<'a> CuteOperation<'a> {
-    /// B as it was given.
+    /// Text of B.
     fn operand(self) -> Option<&'a str> {
         match self {
             Self::Compose(b) | Self::Divide(b, ..) | Self::Product(b, _) => Some(b),
@@ -39,36 +40,36 @@ impl<'a> CuteOperation<'a> {
         }
     }
 
-    /// The pseudo-file of what an error is about.
+    /// Pseudo-file to which an error refers.
     fn at_fault(self, error: &CuteError) -> &'static str {
         match (self, error) {
             (Self::Complement(_) | Self::RightInverse | Self::LeftInverse, _) => A,
             (_, CuteError::Size) => A,
-            // The block of a product is what cannot be copied, the tiler of a division.
+            // In a product the copied layout A is at fault, in a division the tiler B.
             (Self::Product(..), CuteError::Overlap { .. }) => A,
             _ => B,
         }
     }
 }
 
-/// An answer, and the figures of it.
+/// Result of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteAnswer {
-    /// The layout as CuTe writes it, with its swizzle if A has one.
+    /// Layout in CuTe's syntax, with its swizzle if A has one.
     pub text: String,
-    /// The layout, without a swizzle.
+    /// Layout without the swizzle.
     pub layout: CuteLayout,
-    /// Where it is not what one might think.
+    /// Notes on deviations from the obvious result.
     pub notes: Vec<String>,
 }
 
 const A: &str = "<a>";
 const B: &str = "<b>";
 
-/// Does an operation on the layout `a`.
+/// Applies an operation to the layout `a`.
 ///
 /// # Errors
-/// One fault, of a text or of the operation.
+/// A diagnostic for a text or for the operation.
 pub fn run(operation: CuteOperation<'_>, a: &str) -> Result<CuteAnswer, Diagnostic> {
     let left = || text(A, cute::parse_layout(a));
     let mut pads = false;
@@ -121,7 +122,7 @@ fn swizzled(text: &str) -> Result<SwizzledLayout, NotationFault> {
     cute::parse(text)?.swizzled()
 }
 
-/// How many elements an integer or a shape has.
+/// Number of elements of a cotarget, given as an integer or a shape.
 fn cotarget(text: &str) -> Result<i128, Diagnostic> {
     let shape = self::text(B, cute::parse_shape(text))?;
     let size = shape.tuple().product().filter(|size| *size <= i128::from(i64::MAX));
@@ -136,10 +137,10 @@ fn place(file: &str, span: Range<usize>) -> FileSpan {
     FileSpan::new(&Arc::from(file), span)
 }
 
-/// What a text says, or its fault with its place.
+/// Converts a parse error into a diagnostic with its span.
 fn text<T>(file: &str, parsed: Result<T, NotationFault>) -> Result<T, Diagnostic> {
     parsed.map_err(|fault| {
-        // B may be a shape or a tiler.
+        // B may also be a shape or a tiler, for which an example of a layout does not help.
         let fault = if file == A { fault.or_example(Notation::Cute) } else { fault };
         let place = place(file, fault.span);
         let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");

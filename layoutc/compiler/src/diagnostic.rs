@@ -1,4 +1,4 @@
-//! What a user is told when something is wrong: code, place, figures, a way out.
+//! Diagnostics: code, spans, notes, help and fixes.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
 
-/// How bad it is. Only errors keep outputs from being written.
+/// Severity. Only errors prevent outputs from being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
-    /// Nothing is built.
+    /// Prevents all outputs.
     Error,
-    /// Worth a look.
+    /// Does not prevent outputs.
     Warning,
 }
 
-/// A place in a file: UTF-8 bytes.
+/// Range of UTF-8 bytes in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileSpan {
-    /// The path as given.
+    /// Path as given by the caller.
     pub file: Arc<str>,
     /// First byte.
     pub start: usize,
@@ -30,34 +30,34 @@ pub struct FileSpan {
 }
 
 impl FileSpan {
-    /// A place in `file`.
+    /// Span in `file`.
     pub fn new(file: &Arc<str>, span: Range<usize>) -> Self {
         Self { file: Arc::clone(file), start: span.start, end: span.end }
     }
 }
 
-/// A place with what there is to say of it.
+/// Span with a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
-    /// Where.
+    /// Span.
     pub place: FileSpan,
-    /// What; may be empty.
+    /// Message; may be empty.
     pub message: String,
-    /// Whether this is the place of the fault, not of something it refers to.
+    /// True at the location of the fault, false at a related location.
     pub primary: bool,
 }
 
-/// A change of a text that mends a fault, or brings it nearer to what was meant.
+/// Edit that fixes a fault or is a step towards it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// What is replaced; empty where something is inserted.
+    /// Range to replace; empty for an insertion.
     pub place: FileSpan,
-    /// What stands there afterwards.
+    /// Replacement.
     pub text: String,
 }
 
 impl Fix {
-    /// What it does to the text `old` at its place, in one line.
+    /// One-line description of the edit, given the `old` text at its span.
     pub fn label(&self, old: &str) -> String {
         let short = |text: &str| {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -75,29 +75,30 @@ impl Fix {
     }
 }
 
-/// One diagnostic.
+/// Error or warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// The stable code.
+    /// Stable code.
     pub code: Code,
     /// One line, lower case, values in backticks.
     pub message: String,
-    /// The places, the primary one first. Empty only for faults without a place in a file.
+    /// Labels, the primary one first. Empty only for faults without a location in a file.
     pub labels: Vec<Label>,
-    /// The figures, one line each (printed as `= …`).
+    /// Notes, one line each (printed as `= …`).
     pub notes: Vec<String>,
-    /// Ways out, one line each (printed as `= help: …`).
+    /// Suggestions, one line each (printed as `= help: …`).
     pub help: Vec<String>,
-    /// Those ways out that are a change of the text: each of them alone is one.
+    /// Suggestions as edits of the text; each can be applied alone.
     pub fixes: Vec<Fix>,
-    /// Logical indices that show the fault: two that share a slot, or one that leaves the shape. Empty if none.
+    /// Logical indices that show the fault: two that share a slot, or one that is out of bounds. Empty if there are
+    /// none.
     pub witness: Vec<Vec<i128>>,
 }
 
 impl Diagnostic {
-    /// An error without a place in a file.
+    /// Error without a location in a file.
     pub fn without_span(code: Code, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -111,7 +112,7 @@ impl Diagnostic {
         }
     }
 
-    /// An error at a place; the label's message may be empty.
+    /// Error at a span; the label's message may be empty.
     pub fn error(
         code: Code,
         message: impl Into<String>,
@@ -122,7 +123,7 @@ impl Diagnostic {
         Self { labels: vec![label], ..Self::without_span(code, message) }
     }
 
-    /// A warning at a place.
+    /// Warning at a span; the label's message may be empty.
     pub fn warning(
         code: Code,
         message: impl Into<String>,
@@ -132,72 +133,72 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(code, message, place, label) }
     }
 
-    /// The same with a figure below.
+    /// Adds a note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.add_note(note);
         self
     }
 
-    /// The same with a way out below.
+    /// Adds a help line.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.add_help(help);
         self
     }
 
-    /// The same with a change of the text that is a way out.
+    /// Adds a fix that replaces the text at `place`.
     #[must_use]
     pub fn fix(mut self, place: FileSpan, text: impl Into<String>) -> Self {
         self.fixes.push(Fix { place, text: text.into() });
         self
     }
 
-    /// The same with what was probably meant by the words at its first place.
+    /// Adds the suggestion `near` for the text at the primary label, as help and as a fix.
     #[must_use]
     pub fn with_suggestion(mut self, near: impl Display) -> Self {
         self.add_suggestion(near);
         self
     }
 
-    /// Adds what was probably meant by the words at its first place.
+    /// Adds the suggestion `near` for the text at the primary label, as help and as a fix.
     pub fn add_suggestion(&mut self, near: impl Display) {
         self.add_help(format!("did you mean `{near}`?"));
         self.add_fix(near.to_string());
     }
 
-    /// Adds a change of the words at its first place.
+    /// Adds a fix that replaces the text at the primary label.
     pub fn add_fix(&mut self, text: impl Into<String>) {
         let place = self.labels.first().map(|label| label.place.clone());
         self.fixes.extend(place.map(|place| Fix { place, text: text.into() }));
     }
 
-    /// The same with a place that the fault refers to.
+    /// Adds a secondary label.
     #[must_use]
     pub fn with_label(mut self, place: FileSpan, message: impl Into<String>) -> Self {
         self.add_label(place, message);
         self
     }
 
-    /// Adds a figure below.
+    /// Adds a note.
     pub fn add_note(&mut self, note: impl Into<String>) -> &mut Self {
         self.notes.push(note.into());
         self
     }
 
-    /// Adds a way out below.
+    /// Adds a help line.
     pub fn add_help(&mut self, help: impl Into<String>) -> &mut Self {
         self.help.push(help.into());
         self
     }
 
-    /// Adds a place that the fault refers to.
+    /// Adds a secondary label.
     pub fn add_label(&mut self, place: FileSpan, message: impl Into<String>) -> &mut Self {
         self.labels.push(Label { place, message: message.into(), primary: false });
         self
     }
 
-    /// The same with the logical indices that show the fault.
+    /// Sets the logical indices that show the fault.
     #[must_use]
     pub fn witness(mut self, witness: Vec<Vec<i128>>) -> Self {
         self.witness = witness;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::record::Record;
 
-/// A scalar element type, or a record, which is moved as one.
+/// Scalar element type. A record is an opaque scalar, moved as a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the variants are their own names")]
 pub enum Scalar {
@@ -45,7 +45,7 @@ pub enum Scalar {
     Record(Record),
 }
 
-/// Every scalar type with its name in manifests and its width in bits.
+/// Scalar types with their names in manifests and their widths in bits. Excludes records.
 pub const SCALARS: &[(Scalar, &str, u32)] = &[
     (Scalar::F64, "f64", 64),
     (Scalar::F32, "f32", 32),
@@ -83,7 +83,7 @@ pub const SCALARS: &[(Scalar, &str, u32)] = &[
     (Scalar::C128, "c128", 128),
 ];
 
-/// What other languages and tools call scalar types, in lower case and without the `_t` of C.
+/// Names of scalar types in other languages and tools, in lower case and without the suffix `_t` of C.
 const ALIASES: &[(&str, Scalar)] = &[
     ("double", Scalar::F64),
     ("float64", Scalar::F64),
@@ -165,8 +165,8 @@ const ALIASES: &[(&str, Scalar)] = &[
 ];
 
 impl Scalar {
-    /// The type that kernels compute elements of this type in: floats below 64 bits in `f32`, integers below 32 bits in
-    /// `i32`, others in their own.
+    /// Type in which kernels compute on elements of this type: `f32` for floats below 64 bits, `i32` for integers below
+    /// 32 bits, otherwise the type itself.
     #[must_use]
     pub fn compute_type(self) -> Self {
         match self {
@@ -209,28 +209,28 @@ impl Scalar {
     }
 }
 
-/// The fewest elements of so many bits that fill whole bytes, and how many bytes they fill: 2 of 4 bits fill 1, 8 of 3
-/// bits fill 3, 1 of 32 bits fills 4.
+/// Smallest group of elements of `bits` bits that fills whole bytes, as (elements, bytes): (2, 1) for 4 bits, (8, 3)
+/// for 3 bits, (1, 4) for 32 bits.
 pub fn byte_group(bits: u32) -> (u32, u32) {
-    // Powers of two up to 8 are all that 8 shares with a number.
+    // gcd(8, bits) is a power of two.
     let shared = 1_u32 << bits.trailing_zeros().min(3);
     (8 / shared, bits / shared)
 }
 
-/// The lane counts that a vector type may have.
+/// Lane counts of vector types.
 pub const LANES: &[u32] = &[2, 3, 4, 8, 16];
 
-/// An element type: a scalar, or a vector of scalars.
+/// Element type: a scalar, or a vector of scalars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dtype {
-    /// The scalar.
+    /// Scalar type.
     pub scalar: Scalar,
-    /// How many scalars make one element; 1 unless a vector.
+    /// Number of scalars per element; 1 unless a vector.
     pub lanes: u32,
 }
 
 impl Dtype {
-    /// Unsigned integers that take so many bytes together, a power of two: one, or several of 32 bits.
+    /// Unsigned integer type of `bytes` bytes, a power of two; above 4 bytes a vector of `u32`.
     #[must_use]
     pub fn integers(bytes: i64) -> Self {
         let (scalar, lanes) = match bytes {
@@ -241,8 +241,8 @@ impl Dtype {
         Self { scalar, lanes }
     }
 
-    /// The type that a manifest calls `name`: `f32`, `bf16`, `f32x4`. `None` for anything else; vectors of sub-byte
-    /// scalars do not exist.
+    /// Type named `name` in a manifest: `f32`, `bf16`, `f32x4`. `None` for any other name; vectors of sub-byte scalars
+    /// do not exist.
     pub fn parse(name: &str) -> Option<Self> {
         let scalar = |name: &str| SCALARS.iter().find(|(_, n, _)| *n == name).map(|row| row.0);
         if let Some(scalar) = scalar(name) {
@@ -254,7 +254,7 @@ impl Dtype {
         (dtype.scalar_bits() >= 8).then_some(dtype)
     }
 
-    /// The type that other languages and tools call `name`: `float32`, `half`, `uint8_t`; `float4` of OpenCL and CUDA is
+    /// Type named `name` in another language or tool: `float32`, `half`, `uint8_t`; `float4` of OpenCL and CUDA is
     /// `f32x4`.
     pub fn from_foreign_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
@@ -271,17 +271,17 @@ impl Dtype {
         Some(Self { scalar: scalar(base)?, lanes })
     }
 
-    /// The type that a plan calls `name`: one of [`Dtype::parse`], or a record by its text.
+    /// Type named `name` in a plan: a name accepted by [`Dtype::parse`], or the text of a record.
     pub fn of_plan(name: &str) -> Option<Self> {
         if name.starts_with('{') { Record::parse(name).map(Self::from) } else { Self::parse(name) }
     }
 
-    /// The record, where elements are records.
+    /// Record type, if it is one.
     pub fn record(self) -> Option<Record> {
         if let Scalar::Record(record) = self.scalar { Some(record) } else { None }
     }
 
-    /// Bits of one scalar; of a record all of its bits.
+    /// Bits of one scalar; all bits of a record.
     pub fn scalar_bits(self) -> u32 {
         if let Scalar::Record(record) = self.scalar {
             return record.bytes().saturating_mul(8);
@@ -289,12 +289,12 @@ impl Dtype {
         SCALARS.iter().find(|row| row.0 == self.scalar).map_or(0, |row| row.2)
     }
 
-    /// The fewest elements that fill whole bytes, and how many bytes they fill.
+    /// Smallest group of elements that fills whole bytes, as (elements, bytes).
     pub fn byte_group(self) -> (u32, u32) {
         byte_group(self.element_bits())
     }
 
-    /// Bits of one element: `f32x4` has 128.
+    /// Bits of one element: 128 for `f32x4`.
     pub fn element_bits(self) -> u32 {
         self.scalar_bits() * self.lanes
     }

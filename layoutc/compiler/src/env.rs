@@ -1,14 +1,14 @@
-//! What the compiler is given to work with: texts, a memory of earlier runs, and somebody who is told how far it is.
-//! None of the three changes what comes out.
+//! Environment of a compilation: source texts, a cache of earlier results, and a progress observer. None of them
+//! affects the results.
 
 use crate::sources::SourceLoader;
 
-/// What a result is remembered by: a hash of the stage and of all that its result depends on.
+/// Key of a cached result: a hash of the stage and of all inputs of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CacheKey(pub [u8; 32]);
 
 impl CacheKey {
-    /// The key of what `stage` makes of `input`.
+    /// Key of the result of `stage` on `input`.
     pub fn new(stage: &str, input: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(stage.as_bytes()).update(&[0]).update(input);
@@ -16,15 +16,15 @@ impl CacheKey {
     }
 }
 
-/// Results of earlier runs of the same compiler. One that is lost is computed again.
+/// Cache of results of earlier runs of the same compiler. A lost entry is recomputed.
 pub trait ResultCache: Sync {
-    /// What was kept under a key, byte for byte.
+    /// Returns the bytes stored under a key.
     fn recall(&self, key: &CacheKey) -> Option<Vec<u8>>;
-    /// Keeps a result.
+    /// Stores a result.
     fn keep(&self, key: &CacheKey, value: Vec<u8>);
 }
 
-/// Remembers nothing.
+/// Cache that stores nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct NoCache;
 
@@ -36,16 +36,16 @@ impl ResultCache for NoCache {
     fn keep(&self, _key: &CacheKey, _value: Vec<u8>) {}
 }
 
-/// What the compiler does with a manifest.
+/// Stage in the compilation of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompileStage {
-    /// Its text becomes syntax.
+    /// Parsing of the text.
     Parse,
-    /// Its syntax is recalled instead.
+    /// Lookup of the parsed text in the cache, in place of parsing.
     Recall,
-    /// It is checked and proven.
+    /// Checks and proofs.
     Check,
-    /// Its files are made.
+    /// Planning and rendering of files.
     Emit,
 }
 
@@ -54,7 +54,7 @@ impl CompileStage {
     pub const ALL: [CompileStage; 4] =
         [CompileStage::Parse, CompileStage::Recall, CompileStage::Check, CompileStage::Emit];
 
-    /// The word for it.
+    /// Name of the stage in reports.
     pub fn word(self) -> &'static str {
         match self {
             CompileStage::Parse => "parse",
@@ -65,15 +65,15 @@ impl CompileStage {
     }
 }
 
-/// Is told of each piece of work, on the thread that does it: once before it, and once after.
+/// Progress observer. Called before and after each unit of work, on the thread that executes it.
 pub trait Observer: Sync {
-    /// Work on the manifest `item` begins.
+    /// A unit of work begins on this thread.
     fn begin(&self);
-    /// The work that this thread began last has ended, and was this.
+    /// The unit of work begun last on this thread ends; it was `stage` of the manifest `item`.
     fn end(&self, stage: CompileStage, item: &str);
 }
 
-/// Looks away.
+/// Observer that ignores all events.
 #[derive(Debug, Clone, Copy)]
 pub struct NoObserver;
 
@@ -83,20 +83,20 @@ impl Observer for NoObserver {
     fn end(&self, _stage: CompileStage, _item: &str) {}
 }
 
-/// All three.
+/// Environment of a compilation.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "the three say nothing of themselves")]
 pub struct CompileEnv<'a> {
-    /// Gives texts.
+    /// Loader of source texts.
     pub sources: &'a dyn SourceLoader,
-    /// Remembers results.
+    /// Cache of earlier results.
     pub memo: &'a dyn ResultCache,
-    /// Is told.
+    /// Progress observer.
     pub observer: &'a dyn Observer,
 }
 
 impl<'a> CompileEnv<'a> {
-    /// Texts, and nothing else.
+    /// Environment without a cache and an observer.
     pub fn new(sources: &'a dyn SourceLoader) -> Self {
         Self { sources, memo: &NoCache, observer: &NoObserver }
     }

@@ -1,4 +1,4 @@
-//! A fill value as the bits of an element: exact for integers, rounded to nearest even for floats.
+//! Bit patterns of fill values: exact for integers, rounded to nearest even for floats.
 
 mod record;
 
@@ -10,40 +10,40 @@ use crate::diagnostic::Diagnostic;
 use crate::dtype::{Dtype, Scalar};
 use crate::model::{Fill, FillValue, Tensor};
 
-/// Why a fill value has no bits.
+/// Reason why an element type cannot represent a fill value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum FillError {
-    /// The value lies beyond what the type holds.
+    /// Out of the type's range.
     #[error("it is out of range")]
     Range,
-    /// The type holds whole numbers, the value is not one.
+    /// Fraction in an integer type.
     #[error("it is not a whole number")]
     Fraction,
-    /// The type has no such value: no infinity, no NaN, no zero, no sign.
+    /// Infinity, NaN, zero or a negative value that the type does not have.
     #[error("the type has no such value")]
     Missing,
 }
 
-/// What a float type looks like; the leading bit of a normal number is not stored.
+/// Format of a binary float type; the leading bit of a normal number is implicit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FloatFormat {
     pub(crate) exponent_bits: u32,
     pub(crate) mantissa_bits: u32,
     pub(crate) bias: i32,
-    /// The greatest finite pattern, without sign.
+    /// Bit pattern of the greatest finite value.
     pub(crate) greatest: u64,
     pub(crate) infinity: Option<u64>,
     pub(crate) nan: Option<u64>,
     pub(crate) signed: bool,
-    /// Whether zero has no sign: the pattern of minus zero is the NaN, and the only one.
+    /// True if there is no negative zero: its bit pattern is the only NaN.
     pub(crate) unsigned_zero: bool,
 }
 
-/// The bit pattern of one scalar of `dtype`: the real part of a complex number, any lane of a vector. Of a record of more
-/// than 8 bytes it is 1, unless all of its bits are 0.
+/// Bit pattern of one scalar of `dtype`: the real part of a complex number, any lane of a vector. For a record of more
+/// than 8 bytes, 1 if any bit is set, otherwise 0.
 ///
 /// # Errors
-/// [`FillError`] where the type does not hold the value. `Fill::Nothing` is 0.
+/// [`FillError`] if the type cannot represent the value. `Fill::Nothing` is 0.
 pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
     if let Some(record) = dtype.record() {
         let bytes = record::bytes(record, fill)?;
@@ -63,11 +63,11 @@ pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
     }
 }
 
-/// The bit pattern of [`bits`] in hexadecimal digits, as many as the scalar has; of a record that of its bytes, the last
-/// one first.
+/// Bit pattern of [`bits`] in hexadecimal, zero-padded to the width of the scalar; for a record its bytes, the last one
+/// first.
 ///
 /// # Errors
-/// As [`bits`].
+/// As for [`bits`].
 pub fn digits(dtype: Dtype, fill: Fill) -> Result<String, FillError> {
     if let Some(record) = dtype.record() {
         let bytes = record::bytes(record, fill)?;
@@ -78,8 +78,8 @@ pub fn digits(dtype: Dtype, fill: Fill) -> Result<String, FillError> {
     Ok(format!("{:0digits$x}", bits(dtype, fill)?))
 }
 
-/// The fill of a tensor that says none: what the project says, but for 0 in a type without a zero. That is filled with
-/// its least value, whose bits are all 0: 2^-127 of `f8e8m0fnu`.
+/// Fill value of a tensor without `fill`: the project's `value`, except that 0 in a type without a zero becomes the
+/// least value, whose bits are all 0: 2^-127 of `f8e8m0fnu`.
 pub(crate) fn default_fill(dtype: Dtype, value: FillValue) -> FillValue {
     let is_zero = match value {
         FillValue::Integer(value) => value == 0,
@@ -93,7 +93,7 @@ pub(crate) fn default_fill(dtype: Dtype, value: FillValue) -> FillValue {
     }
 }
 
-/// What the floats of a type look like; `None` for an integer.
+/// Float format of a scalar type; `None` for an integer.
 pub(crate) fn format(scalar: Scalar) -> Option<FloatFormat> {
     let ieee = |exponent_bits: u32, mantissa_bits: u32| {
         let infinity = ((1_u64 << exponent_bits) - 1) << mantissa_bits;
@@ -108,7 +108,7 @@ pub(crate) fn format(scalar: Scalar) -> Option<FloatFormat> {
             unsigned_zero: false,
         }
     };
-    // One more exponent than IEEE 754 would have: no infinity, and the bias is one more too.
+    // Compared with IEEE 754, the all-ones exponent is finite: no infinity, and the bias is one greater.
     let fnuz = |exponent_bits: u32, mantissa_bits: u32| {
         let sign = 1_u64 << (exponent_bits + mantissa_bits);
         let like = ieee(exponent_bits, mantissa_bits);
@@ -175,7 +175,7 @@ pub(crate) fn format(scalar: Scalar) -> Option<FloatFormat> {
     })
 }
 
-/// Whether the integers of a type have a sign.
+/// True for signed integer types.
 pub fn is_signed(scalar: Scalar) -> bool {
     use Scalar::{I2, I3, I4, I5, I6, I8, I16, I32, I64};
     matches!(scalar, I64 | I32 | I16 | I8 | I6 | I5 | I4 | I3 | I2)
@@ -201,7 +201,7 @@ fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
     u64::try_from(value & ((1_i128 << width) - 1)).map_err(|_| FillError::Range)
 }
 
-/// The integer that a float is.
+/// Value of an integral float as an integer.
 fn exact_integer(value: f64) -> Result<i128, FillError> {
     let parts = unpack_float(value).ok_or(FillError::Range)?;
     let (mut mantissa, mut exponent) = (parts.mantissa, parts.exponent);
@@ -227,7 +227,7 @@ struct UnpackedFloat {
     exponent: i32,
 }
 
-/// The parts of a finite number.
+/// Decomposes a finite number.
 fn unpack_float(value: f64) -> Option<UnpackedFloat> {
     if !value.is_finite() {
         return None;
@@ -275,22 +275,22 @@ fn float_bits(format: &FloatFormat, value: FillValue) -> Result<u64, FillError> 
     Ok(magnitude | sign(parts.negative))
 }
 
-/// The pattern of `mantissa * 2^exponent`, rounded to nearest, ties to even. A carry out of the mantissa runs into
-/// the exponent, as it should.
+/// Bit pattern of `mantissa * 2^exponent`, rounded to nearest, ties to even. A carry out of the mantissa correctly
+/// increments the exponent.
 fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> {
     if parts.mantissa == 0 {
         return Ok(0);
     }
     let size = i32::try_from(u128::BITS - parts.mantissa.leading_zeros()).unwrap_or(i32::MAX);
     let mantissa_bits = i32::try_from(format.mantissa_bits).unwrap_or(0);
-    // The exponent of the leading bit, not below that of the least normal number where there are subnormal ones.
+    // Exponent of the leading bit, clamped to that of the least normal number if there are subnormal ones.
     let least = if format.mantissa_bits == 0 { -format.bias } else { 1 - format.bias };
     let leading = parts.exponent + size - 1;
     let exponent = leading.max(least);
     if exponent > format.bias + 1 {
         return Err(FillError::Range);
     }
-    // Units in the last place.
+    // Mantissa in units in the last place.
     let shift = exponent - mantissa_bits - parts.exponent;
     let units = if shift <= 0 {
         parts.mantissa << u32::try_from(-shift).unwrap_or(0)
@@ -302,7 +302,7 @@ fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> 
             let kept = parts.mantissa >> shift;
             let rest = parts.mantissa & ((1 << shift) - 1);
             let half = 1_u128 << (shift - 1);
-            // Without mantissa bits it is the exponent field that is even or odd.
+            // Without mantissa bits the exponent field decides a tie.
             let odd = if mantissa_bits == 0 { (exponent - least) & 1 == 1 } else { kept & 1 == 1 };
             kept + u128::from(rest > half || (rest == half && odd))
         }
@@ -313,13 +313,13 @@ fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> 
     let units = u64::try_from(units).map_err(|_| FillError::Range)?;
     let field = u64::try_from(exponent - least).unwrap_or(0);
     if format.mantissa_bits == 0 {
-        // A power of two: one unit is 2^exponent, two units the next one.
+        // Power of two: one unit is 2^exponent, two units are the next power.
         return Ok(field + units.saturating_sub(1));
     }
     Ok((field << format.mantissa_bits) + units)
 }
 
-/// The diagnostic of a padded tensor whose element type does not hold its fill value.
+/// Diagnostic for a padded tensor whose element type cannot represent its fill value.
 pub fn fault(tensor: &Tensor) -> Option<Diagnostic> {
     if tensor.layout.verdict == Verdict::Bijective {
         return None;

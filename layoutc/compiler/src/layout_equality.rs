@@ -1,4 +1,4 @@
-//! Whether two tensors lie in memory alike, axes matched by name.
+//! Equality of the memory layouts of two tensors, axes matched by name.
 
 use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
 pub use layoutc_algebra::locate::ElementLocation;
@@ -11,31 +11,31 @@ use crate::env::NoCache;
 use crate::layout_names;
 use crate::model::Tensor;
 
-/// How two tensors compare.
+/// Outcome of a comparison of two tensors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TensorComparison {
-    /// Every element has one physical index and one offset in both.
+    /// Every element has the same physical index and offset in both.
     Same {
-        /// Whether their memories have one size too.
+        /// True if both buffers have the same size.
         equal_sizes: bool,
     },
-    /// Some element has not.
+    /// Some element has different physical indices or offsets.
     Differs {
-        /// Its logical index: the first in row-major order, where no symbol has a say.
+        /// Logical index of the element; without symbols the first in row-major order.
         logical: Vec<i128>,
-        /// The values of the symbols for which it is, by name.
+        /// Values of the symbols, by name.
         symbols: Vec<(String, i128)>,
-        /// Where the first tensor has it, and the second.
+        /// Location of the element in the first and in the second tensor.
         places: [ElementLocation; 2],
     },
-    /// The physical ranks, first and second, differ.
+    /// Different physical ranks, first and second.
     Ranks([usize; 2]),
 }
 
-/// Whether two tensors have the same map. Indices are in the order of the first tensor's axes.
+/// Compares the maps of two tensors. Indices are in the order of the first tensor's axes.
 ///
 /// # Errors
-/// A diagnostic, where their axes or extents differ or nothing could be decided.
+/// Axes or extents differ, or equality could not be decided.
 pub fn compare_tensors(
     first: &Tensor,
     second: &Tensor,
@@ -119,7 +119,7 @@ fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize])
     }
 }
 
-/// An error at a tensor's layout.
+/// Error at a tensor's layout.
 fn at(tensor: &Tensor, code: Code, message: String) -> Diagnostic {
     Diagnostic::error(code, message, tensor.places.layout.clone(), "")
 }

@@ -1,4 +1,4 @@
-//! How the parts of a layout are called: in JSON, in reports, in diagnostics.
+//! Printing of layout expressions with the names of axes and symbols, for JSON, reports and diagnostics.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
@@ -6,7 +6,7 @@ use layoutc_algebra::print;
 
 use crate::model::Tensor;
 
-/// The name of a variable: axes and symbols by theirs, physical indices `p0`, `p1`, ….
+/// Name of a variable: of an axis or symbol its own, of physical index k `p0`, `p1`, ….
 pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]) -> String {
     let name = |found: Option<&String>, letter: char, k: u32| {
         found.cloned().unwrap_or_else(|| format!("{letter}{k}"))
@@ -21,17 +21,17 @@ pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]
     }
 }
 
-/// An expression over symbols alone, likewise.
+/// Expression over symbols in the manifest's syntax.
 pub fn symbol_expr(expr: &Expr, symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| variable(var, &[], &[], symbols))
 }
 
-/// An expression of a layout in the manifest's own syntax.
+/// Expression of a layout in the manifest's syntax.
 pub fn layout_expr(expr: &Expr, layout: &Layout) -> String {
     print::expr(expr, &|var| variable(var, &layout.logical, &layout.storage, &layout.symbols))
 }
 
-/// The conditions on a tensor's elements as `where` takes them; `None` where every index is an element.
+/// Domain of a tensor as the text of `where`; `None` if every index is an element.
 pub fn domain(tensor: &Tensor) -> Option<String> {
     let layout = &tensor.layout;
     let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);

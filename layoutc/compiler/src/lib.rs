@@ -1,8 +1,8 @@
-//! The compiler: layout manifests in, generated source out. It reads no file, no clock and no environment.
+//! Compiler from layout manifests to generated source. Reads no file, no clock and no environment.
 //!
-//! text → syntax ([`manifest`]) → model ([`check()`]) → plan ([`plan`]) → source ([`emit()`]). Each stage takes its input by
-//! reference, returns a new value and collects all diagnostics; only this file sees all of them. [`run`] carries out the
-//! plan of a tensor on buffers in memory.
+//! text → syntax ([`manifest`]) → model ([`check()`]) → plan ([`plan`]) → source ([`emit()`]). Each stage takes its
+//! input by reference, returns a new value and collects all diagnostics. [`run`] executes the plan of a tensor on
+//! buffers in memory.
 
 pub mod abi;
 pub mod cast;
@@ -59,26 +59,26 @@ use plan::cores::Cores;
 use plan::lower::PlanError;
 use plan::nest::{Moves, Ways};
 
-/// A file to be written.
+/// Generated file, not written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedFile {
-    /// Its path below the output folder, with `/`: the target's folder first.
+    /// Path below the output folder, with `/`; starts with the target's folder.
     pub path: String,
-    /// Its text, sealed.
+    /// Text, with its seal ([`content_hash`]).
     pub text: String,
 }
 
-/// Checks and proves the manifests at `paths` and those that they use, and verifies their graphs.
+/// Checks and proves the manifests at `paths` and those they import by `use`, and verifies their graphs.
 pub fn check(sources: &dyn SourceLoader, paths: &[String], config: &Config) -> CheckedProject {
     check_with(&CompileEnv::new(sources), paths, config)
 }
 
-/// The same with a memory and an observer.
+/// Like [`check()`], with a result cache and an observer.
 pub fn check_with(host: &CompileEnv<'_>, paths: &[String], config: &Config) -> CheckedProject {
     check_with_options(host, paths, config, CheckOptions::default())
 }
 
-/// The same, with what it is asked for besides.
+/// Like [`check_with`], with recording and a tensor cache.
 pub fn check_with_options(
     host: &CompileEnv<'_>,
     paths: &[String],
@@ -88,7 +88,7 @@ pub fn check_with_options(
     with_graph_checks(check::check(host, paths, config, aside))
 }
 
-/// Adds what is wrong with graphs that state their layouts.
+/// Adds the diagnostics of graphs with fixed or unsatisfiable layouts.
 fn with_graph_checks(mut checked: CheckedProject) -> CheckedProject {
     let CheckedProject { manifests, units, diagnostics } = &mut checked;
     for (manifest, unit) in manifests.iter().zip(units) {
@@ -104,11 +104,11 @@ fn with_graph_checks(mut checked: CheckedProject) -> CheckedProject {
     checked
 }
 
-/// The files of a checked project, for every target that the configuration names. `templates` are the project's own,
-/// by their path below its templates folder: `c/header.h.j2`.
+/// Generates the files of a checked project for every configured target. `templates` are the project's own templates by
+/// their path below the templates folder: `c/header.h.j2`.
 ///
 /// # Errors
-/// Every fault of planning and of the templates, sorted as [`check()`] sorts.
+/// All planning and template diagnostics, sorted as [`check()`] sorts.
 pub fn emit(
     checked: &CheckedProject,
     config: &Config,
@@ -128,10 +128,10 @@ pub fn emit(
     Ok(outputs)
 }
 
-/// The graph of an ONNX model as the text of a manifest.
+/// Imports the graph of an ONNX model as the text of a manifest.
 ///
 /// # Errors
-/// What was asked for is not there, or the file is no model that a graph can say.
+/// A requested graph, function or tensor is missing, or the model has a feature that graphs do not support.
 pub fn import_onnx(
     file: Vec<u8>,
     asked: &import::ImportOptions<'_>,
@@ -141,8 +141,8 @@ pub fn import_onnx(
     import::import(file.into(), asked, &is_reserved)
 }
 
-/// A project's own templates, and those of them that are not UTF-8, with the folder that its configuration says they
-/// lie in.
+/// Project templates, the paths of those that are not UTF-8 (with the number of valid bytes), and their folder from the
+/// configuration.
 pub fn own_templates(
     config: &Config,
     user: BTreeMap<String, String>,
@@ -151,19 +151,19 @@ pub fn own_templates(
     Templates { user, unreadable, folder: config.project.templates_dir.clone() }
 }
 
-/// A manifest whose files are to be made for a target.
+/// Manifest to generate for one target.
 #[derive(Debug, Clone, Copy)]
 pub struct EmitJob<'a> {
-    /// The target's name.
+    /// Name of the target.
     pub target: &'a str,
-    /// The manifest, checked.
+    /// Checked manifest.
     pub manifest: &'a Manifest,
 }
 
-/// The files of each piece of work, in its order.
+/// Files of each job, in the order of the jobs.
 ///
 /// # Errors
-/// Every fault of planning and of the templates, sorted as [`check()`] sorts.
+/// All planning and template diagnostics, sorted as [`check()`] sorts.
 pub fn emit_each(
     work: &[EmitJob<'_>],
     config: &Config,
@@ -206,13 +206,13 @@ pub fn emit_each(
             Err(found) => faults.extend(found),
         }
     }
-    // What is wrong for every target is told once.
+    // A diagnostic that all targets share is reported once.
     check::sort(&mut faults);
     if faults.is_empty() { Ok(outputs) } else { Err(faults) }
 }
 
-/// What [`emit()`] would refuse, without the files: what a target cannot hold, plans that cannot be made, templates that
-/// are not there. What a project's own template says of itself while it is rendered is not among it.
+/// Diagnostics that [`emit()`] would report, without rendering: target limits, planning, missing templates. Excludes
+/// errors raised by a project's template while it is rendered.
 pub fn emit_diagnostics(
     work: &[EmitJob<'_>],
     config: &Config,
@@ -238,8 +238,7 @@ pub fn emit_diagnostics(
     faults
 }
 
-/// Every choice in the block of a `convert` that the conversion cannot follow: what [`emit()`] would refuse, without
-/// the files. Choices are for C.
+/// Errors of `convert` schedules that the conversion cannot follow, as [`emit()`] reports them. Schedules apply to C.
 pub fn check_convert_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
     let avoid = |_: &str| false;
     let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
@@ -255,11 +254,11 @@ pub fn check_convert_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
     refused.collect()
 }
 
-/// The header that includes those of all manifests; `None` where none is asked for. `outputs` are the paths of all
-/// other outputs.
+/// Umbrella header, which includes the headers of all manifests; `None` if the configuration has none. `outputs` are
+/// the paths of all other outputs.
 ///
 /// # Errors
-/// `output::collision` with one of them, and the faults of the template.
+/// `output::collision` with another output, and template errors.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub fn umbrella(
     config: &Config,
@@ -276,7 +275,7 @@ pub fn umbrella(
         return Err(fault.help("give the umbrella header another name"));
     }
     let suffix = C_FILES.files.first().map_or("", |file| file.suffix);
-    // The headers that need MPI stand aside: most that include all have none.
+    // Headers that need MPI are left out: most users of the umbrella header do not have MPI.
     let needs_mpi = |path: &str| {
         path.strip_suffix("_mpi.h").is_some_and(|stem| others.contains(&format!("{stem}{suffix}")))
     };
@@ -286,7 +285,7 @@ pub fn umbrella(
     Ok(Some(GeneratedFile { path: format!("c/{}", header.path), text: header.text }))
 }
 
-/// How the targets of a configuration are written.
+/// Emission settings of each target in the configuration.
 fn target_settings(config: &Config) -> Vec<Settings> {
     let prefix = &config.project.prefix;
     let target = &config.target;
@@ -327,7 +326,7 @@ fn target_settings(config: &Config) -> Vec<Settings> {
     all
 }
 
-/// A target of the project's own sees the model that C has.
+/// Settings of a custom target, which renders the same template model as C.
 fn own_target(name: &str, own: &TargetCustom) -> Settings {
     let place = FileSpan::new(&Arc::from("layoutc.toml"), own.span.clone());
     let (template, extension) = (own.template.clone(), own.extension.clone());

@@ -1,4 +1,4 @@
-//! Where an element of a tensor lives, with symbols by name.
+//! Location of a tensor's element in memory, with symbols by name.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use thiserror::Error;
 
 use crate::model::Tensor;
 
-/// An element and its places.
+/// Indices and offset of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedLocation {
-    /// The logical index.
+    /// Logical index.
     pub logical: Vec<i128>,
-    /// The storage index.
+    /// Storage index.
     pub storage: Vec<i128>,
-    /// The physical index.
+    /// Physical index.
     pub physical: Vec<i128>,
     /// Elements from the start of the flat buffer.
     pub offset: i128,
@@ -28,58 +28,58 @@ fn counted_axes(count: usize) -> String {
     if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") }
 }
 
-/// Why there is no answer.
+/// Error of a lookup.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NamedLocateError {
-    /// A symbol without a value.
+    /// Symbol without a value.
     #[error("`{name}` has no value: give it one with `--set {name}=…`")]
     Symbol {
-        /// Its name.
+        /// Name of the symbol.
         name: String,
     },
-    /// A value that the symbol's facts exclude.
+    /// Value that violates the constraints of its symbol.
     #[error("`{name}` cannot be {value}: it is a multiple of {multiple} from {min} to {max}")]
     Facts {
-        /// The symbol.
+        /// Name of the symbol.
         name: String,
-        /// The value given.
+        /// Given value.
         value: i128,
-        /// The facts.
+        /// Least value.
         min: i128,
-        /// The facts.
+        /// Greatest value.
         max: i128,
-        /// The facts.
+        /// Divisor of all values.
         multiple: i128,
     },
-    /// Another number of coordinates than axes.
+    /// Wrong number of coordinates.
     #[error("{} for {}: {names}", coordinates(*given), counted_axes(*axes))]
     Rank {
-        /// How many were given.
+        /// Number of given coordinates.
         given: usize,
-        /// How many axes there are.
+        /// Number of axes.
         axes: usize,
-        /// The axes' names.
+        /// Names of the axes, separated by commas.
         names: String,
     },
-    /// A coordinate that is not below its extent, or negative.
+    /// Coordinate that is negative or not below its extent.
     #[error("`{name}` is {value}, and its extent is {extent}")]
     Outside {
-        /// The axis.
+        /// Name of the axis.
         name: String,
-        /// The coordinate.
+        /// Given coordinate.
         value: i128,
-        /// The extent there.
+        /// Extent of the axis.
         extent: i128,
     },
-    /// An index of the shape that is no element: the domain leaves it out.
+    /// Index that the tensor's domain excludes.
     #[error("this index is no element: the tensor's `where` leaves it out")]
     NoElement,
-    /// A value that leaves the integers.
+    /// Arithmetic error, such as an overflow.
     #[error("{0}")]
     Value(String),
 }
 
-/// Where the element at `logical` lives.
+/// Location of the element at `logical`.
 ///
 /// # Errors
 /// [`NamedLocateError`].
@@ -101,7 +101,7 @@ pub fn element_location(
     })
 }
 
-/// The element that lives at `physical`; `None`: padding.
+/// Element stored at `physical`; `None` for padding.
 ///
 /// # Errors
 /// [`NamedLocateError`].

@@ -1,4 +1,4 @@
-//! The checked model: what a manifest means. Only [`crate::check()`] makes one; later stages take it on trust.
+//! Checked model of a manifest. Only [`crate::check()`] constructs one; later stages rely on its invariants.
 
 pub mod compute;
 pub mod graph;
@@ -23,122 +23,121 @@ use self::reshard::{DeviceSharding, Reshard};
 use self::ring::Ring;
 use self::schedule::GraphSchedule;
 
-/// What a tensor's memory is, as the manifest says it.
+/// Kind of memory of a tensor, as declared in the manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
-    /// An ordinary buffer.
+    /// Ordinary buffer.
     Global,
-    /// A buffer that is only read.
+    /// Read-only buffer.
     Constant,
-    /// A two-dimensional image (`texture`).
+    /// Two-dimensional image (`texture`).
     Image2d,
-    /// An array of two-dimensional images.
+    /// Array of two-dimensional images.
     Image2dArray,
-    /// Memory shared by a group of threads.
+    /// Memory shared by the threads of a block.
     Shared,
-    /// Memory private to a group on OpenCL.
+    /// OpenCL local memory of a work-group.
     Local,
     /// No memory: constants and index functions only.
     None,
 }
 
-/// A memory that a project names. Code takes it for global memory.
+/// Memory space declared by the project. Generated code treats it as global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemorySpace {
-    /// Its name.
+    /// Name of the memory space.
     pub name: String,
-    /// How many bytes it has, if that is said.
+    /// Capacity in bytes, if declared.
     pub bytes: Option<i128>,
-    /// What the base address of a tensor in it is a multiple of, in bytes.
+    /// Alignment of the base address of every tensor in it, in bytes.
     pub alignment_bytes: u64,
-    /// The number that XLA has for it: `S(1)`.
+    /// XLA's number of the memory space: `S(1)`.
     pub xla: Option<i128>,
 }
 
-/// What pack writes to padding.
+/// Value that pack writes to padding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fill {
-    /// This value, in the tensor's element type.
+    /// Value in the tensor's element type.
     Value(FillValue),
-    /// Nothing: padding keeps what it holds.
+    /// None: padding keeps its contents.
     Nothing,
 }
 
-/// A fill value, as written.
+/// Fill value, as written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FillValue {
-    /// An integer.
+    /// Integer.
     Integer(i128),
-    /// A number with a fraction or an exponent.
+    /// Number with a fraction or an exponent.
     Float(f64),
 }
 
-/// A checked tensor.
+/// Checked tensor.
 #[derive(Debug, Clone)]
 pub struct Tensor {
-    /// The manifest it stands in, as the path was given.
+    /// Path of its manifest, as given.
     pub file: String,
-    /// Its name in the manifest.
+    /// Name in the manifest.
     pub name: String,
-    /// The element type.
+    /// Element type in memory.
     pub dtype: Dtype,
-    /// What pack takes and unpack gives, where that is another element type.
+    /// Element type on the logical side of pack and unpack, if different.
     pub pack_from: Option<PackFrom>,
-    /// What each device holds, where the tensor is cut over a mesh.
+    /// Sharding over a mesh, if any.
     pub sharded: Option<DeviceSharding>,
-    /// What memory holds, where that is not the whole tensor at once.
+    /// Ring buffer, if memory holds only some indices of an axis at a time.
     pub ring: Option<Ring>,
-    /// Where the elements live, proven; of a tensor that is cut, those of a part, and of one of which memory holds a ring,
-    /// those of the ring.
+    /// Proven layout: of one shard if the tensor is sharded, of the ring if it is a ring buffer.
     pub layout: Layout,
-    /// What pack writes to padding.
+    /// Value that pack writes to padding.
     pub fill: Fill,
-    /// The memory it lives in.
+    /// Kind of memory.
     pub memory: Memory,
-    /// The memory space, where the project names one for it; its `memory` is global then.
+    /// Memory space, if the project declares one; `memory` is global then.
     pub space: Option<MemorySpace>,
-    /// The targets it is restricted to; `None`: all.
+    /// Targets that generate the tensor; `None`: all.
     pub targets: Option<Vec<String>>,
-    /// Labels of axes that have them: `labels[axis]` is empty otherwise.
+    /// Labels of each axis; empty for an axis without labels.
     pub labels: Vec<Vec<String>>,
-    /// Whether the high nibble (or the high bits) of a packed byte comes first.
+    /// True if the first of the elements that share a byte is in its high bits.
     pub high_first: bool,
-    /// The steps' source text, one line each, for comments and reports.
+    /// Source text of the steps, one line each, for comments and reports.
     pub steps: Vec<String>,
-    /// Where its parts stand in the manifest.
+    /// Spans of its parts in the manifest.
     pub places: TensorSpans,
 }
 
-/// Another element type on the logical side of pack and unpack.
+/// Element type on the logical side of pack and unpack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackFrom {
-    /// The element type there.
+    /// Logical element type.
     pub dtype: Dtype,
-    /// From it into the tensor's.
+    /// Cast from the logical to the stored type.
     pub pack: Cast,
-    /// Back.
+    /// Cast from the stored to the logical type.
     pub unpack: Cast,
 }
 
-/// Where the parts of a tensor stand in the manifest.
+/// Spans of the parts of a tensor in the manifest.
 #[derive(Debug, Clone)]
 pub struct TensorSpans {
-    /// The layout; the tensor's name when it has none.
+    /// Layout; the tensor's name if it has none.
     pub layout: FileSpan,
-    /// The fill value; the layout when there is none.
+    /// Fill value; the layout if there is none.
     pub fill: FileSpan,
-    /// The last separator; the layout when there is none.
+    /// Last separator; the layout if there is none.
     pub separators: FileSpan,
-    /// The element type; that of the tensor it is like.
+    /// Element type; that of the tensor in `like` if it is inherited.
     pub dtype: FileSpan,
-    /// The memory; the tensor's name when none is said.
+    /// Memory; the tensor's name if none is declared.
     pub memory: FileSpan,
-    /// What each device holds; the tensor's name when nothing is said.
+    /// Sharding; the tensor's name if there is none.
     pub shard: FileSpan,
 }
 
 impl TensorSpans {
-    /// All parts in one place.
+    /// Uses one span for all parts.
     pub fn at(place: &FileSpan) -> Self {
         Self {
             layout: place.clone(),
@@ -151,8 +150,8 @@ impl TensorSpans {
     }
 }
 
-/// A checked relayout: the same logical tensor, from one layout to another. Axes are matched by name: `axes[k]` is
-/// the position in `to` of axis `k` of `from`.
+/// Checked relayout: copies a logical tensor from one layout to another. Axes are matched by name: `axes[k]` is the
+/// position in `to` of axis `k` of `from`.
 #[derive(Debug, Clone)]
 pub struct Convert {
     /// Position of the source in [`Manifest::tensors`].
@@ -161,31 +160,31 @@ pub struct Convert {
     pub to: usize,
     /// For each axis of `from`, its position in `to`.
     pub axes: Vec<usize>,
-    /// How elements change on the way, where they do.
+    /// Cast of the elements, if the element types differ.
     pub cast: Option<Cast>,
-    /// What the manifest chooses in the planner's place.
+    /// Schedule decisions of the manifest that override the planner's.
     pub choices: ConvertSchedule,
-    /// Where it stands in the manifest.
+    /// Span in the manifest.
     pub place: FileSpan,
 }
 
-/// How a move is to be done, where the manifest says so; what it leaves out the planner chooses.
+/// Schedule of a relayout from the manifest. The planner chooses everything that is not set.
 #[derive(Debug, Clone, Default)]
 pub struct ConvertSchedule {
-    /// Loops by their names, outermost first; those that are not named follow inside.
+    /// Loop names, outermost first; unnamed loops follow inside.
     pub order: Vec<Spanned<String>>,
-    /// How many values of the destination's fastest digit, and of the source's, make a block.
+    /// Extents of the transpose tile along the destination's and the source's fastest digit, in values.
     pub block: Option<Spanned<[i64; 2]>>,
-    /// What is inside all loops.
+    /// Kernel inside all loops.
     pub inside: Option<Spanned<InnerKernel>>,
-    /// Whether the destination is written past the caches.
+    /// Use of streaming stores.
     pub stores: Option<Spanned<StorePolicy>>,
-    /// When padding is written.
+    /// Filling of padding.
     pub fill: Option<Spanned<FillStrategy>>,
 }
 
 impl Convert {
-    /// A conversion between tensors of the same axes in the same order, so many, as the planner does it.
+    /// Relayout between tensors with the same `axes` axes in the same order, scheduled by the planner.
     pub fn between(from: usize, to: usize, axes: usize, place: FileSpan) -> Self {
         let choices = ConvertSchedule::default();
         Self { from, to, axes: (0..axes).collect(), cast: None, choices, place }
@@ -193,16 +192,16 @@ impl Convert {
 }
 
 impl ConvertSchedule {
-    /// None: the planner chooses.
+    /// Empty schedule: the planner chooses everything.
     pub const NONE: &Self =
         &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
 
-    /// Whether the loops and what is inside them are left to the planner.
+    /// True if loop order, tile and inner kernel are left to the planner.
     pub fn has_default_loops(&self) -> bool {
         self.order.is_empty() && self.block.is_none() && self.inside.is_none()
     }
 
-    /// Whether all is left to the planner.
+    /// True if everything is left to the planner.
     pub fn is_empty(&self) -> bool {
         let Self { order, block, inside, stores, fill } = self;
         order.is_empty()
@@ -213,140 +212,140 @@ impl ConvertSchedule {
     }
 }
 
-/// A choice, and where it stands.
+/// Value with its span in the manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// What is chosen.
+    /// Value.
     pub value: T,
-    /// Where.
+    /// Span.
     pub place: FileSpan,
 }
 
-/// What is inside all loops of a move.
+/// Kernel inside all loops of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InnerKernel {
-    /// A block that is transposed.
+    /// Transpose of a tile.
     Transpose,
-    /// Runs that are copied.
+    /// Copy of contiguous runs.
     CopyRuns,
-    /// One element, or one run.
+    /// Copy of one element, or of one run.
     Elementwise,
 }
 
-/// How a destination is written.
+/// Store policy for the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorePolicy {
-    /// Past the caches, whatever its size.
+    /// Streaming (non-temporal) stores, for any size.
     Streaming,
-    /// Through the caches, whatever its size.
+    /// Ordinary stores, for any size.
     Cached,
 }
 
-/// When padding is written.
+/// Strategy for filling padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FillStrategy {
-    /// The whole destination first.
+    /// Fills the whole destination before the copy.
     WholeFirst,
-    /// Padding alone.
+    /// Fills padding only.
     PaddingOnly,
 }
 
-/// What a view is a view of.
+/// Base of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViewTarget {
-    /// A tensor: its position in [`Manifest::tensors`].
+    /// Tensor: its position in [`Manifest::tensors`].
     Tensor(usize),
-    /// Another view: its position in [`Manifest::views`], before this one.
+    /// Earlier view: its position in [`Manifest::views`].
     View(usize),
 }
 
-/// How a view sees what it is a view of.
+/// Relation of a view to its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ViewKind {
-    /// In other elements: `joined` neighbours there along a logical axis are one here, or one there is `cut` into so
-    /// many here. One of the two is 1.
+    /// Other element type: `joined` neighbors along a logical axis of the base form one element of the view, or one
+    /// element of the base is split into `cut` elements of the view. One of the two is 1.
     Lanes {
-        /// The position of the axis.
+        /// Position of the axis.
         axis: usize,
-        /// How many become one.
+        /// Base elements per element of the view.
         joined: i128,
-        /// How many one becomes.
+        /// Elements of the view per base element.
         cut: i128,
     },
-    /// As the same memory with a shape and a layout of its own.
+    /// The same memory with its own shape and layout.
     Reinterpret,
-    /// Through a window: one index for each axis there, as written, over `Var::Axis` of the view.
+    /// Window: one index per axis of the base, as written, over `Var::Axis` of the view.
     Window(Vec<Expr>),
 }
 
-/// A checked view: the memory of a tensor under other axes or in other elements. It has no memory of its own.
+/// Checked view: the memory of a tensor with other axes or another element type. It has no memory of its own.
 #[derive(Debug, Clone)]
 pub struct View {
-    /// What the view is, told as a tensor that lives in the buffer.
+    /// The view as a tensor in the buffer.
     pub tensor: Tensor,
-    /// What it is a view of.
+    /// Base of the view.
     pub of: ViewTarget,
-    /// The name of that.
+    /// Name of the base.
     pub of_name: String,
-    /// The tensor whose memory it is, at the end of a chain of views: its position in [`Manifest::tensors`].
+    /// Tensor that owns the memory, at the end of a chain of views: its position in [`Manifest::tensors`].
     pub buffer: usize,
-    /// How it sees what it is a view of.
+    /// Relation to the base.
     pub seeing: ViewKind,
-    /// Whether several of its elements share a slot: it is only read, and its layout has no inverse.
+    /// True if several elements share a slot: the view is read-only and its layout has no inverse.
     pub is_shared: bool,
-    /// Origin and strides along its axes, where its offset is a sum of those.
+    /// Origin and strides along the axes, if the offset is affine in them.
     pub affine: Option<AffineOffset>,
 }
 
 impl View {
-    /// Whether it takes elements of what it is a view of, each as it is.
+    /// True for a window, which selects elements of its base unchanged.
     pub fn is_window(&self) -> bool {
         matches!(self.seeing, ViewKind::Window(_))
     }
 }
 
-/// A checked manifest.
+/// Checked manifest. Contains only declarations without errors.
 #[derive(Debug, Clone, Default)]
 pub struct Manifest {
-    /// The path as given.
+    /// Path as given.
     pub path: String,
-    /// The good tensors, in the order of the manifest.
+    /// Tensors, in the order of the manifest.
     pub tensors: Vec<Tensor>,
-    /// The good views, each after what it is a view of.
+    /// Views, each after its base.
     pub views: Vec<View>,
-    /// The good conversions.
+    /// Relayouts.
     pub converts: Vec<Convert>,
-    /// The good conversions between devices.
+    /// Conversions between devices.
     pub reshards: Vec<Reshard>,
-    /// The good kernels, each on the tensors of one instance.
+    /// Kernels, each bound to the tensors of one instance.
     pub computes: Vec<KernelInstance>,
-    /// The good graphs.
+    /// Graphs.
     pub graphs: Vec<Graph>,
-    /// The graphs that are solved, as they are run.
+    /// Schedules of the solved graphs.
     pub schedules: Vec<GraphSchedule>,
 }
 
-/// Counts that follow from a layout and an element type, over symbols.
+/// Size of a tensor's buffer, over symbols.
 #[derive(Debug, Clone)]
 pub struct MemoryFootprint {
     /// Slots without an element.
     pub padding_elements: Expr,
-    /// Bytes of the buffer: elements times bits, rounded up.
+    /// Bytes of the buffer: ceil(slots * element bits / 8).
     pub bytes: Expr,
 }
 
 impl Tensor {
-    /// The element type on the logical side of pack and unpack.
+    /// Element type on the logical side of pack and unpack.
     pub fn logical_dtype(&self) -> Dtype {
         self.pack_from.map_or(self.dtype, |logical| logical.dtype)
     }
 
-    /// The axes of the whole tensor, which are those of the layout unless it is cut.
+    /// Axes of the whole tensor; those of the layout unless the tensor is sharded.
     pub fn whole_axes(&self) -> &[Axis] {
         self.sharded.as_ref().map_or(&self.layout.logical, |sharded| &sharded.whole)
     }
 
-    /// The word for its memory in manifests.
+    /// Keyword or memory space name in manifests.
     pub fn memory_word(&self) -> &str {
         match (&self.space, self.memory) {
             (Some(space), _) => &space.name,
@@ -360,7 +359,7 @@ impl Tensor {
         }
     }
 
-    /// Padding and bytes. The layout's size was checked with it, so no value leaves 64 bits.
+    /// Size of the buffer. The check of the layout's size excludes overflow of 64 bits.
     pub fn counts(&self) -> MemoryFootprint {
         let layout = &self.layout;
         let all = &layout.physical_elements;
@@ -372,7 +371,7 @@ impl Tensor {
     }
 }
 
-/// Bytes of a layout's buffer, over symbols: slots times bits, rounded up.
+/// Bytes of a layout's buffer, over symbols: ceil(slots * element bits / 8).
 pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
     let all = &layout.physical_elements;
     let bits = i128::from(element_bits);
@@ -386,15 +385,15 @@ pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
     simple(bytes, layout)
 }
 
-/// A count over symbols, simplified.
+/// Simplified count over symbols.
 fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
     let facts = Facts::new(&layout.symbols);
     expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements.clone())
 }
 
 impl Manifest {
-    /// Whether it converts tensors that are cut over devices: then there are files for MPI, also where every device
-    /// converts its own parts.
+    /// True if it converts sharded tensors. MPI files are generated then, also if every device converts only its own
+    /// shard.
     pub fn needs_mpi(&self) -> bool {
         let is_cut = |convert: &Convert| {
             self.tensors.get(convert.from).is_some_and(|tensor| tensor.sharded.is_some())
@@ -402,8 +401,8 @@ impl Manifest {
         !self.reshards.is_empty() || self.converts.iter().any(is_cut)
     }
 
-    /// The manifest with the tensors that a target is to have, their views, and the conversions between them; graphs
-    /// are not solved yet.
+    /// Restriction of the manifest to the tensors of a target, with their views, conversions and kernels. Graphs are
+    /// not solved yet.
     #[must_use]
     pub fn for_target(&self, target: &str) -> Cow<'_, Self> {
         let wanted =
@@ -428,7 +427,7 @@ impl Manifest {
             Some(Reshard { from: at(reshard.from)?, to: at(reshard.to)?, ..reshard.clone() })
         };
         let reshards = self.reshards.iter().filter_map(reshard).collect();
-        // A kernel is there where all its tensors are.
+        // A kernel is generated if all its tensors are.
         let compute = |compute: &KernelInstance| {
             let mut kept = compute.clone();
             for operand in &mut kept.operands {

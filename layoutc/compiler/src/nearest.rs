@@ -1,5 +1,5 @@
-//! What is nearest to what is wrong: the known word to an unknown one, powers of two to another number, the number to one
-//! with a unit.
+//! Suggestions for wrong input: known words near an unknown one, powers of two near a number, numbers with a unit
+//! suffix.
 
 use strsim::osa_distance;
 
@@ -15,7 +15,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         let distance = if same(candidate) { 0 } else { osa_distance(word, candidate) };
         (distance, candidate)
     });
-    // One letter is near every other.
+    // A word of one letter is within one edit of every other.
     let limit = if length < 2 { 0 } else { (length / 3).max(1) };
     scored
         .filter(|(distance, _)| *distance <= limit)
@@ -23,7 +23,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|x| x.1)
 }
 
-/// The way out of a `value` that is no power of two up to `most`: "write `32` or `64`" for 48, "write `1`" below 1.
+/// Help text for a `value` that is not a power of two up to `most`: "write `32` or `64`" for 48, "write `1`" below 1.
 pub fn near_powers_of_two(value: i128, most: i128) -> String {
     let below = value.checked_ilog2().map_or(1, |log| 1_i128 << log.min(126));
     if value < 1 || below >= most {
@@ -32,7 +32,7 @@ pub fn near_powers_of_two(value: i128, most: i128) -> String {
     format!("write `{below}` or `{}`", below.saturating_mul(2))
 }
 
-/// The number that `4K` is: 4096. `None` for any other word.
+/// Value of a number with a binary suffix: 4096 for `4K`. `None` for any other word.
 pub fn expand_suffix(word: &str) -> Option<String> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match word.get(digits.len()..)?.to_ascii_lowercase().as_str() {

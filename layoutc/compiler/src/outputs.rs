@@ -1,5 +1,5 @@
-//! Which files there are: their paths follow from the configuration and the manifests' paths, whatever the manifests say,
-//! and whether they are good; but for whether they convert tensors that are cut over devices.
+//! Output paths. They follow from the configuration, the manifests' paths, and whether a manifest converts sharded
+//! tensors; errors in a manifest do not change them.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::config::{Config, TargetC};
 use crate::manifest::syntax::Identifier;
 use crate::{emit, manifest, target_settings};
 
-/// The paths of the files that [`emit_each`](crate::emit_each) makes of the manifest `path` for a target.
+/// Paths of the files that [`emit_each`](crate::emit_each) generates from the manifest `path` for a target.
 pub fn output_paths(config: &Config, target: &str, path: &str, exchanges: bool) -> Vec<String> {
     let stem = stem(path, &common_folder(&config.project.sources));
     let settings = target_settings(config).into_iter().find(|settings| settings.target == target);
@@ -16,7 +16,7 @@ pub fn output_paths(config: &Config, target: &str, path: &str, exchanges: bool) 
     paths.into_iter().map(|path| format!("{target}/{path}")).collect()
 }
 
-/// Whether a manifest with this text converts tensors that are cut over devices, as far as its form says.
+/// True if the text of a manifest, as parsed, converts sharded tensors.
 pub fn text_needs_mpi(text: &str) -> bool {
     let (manifest, _) = manifest::parse(&Arc::from(""), text);
     let is_cut = |name: &Identifier| {
@@ -26,12 +26,12 @@ pub fn text_needs_mpi(text: &str) -> bool {
     manifest.converts.iter().any(|convert| is_cut(&convert.from))
 }
 
-/// The path of what [`umbrella`](crate::umbrella) gives.
+/// Path of the header that [`umbrella`](crate::umbrella) generates.
 pub fn umbrella_path(config: &Config) -> Option<String> {
     umbrella_header(config).map(|(_, path)| format!("c/{path}"))
 }
 
-/// The target that has an umbrella header, and the header's path in its folder.
+/// The C target if it has an umbrella header, and the header's path in the target's folder.
 pub(crate) fn umbrella_header(config: &Config) -> Option<(&TargetC, String)> {
     let c = config.target.c.as_ref()?;
     let path = c.umbrella_header.as_ref()?;
@@ -39,7 +39,7 @@ pub(crate) fn umbrella_header(config: &Config) -> Option<(&TargetC, String)> {
     Some((c, parts.join("/")))
 }
 
-/// The folder that all source patterns start with, as far as it holds no wildcard: `layouts` for `layouts/**/*.kdl`.
+/// Common parent folder of all source patterns, up to the first wildcard: `layouts` for `layouts/**/*.kdl`.
 pub(crate) fn common_folder(patterns: &[String]) -> String {
     let mut common: Option<Vec<&str>> = None;
     for pattern in patterns {
@@ -62,7 +62,7 @@ pub(crate) fn common_folder(patterns: &[String]) -> String {
     common.unwrap_or_default().join("/")
 }
 
-/// The path of a manifest's outputs without extension: below the common source folder where it lies there.
+/// Path of a manifest's outputs without extension, relative to the common source folder if the manifest is in it.
 pub(crate) fn stem(path: &str, common: &str) -> String {
     let inside = path.strip_prefix(common).filter(|_| !common.is_empty());
     let path = inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);

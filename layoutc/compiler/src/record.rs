@@ -1,7 +1,7 @@
-//! Records: elements that are several fields, each with a type and a count of its own.
+//! Record element types: structures of fields, each with an element type and extents.
 //!
-//! Fields follow each other without gaps, but for those that an alignment asks for. A field begins at a byte, and so does
-//! the next record: `{ d f16; q u4 32 }` has 16 + 32 * 4 bits, which are 18 bytes.
+//! Fields are contiguous except for gaps required by an alignment. Every field and every record starts at a byte
+//! boundary: `{ d f16; q u4 32 }` has 16 + 32 * 4 bits = 18 bytes.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -10,48 +10,48 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::dtype::Dtype;
 
-/// The most fields of a record.
+/// Maximum number of fields of a record.
 pub const MAX_FIELDS: usize = 256;
 
-/// The most bytes of a record.
+/// Maximum size of a record in bytes.
 pub const MAX_BYTES: u64 = 1 << 12;
 
-/// The greatest alignment of a field, in bytes.
+/// Maximum alignment of a field, in bytes.
 pub const MAX_ALIGNMENT: u32 = 1 << 12;
 
-/// A field as it is asked for.
+/// Declaration of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldSpec {
-    /// Its name.
+    /// Name of the field.
     pub name: String,
-    /// The type of its elements; no record.
+    /// Element type; not a record.
     pub dtype: Dtype,
-    /// How many there are along each of its axes, outermost first; one element where there are none.
+    /// Extents, outermost first; a field without axes has one element.
     pub counts: Vec<u32>,
-    /// The multiple of bytes that it begins at, a power of two; where the one before it ends if nothing is asked.
+    /// Alignment in bytes, a power of two; `None`: the field follows the previous one directly.
     pub align: Option<u32>,
 }
 
-/// A field of a record.
+/// Field of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// Name of the field.
     pub name: String,
-    /// The type of its elements.
+    /// Element type.
     pub dtype: Dtype,
-    /// How many there are along each of its axes, outermost first; one element where there are none.
+    /// Extents, outermost first; a field without axes has one element.
     pub counts: Vec<u32>,
     /// Offset in bytes.
     pub offset: u32,
 }
 
 impl Field {
-    /// Elements of the field.
+    /// Number of elements.
     pub fn elements(&self) -> u32 {
         self.counts.iter().fold(1, |all, count| all.saturating_mul(*count))
     }
 
-    /// Bytes of the field; the last one may be filled in part.
+    /// Size in bytes, rounded up.
     pub fn bytes(&self) -> u32 {
         self.elements().saturating_mul(self.dtype.element_bits()).div_ceil(8)
     }
@@ -67,40 +67,40 @@ struct RecordLayout {
     text: String,
 }
 
-/// An element type of several fields. Two records of the same fields are one type, whoever declares them.
+/// Element type made of fields. Records with equal texts are the same type, wherever they are declared.
 #[derive(Debug, Clone, Copy)]
 pub struct Record(&'static RecordLayout);
 
-/// All records so far, by their text: they are as few as the texts of manifests, and kept.
+// Interned records by text. Never freed: their number is bounded by the texts of manifests.
 static KNOWN: Mutex<BTreeMap<String, Record>> = Mutex::new(BTreeMap::new());
 
-/// Why fields make no record.
+/// Error in the declaration of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordError {
-    /// The field of this number does not begin at a byte.
+    /// A field does not start at a byte boundary.
     Field {
-        /// Its number.
+        /// Position of the field.
         field: usize,
         /// Bits before it.
         bits: u64,
     },
-    /// The record does not end at a byte.
+    /// The record does not end at a byte boundary.
     End {
         /// Bits of all fields.
         bits: u64,
     },
-    /// It has more than [`MAX_BYTES`].
+    /// The record is larger than [`MAX_BYTES`].
     Large {
-        /// Bytes up to the end of the field that is too much.
+        /// Bytes up to the end of the first field that exceeds the limit.
         bytes: u64,
     },
 }
 
 impl Record {
-    /// The record of these fields, whose size is a multiple of `align` bytes and of every alignment of a field.
+    /// Record with the declared fields. Its size is a multiple of `align` bytes and of every field's alignment.
     ///
     /// # Errors
-    /// [`RecordError`] where a field or the record does not fit bytes, or there are too many.
+    /// [`RecordError`] if a field or the record does not end at a byte boundary or the record is too large.
     pub fn new(
         wanted: &[FieldSpec],
         align: Option<u32>,
@@ -143,39 +143,40 @@ impl Record {
         Ok(kept(RecordLayout { fields, bytes, alignment_bytes, high_first, text }))
     }
 
-    /// The record that [`Record::text`] gives this text of.
+    /// Interned record with the text that [`Record::text`] returns.
     pub fn parse(text: &str) -> Option<Self> {
         KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(text).copied()
     }
 
-    /// The fields, in their order; one at least.
+    /// Fields, in order; at least one.
     pub fn fields(self) -> &'static [Field] {
         &self.0.fields
     }
 
-    /// Bytes of a record, gaps included.
+    /// Size in bytes, including gaps.
     pub fn bytes(self) -> u32 {
         self.0.bytes
     }
 
-    /// The multiple of bytes that a record begins at, by the alignments that it states.
+    /// Alignment in bytes: the greatest declared one.
     pub fn alignment_bytes(self) -> u32 {
         self.0.alignment_bytes
     }
 
-    /// Whether the first of the elements that share a byte is in its high bits.
+    /// True if the first of the elements that share a byte is in its high bits.
     pub fn is_high_first(self) -> bool {
         self.0.high_first
     }
 
-    /// Bytes of gaps and of bits that no element has, by their places: from the end of a field to what comes next.
+    /// Gaps as pairs (offset, size) in bytes, each from the end of a field to the start of the next or the end of the
+    /// record.
     pub fn gaps(self) -> impl Iterator<Item = (u32, u32)> {
         let ends = self.fields().iter().map(|field| field.offset.saturating_add(field.bytes()));
         let next = self.fields().iter().skip(1).map(|field| field.offset).chain([self.bytes()]);
         ends.zip(next).map(|(end, next)| (end, next.saturating_sub(end))).filter(|gap| gap.1 > 0)
     }
 
-    /// As a manifest has it: `{ d f16; q u4 32 }`, with its own alignment and the order of packed elements behind.
+    /// Text as in a manifest: `{ d f16; q u4 32 }`, followed by its alignment and `high-first` if set.
     pub fn text(self) -> &'static str {
         &self.0.text
     }
@@ -221,7 +222,7 @@ fn text(fields: &[FieldSpec], align: Option<u32>, high_first: bool) -> String {
     text
 }
 
-/// The one record of this text.
+/// Interns a record by its text.
 fn kept(parts: RecordLayout) -> Record {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(record) = known.get(&parts.text) {

@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 
-/// Why a text cannot be had.
+/// Error of loading a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadError {
-    /// There is no such file.
+    /// The file does not exist.
     NotFound,
-    /// The file is not UTF-8: so many bytes at its start are.
+    /// The file is not UTF-8.
     NotUtf8 {
-        /// Bytes before the first one that is not.
+        /// Number of valid bytes at its start.
         valid_up_to: usize,
     },
-    /// The file is larger than a manifest may be.
+    /// The file is larger than the limit for manifests.
     TooLarge {
-        /// Its size.
+        /// Size in bytes.
         bytes: u64,
     },
-    /// The machine's own words.
+    /// Message of the operating system.
     Other(String),
 }
 
-/// Gives the text of a manifest by its path, written with `/`, as the caller gave it or as another manifest's `use`
-/// makes it from there.
+/// Loads the text of a manifest by its path, with `/`: as given by the caller, or resolved from another manifest's
+/// `use`.
 pub trait SourceLoader: Sync {
     /// The text of the file at `path`.
     ///

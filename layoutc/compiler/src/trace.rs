@@ -1,7 +1,7 @@
-//! The way of one index through the steps of a layout, as arithmetic that ends at the offset.
+//! Trace of one index through the steps of a layout, as arithmetic that ends at the offset.
 //!
-//! What the steps did comes from a [`Recorder`](crate::check::Recorder). Nothing is simplified: a reader finds the
-//! step's own expressions, with the numbers of this very index beside them.
+//! The steps come from a [`Recorder`](crate::check::Recorder). Expressions are not simplified: they are those of the
+//! steps, with the values for this index next to them.
 
 use std::collections::BTreeMap;
 
@@ -15,55 +15,55 @@ use crate::layout_names::variable;
 use crate::locate::{self, NamedLocateError};
 use crate::model::Tensor;
 
-/// One number of the way: `c_outer = c // 4 = 101 // 4 = 25`.
+/// Value in a trace: `c_outer = c // 4 = 101 // 4 = 25`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceTerm {
-    /// The axis, `p0` or `offset`.
+    /// Name: that of the axis, `p0` or `offset`.
     pub name: String,
-    /// Where it comes from, in names: `c // 4`.
+    /// Expression over names: `c // 4`.
     pub expr: String,
-    /// The same in numbers: `101 // 4`.
+    /// Expression with the values substituted: `101 // 4`.
     pub numbers: String,
-    /// The number: `25`.
+    /// Value: `25`.
     pub value: i128,
-    /// How many it is one of: the extent of the axis; `None` for the offset.
+    /// Extent of the axis; `None` for the offset.
     pub extent: Option<i128>,
 }
 
-/// One step of the way.
+/// Step of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceStep {
-    /// The step as text.
+    /// Text of the step.
     pub line: String,
-    /// What it does besides, or instead of, making axes.
+    /// Effects other than on the axes, if any.
     pub note: Option<String>,
-    /// Whether it is a map of the axes before it.
+    /// True if it maps the axes before it.
     pub is_map: bool,
-    /// The axes after it.
+    /// Axes after the step.
     pub axes: Vec<TraceTerm>,
 }
 
-/// The way of an index.
+/// Trace of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexTrace {
-    /// The tensor's name.
+    /// Name of the tensor.
     pub tensor: String,
-    /// The symbols of the layout with their values.
+    /// Symbols of the layout and their values.
     pub symbols: Vec<(String, i128)>,
-    /// The index.
+    /// Logical index.
     pub logical: Vec<i128>,
-    /// The steps, transforms unfolded.
+    /// Steps, with transforms expanded.
     pub steps: Vec<TraceStep>,
-    /// The physical index, over the axes after the last step.
+    /// Physical index, over the axes after the last step.
     pub physical: Vec<TraceTerm>,
-    /// Elements from the start of the flat buffer, over the physical index.
+    /// Offset in elements from the start of the flat buffer, over the physical index.
     pub offset: TraceTerm,
 }
 
-/// The way of the element at `logical` through `steps`, the recorded steps of `tensor`.
+/// Trace of the element at `logical` through `steps`, the recorded steps of `tensor`.
 ///
 /// # Errors
-/// [`NamedLocateError`], as [`crate::locate::element_location`] has it.
+/// [`NamedLocateError`], as of [`crate::locate::element_location`].
 pub fn trace(
     tensor: &Tensor,
     steps: &[StepRecord],
@@ -86,21 +86,18 @@ pub fn trace(
     Ok(IndexTrace { tensor: tensor.name.clone(), symbols, logical, steps, physical, offset })
 }
 
-/// The arithmetic of a trace.
 struct TraceBody {
     steps: Vec<TraceStep>,
     physical: Vec<TraceTerm>,
     offset: TraceTerm,
 }
 
-/// Where an index is on its way.
+/// State of a trace: the current axes and the index over them.
 struct TraceWalker<'a> {
     layout: &'a Layout,
-    /// The values of the layout's symbols, in its order.
+    /// Values of the layout's symbols, in its order.
     symbols: Vec<i128>,
-    /// The axes here.
     axes: &'a [Axis],
-    /// The index over them.
     at: Vec<i128>,
 }
 
@@ -132,7 +129,8 @@ impl<'a> TraceWalker<'a> {
         Ok(TraceStep { line, note, is_map: !step.maps.is_empty(), axes })
     }
 
-    /// The physical index: the storage axes placed, and along the last physical axis swizzled.
+    /// Physical index: per group the combined storage axes; for the last group with the lead added and the swizzle
+    /// applied.
     fn physical(&self) -> Result<Vec<TraceTerm>, ExprError> {
         let layout = self.layout;
         let number = |expr: &Expr| expr.evaluate(&|var| self.value(var));
@@ -172,7 +170,7 @@ impl<'a> TraceWalker<'a> {
         Ok(terms)
     }
 
-    /// The offset in the flat buffer, row-major over the physical shape.
+    /// Offset in the flat buffer, row-major over the physical shape.
     fn offset(&self, physical: &[TraceTerm]) -> Result<TraceTerm, ExprError> {
         let mut sum: Option<Expr> = None;
         for (g, pitch) in (0_u32..).zip(&self.layout.physical_strides) {
@@ -218,7 +216,7 @@ impl<'a> TraceWalker<'a> {
     }
 }
 
-/// What belongs to the axis of the moment that `var` stands for.
+/// Entry of `all` for a storage axis; `None` for other variables.
 fn storage<T>(var: Var, all: &[T]) -> Option<&T> {
     match var {
         Var::Storage(k) => all.get(usize::try_from(k).ok()?),
@@ -226,31 +224,31 @@ fn storage<T>(var: Var, all: &[T]) -> Option<&T> {
     }
 }
 
-/// An axis in its group.
+/// Storage axis within its physical group.
 struct GroupAxis {
     index: Expr,
-    /// Elements of the physical axis between neighbours, and how that is written.
+    /// Stride within the physical axis in elements, and its expression as printed.
     elements: i128,
     shown: Expr,
     extent: Expr,
-    /// The extent as a number.
+    /// Extent as a constant.
     count: i128,
 }
 
-/// Whether every axis steps over whole steps of the next.
+/// True if every stride is a multiple of the next, so that the axes are digits of a mixed radix number.
 fn is_mixed_radix(axes: &[GroupAxis]) -> bool {
     axes.iter()
         .zip(axes.iter().skip(1))
         .all(|(major, minor)| minor.elements > 0 && major.elements % minor.elements == 0)
 }
 
-/// `(n * 32 + c) * 64 + h`.
+/// Horner form: `(n * 32 + c) * 64 + h`.
 fn mixed_radix_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut index: Option<Expr> = None;
     let mut above = 1;
     for axis in axes {
         let factor = above / axis.elements.max(1);
-        // A pitch is wider than the extent.
+        // With a pitch wider than the extent the factor is a constant.
         let factor =
             if factor == axis.count { axis.extent.clone() } else { Expr::constant(factor) };
         let major = index.map(|index| times(&index, &factor)).transpose()?;
@@ -261,7 +259,7 @@ fn mixed_radix_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     times(&index, &Expr::constant(above))
 }
 
-/// `i * 1056 + j`.
+/// Sum form: `i * 1056 + j`.
 fn strided_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut sum = None;
     for axis in axes {

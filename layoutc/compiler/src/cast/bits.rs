@@ -1,10 +1,10 @@
-//! One element, by its bits. Exact: the arithmetic is that of integers.
+//! Bit-exact conversion of one element in integer arithmetic.
 
 use super::{Cast, CastMode, range};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill::{self, FloatFormat};
 
-/// A conversion, ready to be done.
+/// Evaluator of a cast.
 #[derive(Debug, Clone, Copy)]
 pub struct CastEvaluator {
     from: CastEndpoint,
@@ -12,10 +12,10 @@ pub struct CastEvaluator {
     mode: CastMode,
 }
 
-/// The type of one side.
+/// Source or destination type of a cast.
 #[derive(Debug, Clone, Copy)]
 struct CastEndpoint {
-    /// All bits of an element.
+    /// Mask of the element's bits.
     mask: u64,
     kind: ScalarFormat,
 }
@@ -23,14 +23,14 @@ struct CastEndpoint {
 #[derive(Debug, Clone, Copy)]
 enum ScalarFormat {
     Float(FloatFormat),
-    /// The least and the greatest.
+    /// Least and greatest value.
     Integer(i128, i128),
 }
 
-/// What the bits of an element stand for.
+/// Value of an element's bits.
 #[derive(Debug, Clone, Copy)]
 enum UnpackedNumber {
-    /// With its sign and its payload, whose leading bit is the one that quiets.
+    /// Sign and left-aligned payload, whose leading bit is the quiet bit.
     Nan {
         negative: bool,
         payload: u64,
@@ -46,7 +46,7 @@ enum UnpackedNumber {
     },
 }
 
-/// The leading bit of a payload.
+/// Quiet bit of a payload.
 const QUIET: u64 = 1 << 63;
 
 impl CastEndpoint {
@@ -60,19 +60,19 @@ impl CastEndpoint {
 }
 
 impl CastEvaluator {
-    /// The conversion `cast`.
+    /// Evaluator of `cast`.
     pub fn new(cast: Cast) -> Self {
         Self { from: CastEndpoint::new(cast.from), to: CastEndpoint::new(cast.to), mode: cast.mode }
     }
 
-    /// The bits of `value` in the type that the conversion leads to. Bits above those of an element are ignored, and 0 in
-    /// what comes out: `f32_to_i8` of -1.5, which is 0xBFC00000, is 0xFE.
+    /// Converts the bits of `value` to the destination type. Bits above the element's width are ignored in the input
+    /// and 0 in the output: `f32_to_i8` of -1.5, which is 0xBFC00000, is 0xFE.
     pub fn convert(&self, value: u64) -> u64 {
         let value = value & self.from.mask;
         let number = match self.from.kind {
             ScalarFormat::Float(format) => of_float(&format, value),
             ScalarFormat::Integer(low, high) => {
-                // Of a number below 0 the bits above are those of its sign.
+                // Sign extension.
                 let is_negative = i128::from(value) > high && low < 0;
                 let value = if is_negative { value | !self.from.mask } else { value };
                 if let (ScalarFormat::Integer(..), CastMode::Round) = (self.to.kind, self.mode) {
@@ -100,7 +100,7 @@ fn of_float(format: &FloatFormat, bits: u64) -> UnpackedNumber {
         return UnpackedNumber::Nan { negative, payload: QUIET };
     }
     if magnitude > format.greatest {
-        // Without infinities there is one NaN, and nothing in it.
+        // Formats without infinities have a single NaN without a payload.
         let own = if format.infinity.is_some() { fraction } else { 0 };
         return UnpackedNumber::Nan {
             negative,
@@ -114,7 +114,7 @@ fn of_float(format: &FloatFormat, bits: u64) -> UnpackedNumber {
     UnpackedNumber::Finite { negative, mantissa, exponent: field - format.bias - point }
 }
 
-/// What is taken for what lies beyond the finite floats of a type.
+/// Bit pattern that replaces a value beyond the finite range of a float type.
 pub(crate) fn overflow_bits(format: &FloatFormat, mode: CastMode) -> u64 {
     match mode {
         CastMode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
@@ -144,7 +144,7 @@ fn to_float(format: &FloatFormat, mode: CastMode, number: UnpackedNumber) -> u64
     magnitude | u64::from(negative) << (format.exponent_bits + format.mantissa_bits)
 }
 
-/// The pattern nearest to `mantissa * 2^exponent`, ties to even; more than the greatest finite one where that is beyond.
+/// Bit pattern nearest to `mantissa * 2^exponent`, ties to even; greater than the greatest finite one on overflow.
 fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
     if mantissa == 0 {
         return 0;
@@ -152,14 +152,14 @@ fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
     let zeros = mantissa.leading_zeros();
     let leading = exponent + 63 - i32::try_from(zeros).unwrap_or(0);
     let field = (leading + format.bias).max(1);
-    // Below the least normal number units stay what they are.
+    // A subnormal result has fewer mantissa bits.
     let below = u32::try_from(field - leading - format.bias).unwrap_or(0);
     let units = units(mantissa << zeros, 63 - format.mantissa_bits + below);
     let above = u64::try_from(field - 1).unwrap_or(0);
     above.saturating_mul(1 << format.mantissa_bits).saturating_add(units)
 }
 
-/// `mantissa / 2^shift`, to nearest, ties to even. The shift is at least 1.
+/// `mantissa / 2^shift`, rounded to nearest, ties to even; `shift` is at least 1.
 fn units(mantissa: u64, shift: u32) -> u64 {
     let kept = mantissa.checked_shr(shift).unwrap_or(0);
     let Some(half) = 1_u64.checked_shl(shift - 1) else { return 0 };
@@ -179,7 +179,7 @@ fn to_integer([low, high]: [i128; 2], number: UnpackedNumber) -> u64 {
         }
         UnpackedNumber::Finite { negative, mantissa, exponent } => {
             let magnitude = match u32::try_from(exponent) {
-                // 64 bits further up is beyond every integer; of at most 64 bits nothing leaves 128.
+                // A shift by 63 exceeds every integer type; 64 bits shifted by 63 fit 128.
                 Ok(up) => i128::from(mantissa).checked_shl(up.min(63)).unwrap_or(i128::MAX),
                 Err(_) => i128::from(units(mantissa, exponent.unsigned_abs())),
             };

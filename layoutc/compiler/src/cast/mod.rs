@@ -1,9 +1,9 @@
-//! Conversions of elements from one type into another: which there are, what they are called, what they give.
+//! Element type conversions: the supported ones, their names and their semantics.
 //!
-//! Floats are rounded to nearest, ties to even. `round` lets a float beyond the finite ones become infinite, and an
-//! integer wrap; `saturate` takes the nearest finite value in both cases. An integer that a float is rounded to is the
-//! nearest there is in both modes, and 0 of a NaN. A NaN keeps its sign and the leading bits of its payload, and is
-//! quiet.
+//! Floats are rounded to nearest, ties to even. On overflow, `round` yields infinity (NaN without infinities) for
+//! floats and wraps integers; `saturate` yields the nearest finite value for both. A float converted to an integer is
+//! rounded and clamped in both modes; NaN becomes 0. A NaN keeps its sign and the leading bits of its payload, and
+//! becomes quiet.
 
 mod bits;
 
@@ -17,21 +17,21 @@ use crate::fill;
 pub use self::bits::CastEvaluator;
 pub(crate) use self::bits::overflow_bits;
 
-/// What becomes of a value that the destination does not hold.
+/// Treatment of values out of the destination's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CastMode {
-    /// A float becomes infinite, an integer wraps.
+    /// Floats become infinite, integers wrap.
     Round,
     /// The nearest finite value is taken.
     Saturate,
 }
 
 impl CastMode {
-    /// Both, with their words in manifests.
+    /// Both modes with their keywords in manifests.
     pub const ALL: &[(&str, CastMode)] =
         &[("round", CastMode::Round), ("saturate", CastMode::Saturate)];
 
-    /// Its word in manifests.
+    /// Keyword in manifests.
     pub fn word(self) -> &'static str {
         match self {
             Self::Round => "round",
@@ -40,7 +40,7 @@ impl CastMode {
     }
 }
 
-/// A conversion between two different types.
+/// Conversion between two different element types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cast {
     from: Scalar,
@@ -48,19 +48,19 @@ pub struct Cast {
     mode: CastMode,
 }
 
-/// Why there is no conversion.
+/// Element type without conversions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CastError {
-    /// The type that has none.
+    /// The type.
     pub dtype: Dtype,
 }
 
 impl Cast {
-    /// The conversion from one type into another; `None` where both are the same. Where the two modes give the same, it
-    /// is that of [`CastMode::Round`].
+    /// Conversion from one type to another; `None` if both are equal. If both modes have the same result, the mode is
+    /// [`CastMode::Round`].
     ///
     /// # Errors
-    /// [`CastError`]: vectors, complex numbers, `bool` and `f8e8m0fnu` are not converted.
+    /// [`CastError`] for vectors, complex numbers, records, `bool` and `f8e8m0fnu`.
     pub fn new(from: Dtype, to: Dtype, mode: CastMode) -> Result<Option<Self>, CastError> {
         if from == to {
             return Ok(None);
@@ -77,26 +77,26 @@ impl Cast {
         Ok(Some(Self { from, to, mode: if same { CastMode::Round } else { mode } }))
     }
 
-    /// The type of what is converted.
+    /// Source type.
     pub fn from(self) -> Dtype {
         Dtype { scalar: self.from, lanes: 1 }
     }
 
-    /// The type of what comes out.
+    /// Destination type.
     pub fn to(self) -> Dtype {
         Dtype { scalar: self.to, lanes: 1 }
     }
 
-    /// What becomes of a value that the destination does not hold.
+    /// Treatment of values out of the destination's range.
     pub fn mode(self) -> CastMode {
         self.mode
     }
 
-    /// Whether every value of the source is one of the destination.
+    /// True if the destination represents every value of the source.
     pub fn is_lossless(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
             (Some(from), Some(to)) => {
-                // The least subnormal of both: 2^(1 - bias - mantissa bits).
+                // Exponent of the least subnormal number.
                 let least = |f: &fill::FloatFormat| 1 - f.bias - mantissa_bits(f);
                 mantissa_bits(&from) <= mantissa_bits(&to)
                     && from.bias <= to.bias
@@ -116,11 +116,11 @@ impl Cast {
         }
     }
 
-    /// Whether no integer of the source lies beyond the floats of the destination.
+    /// True if no integer of the source is beyond the finite range of the float destination.
     pub(crate) fn never_overflows(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
-            // 2^(bias + 1) is the first power of two that is not finite: one less where the bias is one more, and more where
-            // there is no infinity.
+            // The first power of two that overflows is 2^(bias + 1); one less for formats whose bias is one greater,
+            // and more for formats without infinity.
             (None, Some(to)) => {
                 let greatest = if to.unsigned_zero { to.bias - 1 } else { to.bias };
                 i32::try_from(value_bits(self.from)).is_ok_and(|bits| bits <= greatest)
@@ -129,13 +129,13 @@ impl Cast {
         }
     }
 
-    /// Its name behind a prefix: `f32_to_f16`, `f32_to_f16_saturate`.
+    /// Name in generated code, without the prefix: `f32_to_f16`, `f32_to_f16_saturate`.
     pub fn name(self) -> String {
         let saturate = if self.mode == CastMode::Saturate { "_saturate" } else { "" };
         format!("{}_to_{}{saturate}", self.from(), self.to())
     }
 
-    /// The conversion of that name.
+    /// Conversion with the given name.
     pub fn parse(name: &str) -> Option<Self> {
         let (name, mode) = match name.strip_suffix("_saturate") {
             Some(name) => (name, CastMode::Saturate),
@@ -145,14 +145,14 @@ impl Cast {
         Self::new(Dtype::parse(from)?, Dtype::parse(to)?, mode).ok().flatten()
     }
 
-    /// The conversions that this one is made of, where it is made of others: a small float becomes `f32` first, which
-    /// holds all of its values.
+    /// The two conversions whose composition is this one, if it is implemented so: a small float is first converted to
+    /// `f32`, which represents all of its values.
     pub fn decompose(self) -> Option<[Self; 2]> {
         let is_small = |scalar| is_float(scalar) && !matches!(scalar, Scalar::F32 | Scalar::F64);
         let single = Dtype { scalar: Scalar::F32, lanes: 1 };
         let narrows = |from: &fill::FloatFormat, to: &fill::FloatFormat| {
             let are_signed = !from.unsigned_zero && !to.unsigned_zero;
-            // What is narrowed loses at least a bit.
+            // A narrowing conversion loses at least one mantissa bit.
             from.mantissa_bits > to.mantissa_bits && from.bias >= to.bias && are_signed
         };
         let through = match (fill::format(self.from), fill::format(self.to)) {
@@ -160,7 +160,7 @@ impl Cast {
             (Some(from), Some(to)) => {
                 is_small(self.from) && !self.is_lossless() && !narrows(&from, &to)
             }
-            // 24 bits are exact in f32.
+            // Integers of at most 24 bits are exact in f32.
             (None, Some(_)) => is_small(self.to) && value_bits(self.from) <= 24,
             (None, None) => false,
         };
@@ -168,7 +168,7 @@ impl Cast {
         if through { Some([part(self.from(), single)?, part(single, self.to())?]) } else { None }
     }
 
-    /// What the generated files say of it.
+    /// Description for the comment in generated files.
     pub fn doc(self) -> String {
         let (from, to) = (self.from(), self.to());
         if self.is_lossless() {
@@ -195,7 +195,7 @@ impl fmt::Display for Cast {
     }
 }
 
-/// Whether elements of a type are converted.
+/// True if elements of the type can be converted.
 pub fn is_castable(dtype: Dtype) -> bool {
     let none = [Scalar::F8e8m0fnu, Scalar::Bool, Scalar::C64, Scalar::C128];
     dtype.lanes == 1 && dtype.record().is_none() && !none.contains(&dtype.scalar)
@@ -209,13 +209,13 @@ fn mantissa_bits(format: &fill::FloatFormat) -> i32 {
     i32::try_from(format.mantissa_bits).unwrap_or(0)
 }
 
-/// Bits of an integer without its sign.
+/// Bits of an integer type without the sign bit.
 fn value_bits(scalar: Scalar) -> u32 {
     let bits = Dtype { scalar, lanes: 1 }.element_bits();
     if fill::is_signed(scalar) { bits.saturating_sub(1) } else { bits }
 }
 
-/// The least and the greatest integer of a type.
+/// Least and greatest integer of a type.
 pub(crate) fn range(scalar: Scalar) -> (i128, i128) {
     let bits = value_bits(scalar);
     let above = 1_i128 << bits;

@@ -1,15 +1,14 @@
-//! Records of fill values: every element of every field is the value in its own type.
+//! Fill values of records: every element of every field is the value, converted to the field's type.
 
 use super::{FillError, bits, default_fill};
 use crate::dtype::Scalar;
 use crate::model::{Fill, FillValue};
 use crate::record::{Field, Record};
 
-/// The bytes of a record whose every element is the fill value; gaps are 0. In a type without a zero, 0 is its least
-/// value.
+/// Bytes of a record filled with the value; gaps are 0. In a type without a zero, 0 is the least value.
 ///
 /// # Errors
-/// [`FillError`] where the type of a field does not hold the value.
+/// [`FillError`] if the type of a field cannot represent the value.
 pub(super) fn bytes(record: Record, fill: Fill) -> Result<Vec<u8>, FillError> {
     let mut bytes = vec![0_u8; usize::try_from(record.bytes()).unwrap_or(0)];
     for field in record.fields() {
@@ -22,7 +21,7 @@ pub(super) fn bytes(record: Record, fill: Fill) -> Result<Vec<u8>, FillError> {
         for number in 0..scalars {
             let start = field.offset.saturating_mul(8).saturating_add(number.saturating_mul(width));
             for bit in (0..real).filter(|bit| scalar >> bit & 1 == 1) {
-                // The first of the elements that share a byte may be in its high bits.
+                // With `high-first` the first of the elements that share a byte is in its high bits.
                 let (at, in_byte) = if width < 8 && record.is_high_first() {
                     let at = start.saturating_add(width - 1 - bit);
                     (at / 8, 7 - at % 8)
@@ -40,7 +39,7 @@ pub(super) fn bytes(record: Record, fill: Fill) -> Result<Vec<u8>, FillError> {
     Ok(bytes)
 }
 
-/// The first field whose type does not hold the value.
+/// First field whose type cannot represent the value.
 pub(super) fn holds_not(record: Record, fill: Fill) -> Option<&'static Field> {
     record.fields().iter().find(|field| of_field(field, fill).is_err())
 }

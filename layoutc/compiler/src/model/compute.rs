@@ -1,7 +1,7 @@
-//! Compute on logical axes, checked: what an instance of a kernel does with which tensors.
+//! Checked kernels: statements over logical axes, bound to the tensors of one instance.
 //!
-//! Expressions over axes are the algebra's: `Var::Axis(k)` is axis `k` of the statement, `Var::Symbol(k)` is symbol `k` of
-//! the [`KernelInstance`]. A value has one of the types that arithmetic is done in (see [`TypedExpr::ty`]).
+//! Expressions over axes are the algebra's: `Var::Axis(k)` is axis `k` of the statement, `Var::Symbol(k)` is symbol `k`
+//! of the [`KernelInstance`]. A value has one of the compute types (see [`TypedExpr::ty`]).
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
@@ -11,147 +11,146 @@ use crate::cast::CastMode;
 use crate::diagnostic::FileSpan;
 use crate::dtype::Scalar;
 
-/// A kernel on the tensors of one instance.
+/// Kernel bound to the tensors of one instance.
 #[derive(Debug, Clone)]
 pub struct KernelInstance {
-    /// What the function is called: the instance's name, or the kernel's where it names tensors itself.
+    /// Name of the generated function: the instance's, or the kernel's if the kernel names tensors itself.
     pub name: String,
-    /// The kernel's name.
+    /// Name of the kernel.
     pub kernel: String,
-    /// The tensors, in the order of the function's parameters: those that are only read by their first appearance, then
-    /// those that are written.
+    /// Tensors in the order of the function's parameters: read-only ones by first appearance, then written ones.
     pub operands: Vec<KernelOperand>,
-    /// The intermediate tensors that have memory of their own.
+    /// Intermediate tensors with their own storage.
     pub locals: Vec<Tensor>,
-    /// The symbols of all tensors and of the text, each name once: by operand, then by name those that the text alone
-    /// names, then by local.
+    /// Symbols of all tensors and of the kernel's text, each name once: those of the operands, then by name those that
+    /// only the text names, then those of the locals.
     pub symbols: Vec<Symbol>,
-    /// What is done, in order.
+    /// Statements in execution order.
     pub statements: Vec<Statement>,
-    /// In which order, as far as the manifest says it.
+    /// Loop schedule from the manifest.
     pub schedule: LoopSchedule,
-    /// Where the instance stands, or the kernel.
+    /// Span of the instance, or of the kernel.
     pub place: FileSpan,
 }
 
-/// A tensor under the name that it has in a kernel.
+/// Tensor with its name in a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelOperand {
-    /// The name in the kernel.
+    /// Name in the kernel.
     pub name: String,
-    /// Its position in [`super::Manifest::tensors`].
+    /// Position in [`super::Manifest::tensors`].
     pub tensor: usize,
-    /// Whether a statement writes it.
+    /// True if a statement writes it.
     pub is_written: bool,
-    /// The bound that its elements, integers from 0, are below, where the kernel states it. The caller has promised it.
+    /// Exclusive upper bound of its elements, which are integers from 0, as declared in the kernel and guaranteed by
+    /// the caller.
     pub range: Option<Expr>,
 }
 
-/// What a statement reads or writes.
+/// Buffer that a statement reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferRef {
-    /// A tensor: its position in [`KernelInstance::operands`].
+    /// Tensor: its position in [`KernelInstance::operands`].
     Operand(usize),
-    /// An intermediate tensor: its position in [`KernelInstance::locals`].
+    /// Intermediate tensor: its position in [`KernelInstance::locals`].
     Local(usize),
 }
 
-/// `B[n, h, w, k] += …`
+/// Statement of a kernel: `B[n, h, w, k] += …`.
 #[derive(Debug, Clone)]
 pub struct Statement {
-    /// What is written.
+    /// Written buffer.
     pub target: BufferRef,
-    /// The axes of the target in its order, then those that are reduced. Extents are over symbols. Where there is a `scatter`
-    /// those that its indices name come first.
+    /// Axes of the target in its order, then reduced axes. Extents are over symbols. With a `scatter`, the axes that
+    /// its indices use come first.
     pub axes: Vec<Axis>,
-    /// How many of the axes are the target's, or those of its indices.
+    /// Number of axes that are not reduced.
     pub written_axes: usize,
-    /// The indices of the element that is written, where one of them is read; `None` where they are the axes.
+    /// Indices of the written element if one of them is data; `None` if they are the axes.
     pub scatter: Option<Vec<DataIndex>>,
-    /// How the values of one element are put together.
+    /// Reduction over the values of one element.
     pub op: Reduction,
-    /// Whether what the target held is put together with them.
+    /// True if the previous value of the target takes part in the reduction.
     pub accumulate: bool,
-    /// The type in which they are put together; that of the value where there is one value.
+    /// Type of the accumulator; the type of the value if there is no reduction.
     pub accumulator: Scalar,
-    /// How the result becomes an element of the target, where that is another type.
+    /// Conversion of the result to the target's element type.
     pub store: CastMode,
-    /// The value.
+    /// Value.
     pub value: TypedExpr,
-    /// Blocks of what it reads and writes that are copied near the compute, each of another tensor.
+    /// Tiles of operands that are cached near the compute, each of a different tensor.
     pub caches: Vec<TileCache>,
-    /// The statement as written, on one line.
+    /// Text of the statement, on one line.
     pub text: String,
-    /// Where it stands.
+    /// Span.
     pub place: FileSpan,
 }
 
 impl Statement {
-    /// Whether elements that it does not write are to keep what they hold, or what they hold is combined with what it
-    /// writes.
+    /// True if the previous contents of the target must be preserved: it accumulates, or writes only some elements.
     pub fn keeps(&self) -> bool {
         self.accumulate || self.scatter.is_some()
     }
 
-    /// Whether an element of the buffer is read, for the value or for an index.
+    /// True if an element of the buffer is read, for the value or for an index.
     pub fn reads(&self, buffer: BufferRef) -> bool {
         let mut all = self.scatter.iter().flatten().map(|index| &index.value);
         all.any(|value| value.uses(buffer)) || self.value.uses(buffer)
     }
 
-    /// Whether elements are read, or written, at indices that are read.
+    /// True if an index of a read or of the write is data (gather or scatter).
     pub fn is_indexed(&self) -> bool {
         self.scatter.is_some() || self.value.gathers()
     }
 
-    /// Calls `visit` on the indices of what is written and on the value, and on all that they are made of.
+    /// Calls `visit` on the scatter indices and the value, and on all their subexpressions.
     pub fn walk<'s>(&'s self, visit: &mut dyn FnMut(&'s TypedExpr)) {
         self.scatter.iter().flatten().for_each(|index| index.value.walk(visit));
         self.value.walk(visit);
     }
 }
 
-/// `cache A at=k_outer`: the block of a tensor that is used in a round of a loop, in a layout of its own.
+/// `cache A at=k_outer`: copy of the tile that one iteration of a loop uses, in its own layout.
 #[derive(Debug, Clone)]
 pub struct TileCache {
-    /// The tensor.
+    /// Tensor.
     pub buffer: BufferRef,
-    /// The loop.
+    /// Loop.
     pub at: Spanned<String>,
-    /// The block: its axes are those of the tensor, its extents what a round of the loop spans of them.
+    /// Tile: the axes of the tensor, with the extents that one iteration of the loop spans.
     pub block: Tensor,
-    /// Whether the next block is copied while one is used, where many items work at once.
+    /// True for double buffering: GPU threads copy the next tile while they use the current one.
     pub is_double: bool,
-    /// Whether the items of a work group share it.
+    /// True if the tile is in memory shared by a thread block.
     pub is_shared: bool,
 }
 
-/// How the values of one element are put together.
+/// Reduction operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduction {
-    /// `=`: there is one.
+    /// `=`: no reduction.
     Assign,
     /// `+=`, from 0.
     Sum,
     /// `*=`, from 1.
     Product,
-    /// `min=`, from the greatest value: infinity for floats.
+    /// `min=`, from the greatest value of the type: infinity for floats.
     Min,
-    /// `max=`, from the least value.
+    /// `max=`, from the least value of the type.
     Max,
 }
 
-/// A value, and its type.
+/// Typed scalar expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypedExpr {
     /// `f64`, `f32`, `i64`, `i32`, `u64`, `u32` or `bool`.
     pub ty: Scalar,
-    /// What it is.
+    /// Operation.
     pub kind: TypedExprKind,
 }
 
 impl TypedExpr {
-    /// Calls `visit` on this value and all that it is made of, what stands outside tensors too.
+    /// Calls `visit` on this expression and all subexpressions, including boundary values.
     pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'v TypedExpr)) {
         visit(self);
         match &self.kind {
@@ -181,7 +180,7 @@ impl TypedExpr {
         }
     }
 
-    /// The elements that are read, each once.
+    /// Reads at affine indices, without duplicates.
     pub fn reads(&self) -> Vec<&ElementRead> {
         let mut reads: Vec<&ElementRead> = Vec::new();
         self.walk(&mut |value| {
@@ -194,14 +193,14 @@ impl TypedExpr {
         reads
     }
 
-    /// Whether an element is read at an index that is read.
+    /// True if it contains a gather.
     pub fn gathers(&self) -> bool {
         let mut found = false;
         self.walk(&mut |value| found |= matches!(value.kind, TypedExprKind::Gather(_)));
         found
     }
 
-    /// Whether an element of the buffer is.
+    /// True if it contains a gather from the buffer.
     pub fn gathers_of(&self, buffer: BufferRef) -> bool {
         let mut found = false;
         self.walk(&mut |value| {
@@ -211,12 +210,12 @@ impl TypedExpr {
         found
     }
 
-    /// Whether an element of the buffer is read.
+    /// True if it reads an element of the buffer.
     pub fn uses(&self, buffer: BufferRef) -> bool {
         self.reads().iter().any(|read| read.buffer == buffer) || self.gathers_of(buffer)
     }
 
-    /// Whether it may be undefined for some operands: it divides integers.
+    /// True if it divides integers, which is undefined for some operands.
     pub fn divides(&self) -> bool {
         let mut found = false;
         self.walk(&mut |value| {
@@ -229,82 +228,82 @@ impl TypedExpr {
     }
 }
 
-/// What a value is.
+/// Operation of a scalar expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TypedExprKind {
-    /// A number of an integer type.
+    /// Integer constant.
     Integer(i128),
-    /// A number of a float type.
+    /// Float constant.
     Float(f64),
-    /// A truth value.
+    /// Boolean constant.
     Bool(bool),
-    /// An index: arithmetic on axes and symbols, of type `i64`.
+    /// Index: arithmetic on axes and symbols, of type `i64`.
     Index(Expr),
-    /// An element, converted to the type that its type is computed in: `f16`, `bf16` and narrower floats to `f32`, integers
-    /// below 32 bits to `i32`.
+    /// Element, converted to its compute type: `f16`, `bf16` and narrower floats to `f32`, integers below 32 bits to
+    /// `i32`.
     Read(Box<ElementRead>),
-    /// An element at an index that is read, converted in the same way.
+    /// Element at a data-dependent index, converted likewise.
     Gather(Box<Gather>),
     /// `-a`
     Negate(Box<TypedExpr>),
     /// `not a`, of `bool`.
     Not(Box<TypedExpr>),
-    /// Two operands of the value's own type.
+    /// Operator on two operands of the value's own type.
     Binary(Arithmetic, Box<TypedExpr>, Box<TypedExpr>),
-    /// A comparison of two operands of one type: `bool`.
+    /// Comparison of two operands of one type; yields `bool`.
     Compare(ComparePredicate, Box<TypedExpr>, Box<TypedExpr>),
     /// `select(condition, then, otherwise)`
     Select(Box<TypedExpr>, Box<TypedExpr>, Box<TypedExpr>),
-    /// A function of the value's own type.
+    /// Function of the value's own type.
     Call(MathFunction, Vec<TypedExpr>),
-    /// An operand of another type. In a cast into a narrow type, `f16(x)`, there is one into that type inside one back
-    /// into the type that it is computed in: a value of a type such as `f16` stands nowhere else.
+    /// Conversion of an operand of another type. A cast to a narrow type, `f16(x)`, is a conversion to that type inside
+    /// a conversion back to its compute type; narrow types occur nowhere else.
     Convert(Box<TypedExpr>),
 }
 
-/// An element that is read.
+/// Read of an element at an affine index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElementRead {
-    /// The tensor whose elements are meant.
+    /// Tensor.
     pub buffer: BufferRef,
-    /// One index for each axis there.
+    /// One index per axis of the tensor.
     pub index: Vec<Expr>,
-    /// What stands for it where an index lies outside; `None` where none does.
+    /// Value for out-of-bounds indices; `None` if all indices are in bounds.
     pub outside: Option<BoundaryCondition>,
 }
 
-/// An element at an index that is read: `table[ids[t], d]`.
+/// Read of an element at a data-dependent index: `table[ids[t], d]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gather {
-    /// The tensor whose elements are meant.
+    /// Tensor.
     pub buffer: BufferRef,
-    /// One index for each axis there.
+    /// One index per axis of the tensor.
     pub index: Vec<DataIndex>,
-    /// The value that replaces it where an index lies outside, of the element's own type.
+    /// Value for out-of-bounds indices, of the element's own type.
     pub outside: TypedExpr,
 }
 
-/// An index of an access through data.
+/// Index of a gather or scatter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataIndex {
-    /// The index, of type `i64`.
+    /// Index, of type `i64`.
     pub value: TypedExpr,
-    /// Whether it may lie outside, so that it is looked at before the access is made.
+    /// True if it may be out of bounds and needs a bounds check.
     pub is_checked: bool,
 }
 
-/// What stands for an element outside its tensor.
+/// Value of a read out of bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryCondition {
-    /// The value, of the read's own type.
+    /// Value, of the read's own type.
     pub value: TypedExpr,
-    /// The axes of the tensor along which the index may lie below 0.
+    /// Axes of the tensor along which the index may be negative.
     pub below: Vec<usize>,
-    /// The axes along which it may reach the extent.
+    /// Axes along which the index may reach the extent.
     pub beyond: Vec<usize>,
 }
 
-/// An operator of two operands.
+/// Binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arithmetic {
     /// `a + b`
@@ -315,21 +314,21 @@ pub enum Arithmetic {
     Multiply,
     /// `a / b` of floats.
     Divide,
-    /// `a // b` of integers, towards minus infinity.
+    /// `a // b` of integers, rounded towards minus infinity.
     FloorDivide,
-    /// `a % b` of integers, of the divisor's sign.
+    /// `a % b` of integers, with the sign of the divisor.
     Modulo,
     /// `a and b`
     And,
     /// `a or b`
     Or,
-    /// `min(a, b)`; of floats a number where one of the two is none.
+    /// `min(a, b)`; of floats, NaN only if both are NaN.
     Min,
-    /// `max(a, b)`; of floats a number where one of the two is none.
+    /// `max(a, b)`; of floats, NaN only if both are NaN.
     Max,
 }
 
-/// A comparison.
+/// Comparison predicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are their own names")]
 pub enum ComparePredicate {
@@ -341,7 +340,7 @@ pub enum ComparePredicate {
     GreaterOrEqual,
 }
 
-/// A function of one number, or of two (`pow`).
+/// Function of one number, or of two (`pow`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the variants are their own names")]
 pub enum MathFunction {
@@ -357,40 +356,40 @@ pub enum MathFunction {
     Pow,
 }
 
-/// What the manifest says of a kernel's loops. Names are those of the storage axes of the output, and of reduced axes.
+/// Loop schedule of a kernel from the manifest. Loops have the names of the output's storage axes and of reduced axes.
 ///
-/// A name may be that of a loop in several statements. `loops` are all loops of at least one of them; a split holds for
-/// each that has the loop. The loop to vectorise is contiguous in at least one, a parallel one not reduced in at least one:
-/// where it is not so, nothing is said of that statement's loop.
+/// A name may denote loops of several statements. `loops` lists every loop of at least one statement; a split applies
+/// to each statement that has the loop. The vectorized loop is contiguous in at least one statement, a parallel loop is
+/// not a reduction in at least one; the directive does not apply to the other statements.
 #[derive(Debug, Clone, Default)]
 pub struct LoopSchedule {
-    /// The loops, outermost first; empty where the planner orders them.
+    /// Loops, outermost first; empty if the planner orders them.
     pub loops: Vec<Spanned<String>>,
-    /// Loops that are cut in two, in order.
+    /// Loop splits, in order.
     pub splits: Vec<Split>,
-    /// Loops that are written out.
+    /// Unrolled loops.
     pub unroll: Vec<Spanned<String>>,
-    /// The loop whose rounds are done by vectors.
+    /// Vectorized loop.
     pub vectorize: Option<Spanned<String>>,
-    /// Loops whose rounds are shared by all cores.
+    /// Loops parallelized over CPU threads.
     pub parallel: Vec<Spanned<String>>,
 }
 
 impl LoopSchedule {
-    /// Whether it says nothing of how loops go, but for the one of the vectors and those that cores share.
+    /// True if the loop structure is left to the planner; vectorization and parallelization may be set.
     pub fn has_default_loops(&self) -> bool {
         let Self { loops, splits, unroll, vectorize: _, parallel: _ } = self;
         loops.is_empty() && splits.is_empty() && unroll.is_empty()
     }
 }
 
-/// `split w by=8`: `w` becomes `w_outer` and `w_inner`, which counts to 8.
+/// `split w by=8`: splits `w` into `w_outer` and `w_inner`, which has extent 8.
 #[derive(Debug, Clone)]
 pub struct Split {
-    /// The loop.
+    /// Loop.
     pub axis: Spanned<String>,
-    /// How many rounds the inner loop has, at least 1.
+    /// Extent of the inner loop, at least 1.
     pub by: i64,
-    /// Whether it is part of a `tile`: where the planner orders the loops, the inner ones of a tile are innermost.
+    /// True for a split of `tile`: if the planner orders the loops, the inner loops of a tile are innermost.
     pub is_tile: bool,
 }

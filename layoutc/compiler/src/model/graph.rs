@@ -1,4 +1,4 @@
-//! A checked graph: operators, the tensors between them, and every layout that each tensor may have.
+//! Checked graph: operators, tensors, and the candidate layouts of each tensor.
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::notation::glow;
@@ -6,150 +6,151 @@ use layoutc_algebra::notation::glow;
 use crate::diagnostic::FileSpan;
 use crate::model::Tensor;
 
-/// A graph of operators. Lists refer to each other by position; every tensor is written before it is read.
+/// Graph of operators. Lists refer to each other by position; every tensor is written before it is read.
 #[derive(Debug, Clone)]
 pub struct Graph {
-    /// Its name.
+    /// Name of the graph.
     pub name: String,
-    /// Its name in the manifest.
+    /// Span of the name.
     pub place: FileSpan,
-    /// Inputs, constants, and then what the nodes write.
+    /// Inputs, constants, then results of nodes.
     pub tensors: Vec<GraphTensor>,
-    /// The operators, each after those whose results it reads.
+    /// Nodes in topological order.
     pub nodes: Vec<GraphNode>,
-    /// What it gives.
+    /// Outputs.
     pub outputs: Vec<OutputRequirement>,
-    /// Whether it is only verified: every result states its layout, or nothing is asked of it.
+    /// True if it is only verified: every result declares its layout, or nothing is left to choose.
     pub is_fixed: bool,
 }
 
-/// Where a tensor of a graph comes from.
+/// Origin of a graph tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorRole {
-    /// From outside, each time.
+    /// Passed by the caller on each run.
     Input,
-    /// From outside, once: a change of its layout costs nothing.
+    /// Passed by the caller once: converting its layout costs nothing.
     Constant,
-    /// From a node.
+    /// Result of a node.
     Result {
-        /// Its position in [`Graph::nodes`].
+        /// Position in [`Graph::nodes`].
         node: usize,
-        /// Which of its results it is.
+        /// Position among the node's results.
         result: usize,
     },
 }
 
-/// A tensor of a graph.
+/// Tensor of a graph.
 #[derive(Debug, Clone)]
 pub struct GraphTensor {
-    /// Its name.
+    /// Name of the tensor.
     pub name: String,
-    /// Its name in the manifest.
+    /// Span of the name.
     pub place: FileSpan,
-    /// Where it comes from.
+    /// Origin.
     pub role: TensorRole,
-    /// The layouts that it may have, at least one, those first that the manifest states of it.
+    /// Candidate layouts, at least one; those that the manifest declares for this tensor come first.
     pub candidates: Vec<LayoutCandidate>,
-    /// The layout that it has: an input is given in it, a result is there in it.
+    /// Declared layout, a position in `candidates`: the layout in which an input is passed or a result is produced.
     pub declared: Option<usize>,
-    /// Whether it is never converted.
+    /// True if it is never converted.
     pub is_pinned: bool,
 }
 
-/// A layout that a tensor may have.
+/// Candidate layout of a tensor.
 #[derive(Debug, Clone)]
 pub struct LayoutCandidate {
-    /// As it is written.
+    /// Text of the layout.
     pub text: String,
-    /// Where it is written first.
+    /// Span of its first occurrence.
     pub place: FileSpan,
-    /// The tensor in this layout, proven.
+    /// Tensor in this layout, proven.
     pub tensor: Tensor,
-    /// Its bytes, padding included.
+    /// Bytes, including padding.
     pub bytes: u64,
-    /// Whether the manifest forbids it.
+    /// True if the manifest forbids it.
     pub is_forbidden: bool,
-    /// Glow's string, where the text is one.
+    /// Glow layout string, if the text is one.
     pub string: Option<glow::GlowLayout>,
-    /// What it is to one who asks for each of the tensor's candidates, by position.
+    /// Compatibility with each candidate of the tensor as the required one, by position.
     pub fits: Vec<Compatibility>,
 }
 
-/// What a layout is to one who asks for another.
+/// Compatibility of a layout with a required layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compatibility {
-    /// It is as good: the same elements at the same places, or what a pattern asks for.
+    /// Satisfies the requirement: every element has the same offset, or the layout matches the required pattern.
     Satisfied,
-    /// Only the owner of an attribute could say.
+    /// Undecidable: depends on an opaque attribute.
     Unknown,
-    /// It is another.
+    /// Differs.
     Differs,
 }
 
-/// An operator at its place in a graph.
+/// Node of a graph.
 #[derive(Debug, Clone)]
 pub struct GraphNode {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// The operator's name.
+    /// Name of the operator.
     pub op: String,
-    /// Its name in the manifest.
+    /// Span of the name.
     pub place: FileSpan,
-    /// What it reads: positions in [`Graph::tensors`].
+    /// Operands: positions in [`Graph::tensors`].
     pub inputs: Vec<usize>,
-    /// What it writes.
+    /// Results: positions in [`Graph::tensors`].
     pub outputs: Vec<usize>,
-    /// How it can be done, at least one way.
+    /// Layout assignments of the operator, at least one.
     pub choices: Vec<OperatorChoice>,
-    /// Whether it sees elements alone.
+    /// True for an elementwise operator.
     pub is_elementwise: bool,
-    /// Whether all that it reads and writes has one layout, whichever, or the part of it for its axes.
+    /// True if all operands and results have one layout, whichever, each restricted to its own axes.
     pub shares_layout: bool,
-    /// Of a transposition that is an alias or a conversion: for each axis of the operand its position in the result.
+    /// Permutation of a transposition that is an alias or a conversion: for each axis of the operand, its position in
+    /// the result.
     pub transposed: Option<Vec<usize>>,
 }
 
-/// One way to do an operator: the layout of everything that it reads and writes.
+/// Layout assignment of an operator: the layouts of its operands and results.
 #[derive(Debug, Clone)]
 pub struct OperatorChoice {
-    /// The alternative in the manifest, counted from 0; `None` where the operator takes any layout.
+    /// Alternative in the manifest, counted from 0; `None` if the operator accepts any layout.
     pub alternative: Option<usize>,
-    /// For each operand its candidate; `None`: any.
+    /// Candidate of each operand; `None`: any.
     pub inputs: Vec<Option<usize>>,
-    /// For each result its candidate.
+    /// Candidate of each result.
     pub outputs: Vec<usize>,
-    /// Who does it.
+    /// Implementation of the operator.
     pub way: OperatorLowering,
-    /// What it costs, in bytes.
+    /// Cost in bytes.
     pub cost: u64,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub place: FileSpan,
 }
 
-/// Who does an operator.
+/// Implementation of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperatorLowering {
-    /// The caller's operator.
+    /// Operator of the caller.
     Operator,
-    /// Nobody: the result of a transposition is the operand's memory.
+    /// No operation: the result of a transposition shares the operand's memory.
     Alias,
-    /// A conversion: a transposition that moves bytes, which are its cost.
+    /// Relayout: a transposition that moves bytes, which are its cost.
     Conversion,
 }
 
-/// A tensor that is wanted in a layout.
+/// Output of a graph with its required layout.
 #[derive(Debug, Clone)]
 pub struct OutputRequirement {
-    /// Its position in [`Graph::tensors`].
+    /// Position in [`Graph::tensors`].
     pub tensor: usize,
-    /// The candidate; `None`: any.
+    /// Required candidate; `None`: any.
     pub candidate: Option<usize>,
-    /// Where that is said.
+    /// Span of the requirement.
     pub place: FileSpan,
 }
 
 impl Graph {
-    /// The readers of a tensor: nodes, and which of their operands it is.
+    /// Readers of a tensor: positions of the nodes and of the operands.
     pub fn readers(&self, tensor: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.nodes.iter().enumerate().flat_map(move |(k, node)| {
             let reads = node.inputs.iter().enumerate().filter(move |(_, read)| **read == tensor);
@@ -159,14 +160,14 @@ impl Graph {
 }
 
 impl LayoutCandidate {
-    /// Whether it has an attribute of somebody else's, which no conversion can give a tensor.
+    /// True if it has an opaque attribute, which no conversion can produce.
     pub fn is_opaque(&self) -> bool {
         let has_attribute = |dim: &glow::GlowAxis| dim.attributes().next().is_some();
         self.string.as_ref().is_some_and(|string| string.dims().iter().any(has_attribute))
     }
 
-    /// What it is to one who asks for another, as Glow's rules have it: by letters, attributes and strides. `None` where one
-    /// of the two is no string of Glow's.
+    /// Result of Glow's check by letters, attributes and strides, with `asked` as the required layout. `None` if one of
+    /// the two has no Glow string.
     pub fn glow_satisfaction(&self, asked: &Self) -> Option<glow::Satisfaction> {
         let (own, asked) = (self.string.as_ref()?, asked.string.as_ref()?);
         let strides: Option<Vec<i128>> =
@@ -178,13 +179,13 @@ impl LayoutCandidate {
 }
 
 impl GraphTensor {
-    /// Whether it is a constant.
+    /// True for a constant.
     pub fn is_constant(&self) -> bool {
         self.role == TensorRole::Constant
     }
 
-    /// Whether its layouts are of no concern: a constant that nobody asks to be kept, not to have one, or to have an
-    /// attribute that no conversion gives.
+    /// True if its layout is unconstrained: a constant that is not pinned and has no forbidden candidate and no opaque
+    /// attribute.
     pub fn is_unconstrained(&self) -> bool {
         let is_bound =
             |candidate: &LayoutCandidate| candidate.is_forbidden || candidate.is_opaque();
@@ -192,18 +193,18 @@ impl GraphTensor {
         self.is_constant() && !is_pinned
     }
 
-    /// What having it in one candidate is to one who asks for another.
+    /// Compatibility of candidate `has` with candidate `asked` as the required one.
     pub fn compatibility(&self, has: usize, asked: usize) -> Compatibility {
         let fits = self.candidates.get(has).map(|candidate| &candidate.fits);
         fits.and_then(|fits| fits.get(asked)).copied().unwrap_or(Compatibility::Differs)
     }
 
-    /// The candidate of a text.
+    /// Candidate with the given text.
     pub fn find(&self, text: &str) -> Option<usize> {
         self.candidates.iter().position(|candidate| candidate.text == text)
     }
 
-    /// The text of a candidate; empty for none.
+    /// Text of a candidate; empty if there is none.
     pub fn text(&self, candidate: usize) -> &str {
         self.candidates.get(candidate).map_or("", |candidate| &candidate.text)
     }

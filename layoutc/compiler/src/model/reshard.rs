@@ -1,46 +1,46 @@
-//! Tensors on many devices: what each holds, and the exchange of parts.
+//! Sharded tensors and conversions between shardings.
 
 use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
 use layoutc_algebra::sharding::{Mesh, Sharding};
 
 use crate::diagnostic::FileSpan;
 
-/// What each device holds of a tensor.
+/// Sharding of a tensor over a mesh of devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceSharding {
-    /// The name of the mesh.
+    /// Name of the mesh.
     pub mesh_name: String,
-    /// The devices.
+    /// Mesh of devices.
     pub mesh: Mesh,
-    /// Which of its axes cut which of the tensor's.
+    /// Mesh axes over which each tensor axis is sharded.
     pub sharding: Sharding,
-    /// The axes of the whole tensor; those that are cut have integers as extents.
+    /// Axes of the whole tensor; sharded axes have constant extents.
     pub whole: Vec<Axis>,
-    /// [`Verdict::Bijective`]: every index of every part is an element; else some lie beyond the tensor.
+    /// [`Verdict::Bijective`]: every index of every shard is an element; otherwise some indices are beyond the tensor.
     pub verdict: Verdict,
-    /// How it was proven that an element is at one place of one part.
+    /// Method of the proof that every element is at one position of one shard.
     pub proof: ProofMethod,
 }
 
 impl DeviceSharding {
-    /// How many devices there are; the check has counted them.
+    /// Number of devices. The check excludes an overflow.
     pub fn devices(&self) -> i64 {
         self.mesh.devices().unwrap_or(1)
     }
 
-    /// Whether some indices of some parts lie beyond the tensor.
+    /// True if some indices of some shards are beyond the tensor.
     pub fn is_uneven(&self) -> bool {
         self.verdict == Verdict::Padded
     }
 
-    /// The extents of the whole tensor, in elements; `None` where one depends on a symbol.
+    /// Extents of the whole tensor, in elements; `None` if one depends on a symbol.
     pub fn extents(&self) -> Option<Vec<i128>> {
         self.whole.iter().map(|axis| axis.extent.as_const()).collect()
     }
 }
 
-/// A checked conversion between devices: the same logical tensor from one sharding and layout to another. Axes are
-/// matched by name: `axes[k]` is the position in `to` of axis `k` of `from`.
+/// Checked conversion of a logical tensor between shardings and layouts. Axes are matched by name: `axes[k]` is the
+/// position in `to` of axis `k` of `from`.
 #[derive(Debug, Clone)]
 pub struct Reshard {
     /// Position of the source in [`super::Manifest::tensors`].
@@ -49,8 +49,8 @@ pub struct Reshard {
     pub to: usize,
     /// For each axis of `from`, its position in `to`.
     pub axes: Vec<usize>,
-    /// The most bytes that copies on the way may take on a device, where that is said.
+    /// Limit on the bytes of message buffers per device, if set.
     pub max_staging: Option<i64>,
-    /// Where it stands in the manifest.
+    /// Span in the manifest.
     pub place: FileSpan,
 }

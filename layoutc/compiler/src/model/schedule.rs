@@ -1,111 +1,111 @@
-//! A graph as it is run: buffers, what is done once, and the calls in their order.
+//! Schedule of a solved graph: buffers, load-time calls, and the calls of a run in order.
 
 use crate::diagnostic::FileSpan;
 use crate::dtype::Dtype;
 
-/// A solved graph. Lists refer to each other by position.
+/// Solved graph. Lists refer to each other by position.
 #[derive(Debug, Clone)]
 pub struct GraphSchedule {
-    /// The graph's name.
+    /// Name of the graph.
     pub name: String,
-    /// Its name in the manifest.
+    /// Span of the name.
     pub place: FileSpan,
-    /// What its plan costs, in bytes, and what no plan is cheaper than.
+    /// Cost of its layout plan, in bytes.
     pub cost: u64,
-    /// The proven bound.
+    /// Proven lower bound on the cost of any plan, in bytes.
     pub lower_bound: u64,
-    /// The memory of its tensors.
+    /// Buffers of its tensors.
     pub buffers: Vec<GraphBuffer>,
-    /// The operators, which the caller brings.
+    /// Operators, implemented by the caller.
     pub operators: Vec<ScheduleOperator>,
-    /// What it gives, in the order of the graph's outputs.
+    /// Outputs, in the order of the graph.
     pub outputs: Vec<BufferBinding>,
-    /// What is done once, when constants are loaded.
+    /// Calls made once, when constants are loaded.
     pub load: Vec<ScheduleCall>,
-    /// What is done each time, in order.
+    /// Calls of each run, in order.
     pub run: Vec<ScheduleCall>,
 }
 
-/// The memory of a tensor in one layout.
+/// Memory of a tensor in one layout.
 #[derive(Debug, Clone)]
 pub struct GraphBuffer {
-    /// Its name, unique in the graph: that of the tensor, with the layout behind it where the tensor is converted.
+    /// Name, unique in the graph: that of the tensor, with the layout as suffix if the tensor is converted.
     pub name: String,
-    /// The type of its elements.
+    /// Element type.
     pub dtype: Dtype,
-    /// The layout as it is written.
+    /// Text of the layout.
     pub layout: String,
-    /// How much memory it takes, in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What becomes of it.
+    /// Role.
     pub use_of: BufferRole,
-    /// What it is besides, without a byte being moved.
+    /// Other tensors in the same memory.
     pub held: Vec<BufferAlias>,
 }
 
-/// Another tensor, or the same in another layout, that a buffer is too.
+/// Another tensor, or another layout of the same tensor, that shares a buffer's memory without a copy.
 #[derive(Debug, Clone)]
 pub struct BufferAlias {
-    /// Its name, unique in the graph.
+    /// Name, unique in the graph.
     pub name: String,
-    /// The layout as it is written.
+    /// Text of the layout.
     pub layout: String,
-    /// Whether it is what the graph gives.
+    /// True if it is an output of the graph.
     pub is_output: bool,
 }
 
-/// A buffer as one tensor in one layout.
+/// Buffer viewed as one tensor in one layout.
 #[derive(Debug, Clone)]
 pub struct BufferBinding {
-    /// The name of the tensor in this layout, unique in the graph.
+    /// Name of the tensor in this layout, unique in the graph.
     pub name: String,
-    /// The buffer: its position in [`GraphSchedule::buffers`].
+    /// Position in [`GraphSchedule::buffers`].
     pub buffer: usize,
-    /// The tensor in this layout: its position in [`crate::model::Manifest::tensors`]. What stays inside the graph and
-    /// is not converted has no memory there, so that it has index functions alone.
+    /// Tensor in this layout: its position in [`crate::model::Manifest::tensors`]. A tensor that is internal to the
+    /// graph and not converted has `memory none` there, that is, only index functions.
     pub tensor: usize,
 }
 
-/// What becomes of a buffer.
+/// Role of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferRole {
-    /// The caller fills it each time.
+    /// Filled by the caller on each run.
     Input,
-    /// The caller fills it once.
+    /// Filled by the caller once.
     Constant,
-    /// It is written once, when constants are loaded.
+    /// Written once, when constants are loaded.
     Loaded,
-    /// It is written and read.
+    /// Written and read within a run.
     Intermediate,
-    /// It is what the graph gives.
+    /// Output of the graph.
     Output,
 }
 
-/// An operator: its buffers in the order of its operands and results.
+/// Operator with its buffers, in the order of its operands and results.
 #[derive(Debug, Clone)]
 pub struct ScheduleOperator {
-    /// The node's name.
+    /// Name of the node.
     pub name: String,
-    /// What it is and what it was chosen to be: `conv, alternative 0: NHWC OHWI -> NHWC`.
+    /// Description with the chosen alternative: `conv, alternative 0: NHWC OHWI -> NHWC`.
     pub doc: String,
-    /// What it reads.
+    /// Operands.
     pub reads: Vec<BufferBinding>,
-    /// What it writes.
+    /// Results.
     pub writes: Vec<BufferBinding>,
 }
 
-/// One call.
+/// Call of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleCall {
-    /// A conversion: its position in [`crate::model::Manifest::converts`], and its buffers.
+    /// Conversion: its position in [`crate::model::Manifest::converts`], and its buffers.
     Convert {
-        /// Which.
+        /// Position of the conversion.
         convert: usize,
-        /// What it reads.
+        /// Source buffer.
         from: usize,
-        /// What it writes.
+        /// Destination buffer.
         to: usize,
     },
-    /// An operator.
+    /// Operator: its position in [`GraphSchedule::operators`].
     Operator(usize),
 }

@@ -1,10 +1,10 @@
-//! What a notation lacks for a layout, in words.
+//! Messages for layouts that a notation cannot express.
 
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::write::Inexpressible;
 use layoutc_algebra::proof::listed;
 
-/// What is lacking, with axes by name.
+/// Feature of the layout that the notation lacks, with axes by name.
 pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
     let name = |axis: &usize| {
         let axis = layout.logical.get(*axis);
@@ -34,7 +34,7 @@ pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
     }
 }
 
-/// A way out.
+/// Help for the error.
 pub(super) fn help_text(error: &Inexpressible, layout: &Layout) -> &'static str {
     match error {
         Inexpressible::Symbolic => "give the extents: `--shape 2,64,56,56`",

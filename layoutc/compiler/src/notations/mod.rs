@@ -14,13 +14,13 @@ use crate::check::RayonExecutor;
 use crate::env::NoCache;
 use crate::model::Tensor;
 
-/// The notations that are told of every tensor.
+/// Notations that reports show for every tensor.
 pub const TOLD: [Notation; 5] =
     [Notation::Tvm, Notation::Xla, Notation::Onednn, Notation::Cute, Notation::Glow];
 
-/// The tensor's layout in each of [`TOLD`]; `None` where the notation cannot say it, or not the size of its memory.
+/// Layout of the tensor in each of [`TOLD`]; `None` if the notation cannot express the layout or its size.
 pub fn texts(tensor: &Tensor) -> [(Notation, Option<String>); TOLD.len()] {
-    // No other tool has a name for a record.
+    // No other tool names record types.
     let dtype = tensor.dtype.record().is_none().then(|| tensor.dtype.to_string());
     let elements = ElementFormat { bits: tensor.dtype.element_bits(), dtype: dtype.as_deref() };
     TOLD.map(|notation| {

@@ -1,4 +1,4 @@
-//! Shardings: XLA's texts in each of its forms, and for JAX; what each device holds.
+//! Translation of shardings between the forms of XLA and JAX, and the shard of each device.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ pub use layoutc_algebra::sharding::{MeshSharding, TensorShard};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 
-/// The word for the notation that is read.
+/// Keyword of the notation that is read.
 pub const READ: &str = "xla-sharding";
-/// What the text is called in diagnostics.
+/// Name of the text in diagnostics.
 const FILE: &str = "<text>";
-/// Of how many devices at most it is told what they hold.
+/// Maximum number of devices whose shards are listed.
 const TOLD: i64 = 4096;
 
-/// What a sharding is written in.
+/// Notation of a sharding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShardingFormat {
-    /// One of XLA's forms.
+    /// Form of XLA.
     Xla(ShardingForm),
-    /// An expression of Python for JAX.
+    /// Python expression for JAX.
     Jax,
 }
 
 impl ShardingFormat {
-    /// All, in the order in which they are listed.
+    /// All formats, in the order of listings.
     pub const ALL: [Self; 4] = [
         Self::Xla(ShardingForm::V1),
         Self::Xla(ShardingForm::V2),
@@ -38,7 +38,7 @@ impl ShardingFormat {
         Self::Jax,
     ];
 
-    /// The word for it on the command line.
+    /// Keyword on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Xla(ShardingForm::V1) => "xla-v1",
@@ -48,56 +48,56 @@ impl ShardingFormat {
         }
     }
 
-    /// What a word means.
+    /// Format with the given keyword.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|target| target.word() == word)
     }
 }
 
-/// A text that was read.
+/// Parsed sharding.
 #[derive(Debug, Clone)]
 pub struct ParsedSharding {
     placed: TensorSharding,
     shape: Option<Vec<i128>>,
-    /// How long the text is, in bytes.
+    /// Length of the text in bytes.
     length: usize,
 }
 
-/// A sharding as it is written.
+/// Sharding in a target notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenSharding {
-    /// The text.
+    /// Text.
     pub text: String,
-    /// What is worth knowing of it.
+    /// Notes on the text.
     pub notes: Vec<String>,
 }
 
-/// What is known of a sharding.
+/// Properties of a sharding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardingFacts {
-    /// How many devices there are; `None`: any number.
+    /// Number of devices; `None`: any.
     pub devices: Option<i64>,
-    /// Into how many parts each axis is cut; `None`: it is not known.
+    /// Number of shards along each axis; `None`: unknown.
     pub parts: Option<Vec<i64>>,
-    /// The row-major mesh, and what of it cuts the tensor; `None`: there is none.
+    /// Row-major mesh and the sharding over it; `None` if there is none.
     pub mesh: Option<MeshSharding>,
-    /// Of the tensor that `--shape` says.
+    /// Properties for the shape in `--shape`.
     pub shaped: Option<ShardFacts>,
 }
 
-/// What is known of a tensor's parts.
+/// Properties of the shards of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardFacts {
-    /// The extents of the largest part, in elements.
+    /// Extents of the largest shard, in elements.
     pub part: Option<Vec<i128>>,
-    /// The parts, and the devices that hold them.
+    /// Shards and the devices that hold them; an error message if there are too many.
     pub held: Result<Vec<TensorShard>, String>,
 }
 
-/// The sharding that a text means, of a tensor of these extents, which are from 0.
+/// Parses the sharding of a tensor, with the given extents (each at least 0) if known.
 ///
 /// # Errors
-/// A fault of the text, or a tensor of other axes.
+/// A diagnostic for the text, or for a rank that differs from the shape's.
 pub fn read(text: &str, shape: Option<&[i64]>) -> Result<ParsedSharding, Box<Diagnostic>> {
     let placed = parse_one(text).map_err(in_text)?;
     if let (Some(rank), Some(shape)) = (placed.placement.rank(), shape)
@@ -113,10 +113,11 @@ pub fn read(text: &str, shape: Option<&[i64]>) -> Result<ParsedSharding, Box<Dia
     Ok(ParsedSharding { placed, shape, length: text.len() })
 }
 
-/// The sharding as `target` has it. It is read again, or made of its mesh again, and is the same on every device.
+/// Sharding in the notation `target`. The result is parsed again, or rebuilt from its mesh, and verified to be the same
+/// on every device.
 ///
 /// # Errors
-/// What it has no words for.
+/// A diagnostic for a feature that the notation cannot express.
 pub fn written(
     read: &ParsedSharding,
     target: ShardingFormat,
@@ -154,7 +155,7 @@ pub fn written(
     Ok(WrittenSharding { text, notes: notes(placed, target) })
 }
 
-/// How each target has the sharding of a tensor that is cut over a mesh; `None`: it cannot say it.
+/// Texts of a sharding in every format; `None` where the format cannot express it.
 pub fn texts(mesh: &Mesh, sharding: &Sharding) -> Vec<(ShardingFormat, Option<String>)> {
     let (mesh, sharding) = (mesh.clone(), sharding.clone());
     let meshed = MeshSharding { mesh, sharding, unreduced: Vec::new() };
@@ -167,7 +168,7 @@ pub fn texts(mesh: &Mesh, sharding: &Sharding) -> Vec<(ShardingFormat, Option<St
     ShardingFormat::ALL.into_iter().map(|target| (target, text(target))).collect()
 }
 
-/// What is known of a sharding, and of the tensor that it shards.
+/// Properties of a sharding, and of the shards if the shape is known.
 pub fn facts(read: &ParsedSharding) -> ShardingFacts {
     let ParsedSharding { placed: TensorSharding { placement, .. }, shape, .. } = read;
     let rank = shape.as_ref().map(Vec::len);
@@ -189,7 +190,7 @@ pub fn facts(read: &ParsedSharding) -> ShardingFacts {
     ShardingFacts { devices: placement.devices(), parts, mesh, shaped }
 }
 
-/// Into how many parts each axis is cut.
+/// Number of shards along each axis.
 fn parts(placement: &DevicePlacement, rank: Option<usize>) -> Option<Vec<i64>> {
     let whole = || rank.map(|rank| vec![1; rank]);
     match placement {
@@ -209,7 +210,7 @@ fn parts(placement: &DevicePlacement, rank: Option<usize>) -> Option<Vec<i64>> {
     }
 }
 
-/// What a text does not say, or says of its own.
+/// Notes on information that the text omits or adds.
 fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
     let mut notes = Vec::new();
     let names_axes = matches!(target, ShardingFormat::Xla(ShardingForm::V3) | ShardingFormat::Jax);
@@ -230,7 +231,7 @@ fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
     notes
 }
 
-/// A fault of the text, at its bytes.
+/// Diagnostic for an error in the text.
 fn in_text(fault: NotationFault) -> Box<Diagnostic> {
     let place = FileSpan::new(&Arc::from(FILE), fault.span);
     let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");

@@ -1,4 +1,5 @@
-//! From one notation to another: a text is read on axes of its own and proven, written, and proven the same map.
+//! Translation between layout notations: a text is parsed on its own axes and proven, printed, and proven to be the
+//! same map.
 
 use std::sync::Arc;
 
@@ -18,45 +19,45 @@ use crate::dtype::Dtype;
 use crate::env::NoCache;
 use crate::layout_names;
 
-/// What the text is called in diagnostics.
+/// Name of the text in diagnostics.
 const FILE: &str = "<text>";
-/// What the tensor is called in diagnostics.
+/// Name of the tensor in diagnostics.
 const TENSOR: &str = "tensor";
-/// The bits of the largest number of elements of a tensor without extents.
+/// Logarithm of the maximum number of elements of a tensor without extents.
 const SIZE_BITS: usize = 54;
 
-/// A text, and what is said of it beside.
+/// Text with the information given next to it.
 #[derive(Debug, Clone, Copy)]
 pub struct TranslateRequest<'a> {
-    /// The notation of the text.
+    /// Notation of the text.
     pub from: Notation,
-    /// The text.
+    /// Text.
     pub text: &'a str,
-    /// The extents; `None`: those of the text, or any.
+    /// Extents; `None`: those of the text, or any.
     pub shape: Option<&'a [i64]>,
-    /// The names of the axes; `None`: the letters of the text, or `a`, `b`, ….
+    /// Names of the axes; `None`: the letters of the text, or `a`, `b`, ….
     pub names: Option<&'a [String]>,
-    /// The element type.
+    /// Element type.
     pub dtype: Option<Dtype>,
-    /// Sizes that stand beside the text, by name.
+    /// Sizes given next to the text, by name.
     pub sizes: &'a [(String, i128)],
 }
 
-/// A text that was read.
+/// Parsed layout.
 #[derive(Debug, Clone)]
 pub struct ParsedLayout {
-    /// Its layout, proven.
+    /// Layout, proven.
     pub layout: Layout,
-    /// The element type, if it is known.
+    /// Element type, if known.
     pub dtype: Option<Dtype>,
-    /// What is worth knowing of the text.
+    /// Notes on the text.
     pub notes: Vec<String>,
-    /// How long the text is, in bytes.
+    /// Length of the text in bytes.
     length: usize,
 }
 
 impl ParsedLayout {
-    /// The extents, as JSON; those of any size as the names of their symbols.
+    /// Extents as JSON; a symbolic extent as the name of its symbol.
     pub fn shape(&self) -> Value {
         let extent = |axis: &Axis| match axis.extent.as_const().and_then(|n| i64::try_from(n).ok())
         {
@@ -67,12 +68,12 @@ impl ParsedLayout {
     }
 }
 
-/// Why a text was not read.
+/// Error of parsing or printing a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TranslateError {
-    /// Something must be said beside it.
+    /// An option is missing or invalid; the message names it.
     Asked(String),
-    /// It is at fault.
+    /// Diagnostic for the text.
     Faulty(Box<Diagnostic>),
 }
 
@@ -82,18 +83,18 @@ impl From<Diagnostic> for TranslateError {
     }
 }
 
-/// A layout as another tool writes it.
+/// Layout in a target notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenLayout {
-    /// The text.
+    /// Text.
     pub text: String,
-    /// Sizes that stand beside it, by name.
+    /// Sizes that belong to the text, by name.
     pub sizes: Vec<(String, i128)>,
-    /// What is worth knowing of it.
+    /// Notes on the text.
     pub notes: Vec<String>,
 }
 
-/// The layout that a text means.
+/// Parses the layout that a text describes.
 ///
 /// # Errors
 /// [`TranslateError`].
@@ -125,10 +126,10 @@ pub fn read(asked: TranslateRequest<'_>) -> Result<ParsedLayout, TranslateError>
     Ok(ParsedLayout { layout, dtype, notes, length: asked.text.len() })
 }
 
-/// The layout of a text in another notation.
+/// Prints a layout in another notation.
 ///
 /// # Errors
-/// [`TranslateError`]: what the notation lacks, or what must be said beside the text.
+/// [`TranslateError`] for a feature that the notation cannot express, or a missing option.
 pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, TranslateError> {
     let layout = &read.layout;
     let dtype = read.dtype.map(|dtype| dtype.to_string());
@@ -149,7 +150,7 @@ pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, Trans
     Ok(WrittenLayout { text: written.text, sizes: written.sizes, notes })
 }
 
-/// A fault of the text, at its bytes.
+/// Diagnostic for an error in the text.
 fn in_text(fault: NotationFault) -> Diagnostic {
     let place = FileSpan::new(&Arc::from(FILE), fault.span);
     let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
@@ -157,7 +158,7 @@ fn in_text(fault: NotationFault) -> Diagnostic {
     diagnostic
 }
 
-/// A text that counts bytes needs an element type.
+/// Requires an element type for a text whose figures are in bytes.
 fn counts_bytes(
     notation: Notation,
     text: &str,
@@ -175,7 +176,7 @@ fn counts_bytes(
     Err(TranslateError::Asked(message))
 }
 
-/// The axes that the text is read on, and the symbols of their extents.
+/// Axes of the text, and the symbols of their extents.
 fn axes(
     asked: TranslateRequest<'_>,
     stated: &NotationAxes,
