@@ -1,21 +1,21 @@
-//! The axes that operators go along: those that they reduce, cut, join, normalize, take out or put in.
+//! Axis attributes of operators: the axes that are reduced, split, concatenated, normalized, removed or inserted.
 
 use super::call::OnnxCall;
 use super::error::ShapeResult;
 
-/// How a property says the axes of an operator.
+/// Form of an operator's axis attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AxisAttribute {
     /// One axis: `axis=C`.
     Axis,
     /// Several: `axes="H,W"`.
     Axes,
-    /// The axis of channels, and those that it normalizes: `axis=C axes="H,W"`.
+    /// Channel axis and the normalized axes: `axis=C axes="H,W"`.
     Both,
 }
 
-/// The axes of an operator that goes along any, in the order in which its parameters have them, and how they are said.
-/// They are those of its first operand; of `Unsqueeze` and `Concat` those of the result. `None` where they are not known.
+/// Axes of an operator with axis attributes, in the order of its parameters, and the form of the attributes. They are
+/// axes of the first operand; for `Unsqueeze` and `Concat` of the result. `None` if they are unknown.
 pub(super) fn along(call: &OnnxCall<'_>) -> Option<(AxisAttribute, Vec<usize>)> {
     let op = call.node.op_type.as_str();
     let rank = call.shape(0).ok()?.len();
@@ -26,7 +26,7 @@ pub(super) fn along(call: &OnnxCall<'_>) -> Option<(AxisAttribute, Vec<usize>)> 
     let from = |start: usize| (start..rank).collect::<Vec<_>>();
     let rest = |default: i64| {
         let start = call.integer("axis").unwrap_or(default);
-        // One behind the last axis is none.
+        // `start == rank` denotes no axis.
         let start = if usize::try_from(start) == Ok(rank) {
             rank
         } else {
@@ -42,7 +42,7 @@ pub(super) fn along(call: &OnnxCall<'_>) -> Option<(AxisAttribute, Vec<usize>)> 
     match op {
         "Softmax" | "LogSoftmax" if call.opset < 13 => rest(1),
         "Softmax" | "LogSoftmax" => one(-1),
-        // Of several that are largest the first counts, in the order of the axes.
+        // A tie is broken by the order of the axes, so several axes depend on the layout.
         "Hardmax" if call.opset < 13 => rest(1).filter(|found| found.1.len() == 1),
         "Hardmax" | "LpNormalization" | "TopK" => one(-1),
         "LayerNormalization" | "RMSNormalization" => rest(-1),

@@ -1,4 +1,4 @@
-//! The axes of an operator's operands and results that are one: those that broadcasting aligns, and those that are kept.
+//! Axes shared by an operator's operands and results: aligned by broadcasting, or preserved.
 
 use super::axis_attributes::along;
 use super::call::OnnxCall;
@@ -6,25 +6,25 @@ use super::infer::is_broadcast;
 use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{GLOBAL_POOLS, OnnxOperatorKind};
 
-/// The axes of one tensor of an operator.
+/// Relation of a tensor's axes to those of the whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisRelation {
     pub(super) tensor: usize,
-    /// The operand that it is; `None` for a result.
+    /// Position among the operands; `None` for a result.
     pub(super) slot: Option<usize>,
-    /// For each axis the axis of the whole that it is; `None` where it is none of it.
+    /// For each axis the corresponding axis of the whole, if any.
     pub(super) axes: Vec<Option<usize>>,
 }
 
-/// The tensors of an operator that takes any layout.
+/// Axis relations of an operator that accepts any layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisRelations {
-    /// The tensor that has all axes.
+    /// Tensor that has all axes.
     pub(super) whole: usize,
     pub(super) others: Vec<AxisRelation>,
 }
 
-/// How the axes of an operator's tensors go together. `None` where it goes by their order.
+/// Relations between the axes of an operator's tensors. `None` if the operator depends on their order.
 pub(super) fn relations(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -48,7 +48,7 @@ struct RelationBuilder<'s> {
     call: &'s OnnxCall<'s>,
 }
 
-/// The last axes of a whole.
+/// Relation to the last axes of the whole, `own` of `whole`.
 fn last(own: usize, whole: usize) -> Option<Vec<Option<usize>>> {
     let skipped = whole.checked_sub(own)?;
     Some((skipped..whole).map(Some).collect())
@@ -59,7 +59,7 @@ impl RelationBuilder<'_> {
         &self.operator.node.op_type
     }
 
-    /// Operands behind the first are broadcast, or scalars, or vectors along an axis.
+    /// Operands after the first are broadcast, scalars, or vectors along an axis.
     fn elementwise(&self) -> Option<AxisRelations> {
         let whole = *self.operator.outputs.first()?;
         let rank = self.network.rank(whole);
@@ -82,7 +82,7 @@ impl RelationBuilder<'_> {
         Some(AxisRelations { whole, others })
     }
 
-    /// Until version 7 of ONNX's operators the second operand lies along the first from `axis` on.
+    /// Before opset 7 the second operand is aligned with the first from `axis` on.
     fn broadcast(&self, slot: usize, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         let is_old = self.call.opset < 7 && self.call.integer("broadcast") == Some(1);
         match self.call.integer("axis").filter(|_| is_old && slot == 1) {
@@ -94,7 +94,7 @@ impl RelationBuilder<'_> {
         }
     }
 
-    /// Slopes, scales and zero points.
+    /// Relation of slopes, scales and zero points.
     fn per_channel_axes(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         match self.op() {
             "PRelu" if self.call.opset < 7 => Some(vec![(rank > 1).then_some(1); own]),
@@ -153,7 +153,7 @@ impl RelationBuilder<'_> {
         Some(AxisRelations { whole, others })
     }
 
-    /// Whether a vector has an element for each channel of a tensor.
+    /// True if a vector has one element per channel of a tensor.
     fn has_channels(&self, vector: usize, whole: usize) -> bool {
         let extent = |tensor: usize, k: usize| {
             self.network.tensors.get(tensor).and_then(|tensor| tensor.shaped.shape.get(k))

@@ -1,16 +1,16 @@
-//! An operator with its operands, as the rules of shapes see it.
+//! Operator with its operands, the input of shape inference.
 
 use super::elements::{ConstantElements, scalar};
 use super::error::{ShapeError, ShapeResult, mismatch};
 use super::proto;
 use crate::dtype::Scalar;
 
-/// A tensor whose shape is known.
+/// Tensor with a known shape.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ShapedTensor {
     pub(super) dtype: Scalar,
     pub(super) shape: Vec<u64>,
-    /// Its elements, where they are few and known before the model runs.
+    /// Elements, if they are few and constant.
     pub(super) known: Option<ConstantElements>,
 }
 
@@ -20,18 +20,18 @@ impl ShapedTensor {
     }
 }
 
-/// An operator with its operands; one that is left out is `None`.
+/// Operator with its operands; an omitted operand is `None`.
 pub(super) struct OnnxCall<'a> {
     pub(super) node: &'a proto::OnnxNode,
-    /// The version of ONNX's own operators.
+    /// Opset version of the standard domain.
     pub(super) opset: i64,
     pub(super) inputs: Vec<Option<&'a ShapedTensor>>,
-    /// How many results are asked for, those left out between others included.
+    /// Number of requested results, including omitted ones between others.
     pub(super) outputs: usize,
 }
 
 impl<'a> OnnxCall<'a> {
-    /// An operand that there must be.
+    /// Required operand.
     pub(super) fn input(&self, k: usize) -> ShapeResult<&'a ShapedTensor> {
         match self.optional(k) {
             Some(input) => Ok(input),
@@ -59,7 +59,7 @@ impl<'a> OnnxCall<'a> {
         self.attribute(name).map(|attribute| attribute.ints.as_slice())
     }
 
-    /// The element type that an attribute names by its number; `None` where it is not there, or 0.
+    /// Element type given by an attribute as its number; `None` if the attribute is missing or 0.
     pub(super) fn dtype(&self, name: &str) -> ShapeResult<Option<Scalar>> {
         let Some(number) = self.integer(name).filter(|number| *number != 0) else {
             return Ok(None);
@@ -74,7 +74,7 @@ impl<'a> OnnxCall<'a> {
         std::str::from_utf8(self.attribute(name)?.s.as_ref()?).ok()
     }
 
-    /// Integers that older operators have as an attribute and newer ones as an operand; `None` where neither is there.
+    /// Integers from an attribute (older opsets) or a constant operand (newer opsets); `None` if both are missing.
     pub(super) fn parameter(&self, name: &str, k: usize) -> ShapeResult<Option<Vec<i64>>> {
         if let Some(own) = self.integers(name) {
             return Ok(Some(own.to_vec()));
@@ -89,7 +89,7 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// An axis as it is counted from 0; ONNX counts from the end below 0.
+    /// Normalized axis. ONNX counts negative axes from the end.
     pub(super) fn axis(axis: i64, rank: usize) -> ShapeResult<usize> {
         let counted =
             i64::try_from(rank).ok().map(|rank| if axis < 0 { axis + rank } else { axis });
@@ -99,7 +99,7 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// The same for several, in the order given and each once.
+    /// Normalized axes, in the given order and without duplicates.
     pub(super) fn axes(axes: &[i64], rank: usize) -> ShapeResult<Vec<usize>> {
         let mut found = Vec::new();
         for axis in axes {
@@ -113,18 +113,18 @@ impl<'a> OnnxCall<'a> {
     }
 }
 
-/// The product of extents, if 63 bits hold it.
+/// Product of extents, if it fits 63 bits.
 pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
     let product = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
     match product.filter(|count| i64::try_from(*count).is_ok()) {
         Some(count) => Ok(count),
-        // Zero elements, whatever the other extents are.
+        // The other extents may overflow, but there are no elements.
         None if shape.contains(&0) => Ok(0),
         None => mismatch("a tensor has more elements than 63 bits count"),
     }
 }
 
-/// An extent from a number that must not be negative.
+/// Checked conversion to an extent.
 pub(super) fn extent(value: i64) -> ShapeResult<u64> {
     match u64::try_from(value) {
         Ok(extent) => Ok(extent),
@@ -132,7 +132,7 @@ pub(super) fn extent(value: i64) -> ShapeResult<u64> {
     }
 }
 
-/// A signed number for arithmetic on an extent.
+/// Signed value of an extent.
 pub(super) fn signed(extent: u64) -> ShapeResult<i64> {
     match i64::try_from(extent) {
         Ok(value) => Ok(value),
@@ -140,7 +140,7 @@ pub(super) fn signed(extent: u64) -> ShapeResult<i64> {
     }
 }
 
-/// Arithmetic that left 64 bits.
+/// Reports an overflow of 64 bits.
 pub(super) fn check_overflow<T>(value: Option<T>) -> ShapeResult<T> {
     match value {
         Some(value) => Ok(value),

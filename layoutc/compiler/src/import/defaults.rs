@@ -1,14 +1,14 @@
-//! Attributes that a model may leave out, with what ONNX means then.
+//! Default values of attributes.
 //!
-//! `defaults.txt` has a line for each operator and version of ONNX's operators since which it has these defaults:
-//! `Conv 1 auto_pad=NOTSET group=1`. It is made of the schemas of the Python package `onnx` by `models.py --defaults` of the
-//! tests. What ONNX tells in words alone (strides are 1) stands here.
+//! `defaults.txt` has one line per operator and opset version in which the defaults changed:
+//! `Conv 1 auto_pad=NOTSET group=1`. It is generated from the schemas of the Python package `onnx` by
+//! `models.py --defaults` of the tests. Defaults that ONNX states only in prose (strides are 1) are in this file.
 
 use super::call::OnnxCall;
 
 const TABLE: &str = include_str!("defaults.txt");
 
-/// An attribute.
+/// Value of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum OnnxValue {
     Integers(Vec<i64>),
@@ -18,7 +18,7 @@ pub(super) enum OnnxValue {
     Word(String),
 }
 
-/// The attributes of an operator that have a default, by name.
+/// Default attributes of an operator, by name.
 pub(super) fn defaults(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let mut found = "";
     for line in TABLE.lines() {
@@ -43,7 +43,7 @@ fn value(text: &str) -> OnnxValue {
     list.map_or_else(|_| OnnxValue::Word(text.to_owned()), OnnxValue::Integers)
 }
 
-/// How a window moves where the model does not say it: by 1, without gaps and without pads.
+/// Default window attributes: strides and dilations 1, pads 0.
 fn windows(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let op = call.node.op_type.as_str();
     let has_filter = match op {

@@ -1,12 +1,12 @@
-//! Element types of ONNX, and the elements of small tensors: shapes, axes and scales are given so.
+//! Element types of ONNX, and the elements of small constant tensors such as shapes, axes and scales.
 
 use super::proto;
 use crate::dtype::Scalar;
 
-/// The most elements that are looked at.
+/// Maximum number of elements of a tensor that is constant-folded.
 pub(super) const MAX_KNOWN: usize = 4096;
 
-/// Elements that are known, row-major.
+/// Constant elements, row-major.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ConstantElements {
     Integers(Vec<i64>),
@@ -21,7 +21,7 @@ impl ConstantElements {
         }
     }
 
-    /// The numbers as floats; an integer beyond 53 bits is none.
+    /// Elements as floats; `None` if an integer exceeds 53 bits.
     pub(super) fn floats(&self) -> Option<Vec<f64>> {
         match self {
             Self::Integers(values) => values.iter().map(|value| float(*value)).collect(),
@@ -36,7 +36,7 @@ impl ConstantElements {
         }
     }
 
-    /// The elements at some places, in their order. `None` where a place is outside.
+    /// Elements at the given positions, in order; `None` if a position is out of bounds.
     pub(super) fn pick(&self, places: impl Iterator<Item = Option<usize>>) -> Option<Self> {
         Some(match self {
             Self::Integers(values) => Self::Integers(
@@ -48,7 +48,7 @@ impl ConstantElements {
         })
     }
 
-    /// One after the other. `None` where they are not of one kind.
+    /// Concatenation; `None` if both integers and floats occur.
     pub(super) fn chain(parts: &[&Self]) -> Option<Self> {
         let mut integers = Vec::new();
         let mut floats = Vec::new();
@@ -66,22 +66,22 @@ impl ConstantElements {
     }
 }
 
-/// A whole number as a float that is the same number.
+/// Exact conversion of an integer to a float.
 pub(super) fn float(value: i64) -> Option<f64> {
     let high = i32::try_from(value >> 26).ok().map(f64::from)?;
     let low = i32::try_from(value & 0x3ff_ffff).ok().map(f64::from)?;
-    // Both are below 2^27 as far as their sum is exact.
+    // Each part is exact in a float.
     (value.unsigned_abs() <= 1 << 53).then_some(high * 67_108_864.0 + low)
 }
 
-/// A float without its fraction as a whole number.
+/// Exact conversion of a float, truncated towards 0, to an integer.
 pub(super) fn whole(value: f64) -> Option<i64> {
     let is_exact = value.abs() <= 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "the fraction is to be dropped")]
     is_exact.then_some(value.trunc() as i64)
 }
 
-/// A float as a type holds it.
+/// Value rounded to a float type.
 pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     match dtype {
         Scalar::F64 => Some(value),
@@ -91,7 +91,7 @@ pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     }
 }
 
-/// Whether an integer type, or `bool`, holds a number.
+/// True if an integer type, or `bool`, represents a number.
 pub(super) fn holds(dtype: Scalar, value: i64) -> bool {
     match dtype {
         Scalar::I64 => true,
@@ -107,7 +107,7 @@ pub(super) fn holds(dtype: Scalar, value: i64) -> bool {
     }
 }
 
-/// The element type of a number of `TensorProto.DataType`.
+/// Element type of a number of `TensorProto.DataType`.
 pub(super) fn scalar(number: i32) -> Option<Scalar> {
     Some(match number {
         1 => Scalar::F32,
@@ -141,7 +141,7 @@ pub(super) fn scalar(number: i32) -> Option<Scalar> {
     })
 }
 
-/// The name of elements whose type number has no element type here.
+/// Description of elements whose type has no element type here.
 pub(super) fn element_type_name(number: i64) -> String {
     match number {
         0 => "elements of no type".to_owned(),
@@ -150,7 +150,8 @@ pub(super) fn element_type_name(number: i64) -> String {
     }
 }
 
-/// The elements of a tensor of so many, where they are few, of a type that shapes and scales have, and in the file.
+/// Elements of a constant tensor with `count` elements, if they are few, stored in the file, and of a type used for
+/// shapes and scales.
 pub(super) fn values(
     tensor: &proto::OnnxTensor,
     dtype: Scalar,
@@ -163,7 +164,7 @@ pub(super) fn values(
     (known.len() == count && is_held).then_some(known)
 }
 
-/// Elements in the fields for numbers.
+/// Elements in the typed fields.
 fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements> {
     Some(match dtype {
         Scalar::I64 => ConstantElements::Integers(tensor.int64_data.clone()),
@@ -182,7 +183,7 @@ fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements>
     })
 }
 
-/// Elements as bytes, the lowest first.
+/// Elements as little-endian bytes.
 fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
     Some(match dtype {
         Scalar::I64 => ConstantElements::Integers(parts(raw, i64::from_le_bytes)),
@@ -214,7 +215,7 @@ fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
     })
 }
 
-/// Bytes cut into numbers of `N`; an incomplete one at the end is dropped.
+/// Bytes split into numbers of `N` bytes; an incomplete one at the end is dropped.
 fn parts<const N: usize, T>(raw: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
     raw.chunks_exact(N).filter_map(|part| part.try_into().ok()).map(number).collect()
 }

@@ -1,13 +1,13 @@
-//! Why a model was not imported.
+//! Errors of the import.
 
 use crate::diagnostic::Diagnostic;
 
-/// Why there is no manifest.
+/// Reason why a model was not imported.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ImportError {
-    /// What was asked for is at fault: one line.
+    /// Invalid option; one line.
     Asked(String),
-    /// The model is.
+    /// Error in the model.
     Faulty(Box<Diagnostic>),
 }
 
@@ -17,30 +17,29 @@ impl From<Box<Diagnostic>> for ImportError {
     }
 }
 
-/// Why the shapes of an operator's results are not known.
+/// Reason why the shapes of an operator's results are unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ShapeError {
-    /// The operator is none that is known here.
+    /// Unknown operator.
     Operator,
-    /// They depend on what is only known when the model runs.
+    /// The shapes depend on data that is not constant.
     DataDependent(String),
-    /// The operands do not go together.
+    /// The operands do not match.
     Mismatch(String),
-    /// They are no tensors: what they are.
+    /// The operands are not tensors; holds a description.
     NotTensor(&'static str),
-    /// The elements are of a type that there is none of here, by its number in ONNX.
+    /// Element type without a counterpart here, by its number in ONNX.
     ElementType(i64),
 }
 
-/// Shapes, or why there are none.
 pub(super) type ShapeResult<T> = Result<T, ShapeError>;
 
-/// Operands that do not go together.
+/// Error for operands that do not match.
 pub(super) fn mismatch<T>(message: impl Into<String>) -> ShapeResult<T> {
     Err(ShapeError::Mismatch(message.into()))
 }
 
-/// A name of the model as it is shown: no control character, and not too long.
+/// Name of the model as printed: control characters escaped, truncated.
 pub(super) fn shown(name: &str) -> String {
     let mut shown = String::new();
     for c in name.chars().take(120) {

@@ -1,4 +1,4 @@
-//! The extents of what a model takes and says it gives: numbers, and names that the user gives numbers.
+//! Extents of a model's inputs and outputs: constants, or dimension parameters set by the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use super::{ImportOptions, proto};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
-/// The most open extents that are kept to be told.
+/// Maximum number of open extents that are listed.
 const MAX_OPEN: usize = 1000;
 
-/// Whether the model has the names that were given.
+/// Checks that the model has the dimension parameters and inputs named in the options.
 pub(super) fn are_asked_for(
     graph: &proto::OnnxGraph,
     asked: &ImportOptions<'_>,
@@ -46,7 +46,7 @@ pub(super) fn tensor_type(value: &proto::OnnxValueInfo) -> Option<&proto::OnnxTe
     value.r#type.as_ref()?.tensor.as_ref()
 }
 
-/// What an input is that is no tensor.
+/// Description of an input that is not a tensor.
 pub(super) fn no_tensor(value: &proto::OnnxValueInfo) -> &'static str {
     match &value.r#type {
         Some(own) if own.sequence.is_some() => "is a sequence",
@@ -57,13 +57,13 @@ pub(super) fn no_tensor(value: &proto::OnnxValueInfo) -> &'static str {
     }
 }
 
-/// The extents of an input or a result; none where the model has no shape for it.
+/// Extents of an input or output; empty if the model has no shape for it.
 pub(super) fn dims(value: &proto::OnnxValueInfo) -> &[proto::OnnxDimension] {
     let shape = tensor_type(value).and_then(|of| of.shape.as_ref());
     shape.map_or(&[], |shape| &shape.dim)
 }
 
-/// An extent, where the model or the user says it. ONNX leaves one open with a name, and models also with 0 or -1.
+/// Extent, if the model or the user sets it. Open extents have a dimension parameter, or in some models 0 or -1.
 pub(super) fn size(dim: &proto::OnnxDimension, asked: &ImportOptions<'_>) -> Option<u64> {
     if let Some(name) = dim.dim_param.as_ref().filter(|name| !name.is_empty()) {
         return asked.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
@@ -71,12 +71,12 @@ pub(super) fn size(dim: &proto::OnnxDimension, asked: &ImportOptions<'_>) -> Opt
     dim.dim_value.and_then(|value| u64::try_from(value).ok()).filter(|size| *size > 0)
 }
 
-/// Whether neither the model nor the user says an extent.
+/// True if neither the model nor the user sets the extent.
 pub(super) fn is_open(dim: &proto::OnnxDimension, asked: &ImportOptions<'_>) -> bool {
     size(dim, asked).is_none()
 }
 
-/// The shapes that the model itself says of results.
+/// Shapes of results declared in the model.
 pub(super) fn declared<'a>(
     graph: &'a proto::OnnxGraph,
     asked: &ImportOptions<'_>,
@@ -90,10 +90,10 @@ pub(super) fn declared<'a>(
     graph.value_info.iter().chain(&graph.output).filter_map(one).collect()
 }
 
-/// The shape of an input: that which was asked for, else the model's own. What neither says goes to `open`.
+/// Shape of an input: the requested one, else the model's. Extents that neither sets are added to `open`.
 ///
 /// # Errors
-/// The shape that was asked for has another number of axes.
+/// The requested shape has another rank.
 pub(super) fn given(
     input: &proto::OnnxValueInfo,
     asked: &ImportOptions<'_>,
@@ -129,7 +129,7 @@ pub(super) fn given(
     Ok(shape)
 }
 
-/// What was left open, if anything was.
+/// Warning that lists open extents, if there are any.
 pub(super) fn open_extents_warning(
     open: &[String],
     graph: &proto::OnnxGraph,

@@ -1,4 +1,4 @@
-//! A model's own functions: each call is replaced by the operators of the function, with names of their own.
+//! Inlining of model-local functions, with unique names.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::proto::{OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
-/// The most bytes of functions that are written in place of calls, as they are in the file.
+/// Maximum size of inlined functions, in bytes of their encoding.
 const MAX_BYTES: usize = 1 << 30;
 
 type InlineResult<T> = Result<T, Box<Diagnostic>>;
@@ -18,10 +18,10 @@ type InlineResult<T> = Result<T, Box<Diagnostic>>;
 /// Domain, name and overload of an operator.
 type FunctionKey = (String, String, String);
 
-/// Replaces all calls, also those in functions and in graphs of operators.
+/// Inlines all calls, including those in functions and subgraphs.
 ///
 /// # Errors
-/// Functions call each other too deep, or what they stand for is too large: `limit::graph`.
+/// `limit::graph` if functions are nested too deeply or the inlined operators are too many.
 pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
     if model.functions.is_empty() {
         return Ok(());
@@ -29,7 +29,7 @@ pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
     let functions = std::mem::take(&mut model.functions);
     let is_own = |set: &super::proto::OnnxOpset| ["", "ai.onnx"].contains(&set.domain.as_str());
     if !model.opset_import.iter().any(is_own) {
-        // What a model says nothing of, its functions do.
+        // Without an own opset the model uses that of its functions.
         let sets = functions.iter().flat_map(|function| &function.opset_import);
         model.opset_import.extend(sets.filter(|set| is_own(set)).take(1).cloned());
     }
@@ -47,7 +47,7 @@ pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
 struct FunctionInliner {
     functions: BTreeMap<FunctionKey, OnnxFunction>,
     calls: usize,
-    /// What was written in place of calls, so far.
+    /// Size of the inlined operators so far.
     parts: usize,
     bytes: usize,
 }
@@ -89,7 +89,7 @@ fn excess(message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::without_span(Code::LimitGraph, message))
 }
 
-/// How many names and attributes operators have, those of their graphs included.
+/// Number of operators, names and attributes, including those of subgraphs.
 fn parts(nodes: &[OnnxNode]) -> usize {
     let own = |node: &OnnxNode| {
         let bodies = node.attribute.iter().flat_map(OnnxAttribute::bodies);
@@ -99,7 +99,7 @@ fn parts(nodes: &[OnnxNode]) -> usize {
     nodes.iter().map(own).sum()
 }
 
-/// The operators of a function in place of a call.
+/// Operators of a function, renamed for a call.
 fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNode> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for (k, name) in function.input.iter().enumerate() {
@@ -133,11 +133,11 @@ fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNo
 }
 
 struct CallRenamer<'a> {
-    /// The names that the call gives.
+    /// Names bound by the call.
     names: BTreeMap<&'a str, &'a str>,
-    /// What stands in front of all other names.
+    /// Prefix of all other names.
     prefix: String,
-    /// The attributes of the call, and those that the function has where the call has none.
+    /// Attributes of the call, and defaults of the function for missing ones.
     given: BTreeMap<&'a str, &'a OnnxAttribute>,
 }
 
@@ -162,7 +162,7 @@ impl CallRenamer<'_> {
         }
     }
 
-    /// The attribute that the call gives where one is named, else what the function says it is then.
+    /// Resolves a reference to an attribute of the function; returns other attributes unchanged.
     fn attribute(&self, attribute: OnnxAttribute) -> Option<OnnxAttribute> {
         if attribute.ref_attr_name.is_empty() {
             return Some(attribute);

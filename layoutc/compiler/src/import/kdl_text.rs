@@ -1,8 +1,8 @@
-//! Texts as KDL has them.
+//! Strings in KDL syntax.
 
 use std::fmt::Write as _;
 
-/// A text: bare where that is possible.
+/// String value, without quotes if possible.
 pub(super) fn word(text: &str) -> String {
     let is_bare = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -10,7 +10,7 @@ pub(super) fn word(text: &str) -> String {
     if is_bare { text.to_owned() } else { quoted(text) }
 }
 
-/// A text in quotes, on one line.
+/// Quoted string, on one line.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! A letter for every axis, such that what operators mean by axes can be said by letters alone, and transpositions need not
-//! be said at all.
+//! Assignment of letters to axes, so that operators refer to axes by letter and transpositions become changes of
+//! layout.
 
 use super::axis_relations::{AxisRelation, AxisRelations, relations};
 use super::infer::permutation;
@@ -9,29 +9,30 @@ use super::operator::{OnnxOperatorKind, WindowKind};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
-/// The letters of a network.
+/// Letters of the axes of a network.
 #[derive(Debug)]
 pub(super) struct LetterAssignment {
-    /// Of each tensor, in ONNX's order of its axes.
+    /// Letters of each tensor, in ONNX's order of its axes.
     pub(super) of: Vec<String>,
-    /// For each tensor the one that it is: itself, or what was transposed.
+    /// Alias of each tensor: itself, or the tensor of which it is a transposition.
     pub(super) same: Vec<usize>,
-    /// For each axis of each tensor the axis of the tensor that it is.
+    /// For each axis of each tensor the axis of its alias.
     pub(super) order: Vec<Vec<usize>>,
-    /// For each operator whether its letters are those that its kind asks for; else it goes by order.
+    /// For each operator, true if its tensors have the letters that its kind requires; otherwise it depends on axis
+    /// order.
     pub(super) is_named: Vec<bool>,
 }
 
-/// The most axes that a layout says by letters.
+/// Maximum rank of a layout given by letters.
 pub(super) const MAX_LETTERS: usize = 6;
 
-/// The letters that axes have where no operator names them, by how many there are: those of the profile `onnx`.
+/// Default letters by rank, those of the profile `onnx`.
 pub(super) const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
 
-/// Gives letters to a network, and takes the transpositions out of it that can be said by letters.
+/// Assigns letters to the axes of a network, and removes the transpositions that letters can express.
 ///
 /// # Errors
-/// There are too few letters.
+/// More letters are needed than there are.
 pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment, Box<Diagnostic>> {
     let ranks: Vec<usize> = network.tensors.iter().map(NetworkTensor::rank).collect();
     let mut axes = LetterClasses::new(ranks.iter().copied());
@@ -72,12 +73,12 @@ pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment,
     }
     network.operators = kept;
     let of = assign_default_letters(&mut axes, network)?;
-    // Copies of constants are what they are.
+    // A copy of a constant is its own alias.
     let same = (0..of.len()).map(|k| same.get(k).copied().unwrap_or(k)).collect();
     Ok(LetterAssignment { of, same, order, is_named: named })
 }
 
-/// Names axes as an operator does.
+/// Names axes as a window operator requires.
 fn windowed(
     axes: &mut LetterClasses,
     window: WindowKind,
@@ -98,7 +99,7 @@ fn windowed(
         })
 }
 
-/// Makes the axes of operands and results one where they go together; constants come later.
+/// Joins the related axes of operands and results, except constants.
 fn aligned(axes: &mut LetterClasses, network: &OnnxNetwork<'_>, related: &AxisRelations) -> bool {
     let mut others = related.others.iter();
     others.all(|other| network.is_constant(other.tensor) || joined(axes, other, related.whole))
@@ -109,8 +110,8 @@ fn joined(axes: &mut LetterClasses, other: &AxisRelation, whole: usize) -> bool 
     pairs.all(|(k, axis)| axes.join((other.tensor, k), (whole, axis)))
 }
 
-/// Does the same for the constants of an operator. One whose letters are those of another reader is read as a copy, which
-/// has letters of its own: so it never keeps anything from any layout.
+/// Joins the related axes of an operator's constants. A constant whose letters conflict with another reader is read as
+/// a copy with its own letters, so that it never constrains a layout.
 fn constants(
     axes: &mut LetterClasses,
     network: &mut OnnxNetwork<'_>,
@@ -135,20 +136,20 @@ fn constants(
     }
 }
 
-/// What tensors are that only have their axes in another order.
+/// Tensors that are transpositions of others.
 struct TransposeAliases {
-    /// The tensor that each is.
+    /// Alias of each tensor.
     same: Vec<usize>,
-    /// For each axis of each that of the tensor that it is.
+    /// For each axis of each tensor the axis of its alias.
     order: Vec<Vec<usize>>,
 }
 
-/// Takes transpositions for what they are where letters allow it.
+/// Replaces transpositions by aliases where letters can express them.
 fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> TransposeAliases {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
     let mut orders: Vec<Vec<usize>> =
         network.tensors.iter().map(|tensor| (0..tensor.rank()).collect()).collect();
-    // What the model gives is given once, and by its own name.
+    // An output is produced once, under its own name.
     let mut asked_for: Vec<usize> = Vec::new();
     for operator in
         network.operators.iter().filter(|operator| operator.kind == OnnxOperatorKind::Transpose)
@@ -180,12 +181,12 @@ fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> Transpos
     TransposeAliases { same, order: orders }
 }
 
-/// A permutation of what is itself permuted: axis k is axis `own[order[k]]`.
+/// Composition of permutations: axis k is axis `own[order[k]]`.
 pub(super) fn compose_permutations(order: &[usize], own: &[usize]) -> Vec<usize> {
     order.iter().filter_map(|axis| own.get(*axis)).copied().collect()
 }
 
-/// Letters for all other axes, the usual ones first; what is computed comes before constants.
+/// Assigns letters to all other axes, the default ones first; computed tensors before constants.
 fn assign_default_letters(
     axes: &mut LetterClasses,
     network: &OnnxNetwork<'_>,

@@ -1,25 +1,25 @@
-//! The axes of all tensors in classes that have one letter each. Whatever is tried can be taken back.
+//! Equivalence classes of axes with one letter each. Changes can be undone.
 
-/// Classes of axes. No tensor has two axes of one class, or two classes of one letter.
+/// Union-find over axes. No tensor has two axes in one class, or two classes with one letter.
 pub(super) struct LetterClasses {
-    /// Where the axes of each tensor begin, and where the last end.
+    /// Position of the first axis of each tensor, and one past the last axis of the last tensor.
     starts: Vec<usize>,
     parent: Vec<usize>,
-    /// For the first axis of a class: its letter.
+    /// Letter of a class, stored at its root.
     letter: Vec<Option<char>>,
-    /// For the first axis of a class: the tensors that have an axis of it.
+    /// Tensors with an axis in a class, stored at its root.
     tensors: Vec<Vec<usize>>,
     done: Vec<UndoEntry>,
 }
 
-/// What was done, to be taken back.
+/// Change to undo.
 enum UndoEntry {
     Union { inner: usize, outer: usize, tensors: usize, letter: Option<char> },
     Letter { class: usize },
 }
 
 impl LetterClasses {
-    /// Every axis is a class of its own; `ranks`: how many axes each tensor has.
+    /// Creates a class for every axis; `ranks` are the ranks of the tensors.
     pub(super) fn new(ranks: impl Iterator<Item = usize>) -> Self {
         let (mut starts, mut tensors) = (vec![0], Vec::new());
         for (tensor, rank) in ranks.enumerate() {
@@ -30,7 +30,7 @@ impl LetterClasses {
         Self { starts, parent, letter: vec![None; tensors.len()], tensors, done: Vec::new() }
     }
 
-    /// Adds a tensor, whose axes are classes of their own.
+    /// Adds a tensor whose axes are new classes.
     pub(super) fn add(&mut self, rank: usize) {
         let tensor = self.starts.len().saturating_sub(1);
         let start = self.tensors.len();
@@ -40,7 +40,7 @@ impl LetterClasses {
         self.starts.push(self.tensors.len());
     }
 
-    /// Does all of something, or nothing where it gives `false`.
+    /// Applies changes, and undoes them if `all` returns `false`.
     pub(super) fn attempt(&mut self, all: impl FnOnce(&mut Self) -> bool) -> bool {
         let before = self.done.len();
         let is_done = all(self);
@@ -50,7 +50,7 @@ impl LetterClasses {
         is_done
     }
 
-    /// Makes two axes one class; `false` where they cannot be.
+    /// Joins the classes of two axes; `false` if they are incompatible.
     pub(super) fn join(&mut self, a: (usize, usize), b: (usize, usize)) -> bool {
         let (Some(a), Some(b)) = (self.class(a), self.class(b)) else { return false };
         if a == b {
@@ -87,7 +87,8 @@ impl LetterClasses {
         true
     }
 
-    /// Gives an axis a letter; `false` where its class has another one, or its tensors have this one.
+    /// Assigns a letter to the class of an axis; `false` if it has another one, or if one of its tensors already has
+    /// the letter.
     pub(super) fn name(&mut self, axis: (usize, usize), letter: char) -> bool {
         let Some(class) = self.class(axis) else { return false };
         if let Some(own) = self.letter_of(class) {
@@ -104,7 +105,7 @@ impl LetterClasses {
         true
     }
 
-    /// The letter of an axis.
+    /// Letter of an axis.
     pub(super) fn letter(&self, axis: (usize, usize)) -> Option<char> {
         self.letter_of(self.class(axis)?)
     }
@@ -131,19 +132,19 @@ impl LetterClasses {
         self.tensors.get(class).map_or(0, Vec::len)
     }
 
-    /// The class of axis `k` of a tensor.
+    /// Class of axis `k` of a tensor.
     fn class(&self, (tensor, k): (usize, usize)) -> Option<usize> {
         let axis = self.starts.get(tensor)?.checked_add(k)?;
         (axis < *self.starts.get(tensor + 1)?).then(|| self.root(axis))
     }
 
-    /// The classes of a tensor's axes.
+    /// Classes of a tensor's axes.
     fn classes(&self, tensor: usize) -> impl Iterator<Item = usize> + '_ {
         let at = |k: usize| self.starts.get(k).copied().unwrap_or(0);
         (at(tensor)..at(tensor + 1)).map(|axis| self.root(axis))
     }
 
-    /// Larger classes take in smaller ones, so the way is short.
+    /// Root of a class. Union by size bounds the depth by log2(axes).
     fn root(&self, mut axis: usize) -> usize {
         while let Some(parent) = self.parent.get(axis).filter(|parent| **parent != axis) {
             axis = *parent;

@@ -1,16 +1,16 @@
-//! How many parts a file has and how deep its graphs lie in each other, counted before any is decoded: a message of two bytes
-//! becomes a value of two hundred.
+//! Limits on the size and nesting of a file, checked before decoding: a message of two bytes decodes to a value of two
+//! hundred.
 
 use prost::bytes::{Buf, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-/// The most parts of a file: fields of graphs, nodes, attributes and types. A model of 10,000 operators has 200,000.
+/// Maximum number of fields of graphs, nodes, attributes and types. A model of 10,000 operators has 200,000.
 pub(super) const MAX_PARTS: usize = 2_000_000;
 
-/// The most graphs that lie in each other.
+/// Maximum nesting depth of graphs.
 pub(super) const MAX_DEPTH: usize = 24;
 
-/// A message whose fields are counted.
+/// Message whose fields are counted.
 #[derive(Clone, Copy)]
 enum MessageKind {
     Model,
@@ -19,13 +19,13 @@ enum MessageKind {
     Node,
     Attribute,
     ValueInfo,
-    /// Anything below: its fields are counted, and what they hold if it is a part of a type.
+    /// Other message: its fields are counted, recursively if it is part of a type.
     Type(u8),
     Tensor,
 }
 
 impl MessageKind {
-    /// What the field of a number holds, if that is counted too.
+    /// Kind of the message in a field, if its fields are counted.
     fn below(self, number: u32) -> Option<Self> {
         match (self, number) {
             (Self::Model, 7) | (Self::Attribute, 6 | 11) => Some(Self::Graph),
@@ -45,15 +45,14 @@ impl MessageKind {
     }
 }
 
-/// What a file has too much of.
+/// Limit that a file exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LimitExcess {
     Parts,
     Depth,
 }
 
-/// Whether a file has more parts than [`MAX_PARTS`], or graphs deeper than [`MAX_DEPTH`]; of what is not well-formed the parts
-/// before the fault count.
+/// Limit that a file exceeds, [`MAX_PARTS`] or [`MAX_DEPTH`], if any. Malformed messages count up to the error.
 pub(super) fn excess(file: &Bytes) -> Option<LimitExcess> {
     let mut stack = vec![(file.clone(), MessageKind::Model, 0)];
     let mut parts = 0;

@@ -1,4 +1,4 @@
-//! `Loop` and `Scan`: the shapes of what they give.
+//! Shape inference for `Loop` and `Scan`.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,24 @@ use super::shape_inference::{InferResult, ShapeInference};
 use super::subgraphs::SubgraphSummary;
 use crate::dtype::Scalar;
 
-/// The most turns that are followed one by one.
+/// Maximum number of iterations that are unrolled.
 const MAX_TURNS: i64 = 4096;
 
-/// Shapes of results, and the tensors around the graph that it reads.
+/// Shapes of results, and the outer tensors that the body reads.
 type LoopShapes = (ShapeResult<Vec<ShapedTensor>>, Vec<usize>);
 
-/// How a loop begins.
+/// Initial state of a loop.
 struct LoopStart {
-    /// The most turns, where that is known; no number at all where there is no limit.
+    /// Maximum trip count, if known; `i64::MAX` without a limit.
     most: Option<i64>,
-    /// Whether there is a first turn, where that is known.
+    /// True if there is a first iteration; `None` if unknown.
     is_begun: Option<bool>,
     carried: Vec<ShapedTensor>,
 }
 
 impl<'a> ShapeInference<'a> {
-    /// Operands: (most turns, whether there is a first one, what is carried); the graph's: (turn, condition, what is carried).
+    /// Operands: (maximum trip count, initial condition, carried values); of the body: (iteration, condition, carried
+    /// values).
     pub(super) fn infer_loop(
         &mut self,
         inputs: &[Option<usize>],
@@ -37,7 +38,7 @@ impl<'a> ShapeInference<'a> {
         };
         match self.infer_iteration(&start, body) {
             Ok((Ok(shapes), read)) => Ok((Ok(shapes), read)),
-            // The shapes of a turn may follow from its number, or from what was carried so far.
+            // The shapes of an iteration may depend on its number or on carried values.
             Ok((Err(_), _)) | Err(_) => self.unroll_iterations(start, body),
         }
     }
@@ -55,7 +56,7 @@ impl<'a> ShapeInference<'a> {
         Some(LoopStart { most, is_begun, carried })
     }
 
-    /// The shapes of a turn of which no number is known: those of all turns, where what is carried keeps its shape.
+    /// Infers the shapes of a generic iteration, which are those of all iterations if carried values keep their shapes.
     fn infer_iteration(
         &mut self,
         start: &LoopStart,
@@ -70,13 +71,13 @@ impl<'a> ShapeInference<'a> {
         let [condition, results @ ..] = found.results.as_slice() else {
             return Ok((Err(ShapeError::Mismatch("`Loop` gives nothing".to_owned())), found.read));
         };
-        // It runs to the end where the condition is its own operand, or always true.
+        // The loop runs to its maximum trip count if the condition is passed through or constant true.
         let runs_on = truth(condition) == Some(true) || found.same.first() == Some(&Some(1));
         let turns = start.most.filter(|_| start.is_begun == Some(true) && runs_on);
         Ok((after(&carried, results, turns, &[]), found.read))
     }
 
-    /// The shapes at the end, each turn followed with what is known of its number and of what was carried so far.
+    /// Infers the final shapes by unrolling, with the iteration number and carried values where they are constant.
     fn unroll_iterations(
         &mut self,
         start: LoopStart,
@@ -115,7 +116,7 @@ impl<'a> ShapeInference<'a> {
         Ok((turns.results(), read.into_iter().collect()))
     }
 
-    /// Operands: (states, what is scanned); the graph's: (states, one element of each).
+    /// Operands: (states, scanned tensors); of the body: (states, one element of each).
     pub(super) fn infer_scan(
         &mut self,
         node: &proto::OnnxNode,
@@ -151,13 +152,13 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// Turns that are followed.
+/// State of an unrolled loop.
 struct UnrolledLoop {
-    /// What is carried now.
+    /// Carried values.
     carried: Vec<ShapedTensor>,
-    /// What each turn gives besides.
+    /// Scan outputs of one iteration.
     scanned: Option<Vec<ShapedTensor>>,
-    /// After how many turns it may end, and what is carried then.
+    /// Possible exits: trip count, and carried values at that point.
     ends: Vec<(i64, Vec<ShapedTensor>)>,
 }
 
@@ -178,7 +179,7 @@ impl UnrolledLoop {
         }
     }
 
-    /// What is carried in the end, the same wherever it ends, then what all turns give.
+    /// Final carried values, equal at every exit, then scan outputs.
     fn results(self) -> ShapeResult<Vec<ShapedTensor>> {
         let Some(((turns, carried), others)) = self.ends.split_first() else {
             return Err(ShapeError::DataDependent("it does not end".to_owned()));
@@ -200,7 +201,7 @@ impl UnrolledLoop {
     }
 }
 
-/// Whether a condition is true, where that is known.
+/// Value of a condition, if constant.
 fn truth(condition: &ShapedTensor) -> Option<bool> {
     match condition.known.as_ref()?.integers()? {
         [truth] => Some(*truth != 0),
@@ -208,7 +209,8 @@ fn truth(condition: &ShapedTensor) -> Option<bool> {
     }
 }
 
-/// The results of a loop: what is carried, which must keep its shape, then what each turn gives, along an axis of turns.
+/// Results of a loop: carried values, which must keep their shapes, then scan outputs with a leading axis of
+/// iterations.
 fn after(
     carried: &[ShapedTensor],
     results: &[ShapedTensor],

@@ -1,7 +1,8 @@
-//! ONNX models: bytes in, the text of a manifest with one graph out.
+//! Import of ONNX models: bytes in, the text of a manifest with one graph out.
 //!
-//! What depends on the order of axes says so: inputs, outputs and constants have the row-major layout that ONNX implies,
-//! and each operator accepts what ONNX means by it. A transposition moves nothing here: it becomes a change of layout.
+//! Dependence on the order of axes is explicit: inputs, outputs and constants have the row-major layout that ONNX
+//! implies, and each operator accepts the layouts that ONNX defines. A transposition moves no data: it becomes a change
+//! of layout.
 
 mod axis_attributes;
 mod axis_relations;
@@ -42,48 +43,49 @@ use limits::{LimitExcess, MAX_DEPTH, MAX_PARTS, excess};
 pub use error::ImportError;
 pub(crate) use names::ReservedPredicate;
 
-/// What is asked for.
+/// Options of an import.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions<'a> {
-    /// The graph's name, before it is made one of a manifest; empty: the model's own.
+    /// Name of the graph, converted to a manifest name; empty: the model's.
     pub name: &'a str,
-    /// The name of the file, for the first line.
+    /// Name of the file, for the first line.
     pub file: &'a str,
-    /// The backend's name.
+    /// Name of the backend.
     pub backend: &'a str,
-    /// Manifests that the graph uses, for its backend.
+    /// Manifests that the graph imports for its backend.
     pub uses: &'a [String],
-    /// Extents that the model calls by a name.
+    /// Values of the model's dimension parameters.
     pub sizes: &'a [(String, u64)],
-    /// Shapes of inputs, in place of the model's own.
+    /// Shapes of inputs that replace the model's.
     pub shapes: &'a [(String, Vec<u64>)],
 }
 
-/// A graph as a manifest.
+/// Imported graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedGraph {
-    /// The manifest.
+    /// Text of the manifest.
     pub text: String,
-    /// The graph's name.
+    /// Name of the graph.
     pub graph: String,
-    /// How many operators it has.
+    /// Number of operators.
     pub nodes: usize,
-    /// How many inputs, constants and results it has.
+    /// Number of inputs, constants and results.
     pub tensors: usize,
-    /// How many transpositions became changes of layout.
+    /// Number of transpositions that became changes of layout.
     pub transposes: usize,
-    /// How many operators are gone because what they give is known before the model runs.
+    /// Number of constant-folded operators.
     pub folded: usize,
-    /// Extents that the model leaves open, with what was assumed: by name, or as `input[axis]`.
+    /// Assumed values of open extents, by dimension parameter or as `input[axis]`.
     pub assumed: Vec<(String, u64)>,
-    /// The model's names of nodes and tensors with those of the manifest, and the constants: `import --format json`.
+    /// Names of nodes and tensors in the model and in the manifest, and the constants: the map of
+    /// `import --format json`.
     pub map: serde_json::Value,
 }
 
-/// The graph of a model.
+/// Imports the graph of a model.
 ///
 /// # Errors
-/// What was asked for is not there, or the file is no model that a graph can say: codes `import::…`.
+/// An option does not match the model, or the model is malformed or unsupported: codes `import::…`.
 pub(crate) fn import(
     file: Bytes,
     asked: &ImportOptions<'_>,
@@ -104,7 +106,7 @@ pub(crate) fn import(
     Ok(imported)
 }
 
-/// The messages of a file.
+/// Decodes a file, after checking its size.
 fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
     let too_much = excess(&file).map(|excess| match excess {
         LimitExcess::Parts => format!("the model has more than {MAX_PARTS} parts"),

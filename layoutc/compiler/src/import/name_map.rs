@@ -1,5 +1,4 @@
-//! The names of a model and those of its manifest: which tensor is which, in which order of axes, and where the elements of
-//! constants are.
+//! Map from the names of a model to those of its manifest, with axis orders and the location of constants.
 
 use serde_json::{Value, json};
 
@@ -8,11 +7,11 @@ use super::letter_assignment::LetterAssignment;
 use super::network::{NetworkTensor, OnnxNetwork};
 use crate::dtype::Scalar;
 
-/// The object of `import --format json`: `nodes` (`name`, `model`, `op`); `tensors` (`model`, the tensor `name` that it is,
-/// and its `axes` in the model's order); `constants` (`name`, `model`, `source`, and `elements` where they are worked out).
+/// Object of `import --format json`: `nodes` (`name`, `model`, `op`); `tensors` (`model`, the `name` of the tensor in
+/// the manifest, and its `axes` in the model's order); `constants` (`name`, `model`, `source`, and `elements` if
+/// folded).
 ///
-/// `names` has the name of each tensor, `nodes` the one of each operator, `is_written` says whether a tensor is in the
-/// manifest.
+/// `names` are the names of tensors, `nodes` those of operators; `is_written` returns true for tensors in the manifest.
 pub(super) fn map(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -59,7 +58,7 @@ fn constant(tensor: &NetworkTensor<'_>, name: &str) -> Value {
     object
 }
 
-/// A number, in as many digits as its type needs; infinite ones and those that are none are texts.
+/// Number with the digits that its type needs; infinities and NaN as strings.
 fn float(value: f64, dtype: Scalar) -> Value {
     if !value.is_finite() {
         return format!("{value:?}").to_ascii_lowercase().into();

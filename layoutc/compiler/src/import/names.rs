@@ -1,23 +1,23 @@
-//! Names of a model as names of a manifest: ASCII letters, digits and `_`, each once whatever its case.
+//! Conversion of model names to manifest names: ASCII letters, digits and `_`, unique up to case.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether a target language keeps a word for itself.
+/// Predicate for reserved words of target languages.
 pub(crate) type ReservedPredicate<'a> = dyn Fn(&str) -> bool + 'a;
 
-/// The longest name.
+/// Maximum length of a name.
 const MAX_LENGTH: usize = 96;
 
-/// Names that are given out.
+/// Generator of unique names.
 pub(super) struct ManifestNamer<'a> {
-    /// In capitals.
+    /// Used names, in upper case.
     taken: BTreeSet<String>,
-    /// How often each name was asked for.
+    /// Number of requests for each name.
     counts: BTreeMap<String, usize>,
     is_reserved: &'a ReservedPredicate<'a>,
-    /// What a name begins with that would begin with a digit.
+    /// Prefix of a name that would start with a digit.
     before_digit: char,
-    /// What a name is called that has no letter.
+    /// Base of a name without letters.
     fallback: &'static str,
 }
 
@@ -31,7 +31,7 @@ impl<'a> ManifestNamer<'a> {
         Self { taken, counts, is_reserved, before_digit, fallback }
     }
 
-    /// A new name, as near to a model's as can be; `hint` where that has none.
+    /// Unique name similar to `own`, or to `hint` if `own` has no usable character.
     pub(super) fn give(&mut self, own: &str, hint: &str) -> String {
         let mut base = word(own);
         if base.is_empty() {
@@ -54,7 +54,7 @@ impl<'a> ManifestNamer<'a> {
     }
 }
 
-/// Runs of other characters become one `_`; none stands at an end.
+/// Replaces each run of other characters by one `_`, and trims `_`.
 fn word(own: &str) -> String {
     let mut word = String::new();
     for c in own.chars() {

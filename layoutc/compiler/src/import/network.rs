@@ -1,33 +1,33 @@
-//! A model with the shape of every tensor: what is left of it after everything known beforehand is worked out.
+//! Network of a model after shape inference and constant folding.
 
 use super::call::{OnnxCall, ShapedTensor};
 use super::operator::OnnxOperatorKind;
 use super::proto;
 
-/// Operators and the tensors between them, by position; every tensor is given before it is read.
+/// Operators and tensors, which refer to each other by position; every tensor is written before it is read.
 #[derive(Debug)]
 pub(super) struct OnnxNetwork<'a> {
     pub(super) name: &'a str,
-    /// The version of ONNX's own operators.
+    /// Opset version of the standard domain.
     pub(super) opset: i64,
     pub(super) tensors: Vec<NetworkTensor<'a>>,
     pub(super) operators: Vec<NetworkOperator<'a>>,
-    /// What the model takes, in its order.
+    /// Inputs of the model, in order.
     pub(super) inputs: Vec<usize>,
-    /// What it gives, in its order.
+    /// Outputs of the model, in order.
     pub(super) outputs: Vec<usize>,
-    /// How many operators are worked out.
+    /// Number of constant-folded operators.
     pub(super) folded: usize,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct NetworkTensor<'a> {
-    /// The model's name of it.
+    /// Name in the model.
     pub(super) name: &'a str,
     pub(super) shaped: ShapedTensor,
-    /// Whether it is there before the model runs.
+    /// True if it is constant.
     pub(super) is_constant: bool,
-    /// Whether its elements stand in the file.
+    /// True if its elements are stored in the file.
     pub(super) is_stored: bool,
 }
 
@@ -41,35 +41,35 @@ impl NetworkTensor<'_> {
 pub(super) struct NetworkOperator<'a> {
     pub(super) node: &'a proto::OnnxNode,
     pub(super) kind: OnnxOperatorKind,
-    /// The operands with data, in order; parameters that are worked out are left out.
+    /// Data operands, in order, without folded parameters.
     pub(super) inputs: Vec<NetworkOperand>,
-    /// Those parameters.
+    /// Folded parameters.
     pub(super) parameters: Vec<NetworkOperand>,
     pub(super) outputs: Vec<usize>,
 }
 
-/// An operand of an operator.
+/// Operand of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NetworkOperand {
-    /// Which one it is, counted from 0; those that are left out count.
+    /// Position among the operands, counted from 0, including omitted ones.
     pub(super) slot: usize,
     pub(super) tensor: usize,
 }
 
 impl NetworkOperator<'_> {
-    /// The tensors that it reads as data.
+    /// Tensors of the data operands.
     pub(super) fn reads(&self) -> impl Iterator<Item = usize> + '_ {
         self.inputs.iter().map(|operand| operand.tensor)
     }
 
-    /// The tensor of one of the operands with data.
+    /// Tensor of a data operand.
     pub(super) fn read(&self, slot: usize) -> Option<usize> {
         self.inputs.iter().find(|operand| operand.slot == slot).map(|operand| operand.tensor)
     }
 }
 
 impl OnnxNetwork<'_> {
-    /// An operator with its operands, as the rules of shapes see it.
+    /// Operator with its operands for shape inference.
     pub(super) fn call<'n>(&'n self, operator: &NetworkOperator<'n>) -> OnnxCall<'n> {
         let operands = || operator.inputs.iter().chain(&operator.parameters);
         let slots = operands().map(|operand| operand.slot + 1).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Extents that neither a model nor its user says: sizes are assumed with which the model's shapes go together, and told.
+//! Open extents, set neither by the model nor by the user: searches sizes for which shape inference succeeds.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use super::{ImportOptions, proto};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
-/// The sizes that are tried for what is no batch: images, sequences, samples of sound. A batch is 1.
+/// Candidate sizes, except for batches, which are 1: images, sequences, audio samples.
 const SIZES: [u64; 12] = [224, 256, 640, 512, 576, 1024, 16_000, 128, 64, 32, 16, 1];
 
-/// The most sizes that are tried, of all open extents together.
+/// Maximum number of size assignments that are tried.
 const MAX_TRIES: usize = 64;
 
-/// The most open extents for which sizes are tried.
+/// Maximum number of open extents for which sizes are tried.
 const MAX_SLOTS: usize = 64;
 
-/// An extent that is open.
+/// Open extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OpenExtent<'a> {
-    /// All extents of a name.
+    /// Dimension parameter.
     Named(&'a str),
-    /// Axis of an input, without a name.
+    /// Input and axis, without a dimension parameter.
     Axis(&'a str, usize),
 }
 
@@ -38,10 +38,10 @@ impl OpenExtent<'_> {
     }
 }
 
-/// The network of a model, and the extents that were assumed for it, in the order of its inputs.
+/// Infers the network of a model, and returns the sizes assumed for open extents, in the order of its inputs.
 ///
 /// # Errors
-/// The model is at fault, or what was asked for, or there are no sizes with which its shapes go together.
+/// Error in the model or in the options, or no assignment of sizes succeeds.
 pub(super) fn infer_network<'a>(
     model: &'a proto::OnnxModel,
     asked: &ImportOptions<'_>,
@@ -69,7 +69,7 @@ pub(super) fn infer_network<'a>(
     Err(no_fit_error(first, &slots, graph).into())
 }
 
-/// What is said where no sizes fit: what is open, and what was at fault first.
+/// Error if no assignment succeeds: the open extents, and the error of the first assignment.
 fn no_fit_error(
     first: Option<Box<Diagnostic>>,
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
@@ -89,15 +89,15 @@ fn no_fit_error(
     Box::new(found)
 }
 
-/// What is known of an open extent.
+/// Properties of an open extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OpenExtentInfo {
     is_batch: bool,
-    /// The model says 0: that may be meant, or stand for any size.
+    /// The model declares extent 0, literally or as a placeholder.
     is_zero: bool,
 }
 
-/// The open extents. `None` where an input's shape is open altogether, or there are too many.
+/// Open extents; `None` if the rank of an input is open, or there are too many.
 fn slots<'a>(
     graph: &'a proto::OnnxGraph,
     asked: &ImportOptions<'_>,
@@ -112,7 +112,7 @@ fn slots<'a>(
         tensor_type(input)?.shape.as_ref()?;
         let dims = dims(input);
         for (axis, dim) in dims.iter().enumerate().filter(|(_, dim)| is_open(dim, asked)) {
-            // Some exporters call all of them `?`.
+            // Some exporters use `?` as the name of every open extent.
             let name = dim.dim_param.as_deref().filter(|name| !["", "?"].contains(name));
             let slot = name.map_or(OpenExtent::Axis(&input.name, axis), OpenExtent::Named);
             let says_so = name.is_some_and(|name| name.to_ascii_lowercase().contains("batch"));
@@ -131,7 +131,8 @@ fn slots<'a>(
     Some(slots)
 }
 
-/// Sizes to try, one for each open extent: all of one size first, then some of them 1. Zeros are tried as they are before.
+/// Assignments to try, one size per open extent: first one size for all, then with subsets set to 1. Declared zeros are
+/// tried first.
 fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     let is_free = |(_, traits): &&(OpenExtent<'_>, OpenExtentInfo)| !traits.is_batch;
     let others = slots.iter().filter(is_free).count();
@@ -150,7 +151,7 @@ fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     tries
 }
 
-/// A size for each open extent; `ones` has a bit for each that is no batch: those that are 1.
+/// Assignment of one size; bit k of `ones` sets the k-th extent that is not a batch to 1.
 fn sizes(
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
     size: u64,
@@ -171,7 +172,7 @@ fn sizes(
     sizes
 }
 
-/// What is asked for, with sizes of what is open.
+/// Options with assumed sizes.
 struct ExtentAssignment {
     sizes: Vec<(String, u64)>,
     shapes: Vec<(String, Vec<u64>)>,

@@ -1,35 +1,35 @@
-//! What is known of the operators of ONNX besides the shapes of their results.
+//! Properties of ONNX operators other than shapes.
 
 use super::infer::is_elementwise;
 use super::proto;
 
-/// What an operator means by the axes of its operands.
+/// Use of axes by an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnnxOperatorKind {
-    /// It sees elements alone: any layout, the same one for all.
+    /// Elementwise: accepts any layout, the same for all tensors.
     Elementwise,
-    /// It goes along axes that can be told by letter: any layout, the same one for all, each the part for its axes.
+    /// Refers to axes by letter: accepts any layout, the same for all tensors, each restricted to its axes.
     ByLetter,
-    /// It names its axes: batch, channels, space.
+    /// Has fixed axis roles: batch, channels, spatial axes.
     Window(WindowKind),
-    /// Its result has the elements of its operand, in another order of axes.
+    /// Permutes the axes of its operand.
     Transpose,
-    /// Axes by number: row-major, as ONNX has it.
+    /// Refers to axes by position: row-major, as in ONNX.
     RowMajor,
 }
 
-/// An operator whose axes have names.
+/// Window operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WindowKind {
-    /// The filter has output channels first.
+    /// Filter with output channels first.
     Conv,
-    /// The filter has input channels first.
+    /// Filter with input channels first.
     ConvTranspose,
     /// No filter.
     Pool,
 }
 
-/// Operators that go along axes, and to which the order of all others is no matter.
+/// Operators that work along given axes, independent of the order of the others.
 pub(super) const BY_LETTER: &[&str] = &[
     "ArgMax",
     "ArgMin",
@@ -72,10 +72,10 @@ pub(super) const BY_LETTER: &[&str] = &[
     "Upsample",
 ];
 
-/// Pools over all axes but the first two: as windows their axes have names, and they take any layout.
+/// Pools over all axes but the first two. Like windows they have axis roles, but they accept any layout.
 pub(super) const GLOBAL_POOLS: &[&str] = &["GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"];
 
-/// Operators whose operands behind the first are parameters: shapes, axes, numbers of elements.
+/// Operators whose operands after the first are parameters: shapes, axes, counts.
 const PARAMETERS: &[&str] = &[
     "CenterCropPad",
     "Clip",
@@ -108,7 +108,7 @@ const PARAMETERS: &[&str] = &[
     "Upsample",
 ];
 
-/// Operators that give something else each time.
+/// Operators with random results.
 const RANDOM: &[&str] = &[
     "Bernoulli",
     "Multinomial",
@@ -118,16 +118,16 @@ const RANDOM: &[&str] = &[
     "RandomUniformLike",
 ];
 
-/// The letters behind batch and channels, by how many there are.
+/// Letters of the spatial axes, by their number.
 const SPACE: [&str; 4] = ["", "W", "HW", "DHW"];
 
 impl WindowKind {
-    /// The letters of operand `k` of `rank` axes, as ONNX orders them. `None`: one that has no names here.
+    /// Letters of operand `k` with `rank` axes, in ONNX's order; `None` if it has no axis roles.
     pub(super) fn operand(self, k: usize, rank: usize) -> Option<String> {
         let axes = match (self, k) {
             (Self::Pool, 0) => "NC",
             (_, 2) => return (rank == 1).then(|| "C".to_owned()),
-            // Without space nothing is filtered.
+            // Needs at least one spatial axis.
             (_, _) if rank < 3 => return None,
             (_, 0) => "NC",
             (Self::Conv, 1) => "OI",
@@ -137,13 +137,13 @@ impl WindowKind {
         Some(format!("{axes}{}", SPACE.get(rank.checked_sub(2)?)?))
     }
 
-    /// The letters of a result of `rank` axes.
+    /// Letters of a result with `rank` axes.
     pub(super) fn result(rank: usize) -> Option<String> {
         Some(format!("NC{}", SPACE.get(rank.checked_sub(2)?)?))
     }
 }
 
-/// What an operator means by axes.
+/// Use of axes by an operator.
 pub(super) fn kind(node: &proto::OnnxNode) -> OnnxOperatorKind {
     if !is_standard(node) {
         return OnnxOperatorKind::RowMajor;
@@ -160,27 +160,27 @@ pub(super) fn kind(node: &proto::OnnxNode) -> OnnxOperatorKind {
     }
 }
 
-/// Whether it is one of ONNX's own operators.
+/// True for an operator of the standard domain.
 pub(super) fn is_standard(node: &proto::OnnxNode) -> bool {
     ["", "ai.onnx"].contains(&node.domain.as_str())
 }
 
-/// Whether operand `k` is a parameter where it is worked out.
+/// True if operand `k` is a parameter, provided that it is constant.
 pub(super) fn is_parameter(node: &proto::OnnxNode, k: usize) -> bool {
     is_standard(node) && k > 0 && PARAMETERS.contains(&node.op_type.as_str())
 }
 
-/// Whether of operand `k` the element type alone is read.
+/// True if only the element type of operand `k` is used.
 pub(super) fn is_unread(node: &proto::OnnxNode, k: usize) -> bool {
     is_standard(node) && k == 1 && node.op_type == "CastLike"
 }
 
-/// Whether its results are known where its operands are.
+/// True if constant operands imply constant results.
 pub(super) fn is_pure(node: &proto::OnnxNode) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
 }
 
-/// What a parameter is called as a property; an operator of an older version has an attribute of that name.
+/// Property name of a parameter: the attribute's name in older opsets.
 pub(super) fn parameter_name(
     node: &proto::OnnxNode,
     slot: usize,
@@ -206,7 +206,7 @@ pub(super) fn parameter_name(
     names.get(slot.checked_sub(1)?).copied()
 }
 
-/// Whether its first result is its first operand.
+/// True if the first result equals the first operand.
 pub(super) fn is_identity(node: &proto::OnnxNode) -> bool {
     let is_used = |k: usize| node.output.get(k).is_some_and(|name| !name.is_empty());
     let is_named = ["Identity", "Dropout"].contains(&node.op_type.as_str());

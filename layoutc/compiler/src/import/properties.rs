@@ -1,4 +1,4 @@
-//! The properties of nodes: attributes, those at ONNX's default too, and parameters that are worked out.
+//! Properties of nodes: attributes, including default values, and folded parameters.
 
 use super::axis_attributes::{AxisAttribute, along};
 use super::call::OnnxCall;
@@ -12,13 +12,13 @@ use super::operator::{GLOBAL_POOLS, OnnxOperatorKind, is_standard, parameter_nam
 use super::proto;
 use crate::dtype::Scalar;
 
-/// The most numbers of a property.
+/// Maximum number of values of a property.
 const MAX_NUMBERS: usize = 4096;
 
-/// The longest word.
+/// Maximum length of a string.
 const MAX_WORD: usize = 4096;
 
-/// The properties of an operator, each with its value as the manifest has it.
+/// Properties of an operator with their values in manifest syntax.
 pub(super) fn properties(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -30,7 +30,7 @@ pub(super) fn properties(
     if operator.kind == OnnxOperatorKind::Transpose
         && let (Ok(order), Some(from)) = (permutation(&call), operator.read(0))
     {
-        // What is read may be there with its axes in another order.
+        // The operand may itself be an alias with permuted axes.
         let own = letters.order.get(from);
         let order = own.map_or_else(|| order.clone(), |own| compose_permutations(&order, own));
         let order = order.into_iter().filter_map(|axis| i64::try_from(axis).ok()).collect();
@@ -44,7 +44,7 @@ pub(super) fn properties(
     all.into_iter().filter_map(|(key, value)| Some((key, text(&value)?))).collect()
 }
 
-/// Its attributes and parameters, as ONNX has them.
+/// Attributes and folded parameters, in ONNX's terms.
 fn attributes(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -79,7 +79,7 @@ fn attributes(
     all
 }
 
-/// Axes by letter, where an operator takes any layout.
+/// Replaces axis numbers by letters if the operator accepts any layout.
 fn by_letter(
     all: &mut Vec<(String, OnnxValue)>,
     network: &OnnxNetwork<'_>,
@@ -108,7 +108,7 @@ fn by_letter(
     replace(all, "axes", axes.filter(|_| op != "Expand").map(OnnxValue::Word));
 }
 
-/// Gives a property another value, in its place; with `None` it goes.
+/// Replaces a property in place, or removes it with `None`.
 fn replace(all: &mut Vec<(String, OnnxValue)>, key: &str, value: Option<OnnxValue>) {
     let at = all.iter().position(|(known, _)| known == key);
     match (at, value) {
@@ -129,7 +129,7 @@ fn is_key(key: &str) -> bool {
     starts && key.chars().all(is_part) && key.len() <= 64 && !["op", "operands"].contains(&key)
 }
 
-/// The value of an attribute; none for tensors and graphs, and for lists without an element.
+/// Value of an attribute; `None` for tensors, graphs and empty lists.
 fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
     let word = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
     if let Some(value) = attribute.i {
@@ -151,7 +151,7 @@ fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
     (!words.is_empty()).then(|| OnnxValue::Word(words.join(",")))
 }
 
-/// Elements that are worked out, as a property has them.
+/// Constant elements as a property value.
 fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Option<OnnxValue> {
     match known {
         ConstantElements::Integers(values) if is_scalar => {
@@ -173,7 +173,7 @@ fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Opt
     }
 }
 
-/// As the manifest has it. A list of one number all over is that number.
+/// Value in manifest syntax. A list of equal numbers is written as one number.
 fn text(value: &OnnxValue) -> Option<String> {
     match value {
         OnnxValue::Integer(value) => Some(value.to_string()),
@@ -196,7 +196,7 @@ fn list<T: PartialEq>(values: &[T], text: impl Fn(&T) -> String) -> Option<Strin
     }
 }
 
-/// The shortest text of the number; infinite ones and those that are none are words.
+/// Shortest text that round-trips; infinities and NaN as strings.
 fn float(value: f32) -> String {
     let text = format!("{value:?}");
     if value.is_finite() { text } else { format!("\"{}\"", text.to_ascii_lowercase()) }

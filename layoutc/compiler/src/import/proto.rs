@@ -1,11 +1,10 @@
-//! The messages of an ONNX file, as far as they are read; what is not named here is skipped.
+//! Protobuf messages of an ONNX file. Fields that are not declared here are skipped.
 //!
-//! Source: onnx.proto3 of ONNX. Raw bytes of weights are not copied: they stay a part of the file's buffer.
+//! Source: onnx.proto3 of ONNX. Raw bytes of weights are not copied: they refer to the file's buffer.
 
 use prost::Message;
 use prost::bytes::Bytes;
 
-/// A file.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxModel {
     #[prost(message, optional, tag = "7")]
@@ -16,7 +15,7 @@ pub(super) struct OnnxModel {
     pub(super) functions: Vec<OnnxFunction>,
 }
 
-/// An operator of the model's own, made of others.
+/// Model-local function.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxFunction {
     #[prost(string, tag = "1")]
@@ -31,14 +30,14 @@ pub(super) struct OnnxFunction {
     pub(super) opset_import: Vec<OnnxOpset>,
     #[prost(string, tag = "10")]
     pub(super) domain: String,
-    /// Attributes that a call may leave out, with what they are then.
+    /// Attributes with default values.
     #[prost(message, repeated, tag = "11")]
     pub(super) attribute_proto: Vec<OnnxAttribute>,
     #[prost(string, tag = "13")]
     pub(super) overload: String,
 }
 
-/// A set of operators, and its version.
+/// Operator set and its version.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxOpset {
     #[prost(string, tag = "1")]
@@ -47,7 +46,6 @@ pub(super) struct OnnxOpset {
     pub(super) version: i64,
 }
 
-/// A graph.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxGraph {
     #[prost(message, repeated, tag = "1")]
@@ -64,7 +62,6 @@ pub(super) struct OnnxGraph {
     pub(super) value_info: Vec<OnnxValueInfo>,
 }
 
-/// An operator at its place.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxNode {
     #[prost(string, repeated, tag = "1")]
@@ -83,7 +80,6 @@ pub(super) struct OnnxNode {
     pub(super) overload: String,
 }
 
-/// An attribute of an operator.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxAttribute {
     #[prost(string, tag = "1")]
@@ -106,19 +102,18 @@ pub(super) struct OnnxAttribute {
     pub(super) strings: Vec<Bytes>,
     #[prost(message, repeated, tag = "11")]
     pub(super) graphs: Vec<OnnxGraph>,
-    /// Within a function: the attribute of the call that this one is.
+    /// Within a function: name of the function's attribute that this attribute refers to.
     #[prost(string, tag = "21")]
     pub(super) ref_attr_name: String,
 }
 
 impl OnnxAttribute {
-    /// The graphs that it holds.
+    /// Subgraphs.
     pub(super) fn bodies(&self) -> impl Iterator<Item = &OnnxGraph> {
         self.g.as_deref().into_iter().chain(&self.graphs)
     }
 }
 
-/// A tensor with its elements.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxTensor {
     #[prost(int64, repeated, tag = "1")]
@@ -141,7 +136,7 @@ pub(super) struct OnnxTensor {
     pub(super) uint64_data: Vec<u64>,
 }
 
-/// A tensor's name and type.
+/// Name and type of a tensor.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxValueInfo {
     #[prost(string, tag = "1")]
@@ -150,7 +145,7 @@ pub(super) struct OnnxValueInfo {
     pub(super) r#type: Option<OnnxType>,
 }
 
-/// A type: that of tensors is read, of others which kind it is.
+/// Type. Only tensor types are decoded.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxType {
     #[prost(message, optional, tag = "1")]
@@ -165,7 +160,6 @@ pub(super) struct OnnxType {
     pub(super) optional: Option<Bytes>,
 }
 
-/// Element type and shape.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxTensorType {
     #[prost(int32, tag = "1")]
@@ -174,14 +168,13 @@ pub(super) struct OnnxTensorType {
     pub(super) shape: Option<OnnxShape>,
 }
 
-/// The extents of all axes.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxShape {
     #[prost(message, repeated, tag = "1")]
     pub(super) dim: Vec<OnnxDimension>,
 }
 
-/// An extent: a number, a name, or neither.
+/// Extent: a constant, a dimension parameter, or neither.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxDimension {
     #[prost(int64, optional, tag = "1")]

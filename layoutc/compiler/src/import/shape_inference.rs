@@ -1,4 +1,4 @@
-//! The shape of every tensor of a model, operator by operator; what is known before the model runs is worked out.
+//! Shape inference and constant folding, operator by operator.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,19 +16,18 @@ use super::proto;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
-/// The most axes of a tensor: each has a letter.
+/// Maximum rank: each axis needs a letter.
 const MAX_RANK: usize = 26;
 
-/// The most elements that are known at a time, of all tensors together.
+/// Maximum number of constant elements of all tensors.
 const MAX_ALL_KNOWN: usize = 1 << 22;
 
-/// The most operators and operands that are looked at, those of graphs within others as often as these are.
+/// Maximum number of operators and operands processed; those of a subgraph count once per evaluation.
 const MAX_STEPS: usize = 8_000_000;
 
-/// A step that ends with a diagnostic.
 pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
 
-/// The network of a model.
+/// Infers the network of a model.
 pub(super) fn trace<'a>(
     model: &'a proto::OnnxModel,
     asked: &ImportOptions<'_>,
@@ -67,17 +66,17 @@ pub(super) fn trace<'a>(
     Ok(tracer.network)
 }
 
-/// The version of ONNX's own operators; 1 where a model does not say.
+/// Opset version of the standard domain; 1 if the model declares none.
 fn opset(model: &proto::OnnxModel) -> i64 {
     let own = |set: &&proto::OnnxOpset| ["", "ai.onnx"].contains(&set.domain.as_str());
     model.opset_import.iter().find(own).map_or(1, |set| set.version)
 }
 
-/// The names of a graph. One within another sees the names of that, too.
+/// Names of a graph. A subgraph also sees the names of the enclosing graphs.
 #[derive(Default)]
 pub(super) struct OnnxScope<'a> {
     by_name: BTreeMap<&'a str, usize>,
-    /// What is no tensor here, with the reason.
+    /// Names without a supported tensor type, with the reason.
     untyped: BTreeMap<&'a str, String>,
 }
 
@@ -86,9 +85,9 @@ pub(super) struct ShapeInference<'a> {
     pub(super) declared: BTreeMap<&'a str, ShapedTensor>,
     outputs: BTreeSet<&'a str>,
     pub(super) scopes: Vec<OnnxScope<'a>>,
-    /// How many elements are known.
+    /// Number of constant elements.
     pub(super) known: usize,
-    /// How many operators and operands were looked at.
+    /// Number of processed operators and operands.
     steps: usize,
     pub(super) network: OnnxNetwork<'a>,
 }
@@ -115,7 +114,7 @@ impl<'a> ShapeInference<'a> {
         Ok(position)
     }
 
-    /// Gives a tensor a name in the innermost graph.
+    /// Names a tensor in the innermost graph.
     pub(super) fn call(&mut self, name: &'a str, position: usize) -> InferResult<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if !name.is_empty() && scope.by_name.insert(name, position).is_some() {
@@ -129,7 +128,7 @@ impl<'a> ShapeInference<'a> {
         self.opset
     }
 
-    /// Keeps why a name stands for no tensor here.
+    /// Records the reason why a name has no supported type.
     fn refuse(&mut self, name: &'a str, reason: String) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.untyped.insert(name, reason);
@@ -164,7 +163,7 @@ impl<'a> ShapeInference<'a> {
     ) -> Result<(), ImportError> {
         let mut open = Vec::new();
         for input in &graph.input {
-            // Until version 4 of the format constants are inputs too.
+            // Before IR version 4 constants are listed as inputs too.
             if self.scopes.iter().any(|scope| scope.by_name.contains_key(input.name.as_str())) {
                 continue;
             }
@@ -237,7 +236,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// The operands of an operator; `None` for one that is left out.
+    /// Operands of an operator; `None` for an omitted one.
     pub(super) fn operands(&self, node: &proto::OnnxNode) -> InferResult<Vec<Option<usize>>> {
         node.input.iter().map(|name| self.operand(node, name)).collect()
     }
@@ -260,7 +259,7 @@ impl<'a> ShapeInference<'a> {
         Err(Box::new(found.note(place(node))))
     }
 
-    /// The tensor that a name stands for in the innermost graph, or in one around it.
+    /// Tensor of a name in the innermost or an enclosing graph.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.scopes.iter().rev().find_map(|scope| scope.by_name.get(name).copied())
     }
@@ -269,7 +268,7 @@ impl<'a> ShapeInference<'a> {
         self.network.tensors.get(position).map(|tensor| &tensor.shaped)
     }
 
-    /// The shapes of an operator's results: by its own rules, else as the model says.
+    /// Shapes of an operator's results, inferred or else as declared by the model.
     fn results(
         &self,
         node: &proto::OnnxNode,
@@ -282,7 +281,7 @@ impl<'a> ShapeInference<'a> {
         self.or_declared(node, infer(&call))
     }
 
-    /// The results of an operator where they were found, else those that the model says.
+    /// The inferred results, or else those declared by the model.
     pub(super) fn or_declared(
         &self,
         node: &proto::OnnxNode,
@@ -338,7 +337,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// The tensor that a graph gives.
+    /// Tensor of an output.
     pub(super) fn output(&self, output: &proto::OnnxValueInfo) -> InferResult<usize> {
         self.position(&output.name).ok_or_else(|| {
             let name = shown(&output.name);
@@ -358,18 +357,18 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// How many results are asked for, those left out between others included.
+/// Number of requested results, including omitted ones between others.
 pub(super) fn outputs(node: &proto::OnnxNode) -> usize {
     node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |k| k + 1)
 }
 
-/// Elements of a type that there is none of here; `what`: `` `x` has ``.
+/// Error for an unsupported element type; `what`: `` `x` has ``.
 fn untyped(what: &str, elements: &str) -> Diagnostic {
     let found = Diagnostic::without_span(Code::ImportUnsupported, format!("{what} {elements}"));
     found.note("there is no such element type here")
 }
 
-/// ``in `conv1` (Conv), which gives `y` ``
+/// ``in `conv1`, the `Conv` that gives `y` ``
 pub(super) fn place(node: &proto::OnnxNode) -> String {
     let op = shown(&node.op_type);
     let gives = node.output.first().map(|name| shown(name)).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! Operators that run graphs of their own: `If`, `Loop`, `Scan` and others.
+//! Operators with subgraphs: `If`, `Loop`, `Scan` and others.
 //!
-//! Where it is known which branch an `If` takes, its operators stand in place of it. All others stay one operator: what the
-//! graph reads of those around it are operands, and its own operators are looked at for the shapes of the results alone.
+//! An `If` with a constant condition is replaced by the operators of its branch. All others remain one operator, with
+//! the outer tensors that the subgraph reads as operands; its operators are only evaluated for the shapes of the
+//! results.
 
 use std::collections::BTreeSet;
 
@@ -15,16 +16,16 @@ use super::proto;
 use super::shape_inference::{InferResult, OnnxScope, ShapeInference, outputs};
 use crate::codes::Code;
 
-/// What a graph within an operator gives, and which tensors around it it reads.
+/// Results of a subgraph, and the outer tensors that it reads.
 pub(super) struct SubgraphSummary {
     pub(super) results: Vec<ShapedTensor>,
     pub(super) read: Vec<usize>,
-    /// For each result the operand that it is, where it is one.
+    /// For each result the operand that is passed through, if any.
     pub(super) same: Vec<Option<usize>>,
 }
 
 impl<'a> ShapeInference<'a> {
-    /// An operator with graphs.
+    /// Adds an operator with subgraphs.
     pub(super) fn with_bodies(&mut self, node: &'a proto::OnnxNode) -> InferResult<()> {
         let inputs = self.operands(node)?;
         let graph = |name: &str| {
@@ -57,7 +58,7 @@ impl<'a> ShapeInference<'a> {
         infer(&OnnxCall { node, opset: self.opset(), inputs, outputs: outputs(node) })
     }
 
-    /// The tensors around it that the graphs of an operator name.
+    /// Outer tensors named in the subgraphs of an operator.
     fn free_names(&self, node: &proto::OnnxNode) -> Vec<usize> {
         let mut read = Vec::new();
         let mut rest: Vec<&proto::OnnxGraph> =
@@ -72,7 +73,7 @@ impl<'a> ShapeInference<'a> {
         read
     }
 
-    /// An operator as one, whatever its graphs do.
+    /// Adds an operator as a unit, with its subgraphs' outer tensors as operands.
     fn opaque(
         &mut self,
         node: &'a proto::OnnxNode,
@@ -115,7 +116,7 @@ impl<'a> ShapeInference<'a> {
         let (found, read) = match (yes, no) {
             (Err(fault), Err(_)) => return Err(fault),
             (Ok(body), Err(fault)) | (Err(fault), Ok(body)) => match fault.code {
-                // A branch that does not go with the shapes is not the one that is taken.
+                // A branch with mismatched shapes is never taken.
                 Code::ImportOperands => (Ok(body.results), body.read),
                 Code::ImportShape => {
                     let message = format!("in one of the branches {}", fault.message);
@@ -132,7 +133,7 @@ impl<'a> ShapeInference<'a> {
         self.opaque(node, inputs, &read, results)
     }
 
-    /// The operators of the branch that is taken stand in place of the `If`.
+    /// Adds the operators of the taken branch in place of the `If`.
     fn inline_branch(
         &mut self,
         node: &'a proto::OnnxNode,
@@ -146,7 +147,7 @@ impl<'a> ShapeInference<'a> {
         self.scopes.pop();
         for (name, position) in node.output.iter().zip(given) {
             self.call(name, position)?;
-            // A result has the name that those around know.
+            // The result takes the name used in the enclosing graph.
             if let Some(tensor) = self.network.tensors.get_mut(position)
                 && position >= before
                 && !name.is_empty()
@@ -158,7 +159,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// The constants and operators of a graph.
+    /// Adds the constants and operators of a graph.
     fn own(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
         let asked = super::ImportOptions::default();
         self.declared.extend(super::extents::declared(graph, &asked));
@@ -166,7 +167,7 @@ impl<'a> ShapeInference<'a> {
         graph.node.iter().try_for_each(|node| self.operator(node))
     }
 
-    /// Looks at a graph with operands of some shapes, and leaves nothing of it.
+    /// Evaluates a graph for the given operand shapes, then discards its tensors and operators.
     pub(super) fn body(
         &mut self,
         graph: &'a proto::OnnxGraph,
@@ -208,7 +209,7 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// The results of both branches, where these have one shape and element type.
+/// Results of both branches if their shapes and element types are equal.
 fn merge_branches(yes: Vec<ShapedTensor>, no: &[ShapedTensor]) -> ShapeResult<Vec<ShapedTensor>> {
     let is_alike =
         |(a, b): &(&ShapedTensor, &ShapedTensor)| a.dtype == b.dtype && a.shape == b.shape;

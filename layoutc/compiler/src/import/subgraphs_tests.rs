@@ -1,4 +1,4 @@
-//! Graphs within operators, and functions.
+//! Tests of subgraphs and functions.
 
 use super::proto;
 use super::tests::{along, constant, imported, ints, model, node, refused, with_constants};
@@ -8,7 +8,7 @@ fn result(name: &str) -> proto::OnnxValueInfo {
     proto::OnnxValueInfo { name: name.to_owned(), r#type: None }
 }
 
-/// A graph that takes some tensors and gives others.
+/// Graph with named inputs and outputs.
 fn graph(inputs: &[&str], nodes: Vec<proto::OnnxNode>, outputs: &[&str]) -> proto::OnnxGraph {
     proto::OnnxGraph {
         node: nodes,
@@ -31,7 +31,7 @@ fn integer(name: &str, value: i64) -> proto::OnnxAttribute {
     proto::OnnxAttribute { name, i: Some(value), ..proto::OnnxAttribute::default() }
 }
 
-/// `If` between a transposition of `x` and `x` itself, or what is given.
+/// `If` with the given branches.
 fn branches(condition: &str, yes: proto::OnnxNode, no: proto::OnnxNode) -> proto::OnnxNode {
     let bodies = vec![
         ("then_branch", graph(&[], vec![yes], &["inner"])),
@@ -70,20 +70,20 @@ fn a_branch_that_is_not_known_is_a_part_of_one_operator() {
     nodes.push(branches("c", node("Relu", &["x"], &["inner"]), node("Neg", &["x"], &["inner"])));
     let found = imported(&model(nodes)).unwrap();
     assert!(found.text.contains("op=If {\n        in c x\n"), "{}", found.text);
-    // Of two shapes neither is right always.
+    // Branches with different shapes have no common shape.
     let mut nodes = cast(compare());
     nodes.push(branches("c", node("Relu", &["x"], &["inner"]), node("Shape", &["x"], &["inner"])));
     let (code, message) = refused(&model(nodes));
     assert_eq!(code, Code::ImportShape);
     assert!(message.contains("`If`"), "{message}");
-    // A branch that cannot run is not the one that does.
+    // A branch with mismatched shapes is never taken.
     let mut nodes = cast(compare());
     let no = node("MatMul", &["x", "x"], &["inner"]);
     nodes.push(branches("c", node("Relu", &["x"], &["inner"]), no));
     assert!(imported(&model(nodes)).unwrap().text.contains("out y dtype=f32"));
 }
 
-/// A loop that counts from 0: `limit` turns, each of which gives `x`.
+/// Loop that counts from 0 to a limit, with `x` as scan output of each iteration.
 fn counted(condition: &str) -> Vec<proto::OnnxNode> {
     let body = vec![
         node("Add", &["count", "one"], &["next"]),
@@ -107,7 +107,7 @@ fn the_turns_of_a_loop_are_counted() {
     let result = "out y dtype=f32 { shape { N 7; C 2; D 3; H 4; W 5 } }";
     assert!(found.text.contains("op=Loop"), "{}", found.text);
     assert!(found.text.contains("N 7;") || found.text.contains(result), "{}", found.text);
-    // A limit that is not known, and one that is never reached.
+    // An unknown limit, and one that is never reached.
     let mut nodes = vec![node("ReduceMax", &["x"], &["most"]), node("Cast", &["most"], &["data"])];
     nodes[0].attribute.push(integer("keepdims", 0));
     nodes[1].attribute.push(integer("to", 7));
@@ -132,7 +132,7 @@ fn what_a_loop_carries_keeps_its_shape() {
         let looped = with(looped, vec![("body", body.clone())]);
         with_constants(model(vec![looped]), vec![constant("turns", &[count])])
     };
-    // With turns that are counted it may grow: 2 becomes 16.
+    // A constant trip count allows a growing shape: 2 becomes 16.
     let found = imported(&turns(3)).unwrap();
     assert!(found.text.contains("out y dtype=f32 { shape { N 16; C 3; H 4; W 5 } }"));
     let mut open = turns(3);
@@ -182,7 +182,7 @@ fn functions_that_never_end_or_grow_too_large_are_refused() {
     file.functions = vec![function("F", vec![call("F", "a", "b")])];
     let (code, message) = refused(&file);
     assert_eq!(code, Code::LimitGraph, "{message}");
-    // Each calls the next one twice.
+    // Each function calls the next one twice.
     let pair = |k: usize| {
         let next = format!("F{}", k + 1);
         function(&format!("F{k}"), vec![call(&next, "a", "i"), call(&next, "i", "b")])

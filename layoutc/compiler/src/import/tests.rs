@@ -50,7 +50,7 @@ pub(super) fn constant(name: &str, values: &[i64]) -> proto::OnnxTensor {
     }
 }
 
-/// `x` [2, 3, 4, 5] through some nodes to `y`.
+/// Model with the input `x` [2, 3, 4, 5], the given nodes and the output `y`.
 pub(super) fn model(nodes: Vec<proto::OnnxNode>) -> proto::OnnxModel {
     let graph = proto::OnnxGraph {
         node: nodes,
@@ -79,7 +79,7 @@ pub(super) fn imported(model: &proto::OnnxModel) -> Result<ImportedGraph, Import
     import(model.encode_to_vec().into(), &asked(), &|name| name == "int")
 }
 
-/// What `y` is declared as.
+/// Declaration of `y` in the manifest.
 fn result(nodes: Vec<proto::OnnxNode>, constants: Vec<proto::OnnxTensor>) -> String {
     let text = imported(&with_constants(model(nodes), constants)).unwrap().text;
     let line = text.lines().find(|line| line.trim_start().starts_with("out y "));
@@ -152,7 +152,7 @@ fn a_transposition_is_a_change_of_layout() {
     let input = "input x dtype=f32 layout=NHWC { shape { N 2; H 3; W 4; C 5 } }";
     assert!(found.text.contains(input), "{}", found.text);
     assert!(found.text.contains("output y layout=NHWC"), "{}", found.text);
-    // What is its own transpose has two letters for one axis: the transposition stays.
+    // A tensor added to its own transpose needs two letters for one axis, so the transposition remains.
     let nodes = vec![
         turn("x", "a", &[1, 0, 2, 3]),
         turn("a", "b", &[1, 0, 2, 3]),
@@ -191,7 +191,7 @@ fn turn(from: &str, to: &str, perm: &[i64]) -> proto::OnnxNode {
     proto::OnnxNode { attribute, ..node("Transpose", &[from], &[to]) }
 }
 
-/// `x` [2, 3, 4] through some nodes to outputs.
+/// Model with the input `x` [2, 3, 4], the given nodes and outputs.
 fn of_three(nodes: Vec<proto::OnnxNode>, outputs: &[&str]) -> proto::OnnxModel {
     let mut model = model(nodes);
     let graph = model.graph.as_mut().unwrap();
@@ -203,27 +203,27 @@ fn of_three(nodes: Vec<proto::OnnxNode>, outputs: &[&str]) -> proto::OnnxModel {
 
 #[test]
 fn a_kept_transposition_of_what_is_transposed_has_the_order_of_both() {
-    // The first is `x` in another layout; the second gives an output beside the input `x`.
+    // The first transposition is `x` in another layout; the second produces an output next to the input `x`.
     let nodes = vec![turn("x", "a", &[1, 2, 0]), turn("a", "y", &[1, 2, 0])];
     let text = imported(&of_three(nodes, &["y"])).unwrap().text;
     let wanted = "op=Transpose perm=\"2,0,1\" {\n        in x\n        out y dtype=f32 { shape { N 4; C 2; W 3 } }";
     assert!(text.contains(wanted), "{text}");
-    // Behind an operator the first result is no input: all are one tensor, given in the order of the last.
+    // After an operator the first result is not an input: all are one tensor, in the axis order of the last.
     let nodes =
         vec![node("Relu", &["x"], &["r"]), turn("r", "a", &[1, 2, 0]), turn("a", "y", &[1, 2, 0])];
     let found = imported(&of_three(nodes.clone(), &["y"])).unwrap();
     assert_eq!((found.nodes, found.transposes), (1, 2), "{}", found.text);
     assert!(found.text.contains("out y dtype=f32 { shape { N 2; C 3; W 4 } }"), "{}", found.text);
     assert!(found.text.contains("output y layout=WNC\n"), "{}", found.text);
-    // Where that is an output too, the second stays.
+    // If the first result is an output too, the second transposition remains.
     let text = imported(&of_three(nodes, &["r", "y"])).unwrap().text;
     assert!(text.contains("op=Transpose perm=\"2,0,1\" {\n        in r\n"), "{text}");
-    // Two that cancel, of which the result is wanted by its own name.
+    // Two transpositions that cancel, with a result under its own name.
     let nodes = vec![turn("x", "a", &[1, 2, 0]), turn("a", "y", &[2, 0, 1])];
     let text = imported(&of_three(nodes, &["y"])).unwrap().text;
     let wanted = "op=Transpose perm=\"0,1,2\" {\n        in x\n        out y dtype=f32 { shape { N 2; C 3; W 4 } }";
     assert!(text.contains(wanted), "{text}");
-    // A branch beside it.
+    // With another reader of the intermediate.
     let nodes =
         vec![turn("x", "a", &[0, 2, 1]), node("Relu", &["a"], &["r"]), turn("a", "y", &[0, 2, 1])];
     let text = imported(&of_three(nodes, &["y", "r"])).unwrap().text;
@@ -268,7 +268,7 @@ fn attributes_at_their_default_are_properties_as_the_version_has_them() {
     assert_eq!(line(17, upper), same);
     let softmax = node("Softmax", &["x"], &["y"]);
     assert_eq!(line(13, softmax.clone()), "Softmax axis=W");
-    // Before, all axes from this one on were one.
+    // Before opset 13, all axes from this one on were one.
     assert_eq!(line(11, softmax), "Softmax axes=\"C,H,W\"");
     let sum = node("ReduceSum", &["x", "axes"], &["y"]);
     assert_eq!(line(13, sum), "ReduceSum axes=\"C,W\" keepdims=1 noop_with_empty_axes=0");
@@ -278,7 +278,7 @@ fn attributes_at_their_default_are_properties_as_the_version_has_them() {
     assert_eq!(line(6, node("Clip", &["x"], &["y"])), "Clip max=3.4028235e38 min=-3.4028235e38");
     let elu = node("Elu", &["x"], &["y"]);
     assert_eq!(line(17, elu), "Elu alpha=1.0");
-    // An operand that is left out before another one: the places of those that are there.
+    // Slots of the operands, if one is omitted before another.
     let clip = node("Clip", &["x", "", "z"], &["y"]);
     let mut scalar = model(vec![node("ReduceMax", &["x"], &["z"]), clip]);
     let graph = scalar.graph.as_mut().unwrap();
@@ -291,7 +291,7 @@ fn attributes_at_their_default_are_properties_as_the_version_has_them() {
 
 #[test]
 fn a_constant_that_is_read_along_several_axes_has_letters_for_each() {
-    // Of [3, 3, 4, 5]: what is added to `x`, and to its transpose.
+    // A constant of shape [3, 3, 4, 5], added to `x` and multiplied with its transpose.
     let mut square = model(vec![
         node("Add", &["x", "w"], &["a"]),
         turn("x", "t", &[1, 0, 2, 3]),
@@ -376,8 +376,7 @@ fn the_map_has_the_names_of_the_model_and_what_is_worked_out() {
     }
 }
 
-/// Every operator that is said to see elements alone, or to be told axes by letter, is so in the profile, and no other;
-/// layouts by the number of axes are the same.
+/// The elementwise operators, those with axes by letter, and the default layouts by rank are the same in the profile.
 #[test]
 fn the_profile_says_the_same() {
     let profile = include_str!("../check/graph/profiles/onnx.kdl");
@@ -527,7 +526,7 @@ fn no_damage_to_a_file_does_any_harm() {
 
 #[test]
 fn a_file_of_very_many_parts_is_refused_before_it_is_decoded() {
-    // A graph of empty nodes: two bytes each.
+    // A graph of empty nodes, two bytes each.
     let graph = [0x0a, 0x00].repeat(super::MAX_PARTS + 1);
     let mut file = vec![0x3a];
     prost::encoding::encode_varint(graph.len().try_into().unwrap(), &mut file);

@@ -1,4 +1,4 @@
-//! The network as a manifest.
+//! Printing of a network as a manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use super::properties::properties;
 use super::{ImportOptions, ImportedGraph};
 use crate::dtype::Dtype;
 
-/// What a layout is called that has no letter, or too many.
+/// Name of the row-major layout, for tensors without letters or with too many.
 const ROW_MAJOR: &str = "row-major";
 
-/// The manifest of a network.
+/// Prints the manifest of a network.
 pub(super) fn write(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -51,7 +51,7 @@ pub(super) fn write(
     }
 }
 
-/// For each tensor those that it is, too.
+/// Aliases of each tensor other than itself.
 fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     let mut aliases: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, root) in letters.same.iter().enumerate().filter(|(k, root)| k != *root) {
@@ -60,7 +60,7 @@ fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     aliases
 }
 
-/// The names of tensors. One that is several by transposition has the name that the model's user knows.
+/// Names of tensors. A tensor with aliases has the name of the model's input or output, if one of them is.
 fn tensor_names(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -79,7 +79,7 @@ fn tensor_names(
     let mut names = ManifestNamer::new(is_reserved, 't', "tensor");
     let mut all = vec![String::new(); own.len()];
     let is_root = |k: &usize| letters.same.get(*k) == Some(k);
-    // What the user knows comes first, so that it keeps its name.
+    // Inputs and outputs come first, so that they keep their names.
     let known = network.inputs.iter().chain(&network.outputs).copied();
     let known = known.map(|k| letters.same.get(k).copied().unwrap_or(k));
     for k in known.chain(0..own.len()).filter(is_root) {
@@ -97,11 +97,11 @@ struct ManifestWriter<'a> {
     letters: &'a LetterAssignment,
     names: Vec<String>,
     nodes: ManifestNamer<'a>,
-    /// The tensors that each one is with its axes in another order.
+    /// Transposed aliases of each tensor.
     aliases: BTreeMap<usize, Vec<usize>>,
-    /// The names that were given to operators.
+    /// Names of the operators.
     node_names: Vec<String>,
-    /// The tensors that were written.
+    /// Tensors printed so far.
     written: BTreeSet<usize>,
     text: String,
 }
@@ -203,7 +203,7 @@ impl ManifestWriter<'_> {
         self.text.push_str("    }\n");
     }
 
-    /// Whether the profile says what an operator accepts.
+    /// True if the profile implies the layouts that an operator accepts.
     fn is_usual(&self, k: usize, operator: &NetworkOperator<'_>) -> bool {
         let is_default = |tensor: usize| {
             let letters = self.letters.of.get(tensor).map_or("", String::as_str);
@@ -225,7 +225,7 @@ impl ManifestWriter<'_> {
         self.names.get(root).map_or("", String::as_str)
     }
 
-    /// The model's own names of a tensor, where they are others: `"conv1:0"; as NHWC "transpose"`.
+    /// The model's names of a tensor, if they differ: `"conv1:0"; as NHWC "transpose"`.
     fn model_names(&self, tensor: usize, name: &str) -> Option<String> {
         let mut notes = Vec::new();
         let aliases = self.aliases.get(&tensor).into_iter().flatten();
@@ -240,7 +240,7 @@ impl ManifestWriter<'_> {
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 
-    /// Row-major, as ONNX has it.
+    /// Row-major layout, as letters if possible.
     fn layout(&self, tensor: usize) -> String {
         let letters = self.letters.of.get(tensor).cloned().unwrap_or_default();
         if (1..=MAX_LETTERS).contains(&letters.len()) { letters } else { ROW_MAJOR.to_owned() }

@@ -1,9 +1,9 @@
-//! Attention, and what goes with it.
+//! Attention operators.
 
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Heads and their axes, however the operands have them.
+/// Attention operand with separate heads.
 struct AttentionShape {
     batch: u64,
     count: u64,
@@ -11,7 +11,8 @@ struct AttentionShape {
     size: u64,
 }
 
-/// Operand `k` as `[batch, heads, steps, size]`, or as `[batch, steps, heads * size]` with as many heads as an attribute says.
+/// Operand `k` given as `[batch, heads, steps, size]`, or as `[batch, steps, heads * size]` with `heads` in an
+/// attribute.
 fn heads(call: &OnnxCall<'_>, k: usize, attribute: &str) -> ShapeResult<AttentionShape> {
     match call.shape(k)? {
         [batch, heads, steps, size] => {
@@ -28,7 +29,7 @@ fn heads(call: &OnnxCall<'_>, k: usize, attribute: &str) -> ShapeResult<Attentio
     }
 }
 
-/// The result, the keys and the values with those of the past, and the scores.
+/// Results: output, keys and values including the past ones, scores.
 pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (query, key) = (heads(call, 0, "q_num_heads")?, heads(call, 1, "kv_num_heads")?);
     let value = heads(call, 2, "kv_num_heads")?;
@@ -61,7 +62,7 @@ pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     ])
 }
 
-/// The result and the state: `[batch, heads, key, value]`.
+/// Results: output, and the state `[batch, heads, key, value]`.
 pub(super) fn linear_attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (query, key) = (heads(call, 0, "q_num_heads")?, heads(call, 1, "kv_num_heads")?);
     let value = heads(call, 2, "kv_num_heads")?;
@@ -74,7 +75,7 @@ pub(super) fn linear_attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTen
     ])
 }
 
-/// The result, and the last elements of each channel, one fewer than the filter has.
+/// Results: output, and the last `kernel - 1` elements of each channel.
 pub(super) fn causal_conv(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
     let kept = filter.get(2).and_then(|size| size.checked_sub(1));

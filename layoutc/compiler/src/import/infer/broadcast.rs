@@ -1,11 +1,11 @@
-//! Element-wise operators: the shapes of operands are broadcast.
+//! Elementwise operators, which broadcast their operands.
 
 use super::cast;
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// Operators that keep the shape of their first operand and are not element-wise.
+/// Operators that preserve the shape of their first operand but are not elementwise.
 const KEEPING: &[&str] = &[
     "CumProd",
     "CumSum",
@@ -28,10 +28,10 @@ const KEEPING: &[&str] = &[
     "Trilu",
 ];
 
-/// The results of an operator that keeps the shape of an operand, or broadcasts several.
+/// Results of an operator that preserves the shape of an operand, or broadcasts several.
 pub(super) fn elementwise(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Vec<ShapedTensor>> {
     if cast::is_broadcast(op) && call.opset < 7 && call.integer("broadcast") == Some(1) {
-        // The second operand lies along axes of the first from `axis` on.
+        // The second operand is aligned with axes of the first from `axis` on.
         return Ok(vec![ShapedTensor::new(cast::result(call, op)?, call.shape(0)?.to_vec())]);
     }
     if cast::is_broadcast(op) {
@@ -67,7 +67,7 @@ pub(super) fn elementwise(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Vec<Shap
     Ok(results)
 }
 
-/// The shape that both are broadcast to.
+/// Common shape of a broadcast.
 pub(super) fn broadcast_shapes(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let rank = a.len().max(b.len());
     let at = |shape: &[u64], k: usize| {

@@ -1,11 +1,12 @@
-//! Operators that see elements alone, by what they make of element types.
+//! Element types of elementwise operators.
 
 use super::quantized;
 use crate::dtype::Scalar;
 use crate::import::call::OnnxCall;
 use crate::import::error::{ShapeResult, mismatch};
 
-/// One operand with data: the result has its shape. What stands besides are scalars, or one number for each channel.
+/// Operators with one data operand, whose shape the result has. Other operands are scalars or have one value per
+/// channel.
 const UNARY: &[&str] = &[
     "Abs",
     "Acos",
@@ -60,7 +61,7 @@ const UNARY: &[&str] = &[
     "ThresholdedRelu",
 ];
 
-/// Several operands that are broadcast.
+/// Operators that broadcast several operands.
 const BROADCAST: &[&str] = &[
     "Add",
     "And",
@@ -88,27 +89,27 @@ const BROADCAST: &[&str] = &[
     "Xor",
 ];
 
-/// Whether an operator gives one operand's shape.
+/// True if the result has the shape of the single data operand.
 pub(super) fn is_unary(op: &str) -> bool {
     UNARY.contains(&op)
 }
 
-/// Whether an operator broadcasts its operands.
+/// True if the operator broadcasts its operands.
 pub(in crate::import) fn is_broadcast(op: &str) -> bool {
     BROADCAST.contains(&op)
 }
 
-/// Whether all that an operator reads and writes has one layout, whichever: `elementwise` in the profile.
+/// True if all operands and results have the same layout, whichever: `elementwise` in the profile.
 pub(in crate::import) fn is_elementwise(op: &str) -> bool {
     elementwise().any(|own| own == op)
 }
 
-/// The names of those operators.
+/// Names of the elementwise operators.
 pub(in crate::import) fn elementwise() -> impl Iterator<Item = &'static str> {
     [UNARY, BROADCAST].into_iter().flatten().copied()
 }
 
-/// The element type of the first result of an element-wise operator.
+/// Element type of the first result of an elementwise operator.
 pub(super) fn result(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Scalar> {
     let own = call.input(0)?.dtype;
     Ok(match op {

@@ -1,4 +1,4 @@
-//! `Einsum`: a product whose axes have letters.
+//! `Einsum`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::broadcast::broadcast_shapes;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch, shown};
 
-/// The letters of one operand or of the result: those before an ellipsis and those behind it, or all of them.
+/// Letters of an operand or of the result, before and after an ellipsis.
 struct EinsumTerm {
     before: Vec<char>,
     behind: Option<Vec<char>>,
@@ -30,11 +30,11 @@ impl EinsumTerm {
     }
 }
 
-/// The extents of letters, and those that an ellipsis stands for.
+/// Extents of the letters and of the ellipsis.
 #[derive(Default)]
 struct LetterExtents {
     of: BTreeMap<char, u64>,
-    /// How often each letter stands in the operands.
+    /// Number of occurrences of each letter in the operands.
     counts: BTreeMap<char, usize>,
     outer: Vec<u64>,
 }
@@ -88,7 +88,7 @@ pub(super) fn einsum(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     }
     let result = match result {
         Some(result) => EinsumTerm::parse(result).ok_or_else(unread)?,
-        // Letters that stand once, in the order of the alphabet, behind what an ellipsis stands for.
+        // Implicit result: the ellipsis, then the letters that occur once, in alphabetical order.
         None => {
             let once = extents.counts.iter().filter(|(_, count)| **count == 1);
             EinsumTerm {

@@ -1,11 +1,11 @@
-//! Operators that make tensors of shapes and numbers alone.
+//! Operators that generate tensors from shapes and scalars.
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, count, extent, signed};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, float, rounded, scalar, values, whole};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// The extents of an operand, from `start` to `end`.
+/// `Shape`: extents of the operand from `start` to `end`.
 pub(super) fn shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
     let rank = i64::try_from(shape.len()).unwrap_or(i64::MAX);
@@ -81,13 +81,13 @@ pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor
     Ok(ShapedTensor { dtype, shape, known })
 }
 
-/// That there is an operand, which is a tensor; `false` where none is.
+/// `OptionalHasElement`: true if the operand is present.
 pub(super) fn truth(call: &OnnxCall<'_>) -> ShapedTensor {
     let known = Some(ConstantElements::Integers(vec![i64::from(call.optional(0).is_some())]));
     ShapedTensor { dtype: Scalar::Bool, shape: Vec::new(), known }
 }
 
-/// Ones on a diagonal, of the shape of the operand.
+/// `EyeLike`: ones on a diagonal, with the shape of the operand.
 pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     if input.shape.len() != 2 {
@@ -96,20 +96,20 @@ pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
 }
 
-/// Random numbers of the shape that an attribute says.
+/// Random numbers with the shape in an attribute.
 pub(super) fn random(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.integers("shape").unwrap_or_default().iter().copied().map(extent);
     let dtype = call.dtype("dtype")?.unwrap_or(Scalar::F32);
     Ok(ShapedTensor::new(dtype, shape.collect::<ShapeResult<_>>()?))
 }
 
-/// Random numbers of the shape of the operand.
+/// Random numbers with the shape of the operand.
 pub(super) fn random_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
 }
 
-/// Numbers from a start to a limit that is not reached: `ceil((limit - start) / step)` of them.
+/// `Range`: `ceil((limit - start) / step)` numbers from `start`, excluding `limit`.
 pub(super) fn range(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let dtype = call.input(0)?.dtype;
     let one = |k: usize| match call.input(k)?.known.as_ref() {

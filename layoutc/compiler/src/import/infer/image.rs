@@ -1,9 +1,9 @@
-//! Operators on images: sampled at points, put together of blocks, cut out.
+//! Image operators: sampling, `Col2Im`, regions, cropping.
 
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// A point of the grid for each element of the result.
+/// `GridSample`: one sampled element per grid point.
 pub(super) fn grid_sample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, grid) = (call.input(0)?, call.shape(1)?);
     let ([batch, channels, space @ ..], [other, points @ .., axes]) = (data.shape.as_slice(), grid)
@@ -17,7 +17,7 @@ pub(super) fn grid_sample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, [&[*batch, *channels], points].concat()))
 }
 
-/// A point for each element of an image of a size: (batch, channels, space).
+/// `AffineGrid`: one point per element of an image with the shape (batch, channels, spatial axes).
 pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let size = call.parameter("size", 1)?.unwrap_or_default();
     let size = size.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
@@ -28,7 +28,7 @@ pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(0)?.dtype, [&[*batch], space, &[axes]].concat()))
 }
 
-/// Columns of blocks as an image.
+/// `Col2Im`.
 pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let image = call.parameter("image_shape", 1)?.unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// A part of a size for each region: `size` has one number for each axis behind the channels.
+/// One region of a fixed size per entry of operand 1; `size` has one number per spatial axis.
 pub(super) fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     let (data, regions) = (call.input(0)?, call.shape(1)?);
     let ([_, channels, _, _], [count, _]) = (data.shape.as_slice(), regions) else {
@@ -56,7 +56,7 @@ pub(super) fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTe
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// Source: ONNX, `MaxUnpool`: `(extent - 1) * stride + kernel - pads`, or what is asked for.
+/// `MaxUnpool`: `(extent - 1) * stride + kernel - pads`, or the requested shape. Source: ONNX, `MaxUnpool`.
 pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     if call.optional(2).is_some() {
@@ -86,7 +86,7 @@ pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// Some axes, or all, in other sizes.
+/// `CenterCropPad`: new extents for some axes, or all.
 pub(super) fn center_crop_pad(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let rank = data.shape.len();

@@ -1,9 +1,9 @@
-//! Losses, and steps of training.
+//! Losses and optimizer steps.
 
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// A loss for each target, or one; then the logarithms of the probabilities.
+/// Results: a loss per target, or one; then the log probabilities.
 pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (scores, targets) = (call.input(0)?, call.shape(1)?);
     let [batch, _, space @ ..] = scores.shape.as_slice() else {
@@ -24,8 +24,8 @@ pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     ])
 }
 
-/// A step for tensors that are optimized. Operands: rate, count, the tensors, their gradients, then `states` of each; results:
-/// the tensors and their states.
+/// Optimizer step. Operands: rate, count, the tensors, their gradients, then `states` of each; results: the tensors and
+/// their states.
 pub(super) fn step(call: &OnnxCall<'_>, states: usize) -> ShapeResult<Vec<ShapedTensor>> {
     let own = call.inputs.get(2..).unwrap_or_default();
     let kinds = states + 2;

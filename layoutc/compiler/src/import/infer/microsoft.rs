@@ -1,4 +1,4 @@
-//! The operators of `com.microsoft`, which ONNX Runtime writes when it optimizes a model.
+//! Operators of `com.microsoft`, which ONNX Runtime generates when it optimizes a model.
 
 use super::recurrent::{WeightOrder, recurrent};
 use super::{matmul, quantized, window};
@@ -6,7 +6,7 @@ use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// The results of an operator of the domain.
+/// Results of an operator of the domain.
 pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
@@ -67,7 +67,7 @@ fn halved(input: &ShapedTensor) -> ShapedTensor {
     ShapedTensor::new(input.dtype, shape)
 }
 
-/// A product of matrices, each of them transposed where an attribute says so.
+/// Matrix product with optional transposition of each operand.
 fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let is_set = |name: &str| call.integer(name) == Some(1);
     if is_set("transBatchA") || is_set("transBatchB") {

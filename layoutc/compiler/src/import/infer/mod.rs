@@ -1,4 +1,4 @@
-//! The shapes and element types of an operator's results, from those of its operands. One file for each family.
+//! Shapes and element types of results, one file per family of operators.
 
 mod attention;
 mod broadcast;
@@ -30,10 +30,10 @@ pub(super) use cast::elementwise;
 pub(super) use cast::{is_broadcast, is_elementwise};
 pub(super) use reshape::permutation;
 
-/// The results, those left out included.
+/// Results of an operator, including omitted ones.
 ///
 /// # Errors
-/// The operator is not known, its shapes depend on what is not known yet, or its operands do not go together.
+/// The operator is unknown, its shapes depend on data that is not constant, or its operands do not match.
 pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let is_own = ["", "ai.onnx"].contains(&call.node.domain.as_str());
     let mut results = match call.node.domain.as_str() {
@@ -48,7 +48,7 @@ pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         },
         _ => return Err(ShapeError::Operator),
     };
-    // What an operator may give besides is of no use here unless it is asked for.
+    // Optional results that are not requested are dropped.
     results.truncate(call.outputs);
     if results.len() < call.outputs {
         return Err(ShapeError::Operator);
@@ -62,7 +62,7 @@ pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(results)
 }
 
-/// The results of one of ONNX's own operators.
+/// Results of an operator of the standard domain.
 fn shapes(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     match call.node.op_type.as_str() {
         "MaxPool" | "AveragePool" | "LpPool" => window::pool(call),
@@ -85,7 +85,7 @@ fn shapes(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     }
 }
 
-/// The result of an operator with one.
+/// Result of an operator with one result.
 fn single(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     match call.node.op_type.as_str() {
         "Conv" | "DeformConv" => window::conv(call),

@@ -1,14 +1,14 @@
-//! The operators of `ai.onnx.ml`.
+//! Operators of `ai.onnx.ml`.
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::elements::scalar;
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// The number of texts among ONNX's element types.
+/// ONNX's element type number of strings.
 const TEXT: i64 = 8;
 
-/// The results of an operator of the domain.
+/// Results of an operator of the domain.
 pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
@@ -68,7 +68,7 @@ fn targets(call: &OnnxCall<'_>, dtype: Scalar, name: &str) -> ShapeResult<Vec<Sh
     Ok(vec![ShapedTensor::new(dtype, vec![rows(call.shape(0)?)?, count])])
 }
 
-/// A class for each row, and a score for each row and class.
+/// Classifier results: a class per row, and a score per row and class.
 fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     let Some(labels) = call.integers(name).filter(|labels| !labels.is_empty()) else {
         return Err(ShapeError::ElementType(TEXT));
@@ -81,7 +81,7 @@ fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     ])
 }
 
-/// The element type that labels become.
+/// Element type of the labels.
 fn label(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(own) = call.attribute("values_tensor").and_then(|own| own.t.as_ref()) {
         return scalar(own.data_type).ok_or(ShapeError::ElementType(own.data_type.into()));

@@ -6,7 +6,7 @@ use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeResult, mismatch};
 
-/// The element type of what is quantized: that of the zero point, else the one asked for, else `u8`.
+/// Element type of a quantized result: that of the zero point, else the requested one, else `u8`.
 pub(super) fn quantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(zero) = call.optional(2) {
         return Ok(zero.dtype);
@@ -14,7 +14,7 @@ pub(super) fn quantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     Ok(call.dtype("output_dtype")?.unwrap_or(Scalar::U8))
 }
 
-/// The element type of what is no longer quantized: the one asked for, else that of the scale.
+/// Element type of a dequantized result: the requested one, else that of the scale.
 pub(super) fn dequantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     match call.dtype("output_dtype")? {
         Some(dtype) => Ok(dtype),
@@ -22,7 +22,7 @@ pub(super) fn dequantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     }
 }
 
-/// What is quantized, the scale, the zero point.
+/// Results: quantized tensor, scale, zero point.
 pub(super) fn dynamic(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(vec![
         ShapedTensor::new(Scalar::U8, call.shape(0)?.to_vec()),
@@ -35,7 +35,7 @@ pub(super) fn conv_integer(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(Scalar::I32, window::conv_shape(call, call.shape(0)?, call.shape(1)?)?))
 }
 
-/// Operands: (data, scale, zero, filter, scale, zero, scale of the result, its zero, bias).
+/// Operands: (data, scale, zero, filter, scale, zero, result scale, result zero, bias).
 pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = window::conv_shape(call, call.shape(0)?, call.shape(3)?)?;
     Ok(ShapedTensor::new(call.input(7)?.dtype, shape))
@@ -45,19 +45,19 @@ pub(super) fn matmul_integer(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(Scalar::I32, matmul::matmul_shape(call.shape(0)?, call.shape(1)?)?))
 }
 
-/// Operands: (a, scale, zero, b, scale, zero, scale of the result, its zero).
+/// Operands: (a, scale, zero, b, scale, zero, result scale, result zero).
 pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = matmul::matmul_shape(call.shape(0)?, call.shape(3)?)?;
     Ok(ShapedTensor::new(call.input(7)?.dtype, shape))
 }
 
-/// Operands: (a, scale, zero, b, scale, zero, scale of the result, its zero).
+/// Operands: (a, scale, zero, b, scale, zero, result scale, result zero).
 pub(super) fn broadcast(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let own = call.input(0)?;
     Ok(ShapedTensor::new(own.dtype, broadcast_shapes(&own.shape, call.shape(3)?)?))
 }
 
-/// Operands: (scale of the result, its zero, then for each part: data, scale, zero).
+/// Operands: (result scale, result zero, then for each tensor: data, scale, zero).
 pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let inputs: Vec<Option<&ShapedTensor>> =
         call.inputs.iter().skip(2).step_by(3).copied().collect();

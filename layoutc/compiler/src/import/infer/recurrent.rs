@@ -1,18 +1,18 @@
-//! Networks that go along a sequence: LSTM, GRU, RNN.
+//! Recurrent networks: LSTM, GRU, RNN.
 
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// The axes of the weights of a recurrent operator, each of them `[directions, …]`.
+/// Axis order of the weights of a recurrent operator.
 pub(super) enum WeightOrder {
-    /// Gates and units first, as ONNX has it: `[directions, gates * units, inputs]`.
+    /// `[directions, gates * units, inputs]`, as in ONNX.
     UnitsFirst,
-    /// Gates and units last: `[directions, inputs, gates * units]`.
+    /// `[directions, inputs, gates * units]`.
     UnitsLast,
 }
 
-/// What is given for each element of the sequence, and the states at its end: as many as `states`, of as many units as the
-/// weights of `gates` have for each.
+/// Results: the output of each step, then `states` final states, with the number of units that the weights of `gates`
+/// gates imply.
 pub(super) fn recurrent(
     call: &OnnxCall<'_>,
     gates: u64,

@@ -1,4 +1,4 @@
-//! Operators that leave axes out, and norms with results besides.
+//! Reductions and normalizations.
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
@@ -16,21 +16,21 @@ pub(super) fn reduce(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, reduced_shape(call, &input.shape, &axes)))
 }
 
-/// Where the largest or smallest is.
+/// `ArgMax` and `ArgMin`.
 pub(super) fn arg(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
     let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), shape.len())?;
     Ok(ShapedTensor::new(Scalar::I64, reduced_shape(call, shape, &[axis])))
 }
 
-/// The axes are 1, or gone where `keepdims` is 0.
+/// Shape with the reduced axes set to 1, or removed if `keepdims` is 0.
 fn reduced_shape(call: &OnnxCall<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
     let keeps = call.integer("keepdims") != Some(0);
     let kept = shape.iter().enumerate().filter(|(k, _)| keeps || !axes.contains(k));
     kept.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
 }
 
-/// The result, the means and the inverse deviations.
+/// Results: normalized tensor, means, inverse standard deviations.
 pub(super) fn layer_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
@@ -41,11 +41,11 @@ pub(super) fn layer_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<Shaped
     Ok(vec![ShapedTensor::new(input.dtype, input.shape.clone()), means.clone(), means])
 }
 
-/// The result, and while training means and variances of channels.
+/// Results: normalized tensor, and in training the means and variances of the channels.
 pub(super) fn batch_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let channels = input.shape.get(1).copied().unwrap_or(1);
-    // In old models each element may have its own.
+    // Old models with `spatial=0` have statistics per element.
     let is_by_channel = call.integer("spatial") != Some(0);
     for k in (1..5).filter(|_| is_by_channel) {
         if call.shape(k)? != [channels] {

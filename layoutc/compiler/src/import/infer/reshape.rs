@@ -1,4 +1,4 @@
-//! Operators that keep the elements and change the axes.
+//! Operators that preserve the elements and change the axes.
 
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, count, extent};
 use crate::import::error::{ShapeResult, listed, mismatch};
@@ -6,7 +6,7 @@ use crate::import::error::{ShapeResult, listed, mismatch};
 pub(super) fn flatten(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let (axis, rank) = (call.integer("axis").unwrap_or(1), input.shape.len());
-    // Behind the last axis is a place too.
+    // `axis == rank` is valid.
     let at =
         if i64::try_from(rank).ok() == Some(axis) { rank } else { OnnxCall::axis(axis, rank)? };
     let (rows, columns) = input.shape.split_at_checked(at).unwrap_or((&input.shape, &[]));
@@ -68,7 +68,7 @@ pub(super) fn unsqueeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, shape.collect()))
 }
 
-/// The axes that a transposition takes: axis k of the result is axis `[k]` of the operand.
+/// Permutation of a transposition: axis k of the result is axis `[k]` of the operand.
 pub(in crate::import) fn permutation(call: &OnnxCall<'_>) -> ShapeResult<Vec<usize>> {
     let rank = call.shape(0)?.len();
     let Some(axes) = call.integers("perm") else { return Ok((0..rank).rev().collect()) };

@@ -1,4 +1,4 @@
-//! Images made larger or smaller.
+//! `Resize` and `Upsample`.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::elements::{ConstantElements, rounded, whole};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// By scales or to sizes, of some axes or all: (x, scales) before version 11, then (x, roi, scales, sizes).
+/// `Resize` by scales or to sizes. Operands: (x, scales) before opset 11, then (x, roi, scales, sizes).
 pub(super) fn resize(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let axes = match call.integers("axes").filter(|axes| !axes.is_empty()) {
@@ -29,7 +29,7 @@ pub(super) fn resize(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     scaled(input, &axes, &floats(scales)?)
 }
 
-/// Scales are an operand since version 9.
+/// `Upsample`. The scales are an operand from opset 9 on, an attribute before.
 pub(super) fn upsample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let scales = match call.attribute("scales") {
@@ -49,7 +49,7 @@ fn floats(scales: &ShapedTensor) -> ShapeResult<Vec<f64>> {
     }
 }
 
-/// All axes by one scale, the least or the greatest of those that the sizes ask for; halves are rounded up.
+/// Scales all axes by the least or the greatest ratio of requested size to extent; halves are rounded up.
 fn in_ratio(
     input: &ShapedTensor,
     axes: &[usize],
@@ -60,7 +60,7 @@ fn in_ratio(
     for (axis, size) in axes.iter().zip(sizes) {
         let own = u128::from(input.shape.get(*axis).copied().unwrap_or(0).max(1));
         let size = u128::from(*size);
-        // Both are below 2^64, so that their products are below 2^128.
+        // All factors are below 2^64, so the products are below 2^128.
         if scale.is_none_or(|(a, b)| (size * b).cmp(&(a * own)) == wanted) {
             scale = Some((size, own));
         }
@@ -77,7 +77,7 @@ fn in_ratio(
 
 fn scaled(input: &ShapedTensor, axes: &[usize], scales: &[f64]) -> ShapeResult<ShapedTensor> {
     along(input, axes, scales, |size, scale| {
-        // ONNX multiplies in `f32`, where 10 times 0.7 is 7.
+        // ONNX multiplies in `f32`, where 10 * 0.7 is 7.
         let size = u32::try_from(size).map_or(f64::INFINITY, f64::from);
         let moved = rounded(size * scale, Scalar::F32).unwrap_or(f64::INFINITY).floor();
         match whole(moved).and_then(|extent| u64::try_from(extent).ok()) {

@@ -1,4 +1,4 @@
-//! Operators that select elements, and those whose results have as many elements as the data decide.
+//! Operators that select elements, and operators whose result shapes depend on data.
 
 use super::fold::non_zeros;
 use crate::dtype::Scalar;
@@ -6,7 +6,7 @@ use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, count, extent}
 use crate::import::elements::{ConstantElements, whole};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// An axis more, as long as there are classes.
+/// `OneHot`: adds an axis with the extent `depth`.
 pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let indices = call.shape(0)?;
     let depth = match call.input(1)?.known.as_ref() {
@@ -25,7 +25,7 @@ pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(2)?.dtype, shape))
 }
 
-/// The indices of what is not zero, a row for each axis.
+/// `NonZero`: shape `[rank, number of nonzero elements]`.
 pub(super) fn non_zero(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let Some(known) = &input.known else {
@@ -36,12 +36,12 @@ pub(super) fn non_zero(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(Scalar::I64, vec![rank, found]))
 }
 
-/// A result whose size the data decide.
+/// Error for a result whose size depends on data.
 pub(super) fn data_dependent(what: &str) -> ShapeResult<ShapedTensor> {
     Err(ShapeError::DataDependent(format!("{what} is known only when the model runs")))
 }
 
-/// What a condition takes of an axis, or of all elements.
+/// `Compress`: selects along an axis, or from all elements.
 pub(super) fn compress(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, condition) = (call.input(0)?, call.input(1)?);
     let Some(known) = &condition.known else {
@@ -63,7 +63,7 @@ pub(super) fn compress(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, shape))
 }
 
-/// The determinants of matrices.
+/// `Det`: determinants of a batch of matrices.
 pub(super) fn det(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     match input.shape.as_slice() {
@@ -74,7 +74,7 @@ pub(super) fn det(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     }
 }
 
-/// So many samples for each row.
+/// `Multinomial`: shape `[batch, sample_size]`.
 pub(super) fn multinomial(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let [batch, _] = call.shape(0)? else {
         return mismatch(format!("{} is no matrix", listed(call.shape(0)?)));
@@ -83,7 +83,7 @@ pub(super) fn multinomial(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(Scalar::I32), vec![*batch, samples]))
 }
 
-/// A number for each of the parts that are counted, of each row.
+/// `TfIdfVectorizer`: one value per n-gram index, for each row.
 pub(super) fn tf_idf(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let last = call.integers("ngram_indexes").unwrap_or_default().iter().max();
     let parts = extent(check_overflow(last.copied().unwrap_or(-1).checked_add(1))?)?;

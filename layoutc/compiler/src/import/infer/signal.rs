@@ -1,11 +1,11 @@
-//! Fourier transforms and windows.
+//! Fourier transforms and window functions.
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent, signed};
 use crate::import::elements::ConstantElements;
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// A whole number that an operand is, where it is there.
+/// Value of a constant integer operand; `None` if it is omitted.
 fn number(call: &OnnxCall<'_>, k: usize) -> ShapeResult<Option<i64>> {
     let Some(input) = call.optional(k) else { return Ok(None) };
     match input.known.as_ref().and_then(ConstantElements::integers) {
@@ -14,7 +14,7 @@ fn number(call: &OnnxCall<'_>, k: usize) -> ShapeResult<Option<i64>> {
     }
 }
 
-/// Of the last axis, real and imaginary parts, both are given but of a real signal.
+/// `DFT`. The last axis holds real and imaginary parts: 2, or 1 for the real result of a one-sided inverse.
 pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let axis = match call.opset {
@@ -27,7 +27,7 @@ pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let Some(slot) = shape.get_mut(axis) else { return mismatch("there is no such axis") };
     let length = match number(call, 1)? {
         Some(length) => extent(length)?,
-        // Of a half of a spectrum the whole.
+        // A one-sided inverse extends half a spectrum to the full length.
         None if is_set("onesided") && is_set("inverse") => slot.saturating_sub(1).saturating_mul(2),
         None => *slot,
     };
@@ -61,7 +61,7 @@ pub(super) fn stft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// A window of a size.
+/// Window function of a given size.
 pub(super) fn window(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let Some(size) = number(call, 0)? else { return mismatch("the size is missing") };
     let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);

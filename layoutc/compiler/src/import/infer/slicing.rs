@@ -1,4 +1,4 @@
-//! Operators that cut tensors, join them, or take elements out of them.
+//! Operators that split or concatenate tensors, or select elements.
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
@@ -29,7 +29,7 @@ pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         Some(sizes) => sizes.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?,
         None => {
             let count = check_overflow(u64::try_from(call.outputs).ok())?.max(1);
-            // All as large, the last one may be smaller.
+            // Equal parts; the last one may be smaller.
             let size = whole.div_ceil(count);
             (0..count).map(|k| size.min(whole.saturating_sub(k.saturating_mul(size)))).collect()
         }
@@ -46,7 +46,7 @@ pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(sizes.into_iter().map(part).collect())
 }
 
-/// What a slice takes of one axis: from, to, by. Counted from 0; `to` is -1 for a step below 0 that ends at the first.
+/// Range of a slice along one axis. Indices are normalized; `end` is -1 for a negative step that includes index 0.
 pub(super) struct SliceRange {
     pub(super) axis: usize,
     pub(super) start: i64,
@@ -54,7 +54,7 @@ pub(super) struct SliceRange {
     pub(super) step: i64,
 }
 
-/// The cuts of a slice.
+/// Ranges of a slice.
 pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     let shape = call.shape(0)?;
     let (Some(starts), Some(ends)) = (call.parameter("starts", 1)?, call.parameter("ends", 2)?)
@@ -129,12 +129,12 @@ pub(super) fn gather(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, shape))
 }
 
-/// An element for each index.
+/// `GatherElements`: one element per index.
 pub(super) fn gather_elements(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(0)?.dtype, call.shape(1)?.to_vec()))
 }
 
-/// The last axis of the indices says which part is taken; `batch_dims` axes go along.
+/// `GatherND`: the last axis of the indices selects a slice; `batch_dims` axes are batched.
 pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, indices) = (call.input(0)?, call.shape(1)?);
     let Some((depth, outer)) = indices.split_last() else {
@@ -150,7 +150,7 @@ pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, [outer, rest].concat()))
 }
 
-/// The largest or smallest along an axis, and where they were.
+/// `TopK`: the selected elements and their positions.
 pub(super) fn top(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;

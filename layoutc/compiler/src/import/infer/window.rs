@@ -1,33 +1,33 @@
-//! Convolutions and pools: a window that moves over the axes behind the first two.
+//! Convolutions and pools: a window that moves over the spatial axes.
 
 use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// How a window moves along one axis.
+/// Window parameters of one axis.
 struct WindowParams {
     kernel: i64,
     stride: i64,
     dilation: i64,
-    /// Elements before and after.
+    /// Padding before and after.
     pads: [i64; 2],
 }
 
 impl WindowParams {
-    /// The elements that the window spans: `(kernel - 1) * dilation + 1`.
+    /// Elements spanned by the dilated window: `(kernel - 1) * dilation + 1`.
     fn span(&self) -> ShapeResult<i64> {
         let steps = self.kernel.checked_sub(1).and_then(|steps| steps.checked_mul(self.dilation));
         check_overflow(steps.and_then(|steps| steps.checked_add(1)))
     }
 }
 
-/// The kernel is as large as the filter of operand 1, whose channels go with those of operand 0.
+/// `Conv`. The kernel shape is that of the filter, operand 1.
 pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     Ok(ShapedTensor::new(data.dtype, conv_shape(call, &data.shape, call.shape(1)?)?))
 }
 
-/// The shape of data that a filter goes over.
+/// Shape of a convolution of `data` with `filter`.
 pub(super) fn conv_shape(
     call: &OnnxCall<'_>,
     data: &[u64],
@@ -54,7 +54,7 @@ pub(super) fn conv_shape(
     Ok(shape)
 }
 
-/// Source: ONNX, `ConvTranspose`: `stride * (extent - 1) + output_padding + span - pads`.
+/// `ConvTranspose`: `stride * (extent - 1) + output_padding + span - pads`. Source: ONNX, `ConvTranspose`.
 pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
@@ -77,7 +77,7 @@ pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let is_same = call.word("auto_pad").is_some_and(|word| word.starts_with("SAME"));
     let is_valid = call.word("auto_pad") == Some("VALID");
     for (k, (size, along)) in space.iter().zip(&moves).enumerate() {
-        // Some models give batch and channels too.
+        // Some models include batch and channels in `output_shape`.
         let asked = asked.get(k + asked.len().saturating_sub(space.len()));
         if let Some(asked) = asked {
             shape.push(extent(*asked)?);
@@ -100,7 +100,7 @@ pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// A pool, and for `MaxPool` where each maximum was.
+/// Pools; `MaxPool` also returns the positions of the maxima.
 pub(super) fn pool(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let data = call.input(0)?;
     let [batch, channels, space @ ..] = data.shape.as_slice() else {
@@ -135,7 +135,7 @@ fn group(call: &OnnxCall<'_>) -> ShapeResult<u64> {
     }
 }
 
-/// How the window moves along each axis; `filter`: the kernel where none is given.
+/// Window parameters of each axis; `filter` is the kernel shape if the attribute is missing.
 fn moves(
     call: &OnnxCall<'_>,
     rank: usize,
@@ -167,7 +167,7 @@ fn moves(
     Ok(moves)
 }
 
-/// How often the window fits: `(extent + pads - span) / stride + 1`, rounded up where `ceil` is 1.
+/// Number of window positions: `(extent + pads - span) / stride + 1`, rounded up if `ceil` is 1.
 fn window_count(
     call: &OnnxCall<'_>,
     size: u64,
@@ -189,7 +189,7 @@ fn window_count(
     }
     let rest = check_overflow(rest.checked_add(ceil * (along.stride - 1)))?;
     let mut count = rest / along.stride + 1;
-    // A window that would begin behind the last element is none.
+    // A window that would start after the last element does not count.
     let start = (count - 1).checked_mul(along.stride);
     if ceil == 1 && check_overflow(start)? >= check_overflow(size.checked_add(pads[0]))? {
         count -= 1;

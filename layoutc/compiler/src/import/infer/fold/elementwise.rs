@@ -1,4 +1,4 @@
-//! Arithmetic on known elements, operands broadcast to the shape of the result.
+//! Constant folding of elementwise operators, with broadcasting.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,10 @@ use crate::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, float, whole};
 
-/// The most operands whose elements are taken together.
+/// Maximum number of operands.
 const MAX_OPERANDS: usize = 64;
 
-/// The elements of an element-wise operator's result. `None`: it is no such operator, or a number has no exact value here.
+/// Elements of an elementwise operator's result. `None` for other operators, or if a value is not exact.
 pub(super) fn elementwise(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -58,7 +58,7 @@ pub(super) fn elementwise(
     }
 }
 
-/// The elements of `And` and `Or` where one operand decides alone: all false, or all true.
+/// Elements of `And` and `Or` if one constant operand determines the result: all false, or all true.
 pub(super) fn decided(call: &OnnxCall<'_>, result: &ShapedTensor) -> Option<ConstantElements> {
     let deciding = match call.node.op_type.as_str() {
         "And" => 0,
@@ -176,7 +176,7 @@ fn cast(values: &ConstantElements, to: Scalar) -> Option<ConstantElements> {
     })
 }
 
-/// Both have as many elements.
+/// Applies a binary operator to operands of equal length.
 fn binary(
     call: &OnnxCall<'_>,
     op: &str,
@@ -196,7 +196,7 @@ fn binary(
             let change = floats(call, op)?;
             Some(ConstantElements::Floats(a.iter().zip(b).map(|(a, b)| change(*a, *b)).collect()))
         }
-        // An exponent may be of another type.
+        // The exponent may have another type.
         (ConstantElements::Floats(_), ConstantElements::Integers(_)) if op == "Pow" => {
             binary(call, op, a, &ConstantElements::Floats(b.floats()?))
         }
@@ -217,7 +217,7 @@ fn integers(call: &OnnxCall<'_>, op: &str, a: i64, b: i64) -> Option<i64> {
         "Mul" => a.checked_mul(b),
         "Div" => a.checked_div(b),
         "Mod" if call.integer("fmod") == Some(1) => a.checked_rem(b),
-        // The sign of the divisor.
+        // The result has the sign of the divisor.
         "Mod" => {
             let rest = a.checked_rem(b)?;
             Some(if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })

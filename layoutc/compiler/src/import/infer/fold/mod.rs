@@ -1,4 +1,4 @@
-//! The elements of results, where those of all operands are known: what is computed from shapes and constants.
+//! Constant folding of small tensors, as computed from shapes and constants.
 
 mod elementwise;
 mod movement;
@@ -10,10 +10,10 @@ use crate::import::elements::{ConstantElements, MAX_KNOWN, holds, rounded};
 
 pub(super) use movement::non_zeros;
 
-/// The elements of the results of a call, one entry for each, row-major; `None` for those that are not worked out.
-/// The work for each is linear in the elements of operands and result, which are at most [`MAX_KNOWN`].
+/// Elements of the results of a call, row-major; `None` for a result that is not constant. The cost of a result is
+/// linear in the number of elements of operands and result, at most [`MAX_KNOWN`].
 pub(super) fn fold(call: &OnnxCall<'_>, results: &[ShapedTensor]) -> Vec<Option<ConstantElements>> {
-    // Of the second operand of `CastLike` the element type alone is read.
+    // `CastLike` uses only the element type of its second operand.
     let is_read = |k: usize| k != 1 || call.node.op_type != "CastLike";
     let read = call.inputs.iter().enumerate().filter(|(k, _)| is_read(*k));
     let mut read = read.filter_map(|(_, input)| *input);
@@ -58,7 +58,7 @@ fn one(call: &OnnxCall<'_>, k: usize, result: &ShapedTensor) -> Option<ConstantE
     }
 }
 
-/// The places of the elements of a part of a tensor, row-major: `start` and, for each axis, how far apart its elements are.
+/// Positions of the elements of a strided view, row-major: the first position and the stride of each axis.
 struct StridedView<'a> {
     shape: &'a [u64],
     start: i64,
@@ -85,12 +85,12 @@ impl StridedView<'_> {
     }
 }
 
-/// How many elements a shape has, if that is a count here.
+/// Number of elements of a shape.
 fn size(shape: &[u64]) -> Option<usize> {
     count(shape).ok().and_then(|size| usize::try_from(size).ok())
 }
 
-/// How far apart the elements of each axis are in a row-major tensor. `None` where 63 bits do not hold it.
+/// Row-major strides; `None` if one exceeds 63 bits.
 fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     let mut strides = Vec::new();
     let mut step = 1_i64;
@@ -102,7 +102,7 @@ fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// The elements of a tensor as those of a shape that it is broadcast to.
+/// Elements of a tensor broadcast to a shape.
 fn spread(input: &ShapedTensor, shape: &[u64]) -> Option<ConstantElements> {
     let before = shape.len().checked_sub(input.shape.len())?;
     let own = strides(&input.shape)?;

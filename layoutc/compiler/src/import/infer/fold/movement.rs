@@ -1,4 +1,4 @@
-//! Elements that keep their values and change their places.
+//! Constant folding of operators that move elements.
 
 use super::{StridedView, size, spread, strides};
 use crate::import::call::{OnnxCall, ShapedTensor};
@@ -6,7 +6,7 @@ use crate::import::elements::ConstantElements;
 use crate::import::infer::reshape::permutation;
 use crate::import::infer::slicing::cuts;
 
-/// The elements of an operator's first result that are those of operands. `None`: it is no such operator.
+/// Elements of an operator's first result that are elements of its operands. `None` for other operators.
 pub(super) fn fold_movement(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -38,7 +38,7 @@ pub(super) fn fold_movement(
     }
 }
 
-/// Whether elements that are scattered replace what was there.
+/// True if scattered elements replace previous ones.
 fn is_plain(call: &OnnxCall<'_>) -> bool {
     call.word("reduction").is_none_or(|word| word == "none")
 }
@@ -62,7 +62,7 @@ fn slice(
     picked(first.known.as_ref()?, &StridedView { shape: &result.shape, start, steps })
 }
 
-/// Part `k` of what is cut along an axis; all but the last are as large as the first.
+/// Result `k` of `Split`; all parts but the last are as large as the first.
 pub(super) fn split(
     call: &OnnxCall<'_>,
     k: usize,
@@ -117,7 +117,7 @@ fn tile(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantElements>
     first.known.as_ref()?.pick(places.into_iter().map(Some))
 }
 
-/// Of the ways to pad, that by a constant: zero where none is given.
+/// `Pad` with a constant, by default 0; other modes are not folded.
 fn pad(
     call: &OnnxCall<'_>,
     first: &ShapedTensor,
@@ -160,7 +160,7 @@ fn pad(
     }))
 }
 
-/// An index as it is counted from 0.
+/// Normalized index, counted from 0.
 fn counted(index: i64, extent: u64) -> Option<usize> {
     let extent = i64::try_from(extent).ok()?;
     let counted = if index < 0 { index.checked_add(extent)? } else { index };
@@ -183,7 +183,7 @@ fn gather(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements>
     first.known.as_ref()?.pick(places.into_iter())
 }
 
-/// For each index where it leads: its own place, but along one axis the index.
+/// Positions selected by `GatherElements`: each index replaces one coordinate of its own position.
 fn along(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Vec<usize>> {
     let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
     let indices = call.optional(1)?;
@@ -203,7 +203,7 @@ fn gather_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constant
     first.known.as_ref()?.pick(along(call, first)?.into_iter().map(Some))
 }
 
-/// For each index of several axes where the part begins that it takes, and how many elements that has.
+/// Start positions of the slices selected by `GatherND`, and the number of elements of a slice.
 fn parts(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<(Vec<usize>, usize)> {
     let indices = call.optional(1)?;
     let depth = usize::try_from(*indices.shape.last()?).ok().filter(|depth| *depth > 0)?;
@@ -234,7 +234,7 @@ fn scatter_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constan
     replaced(first, call.optional(2)?, along(call, first)?.into_iter())
 }
 
-/// The elements of a tensor, those at some places replaced by updates, of which the last one counts.
+/// Elements of a tensor with those at `places` replaced by updates; the last update of a position wins.
 fn replaced(
     first: &ShapedTensor,
     updates: &ShapedTensor,
@@ -248,7 +248,7 @@ fn replaced(
     ConstantElements::chain(&[known, updates])?.pick(from.into_iter().map(Some))
 }
 
-/// What is above or below a diagonal; zeros elsewhere.
+/// `Trilu`: elements above or below a diagonal, zeros elsewhere.
 fn trilu(
     call: &OnnxCall<'_>,
     first: &ShapedTensor,
@@ -278,7 +278,7 @@ fn trilu(
     ConstantElements::chain(&[known, &zero])?.pick(places)
 }
 
-/// The indices of what is not zero: a row for each axis.
+/// `NonZero`: indices of nonzero elements, one row per axis.
 fn non_zero(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantElements> {
     let places = non_zeros(first.known.as_ref()?);
     let steps = strides(&first.shape)?;
@@ -292,7 +292,7 @@ fn non_zero(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantEleme
     (result.shape.len() == 2).then_some(ConstantElements::Integers(indices))
 }
 
-/// Where the elements are that are not zero.
+/// Positions of the nonzero elements.
 pub(in crate::import::infer) fn non_zeros(known: &ConstantElements) -> Vec<usize> {
     let all = 0..known.len();
     match known {

@@ -1,4 +1,4 @@
-//! Known elements taken together along axes.
+//! Constant folding of reductions.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use super::{size, strides};
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, rounded};
 
-/// The elements of a reduction's result. `None`: it is none, or a number has no exact value here.
+/// Elements of a reduction's result. `None` for other operators, or if a value is not exact.
 pub(super) fn reduced(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -43,7 +43,7 @@ pub(super) fn reduced(
     }
 }
 
-/// The places of the elements that become one, in the order of the results.
+/// Positions of the elements reduced to each result, in the order of the results.
 fn groups(first: &ShapedTensor, axes: &[usize], all: usize) -> Option<Vec<Vec<usize>>> {
     let steps = strides(&first.shape)?;
     let mut groups = vec![Vec::new(); all];
@@ -62,7 +62,7 @@ fn groups(first: &ShapedTensor, axes: &[usize], all: usize) -> Option<Vec<Vec<us
     Some(groups)
 }
 
-/// How elements are taken together.
+/// Reduction operator.
 #[derive(Clone, Copy)]
 enum FoldReduction {
     Sum,
@@ -95,7 +95,7 @@ impl FoldReduction {
         }
     }
 
-    /// Rounded at each step, as those of the result's type are.
+    /// Rounds to the result's type after each step.
     fn floats(self, values: &[f64], group: &[usize], result: &ShapedTensor) -> Option<f64> {
         let count = f64::from(u32::try_from(group.len()).ok()?);
         let mut group = group.iter().filter_map(|place| values.get(*place).copied());
@@ -112,7 +112,7 @@ impl FoldReduction {
     }
 }
 
-/// Where in each group the largest or smallest is: the first of several, or the last.
+/// `ArgMax` and `ArgMin`: position of the first or the last extremum of each group.
 fn best(
     call: &OnnxCall<'_>,
     known: &ConstantElements,
@@ -140,7 +140,7 @@ fn best(
     Some(ConstantElements::Integers(all))
 }
 
-/// Sums of whole numbers up to each along an axis.
+/// `CumSum` of integers along an axis.
 fn cumulated(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     let is_set = |name: &str| call.integer(name) == Some(1);
     let axis = *call.optional(1)?.known.as_ref()?.integers()?.first()?;
