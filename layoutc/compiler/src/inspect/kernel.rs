@@ -1,4 +1,4 @@
-//! What is known of a kernel on the tensors of an instance: what it does, and the loops that come out of it.
+//! Reports on a kernel bound to the tensors of an instance: statements and scheduled loops.
 
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
@@ -13,17 +13,17 @@ use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 use crate::plan::{self, LoopFacts, Naming, Registers};
 
-/// The loops of a kernel, and the whole as pseudo-code.
+/// Loops of a kernel, and its pseudo-code.
 #[derive(Debug)]
 pub struct KernelReport {
     loops: Vec<Vec<LoopFacts>>,
     code: Vec<String>,
 }
 
-/// How C does the kernel of an instance on so many cores.
+/// Plans the kernel of an instance for C on the given cores.
 ///
 /// # Errors
-/// The diagnostic of a build, where a plan cannot be made.
+/// The diagnostic of a build if the plan fails.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub fn kernel_plan(
     manifest: &Manifest,
@@ -39,7 +39,7 @@ pub fn kernel_plan(
     Ok(KernelReport { loops, code: pseudo_code::lines(&function.body) })
 }
 
-/// The object of `inspect --format json`, of a kernel in `file`, with its plan if there is one.
+/// Object of `inspect --format json` for a kernel in `file`, with its plan if there is one.
 pub fn kernel_json(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -92,7 +92,7 @@ fn loop_json(found: &LoopFacts, compute: &KernelInstance) -> Value {
     })
 }
 
-/// The same for people: one fact a line.
+/// Text report on a kernel, one property per line.
 pub fn kernel_text(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -134,7 +134,7 @@ pub fn kernel_text(
     format!("{} ({of}, {file})\n{}", compute.name, lines_text(&lines))
 }
 
-/// `k 64 (reduced)`
+/// Loop with its extent and properties: `k 64 (reduced)`.
 fn loop_text(found: &LoopFacts, compute: &KernelInstance) -> String {
     let mut facts = Vec::new();
     if found.is_reduced {

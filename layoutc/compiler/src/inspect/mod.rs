@@ -1,4 +1,4 @@
-//! What is known of a tensor, as JSON for tools and as text for people.
+//! Reports on tensors and views, as JSON and as text.
 
 mod graph;
 mod kernel;
@@ -21,7 +21,8 @@ use crate::model::{Tensor, View};
 use crate::notations;
 use crate::record::Field;
 
-/// The object of `inspect --format json`, of a tensor in `file`; `pack_from` where pack takes another element type. Extents and counts that depend on symbols are strings.
+/// Object of `inspect --format json` for a tensor in `file`. Symbolic extents and counts are strings; `pack_from` is
+/// present if pack takes another element type.
 pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -83,14 +84,14 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     object
 }
 
-/// The layout as other tools write it; `null` where they cannot.
+/// Layout in the notations of other tools; `null` if a notation cannot express it.
 fn notations_json(tensor: &Tensor) -> Value {
     let texts = notations::texts(tensor).into_iter();
     Value::Object(texts.map(|(notation, text)| (notation.word().to_owned(), text.into())).collect())
 }
 
-/// The object of a view: that of a tensor, with what it is a view of, whether it may be written, and origin and
-/// strides along its axes where its offset is a sum of those.
+/// Object of a view: that of a tensor, with its base, `writable`, and origin and strides along its axes if the offset
+/// is affine.
 pub fn view_json(view: &View, file: &str) -> Value {
     let mut object = tensor_json(&view.tensor, file);
     let text = |expr: &Expr| layout_names::layout_expr(expr, &view.tensor.layout);
@@ -105,7 +106,7 @@ pub fn view_json(view: &View, file: &str) -> Value {
     object
 }
 
-/// A field of a record: its counts along its axes, and where it begins.
+/// Field of a record: name, element type, extents, offset and size.
 fn field_json(field: &Field) -> Value {
     json!({
         "name": field.name,
@@ -116,12 +117,12 @@ fn field_json(field: &Field) -> Value {
     })
 }
 
-/// `bijective`, `padded`, or `broadcast` where several elements share a slot.
+/// `bijective`, `padded`, or `broadcast` if several elements share a slot.
 pub fn view_verdict(view: &View) -> &'static str {
     if view.is_shared { "broadcast" } else { verdict(&view.tensor) }
 }
 
-/// What a summary needs of that object.
+/// Subset of [`tensor_json`] used in summaries.
 pub fn summary_json(tensor: &Tensor) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -140,7 +141,7 @@ pub fn summary_json(tensor: &Tensor) -> Value {
     })
 }
 
-/// An integer as a JSON number, anything else as the expression's text.
+/// Integer as a JSON number, other expressions as text.
 fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
     match expr.as_const().and_then(|value| i64::try_from(value).ok()) {
         Some(value) => Value::from(value),
@@ -165,7 +166,7 @@ pub fn proof(tensor: &Tensor) -> &'static str {
     }
 }
 
-/// The same for people: one fact a line.
+/// Text report on a tensor, one property per line.
 pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     if let Some(sharded) = &tensor.sharded {
@@ -185,7 +186,7 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     format!("{} ({}, {file})\n{}", tensor.name, tensor.dtype, lines_text(&lines))
 }
 
-/// The same of a view.
+/// Text report on a view.
 pub fn view_text(view: &View, file: &str) -> String {
     let tensor = &view.tensor;
     let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
@@ -284,7 +285,7 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// The layout as other tools write it, where they can.
+/// Layout in the notations of other tools that can express it.
 fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let mut told = "notations";
     let texts = notations::texts(tensor).into_iter();

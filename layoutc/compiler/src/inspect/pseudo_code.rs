@@ -1,9 +1,9 @@
-//! The statements of a move as pseudo-code: what the generated code does, without a language's ceremony.
+//! Pseudo-code of planned statements, independent of a target language.
 
 use crate::emit::print::{Style, expr, number};
 use crate::plan::tree::{Expr, Gathering, Operand, Stmt, Strided};
 
-/// One line each, indented by two blanks a level.
+/// One line per statement, indented by two blanks per level.
 pub(super) fn lines(body: &[Stmt]) -> Vec<String> {
     let mut lines = Vec::new();
     write(&mut lines, body, 0);
@@ -37,7 +37,7 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
     }
 }
 
-/// A statement without others inside; `None` for what moves nothing.
+/// Statement without a body; `None` if it has no effect on data.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a function that moves a tensor has no others")]
 fn simple(stmt: &Stmt) -> Option<String> {
     Some(match stmt {
@@ -146,7 +146,7 @@ fn operand(value: &Operand) -> String {
     }
 }
 
-/// `logical[p0] (columns 256 bytes apart)`
+/// Strided access: `logical[p0] (columns 256 bytes apart)`.
 fn strided(places: &Strided, of: &str) -> String {
     let Strided { buffer, index, stride } = places;
     format!("{buffer}[{}] ({of} {} bytes apart)", text(index), text(stride))

@@ -1,4 +1,4 @@
-//! How pack, unpack and conversions go about it: digits, loops, what is inside them, and the whole as pseudo-code.
+//! Reports on pack, unpack and conversions: digits, loops, inner kernels, pseudo-code.
 
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
@@ -15,17 +15,17 @@ use crate::plan::transfer::Cut;
 use crate::plan::tree::Expr as Tree;
 use crate::plan::{self, Move, Naming, Padding};
 
-/// What can be said of how a tensor is moved.
+/// Report on a relayout.
 #[derive(Debug)]
 pub struct RelayoutReport {
     moved: Move,
 }
 
-/// pack and unpack of a tensor, and the conversions that read it, as C does them on so many cores; empty where it has
-/// no memory.
+/// Reports on pack and unpack of a tensor and on the conversions that read it, planned for C on the given cores; empty
+/// for a tensor without memory.
 ///
 /// # Errors
-/// The diagnostic of a build, where a plan cannot be made.
+/// The diagnostic of a build if a plan fails.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub fn plans(
     manifest: &Manifest,
@@ -56,7 +56,7 @@ pub fn plans(
 }
 
 impl RelayoutReport {
-    /// For tools: strides in elements, blocks in values of their digit.
+    /// JSON form: strides in elements, blocks in values of their digit.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
         let nest = self.moved.nest.as_ref();
@@ -72,7 +72,7 @@ impl RelayoutReport {
         })
     }
 
-    /// For people: one fact a line.
+    /// Text form, one property per line.
     pub fn text(&self) -> String {
         let mut lines: Vec<(&str, String)> = Vec::new();
         match &self.moved.nest {
@@ -118,7 +118,7 @@ impl RelayoutReport {
         lines
     }
 
-    /// Past the caches or through them.
+    /// Store policy.
     fn stores(&self, nest: &Nest) -> &'static str {
         match nest.whole_bytes {
             _ if !plan::past_caches(&self.moved.function.body) => "through the caches",
@@ -130,7 +130,7 @@ impl RelayoutReport {
         }
     }
 
-    /// What is done about padding.
+    /// Padding policy.
     fn padding(&self) -> &'static str {
         match self.moved.padding {
             Padding::None => "none",
@@ -150,7 +150,7 @@ fn level_text(part: &Part, level: &Level) -> String {
     }
 }
 
-/// What is inside all loops, in a sentence.
+/// Description of the inner kernel.
 fn inside_text(part: &Part) -> String {
     let name = |k| cut_name(part, k);
     match part.schedule.inner {

@@ -1,4 +1,4 @@
-//! Tensors on many devices: what each holds, and what conversions between them send.
+//! Reports on sharded tensors, and on the traffic of conversions between devices.
 
 use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use crate::model::{Manifest, Tensor};
 use crate::notations::sharding::texts;
 use crate::plan::reshard::{Traffic, is_sum_of_axes, tensors, traffic};
 
-/// What is held of a tensor by each device, for tools.
+/// Sharding of a tensor as JSON.
 pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     let text = |expr: &_| layout_names::layout_expr(expr, &tensor.layout);
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     })
 }
 
-/// The same for people.
+/// Sharding of a tensor as lines of text.
 pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static str, String)> {
     let text = |expr: &_| layout_names::layout_expr(expr, &tensor.layout);
     let whole = sharded.whole.iter();
@@ -77,7 +77,7 @@ pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static 
     lines
 }
 
-/// The names of axes of the mesh.
+/// Names of mesh axes.
 fn names<'a>(sharded: &'a DeviceSharding, positions: &[usize]) -> Vec<&'a str> {
     let name = |position: &usize| sharded.mesh.axes.get(*position).map(|axis| axis.name.as_str());
     positions.iter().filter_map(name).collect()
@@ -98,7 +98,7 @@ fn proof(sharded: &DeviceSharding) -> &'static str {
     }
 }
 
-/// What a conversion between devices sends.
+/// Traffic of a conversion between devices.
 #[derive(Debug)]
 pub struct ReshardReport {
     name: String,
@@ -108,7 +108,7 @@ pub struct ReshardReport {
     max_staging: Option<i64>,
 }
 
-/// The conversions between devices that read a tensor.
+/// Conversions between devices that read a tensor.
 pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
     let exchange = |reshard: &Reshard| {
         let [from, to] = tensors(manifest, reshard)?;
@@ -125,7 +125,7 @@ pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
 }
 
 impl ReshardReport {
-    /// For tools.
+    /// JSON form.
     pub fn json(&self) -> Value {
         let Traffic { ranks, least_bytes, sent } = &self.traffic;
         let devices = sent.as_ref().map(|sent| {
@@ -145,7 +145,7 @@ impl ReshardReport {
         })
     }
 
-    /// For people.
+    /// Text form.
     pub fn text(&self) -> String {
         let Traffic { ranks, least_bytes, sent } = &self.traffic;
         let mut lines = vec![("devices", ranks.to_string())];
@@ -195,7 +195,7 @@ impl ReshardReport {
     }
 }
 
-/// A count as a JSON number; as a text where it does not fit.
+/// Count as a JSON number; as a string if it does not fit.
 fn wide(count: i128) -> Value {
     i64::try_from(count).map_or_else(|_| Value::from(count.to_string()), Value::from)
 }

@@ -1,4 +1,4 @@
-//! What stands above and below a picture.
+//! Captions and legend of a picture.
 
 use super::memory::MemorySlot;
 use super::{GridCell, Picture};
@@ -39,7 +39,7 @@ impl Picture {
         Some(self.logical.get(axis?)?.0.as_str())
     }
 
-    /// `h down, w across, n = 0`: what the grid shows.
+    /// Axes of the grid and fixed indices: `h down, w across, n = 0`.
     pub(super) fn frame_text(&self) -> String {
         let drawn =
             [(self.name(self.frame.rows), "down"), (self.name(self.frame.columns), "across")];
@@ -52,7 +52,7 @@ impl Picture {
         if parts.is_empty() { "one element".to_owned() } else { parts.join(", ") }
     }
 
-    /// `h, w`: the axes whose indices stand in the slots.
+    /// Axes whose indices are shown in the slots: `h, w`.
     pub(super) fn indexed_by(&self) -> String {
         let names: Vec<&str> = [self.name(self.frame.rows), self.name(self.frame.columns)]
             .into_iter()
@@ -61,7 +61,7 @@ impl Picture {
         names.join(", ")
     }
 
-    /// The names of the storage axes of each physical axis.
+    /// Names of the storage axes of each physical axis.
     pub(super) fn groups(&self) -> Vec<String> {
         let groups = layoutc_algebra::physical::groups(self.storage.len(), &self.separators);
         let names = |range: std::ops::Range<usize>| {
@@ -71,7 +71,7 @@ impl Picture {
         groups.into_iter().map(names).collect()
     }
 
-    /// `memory: 6 rows of 4 slots`
+    /// Shape of the memory grid: `24 slots, 6 rows of 4`.
     pub(super) fn memory_text(&self) -> String {
         let memory = &self.memory;
         if memory.is_matrix {
@@ -87,7 +87,7 @@ impl Picture {
         }
     }
 
-    /// The index of an element along the axes that are drawn.
+    /// Index of an element along the drawn axes.
     pub(super) fn short(&self, logical: &[i128]) -> String {
         let drawn = [self.frame.rows, self.frame.columns].into_iter().flatten();
         let indices: Vec<String> =
@@ -95,7 +95,7 @@ impl Picture {
         if indices.is_empty() { "[]".to_owned() } else { indices.join(",") }
     }
 
-    /// What has to be explained.
+    /// Entries of the legend.
     pub(super) fn shown(&self) -> LegendEntries {
         let slots = || self.memory.rows.iter().flat_map(|row| &row.slots);
         let has = |wanted: fn(&MemorySlot) -> bool| slots().any(wanted);
@@ -110,7 +110,7 @@ impl Picture {
     }
 }
 
-/// What a picture has besides the elements of its slice.
+/// Kinds of cells in a picture besides the elements of the slice.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an answer of its own")]
 pub(super) struct LegendEntries {

@@ -1,31 +1,31 @@
-//! A layout with the values of its symbols put in: extents, strides, and where an index goes.
+//! Layout with constant symbols: extents, strides, and evaluation of the maps.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
 
 use crate::locate::NamedLocateError;
 
-/// A layout in numbers.
+/// Layout with constant symbols.
 #[derive(Debug)]
 pub(super) struct ConcreteLayout<'a> {
     pub(super) layout: &'a Layout,
-    /// The values of the layout's symbols, in its order.
+    /// Values of the layout's symbols, in its order.
     pub(super) symbols: Vec<i128>,
-    /// The extents of the logical axes.
+    /// Extents of the logical axes.
     pub(super) logical: Vec<i128>,
-    /// The extents of the storage axes.
+    /// Extents of the storage axes.
     pub(super) storage: Vec<i128>,
-    /// Slots between neighbours along each of them.
+    /// Strides of the storage axes, in slots.
     pub(super) strides: Vec<i128>,
-    /// The physical shape.
+    /// Physical shape.
     pub(super) physical: Vec<i128>,
-    /// Slots between neighbours along each physical axis.
+    /// Strides of the physical axes, in slots.
     pub(super) pitches: Vec<i128>,
     /// Slots of the flat buffer.
     pub(super) slots: i128,
 }
 
-/// Where an index goes.
+/// Location of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ElementAddress {
     pub(super) storage: Vec<i128>,
@@ -49,17 +49,17 @@ impl<'a> ConcreteLayout<'a> {
         Ok(Self { layout, symbols, logical, storage, strides, physical, pitches, slots })
     }
 
-    /// Whether the tensor has no element.
+    /// True if the tensor has no element.
     pub(super) fn is_empty(&self) -> bool {
         self.logical.contains(&0)
     }
 
-    /// The index along one storage axis.
+    /// Storage index along one axis.
     pub(super) fn storage_at(&self, axis: usize, logical: &[i128]) -> Option<i128> {
         self.layout.storage_map.get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
     }
 
-    /// Where an index goes, which may be outside of the tensor; `None` where that is outside of memory.
+    /// Location of an index, possibly outside the tensor; `None` if it is outside the memory.
     pub(super) fn spot(&self, logical: &[i128]) -> Option<ElementAddress> {
         let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
@@ -70,19 +70,19 @@ impl<'a> ConcreteLayout<'a> {
         inside.then_some(ElementAddress { storage, physical, offset })
     }
 
-    /// Whether an index is one of the tensor.
+    /// True if an index is an element of the tensor.
     pub(super) fn has(&self, logical: &[i128]) -> bool {
         is_inside(logical, &self.logical)
             && self.layout.holds(logical, &self.symbols).unwrap_or(false)
     }
 
-    /// The element at a physical index, from the inverse; `None`: padding, or no inverse is known.
+    /// Element at a physical index, by the inverse; `None` for padding, or without a known inverse.
     pub(super) fn owner(&self, physical: &[i128]) -> Option<Vec<i128>> {
         self.layout.inverse.as_ref()?;
         self.layout.element_at(physical, &self.symbols).ok()?
     }
 
-    /// Whether a slot that an index outside of the tensor leads to is padding, and that index's own.
+    /// True if the slot of an index outside the tensor is padding, and the inverse maps it back to that index.
     pub(super) fn is_padding_of(&self, logical: &[i128], spot: &ElementAddress) -> bool {
         let Some(inverse) = &self.layout.inverse else { return false };
         let value = |var| match var {
@@ -94,7 +94,7 @@ impl<'a> ConcreteLayout<'a> {
         back.as_deref() == Some(logical) && self.owner(&spot.physical).is_none()
     }
 
-    /// The offset of a physical index.
+    /// Offset of a physical index.
     pub(super) fn offset(&self, physical: &[i128]) -> i128 {
         let terms = physical.iter().zip(&self.pitches);
         terms.fold(0_i128, |sum, (index, pitch)| sum.saturating_add(index.saturating_mul(*pitch)))

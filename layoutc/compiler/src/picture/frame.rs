@@ -1,59 +1,59 @@
-//! Which two axes of a tensor are drawn, and where the others are held.
+//! Slice of a tensor: the two drawn axes, and fixed indices of the others.
 
 use thiserror::Error;
 
 use crate::nearest::nearest;
 
-/// The slice that is drawn.
+/// Slice of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SliceFrame {
-    /// The axis that goes down.
+    /// Axis of the rows.
     pub rows: Option<usize>,
-    /// The axis that goes across.
+    /// Axis of the columns.
     pub columns: Option<usize>,
-    /// The index of the first cell: where axes are held that are not drawn, and 0 for those that are.
+    /// Fixed indices of the axes that are not drawn, and 0 for the drawn ones.
     pub at: Vec<i128>,
 }
 
-/// Why there is no such slice.
+/// Error in the selection of a slice.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FrameError {
-    /// An axis that the tensor has not.
+    /// Unknown axis.
     #[error("there is no axis `{name}`{}", hint(near.as_deref(), axes))]
     Axis {
-        /// The name given.
+        /// Given name.
         name: String,
-        /// The nearest one.
+        /// Similar name, if any.
         near: Option<String>,
-        /// All of them.
+        /// List of all axes.
         axes: String,
     },
-    /// More axes to be drawn than a picture has.
+    /// More than two drawn axes.
     #[error("a picture has two axes, not {given}")]
     Many {
-        /// How many were given.
+        /// Number of given axes.
         given: usize,
     },
-    /// An axis that is named twice.
+    /// Axis given twice.
     #[error("`{name}` is named twice")]
     Twice {
-        /// The axis.
+        /// Name of the axis.
         name: String,
     },
-    /// An axis that is to be drawn and held.
+    /// Drawn axis with a fixed index.
     #[error("`{name}` is drawn, and cannot be held too")]
     Held {
-        /// The axis.
+        /// Name of the axis.
         name: String,
     },
-    /// A place where an axis has no index.
+    /// Fixed index out of bounds.
     #[error("`{name}` cannot be held at {value}: its extent is {extent}")]
     Outside {
-        /// The axis.
+        /// Name of the axis.
         name: String,
-        /// The index given.
+        /// Given index.
         value: i128,
-        /// The extent.
+        /// Extent of the axis.
         extent: i128,
     },
 }
@@ -67,7 +67,7 @@ fn hint(near: Option<&str>, axes: &str) -> String {
 }
 
 impl SliceFrame {
-    /// The slice along the axes of these names, down and across; without names along the last two. `at` holds others.
+    /// Slice along the named axes, rows then columns, by default the last two. `at` fixes indices of others.
     ///
     /// # Errors
     /// [`FrameError`].
@@ -108,7 +108,7 @@ impl SliceFrame {
         Ok(Self { rows, columns, at: first })
     }
 
-    /// The logical index at a row and a column.
+    /// Logical index of a row and a column.
     pub(super) fn index(&self, row: i128, column: i128) -> Vec<i128> {
         let mut index = self.at.clone();
         for (axis, value) in [(self.rows, row), (self.columns, column)] {
@@ -119,7 +119,7 @@ impl SliceFrame {
         index
     }
 
-    /// The row and the column of a logical index; `None` where it is in another slice.
+    /// Row and column of a logical index; `None` if it is in another slice.
     pub(super) fn place(&self, logical: &[i128]) -> Option<(i128, i128)> {
         let drawn = |axis: Option<usize>| match axis {
             Some(axis) => logical.get(axis).copied(),
@@ -129,7 +129,7 @@ impl SliceFrame {
         (self.index(row, column) == logical).then_some((row, column))
     }
 
-    /// The axes that are held.
+    /// Axes with fixed indices.
     pub(super) fn held(&self) -> impl Iterator<Item = usize> {
         (0..self.at.len()).filter(|axis| ![self.rows, self.columns].contains(&Some(*axis)))
     }

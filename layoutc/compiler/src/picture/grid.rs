@@ -1,4 +1,4 @@
-//! The logical grid: the cells of a slice, the padding around the tensor included.
+//! Logical grid: the cells of a slice, including the padding around the tensor.
 
 use std::ops::Range;
 
@@ -8,29 +8,29 @@ use super::sample::sample;
 use super::tiling::{GridLine, SliceTiling, StorageRun};
 use super::{PictureLimits, PictureSubject};
 
-/// An element with its place.
+/// Element with its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridElement {
-    /// The logical index.
+    /// Logical index.
     pub logical: Vec<i128>,
-    /// The storage index.
+    /// Storage index.
     pub storage: Vec<i128>,
-    /// The physical index.
+    /// Physical index.
     pub physical: Vec<i128>,
     /// Slots from the start of the flat buffer.
     pub offset: i128,
-    /// Its colour, a position in the palette.
+    /// Color, a position in the palette.
     pub color: usize,
 }
 
-/// A cell of the logical grid.
+/// Cell of the logical grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GridCell {
-    /// An element.
+    /// Element.
     Element(GridElement),
-    /// No element: beside the tensor is a slot of padding.
+    /// Slot of padding outside the tensor.
     Padding {
-        /// Its offset.
+        /// Offset of the slot.
         offset: i128,
     },
     /// No slot.
@@ -38,7 +38,7 @@ pub enum GridCell {
 }
 
 impl GridCell {
-    /// The offset, where there is a slot.
+    /// Offset of the slot, if any.
     pub fn offset(&self) -> Option<i128> {
         match self {
             GridCell::Element(element) => Some(element.offset),
@@ -47,7 +47,7 @@ impl GridCell {
         }
     }
 
-    /// The element, where there is one.
+    /// Element, if any.
     pub fn element(&self) -> Option<&GridElement> {
         match self {
             GridCell::Element(element) => Some(element),
@@ -56,18 +56,18 @@ impl GridCell {
     }
 }
 
-/// A slice of the logical grid.
+/// Slice of the logical grid.
 #[derive(Debug, Clone)]
 pub struct LogicalGrid {
-    /// The indices down; more than the extent where padding follows, below 0 where it precedes.
+    /// Row indices; beyond the extent or negative in padding.
     pub rows: Vec<i128>,
-    /// The indices across.
+    /// Column indices.
     pub columns: Vec<i128>,
-    /// The cells, row by row.
+    /// Cells, row by row.
     pub cells: Vec<Vec<GridCell>>,
-    /// What stands above each row.
+    /// Line above each row.
     pub row_rules: Vec<GridLine>,
-    /// What stands before each column.
+    /// Line before each column.
     pub column_rules: Vec<GridLine>,
 }
 
@@ -110,7 +110,7 @@ impl LogicalGrid {
         Self { rows, columns, cells, row_rules, column_rules }
     }
 
-    /// The elements that are drawn.
+    /// Elements in the grid.
     pub fn elements(&self) -> impl Iterator<Item = &GridElement> {
         self.cells.iter().flatten().filter_map(GridCell::element)
     }
@@ -134,8 +134,8 @@ fn extent(figures: &ConcreteLayout<'_>, axis: usize) -> i128 {
     figures.logical.get(axis).copied().unwrap_or(0)
 }
 
-/// The indices along an axis, padding before and after the tensor included: all of it where there is room, else what is
-/// near.
+/// Range of indices along an axis, including padding before and after the tensor if it fits, otherwise the nearest
+/// padding.
 fn reach(
     figures: &ConcreteLayout<'_>,
     frame: &SliceFrame,
@@ -157,7 +157,7 @@ fn reach(
     -kept(before)..extent.saturating_add(kept(after))
 }
 
-/// How many integers from 0 on have a property, which ends once.
+/// Number of consecutive integers from 0 that satisfy a monotone property.
 fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     if !holds(0) {
         return 0;
@@ -176,7 +176,7 @@ fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     bad
 }
 
-/// What stands before each index; nothing before the first, and nothing where some are left out.
+/// Line before each index; none before the first index and after a gap.
 fn rules(
     indices: &[i128],
     runs: &[StorageRun],

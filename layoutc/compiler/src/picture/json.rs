@@ -1,11 +1,11 @@
-//! A picture for programs.
+//! JSON form of a picture.
 
 use serde_json::{Map, Number, Value, json};
 
 use super::memory::MemorySlot;
 use super::{GridCell, GridElement, Picture};
 
-/// The object of `show --format json`.
+/// Object of `show --format json`.
 pub fn json(picture: &Picture) -> Value {
     let name =
         |axis: Option<usize>| axis.and_then(|axis| picture.logical.get(axis)).map(|axis| &axis.0);
@@ -87,7 +87,7 @@ pub(super) fn integers(values: &[i128]) -> Value {
     values.iter().map(|value| integer(*value)).collect()
 }
 
-/// An integer as a JSON number; beyond 64 bits as a string.
+/// Integer as a JSON number; beyond 64 bits as a string.
 pub(super) fn integer(value: i128) -> Value {
     Number::from_i128(value).map_or_else(|| Value::from(value.to_string()), Value::Number)
 }

@@ -1,4 +1,4 @@
-//! The memory beside the grid: a matrix where the physical rank is 2 or more, else the flat buffer in rows.
+//! Memory part of a picture: a matrix if the physical rank is at least 2, otherwise the flat buffer in rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,61 +10,61 @@ use super::tiling::{GridLine, SliceTiling};
 use super::{PictureLimits, PictureSubject};
 use crate::locate::NamedLocateError;
 
-/// As many elements are looked at one by one where no inverse tells who lives in a slot.
+/// Maximum number of elements enumerated to find the owners of slots without an inverse.
 const FEW: i128 = 1 << 14;
 
-/// The slots of a row where nothing asks for more.
+/// Default maximum width of a row in slots.
 const WIDEST: i128 = 16;
 
-/// A slot.
+/// Slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemorySlot {
-    /// An element of the slice.
+    /// Element of the slice.
     Element(GridElement),
-    /// An element of another slice, or of what a view does not see.
+    /// Element of another slice, or outside a view.
     Other {
-        /// Its logical index, if it is one of the same tensor or view.
+        /// Logical index, if it belongs to the same tensor or view.
         logical: Option<Vec<i128>>,
     },
-    /// No element.
+    /// Padding.
     Padding,
-    /// An element of another slice or none; it was not looked up.
+    /// Unknown owner.
     Unknown,
-    /// No slot: memory ends before.
+    /// Beyond the end of the memory.
     End,
 }
 
-/// A row of slots.
+/// Row of slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRow {
-    /// The physical index of the first slot of the row, drawn or not.
+    /// Physical index of the first slot of the row, drawn or not.
     pub first: Vec<i128>,
-    /// The offset of that slot.
+    /// Offset of that slot.
     pub offset: i128,
-    /// What stands above the row.
+    /// Line above the row.
     pub rule: GridLine,
-    /// The slots that are drawn.
+    /// Drawn slots.
     pub slots: Vec<MemorySlot>,
 }
 
-/// The memory.
+/// Memory grid.
 #[derive(Debug, Clone)]
 pub struct MemoryGrid {
-    /// Whether rows and columns are physical axes; else rows are pieces of the one axis.
+    /// True if rows and columns are physical axes; otherwise rows are chunks of the single axis.
     pub is_matrix: bool,
-    /// Slots of a whole row.
+    /// Slots per row, drawn or not.
     pub width: i128,
-    /// Slots of the flat buffer between neighbours in a row.
+    /// Stride between neighbors in a row, in slots.
     pub step: i128,
-    /// How many rows there are, drawn or not.
+    /// Number of rows, drawn or not.
     pub row_count: i128,
-    /// The rows that are drawn, counted from the first.
+    /// Numbers of the drawn rows, from 0.
     pub row_numbers: Vec<i128>,
-    /// The columns that are drawn.
+    /// Drawn columns.
     pub columns: Vec<i128>,
-    /// Whether a part of a row ends before each column.
+    /// Line before each column.
     pub column_rules: Vec<GridLine>,
-    /// The rows.
+    /// Drawn rows.
     pub rows: Vec<MemoryRow>,
 }
 
@@ -115,7 +115,7 @@ impl MemoryGrid {
     }
 }
 
-/// How memory is cut into rows.
+/// Partition of the memory into rows.
 struct MemoryShape<'a> {
     figures: &'a ConcreteLayout<'a>,
     is_matrix: bool,
@@ -123,7 +123,7 @@ struct MemoryShape<'a> {
 }
 
 impl MemoryShape<'_> {
-    /// The physical index of a slot.
+    /// Physical index of a slot.
     fn physical(&self, row: i128, column: i128) -> Vec<i128> {
         if !self.is_matrix {
             return vec![row.saturating_mul(self.width).saturating_add(column)];
@@ -138,7 +138,7 @@ impl MemoryShape<'_> {
         index
     }
 
-    /// The row and the column of a physical index.
+    /// Row and column of a physical index.
     fn row_and_column(&self, physical: &[i128]) -> Option<(i128, i128)> {
         let (last, leading) = physical.split_last()?;
         if !self.is_matrix {
@@ -151,18 +151,18 @@ impl MemoryShape<'_> {
         Some((row, *last))
     }
 
-    /// The row and the column of a cell.
+    /// Row and column of a cell.
     fn place(&self, cell: &GridCell) -> Option<(i128, i128)> {
         match cell {
             GridCell::Element(element) => self.row_and_column(&element.physical),
-            // One physical axis: the offset is its index.
+            // With one physical axis the offset is the physical index.
             GridCell::Padding { offset } if !self.is_matrix => self.row_and_column(&[*offset]),
             GridCell::Padding { .. } | GridCell::Outside => None,
         }
     }
 }
 
-/// All lines where there is room for them, else those that hold something drawn.
+/// All lines if they fit, otherwise a sample of those that contain a drawn element.
 fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     match usize::try_from(count) {
         Ok(all) if all <= room => (0..count).collect(),
@@ -170,13 +170,13 @@ fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     }
 }
 
-/// A separator is crossed where more than the last of the leading indices changes.
+/// Separator line if one of the leading indices except the last one changes.
 fn outer(above: &[i128], below: &[i128]) -> GridLine {
     let outer = |index: &[i128]| index.get(..index.len().saturating_sub(2)).map(<[i128]>::to_vec);
     if outer(above) == outer(below) { GridLine::None } else { GridLine::Separator }
 }
 
-/// How many slots a row of the flat buffer has: a tile where that fits, else what storage axes nest in.
+/// Slots per row of the flat buffer: a tile if it fits, otherwise a multiple of a nested stride.
 fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i128 {
     let room = i128::try_from(room).unwrap_or(i128::MAX);
     let all = figures.physical.last().copied().unwrap_or(1).max(1);
@@ -190,7 +190,7 @@ fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i12
         figures.strides.iter().copied().filter(|stride| *stride > 1 && *stride < all).collect();
     nested.insert(all);
     let Some(fits) = nested.iter().rev().find(|stride| **stride <= room).copied() else {
-        // None does: the innermost, of which a part is drawn; a vector is wrapped.
+        // No stride fits: use the innermost one, which is drawn in part; a one-dimensional layout is wrapped.
         let vector = if room < 8 { room } else { room / 8 * 8 };
         return nested.first().copied().filter(|_| nested.len() > 1).unwrap_or(vector);
     };
@@ -199,7 +199,7 @@ fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i12
     fits * times
 }
 
-/// How many slots a part of a row has, where it has parts.
+/// Slots of a part of a row, if a stride divides the row.
 fn inner(figures: &ConcreteLayout<'_>, width: i128) -> Option<i128> {
     let divides = |stride: &&i128| **stride > 1 && **stride < width && width % **stride == 0;
     figures.strides.iter().filter(divides).max().copied()
@@ -215,14 +215,14 @@ fn part_rules(columns: &[i128], part: Option<i128>) -> Vec<GridLine> {
     rules
 }
 
-/// Who lives in a slot.
+/// Owners of slots.
 struct SlotOwners<'a> {
     figures: &'a ConcreteLayout<'a>,
     frame: &'a SliceFrame,
     tiling: &'a SliceTiling,
-    /// Those that are known without an inverse, by offset.
+    /// Elements found without an inverse, by offset.
     known: BTreeMap<i128, Vec<i128>>,
-    /// Whether slots that are not known hold no element.
+    /// True if all other slots are without an element.
     is_complete: bool,
     subject: PictureSubject,
 }
@@ -281,7 +281,7 @@ impl<'a> SlotOwners<'a> {
     }
 }
 
-/// Visits every index of a shape, row by row.
+/// Visits every index of a shape in row-major order.
 fn for_each_index(shape: &[i128], visit: &mut dyn FnMut(&[i128])) {
     if shape.contains(&0) {
         return;

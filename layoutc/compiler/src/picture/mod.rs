@@ -1,7 +1,7 @@
-//! Pictures of layouts: a slice of the logical grid with the offset of each element, beside the memory that it lies in.
+//! Pictures of layouts: a slice of the logical grid with the offset of each element, next to the memory.
 //!
-//! A picture is read off the proven layout: its index functions and their inverse. [`terminal`], [`svg`], [`page`] and
-//! [`json`] draw it; none of them knows a layout.
+//! A picture is computed from the proven layout: its index functions and their inverse. The renderers [`terminal`],
+//! [`svg`], [`page`] and [`json`] do not depend on layouts.
 
 mod captions;
 mod concrete_layout;
@@ -41,7 +41,7 @@ pub use tiling::GridLine;
 use concrete_layout::ConcreteLayout;
 use tiling::SliceTiling;
 
-/// How much of a layout is drawn; what is beyond is left out between blocks.
+/// Maximum size of a picture. Larger layouts are sampled, with gaps between blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PictureLimits {
     /// Rows of the logical grid.
@@ -50,63 +50,64 @@ pub struct PictureLimits {
     pub columns: usize,
     /// Rows of memory.
     pub memory_rows: usize,
-    /// Slots in each of them.
+    /// Slots per row of memory.
     pub memory_columns: usize,
 }
 
 impl PictureLimits {
-    /// Of a figure that is looked at as a whole.
+    /// Limits of a figure.
     pub const FIGURE: Self = Self { rows: 16, columns: 12, memory_rows: 16, memory_columns: 16 };
-    /// Of a page that is scrolled.
+    /// Limits of a page with scrolling.
     pub const PAGE: Self = Self { rows: 64, columns: 64, memory_rows: 256, memory_columns: 64 };
 }
 
-/// What is drawn.
+/// Kind of the drawn object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureSubject {
-    /// A tensor: what it leaves of its memory is padding.
+    /// Tensor: slots without an element are padding.
     Tensor,
-    /// The parts of a tensor on many devices, by [`side_by_side`]: so many storage axes number them, and choose the colour.
+    /// Shards of a tensor on many devices, by [`side_by_side`]: that number of leading storage axes selects the shard
+    /// and the color.
     Parts(usize),
-    /// A view: the rest of the memory is not its own.
+    /// View: other slots belong to the base.
     View,
-    /// A view several elements of which have one slot.
+    /// View of which several elements share a slot.
     SharedView,
 }
 
-/// A layout with all that is drawn of it.
+/// Layout with everything that is drawn.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// The tensor's name.
+    /// Name of the tensor.
     pub tensor: String,
-    /// The element type, as manifests write it.
+    /// Element type in manifest syntax.
     pub dtype: String,
-    /// The values of the symbols.
+    /// Values of the symbols.
     pub symbols: Vec<(String, i128)>,
-    /// The logical axes with their extents.
+    /// Logical axes with their extents.
     pub logical: Vec<(String, i128)>,
-    /// The storage axes likewise.
+    /// Storage axes with their extents.
     pub storage: Vec<(String, i128)>,
-    /// After which storage axes a separator stands.
+    /// Storage axes followed by a separator.
     pub separators: Vec<usize>,
-    /// The shape of the memory.
+    /// Physical shape.
     pub physical: Vec<i128>,
     /// Slots of the flat buffer.
     pub slots: i128,
-    /// Which axes are drawn, and where the others are held.
+    /// Drawn axes, and fixed indices of the others.
     pub frame: SliceFrame,
-    /// The storage axes that choose the colour of an element.
+    /// Storage axes that determine the color of an element.
     pub colored_by: Vec<String>,
-    /// The logical grid.
+    /// Logical grid.
     pub grid: LogicalGrid,
-    /// The memory.
+    /// Memory.
     pub memory: MemoryGrid,
 }
 
-/// The logical axes of a tensor with their extents.
+/// Logical axes of a tensor with their extents.
 ///
 /// # Errors
-/// As [`picture`].
+/// As of [`picture`].
 pub fn extents(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -120,10 +121,10 @@ fn named(axes: &[Axis], extents: &[i128]) -> Vec<(String, i128)> {
     names.zip(extents.iter().copied()).collect()
 }
 
-/// The picture of `tensor`, as much as there is room for.
+/// Picture of `tensor` within the limits.
 ///
 /// # Errors
-/// [`NamedLocateError`] for symbols without a value, and for values that leave the integers.
+/// [`NamedLocateError`] for symbols without a value and for overflows.
 pub fn picture(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

@@ -1,4 +1,4 @@
-//! A picture as one page that needs nothing else: cells to point at, a slider through the steps, a search.
+//! Self-contained HTML page of a picture: cells with tooltips, a slider through the steps, a search.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::map::{IndexMap, MapItem};
@@ -17,10 +17,10 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The page; `steps` are the recorded steps of the tensor, none for a view.
+/// Renders the page; `steps` are the recorded steps of the tensor, empty for a view.
 ///
 /// # Errors
-/// [`NamedLocateError`], as [`trace::trace`] has it.
+/// [`NamedLocateError`], as of [`trace::trace`].
 pub fn page(
     picture: &Picture,
     tensor: &Tensor,
@@ -37,7 +37,7 @@ pub fn page(
         cells.push(Value::Array(row));
     }
     let data = data(picture, first.as_ref(), &cells);
-    // A name cannot end the script.
+    // Escaped, so that a name cannot close the script element.
     let data = data.to_string().replace('<', "\\u003c");
     let title = picture.title().replace('&', "&amp;").replace('<', "&lt;");
     let dark = format!("@media (prefers-color-scheme: dark) {{\n{}}}\n", colors(|c| c.dark));
@@ -53,7 +53,7 @@ fn colors(of: fn(&TileColor) -> u32) -> String {
     PALETTE.iter().enumerate().map(one).collect()
 }
 
-/// The map of a layout as one step, where it has any and none were recorded.
+/// The map of a layout as one step, if it is not the identity; used when no steps were recorded.
 fn whole(tensor: &Tensor) -> Vec<StepRecord> {
     let layout = &tensor.layout;
     let is_kept = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));

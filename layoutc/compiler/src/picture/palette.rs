@@ -1,20 +1,20 @@
-//! Colours that people tell apart who do not see all of them: tints and shades of six of Okabe and Ito's.
+//! Colors distinguishable with color vision deficiencies: tints and shades of six of Okabe and Ito's colors.
 //!
 //! Source: M. Okabe and K. Ito, Color Universal Design, 2008.
 
-/// How many colours there are.
+/// Number of colors.
 pub(super) const COLORS: usize = 6;
 
-/// A colour in its forms.
+/// Color of a tile in its variants.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TileColor {
-    /// Below dark text: `0xrrggbb`.
+    /// Background of dark text: `0xrrggbb`.
     pub(super) light: u32,
-    /// Below light text.
+    /// Background of light text.
     pub(super) dark: u32,
-    /// The nearest to `light` of a terminal's 256.
+    /// Nearest to `light` of a terminal's 256 colors.
     pub(super) indexed: u8,
-    /// What stands for it where there are no colours.
+    /// Letter that replaces it without colors.
     pub(super) letter: char,
 }
 
@@ -28,20 +28,20 @@ pub(super) const PALETTE: [TileColor; COLORS] = [
     TileColor { light: 0xe0_b0_d0, dark: 0x80_45_68, indexed: 182, letter: 'F' },
 ];
 
-/// The colour at a position; those beyond the last begin again.
+/// Color at a position, modulo the number of colors.
 pub(super) fn color(position: usize) -> TileColor {
     let [first, ..] = PALETTE;
     PALETTE.get(position % COLORS).copied().unwrap_or(first)
 }
 
-/// The colours that a terminal has.
+/// Color support of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColorDepth {
-    /// None: letters stand for them.
+    /// No colors: letters replace them.
     None,
-    /// 256.
+    /// 256 colors.
     Indexed,
-    /// All.
+    /// True color.
     True,
 }
 
@@ -49,7 +49,7 @@ pub enum ColorDepth {
 mod tests {
     use super::*;
 
-    /// The channels, linear, from 0 to 1.
+    /// Linear channels, from 0 to 1.
     fn linear(color: u32) -> [f64; 3] {
         [16, 8, 0].map(|shift| {
             let value = f64::from((color >> shift) & 0xff) / 255.0;
@@ -61,7 +61,7 @@ mod tests {
         0.2126 * r + 0.7152 * g + 0.0722 * b
     }
 
-    /// WCAG's contrast.
+    /// WCAG contrast ratio.
     fn contrast(a: u32, b: u32) -> f64 {
         let (a, b) = (luminance(linear(a)), luminance(linear(b)));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// What people see who lack a kind of cone, whole. Source: Machado, Oliveira, Fernandes, 2009, severity 1.
+    /// Simulated vision without one type of cone. Source: Machado, Oliveira, Fernandes, 2009, severity 1.
     const SEEN: [(&str, [[f64; 3]; 3]); 4] = [
         ("all", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         (

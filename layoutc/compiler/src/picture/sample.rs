@@ -1,9 +1,9 @@
-//! Which indices along an axis are drawn when not all can be.
+//! Sampling of the indices along an axis.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// At most `room` indices of `range`, ascending: whole blocks from both ends, or the ends of blocks that are longer.
+/// At most `room` indices of `range`, ascending: whole blocks from both ends, or the ends of blocks that do not fit.
 pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Vec<i128> {
     let room = i128::try_from(room).unwrap_or(i128::MAX).max(2);
     let Range { start, end } = range;
@@ -16,7 +16,7 @@ pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Ve
             let last = (end - 1).div_euclid(block) * block;
             let tail = (last - ((room / block) / 3 - 1).max(0) * block).max(end - room / 2);
             let head = (start + room - (end - tail)).div_euclid(block) * block;
-            // A halo in front may leave no whole block.
+            // A halo at the start may leave no room for a whole block.
             let head = if head > start { head } else { start + room - (end - tail) };
             vec![start..head, tail..end]
         }

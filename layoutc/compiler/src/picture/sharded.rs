@@ -1,5 +1,4 @@
-//! A tensor that is cut over a mesh, as one layout: the parts of all devices side by side, as if they were one memory with
-//! a physical axis more.
+//! A sharded tensor as one layout: the shards of all devices in one memory with an additional physical axis.
 
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Predicate, Var};
 use layoutc_algebra::layout::{Axis, Layout, Verdict};
@@ -8,11 +7,11 @@ use crate::locate::NamedLocateError;
 use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;
 
-/// The whole of a tensor that is cut, each part once, and how many of its storage axes number the parts; `None` for any
-/// other tensor. Those axes come first, and are called as the mesh's.
+/// Layout of a whole sharded tensor, each shard once, and the number of leading storage axes that number the shards and
+/// are named like the mesh axes; `None` for any other tensor.
 ///
 /// # Errors
-/// [`NamedLocateError::Value`] where an expression becomes too large.
+/// [`NamedLocateError::Value`] if an expression becomes too large.
 pub fn side_by_side(tensor: &Tensor) -> Result<Option<(Tensor, usize)>, NamedLocateError> {
     let Some(sharded) = &tensor.sharded else { return Ok(None) };
     let spread = GlobalLayoutBuilder { sharded, part: &tensor.layout, cutters: cutters(sharded) };
@@ -21,19 +20,19 @@ pub fn side_by_side(tensor: &Tensor) -> Result<Option<(Tensor, usize)>, NamedLoc
     Ok(Some((Tensor { layout, sharded: None, ..tensor.clone() }, axes)))
 }
 
-/// A mesh axis that cuts an axis of the tensor.
+/// Mesh axis that shards an axis of the tensor.
 struct ShardingAxis {
     name: String,
     size: i128,
-    /// The axis of the tensor.
+    /// Tensor axis.
     axis: usize,
-    /// How many parts of it there are from one device to the next along the mesh axis.
+    /// Shards of the tensor axis between neighbors along the mesh axis.
     below: i128,
-    /// From one part to the next along the mesh axis.
+    /// Stride along the mesh axis, in shards.
     stride: i128,
 }
 
-/// The mesh axes that cut something, major to minor.
+/// Mesh axes that shard an axis, major to minor.
 fn cutters(sharded: &DeviceSharding) -> Vec<ShardingAxis> {
     let size =
         |position: &usize| sharded.mesh.axes.get(*position).map_or(1, |a| i128::from(a.size));
@@ -114,7 +113,7 @@ impl GlobalLayoutBuilder<'_> {
         })
     }
 
-    /// The extent of a part along an axis, from 1.
+    /// Extent of a shard along an axis, at least 1.
     fn extent(&self, axis: usize) -> i128 {
         let extent = self.part.logical.get(axis).and_then(|axis| axis.extent.as_const());
         extent.unwrap_or(1).max(1)
@@ -124,7 +123,7 @@ impl GlobalLayoutBuilder<'_> {
         self.cutters.iter().any(|cutter| cutter.axis == axis)
     }
 
-    /// The place of an element along a mesh axis.
+    /// Coordinate of an element along a mesh axis.
     fn place(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
         let axis = u32::try_from(cutter.axis).unwrap_or(u32::MAX);
         let by = number(self.extent(cutter.axis) * cutter.below);
@@ -132,7 +131,7 @@ impl GlobalLayoutBuilder<'_> {
         Expr::binary(BinOp::Mod, &place, &number(cutter.size))
     }
 
-    /// An expression of the part's indices, of the whole tensor's.
+    /// Rewrites an expression over the shard's indices to the whole tensor's indices.
     fn inside(&self, expr: &Expr) -> Result<Expr, ExprError> {
         expr.substitute(&|var| {
             let Var::Axis(k) = var else { return None };
@@ -145,7 +144,7 @@ impl GlobalLayoutBuilder<'_> {
         exprs.iter().map(|expr| self.inside(expr)).collect()
     }
 
-    /// The whole tensor's indices, and where they are elements, of the physical ones.
+    /// Inverse map to the whole tensor's indices, and the predicate for elements, over the physical indices.
     fn inverse(&self) -> Result<(Option<Vec<Expr>>, Option<Predicate>), ExprError> {
         let later = |expr: &Expr| {
             expr.substitute(&|var| match var {

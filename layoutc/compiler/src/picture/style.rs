@@ -1,8 +1,8 @@
-//! How pictures as SVG look: lines and text, and the colours for light and dark surroundings.
+//! Style sheets of SVG pictures, with light and dark colors.
 
 use super::palette::{PALETTE, TileColor};
 
-/// Fonts, widths of lines.
+/// Fonts and line widths.
 const SHAPE: &str = "\
 text{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}
 .t{font-size:16px;font-weight:bold}.h{font-weight:bold}.s{font-size:9.5px}
@@ -11,21 +11,21 @@ text{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}
 .hl{stroke-width:2}
 ";
 
-/// The light colours.
+/// Light colors.
 const LIGHT: &str = "\
 .paper{fill:#ffffff}text{fill:#1a1a1a}.n,.s{fill:#595959}.i{fill:#111111}
 .c{stroke:#ffffff}.o{fill:#ececec}.p{fill:url(#hatch)}.hp{fill:#f6f6f6}.hl{stroke:#d5d5d5}
 .r1,.r2{stroke:#1a1a1a}.r3{stroke:#0072b2}
 ";
 
-/// The dark ones.
+/// Dark colors.
 const DARK: &str = "\
 .paper{fill:#16181c}text{fill:#eaeaea}.n,.s{fill:#b4b8be}.i{fill:#ffffff}
 .c{stroke:#16181c}.o{fill:#2b2f36}.hp{fill:#1d2025}.hl{stroke:#3d434c}
 .r1,.r2{stroke:#eaeaea}.r3{stroke:#56b4e9}
 ";
 
-/// The style of a file: the dark colours where dark ones are preferred.
+/// Style sheet of an SVG file, with dark colors if the viewer prefers them.
 pub(super) fn alone() -> String {
     let (light, dark) = (tiles(|color| color.light), tiles(|color| color.dark));
     format!(
@@ -33,14 +33,14 @@ pub(super) fn alone() -> String {
     )
 }
 
-/// The rules for the elements of this class in a page: the dark colours below what the selector `dark` matches. The
-/// pattern of padding is called as the class, with `-hatch`.
+/// Style sheet for the inline pictures of this class in a page, with dark colors inside the selector `dark`. The
+/// pattern of padding has the class with the suffix `-hatch` as its id.
 pub(super) fn inline(class: &str, dark: &str) -> String {
     let pattern = format!("#{class}-hatch");
     let within = format!("svg.{class}");
     let (light, shade) = (tiles(|color| color.light), tiles(|color| color.dark));
     let light = [SHAPE, &LIGHT.replace("#hatch", &pattern), &light].concat();
-    // The pattern stands outside of the pictures.
+    // The pattern is not inside the pictures.
     let part = |css: &str, around: &str| {
         let gap = if around.is_empty() { "" } else { " " };
         let marks = rules(css, &|selector| match selector {
@@ -53,7 +53,7 @@ pub(super) fn inline(class: &str, dark: &str) -> String {
     size + &part(&light, "") + &part(&[DARK, &shade].concat(), dark)
 }
 
-/// The rules of a text, each selector changed.
+/// Rules of a style sheet with rewritten selectors.
 fn rules(css: &str, change: &dyn Fn(&str) -> String) -> Vec<String> {
     let rules = css.split('}').filter_map(|rule| rule.trim().split_once('{'));
     rules
@@ -64,7 +64,7 @@ fn rules(css: &str, change: &dyn Fn(&str) -> String) -> Vec<String> {
         .collect()
 }
 
-/// The colours of the tiles.
+/// Colors of the tiles.
 fn tiles(of: fn(&TileColor) -> u32) -> String {
     let one = |(k, color): (usize, _)| format!(".c{k}{{fill:#{:06x}}}", of(color));
     PALETTE.iter().enumerate().map(one).collect()

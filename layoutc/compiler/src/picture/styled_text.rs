@@ -1,18 +1,18 @@
-//! Lines of painted text for a terminal.
+//! Styled lines of text for a terminal.
 
 use super::palette::{ColorDepth, color};
 
-/// How a piece of text is painted.
+/// Style of a text fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextStyle {
     Plain,
     Strong,
     Faint,
-    /// On the colour of a tile.
+    /// On the color of a tile.
     Tile(usize),
 }
 
-/// A line, piece by piece.
+/// Line of styled fragments.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StyledLine(Vec<(TextStyle, String)>);
 
@@ -21,7 +21,7 @@ impl StyledLine {
         self.0.push((paint, text.into()));
     }
 
-    /// The line with its end; blanks at the end are left out.
+    /// The line with escape codes and a line end, without trailing blanks.
     pub(super) fn text(&self, depth: ColorDepth) -> String {
         let mut text = String::new();
         for (paint, piece) in &self.0 {

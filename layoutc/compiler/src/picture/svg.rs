@@ -1,21 +1,21 @@
-//! A picture as SVG: the logical grid beside the memory, for light and dark surroundings.
+//! SVG rendering of a picture: the logical grid next to the memory, in light and dark colors.
 
 use super::style;
 use super::table::{self, CellKind, PictureTable};
 use super::{GridLine, Picture};
 
-/// Sizes, in pixels.
+/// Sizes in pixels.
 const MARGIN: usize = 24;
 const CELL: usize = 34;
 const GAP: usize = 22;
 const BETWEEN: usize = 48;
 const LINE: usize = 20;
-/// The width of a character of the text in cells, of the small text in them, and of text around them.
+/// Widths of a character in pixels: in cells, of small text in cells, and of captions.
 const WIDE: usize = 8;
 const SMALL: usize = 6;
 const PROSE: usize = 8;
 
-/// The picture as a file. Text never meets other text: columns are as wide as the widest of theirs.
+/// Picture as an SVG file. Columns are as wide as their widest text.
 pub fn svg(picture: &Picture) -> String {
     let SvgDrawing { width, height, body } = drawing(picture);
     let head = format!(
@@ -29,8 +29,8 @@ pub fn svg(picture: &Picture) -> String {
     head + &body + "</svg>\n"
 }
 
-/// The picture as a part of a page, on one line: colours and hatching are those of [`inline_style`], and it has no `id`,
-/// so that a page may have several.
+/// Picture as part of a page, on one line. Colors and hatching are in [`inline_style`]; without any `id`, so that a
+/// page may contain several.
 pub fn inline(picture: &Picture) -> String {
     let SvgDrawing { width, height, body } = drawing(picture);
     let head = format!(
@@ -42,8 +42,7 @@ pub fn inline(picture: &Picture) -> String {
     head + &body.replace('\n', "") + "</svg>"
 }
 
-/// What all pictures of [`inline`] on a page need, once, on one line. They are dark below what the selector `dark`
-/// matches.
+/// Style shared by all pictures of [`inline`] on a page, on one line. Pictures inside the selector `dark` are dark.
 pub fn inline_style(dark: &str) -> String {
     let hatch = hatch(&format!("{INLINE}-hatch"));
     let style = style::inline(INLINE, dark);
@@ -51,10 +50,10 @@ pub fn inline_style(dark: &str) -> String {
     format!("<style>{style}</style>{svg}").replace('\n', "")
 }
 
-/// The class of a picture in a page.
+/// Class of a picture in a page.
 const INLINE: &str = "layoutc-picture";
 
-/// The marks of a picture, and the room that they take in pixels.
+/// Elements of a picture, and its size in pixels.
 struct SvgDrawing {
     width: usize,
     height: usize,
@@ -122,11 +121,11 @@ fn panels(picture: &Picture) -> Vec<Panel> {
     ]
 }
 
-/// One of the two tables.
+/// Grid or memory with its captions.
 struct Panel {
     table: PictureTable,
     captions: [String; 2],
-    /// The width of the labels, and that of a cell.
+    /// Widths of the labels and of a cell.
     label: usize,
     cell: usize,
 }
@@ -143,7 +142,7 @@ impl Panel {
         Self { table, captions, label, cell }
     }
 
-    /// Where each column begins, and where the last one ends.
+    /// Left edge of each column, and the right edge of the last one.
     fn columns(&self) -> (Vec<usize>, usize) {
         let mut x = self.label;
         let mut starts = Vec::new();
@@ -247,7 +246,7 @@ fn rule(rule: GridLine, [x1, y1]: [usize; 2], [x2, y2]: [usize; 2]) -> String {
     format!("<path class=\"{class}\" d=\"M{x1} {y1}L{x2} {y2}\"/>\n")
 }
 
-/// What the marks mean, and where that ends.
+/// Legend, and its bottom edge.
 fn legend(picture: &Picture, y: usize) -> (String, usize) {
     let shown = picture.shown();
     let mut out = String::new();
@@ -291,17 +290,17 @@ fn legend(picture: &Picture, y: usize) -> (String, usize) {
     (out, x.saturating_sub(20))
 }
 
-/// Text from a place on.
+/// Text that starts at a point.
 fn text(class: &str, x: usize, y: usize, text: &str) -> String {
     format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(text))
 }
 
-/// Text around a place.
+/// Text centered at a point.
 fn middle(class: &str, x: usize, y: usize, words: &str) -> String {
     if words.is_empty() { String::new() } else { text(&format!("{class} m"), x, y, words) }
 }
 
-/// The pattern of padding.
+/// Hatching of padding.
 fn hatch(id: &str) -> String {
     format!(
         "<defs><pattern id=\"{id}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\

@@ -1,65 +1,65 @@
-//! The two parts of a picture as tables: labels, cells, and the rules between them.
+//! Grid and memory of a picture as tables: labels, cells and lines.
 
 use super::memory::MemorySlot;
 use super::{GridCell, GridLine, Picture};
 
-/// What a cell holds.
+/// Kind of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
-    /// An element of the slice, in its colour.
+    /// Element of the slice, in its color.
     Tile(usize),
-    /// No element.
+    /// Padding.
     Padding,
-    /// An element of another slice.
+    /// Element of another slice.
     Other,
-    /// It was not looked up.
+    /// Unknown owner.
     Unknown,
     /// No slot.
     Blank,
 }
 
-/// A cell.
+/// Cell of a table.
 #[derive(Debug, Clone)]
 pub(super) struct TableCell {
     pub(super) kind: CellKind,
-    /// What stands in it.
+    /// Main text.
     pub(super) text: String,
-    /// What stands below that where there is room.
+    /// Smaller text below, if there is room.
     pub(super) note: String,
 }
 
-/// A row of cells.
+/// Row of cells.
 #[derive(Debug, Clone)]
 pub(super) struct TableRow {
     pub(super) label: String,
-    /// What stands above it.
+    /// Line above it.
     pub(super) rule: GridLine,
-    /// Whether rows before it are left out.
+    /// True if rows before it are omitted.
     pub(super) is_apart: bool,
     pub(super) cells: Vec<TableCell>,
 }
 
-/// Cells with a label before each row and above each column.
+/// Cells with labels for rows and columns.
 #[derive(Debug, Clone)]
 pub(super) struct PictureTable {
     pub(super) heads: Vec<String>,
-    /// What stands before each column.
+    /// Line before each column.
     pub(super) column_rules: Vec<GridLine>,
-    /// Whether columns before it are left out.
+    /// For each column, true if columns before it are omitted.
     pub(super) gaps: Vec<bool>,
     pub(super) lines: Vec<TableRow>,
-    /// Whether rows and columns are physical axes: a separator stands between the labels and the cells.
+    /// True if rows and columns are physical axes, drawn as a separator between labels and cells.
     pub(super) is_matrix: bool,
 }
 
-/// Whether indices are left out before each.
+/// For each index, true if indices before it are omitted.
 fn gaps(indices: &[i128]) -> Vec<bool> {
     let first = indices.first().map(|first| *first > 0);
     let between = indices.iter().zip(indices.iter().skip(1)).map(|(a, b)| b - a > 1);
     first.into_iter().chain(between).collect()
 }
 
-/// The logical grid: offsets.
+/// Table of the logical grid, with offsets.
 pub(super) fn grid(picture: &Picture) -> PictureTable {
     let grid = &picture.grid;
     let square = |cell: &GridCell| {
@@ -90,7 +90,7 @@ pub(super) fn grid(picture: &Picture) -> PictureTable {
     }
 }
 
-/// The memory: the indices of elements, with offsets below them.
+/// Table of the memory, with indices and offsets.
 pub(super) fn memory(picture: &Picture) -> PictureTable {
     let memory = &picture.memory;
     let square = |(slot, column): (&MemorySlot, &i128), row: i128| {

@@ -1,4 +1,4 @@
-//! A picture for a terminal: the logical grid with offsets, then the memory with indices.
+//! Terminal rendering of a picture: the logical grid with offsets, then the memory with indices.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use super::{GridLine, Picture, PictureLimits, SliceFrame};
 use crate::locate::{self, NamedLocateError};
 use crate::model::Tensor;
 
-/// The rows of each of the two parts.
+/// Maximum rows of each part.
 const ROWS: usize = 24;
-/// What stands for columns that are left out.
+/// Text for omitted columns.
 const GAP: &str = " … ";
 
-/// How much of a layout has room in so many columns of a terminal.
+/// Limits of a picture that fits a terminal of `width` columns.
 ///
 /// # Errors
-/// [`NamedLocateError`], as [`super::picture`] has it.
+/// [`NamedLocateError`], as of [`super::picture`].
 pub fn room(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -32,7 +32,7 @@ pub fn room(
         axis.and_then(|axis| figures.logical.get(axis)).map_or(0, |extent| digits(*extent))
     };
     let (rows, columns, offsets) = (along(frame.rows), along(frame.columns), digits(figures.slots));
-    // Blanks around each cell, a letter where there are no colours, a rule before each; labels and two gaps.
+    // Per cell: blanks around, a letter without colors, a line before; plus labels and two gaps.
     let around = if depth == ColorDepth::None { 4 } else { 3 };
     let fits = |label: usize, cell: usize| {
         let left = width.saturating_sub(label + 2 + 2 * GAP.chars().count());
@@ -40,7 +40,7 @@ pub fn room(
     };
     let leading: usize = figures.physical.iter().rev().skip(1).map(|e| digits(*e) + 1).sum();
     let (label, slot) = (offsets.max(leading), rows + columns + 1);
-    // A padded axis is longer than the tensor: one more digit.
+    // Padding may extend an axis by one digit.
     Ok(PictureLimits {
         rows: ROWS,
         columns: fits(rows + 1, offsets.max(columns + 1)),
@@ -49,7 +49,7 @@ pub fn room(
     })
 }
 
-/// The picture as lines of text.
+/// Picture as lines of text.
 pub fn terminal(picture: &Picture, depth: ColorDepth) -> String {
     let mut out = Vec::new();
     let mut head = StyledLine::default();
@@ -92,14 +92,14 @@ fn plain(text: &str) -> StyledLine {
     line
 }
 
-/// A table in the characters of a terminal.
+/// Table drawn with box characters.
 struct TerminalTable<'a> {
     table: &'a PictureTable,
-    /// The columns of labels.
+    /// Width of the labels.
     label: usize,
-    /// Those of the text in a cell.
+    /// Width of the text in a cell.
     width: usize,
-    /// Those of the letter after it.
+    /// Width of the letter after it.
     letter: usize,
 }
 
@@ -166,7 +166,7 @@ impl<'a> TerminalTable<'a> {
         line
     }
 
-    /// A rule above a row.
+    /// Line above a row.
     fn across(&self, rule: GridLine) -> StyledLine {
         let (dash, plain_cross, double_cross) = match rule {
             GridLine::Separator => ("═", "╪", "╬"),
@@ -186,7 +186,7 @@ impl<'a> TerminalTable<'a> {
         plain(&text)
     }
 
-    /// What stands between labels and cells.
+    /// Border between labels and cells.
     fn border(&self, rule: GridLine) -> &'static str {
         match (self.table.is_matrix, rule) {
             (false, _) => "",

@@ -1,4 +1,4 @@
-//! Where tiles end along the axes that are drawn, and which storage axes choose the colour of an element.
+//! Tile boundaries along the drawn axes, and the storage axes that determine colors.
 
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::Layout;
@@ -7,39 +7,39 @@ use super::concrete_layout::ConcreteLayout;
 use super::frame::SliceFrame;
 use super::palette::COLORS;
 
-/// As far as the end of a run is looked for one by one.
+/// Number of indices searched linearly for the end of a run.
 const NEAR: i128 = 4096;
 
-/// A storage axis along a logical one.
+/// Storage axis that changes along a logical axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StorageRun {
-    /// The storage axis.
+    /// Storage axis.
     pub(super) storage: usize,
-    /// How many neighbours from the first have the same index along it.
+    /// Length of the first run of equal indices.
     pub(super) length: i128,
 }
 
-/// What stands between two neighbours.
+/// Line between two neighbors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GridLine {
-    /// Nothing.
+    /// No line.
     None,
-    /// A part of a tile ends.
+    /// End of a part of a tile.
     Part,
-    /// A tile ends.
+    /// End of a tile.
     Tile,
-    /// An axis separator: the next one is elsewhere along another physical axis.
+    /// Axis separator: the index along another physical axis changes.
     Separator,
 }
 
-/// The tiles of a slice.
+/// Tiles of a slice.
 #[derive(Debug)]
 pub(super) struct SliceTiling {
-    /// The storage axes that change down the rows.
+    /// Storage axes that change down the rows.
     pub(super) rows: Vec<StorageRun>,
-    /// And those that change across the columns.
+    /// Storage axes that change across the columns.
     pub(super) columns: Vec<StorageRun>,
-    /// The storage axes that choose the colour, major to minor.
+    /// Storage axes that determine the color, major to minor.
     pub(super) colors: Vec<usize>,
 }
 
@@ -50,7 +50,7 @@ impl SliceTiling {
         let mut colors: Vec<usize> =
             [&rows, &columns].into_iter().filter_map(|runs| coarsest(runs)).collect();
         if colors.is_empty() {
-            // Nothing is split: what lies together in memory has one colour.
+            // Nothing is split: color by the outermost storage axis.
             let mut all: Vec<usize> = rows.iter().chain(&columns).map(|run| run.storage).collect();
             all.sort_unstable();
             all.dedup();
@@ -62,7 +62,7 @@ impl SliceTiling {
         Self { rows, columns, colors }
     }
 
-    /// The colour of an element: neighbouring tiles differ.
+    /// Color of an element, different in adjacent tiles.
     pub(super) fn color(&self, storage: &[i128]) -> usize {
         let count = i128::try_from(COLORS).unwrap_or(1);
         let mut sum = 0;
@@ -73,19 +73,19 @@ impl SliceTiling {
         usize::try_from(sum).unwrap_or(0)
     }
 
-    /// The names of the storage axes that choose it.
+    /// Names of the storage axes that determine the color.
     pub(super) fn colored_by(&self, layout: &Layout) -> Vec<String> {
         let name = |axis: &usize| layout.storage.get(*axis).map(|axis| axis.name.clone());
         self.colors.iter().filter_map(name).collect()
     }
 
-    /// How many neighbours a tile has down and across, where it has several.
+    /// Length of a tile along an axis, if greater than 1.
     pub(super) fn block(runs: &[StorageRun]) -> Option<i128> {
         let longest = runs.iter().map(|run| run.length).max().unwrap_or(1);
         (longest > 1).then_some(longest)
     }
 
-    /// What stands between neighbours along an axis; `storage` and `physical` are indices of the two.
+    /// Line between neighbors along an axis with the given storage and physical indices.
     pub(super) fn rule(
         runs: &[StorageRun],
         storage: [&[i128]; 2],
@@ -104,7 +104,7 @@ impl SliceTiling {
     }
 }
 
-/// The storage axis whose index changes last along a logical axis that is split.
+/// Storage axis with the longest runs along a split logical axis.
 fn coarsest(runs: &[StorageRun]) -> Option<usize> {
     let longest = SliceTiling::block(runs)?;
     runs.iter().find(|run| run.length == longest).map(|run| run.storage)
@@ -123,7 +123,7 @@ fn runs(figures: &ConcreteLayout<'_>, frame: &SliceFrame, axis: Option<usize>) -
     along.filter_map(run).collect()
 }
 
-/// How long the index along a storage axis stays as it is first; `None`: it never changes.
+/// Length of the first run of equal indices along a storage axis; `None` if it never changes.
 fn run_length(
     figures: &ConcreteLayout<'_>,
     frame: &SliceFrame,
@@ -140,7 +140,7 @@ fn run_length(
     if let Some(length) = (1..extent.min(NEAR)).find(|value| at(*value) != first) {
         return Some(length);
     }
-    // Far away it is the end of the first run where the index only grows, and else somewhere it changed.
+    // Beyond `NEAR` a binary search: the end of the first run if the index is monotone, otherwise some change.
     let (mut same, mut other) = (extent.min(NEAR) - 1, extent - 1);
     if other <= same || at(other) == first {
         return None;

@@ -1,70 +1,70 @@
-//! What changing the layout of one tensor costs: from each candidate to each, and to several at once.
+//! Costs of layout conversions of one tensor: from each candidate to each, and to sets of candidates.
 
 use super::network::{Cost, INFINITE, LARGEST};
 use crate::model::graph::{Compatibility, GraphTensor, LayoutCandidate};
 
-/// How costs are weighed: bytes times a scale, and one for each conversion, so that of plans that cost as many bytes the
-/// one with the fewest conversions is the cheapest.
+/// Scale of costs: bytes times a factor, plus one per conversion, so that plans with equal bytes are ordered by their
+/// number of conversions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CostScale(Cost);
 
 impl CostScale {
-    /// The scale for at most so many conversions; 1, for which conversions do not count, where a sum of so many bytes
-    /// would be too large.
+    /// Scale for at most `conversions` conversions and a total of `bytes`; 1, which ignores the number of conversions,
+    /// if the scaled total would overflow.
     pub(super) fn new(conversions: Cost, bytes: u128) -> Self {
         let scale = conversions.saturating_add(1);
         let fits = u128::from(scale).checked_mul(bytes).is_some_and(|all| all < LARGEST.into());
         Self(if fits { scale } else { 1 })
     }
 
-    /// Bytes as a weight.
+    /// Scaled cost of an operator.
     pub(super) fn of(self, bytes: u64) -> Cost {
         bytes.saturating_mul(self.0)
     }
 
-    /// The weight of a conversion of so many bytes.
+    /// Scaled cost of a conversion.
     pub(super) fn conversion(self, bytes: u64) -> Cost {
         self.of(bytes).saturating_add(Cost::from(self.0 > 1))
     }
 
-    /// The bytes of a weight: what conversions count for is less than one.
+    /// Bytes of a scaled cost: conversions count for less than one byte in total.
     pub(super) fn bytes(self, weight: Cost) -> u64 {
         weight.checked_div(self.0).unwrap_or(weight)
     }
 }
 
-/// A change of layout, by the positions of two candidates.
+/// Layout conversion, by the positions of two candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ConversionStep {
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
-/// The costs of all changes of a tensor's layout, and the cheapest ways.
+/// Costs of all layout conversions of a tensor, and the cheapest chains.
 #[derive(Debug, Clone)]
 pub(super) struct ConversionCosts {
-    /// How many candidates there are.
+    /// Number of candidates.
     count: usize,
-    /// `cost[from][to]` by one change.
+    /// `cost[from][to]` of a direct conversion.
     cost: Vec<Vec<Cost>>,
-    /// `least[from][to]` by a chain of changes.
+    /// `least[from][to]` of the cheapest chain.
     least: Vec<Vec<Cost>>,
-    /// `first[from][to]`: the first stop on the cheapest way.
+    /// `first[from][to]`: first candidate on the cheapest chain.
     first: Vec<Vec<usize>>,
 }
 
-/// The bytes of a change that moves some; `None` if there is no such change.
+/// Bytes of a conversion that moves data; `None` if there is no such conversion.
 pub(super) type ConversionPrice<'a> = dyn Fn(usize, usize) -> Option<u64> + 'a;
 
-/// The bytes that a conversion reads and writes, padding included: what a change costs if nothing was measured.
+/// Bytes that a conversion reads and writes, including padding: its cost if none was measured.
 pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
     let bytes = |k: usize| tensor.candidates.get(k).map_or(0, |candidate| candidate.bytes);
     bytes(from).saturating_add(bytes(to))
 }
 
 impl ConversionCosts {
-    /// The changes of a tensor. A layout that does as another costs nothing; one that is forbidden, or has an attribute
-    /// that nobody can give, is never reached; a tensor that is kept is never converted.
+    /// Costs of a tensor's conversions. A conversion to a compatible layout is free; a forbidden layout or an opaque
+    /// attribute is never a destination; a pinned tensor is never converted.
     pub(super) fn new(tensor: &GraphTensor, price: &ConversionPrice<'_>, scale: CostScale) -> Self {
         let count = tensor.candidates.len();
         let one = |from: usize, to: usize| {
@@ -94,7 +94,7 @@ impl ConversionCosts {
         moves
     }
 
-    /// The cheapest chains, by one more stop each time.
+    /// All-pairs shortest chains (Floyd-Warshall).
     fn chain(&mut self) {
         for stop in 0..self.count {
             for from in 0..self.count {
@@ -110,7 +110,7 @@ impl ConversionCosts {
         }
     }
 
-    /// What one change costs.
+    /// Cost of a direct conversion.
     pub(super) fn cost(&self, step: ConversionStep) -> Cost {
         self.cost.get(step.from).and_then(|row| row.get(step.to)).copied().unwrap_or(INFINITE)
     }
@@ -123,7 +123,7 @@ impl ConversionCosts {
         self.first.get(from).and_then(|row| row.get(to)).copied().unwrap_or(to)
     }
 
-    /// The cheapest sets of changes that give all of `targets` together, from each candidate.
+    /// Cheapest sets of conversions that reach all of `targets`, from each candidate.
     pub(super) fn trees(&self, targets: &[usize]) -> SteinerTrees<'_> {
         let all = 1_usize << targets.len();
         let mut trees = SteinerTrees { moves: self, targets: targets.to_vec(), rows: Vec::new() };
@@ -145,21 +145,21 @@ fn set<T>(table: &mut [Vec<T>], row: usize, column: usize, value: T) {
     }
 }
 
-/// How a tree goes on from a candidate.
+/// Continuation of a Steiner tree at a candidate.
 #[derive(Debug, Clone, Copy)]
 enum SteinerBranch {
-    /// Nothing is left to reach.
+    /// No target is left.
     Leaf,
-    /// To another candidate first.
+    /// Conversion to another candidate.
     Via(usize),
-    /// As two trees: this set of targets, and the rest.
+    /// Two subtrees: this set of targets, and the rest.
     Split(usize),
 }
 
-/// For each set of targets, as bits, and each candidate to begin with, the cost of the cheapest tree.
+/// Cost of the cheapest tree for each set of targets, as a bit mask, and each root.
 ///
-/// Source: Dreyfus and Wagner, The Steiner problem in graphs (1971), here with a direction: what is common to several
-/// targets is converted once.
+/// Source: Dreyfus and Wagner, The Steiner problem in graphs (1971), for directed graphs: a conversion shared by
+/// several targets is counted once.
 #[derive(Debug)]
 pub(super) struct SteinerTrees<'m> {
     moves: &'m ConversionCosts,
@@ -173,7 +173,7 @@ impl SteinerTrees<'_> {
         row.and_then(|row| row.get(root)).copied().unwrap_or((INFINITE, SteinerBranch::Leaf))
     }
 
-    /// The trees for one set, where those of smaller sets are known.
+    /// Trees for one set, given those of smaller sets.
     fn row(&self, mask: usize) -> Vec<(Cost, SteinerBranch)> {
         let moves = self.moves;
         if mask == 0 {
@@ -199,7 +199,7 @@ impl SteinerTrees<'_> {
         (0..moves.count).map(gone).collect()
     }
 
-    /// The cheapest two trees from `root` that share a set.
+    /// Cheapest split of a set into two subtrees at `root`.
     fn parted(&self, mask: usize, root: usize) -> (Cost, SteinerBranch) {
         let mut best = (INFINITE, SteinerBranch::Leaf);
         let mut part = (mask - 1) & mask;
@@ -213,12 +213,12 @@ impl SteinerTrees<'_> {
         best
     }
 
-    /// What reaching a set of targets costs from a candidate; [`INFINITE`] if no way leads to one of them.
+    /// Cost of reaching a set of targets from a candidate; [`INFINITE`] if one of them is unreachable.
     pub(super) fn cost(&self, root: usize, mask: usize) -> Cost {
         self.at(mask, root).0
     }
 
-    /// The changes of the cheapest tree, each after the one that it goes on from, none twice.
+    /// Conversions of the cheapest tree, each after its predecessor, without duplicates.
     pub(super) fn steps(&self, root: usize, mask: usize) -> Vec<ConversionStep> {
         let mut steps: Vec<ConversionStep> = Vec::new();
         let mut open = vec![(mask, root)];

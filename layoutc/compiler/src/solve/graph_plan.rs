@@ -1,45 +1,44 @@
-//! What a solution says of a graph: which way each operator is done, in which layout each tensor is stored, what is
-//! converted.
+//! Plan of a graph: the choice of each operator, the layout of each tensor, and the conversions.
 
 use super::conversion_costs::ConversionStep;
 
-/// A plan. Lists are by the positions of the graph's nodes and tensors.
+/// Layout plan. Lists are indexed by the positions of the graph's nodes and tensors.
 #[derive(Debug, Clone)]
 pub struct GraphPlan {
-    /// The way of each operator: a position among its choices.
+    /// Position of each operator's choice among its choices.
     pub choices: Vec<usize>,
-    /// The candidate in which each tensor is given, or written first.
+    /// Candidate in which each tensor is passed or produced.
     pub stored: Vec<usize>,
-    /// The changes of layout, those of one tensor in the order in which they are made.
+    /// Layout conversions, those of one tensor in execution order.
     pub conversions: Vec<LayoutConversion>,
-    /// What it costs, in bytes.
+    /// Cost in bytes.
     pub cost: u64,
-    /// No plan costs less than this, in bytes.
+    /// Proven lower bound on the cost of every plan, in bytes.
     pub lower_bound: u64,
 }
 
-/// A change of a tensor's layout.
+/// Conversion of a tensor's layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayoutConversion {
-    /// The tensor's position.
+    /// Position of the tensor.
     pub tensor: usize,
-    /// From this candidate.
+    /// Source candidate.
     pub from: usize,
-    /// To this one.
+    /// Destination candidate.
     pub to: usize,
-    /// What it costs, in bytes: nothing where the elements stay where they are, or the tensor is a constant.
+    /// Cost in bytes: 0 if all elements keep their offsets, or the tensor is a constant.
     pub cost: u64,
-    /// Whether no byte moves.
+    /// True if no byte moves.
     pub is_free: bool,
 }
 
 impl GraphPlan {
-    /// Whether no plan is cheaper.
+    /// True if no plan is cheaper.
     pub fn is_optimal(&self) -> bool {
         self.lower_bound >= self.cost
     }
 
-    /// The conversions of a tensor, in order.
+    /// Conversions of a tensor, in order.
     pub fn conversions_of(&self, tensor: usize) -> impl Iterator<Item = &LayoutConversion> {
         self.conversions.iter().filter(move |conversion| conversion.tensor == tensor)
     }

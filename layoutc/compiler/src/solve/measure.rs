@@ -1,15 +1,15 @@
-//! The conversions that a graph may need, as a manifest that can be compiled and timed.
+//! Benchmark manifest of the layout conversions that a graph may need.
 
 use std::collections::BTreeMap;
 
 use crate::model::graph::{Compatibility, Graph, GraphTensor};
 use crate::model::{Convert, Manifest, Tensor};
 
-/// A conversion that a graph may need: a tensor's position, and those of two candidates.
+/// Layout conversion: positions of a tensor and of the source and destination candidates.
 pub type LayoutChange = (usize, usize, usize);
 
-/// A manifest with the conversions, and for each change that moves bytes the routine that does it. Tensors of one shape
-/// have the same.
+/// Manifest with the conversions, and the routine of each conversion that moves bytes. Tensors of equal shape share
+/// routines.
 pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     let path = graph.place.file.to_string();
     let mut manifest = Manifest { path, ..Manifest::default() };
@@ -34,12 +34,12 @@ pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     (manifest, routines)
 }
 
-/// The name of a tensor at its position.
+/// Name of the tensor at a position.
 fn name(position: usize) -> String {
     format!("measured{position}")
 }
 
-/// The position of a tensor in a layout, added where it is not there.
+/// Position of a tensor in a layout, added if missing.
 fn laid_out(
     tensor: &GraphTensor,
     candidate: usize,

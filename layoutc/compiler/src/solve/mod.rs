@@ -1,5 +1,5 @@
-//! Layouts for graphs: one way for each operator and layouts for all tensors, so that all costs together are least; with
-//! a proof. And verification: that every tensor has the layout that its readers ask for.
+//! Layout assignment for graphs: a choice for each operator and a layout for each tensor of least total cost, with a
+//! proof; and verification that every tensor has the layout that its readers require.
 //!
 //! Source: Glow, `TensorLayout.md`, where the solver is left to the future.
 
@@ -23,17 +23,17 @@ use crate::diagnostic::Diagnostic;
 use crate::model::graph::Graph;
 use network::{INFINITE, NetworkError, SolverLimits};
 
-/// How a graph is solved.
+/// Options of the solver.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "the functions say nothing of themselves")]
 pub struct SolverOptions<'a> {
-    /// How much is tried.
+    /// Resource limits.
     pub limits: SolverLimits,
-    /// What a change of layout costs, by tensor, from and to; the bytes moved where nothing is said.
+    /// Cost of a layout conversion, by tensor, source and destination; `None`: the bytes moved.
     pub price: Option<&'a (dyn Fn(usize, usize, usize) -> Option<u64> + Sync)>,
-    /// The way of each operator, by position, where it is not to be chosen.
+    /// Fixed choice of each operator, by position.
     pub choices: &'a [Option<usize>],
-    /// Whether it is time to give what there is.
+    /// True to end the search with the best result so far.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -43,8 +43,8 @@ impl Default for SolverOptions<'_> {
     }
 }
 
-/// Why a graph that states not all of its layouts has no plan; `None` if it has one, or is only verified, or that would take
-/// longer to find out than to solve it.
+/// Diagnostic for a graph with free layouts that has no plan; `None` if it has one, is only verified, or the limits of
+/// this quick check are exceeded.
 pub fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     if graph.is_fixed {
         return None;
@@ -58,12 +58,12 @@ pub fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     (found.bound == INFINITE).then(|| Box::new(no_plan(graph, true)))
 }
 
-/// The bytes that each conversion moves.
+/// Bytes that each conversion moves.
 fn bytes_of(graph: &Graph) -> impl Fn(usize, usize, usize) -> Option<u64> + Sync + '_ {
     |tensor, from, to| graph.tensors.get(tensor).map(|tensor| bytes_moved(tensor, from, to))
 }
 
-/// There is no plan, or none was found.
+/// Diagnostic for a graph without a plan.
 fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
     let (message, help) = if is_proven {
         (
@@ -77,18 +77,17 @@ fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
     Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), "").help(help)
 }
 
-/// The network of a graph cannot be made.
+/// Diagnostic for costs that overflow.
 fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
     let message = format!("the costs of `{}` cannot be added up: {error}", graph.name);
     Diagnostic::error(Code::LimitGraph, message, graph.place.clone(), "")
         .help("state smaller costs, or fewer alternatives")
 }
 
-/// The cheapest plan of a graph, or the best that was found with a bound for what is possible. The proof is checked
-/// again, and so is the plan.
+/// Cheapest plan of a graph, or the best one found with a lower bound. Both the proof and the plan are checked.
 ///
 /// # Errors
-/// `graph::pinned` where no plan is possible.
+/// `graph::pinned` if no plan is possible.
 pub fn solve(graph: &Graph, settings: &SolverOptions<'_>) -> Result<GraphPlan, Box<Diagnostic>> {
     let bytes = bytes_of(graph);
     let price: &network_build::ConversionPrices<'_> = match settings.price {

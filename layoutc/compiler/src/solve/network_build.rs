@@ -1,8 +1,7 @@
-//! A graph as a network of cost functions, and an assignment of it as a plan.
+//! Construction of a cost function network from a graph, and of a plan from an assignment.
 //!
-//! One variable for each operator, its ways. One for each input whose layout is open. And where several readers share a
-//! tensor, one for the set of layouts that it is converted to, so that a conversion is paid for once however many read
-//! what it gives.
+//! One variable per operator: its choice. One per input with an open layout: its candidate. And for a tensor with
+//! several readers, one for the set of layouts to which it is converted, so that a shared conversion is paid once.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +13,10 @@ use crate::model::graph::{
     OperatorLowering, TensorRole,
 };
 
-/// What each change of layout costs: by tensor, from, to.
+/// Cost of each layout conversion, by tensor, source and destination.
 pub(super) type ConversionPrices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
 
-/// A network, and what its variables are.
+/// Network of a graph, with the meaning of its variables.
 pub(super) struct GraphNetwork {
     pub(super) network: CostNetwork,
     pub(super) scale: CostScale,
@@ -26,30 +25,30 @@ pub(super) struct GraphNetwork {
     tensors: Vec<TensorDemand>,
 }
 
-/// In which candidate a tensor comes into being.
+/// Candidate in which a tensor is produced.
 #[derive(Debug, Clone)]
 enum Producer {
-    /// This one.
+    /// Constant candidate.
     Fixed(usize),
-    /// Depending on the value of a variable.
+    /// Candidate that depends on the value of a variable.
     Open(Variable, Vec<usize>),
 }
 
-/// What is asked of a tensor.
+/// Layouts required of a tensor.
 struct TensorDemand {
     moves: ConversionCosts,
-    /// The candidates that anybody asks for.
+    /// Required candidates.
     targets: Vec<usize>,
-    /// Those that are asked for always.
+    /// Bit mask of the targets that are always required.
     fixed: usize,
-    /// Those that a node asks for, by its choice.
+    /// Bit masks of the targets that a node requires, by its choice.
     readers: Vec<(usize, Vec<usize>)>,
 }
 
-/// The network of a graph.
+/// Builds the network of a graph.
 ///
 /// # Errors
-/// Its costs come to too much.
+/// The costs overflow.
 pub(super) fn build(
     graph: &Graph,
     prices: &ConversionPrices<'_>,
@@ -82,7 +81,7 @@ pub(super) fn build(
     }
     let mut tensors = Vec::new();
     for (k, tensor) in graph.tensors.iter().enumerate() {
-        // A constant is converted once, before anything is counted.
+        // A constant is converted once at load time, which costs nothing.
         let price = |from: usize, to: usize| match tensor.role {
             TensorRole::Constant => Some(0),
             TensorRole::Input | TensorRole::Result { .. } => prices(k, from, to),
@@ -96,7 +95,7 @@ pub(super) fn build(
     Ok(GraphNetwork { network, scale, nodes, producers, tensors })
 }
 
-/// How bytes are weighed in a graph: by how many conversions it may need, and how many bytes it may cost.
+/// Cost scale of a graph, from the maximum number of conversions and of bytes.
 fn scale(graph: &Graph, prices: &ConversionPrices<'_>) -> CostScale {
     let choices = |node: &GraphNode| {
         node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from)
@@ -143,7 +142,7 @@ fn producer(
     })
 }
 
-/// What is asked of a tensor, by the outside and by its readers.
+/// Requirements on a tensor by outputs, declarations and readers.
 fn side(
     graph: &Graph,
     position: usize,
@@ -182,7 +181,7 @@ fn side(
     TensorDemand { fixed: mask(&always), targets, readers, moves }
 }
 
-/// Adds what a tensor costs for each way in which it is written and read.
+/// Adds the conversion costs of a tensor for each combination of producer and readers.
 fn connect(
     side: &TensorDemand,
     producer: &Producer,
@@ -197,7 +196,7 @@ fn connect(
         Producer::Fixed(root) => vec![*root],
         Producer::Open(_, roots) => roots.clone(),
     };
-    // Whoever asks, and for which sets.
+    // The variable that determines the required set, and the set for each of its values.
     let (asker, masks) = match side.readers.as_slice() {
         [] => (None, vec![side.fixed]),
         [(node, masks)] => (nodes.get(*node).copied(), masks.clone()),
@@ -227,7 +226,7 @@ fn connect(
     }
 }
 
-/// Every set that readers can ask for together.
+/// Unions of the sets that readers can require together.
 fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
     let mut sets = BTreeSet::from([fixed]);
     for (_, masks) in readers {
@@ -237,7 +236,7 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
 }
 
 impl GraphNetwork {
-    /// Leaves operators the one way that is given for them.
+    /// Fixes the choices of operators.
     pub(super) fn fix(
         &mut self,
         graph: &Graph,
@@ -251,7 +250,7 @@ impl GraphNetwork {
         Ok(())
     }
 
-    /// The plan of an assignment: a value for each variable of the network.
+    /// Plan of an assignment, one value per variable of the network.
     pub(super) fn plan(
         &self,
         graph: &Graph,
@@ -291,18 +290,18 @@ impl GraphNetwork {
     }
 }
 
-/// The layout in which a constant is given: the declared one, else the first that somebody asks for.
+/// Layout in which a constant is passed: the declared one, else the first required one.
 fn constant_root(tensor: &GraphTensor, side: &TensorDemand, mask: usize) -> usize {
     let asked = side.targets.iter().enumerate().find(|(bit, _)| mask >> bit & 1 == 1);
     tensor.declared.or(asked.map(|(_, target)| *target)).unwrap_or(0)
 }
 
-/// Whether a step moves no byte.
+/// True if a conversion moves no byte.
 fn is_free(tensor: &GraphTensor, step: ConversionStep) -> bool {
     tensor.compatibility(step.from, step.to) == Compatibility::Satisfied
 }
 
-/// What a constant becomes once, when it is loaded.
+/// Conversions of a constant at load time.
 fn at_load(
     position: usize,
     tensor: &GraphTensor,

@@ -1,5 +1,4 @@
-//! A plan carried into the manifest: a tensor for each layout that is read or written, conversions between them, and a
-//! schedule.
+//! Lowering of a plan into the manifest: a tensor for each layout in use, conversions between them, and a schedule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +14,10 @@ use crate::model::schedule::{
 };
 use crate::model::{Convert, Manifest, Memory, Tensor};
 
-/// The manifest with a schedule for each of its graphs, and all that the schedules call.
+/// Manifest with a schedule for each of its graphs, and the tensors and conversions that the schedules use.
 ///
 /// # Errors
-/// The graphs that have no plan.
+/// Diagnostics of the graphs without a plan.
 pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
     let mut laid_out = manifest.clone();
     let mut errors = Vec::new();
@@ -34,7 +33,7 @@ pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
     if errors.is_empty() { Ok(laid_out) } else { Err(errors) }
 }
 
-/// A tensor of the graph in one of its candidates.
+/// Position of a tensor, and of one of its candidates.
 type TensorCandidate = (usize, usize);
 
 struct ScheduleBuilder<'a> {
@@ -44,7 +43,7 @@ struct ScheduleBuilder<'a> {
     buffers: Vec<GraphBuffer>,
     operators: Vec<ScheduleOperator>,
     of: BTreeMap<TensorCandidate, BufferBinding>,
-    /// The places that are packed, unpacked or converted by code of layoutc's.
+    /// Tensors accessed by generated code: packed, unpacked or converted.
     packed: BTreeSet<TensorCandidate>,
     names: BTreeSet<String>,
     load: Vec<ScheduleCall>,
@@ -106,7 +105,7 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// An operator of the caller's, or a transposition.
+    /// Adds an operator of the caller, or a transposition.
     fn node(&mut self, node: &GraphNode, choice: &OperatorChoice) {
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(tensor, asked)| {
             let candidate = asked.unwrap_or_else(|| stored(self.plan, *tensor));
@@ -145,14 +144,14 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// The buffer that a tensor is written to, or given in.
+    /// Adds the buffer in which a tensor is produced or passed.
     fn written(&mut self, position: usize, use_of: BufferRole) {
         let Some(tensor) = self.graph.tensors.get(position) else { return };
         let name = tensor.name.clone();
         self.buffer((position, stored(self.plan, position)), name, use_of);
     }
 
-    /// The conversions of a tensor that is there.
+    /// Adds the conversions of an available tensor.
     fn converted(&mut self, position: usize) {
         let (graph, plan) = (self.graph, self.plan);
         let Some(tensor) = graph.tensors.get(position) else { return };
@@ -160,7 +159,7 @@ impl<'a> ScheduleBuilder<'a> {
         for conversion in conversions {
             let Some(from) = self.of.get(&(position, conversion.from)).cloned() else { continue };
             if conversion.is_free {
-                // The bytes are there: whoever asks for this layout reads them.
+                // The bytes are identical, so readers of this layout read the same buffer.
                 self.add_buffer_alias(position, conversion.to, from.buffer);
                 continue;
             }
@@ -176,7 +175,7 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// A tensor in a layout that a buffer is too.
+    /// Adds a tensor in another layout that shares a buffer.
     fn add_buffer_alias(&mut self, tensor: usize, candidate: usize, buffer: usize) {
         let Some(found) = self.graph.tensors.get(tensor) else { return };
         let layout = found.text(candidate).to_owned();
@@ -191,7 +190,7 @@ impl<'a> ScheduleBuilder<'a> {
         self.buffers.get_mut(buffer).into_iter().for_each(|buffer| buffer.held.push(held.clone()));
     }
 
-    /// A buffer for a tensor in a layout.
+    /// Adds a buffer for a tensor in a layout.
     fn buffer(&mut self, place: TensorCandidate, name: String, use_of: BufferRole) {
         let tensor = self.graph.tensors.get(place.0);
         let candidate = tensor.and_then(|tensor| tensor.candidates.get(place.1));
@@ -204,8 +203,8 @@ impl<'a> ScheduleBuilder<'a> {
         self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, held });
     }
 
-    /// Adds the tensor of a place to the manifest. What layoutc's code does not touch is written and read by operators,
-    /// with index functions alone.
+    /// Adds a tensor to the manifest. If generated code does not access it, only operators do, and it has index
+    /// functions only (`memory none`).
     fn tensor(&mut self, place: TensorCandidate, name: &str) -> Option<usize> {
         let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
         let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
@@ -214,7 +213,7 @@ impl<'a> ScheduleBuilder<'a> {
         Some(self.manifest.tensors.len() - 1)
     }
 
-    /// A conversion; `axes`: for each axis of the source its position in the destination.
+    /// Adds a conversion; `axes[k]` is the position in the destination of axis k of the source.
     fn convert(
         &mut self,
         from: &BufferBinding,
@@ -228,7 +227,7 @@ impl<'a> ScheduleBuilder<'a> {
         ScheduleCall::Convert { convert, from: from.buffer, to: to.buffer }
     }
 
-    /// Marks what the graph gives.
+    /// Marks an output of the graph.
     fn given(&mut self, seen: &BufferBinding) {
         let Some(buffer) = self.buffers.get_mut(seen.buffer) else { return };
         if buffer.name == seen.name {
@@ -241,7 +240,7 @@ impl<'a> ScheduleBuilder<'a> {
         held.for_each(|held| held.is_output = true);
     }
 
-    /// `y_nchw16c`, with a number behind it where that is taken.
+    /// Unique name `y_nchw16c`, with a number as suffix if it is taken.
     fn name(&mut self, tensor: &str, layout: &str) -> String {
         let mut word = String::new();
         for c in layout.chars() {
@@ -260,7 +259,7 @@ impl<'a> ScheduleBuilder<'a> {
     }
 }
 
-/// The places that code of layoutc's reads or writes: what is converted, and what comes from outside or goes there.
+/// Tensors accessed by generated code: sources and destinations of conversions, inputs, constants and outputs.
 fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     let moved = plan.conversions.iter().filter(|conversion| !conversion.is_free);
     let ends = |c: &LayoutConversion| [(c.tensor, c.from), (c.tensor, c.to)];
@@ -286,12 +285,12 @@ fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     packed
 }
 
-/// The candidate in which a tensor is given, or written first.
+/// Candidate in which a tensor is passed or produced.
 fn stored(plan: &GraphPlan, tensor: usize) -> usize {
     plan.stored.get(tensor).copied().unwrap_or(0)
 }
 
-/// `conv, alternative 0: NHWC OHWI -> NHWC`
+/// Description of a choice: `conv, alternative 0: NHWC OHWI -> NHWC`.
 fn doc(graph: &Graph, node: &GraphNode, choice: &OperatorChoice) -> String {
     let text = |tensor: &usize, candidate: Option<usize>| {
         let tensor = graph.tensors.get(*tensor);

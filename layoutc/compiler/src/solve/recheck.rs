@@ -1,5 +1,4 @@
-//! A plan read again by somebody who does not trust the solver: every layout is there when it is asked for, and the costs
-//! add up.
+//! Independent check of a plan: every layout is available when it is read, and the costs add up.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +6,10 @@ use super::graph_plan::GraphPlan;
 use super::network_build::ConversionPrices;
 use crate::model::graph::{Compatibility, Graph, TensorRole};
 
-/// Whether a plan does what it says.
+/// Checks a plan.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The first error, as text.
 pub(super) fn recheck(
     graph: &Graph,
     plan: &GraphPlan,

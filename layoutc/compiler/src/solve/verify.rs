@@ -1,7 +1,7 @@
-//! Verification: every tensor of a graph that states its layouts has the one that its readers ask for.
+//! Verification of graphs that declare their layouts: every tensor has the layout that its readers require.
 //!
-//! Whether one consistent layout exists for what states none is decided by the solver, with conversions left out. What is
-//! wrong is then found by going through the operators in order.
+//! The solver, without conversions, decides whether a consistent assignment exists for undeclared layouts. If there is
+//! none, a walk over the operators in order finds the errors.
 
 use super::conversion_costs::bytes_moved;
 use super::network::{self, INFINITE, SolverLimits};
@@ -13,7 +13,7 @@ use crate::model::graph::{
 };
 use layoutc_algebra::notation::glow::{AxisPermutation, Satisfaction, UnmetRequirement};
 
-/// Everything that is wrong with a graph that is only verified; nothing for any other.
+/// Errors of a graph that is only verified; none for any other graph.
 pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
     if !graph.is_fixed {
         return Vec::new();
@@ -52,10 +52,10 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
     walk.found
 }
 
-/// A graph that is gone through, operator by operator.
+/// Walk over the operators of a graph.
 struct GraphVerifier<'g> {
     graph: &'g Graph,
-    /// The layout of each tensor, as far as it is known.
+    /// Layout of each tensor, as far as known.
     layouts: Vec<Option<usize>>,
     found: Vec<Diagnostic>,
 }
@@ -65,7 +65,7 @@ impl GraphVerifier<'_> {
         self.layouts.get(tensor).copied().flatten()
     }
 
-    /// Takes the way of an operator that leaves least wrong, and says what is.
+    /// Selects the choice of an operator with the fewest errors, and reports them.
     fn node(&mut self, position: usize) {
         let graph = self.graph;
         let Some(node) = graph.nodes.get(position) else { return };
@@ -84,8 +84,8 @@ impl GraphVerifier<'_> {
         }
     }
 
-    /// The tensors of an operator that are not as it asks, or gives: tensor, what it has, what is asked, whether it is
-    /// read.
+    /// Tensors of an operator whose layouts differ from the choice's: tensor, its layout, the other layout, and true
+    /// for an operand.
     fn wrong(&self, node: &GraphNode, choice: &OperatorChoice) -> Vec<(usize, usize, usize, bool)> {
         let tensor = |k: usize| self.graph.tensors.get(k);
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, asked)| {
@@ -151,7 +151,7 @@ impl GraphVerifier<'_> {
         with_fix(error, tensor, own, asked)
     }
 
-    /// The tensors that a layout came through, by operators that take any, backwards.
+    /// Tensors through which a layout was propagated by layout-agnostic operators, in reverse order.
     fn path(&self, position: usize) -> Vec<usize> {
         let mut path = vec![position];
         while let Some(source) = path.last().and_then(|at| self.source(*at)) {
@@ -160,7 +160,7 @@ impl GraphVerifier<'_> {
         path
     }
 
-    /// The operand of an operator that takes any layout from which a tensor has its own.
+    /// Operand of a layout-agnostic operator from which a result inherits its layout.
     fn source(&self, position: usize) -> Option<usize> {
         let tensor = self.graph.tensors.get(position)?;
         let TensorRole::Result { node, .. } = tensor.role else { return None };
@@ -172,7 +172,7 @@ impl GraphVerifier<'_> {
         })
     }
 
-    /// `x → relu1 → r`, of a path backwards.
+    /// Text of a reversed path: `x → relu1 → r`.
     fn path_text(&self, path: &[usize]) -> String {
         let mut names: Vec<&str> = Vec::new();
         for position in path.iter().rev() {
@@ -186,7 +186,7 @@ impl GraphVerifier<'_> {
     }
 }
 
-/// The diagnostic with the place where the tensor's layout is declared.
+/// Adds the location at which the tensor's layout is declared.
 fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
     let Some(declared) = tensor.declared.and_then(|k| tensor.candidates.get(k)) else {
         return error.note(format!("`{}` declares no layout", tensor.name));
@@ -194,7 +194,7 @@ fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
     error.with_label(declared.place.clone(), format!("`{}` is declared here", tensor.name))
 }
 
-/// The steps along axes that are not what is asked for.
+/// Differences in strides and size between a layout and the required one.
 fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
     let [own, asked] = [own, asked].map(|k| tensor.candidates.get(k));
     let Some((own, asked)) = own.zip(asked) else { return Vec::new() };
@@ -209,7 +209,7 @@ fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
     }
 }
 
-/// The steps along axes that differ, and the bytes that are missing, of two strings with the same letters.
+/// Differing strides and missing bytes of two layouts with the same Glow letters.
 fn steps(own: &LayoutCandidate, asked: &LayoutCandidate) -> Vec<String> {
     let strides = own.tensor.layout.strides.iter().zip(&asked.tensor.layout.strides);
     let differ = strides.enumerate().filter_map(|(axis, (own, other))| {
@@ -223,7 +223,7 @@ fn steps(own: &LayoutCandidate, asked: &LayoutCandidate) -> Vec<String> {
     differ.chain(bytes).collect()
 }
 
-/// The diagnostic with the conversion that mends it.
+/// Adds help with the conversion that fixes the error.
 fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -> Diagnostic {
     let (has, asks) = (tensor.text(own), tensor.text(asked));
     let [from, to] = [own, asked].map(|k| tensor.candidates.get(k));
@@ -239,7 +239,7 @@ fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -
         None => format!("convert it from {has} to {asks}"),
     };
     let name = &tensor.name;
-    // A result is made in another layout than its own; an operand is read in another.
+    // For a result, the operator's layout fits its declaration; for an operand, the required one.
     let fits = if tensor.declared == Some(asked) { has } else { asks };
     let error = error.help(format!(
         "{how}: {bytes} bytes are read and written; or declare `{name}` with `layout=\"{fits}\"`"

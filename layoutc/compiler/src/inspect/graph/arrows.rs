@@ -1,14 +1,14 @@
-//! The arrows of a picture: straight down to the next row, past the boxes of the rows between where there are some. Those
-//! that lead to one box end side by side, their labels one below the other.
+//! Arrows of a drawing: straight down to the next row, or around the boxes of the rows between. Arrows to one box end
+//! side by side, with their labels stacked.
 
 use super::drawing::{GraphArrow, GraphDrawing};
 use super::svg::{BOX, GAP, PositionedBox, escaped};
 
-/// How far apart arrows end at one box, and lanes beside the boxes are, in pixels.
+/// Distances between arrows at one box, and between lanes next to the boxes, in pixels.
 const APART: usize = 46;
 const LANE: usize = 14;
 
-/// All of them.
+/// Draws all arrows.
 pub(super) fn svg(drawing: &GraphDrawing, placed: &[Option<PositionedBox<'_>>]) -> String {
     let place = |k: usize| placed.get(k).and_then(Option::as_ref);
     let mut text = String::new();
@@ -32,7 +32,7 @@ pub(super) fn svg(drawing: &GraphDrawing, placed: &[Option<PositionedBox<'_>>]) 
     text
 }
 
-/// Down to the next row.
+/// Arrow to the next row.
 fn short(from: &PositionedBox<'_>, (x, y): (usize, usize), label: &str, k: usize) -> String {
     let start = from.y + BOX.1;
     let bend = GAP.1 / 2;
@@ -48,16 +48,16 @@ fn short(from: &PositionedBox<'_>, (x, y): (usize, usize), label: &str, k: usize
     drawn(&path, (x, y)) + &label_svg((x.midpoint(from.x), below), "middle", label)
 }
 
-/// The room beside the boxes.
+/// Lanes next to the boxes.
 struct ArrowLanes<'p, 'd> {
     placed: &'p [Option<PositionedBox<'d>>],
-    /// How many arrows went by at each side.
+    /// Number of arrows that pass on each side.
     left: usize,
     right: usize,
 }
 
 impl ArrowLanes<'_, '_> {
-    /// Past the boxes of the rows between.
+    /// Arrow around the boxes of the rows between.
     fn arrow(&mut self, from: &PositionedBox<'_>, (x, y): (usize, usize), label: &str) -> String {
         let start = from.y + BOX.1;
         let between: Vec<usize> = self
@@ -95,7 +95,7 @@ impl ArrowLanes<'_, '_> {
     }
 }
 
-/// A line with its head.
+/// Line with an arrow head.
 fn drawn(path: &str, (x, y): (usize, usize)) -> String {
     format!(
         "<path d=\"{path}\" fill=\"none\" stroke=\"#80868b\"/>\n\

@@ -1,11 +1,11 @@
-//! A solved graph as boxes and arrows: operators, tensors from outside, conversions; layouts and bytes on the arrows.
+//! Solved graph as boxes and arrows: operators, external tensors and conversions, with layouts and bytes on the arrows.
 
 use std::collections::BTreeMap;
 
 use crate::model::graph::{Graph, GraphTensor, OperatorLowering, TensorRole};
 use crate::solve::{GraphPlan, LayoutConversion};
 
-/// What a box stands for.
+/// Kind of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BoxKind {
     Input,
@@ -15,7 +15,6 @@ pub(super) enum BoxKind {
     Output,
 }
 
-/// A box.
 #[derive(Debug)]
 pub(super) struct GraphBox {
     pub(super) kind: BoxKind,
@@ -23,7 +22,7 @@ pub(super) struct GraphBox {
     pub(super) below: String,
 }
 
-/// An arrow between two boxes, by their positions.
+/// Arrow between two boxes, by position.
 #[derive(Debug)]
 pub(super) struct GraphArrow {
     pub(super) from: usize,
@@ -31,12 +30,12 @@ pub(super) struct GraphArrow {
     pub(super) label: String,
 }
 
-/// All of it. A box stands after those that arrows lead from to it.
+/// Drawing of a graph. A box follows the boxes with arrows to it.
 #[derive(Debug, Default)]
 pub(super) struct GraphDrawing {
     pub(super) boxes: Vec<GraphBox>,
     pub(super) arrows: Vec<GraphArrow>,
-    /// The box that gives a tensor in a layout.
+    /// Box that produces a tensor in a layout.
     producers: BTreeMap<(usize, usize), usize>,
 }
 
@@ -87,7 +86,7 @@ impl GraphDrawing {
         self.boxes.len() - 1
     }
 
-    /// A tensor comes from a box, and is converted behind it.
+    /// Adds the conversions of a tensor after the box that produces it.
     fn given(&mut self, plan: &GraphPlan, position: usize, tensor: &GraphTensor, from: usize) {
         let stored = plan.stored.get(position).copied().unwrap_or(0);
         self.producers.insert((position, stored), from);
@@ -147,7 +146,7 @@ fn shape(tensor: &GraphTensor) -> String {
     format!("{} {}", extents.join("x"), candidate.tensor.dtype)
 }
 
-/// Bytes for people: `784 KiB`, where they are many.
+/// Bytes in binary units with at most one decimal: `784 KiB`.
 fn bytes(bytes: u64) -> String {
     let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
@@ -160,7 +159,7 @@ fn bytes(bytes: u64) -> String {
     }
 }
 
-/// The graph for Graphviz.
+/// Graph in Graphviz's DOT language.
 pub fn dot(graph: &Graph, plan: &GraphPlan) -> String {
     let drawing = GraphDrawing::new(graph, plan);
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");

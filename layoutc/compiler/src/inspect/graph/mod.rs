@@ -1,4 +1,4 @@
-//! A solved graph: as JSON for tools, as text for people, as a picture.
+//! Reports on a solved graph, as JSON, as text and as a picture.
 
 mod arrows;
 mod drawing;
@@ -13,8 +13,8 @@ use super::lines_text;
 use crate::model::graph::{Graph, GraphNode, GraphTensor, OperatorLowering, TensorRole};
 use crate::solve::{GraphPlan, LayoutConversion};
 
-/// The object of `solve --format json`, of one graph. Costs and bytes are bytes; `choices` are the alternatives that
-/// operators take, counted from 0; `layouts` are those in which tensors are given or written.
+/// Object of `solve --format json` for one graph. Costs are in bytes; `choices` are the chosen alternatives of the
+/// operators, counted from 0; `layouts` those in which tensors are passed or produced.
 pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     let all = || graph.tensors.iter().zip(&plan.stored);
     let stored = |(tensor, stored): (&GraphTensor, &usize)| {
@@ -55,7 +55,7 @@ pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     })
 }
 
-/// The transpositions that are aliases or conversions: what each costs in bytes, and the layouts of its two sides.
+/// Transpositions that are aliases or conversions, with their costs in bytes and the layouts of both sides.
 fn transposes_json(graph: &Graph, plan: &GraphPlan) -> Vec<Value> {
     let one = |(node, choice): (&GraphNode, &usize)| {
         let choice = node.choices.get(*choice).filter(|_| node.transposed.is_some())?;
@@ -75,7 +75,7 @@ fn conversion_json(graph: &Graph, conversion: &LayoutConversion) -> Option<Value
     Some(json!({ "tensor": tensor.name, "from": from, "to": to, "cost": conversion.cost }))
 }
 
-/// The same for people: what each operator takes and gives, what is converted, what it costs.
+/// Text report: operands and results of each operator, conversions, cost.
 pub fn solution_text(graph: &Graph, plan: &GraphPlan, file: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     let outside = graph.tensors.iter().zip(&plan.stored);
@@ -111,7 +111,7 @@ pub fn solution_text(graph: &Graph, plan: &GraphPlan, file: &str) -> String {
     format!("{} (graph, {file})\n{}", graph.name, lines_text(&lines))
 }
 
-/// `1.25 %` of the cost.
+/// Gap between cost and bound as a share of the cost: `1.25 %`.
 fn gap(plan: &GraphPlan) -> String {
     let rest = u128::from(plan.cost.saturating_sub(plan.lower_bound)) * 10_000;
     let share = rest.checked_div(u128::from(plan.cost)).unwrap_or(0);

@@ -1,26 +1,26 @@
-//! A solved graph as a picture: rows of boxes from the inputs down, each below all that it reads.
+//! SVG drawing of a solved graph: rows of boxes from the inputs down, each below its operands.
 
 use super::arrows;
 use super::drawing::{BoxKind, GraphBox, GraphDrawing};
 use crate::model::graph::Graph;
 use crate::solve::GraphPlan;
 
-/// Sizes, in pixels.
+/// Sizes in pixels.
 pub(super) const BOX: (usize, usize) = (190, 44);
 pub(super) const GAP: (usize, usize) = (70, 56);
 const MARGIN: usize = 24;
 const HEAD: usize = 40;
-/// Room at each side for arrows that pass rows.
+/// Margin at each side for arrows around rows.
 const SIDE: usize = 150;
 
-/// A box at its place: the middle of its upper edge.
+/// Box with the middle of its upper edge.
 pub(super) struct PositionedBox<'d> {
     pub(super) shown: &'d GraphBox,
     pub(super) x: usize,
     pub(super) y: usize,
 }
 
-/// The picture of a solved graph.
+/// SVG drawing of a solved graph.
 pub fn svg(graph: &Graph, plan: &GraphPlan) -> String {
     let drawing = GraphDrawing::new(graph, plan);
     let rows = rows(&drawing);
@@ -54,12 +54,12 @@ pub fn svg(graph: &Graph, plan: &GraphPlan) -> String {
     text + "</svg>\n"
 }
 
-/// The boxes by rows: each in the row below the lowest that leads to it; a tensor from outside right above its first
+/// Rows of boxes: each is in the row after the lowest of its predecessors, an external tensor right above its first
 /// reader.
 fn rows(drawing: &GraphDrawing) -> Vec<Vec<usize>> {
     let count = drawing.boxes.len();
     let mut depth = vec![0_usize; count];
-    // Boxes stand after those that lead to them, but for conversions, which stand after their source: two rounds do.
+    // Boxes follow their predecessors except for conversions, which follow their source, so two passes suffice.
     for _ in 0..2 {
         for arrow in &drawing.arrows {
             let below = depth.get(arrow.from).map_or(0, |row| row + 1);

@@ -1,4 +1,4 @@
-//! What is to be solved: variables, their costs alone and in pairs. Only data, no solving.
+//! Cost function network: variables, unary costs and pair costs. Only data.
 
 use std::collections::BTreeMap;
 
@@ -7,87 +7,87 @@ use thiserror::Error;
 /// A cost in bytes, or [`INFINITE`].
 pub type Cost = u64;
 
-/// The cost of what is forbidden. Whatever is added to it, it stays.
+/// Cost of a forbidden value. Additions saturate at it.
 pub const INFINITE: Cost = u64::MAX;
 
-/// The most that the finite costs of a network may come to, 2^62 - 1 bytes: sums of a few tables stay within `u64`.
+/// Maximum sum of the finite costs of a network, 2^62 - 1 bytes, so that sums of a few tables fit `u64`.
 pub const LARGEST: Cost = (1 << 62) - 1;
 
-/// A variable of a [`CostNetwork`], by its number: 0 is the one that was added first.
+/// Variable of a [`CostNetwork`], by number in the order of addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Variable(usize);
 
 impl Variable {
-    /// Its number, which is also its place in `Solution::values`.
+    /// Number, which is the index in `Solution::values`.
     pub fn number(self) -> usize {
         self.0
     }
 }
 
-/// Why something was not added to a network. The network stays as it was.
+/// Reason why an addition was rejected. The network is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NetworkError {
-    /// A variable without values.
+    /// Variable without values.
     #[error("a variable has no values")]
     Empty,
-    /// Not a variable of this network.
+    /// Unknown variable.
     #[error("there is no variable {variable}")]
     Unknown {
-        /// Its number.
+        /// Number of the variable.
         variable: usize,
     },
-    /// A pair of a variable with itself.
+    /// Pair of a variable with itself.
     #[error("variable {variable} makes a pair with itself")]
     Same {
-        /// Its number.
+        /// Number of the variable.
         variable: usize,
     },
-    /// A table of a pair that has not as many entries as there are pairs of values.
+    /// Table of the wrong length.
     #[error("a table has {given} entries, and {needed} are needed")]
     Entries {
-        /// How many there are.
+        /// Given number of entries.
         given: usize,
-        /// How many there have to be.
+        /// Required number of entries.
         needed: usize,
     },
-    /// The largest finite costs of all tables together exceed [`LARGEST`].
+    /// The greatest finite costs of all tables sum to more than [`LARGEST`].
     #[error("they come to 2^62 bytes or more")]
     TooLarge,
 }
 
-/// The costs of the values of two variables together.
+/// Cost table of two variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PairCosts {
-    /// The variable with the smaller number.
+    /// Variable with the smaller number.
     pub(super) first: usize,
-    /// The other one.
+    /// Variable with the greater number.
     pub(super) second: usize,
-    /// Row-major, one row for each value of `first`.
+    /// Row-major, one row per value of `first`.
     pub(super) costs: Vec<Cost>,
-    /// How long a row is: the values of `second`.
+    /// Length of a row: the number of values of `second`.
     pub(super) width: usize,
 }
 
 impl PairCosts {
-    /// The cost of a value of `first` with a value of `second`.
+    /// Cost of a value of `first` with a value of `second`.
     pub(super) fn cost(&self, first: usize, second: usize) -> Cost {
         let place = first.checked_mul(self.width).and_then(|row| row.checked_add(second));
         place.and_then(|place| self.costs.get(place)).copied().unwrap_or(INFINITE)
     }
 
-    /// The cost of a value of `variable`, which is one of the two, with a value of the other one.
+    /// Cost of a value of `variable`, one of the two, with the value `other` of the other one.
     pub(super) fn cost_from(&self, variable: usize, value: usize, other: usize) -> Cost {
         if variable == self.first { self.cost(value, other) } else { self.cost(other, value) }
     }
 
-    /// The other one of the two.
+    /// The other variable of the pair.
     pub(super) fn other(&self, variable: usize) -> usize {
         if variable == self.first { self.second } else { self.first }
     }
 }
 
-/// A cost function network: variables with finitely many values, a cost for each value, and tables of costs for some
-/// pairs of variables. The cost of an assignment is the sum of all of them, in bytes.
+/// Cost function network: variables with finite domains, a cost for each value, and cost tables for some pairs of
+/// variables. The cost of an assignment is the sum of all applicable costs, in bytes.
 ///
 /// Two variables of costs `[0, 5]` and `[3, 0]` with the table `[9, 9, 0, 9]` cost 5 + 3 + 0 = 8 at the values 1 and 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,22 +100,22 @@ pub struct CostNetwork {
 }
 
 impl CostNetwork {
-    /// A network without variables, of cost 0.
+    /// Network without variables, of cost 0.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many variables there are.
+    /// Number of variables.
     pub fn variables(&self) -> usize {
         self.unaries.len()
     }
 
-    /// How many pairs of variables have a table.
+    /// Number of pairs with a table.
     pub fn pairs(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Adds what every assignment costs, in bytes; [`INFINITE`] forbids all of them.
+    /// Adds a constant to the cost of every assignment, in bytes; [`INFINITE`] forbids all.
     ///
     /// # Errors
     /// [`NetworkError::TooLarge`].
@@ -127,7 +127,7 @@ impl CostNetwork {
 
     /// Adds a variable with one value for each cost, in bytes. [`INFINITE`] forbids a value.
     ///
-    /// # Errors
+    /// [`NetworkError::Empty`] without values, [`NetworkError::TooLarge`].
     /// [`NetworkError::Empty`] where there is no value, [`NetworkError::TooLarge`].
     pub fn add_variable(&mut self, costs: Vec<Cost>) -> Result<Variable, NetworkError> {
         if costs.is_empty() {
@@ -153,8 +153,8 @@ impl CostNetwork {
         Ok(())
     }
 
-    /// Adds costs for the values of two variables, in bytes: row-major, a row for each value of `a`. A second table for
-    /// the same two is added to the first one, entry by entry.
+    /// Adds costs for the values of two variables, in bytes: row-major, one row per value of `a`. A second table for
+    /// the same pair is added to the first one entry by entry.
     ///
     /// # Errors
     /// [`NetworkError::Unknown`], [`NetworkError::Same`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
@@ -187,7 +187,7 @@ impl CostNetwork {
         Ok(())
     }
 
-    /// The cost of an assignment in bytes, one value for each variable, and [`INFINITE`] where it is forbidden or none.
+    /// Cost of an assignment in bytes, one value per variable; [`INFINITE`] if it is forbidden or malformed.
     pub fn cost(&self, values: &[usize]) -> Cost {
         if values.len() != self.unaries.len() {
             return INFINITE;
@@ -201,7 +201,7 @@ impl CostNetwork {
         alone.chain(together).fold(self.constant, Cost::saturating_add)
     }
 
-    /// The numbers of the pairs that each variable is in.
+    /// Numbers of the pairs of each variable.
     pub(super) fn pairs_of(&self) -> Vec<Vec<usize>> {
         let mut of = vec![Vec::new(); self.unaries.len()];
         for (number, pair) in self.pairs.iter().enumerate() {
@@ -219,7 +219,7 @@ impl CostNetwork {
         self.unaries.get(variable.0).map(Vec::len).ok_or(unknown)
     }
 
-    /// The largest sum of finite costs after these are added.
+    /// Sum of the greatest finite costs after adding a table.
     fn grown(&self, costs: &[Cost]) -> Result<Cost, NetworkError> {
         let most = costs.iter().copied().filter(|&c| c != INFINITE).max().unwrap_or(0);
         let sum = self.largest.checked_add(most).filter(|&sum| sum <= LARGEST);
@@ -227,7 +227,7 @@ impl CostNetwork {
     }
 }
 
-/// Rows as columns.
+/// Transposes a table.
 fn transposed(table: &[Cost], width: usize) -> Vec<Cost> {
     let columns = (0..width).flat_map(|c| table.iter().skip(c).step_by(width.max(1)));
     columns.copied().collect()

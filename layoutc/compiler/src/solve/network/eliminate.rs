@@ -1,4 +1,4 @@
-//! Variables go, one bucket after the other: the tables of a plan are made.
+//! Bucket elimination of a part by a plan.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use super::data::{Cost, INFINITE};
 use super::elimination_plan::EliminationPlan;
 use super::table::{LevelTable, capped, sum_rows};
 
-/// The tables of a part, those that were made included, and the shifts that made them better.
+/// Tables of a part, including those produced by the elimination, and shifts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BucketTables {
-    /// By number.
+    /// Tables by number.
     pub(super) tables: BTreeMap<usize, LevelTable>,
-    /// The numbers of the tables that each level made.
+    /// Numbers of the tables that each level produced.
     pub(super) made: Vec<Vec<usize>>,
-    /// For each level and group: what is added for each value.
+    /// Shift of each value, for each level and group.
     pub(super) shifts: Vec<Vec<Vec<i64>>>,
-    /// What is left when all have gone: no assignment of the part costs less.
+    /// Constant after all eliminations, a lower bound on every assignment.
     pub(super) bound: Cost,
 }
 
-/// Makes all tables of a plan, from the last level to level 0, numbered from `first_made` on. `None` when it was stopped.
+/// Executes a plan from the last level to level 0. New tables are numbered from `first_made` on. `None` if stopped.
 pub(super) fn eliminate(
     plan: &EliminationPlan,
     originals: BTreeMap<usize, LevelTable>,
@@ -71,7 +71,7 @@ pub(super) fn eliminate(
     Some(done)
 }
 
-/// The least sum for each value of the innermost level.
+/// Min-marginals of the innermost level.
 fn marginals(
     tables: &[&LevelTable],
     outer: &[usize],
@@ -88,8 +88,8 @@ fn marginals(
     Some(least.into_iter().map(capped).collect())
 }
 
-/// Shifts after which the least sums of all groups are the same for a value: `[6, 2]` and `[0, 4]` become `[3, 3]` and
-/// `[3, 3]`, and the bound 2 + 0 becomes 3 + 3. A value that a group forbids stays as it is.
+/// Shifts that equalize the min-marginals of all groups: `[6, 2]` and `[0, 4]` become `[3, 3]` and `[3, 3]`, which
+/// raises the bound from 2 + 0 to 3 + 3. A value that a group forbids is not shifted.
 fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     let mut shifts = vec![vec![0i64; width]; least.len()];
     let groups = u64::try_from(least.len()).unwrap_or(u64::MAX).max(1);
@@ -103,7 +103,7 @@ fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
         let mut rest = i64::try_from(rest).unwrap_or(0);
         for (shift, cost) in shifts.iter_mut().zip(at()) {
             if let Some(shift) = shift.get_mut(value) {
-                // Both are at most 2^62 - 1, and the rest is less than the square of the number of groups.
+                // Both are at most 2^62 - 1, and the remainder is less than the square of the number of groups.
                 *shift = i64::try_from(mean).unwrap_or(0) - i64::try_from(cost).unwrap_or(0) + rest;
                 rest = 0;
             }
@@ -112,7 +112,7 @@ fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     shifts
 }
 
-/// The least sum over the innermost level, for every assignment of the others.
+/// Minimum over the innermost level, for every assignment of the others.
 fn least_sums(
     tables: &[&LevelTable],
     outer: &[usize],

@@ -1,36 +1,35 @@
-//! Which tables are added up when a variable goes: all of them where the next table is small enough, else groups.
+//! Elimination plan: the partition of each bucket into groups whose tables fit the limits.
 
 use std::collections::BTreeSet;
 
 use super::SolverLimits;
 
-/// A table by its number, with its levels in ascending order.
+/// Number of a table, and its levels in ascending order.
 pub(super) type TableScope = (usize, Vec<usize>);
 
-/// A group of a bucket: what is added up, and the levels of the table that it leaves.
+/// Group of a bucket: the added tables, and the levels of the resulting table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MiniBucket {
     pub(super) tables: Vec<usize>,
     pub(super) outer: Vec<usize>,
 }
 
-/// The groups of every level.
+/// Groups of every level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EliminationPlan {
     pub(super) levels: Vec<Vec<MiniBucket>>,
-    /// The entries of all tables that are made.
+    /// Entries of all resulting tables.
     entries: u128,
 }
 
 impl EliminationPlan {
-    /// How many levels, from 0 on, there are up to the last one of more than one group: below them all costs are exact.
+    /// Number of levels up to the last one with more than one group; later levels are exact.
     pub(super) fn inexact_levels(&self) -> usize {
         self.levels.iter().rposition(|groups| groups.len() > 1).map_or(0, |level| level + 1)
     }
 }
 
-/// The plan of the largest groups whose tables stay within the limits. The tables that are made are numbered from `made`
-/// on.
+/// Plan with the largest groups whose tables fit the limits. New tables are numbered from `made` on.
 pub(super) fn plan(
     scopes: &[TableScope],
     sizes: &[usize],
@@ -48,12 +47,12 @@ pub(super) fn plan(
     }
 }
 
-/// The plan of the least work: no two tables are put together unless that costs nothing.
+/// Cheapest plan: tables are grouped only if that does not enlarge the result.
 pub(super) fn quick_plan(scopes: &[TableScope], sizes: &[usize], made: usize) -> EliminationPlan {
     grouped(scopes, sizes, made, 1)
 }
 
-/// A plan whose groups leave at most `cap` entries, or no more than their largest table leaves.
+/// Plan in which each group produces at most `cap` entries, or no more than its largest table alone.
 fn grouped(scopes: &[TableScope], sizes: &[usize], mut made: usize, cap: u128) -> EliminationPlan {
     let mut buckets: Vec<Vec<TableScope>> = vec![Vec::new(); sizes.len()];
     for scope in scopes {
@@ -75,14 +74,14 @@ fn grouped(scopes: &[TableScope], sizes: &[usize], mut made: usize, cap: u128) -
     plan
 }
 
-/// To the bucket of its innermost level, which goes first.
+/// Adds a table to the bucket of its innermost level.
 fn put(buckets: &mut [Vec<TableScope>], scope: TableScope) {
     if let Some(bucket) = scope.1.last().and_then(|&level| buckets.get_mut(level)) {
         bucket.push(scope);
     }
 }
 
-/// Each table, the largest first, goes to the first group that it fits in.
+/// First-fit partition of a bucket, largest tables first.
 fn groups(
     mut bucket: Vec<TableScope>,
     level: usize,

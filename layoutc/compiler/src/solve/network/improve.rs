@@ -1,12 +1,12 @@
-//! An assignment gets better one variable at a time.
+//! Local improvement of an assignment, one variable at a time.
 
 use super::data::{Cost, CostNetwork, INFINITE};
 
-/// How often all variables are gone through at most.
+/// Maximum number of passes over all variables.
 const SWEEPS: usize = 100;
 
-/// Gives each of `variables`, in order, the cheapest of its `left` values while all others stay; the smallest of equally
-/// cheap ones. Ends when nothing changes.
+/// Assigns each of `variables`, in order, the cheapest of its `left` values with all others fixed, the smallest on a
+/// tie. Repeats until nothing changes.
 pub(super) fn improve(
     network: &CostNetwork,
     pairs_of: &[Vec<usize>],
@@ -31,7 +31,7 @@ pub(super) fn improve(
     }
 }
 
-/// The cost of a value beside the values of the neighbours.
+/// Cost of a value given the values of the neighbors.
 fn neighbor_cost(
     network: &CostNetwork,
     pairs_of: &[Vec<usize>],

@@ -1,29 +1,29 @@
-//! Costs move between the pairs and the variables of a part, until the sum of all least costs is large: a bound that needs
-//! no table of more than two variables. The cost of every assignment stays what it was, to the byte.
+//! Block-coordinate ascent on the bound by the minima of all tables: shifts costs between pairs and variables of a
+//! part. The cost of every assignment is exactly preserved.
 //!
 //! Source: Tourani, Shekhovtsov, Rother, Savchynskyy, "MPLP++: fast, parallel dual block-coordinate ascent for dense
 //! graphical models" (ECCV 2018), the handshake operation, here in integers.
 
 use super::data::{Cost, INFINITE, LARGEST};
 
-/// Sweeps in a row that gain less than a thousandth before it ends.
+/// Number of consecutive sweeps with a gain below 0.1% after which the ascent ends.
 const PATIENCE: usize = 6;
 
-/// The costs of a pair over the values that are left: row-major, a row for each value of `a`.
+/// Costs of a pair over the remaining values, row-major, one row per value of `a`.
 #[derive(Debug, Clone)]
 pub(super) struct PairEdge {
-    /// Where the first variable is among the unaries.
+    /// Position of the first variable among the unaries.
     pub(super) a: usize,
-    /// Where the second one is.
+    /// Position of the second variable.
     pub(super) b: usize,
     pub(super) costs: Vec<Cost>,
-    /// What went to `a`, for each of its values.
+    /// Costs shifted to `a`, for each of its values.
     pub(super) to_a: Vec<i128>,
-    /// What went to `b`.
+    /// Costs shifted to `b`.
     pub(super) to_b: Vec<i128>,
 }
 
-/// Moves costs, at most `sweeps` times through all edges. Tables keep costs of 0 or more, and what is forbidden stays so.
+/// Runs at most `sweeps` sweeps over all edges. Costs stay nonnegative, and forbidden entries stay forbidden.
 pub(super) fn sweep(
     unaries: &mut [Vec<Cost>],
     edges: &mut [PairEdge],
@@ -47,14 +47,14 @@ pub(super) fn sweep(
     }
 }
 
-/// The sum of the least costs of all variables.
+/// Sum of the minima of all unaries.
 fn bound(unaries: &[Vec<Cost>]) -> Cost {
     let least = unaries.iter().map(|costs| costs.iter().copied().min().unwrap_or(INFINITE));
     least.fold(0, Cost::saturating_add)
 }
 
-/// Puts the costs of both variables into the edge, then gives half of the least costs to `a`, what is left of them to `b`
-/// and the rest to `a`. An edge whose sums exceed [`LARGEST`] is left as it is.
+/// Handshake: shifts the costs of both variables to the edge, then half of the row minima to `a`, the remaining column
+/// minima to `b`, and the remaining row minima to `a`. Leaves an edge whose sums exceed [`LARGEST`] unchanged.
 fn handshake(unaries: &mut [Vec<Cost>], edge: &mut PairEdge) {
     let (Some(of_a), Some(of_b)) = (unaries.get(edge.a), unaries.get(edge.b)) else { return };
     let (mut of_a, mut of_b) = (of_a.clone(), of_b.clone());
@@ -86,7 +86,7 @@ fn handshake(unaries: &mut [Vec<Cost>], edge: &mut PairEdge) {
     }
 }
 
-/// Moves the least cost of each row, divided by `share`, out of the row. Every row has a finite cost.
+/// Subtracts the minimum of each row, divided by `share`, from the row. A row without a finite cost is unchanged.
 fn take_rows(costs: &mut [Cost], taken: &mut [Cost], width: usize, share: Cost) {
     for (row, taken) in costs.chunks_mut(width.max(1)).zip(taken) {
         *taken = row.iter().copied().min().filter(|&c| c != INFINITE).unwrap_or(0) / share;
@@ -94,7 +94,7 @@ fn take_rows(costs: &mut [Cost], taken: &mut [Cost], width: usize, share: Cost) 
     }
 }
 
-/// Moves the least cost of each column out of the column. Every column has a finite cost.
+/// Subtracts the minimum of each column from the column. A column without a finite cost is unchanged.
 fn take_columns(costs: &mut [Cost], taken: &mut [Cost]) {
     let width = taken.len().max(1);
     taken.fill(INFINITE);

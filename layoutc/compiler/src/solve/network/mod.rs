@@ -1,13 +1,14 @@
-//! Exact solver of cost function networks: the assignment of least total cost, and a proof that a checker follows.
+//! Exact solver of cost function networks: an assignment of least cost, and a proof that a checker verifies.
 //!
-//! 1. Values that are forbidden or never better than another one are dropped (`reduce`).
-//! 2. Variables that no table connects are solved apart (`part`), each part by bucket elimination in a greedy order
-//!    (`order`, `plan`, `table`, `eliminate`): exact where the tables stay within [`SolverLimits::table`].
-//! 3. Where they do not, costs move between tables (`messages`), buckets are cut into groups, whose tables are bounds, and
-//!    a best-first search over the variables of cut buckets closes the gap (`search`, `improve`).
-//! 4. [`verify`] follows the proof in exact integers and shares no code with the rest.
+//! 1. Forbidden and dominated values are dropped (`reduce`).
+//! 2. Each connected component (`subproblem`) is solved by bucket elimination in a greedy order (`order`,
+//!    `elimination_plan`, `table`, `eliminate`): exact if the tables fit [`SolverLimits::table`].
+//! 3. Otherwise costs are shifted between tables (`messages`), buckets are partitioned into mini-buckets whose tables
+//! are
+//!    bounds, and a best-first search over the variables of partitioned buckets closes the gap (`search`, `improve`).
+//! 4. [`verify`] checks the proof in exact integers and shares no code with the solver.
 //!
-//! It does not know tensors or layouts, and reads no clock: `stop` says when the time is over.
+//! It is independent of tensors and layouts, and reads no clock: `stop` ends the search.
 //!
 //! Source: Dechter, "Bucket elimination" (1999); Dechter and Rish, "Mini-buckets" (2003); Kask and Dechter, "A general
 //! scheme for automatic generation of search heuristics from specification dependencies" (2001).
@@ -38,32 +39,32 @@ pub use self::proof::{
     BoundProof, Bucket, BucketGroup, CostMessage, DroppedValue, ProofPart, Solution,
 };
 
-/// How much may be spent on an answer.
+/// Resource limits of the solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SolverLimits {
-    /// Entries of all tables that are made for one part and kept until it is solved, 8 bytes each. Each table of the
-    /// network itself comes on top, and the smallest possible plan is made whatever it needs.
+    /// Maximum number of entries of all tables that a part produces, 8 bytes each. The tables of the network itself are
+    /// not counted, and the smallest possible plan is executed whatever it needs.
     pub table: usize,
-    /// Prefixes of values that the search keeps, about 40 bytes each; the last step may exceed it by one domain.
+    /// Maximum number of prefixes stored by the search, about 40 bytes each; the last step may exceed it by one domain.
     pub nodes: usize,
-    /// How often costs move through all pairs of a part that is too dense for its tables.
+    /// Maximum number of message sweeps over the pairs of a part that is too dense for its tables.
     pub sweeps: usize,
 }
 
 impl Default for SolverLimits {
-    /// 32 MiB of tables, about 40 MiB of search, 200 sweeps.
+    /// Limits of 32 MiB of tables, about 40 MiB of search, 200 sweeps.
     fn default() -> Self {
         Self { table: 1 << 22, nodes: 1 << 20, sweeps: 200 }
     }
 }
 
-/// Finds the assignment of least cost. Where the limits or `stop` end it before, the answer is the best assignment that was
-/// found and a bound that is proven all the same; see [`Solution::is_proven`].
+/// Finds an assignment of least cost. If the limits or `stop` end the search early, the result is the best assignment
+/// found with a lower bound that is nevertheless proven; see [`Solution::is_proven`].
 ///
 /// Two variables of costs `[0, 5]` and `[3, 0]` with the table `[9, 9, 0, 9]`: values `[1, 0]`, cost and bound 8.
 ///
-/// The same network gives the same answer, as long as `stop` says the same. Among equally cheap assignments it prefers small
-/// values: no single variable can take a smaller one at the same cost.
+/// Deterministic as long as `stop` is. Ties prefer small values: no single variable can take a smaller value at the
+/// same cost.
 pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bool) -> Solution {
     let (left, drops) = reduce::reduce(network);
     let mut proof = BoundProof { drops, parts: Vec::new() };
@@ -93,7 +94,7 @@ pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bo
     Solution { cost: network.cost(&values), values, bound, proof }
 }
 
-/// Finds the best values of the variables of a part and writes them to `values`; gives why nothing is better.
+/// Solves a part and writes its values to `values`; returns the proof of its bound.
 fn solve_part(
     reduced: ReducedNetwork<'_>,
     group: &[usize],
@@ -134,7 +135,7 @@ fn solve_part(
     part_proof(&part.variables, plan, done, sent, &found)
 }
 
-/// Gives variables the values that are chosen among those that are left.
+/// Stores the chosen values, given as positions among the remaining values.
 fn write(reduced: ReducedNetwork<'_>, variables: &[usize], chosen: &[usize], values: &mut [usize]) {
     for (&variable, &place) in variables.iter().zip(chosen) {
         let value = reduced.left_of(variable).get(place);
@@ -144,7 +145,7 @@ fn write(reduced: ReducedNetwork<'_>, variables: &[usize], chosen: &[usize], val
     }
 }
 
-/// The places of the values of variables among those that are left.
+/// Positions of values among the remaining values.
 fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> Vec<usize> {
     let place = |&variable: &usize| {
         let value = values.get(variable)?;
@@ -153,7 +154,7 @@ fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> V
     variables.iter().map(|variable| place(variable).unwrap_or(0)).collect()
 }
 
-/// The proof of a part: what to add up, in which order.
+/// Proof of a part.
 fn part_proof(
     variables: &[usize],
     plan: EliminationPlan,

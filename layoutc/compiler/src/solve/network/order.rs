@@ -1,12 +1,12 @@
-//! In which order variables go: always the one whose next table is the smallest.
+//! Greedy elimination order: always the variable whose elimination produces the smallest table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which variables share a table, directly or through variables that are gone.
+/// Variables that share a table, directly or through eliminated variables.
 pub(super) type NeighborMap = BTreeMap<usize, BTreeSet<usize>>;
 
-/// All variables of a graph, the first to go first. `size` gives how many values a variable has. Among equal tables the
-/// one that connects fewer goes first, then the smaller number.
+/// Elimination order of all variables. `size` returns the number of values of a variable. Ties are broken by fewer
+/// neighbors, then by the smaller number.
 pub(super) fn elimination_order(
     mut neighbours: NeighborMap,
     size: &dyn Fn(usize) -> usize,
@@ -28,7 +28,7 @@ pub(super) fn elimination_order(
     order
 }
 
-/// The entries of the table that a variable would leave, how many variables it is over, and the variable.
+/// Entries and rank of the table that eliminating a variable produces, and the variable.
 fn rank(
     variable: usize,
     near: &BTreeSet<usize>,

@@ -1,97 +1,98 @@
-//! What a solver hands back, and what it takes to believe it. Only data: `check` reads it, nothing else has to.
+//! Result of the solver and its proof. Only data, read by `check`.
 //!
-//! Every part of a proof is a recipe that is followed in exact integers. It holds no table of costs that has to be trusted,
-//! so it stays small: an order and lists of numbers, and messages where a network is too dense for its tables.
+//! A proof is a sequence of operations that the checker repeats in exact integers. It contains no cost tables that
+//! would have to be trusted, so it is small: an elimination order, lists of numbers, and messages for networks that are
+//! too dense.
 
 use super::data::Cost;
 
-/// The best assignment that was found, and what no assignment can be below.
+/// Best assignment found, and a lower bound on all assignments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Solution {
-    /// The value of each variable; empty where no assignment of finite cost was found.
+    /// Value of each variable; empty if no assignment of finite cost was found.
     pub values: Vec<usize>,
-    /// What that costs, in bytes; `INFINITE` where there is none.
+    /// Cost of the assignment, in bytes; `INFINITE` if there is none.
     pub cost: Cost,
-    /// No assignment costs less, in bytes. `INFINITE`: none has a finite cost. Equal to `cost`: proven to be the best.
+    /// Lower bound, in bytes. `INFINITE`: no assignment has a finite cost. Equal to `cost`: the assignment is optimal.
     pub bound: Cost,
-    /// Why the bound holds.
+    /// Proof of the bound.
     pub proof: BoundProof,
 }
 
 impl Solution {
-    /// Whether nothing better exists, or nothing at all.
+    /// True if the assignment is proven optimal, or none exists.
     pub fn is_proven(&self) -> bool {
         self.bound == self.cost
     }
 }
 
-/// Why no assignment costs less than a bound: values that are not needed, then parts that share no variable.
+/// Proof of a lower bound: dropped values, then independent parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BoundProof {
-    /// Values that a best assignment does without, in the order in which they were left out.
+    /// Values that an optimal assignment does not need, in the order in which they were dropped.
     pub drops: Vec<DroppedValue>,
-    /// The variables that two values or more are left of, in parts that no table connects.
+    /// Connected components of the variables with at least two remaining values.
     pub parts: Vec<ProofPart>,
 }
 
-/// A value that a best assignment does without.
+/// Value that an optimal assignment does not need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DroppedValue {
-    /// The variable, by number.
+    /// Number of the variable.
     pub variable: usize,
-    /// The value that goes.
+    /// Dropped value.
     pub value: usize,
-    /// A value that is left and that costs as little or less beside every value of every neighbour. `None`: the value is
-    /// forbidden, by itself or beside every value that is left of some neighbour.
+    /// Dominating value: remaining, and of at most the same cost for all values of all neighbors. `None`: the value is
+    /// forbidden, by itself or with every remaining value of some neighbor.
     pub by: Option<usize>,
 }
 
-/// A bound for variables that no table connects with other variables (of more than one value).
+/// Bound for a connected component of the variables with more than one value.
 ///
-/// Tables are numbered: the costs of variable `v` alone are table `v`; pair `p` is table `variables + p`; then come the
-/// tables that the buckets of this part make, in their order, from `variables + pairs` on.
+/// Tables are numbered: the unary costs of variable `v` are table `v`; pair `p` is table `variables + p`; the tables
+/// produced by the buckets of this part follow in order, from `variables + pairs` on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProofPart {
-    /// Costs that are moved between tables before anything else.
+    /// Cost shifts between tables, applied first.
     pub messages: Vec<CostMessage>,
-    /// A step for each variable: the one that goes first is first.
+    /// Elimination step of each variable, in elimination order.
     pub buckets: Vec<Bucket>,
-    /// What is proven for this part, in bytes: every prefix of values, the variables that went last first, whose tables
-    /// come to less has continuations, and all of those come to this much or more.
+    /// Proven bound in bytes: every prefix of values, starting with the variable eliminated last, whose tables sum to
+    /// less has continuations, and all of them sum to at least the bound.
     pub bound: Cost,
-    /// How many prefixes come to less than `bound`.
+    /// Number of prefixes that sum to less than `bound`.
     pub nodes: usize,
 }
 
-/// Costs that are taken out of every entry of a pair, and added to the costs of one of its variables alone: the cost of
-/// every assignment stays what it was.
+/// Cost shift from every entry of a pair to the unary costs of one of its variables. The cost of every assignment is
+/// unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostMessage {
-    /// The pair, by its number among the pairs.
+    /// Number of the pair.
     pub pair: usize,
-    /// The variable whose own costs grow.
+    /// Variable whose unary costs grow.
     pub variable: usize,
-    /// By how much, for each value that is left of it, in bytes.
+    /// Shift for each remaining value of the variable, in bytes.
     pub costs: Vec<i64>,
 }
 
-/// One variable goes: all tables with it are put in groups, and for each group the least sum over the values of the
-/// variable is a new table of the other variables of the group. With one group nothing is lost; with more of them the sum
-/// of their tables is a lower bound.
+/// Elimination of a variable: its tables are partitioned into groups, and the minimum over the variable of each group's
+/// sum is a new table over the group's other variables. One group is exact; with several the sum of their tables is a
+/// lower bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bucket {
-    /// The variable, by number.
+    /// Number of the variable.
     pub variable: usize,
-    /// Its groups: every table with the variable is in one.
+    /// Partition of all tables that contain the variable.
     pub groups: Vec<BucketGroup>,
 }
 
-/// Tables that are added up.
+/// Group of tables that are added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BucketGroup {
-    /// Their numbers.
+    /// Numbers of the tables.
     pub tables: Vec<usize>,
-    /// What is added for each value that is left of the bucket's variable, in bytes; empty: nothing. Over all groups of a
-    /// bucket these come to 0 for each value.
+    /// Shift for each remaining value of the bucket's variable, in bytes; empty: 0. For each value the shifts of all
+    /// groups of a bucket sum to 0.
     pub shift: Vec<i64>,
 }

@@ -1,17 +1,17 @@
-//! Values that a best assignment does without: forbidden ones, and those that another value is never worse than.
+//! Pruning of values that an optimal assignment does not need: forbidden and dominated ones.
 
 use std::collections::BTreeSet;
 
 use super::data::{CostNetwork, INFINITE, PairCosts};
 use super::proof::DroppedValue;
 
-/// How many entries may be compared in the search for values that others are never worse than.
+/// Maximum number of table entries compared in the search for dominated values.
 const COMPARISONS: usize = 1 << 27;
 
-/// The values that are left of each variable, ascending.
+/// Remaining values of each variable, ascending.
 pub(super) type LiveValues = Vec<Vec<usize>>;
 
-/// The values that stay, and why the others do not. A variable that nothing is left of ends it: there is no assignment.
+/// Remaining values, and the reasons for the others. Stops if a variable has no value left: there is no assignment.
 pub(super) fn reduce(network: &CostNetwork) -> (LiveValues, Vec<DroppedValue>) {
     let mut state = ValuePruner {
         network,
@@ -74,7 +74,7 @@ impl ValuePruner<'_> {
         }
     }
 
-    /// Whether nothing that is left of the other variable goes with the value.
+    /// True if the value is forbidden with every remaining value of the other variable.
     fn is_alone(&self, pair: &PairCosts, variable: usize, value: usize) -> bool {
         let mut others = self.left_of(pair.other(variable)).iter();
         others.all(|&other| pair.cost_from(variable, value, other) == INFINITE)
@@ -93,7 +93,7 @@ impl ValuePruner<'_> {
         }
     }
 
-    /// Whether `by` costs as little as `value` or less, whatever the neighbours are.
+    /// True if `by` costs at most as much as `value` for all values of the neighbors.
     fn is_dominated(&mut self, variable: usize, value: usize, by: usize) -> bool {
         if self.comparisons == 0 {
             return false;

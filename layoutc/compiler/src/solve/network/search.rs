@@ -1,8 +1,8 @@
-//! The best values of the levels whose costs are not exact: best first, with the made tables as bounds.
+//! Best-first search over the levels whose costs are not exact, with the eliminated tables as bounds.
 //!
-//! A prefix gives values to the levels 0, 1, …. Its cost is what its own tables come to, and the tables that the levels
-//! after it made over its levels: no continuation costs less, and where no later bucket has more than one group, the best
-//! continuation costs just that. A prefix never costs less than a shorter one.
+//! A prefix assigns values to the levels 0, 1, …. Its cost is the sum of its own tables and of the tables that later
+//! levels produced over its levels: a lower bound on every continuation, and exact if no later bucket has more than one
+//! group. The cost of a prefix is at least that of a shorter one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,34 +12,34 @@ use super::eliminate::BucketTables;
 use super::elimination_plan::EliminationPlan;
 use super::table::{LevelTable, capped};
 
-/// Prefixes between two attempts to complete one greedily.
+/// Number of prefixes between two greedy completions.
 const BETWEEN_DIVES: usize = 128;
 
-/// Prefixes between two questions whether to stop.
+/// Number of prefixes between two calls of `stop`.
 const BETWEEN_STOPS: usize = 256;
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SearchResult {
-    /// A value for each level, and what they cost.
+    /// Value of each level, and the cost.
     pub(super) best: Option<(Vec<usize>, Cost)>,
-    /// Nothing costs less.
+    /// Lower bound.
     pub(super) bound: Cost,
-    /// How many prefixes cost less than the bound, at most.
+    /// Maximum number of prefixes that cost less than the bound.
     pub(super) nodes: usize,
 }
 
-/// A prefix: its last value, and where the one before is.
+/// Last value of a prefix, and the position of the prefix before it.
 struct SearchNode {
     before: usize,
     value: usize,
 }
 
-/// The tables of a part by the level at which they count.
+/// Tables of a part by the level at which they take effect.
 pub(super) struct BestFirstSearch<'a> {
-    /// For each level: tables whose innermost level it is.
+    /// For each level the tables whose innermost level it is.
     ins: Vec<Vec<&'a LevelTable>>,
-    /// For each level: tables that it made.
+    /// For each level the tables that its elimination produced.
     outs: Vec<Vec<&'a LevelTable>>,
     sizes: &'a [usize],
     inexact_levels: usize,
@@ -62,7 +62,7 @@ impl<'a> BestFirstSearch<'a> {
         }
     }
 
-    /// The costs of a prefix with each value of the next level.
+    /// Costs of a prefix extended by each value of the next level.
     fn next(&self, prefix: &[usize], cost: Cost) -> Vec<Cost> {
         let level = prefix.len();
         let outs = self.outs.get(level).map_or(&[][..], Vec::as_slice);
@@ -76,7 +76,7 @@ impl<'a> BestFirstSearch<'a> {
         costs.into_iter().map(capped).collect()
     }
 
-    /// The prefix with the cheapest next values to the end, the smallest of equal ones.
+    /// Greedy completion of a prefix; ties take the smallest value.
     fn dive(&self, mut prefix: Vec<usize>, mut cost: Cost) -> Option<(Vec<usize>, Cost)> {
         while prefix.len() < self.sizes.len() {
             let costs = self.next(&prefix, cost);
@@ -90,8 +90,8 @@ impl<'a> BestFirstSearch<'a> {
         Some((prefix, cost))
     }
 
-    /// Finds the best values. `improve` may make an assignment better; it gives its cost. At most `nodes` prefixes are
-    /// kept.
+    /// Searches the best values. `improve` improves an assignment in place and returns its cost. At most `nodes`
+    /// prefixes are stored.
     pub(super) fn run(
         &self,
         nodes: usize,
@@ -138,7 +138,7 @@ impl<'a> BestFirstSearch<'a> {
     }
 }
 
-/// The one of lower cost; the first one of equal ones.
+/// Assignment of lower cost; `a` on a tie.
 fn better(
     a: Option<(Vec<usize>, Cost)>,
     b: Option<(Vec<usize>, Cost)>,
@@ -149,7 +149,7 @@ fn better(
     }
 }
 
-/// The values of a prefix, level 0 first.
+/// Values of a prefix, level 0 first.
 fn values(arena: &[SearchNode], mut at: usize) -> Vec<usize> {
     let mut values = Vec::new();
     while let Some(node) = arena.get(at) {

@@ -1,4 +1,4 @@
-//! One part of a network: variables that tables connect, each with two values or more, as tables by level.
+//! Connected component of a network: variables with at least two values, and their tables by level.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::proof::CostMessage;
 use super::reduce::LiveValues;
 use super::table::LevelTable;
 
-/// A network with the values that are left.
+/// Network restricted to the remaining values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReducedNetwork<'a> {
     pub(super) network: &'a CostNetwork,
@@ -39,13 +39,13 @@ impl<'a> ReducedNetwork<'a> {
         self.left_of(variable).iter().map(at).collect()
     }
 
-    /// Row-major, a row for each value that is left of the first variable.
+    /// Costs of a pair, row-major, one row per remaining value of the first variable.
     fn pair_costs(&self, pair: &PairCosts) -> Vec<Cost> {
         let (rows, columns) = (self.left_of(pair.first), self.left_of(pair.second));
         rows.iter().flat_map(|&a| columns.iter().map(move |&b| pair.cost(a, b))).collect()
     }
 
-    /// What variables of one value cost, alone and among each other.
+    /// Cost of all variables with a single value, including the pairs among them.
     pub(super) fn base(&self) -> Cost {
         let closed = (0..self.network.variables()).filter(|&variable| !self.is_open(variable));
         let alone = closed.flat_map(|variable| self.unary_costs(variable));
@@ -55,7 +55,7 @@ impl<'a> ReducedNetwork<'a> {
         alone.chain(together).fold(self.network.constant, Cost::saturating_add)
     }
 
-    /// The variables of more than one value, in groups that no pair connects.
+    /// Connected components of the variables with more than one value.
     pub(super) fn groups(&self) -> Vec<Vec<usize>> {
         let variables = 0..self.network.variables();
         let mut waiting: BTreeSet<usize> = variables.filter(|&v| self.is_open(v)).collect();
@@ -75,24 +75,24 @@ impl<'a> ReducedNetwork<'a> {
     }
 }
 
-/// The tables of a part before any variable goes.
+/// Tables of a part before the elimination.
 #[derive(Debug, Clone)]
 pub(super) struct Subproblem {
-    /// The variable of each level.
+    /// Variable of each level.
     pub(super) variables: Vec<usize>,
-    /// How many values each level has.
+    /// Number of values of each level.
     pub(super) sizes: Vec<usize>,
-    /// The costs of each level alone.
+    /// Unary costs of each level.
     pub(super) unaries: Vec<Vec<Cost>>,
     /// Pairs of two levels, by number; `a` and `b` are levels.
     pub(super) edges: Vec<PairEdge>,
     numbers: Vec<usize>,
-    /// Pairs of a level with a variable of one value: the number, the level, the costs.
+    /// Pairs of a level with a variable of a single value: number, level, costs.
     halves: Vec<(usize, usize, Vec<Cost>)>,
 }
 
 impl Subproblem {
-    /// The part of some variables, with levels in an order in which they go well.
+    /// Part of a group of variables, with levels in reverse elimination order.
     pub(super) fn new(reduced: ReducedNetwork<'_>, group: &[usize]) -> Self {
         let near = |v: usize| {
             let others = reduced.pairs(v).map(move |(_, pair)| pair.other(v));
@@ -131,7 +131,7 @@ impl Subproblem {
         part
     }
 
-    /// The levels of all tables, by number.
+    /// Levels of all tables, by number.
     pub(super) fn scopes(&self, variables: usize) -> Vec<TableScope> {
         let alone = self.variables.iter().enumerate().map(|(level, &v)| (v, vec![level]));
         let edges = self.edges.iter().zip(&self.numbers);
@@ -161,7 +161,7 @@ impl Subproblem {
         alone.chain(edges).chain(halves).collect()
     }
 
-    /// The messages that made the edges what they are; `None` where one does not fit its type.
+    /// Messages that produced the edges; `None` if a cost exceeds `i64`.
     pub(super) fn messages(&self) -> Option<Vec<CostMessage>> {
         let mut messages = Vec::new();
         for (edge, &pair) in self.edges.iter().zip(&self.numbers) {

@@ -1,26 +1,26 @@
-//! Tables of costs over some variables of a part, and sums of them. Variables are given by level: level 0 is the variable
-//! that goes last. A table's levels ascend, so that the variable that goes first is the innermost one.
+//! Cost tables over levels of a part, and their sums. Level 0 is the variable eliminated last. The levels of a table
+//! ascend, so that the variable eliminated first is the innermost one.
 
 use super::data::{Cost, INFINITE, LARGEST};
 
-/// Entries after which a long sum asks whether it is to stop.
+/// Number of entries between two calls of `stop`.
 const ENTRIES: usize = 1 << 22;
 
-/// Costs for all values of some levels.
+/// Costs over the values of some levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LevelTable {
-    /// Ascending.
+    /// Levels, ascending.
     levels: Vec<usize>,
-    /// Entries between neighbouring values, one for each of `levels`.
+    /// Stride of each of `levels`, in entries.
     strides: Vec<usize>,
-    /// How many values the innermost level has.
+    /// Number of values of the innermost level.
     width: usize,
-    /// Row-major, the smallest level outermost.
+    /// Costs, row-major, the smallest level outermost.
     pub(super) costs: Vec<Cost>,
 }
 
 impl LevelTable {
-    /// A table of levels in ascending order. `sizes` gives the values of every level.
+    /// Table over levels in ascending order. `sizes` holds the number of values of every level.
     pub(super) fn new(levels: Vec<usize>, sizes: &[usize], costs: Vec<Cost>) -> Self {
         let mut strides = vec![1; levels.len()];
         let mut stride = 1usize;
@@ -32,23 +32,23 @@ impl LevelTable {
         Self { levels, strides, width, costs }
     }
 
-    /// The innermost of its levels; `None` for a single cost.
+    /// Innermost level; `None` for a scalar.
     pub(super) fn innermost(&self) -> Option<usize> {
         self.levels.last().copied()
     }
 
-    /// Its cost at the values of all levels, in order of levels.
+    /// Cost for the values of all levels, in order of levels.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
         self.costs.get(self.offset(values)).copied().unwrap_or(INFINITE)
     }
 
-    /// Its costs for all values of its innermost level, at the values of the levels before.
+    /// Costs for all values of the innermost level, given the values of the levels before.
     pub(super) fn row(&self, values: &[usize]) -> &[Cost] {
         let start = self.offset(values);
         self.costs.get(start..start.saturating_add(self.width)).unwrap_or(&[])
     }
 
-    /// Levels that `values` does not reach count as 0.
+    /// Offset of an entry. Levels beyond `values` have value 0.
     fn offset(&self, values: &[usize]) -> usize {
         let places = self.levels.iter().zip(&self.strides);
         places.map(|(&l, &stride)| values.get(l).copied().unwrap_or(0).saturating_mul(stride)).sum()
@@ -60,7 +60,8 @@ impl LevelTable {
     }
 }
 
-/// A cost that is more than all finite ones together is in no assignment of finite cost, as no table has costs below 0.
+/// Cost with values above [`LARGEST`] replaced by [`INFINITE`]: as costs are nonnegative, no assignment of finite cost
+/// contains them.
 pub(super) fn capped(cost: Cost) -> Cost {
     if cost > LARGEST { INFINITE } else { cost }
 }
@@ -69,15 +70,15 @@ fn size_of(sizes: &[usize], level: usize) -> usize {
     sizes.get(level).copied().unwrap_or(1)
 }
 
-/// One level of an odometer: where it is, how far it goes, and how far each table moves with it.
+/// Level of an odometer: value, extent, and stride in each table.
 struct OdometerLevel {
     at: usize,
     extent: usize,
     steps: Vec<usize>,
 }
 
-/// Adds tables up that have the same innermost level, and shows the sum for every assignment of the `outer` levels, in
-/// row-major order: one cost for each value of the innermost level. `None` when it was stopped.
+/// Adds tables with the same innermost level, and calls `show` with one row of sums over that level for every
+/// assignment of the `outer` levels, in row-major order. `None` if stopped.
 pub(super) fn sum_rows(
     tables: &[&LevelTable],
     outer: &[usize],
@@ -118,7 +119,7 @@ fn wheel(tables: &[&LevelTable], level: usize, sizes: &[usize]) -> OdometerLevel
     OdometerLevel { at: 0, extent: size_of(sizes, level), steps }
 }
 
-/// Turns to the next row; `false` after the last one.
+/// Advances to the next row; `false` after the last one.
 fn advance(wheels: &mut [OdometerLevel], offsets: &mut [usize]) -> bool {
     for wheel in wheels.iter_mut().rev() {
         wheel.at += 1;

@@ -1,4 +1,4 @@
-//! Follows the buckets of a part: makes the tables again, entry by entry.
+//! Repetition of the bucket elimination of a part, entry by entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use super::super::proof::{Bucket, BucketGroup, ProofPart};
 use super::ProofError;
 use super::tables::{CostTable, PartAssignment, clamp_cost};
 
-/// The tables of one place: those that went, and those that came instead.
+/// Tables removed and produced by the elimination of a variable.
 #[derive(Debug, Default)]
 pub(super) struct EliminationStep {
     pub(super) gone: Vec<CostTable>,
     pub(super) made: Vec<CostTable>,
-    /// How many values the variable has.
+    /// Number of values of the variable.
     pub(super) size: usize,
 }
 
-/// The steps of a part by place: the last one to go is first.
+/// Steps of a part by position; the variable eliminated last comes first.
 pub(super) fn rebuild_tables(
     parts: &mut PartAssignment<'_>,
     number: usize,
@@ -72,7 +72,7 @@ fn shifts_cancel(bucket: &Bucket, size: usize) -> bool {
     sums.iter().all(|&sum| sum == 0)
 }
 
-/// The least sum of tables over the values of one place, for all values of the others.
+/// Minimum over one variable of the sum of tables, for all values of the others.
 fn least(
     members: &[CostTable],
     group: &BucketGroup,
@@ -103,7 +103,7 @@ fn least(
                 let cost = member.at(&values);
                 sum = sum.filter(|_| cost != INFINITE).map(|sum| sum + i128::from(cost));
             }
-            // What exceeds all finite costs before the shift is forbidden after it too.
+            // A sum above all finite costs is forbidden, whatever the shift.
             let shift = i128::from(group.shift.get(value).copied().unwrap_or(0));
             let sum = sum.filter(|&sum| sum <= i128::from(LARGEST)).map(|sum| sum + shift);
             best = best.min(clamp_cost(sum).ok_or(ProofError::Negative { table: number })?);
@@ -119,7 +119,7 @@ fn put(values: &mut [usize], place: usize, value: usize) {
     }
 }
 
-/// What a step changes at a prefix that reaches its place: what went less what came, or nothing where it is forbidden.
+/// Difference of the removed and the produced tables at a prefix; `None` if it is forbidden.
 pub(super) fn difference(step: &EliminationStep, values: &[usize]) -> Option<i128> {
     let mut sum = 0i128;
     for table in &step.gone {

@@ -1,10 +1,10 @@
-//! Checks the values that a proof drops, one after the other.
+//! Check of dropped values.
 
 use super::super::data::{Cost, CostNetwork, INFINITE, PairCosts};
 use super::super::proof::DroppedValue;
 use super::ProofError;
 
-/// The values that are left of each variable, ascending.
+/// Checks all drops; returns the remaining values of each variable, ascending.
 pub(super) fn check_drops(
     network: &CostNetwork,
     drops: &[DroppedValue],
@@ -62,7 +62,7 @@ fn justified(
     }
 }
 
-/// The costs of a value beside every value that is left of the other variable.
+/// Costs of a value with every remaining value of the other variable.
 fn row(pair: &PairCosts, variable: usize, value: usize, left: &[Vec<usize>]) -> Vec<Cost> {
     let width = pair.width.max(1);
     let place = |other: &usize| {

@@ -1,15 +1,17 @@
-//! The checker: follows a proof in exact integers and believes no cost of it. It shares the network's data with the solver,
-//! and no code.
+//! Checker of proofs, in exact integers. It trusts no cost in the proof, and shares with the solver the network's data
+//! but no code.
 //!
-//! Why a proof that passes is one:
+//! Correctness of a proof that passes:
 //!
-//! - Drops: where the best assignment has a dropped value, exchanging it for the better one costs no more; so some best
-//!   assignment has only values that are left. They are checked in order, each against what is left at that time.
-//! - Messages: what leaves a pair goes to one of its variables, so that no assignment changes its cost.
-//! - Buckets: the least sum over a variable is at most the sum at any value of it, and shifts of a bucket come to 0. So the
-//!   tables that are alive come to no more than the cost of any assignment, at every step.
-//! - Prefixes: the checker walks through all prefixes whose alive tables come to less than the bound. Where one reaches
-//!   buckets of one group only, its cost is attained; where none does, every assignment costs the bound or more.
+//! - Drops: replacing a dropped value of an optimal assignment by the dominating one does not raise the cost, so some
+//! optimal
+//!   assignment has only remaining values. Drops are checked in order, each against the values that remain at that time.
+//! - Messages: costs are shifted from a pair to one of its variables, so the cost of every assignment is unchanged.
+//! - Buckets: the minimum over a variable is at most the sum for any of its values, and the shifts of a bucket sum to
+//! 0. So
+//!   after every step the sum of the current tables is a lower bound on the cost of every assignment.
+//! - Prefixes: the checker enumerates all prefixes whose tables sum to less than the bound. A prefix that reaches exact
+//!   buckets would attain its cost; if none does, every assignment costs at least the bound.
 
 mod buckets;
 mod drops;
@@ -22,85 +24,85 @@ use super::SolverLimits;
 use super::data::{Cost, CostNetwork, INFINITE, LARGEST};
 use super::proof::Solution;
 
-/// Why a solution is not believed.
+/// Reason why a solution is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ProofError {
-    /// The values cost something else, or they are no assignment.
+    /// The values have another cost, or are not an assignment.
     #[error("the values cost {found}")]
     Cost {
-        /// What they cost, in bytes.
+        /// Actual cost, in bytes.
         found: Cost,
     },
-    /// The bound is above the cost.
+    /// The bound exceeds the cost.
     #[error("the bound is above the cost")]
     Crossed,
-    /// The value is not forbidden, or the other one is not always as good, or one of both is not left.
+    /// The value is neither forbidden nor dominated, or one of the two values does not remain.
     #[error("drop {step} leaves out a value without reason")]
     Dropped {
-        /// Which of the proof's drops.
+        /// Position among the proof's drops.
         step: usize,
     },
-    /// A message to a variable that its pair lacks, of a length that does not fit, or to a pair of another part.
+    /// Message to a variable that is not in the pair, of the wrong length, or to a pair of another part.
     #[error("message {step} is to nobody, or of another length")]
     Message {
-        /// Which of the part's messages.
+        /// Position among the part's messages.
         step: usize,
     },
-    /// After messages or shifts a table has an entry below 0.
+    /// A table has a negative entry after messages or shifts.
     #[error("table {table} has an entry below 0")]
     Negative {
-        /// The table's number.
+        /// Number of the table.
         table: usize,
     },
-    /// A variable of more than one value is in no part or in two, or one of a single value is in one.
+    /// A variable with several values is in no part or in two, or one with a single value is in a part.
     #[error("variable {variable} is not in one part")]
     Variable {
-        /// Its number.
+        /// Number of the variable.
         variable: usize,
     },
-    /// A group names a table that is not there, is used before, lacks the variable, or belongs to another part.
+    /// A group names a table that does not exist, was used before, lacks the variable, or belongs to another part.
     #[error("table {table} is used wrongly")]
     Table {
-        /// The table's number.
+        /// Number of the table.
         table: usize,
     },
     /// A table of the variable is in no group.
     #[error("a table of variable {variable} is left out")]
     LeftOut {
-        /// The variable, by number.
+        /// Number of the variable.
         variable: usize,
     },
-    /// The shifts of a bucket are of the wrong length or do not come to 0.
+    /// The shifts of a bucket have the wrong length or do not sum to 0.
     #[error("the shifts of variable {variable} do not cancel")]
     Shift {
-        /// The variable, by number.
+        /// Number of the variable.
         variable: usize,
     },
-    /// The bound of a part is above what its tables prove.
+    /// The bound of a part exceeds what its tables prove.
     #[error("part {part} proves less than it says")]
     PartBound {
-        /// Which of the proof's parts.
+        /// Position among the proof's parts.
         part: usize,
     },
-    /// The bound is not what the parts come to.
+    /// The bound differs from the sum of the parts.
     #[error("the parts prove {found}")]
     Bound {
-        /// What they come to, in bytes.
+        /// Sum of the parts, in bytes.
         found: Cost,
     },
-    /// Following the proof takes more tables or prefixes than the limits or the proof itself say.
+    /// The check needs more tables or prefixes than the limits or the proof allow.
     #[error("following the proof goes beyond its limits")]
     Limits,
 }
 
-/// Follows a solution's proof: `Ok` where the values cost what it says and no assignment costs less than its bound. A
-/// solution that was found within some limits is checked within the same ones; the work is that of the solver at most.
+/// Checks a solution and its proof: the values have the stated cost, and no assignment costs less than the bound. A
+/// solution found within some limits is checked within the same limits, with at most the work of the solver.
 ///
-/// Values `[1, 0]` of cost 8 with the bound 8 pass for the network of [`CostNetwork`]'s example, and fail with
-/// [`ProofError::Cost`] or [`ProofError::PartBound`] where 8 is replaced by 9.
+/// For the network in the example of [`CostNetwork`], values `[1, 0]` with cost and bound 8 pass; 9 instead of 8 fails
+/// with [`ProofError::Cost`] or [`ProofError::PartBound`].
 ///
 /// # Errors
-/// What is wrong, the first of it.
+/// The first error found.
 pub fn verify(
     network: &CostNetwork,
     solution: &Solution,
@@ -133,7 +135,7 @@ pub fn verify(
     if found == solution.bound { Ok(()) } else { Err(ProofError::Bound { found }) }
 }
 
-/// The cost of values, added up from the tables themselves.
+/// Cost of an assignment, summed from the tables.
 fn assignment_cost(network: &CostNetwork, values: &[usize]) -> Cost {
     let mut sum = network.constant;
     if values.len() != network.unaries.len() {

@@ -1,14 +1,14 @@
-//! Walks through the prefixes of a part whose tables come to less than its bound.
+//! Enumeration of the prefixes of a part whose tables sum to less than its bound.
 
 use super::super::data::{INFINITE, LARGEST};
 use super::super::proof::ProofPart;
 use super::ProofError;
 use super::buckets::{EliminationStep, difference};
 
-/// Whether every prefix below the part's bound ends before its cost is exact; gives how many of `nodes` are left.
+/// Checks that every prefix below the part's bound ends before its cost is exact; returns the remaining number of
+/// `nodes`.
 ///
-/// The walk goes deeper with the first value, and on to the next value on its way back; it keeps one value and one cost for
-/// each place.
+/// Depth-first, with one value and one cost per level.
 pub(super) fn walk(
     steps: &[EliminationStep],
     number: usize,
@@ -48,7 +48,7 @@ pub(super) fn walk(
             return Err(ProofError::PartBound { part: number });
         }
         seen += 1;
-        // The solver may keep one domain more than its limit.
+        // The solver may exceed its limit by one domain.
         if seen > part.nodes || seen > nodes.saturating_add(step.size) {
             return Err(ProofError::Limits);
         }
@@ -58,7 +58,7 @@ pub(super) fn walk(
     Ok(nodes.saturating_sub(part.nodes))
 }
 
-/// What is left when all variables are gone; `None`: nothing has a finite cost.
+/// Constant after all eliminations; `None` if infinite.
 fn start(steps: &[EliminationStep]) -> Option<i128> {
     let ends = steps.iter().flat_map(|step| &step.made).filter(|table| table.axes.is_empty());
     let mut sum = 0i128;

@@ -1,4 +1,4 @@
-//! The tables of a reduced network as the checker reads them: sparse in nothing, indexed by variable.
+//! Tables of a reduced network for the checker, dense and indexed by variable.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,18 @@ use super::super::data::{Cost, CostNetwork, INFINITE, LARGEST};
 use super::super::proof::{BoundProof, ProofPart};
 use super::ProofError;
 
-/// Costs over variables, each given by its place in the order of the part: the first to go has the highest place.
+/// Costs over variables, each given by its position in its part; the variable eliminated first has the highest
+/// position.
 #[derive(Debug, Clone)]
 pub(super) struct CostTable {
-    /// Places, ascending, and how many values each has.
+    /// Positions, ascending, with the number of values of each.
     pub(super) axes: Vec<(usize, usize)>,
     /// Row-major, the first axis outermost. `INFINITE`, or at most [`LARGEST`].
     pub(super) entries: Vec<Cost>,
 }
 
 impl CostTable {
-    /// The entry at a value for each place.
+    /// Entry for a value per position.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
         let mut index = 0usize;
         for &(place, extent) in &self.axes {
@@ -26,8 +27,8 @@ impl CostTable {
     }
 }
 
-/// A cost as the checker keeps it. All tables together are the cost of an assignment and none has an entry below 0, so an
-/// entry above [`LARGEST`] is in no assignment of finite cost. `None`: below 0.
+/// Normalized cost: [`INFINITE`] above [`LARGEST`]. As no table has negative entries, no assignment of finite cost
+/// contains such an entry. `None` for a negative cost.
 pub(super) fn clamp_cost(cost: Option<i128>) -> Option<Cost> {
     match cost {
         None => Some(INFINITE),
@@ -36,15 +37,15 @@ pub(super) fn clamp_cost(cost: Option<i128>) -> Option<Cost> {
     }
 }
 
-/// What belongs to which part.
+/// Assignment of variables and pairs to parts.
 pub(super) struct PartAssignment<'a> {
     network: &'a CostNetwork,
     pub(super) left: &'a [Vec<usize>],
-    /// For each variable of a part: the part, and the place in its order.
+    /// For each variable its part, and its position there.
     places: Vec<Option<(usize, usize)>>,
-    /// For each pair: the part that it belongs to, if any.
+    /// For each pair its part, if any.
     pairs: Vec<Option<usize>>,
-    /// What variables of one value cost, with the constant.
+    /// Cost of the variables with a single value, including the constant.
     pub(super) closed: Cost,
 }
 
@@ -95,13 +96,13 @@ impl<'a> PartAssignment<'a> {
         Ok(parts)
     }
 
-    /// A variable of more than one value that no part has.
+    /// Variable with several values that is in no part.
     pub(super) fn missing(&self) -> Option<usize> {
         let mut variables = self.left.iter().zip(&self.places);
         variables.position(|(values, place)| values.len() > 1 && place.is_none())
     }
 
-    /// How many tables the network has: the first number of a table that is made.
+    /// Number of tables of the network, which is the number of the first new table.
     pub(super) fn network_tables(&self) -> usize {
         self.left.len() + self.pairs.len()
     }
@@ -120,7 +121,7 @@ impl<'a> PartAssignment<'a> {
         kept.map(|&value| costs.get(value).copied().unwrap_or(INFINITE)).collect()
     }
 
-    /// A row for each value that is left of the pair's first variable.
+    /// Costs of a pair, one row per remaining value of the first variable.
     fn pair_costs(&self, number: usize) -> Vec<Cost> {
         let mut kept = Vec::new();
         let Some(pair) = self.network.pairs.get(number) else { return kept };
@@ -133,7 +134,7 @@ impl<'a> PartAssignment<'a> {
         kept
     }
 
-    /// The tables of a part after its messages, by number.
+    /// Tables of a part after its messages, by number.
     pub(super) fn tables(
         &self,
         number: usize,
@@ -201,7 +202,7 @@ impl<'a> PartAssignment<'a> {
         self.costs(number, &[pair.first, pair.second], sums.map(|(a, b)| entry(a, b)))
     }
 
-    /// A table over those of the variables that are in a part.
+    /// Table over those of the variables that are in a part.
     fn costs(
         &self,
         number: usize,

@@ -1,8 +1,8 @@
-//! Small networks against the enumeration of all assignments.
+//! Comparison of small networks with the enumeration of all assignments.
 
 use super::*;
 
-/// The least cost of all assignments, depth first with everything tried.
+/// Least cost over all assignments.
 fn least(network: &CostNetwork) -> u64 {
     let mut values = vec![0; network.variables()];
     let mut best = INFINITE;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Variables of the same size, pairs as listed.
+/// Network of variables with equal domains and the given pairs.
 pub(super) fn shaped(
     numbers: &mut Numbers,
     variables: usize,
@@ -24,7 +24,7 @@ pub(super) fn chain(variables: usize) -> Vec<(usize, usize)> {
     (1..variables).map(|v| (v - 1, v)).collect()
 }
 
-/// A chain with a jump over three operators at every third one.
+/// Chain with a skip connection over three operators at every third one.
 pub(super) fn ladder(variables: usize) -> Vec<(usize, usize)> {
     let jumps = (3..variables).step_by(3).map(|v| (v - 3, v));
     chain(variables).into_iter().chain(jumps).collect()
@@ -45,7 +45,7 @@ pub(super) fn window(
     pairs
 }
 
-/// Every two variables with a chance in percent.
+/// Each pair of variables with the given probability in percent.
 pub(super) fn dense(numbers: &mut Numbers, variables: usize, chance: u64) -> Vec<(usize, usize)> {
     let all = (0..variables).flat_map(|a| (0..a).map(move |b| (b, a)));
     all.filter(|_| numbers.below(100) < chance).collect()

@@ -1,4 +1,4 @@
-//! Large networks are solved or bounded within their limits.
+//! Large networks are solved or bounded within the limits.
 
 use super::graphs::{chain, dense, ladder, shaped, window};
 use super::*;

@@ -1,4 +1,4 @@
-//! Against enumeration, on large graphs, and with proofs that are wrong.
+//! Tests against enumeration, on large graphs, and with wrong proofs.
 
 mod brute;
 mod graphs;
@@ -7,7 +7,7 @@ mod wrong;
 
 use super::{CostNetwork, INFINITE, Solution, SolverLimits, Variable, solve, verify};
 
-/// A small generator of numbers: xorshift.
+/// Pseudorandom number generator: xorshift.
 pub(super) struct Numbers(u64);
 
 impl Numbers {
@@ -15,7 +15,7 @@ impl Numbers {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// From 0 to `below` - 1.
+    /// Number from 0 to `below` - 1.
     pub(super) fn below(&mut self, below: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -28,7 +28,6 @@ impl Numbers {
     }
 }
 
-/// Solves and verifies.
 pub(super) fn solved(network: &CostNetwork, limits: &SolverLimits) -> Solution {
     let solution = solve(network, limits, &|| false);
     assert_eq!(verify(network, &solution, limits), Ok(()));
@@ -42,7 +41,7 @@ pub(super) fn costs(numbers: &mut Numbers, entries: usize, most: u64, forbidden:
     (0..entries).map(cost).collect()
 }
 
-/// Variables of up to `domain` values, pairs with the given chance in percent.
+/// Network of variables with up to `domain` values, and pairs with the given probability in percent.
 pub(super) fn random(
     numbers: &mut Numbers,
     variables: usize,

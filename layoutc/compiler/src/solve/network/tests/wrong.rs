@@ -1,4 +1,4 @@
-//! Solutions and proofs that are wrong are refused.
+//! Wrong solutions and proofs are rejected.
 
 use super::super::{CostMessage, ProofError};
 use super::*;
@@ -8,7 +8,7 @@ const SMALL: SolverLimits = SolverLimits { table: 4, nodes: 1 << 20, sweeps: 20 
 fn networks() -> impl Iterator<Item = (CostNetwork, Solution)> {
     (0..400).filter_map(|seed| {
         let mut numbers = Numbers::new(seed);
-        // Few different costs: some values are never better than others.
+        // Small costs, so that some values are dominated.
         let most = if seed % 4 == 0 { 3 } else { 1000 };
         let network = random(&mut numbers, 7, 4, 60, most, 5);
         let solution = solved(&network, &SMALL);
@@ -16,7 +16,7 @@ fn networks() -> impl Iterator<Item = (CostNetwork, Solution)> {
     })
 }
 
-/// How many of all were refused with an error that `expected` knows.
+/// Number of changed solutions, each rejected with an error that `expected` accepts.
 fn refused(change: impl Fn(&mut Solution) -> bool, expected: impl Fn(ProofError) -> bool) -> usize {
     let mut count = 0;
     for (network, good) in networks() {
@@ -65,7 +65,7 @@ fn a_bound_that_is_raised_by_one_is_refused() {
         true
     };
     assert!(refused(change, |wrong| matches!(wrong, ProofError::Bound { .. })) > 300);
-    // A part that promises more than it proves; more prefixes are allowed than there are.
+    // A part with a bound greater than it proves, and room for more prefixes.
     let change = |s: &mut Solution| {
         s.proof.parts.first_mut().is_some_and(|part| {
             part.bound += 1;
