@@ -53,12 +53,12 @@ const ELEMENTS: &[(u32, &str)] = &[
 
 /// Why models of ONNX's tests are refused: a part of the message, and how many at most.
 const REASONS: &[(&str, usize)] = &[
-    ("has texts as elements", 28),
-    ("there is no such element type here", 45),
-    ("has no size before the model runs", 70),
+    ("has string elements", 28),
+    ("layoutc has no such element type", 45),
+    ("unknown before the model runs", 70),
     ("is a sequence", 17),
-    ("works on sequences of tensors", 4),
-    ("may be left out when the model runs", 8),
+    ("operates on sequences of tensors", 4),
+    ("optional", 8),
 ];
 
 fn is_full() -> bool {

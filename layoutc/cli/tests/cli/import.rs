@@ -87,11 +87,11 @@ fn what_is_wrong_is_told_with_the_file() {
     let world = world(&["batch.onnx", "mismatch.onnx", "nonzero.onnx", "sequence.onnx"]);
     let ran = world.run(&["import", "nonzero.onnx"]);
     let told = "\
-error[import::shape]: what `NonZero` gives has no size before the model runs
+error[import::shape]: the result shapes of `NonZero` are unknown before the model runs
   ┌─ nonzero.onnx
-  = in `nonzero_0`, the `NonZero` that gives `nonzero_0_out`
-  = how many elements are not zero is known only when the model runs
-  = help: `onnx.shape_inference.infer_shapes` adds the shapes that it can work out
+  = in `nonzero_0`, the `NonZero` that produces `nonzero_0_out`
+  = the number of nonzero elements is known only when the model runs
+  = help: `onnx.shape_inference.infer_shapes` adds the shapes that it can infer
 
 1 error
 ";
@@ -99,7 +99,7 @@ error[import::shape]: what `NonZero` gives has no size before the model runs
     for (args, line) in [
         (["batch.onnx", "--set", "batch"], "`--set batch`: write a name and a whole number"),
         (["batch.onnx", "--set", "batch=0"], "`--set batch=0`: write a name and a whole number"),
-        (["batch.onnx", "--set", "n=1"], "no input has an extent of that name; there is `batch`"),
+        (["batch.onnx", "--set", "n=1"], "no input has a dimension of that name; there is `batch`"),
         (["batch.onnx", "--shape", "y=1"], "the model has no input of that name; there is `x`"),
         (["batch.onnx", "--shape", "x=1,2"], "`--shape x=…`: [1, 2] for 4 axes"),
     ] {
@@ -111,7 +111,7 @@ error[import::shape]: what `NonZero` gives has no size before the model runs
     let ran = world.run(&["import", "nothing.onnx"]);
     assert_eq!(ran.refused(), (Some(2), "error: there is no `nothing.onnx`\n"));
     let told = world.run(&["import", "sequence.onnx"]).err;
-    let line = "error[import::unsupported]: `SplitToSequence` works on sequences of tensors";
+    let line = "error[import::unsupported]: `SplitToSequence` operates on sequences of tensors";
     assert!(told.contains(line), "{told}");
 }
 

@@ -95,7 +95,7 @@ impl<'a> OnnxCall<'a> {
             i64::try_from(rank).ok().map(|rank| if axis < 0 { axis + rank } else { axis });
         match counted.and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank) {
             Some(axis) => Ok(axis),
-            None => mismatch(format!("there is no axis {axis} among {rank}")),
+            None => mismatch(format!("axis {axis} is out of range for rank {rank}")),
         }
     }
 
@@ -105,7 +105,7 @@ impl<'a> OnnxCall<'a> {
         for axis in axes {
             let axis = Self::axis(*axis, rank)?;
             if found.contains(&axis) {
-                return mismatch(format!("axis {axis} is given twice"));
+                return mismatch(format!("duplicate axis {axis}"));
             }
             found.push(axis);
         }
@@ -120,7 +120,7 @@ pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
         Some(count) => Ok(count),
         // The other extents may overflow, but there are no elements.
         None if shape.contains(&0) => Ok(0),
-        None => mismatch("a tensor has more elements than 63 bits count"),
+        None => mismatch("the number of elements of a tensor does not fit 63 bits"),
     }
 }
 
@@ -128,7 +128,7 @@ pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
 pub(super) fn extent(value: i64) -> ShapeResult<u64> {
     match u64::try_from(value) {
         Ok(extent) => Ok(extent),
-        Err(_) => mismatch(format!("an extent is {value}")),
+        Err(_) => mismatch(format!("invalid extent {value}")),
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn extent(value: i64) -> ShapeResult<u64> {
 pub(super) fn signed(extent: u64) -> ShapeResult<i64> {
     match i64::try_from(extent) {
         Ok(value) => Ok(value),
-        Err(_) => mismatch(format!("an extent is {extent}")),
+        Err(_) => mismatch(format!("invalid extent {extent}")),
     }
 }
 

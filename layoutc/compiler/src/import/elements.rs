@@ -144,9 +144,9 @@ pub(super) fn scalar(number: i32) -> Option<Scalar> {
 /// Description of elements whose type has no element type here.
 pub(super) fn element_type_name(number: i64) -> String {
     match number {
-        0 => "elements of no type".to_owned(),
-        8 => "texts as elements".to_owned(),
-        _ => format!("elements of type {number} of ONNX"),
+        0 => "elements without a type".to_owned(),
+        8 => "string elements".to_owned(),
+        _ => format!("elements of ONNX type {number}"),
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn are_asked_for(
     };
     for (name, _) in asked.sizes {
         if !names.contains(name.as_str()) {
-            let line = format!("`--set {name}=…`: no input has an extent of that name");
+            let line = format!("`--set {name}=…`: no input has a dimension of that name");
             return Err(ImportError::Asked(format!("{line}; {}", there(&names))));
         }
     }
@@ -50,10 +50,10 @@ pub(super) fn tensor_type(value: &proto::OnnxValueInfo) -> Option<&proto::OnnxTe
 pub(super) fn no_tensor(value: &proto::OnnxValueInfo) -> &'static str {
     match &value.r#type {
         Some(own) if own.sequence.is_some() => "is a sequence",
-        Some(own) if own.optional.is_some() => "may be left out when the model runs",
+        Some(own) if own.optional.is_some() => "is optional",
         Some(own) if own.map.is_some() => "is a map",
         Some(own) if own.sparse_tensor.is_some() => "is a sparse tensor",
-        _ => "is no tensor",
+        _ => "is not a tensor",
     }
 }
 
@@ -147,7 +147,7 @@ pub(super) fn open_extents_warning(
         format!("the model leaves extents open: {listed}"),
     );
     let params = graph.input.iter().flat_map(dims).find_map(|dim| dim.dim_param.as_ref());
-    found.help.extend(params.map(|name| format!("say them: `--set {}=1`", shown(name))));
-    let help = "or give an input's whole shape: `--shape NAME=1,3,224,224`";
+    found.help.extend(params.map(|name| format!("set them: `--set {}=1`", shown(name))));
+    let help = "or set the shape of an input: `--shape NAME=1,3,224,224`";
     Some(found.help(help))
 }

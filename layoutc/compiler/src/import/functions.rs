@@ -55,7 +55,7 @@ struct FunctionInliner {
 impl FunctionInliner {
     fn graph(&mut self, graph: &mut OnnxGraph, depth: usize) -> InlineResult<()> {
         if depth > MAX_DEPTH {
-            return Err(excess(format!("functions lie in each other, more than {MAX_DEPTH} deep")));
+            return Err(excess(format!("functions are nested more than {MAX_DEPTH} deep")));
         }
         let mut nodes = Vec::new();
         for mut node in std::mem::take(&mut graph.node) {
@@ -72,7 +72,9 @@ impl FunctionInliner {
             self.parts = self.parts.saturating_add(parts(&function.node));
             self.bytes = self.bytes.saturating_add(function.encoded_len());
             if self.parts > MAX_PARTS || self.bytes > MAX_BYTES {
-                return Err(excess("what the model's functions stand for is too large".to_owned()));
+                return Err(excess(
+                    "the model's functions are too large after inlining".to_owned(),
+                ));
             }
             self.calls += 1;
             let written = called(function, &node, self.calls);

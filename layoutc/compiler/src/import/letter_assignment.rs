@@ -206,7 +206,7 @@ fn assign_default_letters(
         (0..found.rank()).map(|k| axes.letter((tensor, k))).collect::<Option<String>>()
     });
     letters.collect::<Option<Vec<_>>>().ok_or_else(|| {
-        let message = "the axes that go together have more than 26 names";
+        let message = "the axes of the model need more than 26 letters";
         Box::new(Diagnostic::without_span(Code::ImportUnsupported, message))
     })
 }

@@ -69,7 +69,7 @@ impl<'a> ShapeInference<'a> {
         operands.extend(carried.iter().cloned());
         let found = self.body(body, operands)?;
         let [condition, results @ ..] = found.results.as_slice() else {
-            return Ok((Err(ShapeError::Mismatch("`Loop` gives nothing".to_owned())), found.read));
+            return Ok((Err(ShapeError::Mismatch("`Loop` has no results".to_owned())), found.read));
         };
         // The loop runs to its maximum trip count if the condition is passed through or constant true.
         let runs_on = truth(condition) == Some(true) || found.same.first() == Some(&Some(1));
@@ -95,7 +95,7 @@ impl<'a> ShapeInference<'a> {
                 break;
             }
             if turn >= MAX_TURNS {
-                let message = format!("there may be more than {MAX_TURNS} turns");
+                let message = format!("there may be more than {MAX_TURNS} iterations");
                 return Ok((Err(ShapeError::DataDependent(message)), read.into_iter().collect()));
             }
             let number = |dtype, value| ShapedTensor {
@@ -170,7 +170,7 @@ impl UnrolledLoop {
             results.map(|one| ShapedTensor { known: None, ..one }).collect();
         match &self.scanned {
             Some(before) if *before != scanned => Err(ShapeError::DataDependent(
-                "what one turn gives has another shape than what the next one does".to_owned(),
+                "scan outputs have different shapes in two iterations".to_owned(),
             )),
             _ => {
                 self.scanned = Some(scanned);
@@ -182,7 +182,7 @@ impl UnrolledLoop {
     /// Final carried values, equal at every exit, then scan outputs.
     fn results(self) -> ShapeResult<Vec<ShapedTensor>> {
         let Some(((turns, carried), others)) = self.ends.split_first() else {
-            return Err(ShapeError::DataDependent("it does not end".to_owned()));
+            return Err(ShapeError::DataDependent("the loop does not terminate".to_owned()));
         };
         for (_, other) in others {
             let is_alike =
@@ -190,7 +190,7 @@ impl UnrolledLoop {
             if let Some((a, b)) = carried.iter().zip(other).find(|pair| !is_alike(pair)) {
                 let (a, b) = (listed(&a.shape), listed(&b.shape));
                 return Err(ShapeError::DataDependent(format!(
-                    "what is carried may be {a} or {b} in the end"
+                    "a carried value may have shape {a} or {b} at the end"
                 )));
             }
         }
@@ -223,8 +223,9 @@ fn after(
         match (carried.get(k), turns) {
             (Some(before), _) if before.shape != shape || before.dtype != result.dtype => {
                 let (before, after) = (listed(&before.shape), listed(&shape));
-                let message =
-                    format!("what is carried is {before} before a turn, {after} after it");
+                let message = format!(
+                    "a carried value has shape {before} before an iteration and {after} after it"
+                );
                 return Err(ShapeError::DataDependent(message));
             }
             (Some(_), _) => {}
@@ -234,7 +235,7 @@ fn after(
                 shape.insert(axis, extent(turns)?);
             }
             (None, None) => {
-                let message = "how many turns there are is known only when the model runs";
+                let message = "the trip count is known only when the model runs";
                 return Err(ShapeError::DataDependent(message.to_owned()));
             }
         }

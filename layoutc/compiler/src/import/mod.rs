@@ -111,7 +111,7 @@ fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
     let too_much = excess(&file).map(|excess| match excess {
         LimitExcess::Parts => format!("the model has more than {MAX_PARTS} parts"),
         LimitExcess::Depth => {
-            format!("the model has graphs within graphs, more than {MAX_DEPTH} deep")
+            format!("the graphs of the model are nested more than {MAX_DEPTH} deep")
         }
     });
     if let Some(message) = too_much {
@@ -130,5 +130,5 @@ fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
         Code::ImportMalformed,
         "the file has no graph, so it is not an ONNX model",
     );
-    Err(Box::new(found.help("models are files as `onnx.save` writes them")))
+    Err(Box::new(found.help("expected a file written by `onnx.save`")))
 }

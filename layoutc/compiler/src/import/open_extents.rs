@@ -82,9 +82,7 @@ fn no_fit_error(
     };
     let told = open_extents_warning(&open, graph);
     let mut found = *first;
-    found
-        .notes
-        .extend(told.iter().map(|told| format!("{}; other sizes do no better", told.message)));
+    found.notes.extend(told.iter().map(|told| format!("{}; other sizes fail too", told.message)));
     found.help.extend(told.into_iter().flat_map(|told| told.help));
     Box::new(found)
 }

@@ -102,7 +102,7 @@ impl<'a> ShapeInference<'a> {
         if shaped.shape.len() > MAX_RANK {
             let message = format!("`{}` has {} axes", shown(name), shaped.shape.len());
             let found = Diagnostic::without_span(Code::ImportUnsupported, message);
-            return Err(Box::new(found.note(format!("the most are {MAX_RANK}"))));
+            return Err(Box::new(found.note(format!("the maximum rank is {MAX_RANK}"))));
         }
         self.known += shaped.known.as_ref().map_or(0, ConstantElements::len);
         if self.known > MAX_ALL_KNOWN {
@@ -118,7 +118,7 @@ impl<'a> ShapeInference<'a> {
     pub(super) fn call(&mut self, name: &'a str, position: usize) -> InferResult<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if !name.is_empty() && scope.by_name.insert(name, position).is_some() {
-            let message = format!("two tensors are called `{}`", shown(name));
+            let message = format!("duplicate tensor name `{}`", shown(name));
             return Err(Box::new(Diagnostic::without_span(Code::ImportMalformed, message)));
         }
         Ok(())
@@ -170,7 +170,7 @@ impl<'a> ShapeInference<'a> {
             let Some(own) = tensor_type(input) else {
                 let message = format!("the input `{}` {}", shown(&input.name), no_tensor(input));
                 let found = Diagnostic::without_span(Code::ImportUnsupported, message);
-                let help = "a graph here has tensors alone; export a model that takes them";
+                let help = "graphs support only tensors; export a model with tensor inputs";
                 return Err(Box::new(found.help(help)).into());
             };
             let Some(dtype) = scalar(own.elem_type) else {
@@ -190,8 +190,9 @@ impl<'a> ShapeInference<'a> {
     pub(super) fn operator(&mut self, node: &'a proto::OnnxNode) -> InferResult<()> {
         self.steps += 1 + node.input.len();
         if self.steps > MAX_STEPS {
-            let message =
-                format!("operators have more than {MAX_STEPS} operands, turns of loops counted");
+            let message = format!(
+                "operators have more than {MAX_STEPS} operands, counted per loop iteration"
+            );
             return Err(Box::new(Diagnostic::without_span(Code::LimitGraph, message)));
         }
         if node.attribute.iter().any(|attribute| attribute.bodies().next().is_some()) {
@@ -254,7 +255,7 @@ impl<'a> ShapeInference<'a> {
                 return Err(Box::new(found.note(place(node))));
             }
         }
-        let message = format!("nothing before it gives `{}`", shown(name));
+        let message = format!("no earlier operator produces `{}`", shown(name));
         let found = Diagnostic::without_span(Code::ImportOperands, message);
         Err(Box::new(found.note(place(node))))
     }
@@ -296,20 +297,21 @@ impl<'a> ShapeInference<'a> {
                 return Err(Box::new(found));
             }
             Err(ShapeError::ElementType(number)) => {
-                let found = untyped(&format!("`{op}` gives"), &element_type_name(number));
+                let found = untyped(&format!("`{op}` produces"), &element_type_name(number));
                 return Err(Box::new(found.note(place(node))));
             }
             Err(ShapeError::NotTensor(kind)) => {
-                let message = format!("`{op}` works on {kind}, and a graph here has tensors alone");
+                let message = format!("`{op}` operates on {kind}, but graphs support only tensors");
                 let found = Diagnostic::without_span(Code::ImportUnsupported, message);
                 return Err(Box::new(found.note(place(node))));
             }
-            Err(ShapeError::DataDependent(reason)) => {
-                (format!("what `{op}` gives has no size before the model runs"), Some(reason))
-            }
+            Err(ShapeError::DataDependent(reason)) => (
+                format!("the result shapes of `{op}` are unknown before the model runs"),
+                Some(reason),
+            ),
             Err(ShapeError::Operator) => {
                 let message = format!(
-                    "`{op}` is no operator that layoutc knows, and the model does not say what it gives"
+                    "unknown operator `{op}`, and the model does not declare its result shapes"
                 );
                 (message, None)
             }
@@ -322,7 +324,7 @@ impl<'a> ShapeInference<'a> {
         }
         let mut found = Diagnostic::without_span(Code::ImportShape, message).note(place(node));
         found.notes.extend(reason);
-        let help = "`onnx.shape_inference.infer_shapes` adds the shapes that it can work out";
+        let help = "`onnx.shape_inference.infer_shapes` adds the shapes that it can infer";
         Err(Box::new(found.help(help)))
     }
 
@@ -349,7 +351,7 @@ impl<'a> ShapeInference<'a> {
             Box::new(match reason {
                 Some(reason) => untyped(&format!("the output `{name}` has"), reason),
                 None => {
-                    let message = format!("nothing gives the output `{name}`");
+                    let message = format!("no operator produces the output `{name}`");
                     Diagnostic::without_span(Code::ImportOperands, message)
                 }
             })
@@ -365,16 +367,16 @@ pub(super) fn outputs(node: &proto::OnnxNode) -> usize {
 /// Error for an unsupported element type; `what`: `` `x` has ``.
 fn untyped(what: &str, elements: &str) -> Diagnostic {
     let found = Diagnostic::without_span(Code::ImportUnsupported, format!("{what} {elements}"));
-    found.note("there is no such element type here")
+    found.note("layoutc has no such element type")
 }
 
-/// ``in `conv1`, the `Conv` that gives `y` ``
+/// ``in `conv1`, the `Conv` that produces `y` ``
 pub(super) fn place(node: &proto::OnnxNode) -> String {
     let op = shown(&node.op_type);
     let gives = node.output.first().map(|name| shown(name)).unwrap_or_default();
     if node.name.is_empty() {
-        format!("in the `{op}` that gives `{gives}`")
+        format!("in the `{op}` that produces `{gives}`")
     } else {
-        format!("in `{}`, the `{op}` that gives `{gives}`", shown(&node.name))
+        format!("in `{}`, the `{op}` that produces `{gives}`", shown(&node.name))
     }
 }

@@ -215,9 +215,9 @@ fn merge_branches(yes: Vec<ShapedTensor>, no: &[ShapedTensor]) -> ShapeResult<Ve
         |(a, b): &(&ShapedTensor, &ShapedTensor)| a.dtype == b.dtype && a.shape == b.shape;
     if let Some((a, b)) = yes.iter().zip(no).find(|pair| !is_alike(pair)) {
         let (a, b) = (listed(&a.shape), listed(&b.shape));
-        let message = "which branch runs is known only when the model does";
+        let message = "the taken branch is known only when the model runs";
         return Err(ShapeError::DataDependent(format!(
-            "{message}, and one gives {a}, the other {b}"
+            "{message}, and the branches produce {a} and {b}"
         )));
     }
     Ok(yes)

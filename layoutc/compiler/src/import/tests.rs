@@ -446,19 +446,19 @@ fn what_cannot_be_imported_is_told() {
         (
             model(vec![with(node("SequenceMap", &["x"], &["y"]), body)]),
             Code::ImportUnsupported,
-            "`SequenceMap` works on sequences",
+            "`SequenceMap` operates on sequences",
         ),
-        (model(vec![node("MatMul", &["x", "x"], &["y"])]), Code::ImportOperands, "multiplied"),
+        (model(vec![node("MatMul", &["x", "x"], &["y"])]), Code::ImportOperands, "multiply"),
         (model(vec![node("Reshape", &["x", "x"], &["y"])]), Code::ImportShape, "before the model"),
         (
             model(vec![with(node("Relu", &["x"], &["x"]), ints("a", &[]))]),
             Code::ImportMalformed,
-            "two tensors",
+            "duplicate tensor name",
         ),
         (
             with_constants(model(vec![node("Add", &["x", "w"], &["y"])]), vec![text]),
             Code::ImportUnsupported,
-            "`w` has texts as elements",
+            "`w` has string elements",
         ),
     ];
     for (model, code, part) in cases {

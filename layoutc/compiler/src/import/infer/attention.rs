@@ -21,11 +21,11 @@ fn heads(call: &OnnxCall<'_>, k: usize, attribute: &str) -> ShapeResult<Attentio
         [batch, steps, all] => {
             let heads = extent(call.integer(attribute).unwrap_or(0))?;
             if heads == 0 || all % heads != 0 {
-                return mismatch(format!("`{attribute}` is {heads}, which does not cut {all}"));
+                return mismatch(format!("`{attribute}` = {heads} does not divide {all}"));
             }
             Ok(AttentionShape { batch: *batch, count: heads, steps: *steps, size: all / heads })
         }
-        shape => mismatch(format!("{} has neither three nor four axes", listed(shape))),
+        shape => mismatch(format!("{} has neither rank 3 nor rank 4", listed(shape))),
     }
 }
 
@@ -37,13 +37,16 @@ pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let is_grouped = key.count == value.count && key.count > 0 && query.count % key.count == 0;
     if !fits || !is_grouped || query.size != key.size {
         let (query, key) = (listed(call.shape(0)?), listed(call.shape(1)?));
-        return mismatch(format!("{query} does not attend {key} and {}", listed(call.shape(2)?)));
+        return mismatch(format!(
+            "query {query} does not match key {key} and value {}",
+            listed(call.shape(2)?)
+        ));
     }
     let past = match call.optional(4) {
         None => 0,
         Some(past) => match past.shape[..] {
             [_, _, past, _] => past,
-            _ => return mismatch(format!("{} has not four axes", listed(&past.shape))),
+            _ => return mismatch(format!("{} does not have rank 4", listed(&past.shape))),
         },
     };
     let total = check_overflow(key.steps.checked_add(past))?;
@@ -81,7 +84,7 @@ pub(super) fn causal_conv(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>>
     let kept = filter.get(2).and_then(|size| size.checked_sub(1));
     let ([batch, channels, _], [_, _, _], Some(kept)) = (data.shape.as_slice(), filter, kept)
     else {
-        return mismatch(format!("{} is not filtered by {}", listed(&data.shape), listed(filter)));
+        return mismatch(format!("cannot filter {} by {}", listed(&data.shape), listed(filter)));
     };
     let state = vec![*batch, *channels, kept];
     Ok(vec![

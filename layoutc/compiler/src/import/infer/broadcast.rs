@@ -78,7 +78,7 @@ pub(super) fn broadcast_shapes(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
         shape.push(match (at(a, k), at(b, k)) {
             (a, b) if a == b => a,
             (1, extent) | (extent, 1) => extent,
-            _ => return mismatch(format!("{} and {} are not broadcast", listed(a), listed(b))),
+            _ => return mismatch(format!("cannot broadcast {} and {}", listed(a), listed(b))),
         });
     }
     Ok(shape)

@@ -46,7 +46,7 @@ impl LetterExtents {
         let rest = shape.len().checked_sub(own);
         let fits = if term.behind.is_some() { rest.is_some() } else { rest == Some(0) };
         let (Some(rest), true) = (rest, fits) else {
-            return mismatch(format!("{own} letters do not name the axes of {}", listed(shape)));
+            return mismatch(format!("{own} letters for shape {}", listed(shape)));
         };
         let (first, others) = shape.split_at_checked(term.before.len()).unwrap_or_default();
         let (outer, last) = others.split_at_checked(rest).unwrap_or_default();
@@ -58,7 +58,7 @@ impl LetterExtents {
                 *known = *extent;
             }
             if *known != *extent && *extent != 1 {
-                return mismatch(format!("`{letter}` is {known} and {extent}"));
+                return mismatch(format!("axis `{letter}` has extents {known} and {extent}"));
             }
         }
         Ok(())
@@ -68,7 +68,7 @@ impl LetterExtents {
 pub(super) fn einsum(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let Some(equation) = call.word("equation") else { return mismatch("`equation` is missing") };
     let equation: String = equation.chars().filter(|c| *c != ' ').collect();
-    let unread = || ShapeError::Mismatch(format!("`{}` is no equation", shown(&equation)));
+    let unread = || ShapeError::Mismatch(format!("invalid equation `{}`", shown(&equation)));
     let (operands, result) = match equation.split_once("->") {
         Some((operands, result)) => (operands, Some(result)),
         None => (equation.as_str(), None),
@@ -77,7 +77,7 @@ pub(super) fn einsum(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let terms = terms.ok_or_else(unread)?;
     if terms.len() != call.inputs.len() {
         return mismatch(format!(
-            "an equation of {} operands has {}",
+            "the equation has {} operands, the operator {}",
             terms.len(),
             call.inputs.len()
         ));

@@ -91,7 +91,7 @@ pub(super) fn truth(call: &OnnxCall<'_>) -> ShapedTensor {
 pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     if input.shape.len() != 2 {
-        return mismatch(format!("{} is no matrix", listed(&input.shape)));
+        return mismatch(format!("{} is not the shape of a matrix", listed(&input.shape)));
     }
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
 }
@@ -133,7 +133,7 @@ pub(super) fn range(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
             let first = |values: &[f64]| values.first().copied().unwrap_or(0.0);
             float_range(dtype, first(start), first(limit), first(step))
         }
-        _ => mismatch("start, limit and step are not of one element type"),
+        _ => mismatch("start, limit and step have different element types"),
     }
 }
 
@@ -152,7 +152,7 @@ fn whole_range(dtype: Scalar, start: i64, limit: i64, step: i64) -> ShapeResult<
 fn float_range(dtype: Scalar, start: f64, limit: f64, step: f64) -> ShapeResult<ShapedTensor> {
     let count = ((limit - start) / step).ceil().max(0.0);
     let Some(all) = whole(count).and_then(|count| u64::try_from(count).ok()) else {
-        return mismatch(format!("from {start} to {limit} by {step} are no numbers"));
+        return mismatch(format!("invalid range from {start} to {limit} with step {step}"));
     };
     let value = |k: i64| rounded(start + float(k)? * step, dtype);
     let known = few(all).and_then(|all| (0..all).map(value).collect::<Option<Vec<_>>>());

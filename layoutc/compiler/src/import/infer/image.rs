@@ -8,11 +8,19 @@ pub(super) fn grid_sample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, grid) = (call.input(0)?, call.shape(1)?);
     let ([batch, channels, space @ ..], [other, points @ .., axes]) = (data.shape.as_slice(), grid)
     else {
-        return mismatch(format!("{} is not sampled by {}", listed(&data.shape), listed(grid)));
+        return mismatch(format!(
+            "cannot sample {} by the grid {}",
+            listed(&data.shape),
+            listed(grid)
+        ));
     };
     let fits = points.len() == space.len() && usize::try_from(*axes).ok() == Some(space.len());
     if !fits || batch != other {
-        return mismatch(format!("{} is not sampled by {}", listed(&data.shape), listed(grid)));
+        return mismatch(format!(
+            "cannot sample {} by the grid {}",
+            listed(&data.shape),
+            listed(grid)
+        ));
     }
     Ok(ShapedTensor::new(data.dtype, [&[*batch, *channels], points].concat()))
 }
@@ -22,7 +30,7 @@ pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let size = call.parameter("size", 1)?.unwrap_or_default();
     let size = size.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
     let [batch, _, space @ ..] = size.as_slice() else {
-        return mismatch(format!("{} is no size of an image", listed(&size)));
+        return mismatch(format!("{} is not the size of an image", listed(&size)));
     };
     let axes = check_overflow(u64::try_from(space.len()).ok())?;
     Ok(ShapedTensor::new(call.input(0)?.dtype, [&[*batch], space, &[axes]].concat()))
@@ -35,10 +43,13 @@ pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let block = call.parameter("block_shape", 2)?.unwrap_or_default();
     let size = block.iter().try_fold(1_u64, |size, own| size.checked_mul((*own).try_into().ok()?));
     let ([batch, all, _], Some(size @ 1..)) = (data.shape.as_slice(), size) else {
-        return mismatch(format!("{} are no columns of {block:?}", listed(&data.shape)));
+        return mismatch(format!(
+            "{} is not the shape of columns of {block:?} blocks",
+            listed(&data.shape)
+        ));
     };
     if all % size != 0 {
-        return mismatch(format!("{all} elements are no blocks of {block:?}"));
+        return mismatch(format!("{all} elements do not form blocks of {block:?}"));
     }
     let mut shape = vec![*batch, all / size];
     shape.extend(image.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?);
@@ -49,7 +60,11 @@ pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 pub(super) fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     let (data, regions) = (call.input(0)?, call.shape(1)?);
     let ([_, channels, _, _], [count, _]) = (data.shape.as_slice(), regions) else {
-        return mismatch(format!("{} has no regions {}", listed(&data.shape), listed(regions)));
+        return mismatch(format!(
+            "{} does not support regions {}",
+            listed(&data.shape),
+            listed(regions)
+        ));
     };
     let mut shape = vec![*count, *channels];
     shape.extend(size.iter().copied().map(extent).collect::<ShapeResult<Vec<_>>>()?);
@@ -69,7 +84,7 @@ pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     };
     let kernel = call.integers("kernel_shape").unwrap_or_default();
     if kernel.len() != space.len() {
-        return mismatch(format!("the window is not one of {} axes", space.len()));
+        return mismatch(format!("the window does not have {} axes", space.len()));
     }
     let at = |name: &str, k: usize, default: i64| {
         call.integers(name).and_then(|list| list.get(k)).copied().unwrap_or(default)

@@ -32,7 +32,7 @@ pub(super) fn step(call: &OnnxCall<'_>, states: usize) -> ShapeResult<Vec<Shaped
     let tensors = own.len() / kinds;
     if tensors == 0 || own.len() % kinds != 0 {
         return mismatch(format!(
-            "{} operands are no tensors with {states} states each",
+            "{} operands do not form tensors with {states} states each",
             own.len()
         ));
     }

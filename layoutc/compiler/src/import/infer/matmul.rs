@@ -10,17 +10,17 @@ pub(super) fn gemm(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         match (shape, call.integer(name).unwrap_or(0)) {
             ([rows, columns], 0) => Ok([*rows, *columns]),
             ([rows, columns], _) => Ok([*columns, *rows]),
-            _ => mismatch(format!("{} is no matrix", listed(shape))),
+            _ => mismatch(format!("{} is not the shape of a matrix", listed(shape))),
         }
     };
     let ([m, k], [other, n]) = (matrix(0, "transA")?, matrix(1, "transB")?);
     if k != other {
-        return mismatch(format!("[{m}, {k}] and [{other}, {n}] are not multiplied"));
+        return mismatch(format!("cannot multiply [{m}, {k}] by [{other}, {n}]"));
     }
     if let Some(bias) = call.optional(2)
         && broadcast_shapes(&bias.shape, &[m, n])? != [m, n]
     {
-        return mismatch(format!("{} is not added to [{m}, {n}]", listed(&bias.shape)));
+        return mismatch(format!("cannot broadcast {} to [{m}, {n}]", listed(&bias.shape)));
     }
     Ok(ShapedTensor::new(call.input(0)?.dtype, vec![m, n]))
 }
@@ -32,17 +32,17 @@ pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 /// Shape of a product as in `NumPy`: a vector is a row on the left and a column on the right.
 pub(super) fn matmul_shape(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let (rows, a_inner) = match a {
-        [] => return mismatch("a scalar is not multiplied"),
+        [] => return mismatch("an operand of a matrix product is a scalar"),
         [inner] => (None, *inner),
         [.., rows, inner] => (Some(*rows), *inner),
     };
     let (columns, b_inner) = match b {
-        [] => return mismatch("a scalar is not multiplied"),
+        [] => return mismatch("an operand of a matrix product is a scalar"),
         [inner] => (None, *inner),
         [.., inner, columns] => (Some(*columns), *inner),
     };
     if a_inner != b_inner {
-        return mismatch(format!("{} and {} are not multiplied", listed(a), listed(b)));
+        return mismatch(format!("cannot multiply {} by {}", listed(a), listed(b)));
     }
     let outer =
         |shape: &[u64]| shape.get(..shape.len().saturating_sub(2)).unwrap_or_default().to_vec();

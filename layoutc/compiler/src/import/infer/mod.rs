@@ -147,7 +147,7 @@ fn single(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         | "SequenceInsert" | "SequenceLength" | "SplitToSequence" | "ConcatFromSequence" => {
             Err(ShapeError::NotTensor("sequences of tensors"))
         }
-        "Optional" => Err(ShapeError::NotTensor("what may be left out when the model runs")),
+        "Optional" => Err(ShapeError::NotTensor("optional values")),
         "Shape" => generators::shape(call),
         "Size" => generators::size(call),
         "Constant" => generators::constant(call),

@@ -59,7 +59,7 @@ fn rows(shape: &[u64]) -> ShapeResult<u64> {
     match shape {
         [_] => Ok(1),
         [rows, _] => Ok(*rows),
-        _ => mismatch(format!("{} are no rows of features", listed(shape))),
+        _ => mismatch(format!("{} is not the shape of rows of features", listed(shape))),
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn recurrent(
     let (steps, batch, inputs) = match data.shape[..] {
         [batch, steps, inputs] if is_batch_first => (steps, batch, inputs),
         [steps, batch, inputs] => (steps, batch, inputs),
-        _ => return mismatch(format!("{} has not three axes", listed(&data.shape))),
+        _ => return mismatch(format!("{} does not have rank 3", listed(&data.shape))),
     };
     let directions = match call.word("direction") {
         Some("bidirectional") => 2,
@@ -33,7 +33,7 @@ pub(super) fn recurrent(
     let (units, wanted) = match (repeated, weights) {
         ([_, rows, units], WeightOrder::UnitsFirst) => (*units, [directions, *rows, inputs]),
         ([_, units, columns], WeightOrder::UnitsLast) => (*units, [directions, inputs, *columns]),
-        _ => return mismatch(format!("{} has not three axes", listed(repeated))),
+        _ => return mismatch(format!("{} does not have rank 3", listed(repeated))),
     };
     let rows = if matches!(weights, WeightOrder::UnitsFirst) { wanted[1] } else { wanted[2] };
     if own != wanted || check_overflow(units.checked_mul(gates))? != rows {
@@ -47,14 +47,14 @@ pub(super) fn recurrent(
     if let Some(asked) = call.integer("hidden_size")
         && extent(asked)? != units
     {
-        return mismatch(format!("`hidden_size` is {asked}, and the weights have {units} units"));
+        return mismatch(format!("`hidden_size` is {asked}, but the weights have {units} units"));
     }
     let state =
         if is_batch_first { [batch, directions, units] } else { [directions, batch, units] };
     for k in 5..5 + states {
         if let Some(initial) = call.optional(k).filter(|initial| initial.shape != state) {
             let (own, state) = (listed(&initial.shape), listed(&state));
-            return mismatch(format!("operand {k} of {own} is no state of {state}"));
+            return mismatch(format!("operand {k} of {own} does not match the state {state}"));
         }
     }
     let all = if is_batch_first {

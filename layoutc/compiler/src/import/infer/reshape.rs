@@ -24,7 +24,10 @@ pub(super) fn reshape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
             0 if !keeps_zero => match input.shape.get(k) {
                 Some(extent) => *extent,
                 None => {
-                    return mismatch(format!("axis {k} of {} is not there", listed(&input.shape)));
+                    return mismatch(format!(
+                        "axis {k} is out of range for shape {}",
+                        listed(&input.shape)
+                    ));
                 }
             },
             -1 if open.is_none() => {
@@ -40,7 +43,10 @@ pub(super) fn reshape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         *slot = if fits { all / others } else { 0 };
     }
     if count(&shape)? != all {
-        return mismatch(format!("{} has not as many elements as {asked:?}", listed(&input.shape)));
+        return mismatch(format!(
+            "{} does not have as many elements as {asked:?}",
+            listed(&input.shape)
+        ));
     }
     Ok(ShapedTensor::new(input.dtype, shape))
 }
@@ -90,10 +96,10 @@ pub(super) fn depth_to_space(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, block) = (call.input(0)?, extent(call.integer("blocksize").unwrap_or(0))?);
     let square = check_overflow(block.checked_mul(block))?;
     let [n, c, h, w] = input.shape[..] else {
-        return mismatch(format!("{} has not four axes", listed(&input.shape)));
+        return mismatch(format!("{} does not have rank 4", listed(&input.shape)));
     };
     if square == 0 || c % square != 0 {
-        return mismatch(format!("{c} channels are no blocks of {block} x {block}"));
+        return mismatch(format!("{c} channels do not form blocks of {block} x {block}"));
     }
     let (h, w) = (check_overflow(h.checked_mul(block))?, check_overflow(w.checked_mul(block))?);
     Ok(ShapedTensor::new(input.dtype, vec![n, c / square, h, w]))
@@ -102,10 +108,10 @@ pub(super) fn depth_to_space(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 pub(super) fn space_to_depth(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, block) = (call.input(0)?, extent(call.integer("blocksize").unwrap_or(0))?);
     let [n, c, h, w] = input.shape[..] else {
-        return mismatch(format!("{} has not four axes", listed(&input.shape)));
+        return mismatch(format!("{} does not have rank 4", listed(&input.shape)));
     };
     if block == 0 || h % block != 0 || w % block != 0 {
-        return mismatch(format!("{h} x {w} is not cut into blocks of {block}"));
+        return mismatch(format!("blocks of {block} do not divide {h} x {w}"));
     }
     let channels = c.checked_mul(block).and_then(|c| c.checked_mul(block));
     Ok(ShapedTensor::new(input.dtype, vec![n, check_overflow(channels)?, h / block, w / block]))

@@ -65,7 +65,7 @@ fn in_ratio(
             scale = Some((size, own));
         }
     }
-    let Some((size, own)) = scale else { return mismatch("there are no sizes") };
+    let Some((size, own)) = scale else { return mismatch("the sizes are empty") };
     along(input, axes, sizes, |extent, _| {
         let twice = check_overflow(
             u128::from(extent).checked_mul(2).and_then(|twice| twice.checked_mul(size)),
@@ -82,7 +82,7 @@ fn scaled(input: &ShapedTensor, axes: &[usize], scales: &[f64]) -> ShapeResult<S
         let moved = rounded(size * scale, Scalar::F32).unwrap_or(f64::INFINITY).floor();
         match whole(moved).and_then(|extent| u64::try_from(extent).ok()) {
             Some(extent) => Ok(extent),
-            None => mismatch(format!("{size} times {scale} is no extent")),
+            None => mismatch(format!("{size} * {scale} is not a valid extent")),
         }
     })
 }
@@ -94,7 +94,11 @@ fn along<T>(
     change: impl Fn(u64, &T) -> ShapeResult<u64>,
 ) -> ShapeResult<ShapedTensor> {
     if axes.len() != given.len() {
-        return mismatch(format!("{} numbers do not fit {}", given.len(), listed(&input.shape)));
+        return mismatch(format!(
+            "{} scales or sizes for shape {}",
+            given.len(),
+            listed(&input.shape)
+        ));
     }
     let mut shape = input.shape.clone();
     for (axis, given) in axes.iter().zip(given) {

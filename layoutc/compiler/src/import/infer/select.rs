@@ -18,7 +18,7 @@ pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
             ));
         }
     };
-    let Some(depth) = depth else { return mismatch("`depth` is no number") };
+    let Some(depth) = depth else { return mismatch("`depth` is not a number") };
     let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), indices.len() + 1)?;
     let mut shape = indices.to_vec();
     shape.insert(axis, extent(depth)?);
@@ -29,7 +29,7 @@ pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 pub(super) fn non_zero(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let Some(known) = &input.known else {
-        return data_dependent("how many elements are not zero");
+        return data_dependent("the number of nonzero elements");
     };
     let rank = check_overflow(u64::try_from(input.shape.len()).ok())?;
     let found = check_overflow(u64::try_from(non_zeros(known).len()).ok())?;
@@ -58,7 +58,7 @@ pub(super) fn compress(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     };
     let axis = OnnxCall::axis(axis, input.shape.len())?;
     let mut shape = input.shape.clone();
-    let Some(slot) = shape.get_mut(axis) else { return mismatch("there is no such axis") };
+    let Some(slot) = shape.get_mut(axis) else { return mismatch("the axis is out of range") };
     *slot = taken(*slot)?;
     Ok(ShapedTensor::new(input.dtype, shape))
 }
@@ -70,14 +70,14 @@ pub(super) fn det(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         [outer @ .., rows, columns] if rows == columns => {
             Ok(ShapedTensor::new(input.dtype, outer.to_vec()))
         }
-        shape => mismatch(format!("{} are no square matrices", listed(shape))),
+        shape => mismatch(format!("{} is not the shape of square matrices", listed(shape))),
     }
 }
 
 /// `Multinomial`: shape `[batch, sample_size]`.
 pub(super) fn multinomial(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let [batch, _] = call.shape(0)? else {
-        return mismatch(format!("{} is no matrix", listed(call.shape(0)?)));
+        return mismatch(format!("{} is not the shape of a matrix", listed(call.shape(0)?)));
     };
     let samples = extent(call.integer("sample_size").unwrap_or(1))?;
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(Scalar::I32), vec![*batch, samples]))

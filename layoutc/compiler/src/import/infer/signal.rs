@@ -24,7 +24,7 @@ pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let axis = OnnxCall::axis(axis, data.shape.len())?;
     let is_set = |name: &str| call.integer(name) == Some(1);
     let mut shape = data.shape.clone();
-    let Some(slot) = shape.get_mut(axis) else { return mismatch("there is no such axis") };
+    let Some(slot) = shape.get_mut(axis) else { return mismatch("the axis is out of range") };
     let length = match number(call, 1)? {
         Some(length) => extent(length)?,
         // A one-sided inverse extends half a spectrum to the full length.
@@ -43,18 +43,22 @@ pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 pub(super) fn stft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let [batch, whole, ..] = data.shape.as_slice() else {
-        return mismatch(format!("{} is no signal", listed(&data.shape)));
+        return mismatch(format!("{} is not the shape of a signal", listed(&data.shape)));
     };
     let Some(step) = number(call, 1)? else { return mismatch("the step is missing") };
     let length = match (number(call, 3)?, call.optional(2).map(|window| window.shape.as_slice())) {
         (Some(length), _) => length,
         (None, Some([length])) => signed(*length)?,
-        (None, Some(other)) => return mismatch(format!("{} is no window", listed(other))),
+        (None, Some(other)) => {
+            return mismatch(format!("{} is not the shape of a window", listed(other)));
+        }
         (None, None) => signed(*whole)?,
     };
     let rest = signed(*whole)?.checked_sub(length).filter(|rest| *rest >= 0);
     let (Some(rest), 1.., 1..) = (rest, step, length) else {
-        return mismatch(format!("frames of {length} by {step} are not in {whole}"));
+        return mismatch(format!(
+            "frames of length {length} with step {step} do not fit a signal of length {whole}"
+        ));
     };
     let bins = if call.integer("onesided") == Some(0) { length } else { length / 2 + 1 };
     let shape = vec![*batch, extent(rest / step + 1)?, extent(bins)?, 2];
@@ -71,7 +75,7 @@ pub(super) fn window(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 /// `[frequencies, bins]`
 pub(super) fn mel(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (Some(bins), Some(length)) = (number(call, 0)?, number(call, 1)?) else {
-        return mismatch("how many bins and how long is missing");
+        return mismatch("the number of bins or the length is missing");
     };
     let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);
     Ok(ShapedTensor::new(dtype, vec![extent(length)? / 2 + 1, extent(bins)?]))

@@ -14,7 +14,7 @@ pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
         let fits = other.len() == shape.len() && shape.iter().zip(other).enumerate().all(is_alike);
         let (Some(slot), Some(more), true) = (shape.get_mut(axis), other.get(axis), fits) else {
             let (first, other) = (listed(&first.shape), listed(other));
-            return mismatch(format!("{first} and {other} are not joined along axis {axis}"));
+            return mismatch(format!("cannot concatenate {first} and {other} along axis {axis}"));
         };
         *slot = check_overflow(slot.checked_add(*more))?;
     }
@@ -36,7 +36,7 @@ pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     };
     let sum = sizes.iter().try_fold(0_u64, |sum, size| sum.checked_add(*size));
     if sizes.len() != call.outputs || sum != Some(whole) {
-        return mismatch(format!("{whole} is not cut into {} of {sizes:?}", call.outputs));
+        return mismatch(format!("cannot split {whole} into {} parts of {sizes:?}", call.outputs));
     }
     let part = |size: u64| {
         let mut shape = input.shape.clone();
@@ -59,7 +59,7 @@ pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     let shape = call.shape(0)?;
     let (Some(starts), Some(ends)) = (call.parameter("starts", 1)?, call.parameter("ends", 2)?)
     else {
-        return mismatch("where it starts and ends is missing");
+        return mismatch("`starts` or `ends` is missing");
     };
     let axes = match call.parameter("axes", 3)? {
         Some(axes) => OnnxCall::axes(&axes, shape.len())?,
@@ -67,12 +67,12 @@ pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     };
     let steps = call.parameter("steps", 4)?.unwrap_or_else(|| vec![1; starts.len()]);
     if ends.len() != starts.len() || axes.len() != starts.len() || steps.len() != starts.len() {
-        return mismatch("as many starts, ends, axes and steps are needed");
+        return mismatch("the numbers of starts, ends, axes and steps differ");
     }
     let mut cuts = Vec::new();
     for (((axis, start), end), step) in axes.into_iter().zip(starts).zip(ends).zip(steps) {
         let Some(size) = shape.get(axis) else {
-            return mismatch(format!("there is no axis {axis} among {}", shape.len()));
+            return mismatch(format!("axis {axis} is out of range for rank {}", shape.len()));
         };
         let size = signed(*size)?;
         let counted = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
@@ -138,14 +138,14 @@ pub(super) fn gather_elements(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> 
 pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, indices) = (call.input(0)?, call.shape(1)?);
     let Some((depth, outer)) = indices.split_last() else {
-        return mismatch("there are no indices");
+        return mismatch("the indices are empty");
     };
     let along = extent(call.integer("batch_dims").unwrap_or(0))?;
     let taken =
         check_overflow(depth.checked_add(along).and_then(|taken| usize::try_from(taken).ok()))?;
     let Some(rest) = input.shape.get(taken..) else {
         let (input, indices) = (listed(&input.shape), listed(indices));
-        return mismatch(format!("{indices} takes more axes than {input} has"));
+        return mismatch(format!("indices {indices} select more axes than {input} has"));
     };
     Ok(ShapedTensor::new(input.dtype, [outer, rest].concat()))
 }
@@ -158,7 +158,7 @@ pub(super) fn top(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         Some(count) => count,
         None => match call.parameter("K", 1)?.as_deref() {
             Some([count]) => *count,
-            _ => return mismatch("how many are asked for is missing"),
+            _ => return mismatch("`k` is missing"),
         },
     };
     let mut shape = input.shape.clone();
@@ -176,7 +176,7 @@ pub(super) fn tile(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     }
     let repeats = call.parameter("repeats", 1)?.unwrap_or_default();
     if repeats.len() != input.shape.len() {
-        return mismatch(format!("{} repeats for {}", repeats.len(), listed(&input.shape)));
+        return mismatch(format!("{} repeats for shape {}", repeats.len(), listed(&input.shape)));
     }
     let mut shape = Vec::new();
     for (size, times) in input.shape.iter().zip(repeats) {

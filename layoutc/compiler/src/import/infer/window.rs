@@ -131,7 +131,7 @@ pub(super) fn global_pool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 fn group(call: &OnnxCall<'_>) -> ShapeResult<u64> {
     match call.integer("group").unwrap_or(1) {
         group if group >= 1 => extent(group),
-        group => mismatch(format!("`group` is {group}")),
+        group => mismatch(format!("invalid `group` {group}")),
     }
 }
 
@@ -150,7 +150,7 @@ fn moves(
     let fits = |name: &str, count: usize| list(name).is_none_or(|list| list.len() == count);
     let all_fit = fits("strides", rank) && fits("dilations", rank) && fits("pads", 2 * rank);
     if kernel.len() != rank || filter.is_some_and(|filter| filter.len() != rank) || !all_fit {
-        return mismatch(format!("the window is not one of {rank} axes"));
+        return mismatch(format!("the window does not have {rank} axes"));
     }
     let at = |name: &str, k: usize, default| {
         list(name).and_then(|list| list.get(k)).copied().unwrap_or(default)
@@ -160,7 +160,9 @@ fn moves(
         let (stride, dilation) = (at("strides", k, 1), at("dilations", k, 1));
         let pads = [at("pads", k, 0), at("pads", k + rank, 0)];
         if kernel < 1 || stride < 1 || dilation < 1 {
-            return mismatch(format!("a window of {kernel} by {stride}, {dilation} apart"));
+            return mismatch(format!(
+                "invalid window: kernel {kernel}, stride {stride}, dilation {dilation}"
+            ));
         }
         moves.push(WindowParams { kernel, stride, dilation, pads });
     }
