@@ -50,9 +50,9 @@ pub fn compare_tensors(
         let list =
             |names: &[String]| if names.is_empty() { "none".to_owned() } else { listed(names) };
         let (own, others) = (list(&own), list(&others));
-        let message = format!("the axes of `{}` are not those of `{}`", second.name, first.name);
+        let message = format!("`{}` and `{}` have different axes", second.name, first.name);
         let error = at(second, Code::ShapeSame, message);
-        let error = error.note(format!("they are {own}, and {others}"));
+        let error = error.note(format!("the axes are {others} and {own}"));
         return Err(Box::new(error.help("give both the same axes, in any order")));
     };
     let moved = second.layout.permuted(&order).map_err(CompareError::Expr);
@@ -60,17 +60,16 @@ pub fn compare_tensors(
     match found {
         Ok(LayoutEquivalence::Undecided { points }) => {
             let (a, b) = (&first.name, &second.name);
-            let message = format!("whether `{a}` and `{b}` are the same map could not be decided");
+            let message = format!("cannot decide if `{a}` and `{b}` have the same map");
             let error = at(second, Code::MapUndecided, message);
             let (why, help) = match points {
                 Some(points) => (
-                    format!("{points} elements would have to be compared one by one"),
+                    format!("{points} elements would have to be compared individually"),
                     "compare them with smaller extents",
                 ),
                 None => (
-                    "an extent is known only at run time, and the sizes that were tried agree"
-                        .to_owned(),
-                    "state more of the symbols (`min`, `max`, `multiple`), or compare at one size",
+                    "an extent is known only at run time, and all sampled sizes agree".to_owned(),
+                    "constrain the symbols (`min`, `max`, `multiple`), or compare at a fixed size",
                 ),
             };
             Err(Box::new(error.note(why).help(help)))
@@ -101,7 +100,7 @@ fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize])
                 (extent(first, Some(*axis)), extent(second, order.get(*axis).copied()));
             let message = format!("the extents of axis `{name}` differ");
             at(second, Code::ShapeSame, message)
-                .note(format!("it has {own} in `{a}`, and {other} in `{b}`"))
+                .note(format!("it is {own} in `{a}` and {other} in `{b}`"))
                 .help("give both the same extent")
         }
         CompareError::Rank { .. } | CompareError::Symbol { .. } => {

@@ -270,7 +270,8 @@ pub fn umbrella(
     let others: Vec<String> = outputs.iter().filter_map(below).collect();
     if let Some(other) = others.iter().find(|other| other.eq_ignore_ascii_case(&path)) {
         let place = FileSpan::new(&Arc::from("layoutc.toml"), c.umbrella_span.clone());
-        let message = format!("two outputs would be one file: the umbrella header and `c/{other}`");
+        let message =
+            format!("two outputs have the same path: the umbrella header and `c/{other}`");
         let fault = Diagnostic::error(Code::OutputCollision, message, place, "");
         return Err(fault.help("give the umbrella header another name"));
     }

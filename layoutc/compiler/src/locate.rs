@@ -72,7 +72,7 @@ pub enum NamedLocateError {
         extent: i128,
     },
     /// Index that the tensor's domain excludes.
-    #[error("this index is no element: the tensor's `where` leaves it out")]
+    #[error("the index is not an element: the tensor's `where` excludes it")]
     NoElement,
     /// Arithmetic error, such as an overflow.
     #[error("{0}")]

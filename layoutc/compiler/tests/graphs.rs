@@ -19,9 +19,9 @@ fn a_layout_is_not_forgotten_at_operators_that_take_any() {
          node t1 op=Tanh { in r; out t dtype=f32 layout=NCHW X }
          node c op=Convolution { in t f; out y dtype=f32 layout=NHWC X }",
     );
-    let message = "`t` is NCHW, and `c` takes NHWC";
+    let message = "`t` has layout NCHW, but `c` requires NHWC";
     let found = told(&text, &[("graph::unsatisfied", "c", message)]);
-    assert_eq!(found[0].notes[0], "the layout comes by x → r1 → r → t1 → t → c");
+    assert_eq!(found[0].notes[0], "the layout is propagated by x → r1 → r → t1 → t → c");
     assert_eq!(
         found[0].help[0],
         "transpose it by [0, 2, 3, 1]: 768 bytes are read and written; or declare `t` with `layout=\"NHWC\"`"
@@ -48,7 +48,7 @@ fn operands_of_one_operator_are_compared_with_each_other() {
                 "layout=NHWC { shape { N 2; H 4; W 4; C 6 } } }",
             );
         }
-        let message = "`z` is NCHW, and what else `a` has is NHWC";
+        let message = "`z` has layout NCHW, but the other tensors of `a` have NHWC";
         told(&text, &[("graph::unsatisfied", "a", message)]);
     }
 }
@@ -73,7 +73,7 @@ fn alignments_are_those_of_strides_in_bytes() {
     // Rows of 12 elements of 4 bytes: 48 bytes, and planes of 192.
     told(&asks("NHWC", "NH[a=16]WC"), &[]);
     told(&asks("NHWC", "N[a=64]HWC"), &[]);
-    let message = "`x` is NHWC, and `c` takes N[a=128]HWC";
+    let message = "`x` has layout NHWC, but `c` requires N[a=128]HWC";
     let found = told(&asks("NHWC", "N[a=128]HWC"), &[("graph::unsatisfied", "c", message)]);
     assert_eq!(
         found[0].notes[0],
@@ -82,15 +82,15 @@ fn alignments_are_those_of_strides_in_bytes() {
     // Both are 256 bytes here.
     told(&asks("N[a=256]HWC", "N[a=128]HWC"), &[]);
     // Images lie further apart than in NHWC.
-    let message = "`x` is N[a=128]HWC, and `c` takes NHWC";
+    let message = "`x` has layout N[a=128]HWC, but `c` requires NHWC";
     let found = told(&asks("N[a=128]HWC", "NHWC"), &[("graph::unsatisfied", "c", message)]);
-    assert_eq!(found[0].notes[0], "axis 0 steps by 64 elements, and by 48 in NHWC");
-    let message = "`x` is N[a=512]HWC, and `c` takes N[a=128]HWC";
+    assert_eq!(found[0].notes[0], "axis 0 has stride 64, but 48 in NHWC");
+    let message = "`x` has layout N[a=512]HWC, but `c` requires N[a=128]HWC";
     told(&asks("N[a=512]HWC", "N[a=128]HWC"), &[("graph::unsatisfied", "c", message)]);
     // Of one image the distance is of no matter, and the bytes behind it are.
     let one = |text: String| text.replace("N 2", "N 1");
     told(&one(asks("N[a=128]HWC", "NHWC")), &[]);
-    let message = "`x` is NHWC, and `c` takes N[a=128]HWC";
+    let message = "`x` has layout NHWC, but `c` requires N[a=128]HWC";
     told(&one(asks("NHWC", "N[a=128]HWC")), &[("graph::unsatisfied", "c", message)]);
 }
 
@@ -99,9 +99,9 @@ fn attributes_are_compared_to_the_letter_and_never_taken_for_alignments() {
     told(&asks("N[ns:v]HWC", "N[ns:v]HWC"), &[]);
     // Glow reads an alignment of 7 out of this one.
     told(&asks("N[ns:a=7]HWC", "NHWC"), &[]);
-    let message = "whether `x`, which is NHWC, does for N[ns:v]HWC is not known";
+    let message = "cannot decide if the layout NHWC of `x` satisfies N[ns:v]HWC";
     told(&asks("NHWC", "N[ns:v]HWC"), &[("graph::unknown", "c", message)]);
-    let message = "`x` is N[ns:w]HWC, and `c` takes N[ns:v]HWC";
+    let message = "`x` has layout N[ns:w]HWC, but `c` requires N[ns:v]HWC";
     told(&asks("N[ns:w]HWC", "N[ns:v]HWC"), &[("graph::unsatisfied", "c", message)]);
 }
 
@@ -125,7 +125,7 @@ fn five_axes_are_checked() {
     }
 }
 ";
-    let message = "`x` is NTHWC, and `c` takes NCTHW";
+    let message = "`x` has layout NTHWC, but `c` requires NCTHW";
     told(text, &[("graph::unsatisfied", "c", message)]);
     told(&text.replace("layout=NTHWC", "layout=NCTHW"), &[]);
 }
@@ -146,7 +146,7 @@ fn a_star_is_the_same_axis_for_all() {
 "
         )
     };
-    let message = "`z` is NCHW, and `c` takes NHWC";
+    let message = "`z` has layout NCHW, but `c` requires NHWC";
     told(&text("in \"****\" \"****\"; out \"****\""), &[("graph::unsatisfied", "c", message)]);
     told(&text("in \"****\" NCHW; out \"****\""), &[]);
 }
@@ -174,8 +174,10 @@ fn a_tensor_without_a_layout_has_one_that_does_for_all_or_none() {
     };
     // Only the second alternative of `a` goes with `b`.
     told(&text("NHWC"), &[]);
-    let found =
-        told(&text("CHWN"), &[("graph::unsatisfied", "b", "`x` is NCHW, and `b` takes CHWN")]);
+    let found = told(
+        &text("CHWN"),
+        &[("graph::unsatisfied", "b", "`x` has layout NCHW, but `b` requires CHWN")],
+    );
     assert_eq!(found[0].notes[0], "`x` declares no layout");
 }
 
@@ -186,7 +188,7 @@ fn an_output_is_there_in_its_layout() {
          node r op=Relu { in x; out y dtype=f32 layout=NHWC X }
          output y layout=NCHW",
     );
-    let message = "`y` is NHWC, and the output asks for NCHW";
+    let message = "`y` has layout NHWC, but the output requires NCHW";
     told(&text, &[("graph::unsatisfied", "y", message)]);
 }
 
@@ -200,7 +202,7 @@ graph g backend=quiet {
 ";
     told(text, &[]);
     let text = text.replace(" verify=#false", "");
-    told(&text, &[("graph::unsatisfied", "c", "`x` is NCHW, and `c` takes NHWC")]);
+    told(&text, &[("graph::unsatisfied", "c", "`x` has layout NCHW, but `c` requires NHWC")]);
 }
 
 #[test]

@@ -284,7 +284,7 @@ fn an_umbrella_header_that_is_a_manifests_own_is_refused_at_its_key() {
         let faults = built(&manifests, &keys).unwrap_err();
         assert_eq!(faults.len(), 1);
         assert_eq!(faults[0].code, Code::OutputCollision);
-        let message = "two outputs would be one file: the umbrella header and `c/all.h`";
+        let message = "two outputs have the same path: the umbrella header and `c/all.h`";
         assert_eq!(faults[0].message, message);
         let text = format!("[target.c]\n{keys}");
         let place = &faults[0].labels[0].place;

@@ -54,7 +54,7 @@ fn json_says_what_each_device_holds() {
         "text": "{mesh['axis_0'=3,'axis_1'=2], [{'axis_0'}, {}], replicated={'axis_1'}}",
         "shape": [4, 5],
         "same": true,
-        "notes": ["the names of the mesh axes are made up"],
+        "notes": ["the names of the mesh axes are generated"],
         "sharding": {
             "devices": 6,
             "parts": [3, 1],
@@ -81,7 +81,7 @@ fn what_is_not_known_is_null() {
     );
     let (_, all) = objects("{devices=[8192]<=[8192]}", &["--to", "xla-v2", "--shape", "9"]);
     assert_eq!(all[0]["sharding"]["held"], Value::Null);
-    let note = "what each device holds is not told: 8192 devices are more than 4096";
+    let note = "what each device holds is not told: 8192 devices exceed the limit of 4096";
     assert_eq!(all[0]["notes"], json!([note]));
 }
 

@@ -117,7 +117,7 @@ fn what_must_be_said_beside_the_text_is_asked_for() {
         ),
         (
             vec!["layout_left", "--from", "mdspan", "--to", "cute"],
-            "the text is for any number of axes: add their extents, `--shape 2,64,56,56`, or names, `--axis-names n,c,h,w`",
+            "the text has no fixed rank: add extents, `--shape 2,64,56,56`, or names, `--axis-names n,c,h,w`",
         ),
         (
             vec!["NC", "--from", "tv", "--to", "cute"],
@@ -133,7 +133,7 @@ fn what_must_be_said_beside_the_text_is_asked_for() {
         ),
         (
             vec!["NC", "--from", "tvm", "--to", "glow", "--axis-names", "n"],
-            "`--axis-names` has 1 names, and the axes are 2",
+            "`--axis-names` has 1 names for 2 axes",
         ),
     ] {
         let (code, out, err) = said(&args);

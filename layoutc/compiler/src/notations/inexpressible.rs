@@ -15,18 +15,18 @@ pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
             format!("separators: the memory has {rank} physical axes")
         }
         Inexpressible::Reversed { axis } => {
-            format!("axis {}, which is stored backwards", name(axis))
+            format!("axis {}, which is stored in reverse", name(axis))
         }
         Inexpressible::Merged { axes } => {
             let names: Vec<String> = axes.iter().map(name).collect();
-            format!("blocks of {} taken as one", listed(&names))
+            format!("fused blocks of {}", listed(&names))
         }
         Inexpressible::Blocks { axis } => format!("blocks of axis {}", name(axis)),
         Inexpressible::TwoBlocks { axis } => format!("two blocks of axis {}", name(axis)),
         Inexpressible::PowerOfTwo { axis } => {
-            format!("axis {}, whose extent is no power of two", name(axis))
+            format!("axis {}, whose extent is not a power of two", name(axis))
         }
-        Inexpressible::Rank { rank, most } => format!("{rank} axes: it has {most} at most"),
+        Inexpressible::Rank { rank, most } => format!("{rank} axes: the limit is {most}"),
         Inexpressible::Padding if !layout.symbols.is_empty() => {
             "extents that its blocks may not divide".to_owned()
         }
@@ -43,6 +43,6 @@ pub(super) fn help_text(error: &Inexpressible, layout: &Layout) -> &'static str 
         }
         Inexpressible::Names => "give the axes letters: `--axis-names n,c,h,w`",
         Inexpressible::Scalar => "with an element type XLA has `f32[]`: `--to xla --dtype f32`",
-        _ => "see which notations can: `--to all`",
+        _ => "list the notations that can: `--to all`",
     }
 }

@@ -179,7 +179,7 @@ pub fn facts(read: &ParsedSharding) -> ShardingFacts {
         };
         let held = placement.shards(shape, TOLD).map_err(|lack| match lack {
             ShardingInexpressible::Devices { devices } => {
-                format!("{devices} devices are more than {TOLD}")
+                format!("{devices} devices exceed the limit of {TOLD}")
             }
             lack => lack.to_string(),
         });
@@ -218,10 +218,10 @@ fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
         DevicePlacement::Named(named)
             if named.is_open() && target != ShardingFormat::Xla(ShardingForm::V3) =>
         {
-            notes.push("`?`, by which XLA may cut an axis further, is not said".to_owned());
+            notes.push("`?`, which lets XLA shard an axis further, is omitted".to_owned());
         }
         DevicePlacement::Tiled(tiled) if names_axes && tiled.devices() > 1 => {
-            notes.push("the names of the mesh axes are made up".to_owned());
+            notes.push("the names of the mesh axes are generated".to_owned());
         }
         DevicePlacement::Replicated if target == ShardingFormat::Jax => {
             notes.push("`mesh` stands for any mesh: the text names none".to_owned());

@@ -145,7 +145,7 @@ pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, Trans
     counts_bytes(to, &written.text, read.dtype)?;
     let mut notes = Vec::new();
     if !written.equal_sizes {
-        notes.push("the slots behind the last element are not said".to_owned());
+        notes.push("slots after the last element are not expressed".to_owned());
     }
     Ok(WrittenLayout { text: written.text, sizes: written.sizes, notes })
 }
@@ -183,7 +183,7 @@ fn axes(
 ) -> Result<(Vec<Symbol>, Vec<Axis>), TranslateError> {
     let rank = asked.shape.map(<[i64]>::len).or(stated.rank).or(asked.names.map(<[String]>::len));
     let Some(rank) = rank else {
-        let message = "the text is for any number of axes: add their extents, `--shape 2,64,56,56`, or names, `--axis-names n,c,h,w`";
+        let message = "the text has no fixed rank: add extents, `--shape 2,64,56,56`, or names, `--axis-names n,c,h,w`";
         return Err(TranslateError::Asked(message.to_owned()));
     };
     let names = names(asked.names, &stated.names, rank)?;
@@ -219,8 +219,7 @@ fn names(
 ) -> Result<Vec<String>, TranslateError> {
     if let Some(given) = given {
         if given.len() != rank {
-            let message =
-                format!("`--axis-names` has {} names, and the axes are {rank}", given.len());
+            let message = format!("`--axis-names` has {} names for {rank} axes", given.len());
             return Err(TranslateError::Asked(message));
         }
         if let Some(twice) =

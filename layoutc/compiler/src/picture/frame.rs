@@ -41,13 +41,13 @@ pub enum FrameError {
         name: String,
     },
     /// Drawn axis with a fixed index.
-    #[error("`{name}` is drawn, and cannot be held too")]
+    #[error("`{name}` is drawn, and cannot be fixed too")]
     Held {
         /// Name of the axis.
         name: String,
     },
     /// Fixed index out of bounds.
-    #[error("`{name}` cannot be held at {value}: its extent is {extent}")]
+    #[error("`{name}` cannot be fixed at {value}: its extent is {extent}")]
     Outside {
         /// Name of the axis.
         name: String,

@@ -68,10 +68,10 @@ fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
     let (message, help) = if is_proven {
         (
             "is possible",
-            "what is kept, forbidden or has an attribute of its own leaves an operator no layout",
+            "pinned, forbidden or opaque layouts leave an operator without an alternative",
         )
     } else {
-        ("was found", "fewer alternatives, or a longer time limit, may help")
+        ("was found", "remove alternatives, or raise the time limit")
     };
     let message = format!("no plan of `{}` {message}", graph.name);
     Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), "").help(help)
@@ -79,9 +79,9 @@ fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
 
 /// Diagnostic for costs that overflow.
 fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
-    let message = format!("the costs of `{}` cannot be added up: {error}", graph.name);
+    let message = format!("the costs of `{}` overflow: {error}", graph.name);
     Diagnostic::error(Code::LimitGraph, message, graph.place.clone(), "")
-        .help("state smaller costs, or fewer alternatives")
+        .help("declare smaller costs, or fewer alternatives")
 }
 
 /// Cheapest plan of a graph, or the best one found with a lower bound. Both the proof and the plan are checked.
@@ -102,9 +102,9 @@ pub fn solve(graph: &Graph, settings: &SolverOptions<'_>) -> Result<GraphPlan, B
         return Err(Box::new(no_plan(graph, solution.bound == INFINITE)));
     }
     let cannot = |what: String| {
-        let message = format!("the plan of `{}` is refused: {what}", graph.name);
+        let message = format!("the plan of `{}` failed verification: {what}", graph.name);
         let error = Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), "");
-        Box::new(error.help("this is a fault of layoutc: please report it with the manifest"))
+        Box::new(error.help("this is a bug in layoutc: please report it with the manifest"))
     };
     network::verify(&built.network, &solution, &settings.limits)
         .map_err(|wrong| cannot(wrong.to_string()))?;

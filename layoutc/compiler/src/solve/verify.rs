@@ -37,16 +37,18 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
         };
         if tensor.compatibility(own, asked) != Compatibility::Satisfied {
             let (has, asks) = (tensor.text(own), tensor.text(asked));
-            let message = format!("`{}` is {has}, and the output asks for {asks}", tensor.name);
+            let message =
+                format!("`{}` has layout {has}, but the output requires {asks}", tensor.name);
             let error =
                 Diagnostic::error(Code::GraphUnsatisfied, message, wanted.place.clone(), "");
             walk.found.push(with_fix(error, tensor, own, asked));
         }
     }
     if walk.found.is_empty() && found.bound == INFINITE {
-        let message = format!("no one layout for each tensor of `{}` does for all", graph.name);
+        let message =
+            format!("no assignment of one layout per tensor fits all nodes of `{}`", graph.name);
         let error = Diagnostic::error(Code::GraphUnsatisfied, message, graph.place.clone(), "");
-        let help = "let an alternative of a node accept a layout that its neighbours have";
+        let help = "add an alternative to a node that accepts a layout of its neighbors";
         walk.found.push(error.help(help));
     }
     walk.found
@@ -116,37 +118,39 @@ impl GraphVerifier<'_> {
         let (name, by) = (&tensor.name, &node.name);
         let (has, asks) = (tensor.text(own), tensor.text(asked));
         if tensor.compatibility(own, asked) == Compatibility::Unknown {
-            let message = format!("whether `{name}`, which is {has}, does for {asks} is not known");
+            let message = format!("cannot decide if the layout {has} of `{name}` satisfies {asks}");
             let error = Diagnostic::error(Code::GraphUnknown, message, node.place.clone(), "asks");
-            let help = "give the tensor the same attribute, or leave it out of what is asked";
-            let error = error.with_label(choice.place.clone(), "what is accepted");
+            let help =
+                "declare the tensor with the same attribute, or remove it from the required layout";
+            let error = error.with_label(choice.place.clone(), "accepted layouts");
             return declared(error, tensor).help(help);
         }
         let (message, label) = match (is_read, node.shares_layout) {
-            (true, false) => {
-                (format!("`{name}` is {has}, and `{by}` takes {asks}"), format!("takes {asks}"))
-            }
+            (true, false) => (
+                format!("`{name}` has layout {has}, but `{by}` requires {asks}"),
+                format!("requires {asks}"),
+            ),
             (true, true) => (
-                format!("`{name}` is {has}, and what else `{by}` has is {asks}"),
-                "takes one layout for all".to_owned(),
+                format!("`{name}` has layout {has}, but the other tensors of `{by}` have {asks}"),
+                "requires one layout for all".to_owned(),
             ),
             (false, _) => (
-                format!("`{by}` gives `{name}` as {has}, and it is declared {asks}"),
-                format!("gives {has}"),
+                format!("`{by}` produces `{name}` with layout {has}, but it is declared {asks}"),
+                format!("produces {has}"),
             ),
         };
         let mut error =
             Diagnostic::error(Code::GraphUnsatisfied, message, node.place.clone(), label);
-        error = error.with_label(choice.place.clone(), "what is accepted");
+        error = error.with_label(choice.place.clone(), "accepted layouts");
         let path = self.path(position);
         let origin = path.last().copied().filter(|_| is_read).unwrap_or(position);
         error = declared(error, self.graph.tensors.get(origin).unwrap_or(tensor));
         if is_read && path.len() > 1 {
-            error.add_note(format!("the layout comes by {} → {by}", self.path_text(&path)));
+            error.add_note(format!("the layout is propagated by {} → {by}", self.path_text(&path)));
         }
         error.notes.extend(alignments(tensor, own, asked));
         if let Some(k) = choice.alternative.filter(|_| node.choices.len() > 1) {
-            error.add_note(format!("alternative {k} of `{}` leaves least to change", node.op));
+            error.add_note(format!("alternative {k} of `{}` has the fewest mismatches", node.op));
         }
         with_fix(error, tensor, own, asked)
     }
@@ -215,11 +219,10 @@ fn steps(own: &LayoutCandidate, asked: &LayoutCandidate) -> Vec<String> {
     let differ = strides.enumerate().filter_map(|(axis, (own, other))| {
         let (own, other) = (own.as_const()?, other.as_const()?);
         let text = &asked.text;
-        (own != other)
-            .then(|| format!("axis {axis} steps by {own} elements, and by {other} in {text}"))
+        (own != other).then(|| format!("axis {axis} has stride {own}, but {other} in {text}"))
     });
     let bytes = (own.bytes < asked.bytes)
-        .then(|| format!("{} bytes are there, and {} are read", own.bytes, asked.bytes));
+        .then(|| format!("the tensor has {} bytes, and {} are read", own.bytes, asked.bytes));
     differ.chain(bytes).collect()
 }
 
@@ -228,7 +231,7 @@ fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -
     let (has, asks) = (tensor.text(own), tensor.text(asked));
     let [from, to] = [own, asked].map(|k| tensor.candidates.get(k));
     if to.is_some_and(LayoutCandidate::is_opaque) {
-        let help = "no conversion gives a tensor an attribute: declare it with the same, or leave it out of what is asked";
+        let help = "no conversion adds an attribute: declare the tensor with it, or remove it from the required layout";
         return error.help(help);
     }
     let bytes = bytes_moved(tensor, own, asked);
@@ -244,5 +247,5 @@ fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -
     let error = error.help(format!(
         "{how}: {bytes} bytes are read and written; or declare `{name}` with `layout=\"{fits}\"`"
     ));
-    error.help("leave the layouts of results out, and `layoutc solve` finds the cheapest")
+    error.help("remove the layouts of results, and `layoutc solve` finds the cheapest")
 }

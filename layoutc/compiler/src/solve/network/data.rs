@@ -31,13 +31,13 @@ pub enum NetworkError {
     #[error("a variable has no values")]
     Empty,
     /// Unknown variable.
-    #[error("there is no variable {variable}")]
+    #[error("unknown variable {variable}")]
     Unknown {
         /// Number of the variable.
         variable: usize,
     },
     /// Pair of a variable with itself.
-    #[error("variable {variable} makes a pair with itself")]
+    #[error("variable {variable} is paired with itself")]
     Same {
         /// Number of the variable.
         variable: usize,
@@ -51,7 +51,7 @@ pub enum NetworkError {
         needed: usize,
     },
     /// The greatest finite costs of all tables sum to more than [`LARGEST`].
-    #[error("they come to 2^62 bytes or more")]
+    #[error("their sum is 2^62 bytes or more")]
     TooLarge,
 }
 

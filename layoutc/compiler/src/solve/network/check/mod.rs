@@ -28,46 +28,46 @@ use super::proof::Solution;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ProofError {
     /// The values have another cost, or are not an assignment.
-    #[error("the values cost {found}")]
+    #[error("the assignment costs {found}")]
     Cost {
         /// Actual cost, in bytes.
         found: Cost,
     },
     /// The bound exceeds the cost.
-    #[error("the bound is above the cost")]
+    #[error("the bound exceeds the cost")]
     Crossed,
     /// The value is neither forbidden nor dominated, or one of the two values does not remain.
-    #[error("drop {step} leaves out a value without reason")]
+    #[error("drop {step} is not justified")]
     Dropped {
         /// Position among the proof's drops.
         step: usize,
     },
     /// Message to a variable that is not in the pair, of the wrong length, or to a pair of another part.
-    #[error("message {step} is to nobody, or of another length")]
+    #[error("message {step} has an invalid target or length")]
     Message {
         /// Position among the part's messages.
         step: usize,
     },
     /// A table has a negative entry after messages or shifts.
-    #[error("table {table} has an entry below 0")]
+    #[error("table {table} has a negative entry")]
     Negative {
         /// Number of the table.
         table: usize,
     },
     /// A variable with several values is in no part or in two, or one with a single value is in a part.
-    #[error("variable {variable} is not in one part")]
+    #[error("variable {variable} is not in exactly one part")]
     Variable {
         /// Number of the variable.
         variable: usize,
     },
     /// A group names a table that does not exist, was used before, lacks the variable, or belongs to another part.
-    #[error("table {table} is used wrongly")]
+    #[error("invalid use of table {table}")]
     Table {
         /// Number of the table.
         table: usize,
     },
     /// A table of the variable is in no group.
-    #[error("a table of variable {variable} is left out")]
+    #[error("a table of variable {variable} is in no group")]
     LeftOut {
         /// Number of the variable.
         variable: usize,
@@ -79,19 +79,19 @@ pub enum ProofError {
         variable: usize,
     },
     /// The bound of a part exceeds what its tables prove.
-    #[error("part {part} proves less than it says")]
+    #[error("part {part} does not prove its bound")]
     PartBound {
         /// Position among the proof's parts.
         part: usize,
     },
     /// The bound differs from the sum of the parts.
-    #[error("the parts prove {found}")]
+    #[error("the parts prove a bound of {found}")]
     Bound {
         /// Sum of the parts, in bytes.
         found: Cost,
     },
     /// The check needs more tables or prefixes than the limits or the proof allow.
-    #[error("following the proof goes beyond its limits")]
+    #[error("checking the proof exceeds its limits")]
     Limits,
 }
 
