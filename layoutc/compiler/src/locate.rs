@@ -62,7 +62,7 @@ pub enum NamedLocateError {
         names: String,
     },
     /// Coordinate that is negative or not below its extent.
-    #[error("`{name}` is {value}, and its extent is {extent}")]
+    #[error("`{name}` = {value} is out of bounds: its extent is {extent}")]
     Outside {
         /// Name of the axis.
         name: String,

@@ -244,7 +244,7 @@ fn plan_text(manifest: &Manifest, tensor: &str) -> String {
 fn a_plan_says_what_is_so() {
     // What moves elements alone goes through the caches.
     let elements = plan_text(&checked("convert plain to=last { inside elements }"), "plain");
-    assert!(elements.contains("stores          through the caches"), "{elements}");
+    assert!(elements.contains("stores          cached"), "{elements}");
     let own = "symbol rows min=1 max=512\nsymbol lda min=64 max=4096 multiple=64\n\
                tensor a dtype=f32 { shape { m rows; k 64 } }\n\
                tensor b like=a { layout { padding allow; strides lda 1 } }\nconvert a to=b\n";

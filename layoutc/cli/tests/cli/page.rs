@@ -96,13 +96,13 @@ fn an_index_that_is_typed_is_found_or_told_why_not() {
     let wanted = json!([
         ["[3,5] is at offset 27", "27"],
         ["[0,1] is at offset 2", "2"],
-        ["h is 4, and its extent is 4", "2"],
-        ["An index is 2 whole numbers: h, w", "2"],
-        ["An index is 2 whole numbers: h, w", "2"],
+        ["h = 4 is out of bounds: its extent is 4", "2"],
+        ["an index has 2 integers: h, w", "2"],
+        ["an index has 2 integers: h, w", "2"],
     ]);
     assert_eq!(said, wanted);
     let Some(said) = used(&world, "texture", "return [find('1,1,0,0'), lit()];") else { return };
-    let line = "[1,1,0,0] is not drawn here; layoutc trace tells its way, --at and --axes draw another slice";
+    let line = "[1,1,0,0] is not drawn; layoutc trace shows its steps, --at and --axes select another slice";
     assert_eq!(said, json!([line, []]));
 }
 
@@ -114,7 +114,7 @@ find('3,5');
 return [0, 1, 2, 3].map(to => [step(to), cell('3,5').textContent, at('memory-name').textContent, lit()]);";
     let Some(said) = used(&world, "t", script) else { return };
     let wanted = json!([
-        ["0 of 3: as it is indexed", "29", "In order of h 4, w 8", ["29", "3,5"]],
+        ["0 of 3: logical order", "29", "In order of h 4, w 8", ["29", "3,5"]],
         [
             "1 of 3: tile 2 4",
             "29",

@@ -108,7 +108,7 @@ fn a_coordinate_that_is_none_is_underlined() {
         (
             Some(1),
             "\
-error[shape::coordinate]: `n` is 8, and its extent is 8
+error[shape::coordinate]: `n` = 8 is out of bounds: its extent is 8
   ┌─ <coordinate>:1:1
 1 │ 8,1
   │ ^^^

@@ -141,10 +141,10 @@ fn loop_text(found: &LoopFacts, compute: &KernelInstance) -> String {
         facts.push("reduced");
     }
     if found.is_at_once {
-        facts.push("at once");
+        facts.push("register tile");
     }
     if found.is_parallel {
-        facts.push("on all cores");
+        facts.push("parallel");
     }
     let extent = layout_names::symbol_expr(&found.extent, &compute.symbols);
     let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };

@@ -16,7 +16,7 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
         match stmt {
             Stmt::For { name, from, to, step, parallel, body } => {
                 let by = if *step == 1 { String::new() } else { format!(" by {step}") };
-                let cores = if *parallel { ", on all cores" } else { "" };
+                let cores = if *parallel { ", parallel" } else { "" };
                 line(format!("for {name} in {}..{}{by}{cores}:", text(from), text(to)));
                 write(lines, body, depth.saturating_add(1));
             }

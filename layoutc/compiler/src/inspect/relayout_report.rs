@@ -77,8 +77,7 @@ impl RelayoutReport {
         let mut lines: Vec<(&str, String)> = Vec::new();
         match &self.moved.nest {
             None => {
-                lines
-                    .push(("loops", "over the logical axes; index functions say the place".into()));
+                lines.push(("loops", "over the logical axes, with index functions".into()));
             }
             Some(nest) => {
                 for (k, part) in nest.parts.iter().enumerate() {
@@ -121,11 +120,11 @@ impl RelayoutReport {
     /// Store policy.
     fn stores(&self, nest: &Nest) -> &'static str {
         match nest.whole_bytes {
-            _ if !plan::past_caches(&self.moved.function.body) => "through the caches",
-            Tree::Int { value: ..0 } => "past the caches",
-            Tree::Int { value: ..=LEAST_PAST } | Tree::Min { .. } => "through the caches",
+            _ if !plan::past_caches(&self.moved.function.body) => "cached",
+            Tree::Int { value: ..0 } => "streaming",
+            Tree::Int { value: ..=LEAST_PAST } | Tree::Min { .. } => "cached",
             _ => {
-                "past the caches from 12 MiB on AMD's processors, from 32 MiB on Intel's that gain by it"
+                "streaming from 12 MiB on AMD processors, from 32 MiB on Intel processors that benefit"
             }
         }
     }
@@ -136,14 +135,14 @@ impl RelayoutReport {
             Padding::None => "none",
             Padding::Kept => "not written",
             Padding::First => "the whole destination is filled first",
-            Padding::Alone => "filled alone",
+            Padding::Alone => "only padding is filled",
         }
     }
 }
 
 fn level_text(part: &Part, level: &Level) -> String {
     let name = cut_name(part, level.of());
-    let cores = if part.parallel == Some(*level) { " on all cores" } else { "" };
+    let cores = if part.parallel == Some(*level) { " (parallel)" } else { "" };
     match level {
         Level::Digit(_) => format!("{name}{cores}"),
         Level::Blocks { size, .. } => format!("{name} by {size}{cores}"),
@@ -154,14 +153,14 @@ fn level_text(part: &Part, level: &Level) -> String {
 fn inside_text(part: &Part) -> String {
     let name = |k| cut_name(part, k);
     match part.schedule.inner {
-        Inner::Element => "an element; an innermost loop that is a run is copied whole".to_owned(),
+        Inner::Element => "one element; a contiguous innermost loop is a single copy".to_owned(),
         Inner::Transpose { rows, columns, together, count, bytes } => {
             let unit = if bytes == 1 { "byte" } else { "bytes" };
             let of = together.map_or(String::new(), |k| format!(" (all of {})", name(k)));
             let (rows, columns) = (name(rows), name(columns));
             let what = match count.map(name) {
-                Some(count) => format!("the blocks of all {count} are transposed"),
-                None => "a block is transposed".to_owned(),
+                Some(count) => format!("tiles of all {count} are transposed"),
+                None => "a tile is transposed".to_owned(),
             };
             format!("{what}: {rows} by {columns}, {bytes} {unit} each{of}")
         }

@@ -66,7 +66,7 @@ pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static 
         lines.push(("repeated over", repeated.join(", ")));
     }
     let even =
-        if sharded.is_uneven() { "parts reach beyond the tensor" } else { "parts are whole" };
+        if sharded.is_uneven() { "shards extend beyond the tensor" } else { "shards are full" };
     lines.push(("parts", format!("{even}: {}, by {}", verdict(sharded), proof(sharded))));
     let mut told = "shardings";
     for (target, text) in texts(&sharded.mesh, &sharded.sharding) {
@@ -151,13 +151,13 @@ impl ReshardReport {
         let mut lines = vec![("devices", ranks.to_string())];
         match sent {
             Some(sent) if sent.bytes == 0 => {
-                lines.push(("sent", "nothing: every device has what it needs".to_owned()));
+                lines.push(("sent", "nothing: every device already holds its data".to_owned()));
             }
             Some(sent) => {
                 let over = sent.bytes.saturating_sub(*least_bytes);
                 let least = match over {
-                    0 => "the least there can be".to_owned(),
-                    over => format!("{over} over the least there can be"),
+                    0 => "the minimum".to_owned(),
+                    over => format!("{over} more than the minimum"),
                 };
                 let messages = sent.messages;
                 lines.push((
@@ -182,12 +182,12 @@ impl ReshardReport {
         lines.push((
             "copies",
             match (self.is_typed, self.max_staging) {
-                (true, _) => "none: MPI is told where elements lie in both buffers".to_owned(),
+                (true, _) => "none: MPI datatypes describe both buffers".to_owned(),
                 (false, None) => {
-                    "of whole messages: an element's place is no sum over the axes".to_owned()
+                    "of whole messages: offsets are not a sum over the axes".to_owned()
                 }
                 (false, Some(bytes)) => format!(
-                    "in rounds of at most {bytes} bytes: an element's place is no sum over the axes"
+                    "in rounds of at most {bytes} bytes: offsets are not a sum over the axes"
                 ),
             },
         ));

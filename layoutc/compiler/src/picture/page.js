@@ -11,7 +11,7 @@ let kept = null;
 const axesAt = step => step === 0 ? data.axes : step < last ? data.steps[step - 1].axes : null;
 const indexAt = (cell, step) => step === 0 ? cell.index : cell.steps[step - 1];
 
-// Where a cell is after a step, row-major over the axes there; at last its offset.
+// Row-major position of a cell over the axes after a step; after the last step its offset.
 function orderAt(cell, step) {
   const axes = axesAt(step);
   if (!axes) return BigInt(cell.offset);
@@ -19,7 +19,7 @@ function orderAt(cell, step) {
   return axes.reduce((sum, axis, k) => sum * BigInt(axis.extent) + BigInt(index[k]), 0n);
 }
 
-// The text that `layoutc trace` prints.
+// Text of `layoutc trace`.
 function way(cell) {
   const lines = [];
   const named = (names, values) => new Map([...Object.entries(data.symbols), ...names.map((n, k) => [n, values[k]])]);
@@ -65,7 +65,7 @@ function tag(name, attributes, ...children) {
   return node;
 }
 
-// Remembers that a node of the page stands for an element.
+// Registers a node of the page that represents an element.
 function mark(node, index) {
   const key = index.join(",");
   if (!marks.has(key)) marks.set(key, []);
@@ -120,7 +120,7 @@ function drawGrid(step) {
   rove(table.querySelector("td[tabindex]"));
 }
 
-// The one cell that the tab key comes to.
+// The cell in the tab order.
 function rove(node) {
   for (const other of element("grid").querySelectorAll("td[tabindex='0']")) other.tabIndex = -1;
   if (node) node.tabIndex = 0;
@@ -158,7 +158,7 @@ function drawMemory() {
   });
 }
 
-// The elements in their order after a step, in rows of what the innermost axes make.
+// Elements in their order after a step, in rows of the innermost axes.
 function drawOrder(step) {
   let width = 1n;
   for (const axis of axesAt(step).toReversed()) {
@@ -198,7 +198,7 @@ function draw() {
   marks.clear();
   drawGrid(step);
   if (step === last) drawMemory(); else drawOrder(step);
-  const name = step === 0 ? "as it is indexed" : step < last ? data.steps[step - 1].line : "memory";
+  const name = step === 0 ? "logical order" : step < last ? data.steps[step - 1].line : "memory";
   element("step-name").textContent = `${step} of ${last}: ${name}`;
   element("step").setAttribute("aria-valuetext", name);
   element("grid-name").textContent = `${step === last ? "Offsets" : "Positions"}: ${data.frame}`;
@@ -211,7 +211,7 @@ function draw() {
   if (again) again.focus();
 }
 
-// Lights up an element wherever it is drawn, and tells its way.
+// Highlights an element wherever it is drawn, and shows its trace.
 function show(key) {
   for (const node of document.querySelectorAll("td.lit")) node.classList.remove("lit");
   for (const node of marks.get(key) ?? []) node.classList.add("lit");
@@ -220,7 +220,7 @@ function show(key) {
   element("places").replaceChildren();
   element("way").replaceChildren();
   if (!cell) {
-    element("way").textContent = key ? `[${key}] is drawn in memory alone: layoutc trace tells its way.` : "Point at a cell, or go to one with the arrow keys.";
+    element("way").textContent = key ? `[${key}] is drawn only in memory; layoutc trace shows its steps.` : "Point at a cell, or go to one with the arrow keys.";
     return;
   }
   for (const [name, value] of [["logical", cell.index], ["storage", cell.storage], ["physical", cell.physical]]) {
@@ -241,14 +241,14 @@ function find(text) {
   const index = text.replace(/[[\]\s]/g, "").split(",").filter(part => part !== "");
   const names = data.axes.map(axis => axis.name).join(", ");
   if (index.length !== data.axes.length || !index.every(part => /^\d+$/.test(part))) {
-    return `An index is ${data.axes.length} whole numbers: ${names}`;
+    return `an index has ${data.axes.length} integers: ${names}`;
   }
   for (const [k, axis] of data.axes.entries()) {
-    if (BigInt(index[k]) >= BigInt(axis.extent)) return `${axis.name} is ${index[k]}, and its extent is ${axis.extent}`;
+    if (BigInt(index[k]) >= BigInt(axis.extent)) return `${axis.name} = ${index[k]} is out of bounds: its extent is ${axis.extent}`;
   }
   const key = index.map(part => String(BigInt(part))).join(",");
   keep(cells.has(key) || marks.has(key) ? key : null);
-  if (!cells.has(key)) return `[${key}] is not drawn here; layoutc trace tells its way, --at and --axes draw another slice`;
+  if (!cells.has(key)) return `[${key}] is not drawn; layoutc trace shows its steps, --at and --axes select another slice`;
   marks.get(key)[0].scrollIntoView({ block: "nearest", inline: "nearest" });
   rove(marks.get(key)[0]);
   return `[${key}] is at offset ${cells.get(key).offset}`;
@@ -285,7 +285,7 @@ element("step").max = last;
 element("step").value = last;
 element("step").addEventListener("input", draw);
 const legend = element("legend");
-if (data.coloredBy.length) legend.append(`One colour for each ${data.coloredBy.join(", ")}; the colours repeat.`);
+if (data.coloredBy.length) legend.append(`One color per ${data.coloredBy.join(", ")}; colors repeat.`);
 legend.append(tag("span", { class: "key padding" }), "padding", tag("span", { class: "key other" }), "another slice");
 if (cells.size === 0) element("said").textContent = "The tensor has no element.";
 draw();
