@@ -85,7 +85,7 @@ impl Observer for NoObserver {
 
 /// Environment of a compilation.
 #[derive(Clone, Copy)]
-#[expect(missing_debug_implementations, reason = "the three say nothing of themselves")]
+#[expect(missing_debug_implementations, reason = "trait objects without Debug")]
 pub struct CompileEnv<'a> {
     /// Loader of source texts.
     pub sources: &'a dyn SourceLoader,

@@ -259,7 +259,7 @@ pub fn check_convert_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
 ///
 /// # Errors
 /// `output::collision` with another output, and template errors.
-#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
 pub fn umbrella(
     config: &Config,
     outputs: &[&str],

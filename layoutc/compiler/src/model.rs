@@ -272,7 +272,7 @@ pub enum ViewKind {
         /// Elements of the view per base element.
         cut: i128,
     },
-    /// The same memory with its own shape and layout.
+    /// Reinterpretation of the memory with its own shape and layout.
     Reinterpret,
     /// Window: one index per axis of the base, as written, over `Var::Axis` of the view.
     Window(Vec<Expr>),

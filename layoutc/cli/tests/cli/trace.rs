@@ -117,7 +117,7 @@ error[shape::coordinate]: `n` = 8 is out of bounds: its extent is 8
 "
         )
     );
-    assert!(run("-1,1", &[]).err.contains("`n` is -1"));
+    assert!(run("-1,1", &[]).err.contains("`n` = -1"));
     let ran = run("7 1", &["--format", "json"]);
     let fault: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!((ran.code, &fault["help"][0]), (Some(1), &"write `7,1`".into()));

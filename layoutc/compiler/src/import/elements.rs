@@ -77,7 +77,7 @@ pub(super) fn float(value: i64) -> Option<f64> {
 /// Exact conversion of a float, truncated towards 0, to an integer.
 pub(super) fn whole(value: f64) -> Option<i64> {
     let is_exact = value.abs() <= 9_007_199_254_740_992.0;
-    #[expect(clippy::cast_possible_truncation, reason = "the fraction is to be dropped")]
+    #[expect(clippy::cast_possible_truncation, reason = "truncation is intended")]
     is_exact.then_some(value.trunc() as i64)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn whole(value: f64) -> Option<i64> {
 pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     match dtype {
         Scalar::F64 => Some(value),
-        #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
         Scalar::F32 => Some(f64::from(value as f32)),
         _ => None,
     }

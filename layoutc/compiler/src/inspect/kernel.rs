@@ -24,7 +24,7 @@ pub struct KernelReport {
 ///
 /// # Errors
 /// The diagnostic of a build if the plan fails.
-#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
 pub fn kernel_plan(
     manifest: &Manifest,
     compute: &KernelInstance,

@@ -26,7 +26,7 @@ pub struct RelayoutReport {
 ///
 /// # Errors
 /// The diagnostic of a build if a plan fails.
-#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
 pub fn plans(
     manifest: &Manifest,
     tensor: &Tensor,

@@ -112,7 +112,7 @@ impl Picture {
 
 /// Kinds of cells in a picture besides the elements of the slice.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an answer of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags")]
 pub(super) struct LegendEntries {
     pub(super) padding: bool,
     pub(super) other: bool,

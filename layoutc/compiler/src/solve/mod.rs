@@ -25,7 +25,7 @@ use network::{INFINITE, NetworkError, SolverLimits};
 
 /// Options of the solver.
 #[derive(Clone, Copy)]
-#[expect(missing_debug_implementations, reason = "the functions say nothing of themselves")]
+#[expect(missing_debug_implementations, reason = "closures have no Debug")]
 pub struct SolverOptions<'a> {
     /// Resource limits.
     pub limits: SolverLimits,

@@ -4,8 +4,8 @@
 //! 2. Each connected component (`subproblem`) is solved by bucket elimination in a greedy order (`order`,
 //!    `elimination_plan`, `table`, `eliminate`): exact if the tables fit [`SolverLimits::table`].
 //! 3. Otherwise costs are shifted between tables (`messages`), buckets are partitioned into mini-buckets whose tables
-//! are
-//!    bounds, and a best-first search over the variables of partitioned buckets closes the gap (`search`, `improve`).
+//!    are bounds, and a best-first search over the variables of partitioned buckets closes the gap (`search`,
+//!    `improve`).
 //! 4. [`verify`] checks the proof in exact integers and shares no code with the solver.
 //!
 //! It is independent of tensors and layouts, and reads no clock: `stop` ends the search.

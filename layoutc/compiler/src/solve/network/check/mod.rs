@@ -4,12 +4,11 @@
 //! Correctness of a proof that passes:
 //!
 //! - Drops: replacing a dropped value of an optimal assignment by the dominating one does not raise the cost, so some
-//! optimal
-//!   assignment has only remaining values. Drops are checked in order, each against the values that remain at that time.
+//!   optimal assignment has only remaining values. Drops are checked in order, each against the values that remain at
+//!   that time.
 //! - Messages: costs are shifted from a pair to one of its variables, so the cost of every assignment is unchanged.
 //! - Buckets: the minimum over a variable is at most the sum for any of its values, and the shifts of a bucket sum to
-//! 0. So
-//!   after every step the sum of the current tables is a lower bound on the cost of every assignment.
+//!   0. So after every step the sum of the current tables is a lower bound on the cost of every assignment.
 //! - Prefixes: the checker enumerates all prefixes whose tables sum to less than the bound. A prefix that reaches exact
 //!   buckets would attain its cost; if none does, every assignment costs at least the bound.
 
