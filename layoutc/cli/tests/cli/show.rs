@@ -113,7 +113,7 @@ fn a_terminal_gets_the_colors_that_it_has() {
     let row = "␛[2m 0 ␛[0m␛[38;5;16;48;5;117m 0 ␛[0m␛[38;5;16;48;5;117m 1 ␛[0m␛[38;5;16;48;5;117m 2 ␛[0m\n";
     assert!(text.contains(row), "{text}");
     assert!(
-        text.starts_with("␛[1mplain: f32 [h 2, w 3]␛[0m\nstorage: h 2, w 3\ncolours: h\n"),
+        text.starts_with("␛[1mplain: f32 [h 2, w 3]␛[0m\nstorage: h 2, w 3\ncolors: h\n"),
         "{text}"
     );
     let text = painted("xterm", "truecolor");

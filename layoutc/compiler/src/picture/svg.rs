@@ -267,7 +267,7 @@ fn legend(picture: &Picture, y: usize) -> (String, usize) {
         used.sort_unstable();
         used.dedup();
         let classes: Vec<String> = used.iter().map(|k| format!("c{k}")).collect();
-        entry(&classes, &format!("colour: {}", picture.colored_by.join(", ")));
+        entry(&classes, &format!("color: {}", picture.colored_by.join(", ")));
     }
     for (is_there, class, words) in [
         (shown.padding, "p", "padding"),

@@ -59,7 +59,7 @@ pub fn terminal(picture: &Picture, depth: ColorDepth) -> String {
     let shown = picture.shown();
     let mut legend = Vec::new();
     if !picture.colored_by.is_empty() {
-        let word = if depth == ColorDepth::None { "letters" } else { "colours" };
+        let word = if depth == ColorDepth::None { "letters" } else { "colors" };
         legend.push(format!("{word}: {}", picture.colored_by.join(", ")));
     }
     for (is_there, text) in [
