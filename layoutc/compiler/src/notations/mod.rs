@@ -1,4 +1,4 @@
-//! Tensors in the notations of other tools: the texts of a tensor, and one text from another.
+//! Tensors in the notations of other tools: printing of tensors, and translation of texts.
 
 mod inexpressible;
 pub mod sharding;

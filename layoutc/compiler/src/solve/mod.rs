@@ -1,7 +1,7 @@
 //! Layout assignment for graphs: a choice for each operator and a layout for each tensor of least total cost, with a
 //! proof; and verification that every tensor has the layout that its readers require.
 //!
-//! Source: Glow, `TensorLayout.md`, where the solver is left to the future.
+//! Source: Glow, `TensorLayout.md`, which leaves the solver to future work.
 
 mod conversion_costs;
 mod graph_plan;
