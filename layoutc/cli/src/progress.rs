@@ -1,4 +1,4 @@
-//! A bar for what takes a while; lines, ever fewer of them, where there is no terminal.
+//! Progress bar of long commands; without a terminal, lines at growing intervals.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -10,39 +10,35 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::console::{Console, write_plainly};
 use crate::report::size;
 
-/// How long a command says nothing.
+/// Time before anything is shown.
 const SILENCE: Duration = Duration::from_millis(500);
-/// How often a bar moves.
+/// Refresh interval of the bar.
 const STEP: Duration = Duration::from_millis(80);
 
-/// What takes a while.
+/// A long-running task.
 #[derive(Clone, Copy)]
 pub(crate) struct ProgressTask<'a> {
-    /// What is said of it while it goes on: `building`.
+    /// Verb, as in `building`.
     pub(crate) doing: &'static str,
-    /// What is counted.
     pub(crate) unit: ProgressUnit,
-    /// How much is done, and how much there is as far as that is known.
+    /// Returns (done, total); the total may grow while it is discovered.
     pub(crate) progress: &'a (dyn Fn() -> (u64, u64) + Sync),
 }
 
-/// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProgressUnit {
-    /// Pieces of work.
     Steps,
-    /// Bytes.
     Bytes,
 }
 
-/// Shows how far a command is, until it is dropped.
+/// Displays progress until dropped.
 pub(crate) struct Progress<'scope> {
     over: Option<SyncSender<()>>,
     shows: Option<ScopedJoinHandle<'scope, ()>>,
 }
 
 impl<'scope> Progress<'scope> {
-    /// Shows how far `work` is, where the console may say that.
+    /// Starts displaying the progress of `work`, unless the console is quiet or prints JSON.
     pub(crate) fn show<'env>(
         scope: &'scope Scope<'scope, 'env>,
         work: ProgressTask<'env>,
@@ -62,13 +58,13 @@ impl Drop for Progress<'_> {
     fn drop(&mut self) {
         drop(self.over.take());
         if let Some(shows) = self.shows.take() {
-            // Nothing is said after the command that is still of it.
+            // Joined so that nothing is printed after the command's own output.
             drop(shows.join());
         }
     }
 }
 
-/// Whether the work is over after so long.
+/// Waits up to `after`; returns true if the work has ended.
 fn is_over(ended: &Receiver<()>, after: Duration) -> bool {
     ended.recv_timeout(after) != Err(RecvTimeoutError::Timeout)
 }
@@ -87,7 +83,7 @@ fn bar(work: ProgressTask<'_>, ended: &Receiver<()>) {
         bar.set_style(style);
     }
     let (done, _) = (work.progress)();
-    // What an earlier run did says nothing of how fast this one is.
+    // Work of an earlier run must not count towards the estimated speed.
     bar.set_position(done);
     bar.reset_eta();
     loop {
@@ -118,7 +114,7 @@ fn lines(work: ProgressTask<'_>, ended: &Receiver<()>) {
     }
 }
 
-/// Whole percents, never 100 before all is done.
+/// Percentage, rounded down; 100 if there is nothing to do.
 pub(crate) fn percent(done: u64, all: u64) -> u128 {
     (u128::from(done) * 100).checked_div(u128::from(all)).unwrap_or(100)
 }

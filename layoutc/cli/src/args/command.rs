@@ -14,141 +14,139 @@ use super::man::{MANUAL, ManArgs};
 use super::pack::{PACKING, PackArgs, UNPACKING, UnpackArgs};
 use super::show::{SHOWING, ShowArgs};
 
-/// The commands. What each understands is only worked out of the one that was typed.
+/// The commands. The arguments of each are only built for the one that was typed (`defer`).
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Make a project of a folder, one that builds at once
+    /// Make the folder a project that builds at once
     Init(InitArgs),
-    /// Make a new folder with a project that builds at once
+    /// Create a folder with a project that builds at once
     New(NewArgs),
-    /// Parse, validate and prove the manifests; write nothing
+    /// Parse, validate and prove manifests; write nothing
     Check {
-        /// Manifests or folders [none: the project of this folder or of a parent]
+        /// Manifests or folders [default: the project of this folder or of a parent]
         paths: Vec<PathBuf>,
     },
     /// Check, then write the outputs that changed
     Build(BuildArgs),
-    /// Build, then again on every change of a manifest, a template or layoutc.toml
+    /// Build, and rebuild on every change of a manifest, a template or layoutc.toml
     #[command(after_help = "\
-Ctrl-C ends it, with exit code 130. The command of --exec is stopped before it is run again, and at the end.")]
+Ctrl-C stops it with exit code 130. The command of --exec is stopped before each restart and at the end.")]
     Watch(WatchArgs),
-    /// Remove the files that layoutc wrote and nobody changed since
+    /// Remove outputs that were not edited since layoutc wrote them
     Clean(CleanArgs),
-    /// Everything known of a tensor: shapes, maps, inverse, proof, sizes
+    /// Print a tensor: shapes, maps, inverse, proof, sizes
     Inspect {
-        /// Manifests or folders [none: the project of this folder or of a parent]
+        /// Manifests or folders [default: the project of this folder or of a parent]
         paths: Vec<PathBuf>,
-        /// Only this tensor; may be given again
+        /// Print only this tensor; repeatable
         #[arg(long, value_name = "NAME")]
         tensor: Vec<String>,
-        /// How pack, unpack and conversions go about it, as C does them: digits, loops, blocks
+        /// Print the plan of pack, unpack and conversions in C: digits, loops, tiles
         #[arg(long)]
         plan: bool,
     },
-    /// Where an element lives; with --inverse, who lives at a physical index
+    /// Physical index of an element; with --inverse, the element at a physical index
     #[command(after_help = "\
 Example: layoutc index layouts/a.kdl texture 11,37,23,101
-An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
+An empty line or argument is the coordinate of a tensor of rank 0.")]
     Index(IndexArgs),
-    /// A layout as a picture: offsets in a grid, beside the memory; for the terminal, as SVG, as a page
+    /// Draw a layout: offsets in a grid, next to the memory; on the terminal, as SVG or as a page
     #[command(after_help = SHOWING)]
     Show(ShowArgs),
-    /// The way of one index through every step of a layout, as arithmetic
+    /// Trace an index through every step of a layout, as arithmetic
     #[command(after_help = "\
 Example: layoutc trace layouts/a.kdl texture 11,37,23,101
 An empty argument is the coordinate of a tensor of rank 0.")]
     Trace(TraceArgs),
-    /// Lay out a dense tensor that a file holds, without a compiler
+    /// Convert a dense tensor in a file to its layout, without a compiler
     #[command(after_help = PACKING)]
     Pack(PackArgs),
-    /// A laid out tensor that a file holds, dense again
+    /// Convert a tensor in a file from its layout to dense
     #[command(after_help = UNPACKING)]
     Unpack(UnpackArgs),
     /// Compile and time pack, unpack and conversions
     #[command(after_help = BENCHING)]
     Bench(BenchArgs),
-    /// A layout from one notation to another, proven the same map or refused
+    /// Translate a layout from one notation to another, with a proof that the map is the same
     #[command(after_help = "\
-Notations: tvm, xla, glow, onednn, cute, mlir, einops, numpy, mdspan, triton; `--to all`
-prints every one.
-Without --shape the answer holds for all sizes, where the text does.
+Notations: tvm, xla, glow, onednn, cute, mlir, einops, numpy, mdspan, triton; or
+`--to all`.
+Without --shape, the result holds for all extents, if the text does.
 Shardings: --from xla-sharding, to xla-v1, xla-v2, xla-v3, jax or all; with --shape, JSON
-and -v say what each device holds.
+and -v print the shard of each device.
 Example: layoutc translate NCHW16c --from tvm --to onednn
 Example: layoutc translate '{devices=[2,4]<=[8]}' --from xla-sharding --to xla-v3")]
     Translate(TranslateArgs),
-    /// Whether two tensors of a manifest are the same map; else the first index that differs
+    /// Prove two tensors of a manifest the same map, or print the first index that differs
     #[command(after_help = "\
-Axes are matched by name. Exit code 0: the same; 1: not, or not to be compared.")]
+Axes are matched by name. Exit code: 0 the same map; 1 different, or not comparable.")]
     Same(SameArgs),
-    /// The cheapest layouts for the tensors of a graph, with a proof; writes nothing
+    /// Choose the cheapest layouts for the tensors of a graph, with a proof; write nothing
     #[command(after_help = "\
---format json prints one object; --format dot one graph after the other for Graphviz; --format
-svg the picture of one graph.
-Costs are bytes: what alternatives say, and for each conversion what it reads and writes.")]
+--format json prints one object, --format dot each graph for Graphviz, --format svg a picture of
+one graph.
+Costs are in bytes: those declared by alternatives, and the reads and writes of each conversion.")]
     Solve {
-        /// Manifests or folders [none: the project of this folder or of a parent]
+        /// Manifests or folders [default: the project of this folder or of a parent]
         paths: Vec<PathBuf>,
-        /// Only this graph; may be given again
+        /// Solve only this graph; repeatable
         #[arg(long, value_name = "NAME")]
         graph: Vec<String>,
-        /// Give the best plan found after so many seconds, with a bound
+        /// Stop after this time and report the best plan found, with a bound
         #[arg(long, value_name = "SECONDS", default_value_t = 60)]
         time_limit: u64,
-        /// Compile and time the conversions, and count slow ones for more than their bytes
+        /// Compile and time the conversions, and weight slow ones by their time
         #[arg(long)]
         measure: bool,
-        /// The C compiler for that [default: $CC, else cc]
+        /// C compiler for --measure [default: $CC, else cc]
         #[arg(long, value_name = "CC", requires = "measure")]
         cc: Option<String>,
     },
-    /// The graph of an ONNX model as a manifest
+    /// Convert the graph of an ONNX model to a manifest
     #[command(after_help = IMPORTING)]
     Import(ImportArgs),
-    /// Which files a build writes; writes nothing
+    /// List the files that a build writes; write nothing
     #[command(after_help = "\
 --format cmake prints `set(LAYOUTC_OUTPUTS ...)`, with absolute paths, for `include()`.
---format ninja prints a build file for ninja with one edge a manifest, for `include`.")]
+--format ninja prints a build file for ninja with one edge per manifest, for `include`.")]
     Outputs(OutputsArgs),
-    /// Write layoutc.lock: the layout ABI that `build --locked` keeps
+    /// Write layoutc.lock: the layout ABI that `build --locked` enforces
     Lock {
-        /// Projects [none: the project of this folder or of a parent]
+        /// Projects [default: the project of this folder or of a parent]
         paths: Vec<PathBuf>,
-        /// Also overwrite a layoutc.lock that was edited, or that layoutc did not write
+        /// Overwrite a layoutc.lock that was edited, or that layoutc did not write
         #[arg(long)]
         force: bool,
     },
-    /// What depends on what: manifests, templates, configuration, outputs; writes nothing
+    /// Print dependencies: manifests, templates, configuration, outputs; write nothing
     #[command(after_help = "\
 --format dot prints a graph for Graphviz.")]
     Deps(DepsArgs),
-    /// The built-in templates, and copies of them to change
+    /// List the built-in templates, or copy one for editing
     Templates {
-        /// What to do with them
         #[command(subcommand)]
         what: TemplatesCommand,
     },
-    /// CuTe's algebra on layout texts, each answer checked: `(4,(2,2)):(1,(4,8))`
+    /// CuTe's layout algebra, each result verified: `(4,(2,2)):(1,(4,8))`
     Algebra {
-        /// What to do
         #[command(subcommand)]
         what: AlgebraCommand,
     },
-    /// Manifests in one style, every comment and spelling kept
+    /// Format manifests; comments, numbers and strings keep their spelling
     #[command(after_help = FORMATTING)]
     Fmt(FmtArgs),
-    /// The long form of a diagnostic, with a wrong and a fixed example
+    /// Explain a diagnostic code, with a wrong and a fixed example
     Explain {
-        /// The code, as printed in the brackets: `map::not_injective` [none: list all codes]
+        /// Code as printed in brackets: `map::not_injective` [default: list all codes]
         code: Option<String>,
     },
-    /// Tell an editor of manifests while they are typed: the Language Server Protocol on standard input and output
+    /// Run the language server for manifests on standard input and output
     Lsp,
-    /// A script that makes a shell complete the command line of layoutc
+    /// Print a shell completion script
     #[command(after_help = COMPLETING)]
     Completions(CompletionsArgs),
-    /// The manual: a page of layoutc, or one for each command too
+    /// Print the man page of layoutc, or write one per command
     #[command(after_help = MANUAL)]
     Man(ManArgs),
     #[command(external_subcommand)]
@@ -156,7 +154,6 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
 }
 
 impl Command {
-    /// The word that is typed for it.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Command::Init(_) => "init",
@@ -191,59 +188,57 @@ impl Command {
     }
 }
 
-// Which outputs a command is about, and where they are.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SelectArgs {
-    /// Manifests or folders [none: the project of this folder or of a parent]
+    /// Manifests or folders [default: the project of this folder or of a parent]
     pub(crate) paths: Vec<PathBuf>,
-    /// Only this target; may be given again
+    /// Only this target; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Vec<String>,
-    /// Write below this folder instead of the project's own
+    /// Write below this folder instead of the project's `out_dir`
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Be one action of another build: the project is this folder; look at nothing above it, remember nothing
+    /// Run as one action of another build system: DIR is the project; read nothing above it, cache nothing
     #[arg(long, value_name = "DIR", requires = "out")]
     pub(crate) root: Option<PathBuf>,
 }
 
-// The arguments of `build`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
-    /// Work on so many threads [default: as many as there are processors]
+    /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// Overwrite files that layoutc did not write, or that were edited since
     #[arg(long)]
     pub(crate) force: bool,
-    /// Say what would be written, and write nothing
+    /// Print what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write nothing; exit 1 if an output on disk differs from what would be written
+    /// Write nothing; exit with 1 if an output on disk is out of date
     #[arg(long, conflicts_with_all = ["dry_run", "force"])]
     pub(crate) check: bool,
-    /// Say how long each stage took
+    /// Print the time of each stage
     #[arg(long)]
     pub(crate) timings: bool,
-    /// Refuse layouts that differ from layoutc.lock
+    /// Reject layouts that differ from layoutc.lock
     #[arg(long)]
     pub(crate) locked: bool,
-    /// Give up if another build writes to the same folder, instead of waiting for it
+    /// Fail instead of waiting if another build is writing to the same folder
     #[arg(long)]
     pub(crate) no_wait: bool,
-    /// Touch this file after a good build
+    /// Touch this file after a successful build
     #[arg(long, value_name = "FILE")]
     pub(crate) stamp: Option<PathBuf>,
-    /// Write what the outputs (or the stamp) depend on to this file, as a rule for make or ninja
+    /// Write the dependencies of the outputs (or the stamp) to this file, as a rule for make or ninja
     #[arg(long, value_name = "FILE")]
     pub(crate) depfile: Option<PathBuf>,
 }
 
 impl BuildArgs {
-    /// A plain build of `select`.
+    /// Default options with `select`.
     pub(crate) fn of(select: SelectArgs) -> Self {
         Self {
             select,
@@ -260,143 +255,132 @@ impl BuildArgs {
     }
 }
 
-// The arguments of `watch`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) build: BuildArgs,
-    /// Run this through the shell after each good build
+    /// Run this shell command after each successful build
     #[arg(long, value_name = "CMD")]
     pub(crate) exec: Option<String>,
-    /// Look at the inputs twice a second instead of waiting for the system to report changes
+    /// Poll the inputs twice a second instead of waiting for change notifications
     #[arg(long)]
     pub(crate) poll: bool,
 }
 
-// The arguments of `clean`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CleanArgs {
-    /// Manifests or folders [none: the project of this folder or of a parent]
+    /// Manifests or folders [default: the project of this folder or of a parent]
     pub(crate) paths: Vec<PathBuf>,
-    /// Clean this folder instead of the project's own
+    /// Clean this folder instead of the project's `out_dir`
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Say what would be removed, and remove nothing
+    /// Print what would be removed, and remove nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-// The arguments of `init`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InitArgs {
-    /// The folder
+    /// Folder of the project
     #[arg(default_value = ".")]
     pub(crate) dir: PathBuf,
 }
 
-// The arguments of `new`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewArgs {
-    /// The folder to be made; its last part is the project's name
+    /// Folder to create; its last component is the name of the project
     pub(crate) name: PathBuf,
 }
 
-// The arguments of `outputs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OutputsArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
 }
 
-// The arguments of `deps`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DepsArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
 }
 
-// The commands of `templates`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TemplatesCommand {
-    /// The built-in templates, each with its target and what it is for
+    /// List the built-in templates, with target and purpose
     List,
-    /// Put a copy into the project's templates folder, where it takes the place of the built-in one
+    /// Copy a template to the project's templates folder, where it overrides the built-in one
     Eject {
-        /// The template: c/header.h.j2
+        /// Template: c/header.h.j2
         name: String,
-        /// Overwrite the file that stands there
+        /// Overwrite an existing file
         #[arg(long)]
         force: bool,
     },
 }
 
-// The arguments of `index`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct IndexArgs {
-    /// The manifest
+    /// Manifest
     pub(crate) file: PathBuf,
-    /// The tensor
+    /// Name of the tensor
     pub(crate) tensor: String,
-    /// Coordinates, `I,J,...` [none: one a line from standard input]
+    /// Coordinates, `I,J,...` [default: one per line from standard input]
     #[arg(value_name = "I,J,...")]
     pub(crate) coordinates: Vec<String>,
-    /// The coordinates are physical; say which element lives there
+    /// Take physical coordinates and print the element at each
     #[arg(long)]
     pub(crate) inverse: bool,
-    /// The value of a symbol; may be given again
+    /// Value of a symbol; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
 }
 
-// The arguments of `trace`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TraceArgs {
-    /// The manifest
+    /// Manifest
     pub(crate) file: PathBuf,
-    /// The tensor
+    /// Name of the tensor
     pub(crate) tensor: String,
-    /// The coordinate, `I,J,...`
+    /// Coordinate, `I,J,...`
     #[arg(value_name = "I,J,...")]
     pub(crate) coordinate: String,
-    /// The value of a symbol; may be given again
+    /// Value of a symbol; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
 }
-// The arguments of `translate`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TranslateArgs {
-    /// The text, in the notation of --from
+    /// Text in the notation of --from
     #[arg(allow_hyphen_values = true)]
     pub(crate) text: String,
-    /// The notation of the text
+    /// Notation of the text
     #[arg(long, value_name = "NOTATION")]
     pub(crate) from: String,
-    /// The notation to write it in, or `all`
+    /// Notation to write, or `all`
     #[arg(long, value_name = "NOTATION")]
     pub(crate) to: String,
-    /// The extents of the axes [none: those of the text, or any]
+    /// Extents of the axes [default: those of the text, or any]
     #[arg(long, value_name = "N,N,...")]
     pub(crate) shape: Option<String>,
-    /// The element type
+    /// Element type
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<String>,
-    /// The names of the axes [none: the letters of the text, or a,b,...]
+    /// Names of the axes [default: the letters of the text, or a,b,...]
     #[arg(long, value_name = "A,B,...")]
     pub(crate) axis_names: Option<String>,
-    /// A size that stands beside the text, as einops has them; may be given again
+    /// Named size of the text, as in einops; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
 }
 
-// The arguments of `same`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SameArgs {
-    /// The manifest
+    /// Manifest
     pub(crate) file: PathBuf,
-    /// A tensor
+    /// Name of a tensor
     #[arg(value_name = "A")]
     pub(crate) first: String,
-    /// Another one
+    /// Name of the other tensor
     #[arg(value_name = "B")]
     pub(crate) second: String,
 }

@@ -2,17 +2,15 @@
 
 use std::path::PathBuf;
 
-/// What `fmt --help` says besides.
 pub(crate) const FORMATTING: &str = "\
-Comments, numbers and strings stay as they are spelled; blanks, indentation and blank lines change.
-A manifest that is not KDL is left as it is, and the others are formatted.";
+Comments, numbers and strings keep their spelling; spaces, indentation and blank lines change.
+A manifest that is not valid KDL is left unchanged; the others are formatted.";
 
-// The arguments of `fmt`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FmtArgs {
-    /// Manifests or folders; `-` is standard input, to standard output [none: the project of this folder or of a parent]
+    /// Manifests or folders; `-`: standard input to standard output [default: the project of this folder or of a parent]
     pub(crate) paths: Vec<PathBuf>,
-    /// Write nothing; exit 1 if a manifest would change
+    /// Write nothing; exit with 1 if a manifest is not formatted
     #[arg(long)]
     pub(crate) check: bool,
 }

@@ -1,4 +1,4 @@
-//! The command line: what may be typed, and what is said about what may not.
+//! Command-line arguments, and errors about invalid ones.
 
 mod algebra;
 mod bench;
@@ -34,8 +34,8 @@ pub(crate) use show::ShowArgs;
 #[derive(Debug, Parser)]
 #[command(name = "layoutc", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "\
-Exit codes: 0 all well; 1 the input is at fault; 2 the command line is; 3 the machine is.
-PATHS are manifests or folders; none means the project (layoutc.toml) of this folder or of a parent.")]
+Exit codes: 0 success; 1 error in the input; 2 error in the command line; 3 error of the system.
+PATHS are manifests or folders; default: the project (layoutc.toml) of this folder or of a parent.")]
 pub(crate) struct CliArgs {
     #[command(flatten)]
     pub(crate) common: GlobalArgs,
@@ -43,51 +43,48 @@ pub(crate) struct CliArgs {
     pub(crate) command: Command,
 }
 
-/// What every command understands.
+// Options of every command.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArgs {
-    /// How results and diagnostics are printed; json: one object a line, on standard output
+    /// Format of results and diagnostics; json: one object per line, on standard output
     #[arg(long, global = true, value_enum, default_value_t = FormatArg::Text, value_name = "HOW")]
     pub(crate) format: FormatArg,
-    /// Colours in diagnostics (auto: on a terminal, unless `NO_COLOR` is set)
+    /// Color diagnostics (auto: on a terminal, unless `NO_COLOR` is set)
     #[arg(long, global = true, value_enum, default_value_t = ColorMode::Auto, value_name = "WHEN")]
     pub(crate) color: ColorMode,
-    /// Say nothing but errors and warnings
+    /// Print only errors and warnings
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more: the folder of each project and its manifests, and all unchanged outputs
+    /// Also print the folder and manifests of each project, and unchanged outputs
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
 
-/// What `--format` may say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatArg {
     Text,
     Json,
-    /// Only of `outputs`.
+    /// Only for `outputs`.
     #[value(hide = true)]
     Cmake,
-    /// Only of `outputs`.
+    /// Only for `outputs`.
     #[value(hide = true)]
     Ninja,
-    /// Only of `deps` and `solve`.
+    /// Only for `deps` and `solve`.
     #[value(hide = true)]
     Dot,
-    /// Only of `solve`.
+    /// Only for `solve`.
     #[value(hide = true)]
     Svg,
 }
 
-/// How results and diagnostics are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportFormat {
     Text,
     Json,
 }
 
-/// Whether diagnostics are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorMode {
     Auto,
@@ -95,7 +92,6 @@ pub(crate) enum ColorMode {
     Never,
 }
 
-/// The commands.
 const COMMANDS: &[&str] = &[
     "init",
     "new",
@@ -126,20 +122,19 @@ const COMMANDS: &[&str] = &[
     "man",
 ];
 
-/// Why the command line was not taken; help and version are such reasons too.
+/// Reason why the arguments yield no command to run, including `--help` and `--version`.
 #[derive(Debug)]
 pub(crate) enum UsageError {
-    /// Clap's own.
     Clap(Box<clap::Error>),
-    /// One line of ours.
+    /// A one-line message, without `error: `.
     Line(String),
 }
 
 impl UsageError {
-    /// Prints it; 0 for help and version, else 2.
+    /// Prints the error. Exit code: 0 for help and version, else 2.
     pub(crate) fn show(self) -> ExitCode {
         match self {
-            // A closed pipe (`layoutc --help | head`) is no fault.
+            // A closed pipe (`layoutc --help | head`) is not an error.
             UsageError::Clap(error) => match error.print() {
                 Ok(()) | Err(_) if error.exit_code() == 0 => ExitCode::SUCCESS,
                 Ok(()) | Err(_) => ExitCode::from(2),
@@ -152,7 +147,7 @@ impl UsageError {
     }
 }
 
-/// The arguments, or why they are none.
+/// Parses the command line.
 pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, UsageError> {
     let args = CliArgs::try_parse_from(args.map(guard_minus))
         .map_err(|error| UsageError::Clap(Box::new(error)))?;
@@ -168,7 +163,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, Usa
     };
     if let Some((format, command)) = elsewhere {
         return Err(UsageError::Line(format!(
-            "`--format {format}` is for {command}; here it is `text` or `json`"
+            "`--format {format}` is only for {command}; expected `text` or `json`"
         )));
     }
     match &args.command {
@@ -203,7 +198,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, Usa
     }
 }
 
-/// All that may be typed, for scripts and manuals.
+/// Clap's description of the command line, for completion scripts and man pages.
 pub(crate) fn command() -> clap::Command {
     CliArgs::command()
 }
@@ -214,11 +209,11 @@ fn unknown_command(words: &[OsString]) -> String {
         || "see `layoutc --help`".to_owned(),
         |near| format!("did you mean `{near}`?"),
     );
-    format!("there is no command `{word}`; {hint}")
+    format!("unknown command `{word}`; {hint}")
 }
 
-/// Stands for the minus sign of a coordinate while clap looks at the arguments: no option begins with a digit, but
-/// clap takes `-1,2` for one.
+/// Substitute for the minus sign of a coordinate during parsing: clap takes `-1,2` for an option. No option begins
+/// with a digit.
 const MINUS: char = '\u{2212}';
 
 fn guard_minus(arg: OsString) -> OsString {
@@ -230,7 +225,7 @@ fn guard_minus(arg: OsString) -> OsString {
     }
 }
 
-/// A coordinate as it was typed.
+/// Undoes [`guard_minus`].
 pub(crate) fn restore_minus(coordinate: &str) -> String {
     coordinate.replacen(MINUS, "-", 1)
 }

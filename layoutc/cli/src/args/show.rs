@@ -2,35 +2,33 @@
 
 use std::path::PathBuf;
 
-/// What `show --help` says besides.
 pub(crate) const SHOWING: &str = "\
-The picture goes to the terminal, unless --svg or --html name files; `-` is standard output.
-Axes that are not drawn are held at 0, and symbols have their least value, unless told otherwise.
+Draws on the terminal, unless --svg or --html name files; `-`: standard output.
+By default, axes that are not drawn are fixed at 0, and symbols have their least value.
 Example: layoutc show layouts/a.kdl texture --axes w,c --at n=3,h=7 --svg texture.svg";
 
-// The arguments of `show`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
-    /// The manifest
+    /// Manifest
     pub(crate) file: PathBuf,
-    /// The tensor, or a view
+    /// Name of a tensor or view
     pub(crate) tensor: String,
-    /// Draw a figure into this file
+    /// Write a figure to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Write a page to explore the layout with into this file
+    /// Write an interactive page to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// The axes that go down and across, or the one that goes across [none: the last two]
+    /// Axes drawn down and across, or one across [default: the last two]
     #[arg(long, value_name = "DOWN,ACROSS", value_delimiter = ',')]
     pub(crate) axes: Vec<String>,
-    /// Where the other axes are held
+    /// Indices of the other axes [default: 0]
     #[arg(long, value_name = "NAME=INDEX,...", value_delimiter = ',')]
     pub(crate) at: Vec<String>,
-    /// The value of a symbol; may be given again [none: the least]
+    /// Value of a symbol; repeatable [default: the least]
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The columns of the terminal [none: as many as it has, or 100]
+    /// Width in columns [default: that of the terminal, or 100]
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub(crate) width: Option<u16>,
 }

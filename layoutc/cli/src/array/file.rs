@@ -1,4 +1,4 @@
-//! Whole files of bytes: read, and written by a temporary file beside them.
+//! Byte-level access to files. Output is written to a temporary file next to the target and renamed.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Write};
@@ -10,31 +10,30 @@ use crate::console::Console;
 
 use super::out_of_core::discard_leftover;
 
-/// Standard input or output.
+/// Path that denotes standard input or output.
 pub(crate) const STANDARD: &str = "-";
 
-/// Whether a path stands for standard input or output.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
 
-/// How a file is called in messages.
+/// Name of a file in messages; `standard` for `-`.
 pub(crate) fn display_name(path: &Path, standard: &str) -> String {
     if is_standard(path) { standard.to_owned() } else { path.display().to_string() }
 }
 
-/// The bytes of a file, or of standard input.
+/// Reads a file, or standard input.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     ByteSource::open(path)?.read_all(path)
 }
 
-/// Bytes of a file that are read before it is known what becomes of the others.
+/// Prefix that is read before deciding whether the rest is read whole or in chunks.
 const FIRST: u64 = 128 << 10;
 
-/// What is read: all of it, or of a larger file what it begins with.
+/// An input: all of its bytes, or the prefix of a larger regular file.
 #[derive(Debug)]
 pub(crate) struct ByteSource {
-    /// The file, if it is one on a disk, read up to where `first` ends.
+    /// The file if it is regular, with its cursor at the end of `first`.
     file: Option<File>,
     first: Vec<u8>,
     length: u64,
@@ -65,27 +64,26 @@ impl ByteSource {
         Ok(Self { file: None, first, length })
     }
 
-    /// What it begins with.
+    /// Prefix, or everything if not a regular file.
     pub(crate) fn first(&self) -> &[u8] {
         &self.first
     }
 
-    /// How many bytes it has.
+    /// Length in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
-    /// Whether it is a file on a disk.
+    /// True for a regular file.
     pub(crate) fn is_file(&self) -> bool {
         self.file.is_some()
     }
 
-    /// The file, where it is one on a disk.
+    /// The open file; opens `path` if the input is not a regular file.
     pub(crate) fn file(self, path: &Path) -> Result<File, CommandError> {
         self.file.map_or_else(|| File::open(path), Ok).map_err(|error| unread(path, &error))
     }
 
-    /// All bytes.
     pub(crate) fn read_all(self, path: &Path) -> Result<Vec<u8>, CommandError> {
         let Self { file: Some(mut file), first: mut bytes, length } = self else {
             return Ok(self.first);
@@ -101,15 +99,15 @@ impl ByteSource {
 
 fn unread(path: &Path, error: &io::Error) -> CommandError {
     match error.kind() {
-        ErrorKind::NotFound => CommandError::Usage(format!("there is no `{}`", path.display())),
+        ErrorKind::NotFound => CommandError::Usage(format!("`{}` does not exist", path.display())),
         ErrorKind::IsADirectory => {
-            CommandError::Usage(format!("`{}` is a folder; name a file", path.display()))
+            CommandError::Usage(format!("`{}` is a folder, expected a file", path.display()))
         }
         _ => CommandError::io("read", path, error),
     }
 }
 
-/// Refuses an output that is one of the files read, or a link to nothing, which a new file would replace.
+/// Rejects an output that is also an input, or a dangling link, which a new file would replace.
 pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), CommandError> {
     let identity = |path: &Path| {
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file);
@@ -121,25 +119,27 @@ pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), Com
     let is_link = fs::symlink_metadata(output).is_ok_and(|metadata| metadata.is_symlink());
     if is_link && fs::metadata(output).is_err() {
         let output = output.display();
-        let message = format!("`{output}` is a link to a file that is not there");
-        return Err(CommandError::Usage(format!("{message}; remove the link, or make the file")));
+        let message = format!("`{output}` is a link to a missing file");
+        return Err(CommandError::Usage(format!("{message}; remove the link, or create the file")));
     }
     let there = identity(output);
     match inputs.iter().find(|input| there.is_some() && identity(input) == there) {
         Some(input) => {
             let (input, output) = (input.display(), output.display());
-            Err(CommandError::Usage(format!("`{output}` would overwrite `{input}`, which is read")))
+            Err(CommandError::Usage(format!(
+                "output `{output}` would overwrite the input `{input}`"
+            )))
         }
         None => Ok(()),
     }
 }
 
-/// Whether what is written to a path is a file that takes its place once it is whole.
+/// True if the output is a file that is replaced atomically, not standard output, a device or a pipe.
 pub(crate) fn is_placed(path: &Path) -> bool {
     !is_standard(path) && fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
-/// Writes a file whole, or nothing; a device or a pipe is written as it is.
+/// Writes a file atomically; writes to a device or pipe directly.
 pub(crate) fn write(
     path: &Path,
     bytes: &[&[u8]],
@@ -151,21 +151,24 @@ pub(crate) fn write(
     }
     let fault = |error: io::Error| match error.kind() {
         ErrorKind::NotFound => {
-            CommandError::Usage(format!("the folder of `{}` is not there", path.display()))
+            CommandError::Usage(format!("the folder of `{}` does not exist", path.display()))
         }
         _ => CommandError::io("write", path, &error),
     };
     let all = |mut file: File| bytes.iter().try_for_each(|part| file.write_all(part));
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
-            return Err(CommandError::Usage(format!("`{}` is a folder", path.display())));
+            return Err(CommandError::Usage(format!(
+                "`{}` is a folder, expected a file",
+                path.display()
+            )));
         }
         Ok(metadata) if !metadata.is_file() => {
             return File::options().write(true).open(path).and_then(all).map_err(fault);
         }
         Ok(_) | Err(_) => {}
     }
-    // Through a link the file behind it is meant.
+    // Write through a link to its target.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let temporary = format!(".layoutc-{}-array.tmp", std::process::id());
     let temporary = place.parent().unwrap_or(Path::new("")).join(temporary);

@@ -1,4 +1,4 @@
-//! Tensors in files: what `NumPy` calls their element types, and their elements as the compiler's buffers hold them.
+//! Tensors in files: `NumPy` type strings, and conversion of elements to and from the compiler's buffers.
 
 pub(crate) mod file;
 pub(crate) mod npy;
@@ -14,7 +14,7 @@ use layoutc_compiler::run::Packing;
 
 use npy::{NpyDescr, NpyHeader};
 
-/// How `NumPy` writes the elements of a type that it has, or the bits of one that it does not have.
+/// `NumPy` type string of a type, or of the bits of a type that `NumPy` lacks.
 pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
     match dtype.record() {
         Some(record) => Cow::Owned(record::descr(record)),
@@ -22,7 +22,7 @@ pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
     }
 }
 
-/// `NumPy`'s type string of a scalar, or of a lane of a vector.
+/// `NumPy` type string of a scalar, or of a lane of a vector.
 fn of_scalar(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::F64 => "<f8",
@@ -57,7 +57,7 @@ fn of_scalar(scalar: Scalar) -> &'static str {
     }
 }
 
-/// Whether elements that `NumPy` writes so are taken for those of a type.
+/// True if a file with this type string can hold elements of `dtype`: its own type, or its bits.
 pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     if let Some(record) = dtype.record() {
         return record::is_taken(descr, record);
@@ -90,12 +90,12 @@ pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     is_own || bits
 }
 
-/// Whether the elements of an array are not in C order.
+/// True if the elements must be reordered into C order.
 pub(crate) fn is_reordered(npy: &NpyHeader) -> bool {
     npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1
 }
 
-/// The elements of an array in C order and little-endian, as they lie in memory.
+/// Elements in C order and little-endian.
 pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     let width = npy.descr.bytes.max(1);
     let mut data = Cow::Borrowed(data);
@@ -109,13 +109,13 @@ pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     data
 }
 
-/// The bytes of what a byte order is of: the two parts of a complex number are swapped each for itself.
+/// Bytes reversed together in a byte swap: each part of a complex number separately.
 pub(crate) fn part_bytes(descr: &NpyDescr) -> usize {
     let width = descr.bytes.max(1);
     if descr.kind == 'c' { width / 2 } else { width }
 }
 
-/// The first axis comes to be the slowest.
+/// Transposes from Fortran order, where the first axis is the fastest, to C order.
 fn from_fortran(data: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = width;
@@ -147,8 +147,8 @@ fn from_fortran(data: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
     ordered
 }
 
-/// Elements that have a byte each, packed; else the number of the first that does not fit, and its byte. `kind` is
-/// `NumPy`'s: bytes with a sign hold values, those without hold bits, and bits that nobody names may hold either.
+/// Packs elements of one byte each; the error is the first element out of range, and its byte. `kind` is `NumPy`'s:
+/// `i` holds signed values, `u` holds bits, others either.
 pub(crate) fn packed(
     bytes: &[u8],
     kind: char,
@@ -175,7 +175,7 @@ pub(crate) fn packed(
     Ok(all)
 }
 
-/// The first `count` elements of packed bytes, a byte each, with their signs.
+/// Unpacks the first `count` elements to one byte each, sign-extended if signed.
 pub(crate) fn unpacked(packed: &[u8], dtype: Dtype, packing: Packing, count: usize) -> Vec<u8> {
     let above = 8 - dtype.element_bits().min(8);
     let element = |k: usize| {
@@ -186,7 +186,7 @@ pub(crate) fn unpacked(packed: &[u8], dtype: Dtype, packing: Packing, count: usi
     (0..count).map_while(element).collect()
 }
 
-/// Whether elements that share bytes have a sign.
+/// True for signed types narrower than a byte.
 pub(crate) fn is_signed(dtype: Dtype) -> bool {
     dtype.element_bits() < 8 && is_signed_integer(dtype.scalar)
 }

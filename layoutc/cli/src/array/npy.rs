@@ -1,7 +1,7 @@
-//! The .npy format of `NumPy`: the header of versions 1.0 to 3.0 read, that of 1.0 written.
+//! The .npy format: reads the header of versions 1.0 to 3.0, writes 1.0.
 //!
-//! Source: `NumPy`'s `numpy.lib.format`: `\x93NUMPY`, two bytes of version, the length of the header (two bytes in version
-//! 1, else four), the header as a literal of Python, the elements.
+//! Source: `numpy.lib.format`: `\x93NUMPY`, two bytes of version, the length of the header (two bytes in version 1,
+//! else four), the header as a Python literal, the elements.
 
 use std::fmt;
 
@@ -9,48 +9,43 @@ use thiserror::Error;
 
 use super::record;
 
-/// How every .npy file begins.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The most axes of an array.
+/// Maximum rank.
 const AXES: usize = 64;
 
-/// Why a file is no array.
+/// Reason why a header is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum NpyError {
-    /// It begins otherwise.
-    #[error("it does not begin as one")]
+    #[error("wrong magic bytes")]
     Magic,
-    /// A version that nobody has written yet.
-    #[error("it is of version {0}.{1}, and 1.0 to 3.0 are known")]
+    #[error("unsupported version {0}.{1}, expected 1.0 to 3.0")]
     Version(u8, u8),
-    /// It ends inside the header.
-    #[error("it ends inside its header")]
+    #[error("truncated header")]
     Short,
-    /// The header is not what the format says.
-    #[error("its header has no `{0}` that can be read")]
+    /// A key is missing or has an invalid value.
+    #[error("missing or invalid `{0}` in the header")]
     Header(&'static str),
-    /// A key that stands twice: readers differ in which of the two they take.
-    #[error("its header has the key `{0}` twice")]
+    /// A duplicate key, of which readers take either one.
+    #[error("duplicate key `{0}` in the header")]
     Twice(&'static str),
-    /// A key that the format does not have.
-    #[error("its header has a key besides `descr`, `fortran_order` and `shape`: `{0}`")]
+    #[error("unknown key `{0}` in the header, expected `descr`, `fortran_order` and `shape`")]
     Unknown(String),
-    /// What is no dictionary of Python, or something behind it.
-    #[error("its header is no dictionary of Python, or goes on behind it")]
+    /// Not a Python dictionary, or trailing text.
+    #[error("the header is not a Python dictionary, or text follows it")]
     Dictionary,
 }
 
-/// What the elements are, as `NumPy` writes it: `<f4`.
+/// Element type as `NumPy` writes it: `<f4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NpyDescr {
-    /// Whether the most significant byte comes first.
+    /// True if big-endian.
     pub(crate) is_big: bool,
-    /// `f`, `i`, `u`, `b`, `c`, `V`; others are never wanted.
+    /// `f`, `i`, `u`, `b`, `c`, `V`, or `[` for a structured type; others are rejected by `is_compatible`.
     pub(crate) kind: char,
-    /// Bytes of an element.
+    /// Bytes per element.
     pub(crate) bytes: usize,
-    /// As it stands in the file.
+    /// Original text.
     pub(crate) text: String,
 }
 
@@ -60,20 +55,19 @@ impl fmt::Display for NpyDescr {
     }
 }
 
-/// What the header of an array says.
+/// Parsed header of a .npy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NpyHeader {
-    /// What the elements are.
     pub(crate) descr: NpyDescr,
-    /// Whether the first axis is the fastest.
+    /// True if the first axis is the fastest.
     pub(crate) is_fortran: bool,
-    /// The extents, outermost first.
+    /// Extents, outermost first.
     pub(crate) shape: Vec<u64>,
-    /// Where the elements begin in the file, in bytes.
+    /// Byte offset of the elements in the file.
     pub(crate) start: usize,
 }
 
-/// Reads the header of an array from the beginning of a file, or from all of it.
+/// Reads the header from the prefix of a file.
 pub(crate) fn read(file: &[u8]) -> Result<NpyHeader, NpyError> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
     let ([major, minor], rest) = rest.split_first_chunk::<2>().ok_or(NpyError::Short)?;
@@ -103,10 +97,10 @@ pub(crate) fn read(file: &[u8]) -> Result<NpyHeader, NpyError> {
     Ok(NpyHeader { descr, is_fortran, shape, start })
 }
 
-/// The keys of a header, in the order in which [`entries`] gives their values.
+/// Keys of a header, in the order of the values of [`entries`].
 const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
 
-/// The values of a header's keys, as they stand in it.
+/// Unparsed values of the keys.
 fn entries(header: &str) -> Result<[Option<&str>; 3], NpyError> {
     let mut values = [None; 3];
     let mut rest = header.trim_start().strip_prefix('{').ok_or(NpyError::Dictionary)?.trim_start();
@@ -131,13 +125,13 @@ fn entries(header: &str) -> Result<[Option<&str>; 3], NpyError> {
     if behind.trim().is_empty() { Ok(values) } else { Err(NpyError::Dictionary) }
 }
 
-/// What stands in the quotes that `rest` begins with, and what stands behind them. No key or type has an escape.
+/// Splits a leading quoted string from the rest. No key or type contains an escape.
 pub(super) fn string(rest: &str) -> Option<(&str, &str)> {
     let quote = rest.chars().next().filter(|c| ['\'', '"'].contains(c))?;
     rest.get(1..)?.split_once(quote)
 }
 
-/// The value that `rest` begins with, up to the comma or the brace behind it, and what stands there.
+/// Splits a leading value from the rest, which starts with the comma or brace after it.
 fn value(rest: &str) -> Option<(&str, &str)> {
     let (mut at, mut open) = (0, 0_usize);
     while let Some(c) = rest.get(at..)?.chars().next() {
@@ -157,7 +151,7 @@ fn value(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The string that `rest` begins with; a list of fields, as structures have it, is a kind of its own.
+/// Parses a type string; a list of fields, as structured types have, gets the kind `[`.
 pub(super) fn text(rest: &str) -> Option<NpyDescr> {
     let quote = rest.chars().next()?;
     if quote == '[' {
@@ -176,7 +170,7 @@ pub(super) fn text(rest: &str) -> Option<NpyDescr> {
     Some(NpyDescr { is_big: order == '>', kind, bytes, text: inside.to_owned() })
 }
 
-/// `(3, 4)`, `(3,)`, `()`; old files have `3L`.
+/// Parses `(3, 4)`, `(3,)`, `()`; old files have `3L`.
 pub(super) fn tuple(rest: &str) -> Option<Vec<u64>> {
     let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
     let words: Vec<&str> = inside.split(',').map(str::trim).collect();
@@ -187,14 +181,14 @@ pub(super) fn tuple(rest: &str) -> Option<Vec<u64>> {
     words.iter().map(|word| word.strip_suffix('L').unwrap_or(word).parse().ok()).collect()
 }
 
-/// What stands before the elements, in C order; they begin at a multiple of 64 bytes.
+/// Header for C order, padded so that the elements start at a multiple of 64 bytes.
 pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
     let mut tuple: Vec<String> = shape.iter().map(u64::to_string).collect();
     if let [only] = tuple.as_mut_slice() {
         only.push(',');
     }
     let shape = tuple.join(", ");
-    // A list of fields stands as it is.
+    // A list of fields is not quoted.
     let quote = if descr.starts_with('[') { "" } else { "'" };
     let mut text =
         format!("{{'descr': {quote}{descr}{quote}, 'fortran_order': False, 'shape': ({shape}), }}");
@@ -244,7 +238,7 @@ mod tests {
         assert_eq!(read(&file), Err(NpyError::Header("shape")));
     }
 
-    /// A header of these words, in the order given.
+    /// Parses a header with this text.
     fn headed(text: &str) -> Result<NpyHeader, NpyError> {
         let length = u32::try_from(text.len()).expect("short").to_le_bytes();
         read(&[b"\x93NUMPY\x02\x00", &length[..], text.as_bytes()].concat())

@@ -1,12 +1,11 @@
-//! Records in files: what `NumPy` calls a structured type, `[('d', '<f2'), ('q', '|u1', (16,))]`.
+//! Records in files: `NumPy` structured types, `[('d', '<f2'), ('q', '|u1', (16,))]`.
 
 use layoutc_compiler::record::{Field, Record};
 
 use super::npy::{self, NpyDescr};
 use super::of_scalar;
 
-/// How `NumPy` writes a record: its fields in their order, gaps as fields without a name. Elements that share bytes are
-/// the bytes.
+/// Type string of a record: fields in order, gaps as unnamed fields, packed sub-byte elements as bytes.
 pub(super) fn descr(record: Record) -> String {
     let fields = record.fields().iter().map(|one| (one.offset, field(one)));
     let gaps = record.gaps().map(|(offset, bytes)| (offset, format!("('', '|V{bytes}')")));
@@ -35,14 +34,14 @@ fn field(field: &Field) -> String {
     }
 }
 
-/// Whether elements that `NumPy` writes so are taken for records: of the same fields, or bytes without any.
+/// True if the type string is that of the record, or raw bytes of its size.
 pub(super) fn is_taken(given: &NpyDescr, record: Record) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<String>().replace('"', "'");
     let is_void = given.kind == 'V' && usize::try_from(record.bytes()) == Ok(given.bytes);
     is_void || given.kind == '[' && plain(&given.text) == plain(&descr(record))
 }
 
-/// Bytes of a record that `NumPy` writes so; `None` where it has records inside, or is no list of fields.
+/// Bytes per record of a list of fields; `None` if it is nested or invalid.
 pub(super) fn bytes(list: &str) -> Option<usize> {
     let mut rest = list.strip_prefix('[')?.strip_suffix(']')?.trim();
     let mut all = 0_usize;

@@ -1,4 +1,4 @@
-//! A file that holds, or should hold, a tensor: what is asked of its header, its size and its elements.
+//! Validation of a file that holds a tensor: header, size and elements.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,33 +14,32 @@ use super::{descr, is_compatible, packed, to_c_order};
 use crate::command_error::CommandError;
 use crate::report::counted;
 
-/// The values of symbols.
+/// Values of symbols by name.
 pub(crate) type SymbolValues = BTreeMap<String, i128>;
 
-/// A file that holds, or should hold, a tensor.
+/// A file that should hold a tensor.
 pub(crate) struct TensorFile<'a> {
-    /// What it is called.
+    /// Name of the file in messages.
     pub(crate) name: &'a str,
-    /// The tensor.
     pub(crate) tensor: &'a Tensor,
 }
 
-/// How the elements of a tensor share bytes, where they do.
+/// Packing of sub-byte elements; `None` for whole bytes.
 pub(crate) fn packing(tensor: &Tensor) -> Option<Packing> {
     Packing::new(tensor.dtype.element_bits(), tensor.high_first)
 }
 
-/// How the elements of the dense side share bytes, where they do.
+/// Packing of sub-byte elements of the dense side; `None` for whole bytes.
 pub(crate) fn dense_packing(tensor: &Tensor) -> Option<Packing> {
     Packing::new(tensor.logical_dtype().element_bits(), tensor.high_first)
 }
 
-/// What a buffer holds: packed elements are bytes there.
+/// Type string of the physical buffer: bytes for packed elements.
 pub(crate) fn descr_of_buffer(tensor: &Tensor) -> Cow<'static, str> {
     if packing(tensor).is_some() { "|u1".into() } else { descr(tensor.dtype) }
 }
 
-/// The lanes of a vector are one more axis.
+/// Appends the lanes of a vector as the last axis.
 pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
     if tensor.dtype.lanes > 1 {
         shape.push(u64::from(tensor.dtype.lanes));
@@ -48,13 +47,13 @@ pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
     shape
 }
 
-/// Why a tensor could not be moved that was found good.
+/// Error of converting a tensor that passed the checks.
 pub(crate) fn relayout_error(tensor: &Tensor, error: &RunError) -> CommandError {
     let code = if *error == RunError::TooLarge { Code::LimitSize } else { Code::LimitGenerated };
-    fault(code, format!("`{}` cannot be moved: {error}", tensor.name), None)
+    fault(code, format!("cannot convert `{}`: {error}", tensor.name), None)
 }
 
-/// The fault of a file whose element `at` is a byte that the type does not have; `kind` is `NumPy`'s.
+/// Error about element `at` of a file, out of range for the type; `kind` is `NumPy`'s.
 pub(crate) fn invalid_value_error(
     name: &str,
     (at, byte): (u64, u8),
@@ -62,7 +61,7 @@ pub(crate) fn invalid_value_error(
     dtype: Dtype,
 ) -> CommandError {
     let value = if kind == 'i' { i32::from(byte.cast_signed()) } else { i32::from(byte) };
-    let message = format!("element {at} of `{name}` is {value}, which no `{dtype}` is");
+    let message = format!("element {at} of `{name}` is {value}, out of range for `{dtype}`");
     fault(Code::DtypeData, message, None)
 }
 
@@ -73,16 +72,16 @@ fn fault(code: Code, message: String, help: Option<String>) -> CommandError {
 }
 
 impl TensorFile<'_> {
-    /// The header of an array, from what the file begins with.
+    /// Parses the header from the prefix of the file.
     pub(crate) fn npy(&self, first: &[u8]) -> Result<NpyHeader, CommandError> {
         npy::read(first).map_err(|error| {
-            let message = format!("`{}` is no .npy: {error}", self.name);
-            let help = "`--raw` takes the bytes of a file as they are";
+            let message = format!("`{}` is not a valid .npy file: {error}", self.name);
+            let help = "use `--raw` to read the file as raw bytes";
             fault(Code::ShapeData, message, Some(help.to_owned()))
         })
     }
 
-    /// `NAME=VALUE` of the symbols: those given, and those that are an extent of the array.
+    /// `NAME=VALUE` texts of the symbols: the given ones, and those defined by an extent of the array.
     pub(crate) fn sets(
         &self,
         set: &[String],
@@ -102,14 +101,17 @@ impl TensorFile<'_> {
             let (value, multiple) = (i128::from(*extent), symbol.multiple.max(1));
             if value < symbol.min || value > symbol.max || value % multiple != 0 {
                 let (name, min, max) = (&symbol.name, symbol.min, symbol.max);
-                let message =
-                    format!("`{}` has {}, where `{name}` is {value}", self.name, tuple(&npy.shape));
+                let message = format!(
+                    "`{}` has shape {}, where `{name}` is {value}",
+                    self.name,
+                    tuple(&npy.shape)
+                );
                 let of = if multiple > 1 {
                     format!(", a multiple of {multiple}")
                 } else {
                     String::new()
                 };
-                let help = format!("`{name}` is promised to be {min} to {max}{of}");
+                let help = format!("`{name}` is declared as {min} to {max}{of}");
                 return Err(fault(Code::ShapeData, message, Some(help)));
             }
             all.push(format!("{}={value}", symbol.name));
@@ -117,29 +119,30 @@ impl TensorFile<'_> {
         Ok(all)
     }
 
-    /// Refuses another shape than the first of `wanted`, or one of the others.
+    /// Rejects a shape that is not in `wanted`; the error names the first of them.
     pub(crate) fn shape(&self, npy: &NpyHeader, wanted: &[Vec<u64>]) -> Result<(), CommandError> {
         if wanted.contains(&npy.shape) {
             return Ok(());
         }
         let (given, tensor) = (tuple(&npy.shape), &self.tensor.name);
         let needed = wanted.first().map_or_else(String::new, |shape| tuple(shape));
-        let message = format!("`{}` has shape {given}, and `{tensor}` has {needed}", self.name);
+        let message =
+            format!("`{}` has shape {given}, but `{tensor}` has shape {needed}", self.name);
         let lanes = (self.tensor.dtype.lanes > 1).then(|| {
             let dtype = self.tensor.dtype;
-            format!("the last axis is that of the {} lanes of `{dtype}`", dtype.lanes)
+            format!("the last axis holds the {} lanes of `{dtype}`", dtype.lanes)
         });
         Err(fault(Code::ShapeData, message, lanes))
     }
 
-    /// Refuses a dense array of other elements, or of more or fewer bytes than its own header says.
+    /// Rejects a dense array of another element type, or of a size that differs from its header.
     pub(crate) fn dense(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let dtype = self.tensor.logical_dtype();
         self.dtype(npy, dtype, is_compatible(&npy.descr, dtype), &descr(dtype))?;
         self.whole(npy, length)
     }
 
-    /// The elements of a dense array, as the compiler's buffers hold them.
+    /// Elements of a dense array as the compiler's buffers hold them.
     pub(crate) fn elements<'f>(
         &self,
         npy: &NpyHeader,
@@ -152,7 +155,7 @@ impl TensorFile<'_> {
         packed(&bytes, kind, dtype, packing).map(Cow::Owned).map_err(refused)
     }
 
-    /// Refuses a laid out array of other elements, or of more or fewer bytes than its own header says.
+    /// Rejects a physical array of another element type, or of a size that differs from its header.
     pub(crate) fn laid_out(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let is_bytes = npy.descr.kind == 'u' && npy.descr.bytes == 1;
         let fits = match packing(self.tensor) {
@@ -163,7 +166,6 @@ impl TensorFile<'_> {
         self.whole(npy, length)
     }
 
-    /// Refuses elements of another type.
     fn dtype(
         &self,
         npy: &NpyHeader,
@@ -175,14 +177,14 @@ impl TensorFile<'_> {
             return Ok(());
         }
         let tensor = &self.tensor.name;
-        let of = if dtype == self.tensor.dtype { "is of" } else { "is packed from" };
+        let of = if dtype == self.tensor.dtype { "has elements of" } else { "is packed from" };
         let message =
-            format!("`{}` holds `{}`, and `{tensor}` {of} `{dtype}`", self.name, npy.descr);
+            format!("`{}` holds `{}`, but `{tensor}` {of} `{dtype}`", self.name, npy.descr);
         let help = format!("save it as `{wanted}`");
         Err(fault(Code::DtypeData, message, Some(help)))
     }
 
-    /// Refuses an array in a file of `length` bytes that has not as many as its own header says.
+    /// Rejects a file of `length` bytes if its header implies another size.
     fn whole(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let count = npy.shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
         let width = u64::try_from(npy.descr.bytes).ok();
@@ -191,15 +193,16 @@ impl TensorFile<'_> {
         if needed == Some(given) {
             return Ok(());
         }
-        let needed = needed.map_or_else(|| "more than memory holds".to_owned(), |n| n.to_string());
+        let needed =
+            needed.map_or_else(|| "more than fits in memory".to_owned(), |n| n.to_string());
         let message = format!(
-            "`{}` has {given} bytes of elements, and its header promises {needed}",
+            "`{}` has {given} bytes of elements, but its header declares {needed}",
             self.name
         );
         Err(fault(Code::ShapeData, message, None))
     }
 
-    /// Refuses another number of bytes than the tensor has.
+    /// Rejects a size that is not that of the tensor.
     pub(crate) fn bytes(&self, given: u64, needed: u64, what: &str) -> Result<(), CommandError> {
         if given == needed {
             return Ok(());
@@ -207,22 +210,22 @@ impl TensorFile<'_> {
         let tensor = &self.tensor.name;
         let given = usize::try_from(given).unwrap_or(usize::MAX);
         let message = format!(
-            "`{}` holds {}, and {what} `{tensor}` has {needed}",
+            "`{}` holds {}, but {what} `{tensor}` has {needed}",
             self.name,
             counted(given, "byte")
         );
         Err(fault(Code::ShapeData, message, None))
     }
 
-    /// Refuses an order that only memory as large as the file could turn.
+    /// Error for a Fortran-order file larger than the memory limit.
     pub(crate) fn transpose_too_large(&self, memory_bytes: u64) -> CommandError {
         let message =
-            format!("`{}` is in Fortran's order, and too large to be turned in memory", self.name);
-        let help = format!("save it in C order, or give it more: `--memory {memory_bytes}`");
+            format!("`{}` is in Fortran order and too large to transpose in memory", self.name);
+        let help = format!("save it in C order, or raise the limit: `--memory {memory_bytes}`");
         fault(Code::ShapeData, message, Some(help))
     }
 
-    /// The shape of a laid out tensor in a .npy: that of its memory; of packed elements that of the bytes.
+    /// Shape of a physical tensor in a .npy: its physical shape, or its bytes if packed.
     pub(crate) fn physical_shape(&self, values: &SymbolValues) -> Result<Vec<u64>, CommandError> {
         let tensor = self.tensor;
         let shape = if packing(tensor).is_some() {
@@ -234,13 +237,13 @@ impl TensorFile<'_> {
         shape.map_err(|error| self.relayout_error(&error))
     }
 
-    /// As many bytes, if memory has them.
+    /// Allocates zeroed bytes; an error if memory does not suffice.
     pub(crate) fn zeros(&self, bytes: usize) -> Result<Vec<u8>, CommandError> {
         let is_room = Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
         if is_room { Ok(vec![0; bytes]) } else { Err(self.relayout_error(&RunError::TooLarge)) }
     }
 
-    /// Why the tensor could not be moved that was found good.
+    /// Error of converting the tensor after it passed the checks.
     pub(crate) fn relayout_error(&self, error: &RunError) -> CommandError {
         relayout_error(self.tensor, error)
     }

@@ -1,5 +1,5 @@
-//! The runs that could make the outputs one by one. No manifest is checked: which files there are follows from the
-//! configuration and the manifests' names, and from whether they convert tensors that are cut over devices.
+//! Build actions that each produce some of the outputs, for other build systems. No manifest is checked: the outputs
+//! follow from the configuration, the names of the manifests, and whether their text needs MPI.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,31 +18,27 @@ use super::job::{BuildJob, below};
 use super::project_build;
 use super::scan::{has_umbrella, template_files};
 
-/// A run that makes some of a project's outputs.
+/// A run of layoutc that produces some outputs of a project.
 #[derive(Debug)]
 pub(crate) struct BuildAction {
-    /// The project's folder.
+    /// Root of the project.
     pub(crate) root: PathBuf,
-    /// The output folder.
     pub(crate) out: PathBuf,
-    /// What it is about.
     pub(crate) subject: ActionScope,
-    /// The outputs, sorted.
+    /// Paths of the outputs, sorted.
     pub(crate) outputs: Vec<PathBuf>,
 }
 
-/// What a run is about.
+/// Scope of an action.
 #[derive(Debug)]
 pub(crate) enum ActionScope {
-    /// One manifest.
     Manifest(PathBuf),
-    /// All of a project together. It depends on the configuration and the templates, which these are, and on which
-    /// outputs the runs for its manifests make.
+    /// The umbrella header of the project. Depends on these configuration and template files, and on the set of
+    /// outputs of the manifests' actions.
     Project(Vec<PathBuf>),
 }
 
-/// The runs for what `select` names, in order of projects and manifests, and all there is to say; without an error, they
-/// are complete.
+/// Actions for `select`, in order of projects and manifests, and a report; they are complete if it has no errors.
 pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
     let (mut report, mut reads, store) = (Report::default(), ReadSet::brief(), LogArena::default());
     let (projects, _) = project_build::discover(select, &store, &mut report, &mut reads)?;
@@ -51,7 +47,7 @@ pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>),
         let job = BuildJob::new(select, project, &mut None, &store)?;
         let mut paths = Vec::new();
         for manifest in project.manifests.keys() {
-            // What is wrong with a manifest its own run tells.
+            // The manifest's own action reports its errors.
             let text = fs::read_to_string(below(project, manifest)).unwrap_or_default();
             let exchanges = text_needs_mpi(&text);
             let of_target =
@@ -79,7 +75,7 @@ fn action(job: &BuildJob<'_>, subject: ActionScope, outputs: Vec<String>) -> Opt
     (!outputs.is_empty()).then_some(BuildAction { root, out, subject, outputs })
 }
 
-/// The configuration, if there is one, and the templates of the project's own.
+/// Files of the configuration, if present, and of the project's own templates.
 fn settings(project: &Project) -> Result<Vec<PathBuf>, CommandError> {
     let config = below(project, CONFIG);
     let templates = template_files(project)?.into_iter().map(|(_, path)| path);

@@ -1,48 +1,43 @@
-//! What results depend on, as hashes.
+//! Cache keys: hashes of everything that results depend on.
 
 use crate::state::fact::ContentHash;
 
-/// A hash of several parts, each told from the next by its length.
+/// Hashes a sequence of texts, each prefixed with its length, and hashes.
 pub(super) struct KeyHasher(Vec<u8>);
 
-/// As many bytes as the parts of most results have.
+/// Initial capacity, enough for most keys.
 const MOST: usize = 512;
 
 impl KeyHasher {
-    /// The parts of a result of this kind.
     pub(super) fn of(kind: &str) -> Self {
         let mut parts = Self(Vec::with_capacity(MOST));
         parts.text(kind);
         parts
     }
 
-    /// Adds a text.
     pub(super) fn text(&mut self, text: &str) {
         self.0.extend((text.len() as u64).to_le_bytes());
         self.0.extend(text.as_bytes());
     }
 
-    /// Adds a hash.
     pub(super) fn hash(&mut self, hash: &ContentHash) {
         self.0.extend(hash.0);
     }
 
-    /// The hash of all.
     pub(super) fn finish(self) -> ContentHash {
         ContentHash::of(&self.0)
     }
 }
 
-/// What all results of a project depend on.
+/// Hashes that all results of a project depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BaseHashes {
-    /// The program itself.
+    /// Hash of the layoutc binary.
     pub(super) program: ContentHash,
-    /// The configuration.
     pub(super) config: ContentHash,
 }
 
-/// The key of a checked manifest: the texts that it depends on, by path.
+/// Key of a checked manifest: the texts that it depends on, by path.
 pub(super) fn checked<'a>(
     base: BaseHashes,
     texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
@@ -57,7 +52,7 @@ pub(super) fn checked<'a>(
     parts.finish()
 }
 
-/// The key of the templates: their texts by name.
+/// Key of the templates: their texts by name.
 pub(super) fn templates<'a>(
     texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
 ) -> ContentHash {
@@ -69,7 +64,7 @@ pub(super) fn templates<'a>(
     parts.finish()
 }
 
-/// The key of the files of a manifest for a target.
+/// Key of the files of a manifest for a target.
 pub(super) fn emitted(
     checked: &ContentHash,
     templates: &ContentHash,
@@ -84,7 +79,7 @@ pub(super) fn emitted(
     parts.finish()
 }
 
-/// The key of the umbrella header: the paths of all other outputs of its target.
+/// Key of the umbrella header: the paths of all other outputs of its target.
 pub(super) fn umbrella<'a>(
     base: BaseHashes,
     templates: &ContentHash,

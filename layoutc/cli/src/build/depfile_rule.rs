@@ -1,13 +1,13 @@
-//! A rule of make without a recipe, as compilers write it: what depends on what, for make, ninja and `CMake`.
+//! Depfile in the syntax of compilers: a make rule without a recipe, also read by ninja and `CMake`.
 
 use std::path::Path;
 
 use crate::command_error::CommandError;
 
-/// The rule that each target depends on each prerequisite, one path a line; paths are written as they are given.
+/// Rule that makes each target depend on each prerequisite, one path per line, as given.
 ///
 /// # Errors
-/// A path that make and ninja cannot both be told.
+/// A path that cannot be expressed for both make and ninja.
 pub(super) fn rule<'a>(
     targets: impl Iterator<Item = &'a Path>,
     prerequisites: impl Iterator<Item = &'a Path>,
@@ -22,7 +22,7 @@ pub(super) fn rule<'a>(
     Ok(format!("{targets}:{separator}{prerequisites}\n"))
 }
 
-/// Whether a text is such a rule, or empty.
+/// Returns true if a text is such a rule, or empty.
 pub(super) fn is_rule(text: &str) -> bool {
     let head = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n'));
     text.is_empty()
@@ -33,23 +33,22 @@ pub(super) fn is_rule(text: &str) -> bool {
         })
 }
 
-/// What make or ninja reads otherwise and no spelling saves that both read: for ninja 1.11 a path ends there, or it means
-/// something to make.
+/// Characters that cannot be escaped for both make and ninja: ninja 1.11 ends a path at them, or make interprets them.
 pub(crate) const UNTOLD: &str = "\\ ; | % = & * < > ? ^ ' \" `";
 
-/// Whether make and ninja can both be told a path.
+/// Returns true if a path can be expressed for both make and ninja.
 pub(crate) fn is_expressible(path: &str) -> bool {
     let is_untold = |c: char| c.is_control() || c != ' ' && UNTOLD.contains(c);
     !path.contains(is_untold)
 }
 
-/// A path as make and ninja read it alike.
+/// Escapes a path for both make and ninja.
 fn escaped(path: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let Some(known) = path.to_str().filter(|path| is_expressible(path)) else {
         let shown = path.to_string_lossy();
         return Err(CommandError::Usage(format!(
-            "`--depfile` cannot name `{shown}`: make and ninja take no line breaks and none of {UNTOLD} ; \
+            "`--depfile` cannot express `{shown}`: a path must not contain line breaks or any of {UNTOLD} ; \
              rename it, or build without `--depfile`"
         )));
     };

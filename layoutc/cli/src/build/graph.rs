@@ -1,4 +1,4 @@
-//! What depends on what: the files of a build, read off what it found.
+//! Dependency graph of the files of a build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,21 +13,20 @@ use super::lock_file;
 use super::project_build::ProjectBuild;
 use super::scan::{UMBRELLA, has_umbrella};
 
-/// What a file is to a build.
+/// Role of a file in a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
-    /// A `layoutc.toml`, or a `layoutc.lock` that is kept.
+    /// `layoutc.toml`, or `layoutc.lock` with `--locked`.
     Config,
-    /// A template of a project's own.
+    /// Template of the project.
     Template,
-    /// A manifest: asked for, or used by one that is.
+    /// Manifest, requested or used by a requested one.
     Manifest,
-    /// Something that is written.
     Output,
 }
 
 impl FileKind {
-    /// The word in JSON.
+    /// Word in JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
             FileKind::Config => "config",
@@ -38,17 +37,16 @@ impl FileKind {
     }
 }
 
-/// Files by their absolute paths, and what is made of what.
+/// Files by absolute path, and their dependencies.
 #[derive(Debug, Default)]
 pub(crate) struct DependencyGraph {
-    /// Every file.
     pub(crate) nodes: BTreeMap<PathBuf, FileKind>,
-    /// An input, and a file that depends on it: a manifest that uses it, or an output.
+    /// (input, dependent): the dependent is an output, or a manifest that uses the input.
     pub(crate) edges: BTreeSet<(PathBuf, PathBuf)>,
 }
 
 impl DependencyGraph {
-    /// The files of all parts of a good build; `reads` is what the build read.
+    /// Graph of a successful build of `parts`; `reads`: what the build read.
     pub(super) fn of(parts: &[ProjectBuild<'_>], reads: &ReadSet) -> Self {
         let mut graph = Self::default();
         for part in parts {
@@ -57,12 +55,11 @@ impl DependencyGraph {
         graph
     }
 
-    /// The files that are written.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Path> {
         self.chosen(|kind| kind == FileKind::Output)
     }
 
-    /// The files that the outputs depend on.
+    /// Files that outputs depend on.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
         self.chosen(|kind| kind != FileKind::Output)
     }
@@ -108,7 +105,7 @@ impl DependencyGraph {
     }
 }
 
-/// What every output of a project depends on: its configuration and its templates, which may include each other.
+/// Files that every output of a project depends on: configuration and templates, which may include each other.
 fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileKind> {
     let project = part.job.project;
     let is_read = |path: &PathBuf| reads.files.get(path).is_some_and(Result::is_ok);
@@ -122,7 +119,7 @@ fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileK
     settings
 }
 
-/// The manifests that a good manifest uses, directly or not.
+/// Manifests that a valid manifest uses, transitively.
 fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     let old = || part.job.log.facts.checked.get(manifest).map(|old| old.uses.clone());
     match part.made.checked.get(manifest) {
@@ -131,7 +128,7 @@ fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     }
 }
 
-/// The files that are made of a manifest for a target.
+/// Outputs of a manifest for a target.
 fn files(part: &ProjectBuild<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
     let folder = part.job.home.path();
     let name = (target.to_owned(), manifest.to_owned());

@@ -1,4 +1,4 @@
-//! One project's part of a build: where its outputs go, and what is remembered of earlier builds.
+//! One project's share of a build: output folder, state folder and facts of earlier builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,35 +20,33 @@ use crate::state::log::{BuildLog, LogArena};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 
-/// What to do while another build holds the lock.
+/// Behavior while another build holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LockWait {
-    /// Wait for it.
     Wait,
-    /// Say who holds it, and give up.
+    /// Fail, and name the holder.
     Fail,
 }
 
-/// One project's part of a build.
+/// Build of one project.
 #[derive(Debug)]
 pub(crate) struct BuildJob<'a> {
-    /// The project.
     pub(crate) project: &'a Project,
-    /// Where the outputs go.
+    /// Output folder.
     pub(crate) home: OutputDir,
-    /// What of it may be removed.
+    /// Part of the output folder in which stale files may be removed.
     pub(crate) sweep: SweepScope,
-    /// The targets asked for.
+    /// Requested targets.
     pub(crate) targets: Vec<&'a str>,
-    /// What is remembered.
+    /// State folder.
     pub(crate) state: StateFolder,
-    /// The facts of earlier builds.
+    /// Facts of earlier builds.
     pub(crate) log: BuildLog<'a>,
     lock: Option<StateLock>,
 }
 
 impl<'a> BuildJob<'a> {
-    /// The part of a build that is about `project`; `guess` is taken if it is the project's log.
+    /// Job for `project`; takes the log in `guess` if it belongs to the project.
     pub(crate) fn new(
         select: &SelectArgs,
         project: &'a Project,
@@ -61,7 +59,7 @@ impl<'a> BuildJob<'a> {
             |name: &&str| select.target.is_empty() || select.target.iter().any(|t| t == name);
         let targets = names.into_iter().filter(is_asked).collect();
         let (home, state) = output_locations(project, select.out.as_deref())?;
-        // Files of a folder that others may use are never taken for left over.
+        // Files in a folder shared with others are never considered stale.
         let is_shared = select.out.is_some() || home.path() == project.root;
         let sweep = match () {
             () if is_shared || !project.is_whole => SweepScope::Nothing,
@@ -75,13 +73,13 @@ impl<'a> BuildJob<'a> {
         Ok(Self { project, home, sweep, targets, state, log, lock: None })
     }
 
-    /// The manifests, in order.
+    /// Requested manifests, in order.
     pub(crate) fn manifests(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.project.manifests.keys().map(String::as_str)
     }
 
-    /// Locks the output folder. Whether another build went on since the log was read, which is then read again, or the
-    /// lock was waited for.
+    /// Locks the output folder. Returns true if the state may have changed since it was scanned: the job waited, or
+    /// another build appended to the log, which is then reloaded.
     pub(crate) fn lock(
         &mut self,
         patience: LockWait,
@@ -95,7 +93,7 @@ impl<'a> BuildJob<'a> {
                 return Err(CommandError::busy(holder, &folder));
             }
             if !console.quiet {
-                console.remark(&format!("waiting for {holder}, which writes to `{folder}`\n"));
+                console.remark(&format!("waiting for {holder}, which is writing to `{folder}`\n"));
             }
             Ok(())
         })?;
@@ -108,12 +106,11 @@ impl<'a> BuildJob<'a> {
         Ok(is_outdated || has_waited)
     }
 
-    /// The lock, if it is held.
     pub(crate) fn held(&self) -> Option<&StateLock> {
         self.lock.as_ref()
     }
 
-    /// Adds what was found to be true to the log. The lock must be held.
+    /// Appends facts to the log. The lock must be held.
     pub(crate) fn record(&mut self, facts: Vec<BuildFact<'_>>) -> Result<(), CommandError> {
         match self.state.dir() {
             Some(dir) if !facts.is_empty() => self.log.add(dir, facts, Durability::Synced),
@@ -121,7 +118,7 @@ impl<'a> BuildJob<'a> {
         }
     }
 
-    /// The same for what only spares work, if nobody else builds. What goes wrong does not matter.
+    /// Appends facts that only save work, if no other build holds the lock. Ignores failures.
     pub(crate) fn hint(&mut self, facts: Vec<BuildFact<'_>>) {
         let Some(dir) = self.state.dir().filter(|_| !facts.is_empty()) else { return };
         let lock = if self.lock.is_some() { None } else { try_lock(dir) };
@@ -131,7 +128,7 @@ impl<'a> BuildJob<'a> {
     }
 }
 
-/// The log that a build of `select` will most likely ask for, and the project's folder.
+/// Most likely log of a build of `select`, and the root of its project.
 pub(crate) fn guess_log<'a>(
     select: &SelectArgs,
     store: &'a LogArena,
@@ -146,8 +143,7 @@ pub(crate) fn guess_log<'a>(
     Some((root, log))
 }
 
-/// Where the outputs of a project go, below `out` or where its configuration says, and what is remembered of them: beside
-/// `layoutc.toml`, or in `out`.
+/// Output folder, below `out` or as configured, and state folder: next to `layoutc.toml`, or in `out`.
 pub(crate) fn output_locations(
     project: &Project,
     out: Option<&Path>,
@@ -170,12 +166,12 @@ fn known_targets(asked: &[String], project: &Project) -> Result<(), CommandError
     } else if let Some(near) = nearest(target, known.iter().copied()) {
         format!("did you mean `{near}`?")
     } else {
-        format!("there is `{}`", known.join("`, `"))
+        format!("expected `{}`", known.join("`, `"))
     };
-    Err(CommandError::Usage(format!("there is no target `{target}` in this project; {hint}")))
+    Err(CommandError::Usage(format!("unknown target `{target}`; {hint}")))
 }
 
-/// The project's output folder: below its root, also when links are followed.
+/// Configured output folder; it must be in the project after resolving links.
 fn own_home(project: &Project) -> Result<OutputDir, CommandError> {
     let out_dir = project.config.project.out_dir.trim_end_matches('/');
     if out_dir == "." {
@@ -197,14 +193,14 @@ fn own_home(project: &Project) -> Result<OutputDir, CommandError> {
     }
 }
 
-/// Refuses an output folder that leaves its project.
+/// Error about an output folder outside of its project.
 fn outside(out_dir: &str) -> CommandError {
-    let message = format!("the output folder `{out_dir}` is not inside the project");
-    let help = "name a folder of the project as `out-dir`, or write elsewhere with `--out`";
+    let message = format!("output folder `{out_dir}` is outside of the project");
+    let help = "set `out-dir` to a folder in the project, or use `--out`";
     CommandError::Input(vec![Diagnostic::without_span(Code::OutputOutside, message).help(help)])
 }
 
-/// Where a file of the project lies.
+/// Absolute path of a file of the project.
 pub(super) fn below(project: &Project, path: &str) -> PathBuf {
     let root: &Path = &project.root;
     root.join(path)

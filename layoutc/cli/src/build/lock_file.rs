@@ -1,4 +1,4 @@
-//! `layoutc.lock`: the layout ABI that other code relies on, one line a tensor, and what differs from it.
+//! `layoutc.lock`: the layout ABI that other code relies on, one line per tensor, and its comparison with the layouts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,26 +23,24 @@ use crate::report::Report;
 use super::project_build::{self, ProjectBuild};
 use super::{make, summary_rows};
 
-/// The file beside `layoutc.toml`.
 pub(super) const NAME: &str = "layoutc.lock";
-/// Its first lines, below the seal.
+/// Comment after the seal.
 const HEADER: &str = "\
 # The layout ABI: where the elements of each tensor are, for code that shares its memory.
 # Written by `layoutc lock`; `layoutc build --locked` refuses what differs.
 ";
 
-/// A lock file that was written, or was right already.
+/// A lock file that was written or is up to date.
 #[derive(Debug)]
 pub(crate) struct LockFileUpdate {
-    /// The path that people see.
+    /// Display path.
     pub(crate) path: String,
-    /// How many tensors it has.
+    /// Number of tensors.
     pub(crate) tensors: usize,
-    /// What became of it.
     pub(crate) status: OutputStatus,
 }
 
-/// Writes the lock file of every project that `paths` name, where all is well.
+/// Writes the lock file of every project of `paths`, if there are no errors.
 pub(crate) fn lock_files(
     paths: &[PathBuf],
     strictness: OverwritePolicy,
@@ -53,7 +51,7 @@ pub(crate) fn lock_files(
         if let Some(part) = parts.iter().find(|part| !part.job.project.is_whole) {
             let root = relative_to_cwd(&part.job.project.root);
             return Err(CommandError::Usage(format!(
-                "a lock file is of a whole project; name `{root}`"
+                "a lock file covers a whole project; pass `{root}`"
             )));
         }
         project_build::check_all(parts, desk)?;
@@ -62,7 +60,7 @@ pub(crate) fn lock_files(
     })
 }
 
-/// Writes the lock file of one project; what stands there is kept where it was edited, or is not layoutc's.
+/// Writes the lock file of one project; keeps a file that was edited or that layoutc did not write.
 fn lock(
     part: &ProjectBuild<'_>,
     strictness: OverwritePolicy,
@@ -74,7 +72,7 @@ fn lock(
     Ok(LockFileUpdate { path: relative_to_cwd(&path), tensors: tensors.len(), status })
 }
 
-/// Reports what differs from the lock files, each of which is added to `reads`.
+/// Reports differences from the lock files, and adds those to `reads`.
 pub(super) fn check_lock_files(
     parts: &[ProjectBuild<'_>],
     reads: &mut ReadSet,
@@ -94,7 +92,7 @@ pub(super) fn check_lock_files(
     Ok(())
 }
 
-/// The text of a lock file with these tensors, each with its manifest.
+/// Text of a lock file; each tensor comes with its manifest.
 fn text(tensors: &[(String, Abi)]) -> String {
     let mut lines: Vec<String> = tensors
         .iter()
@@ -104,14 +102,13 @@ fn text(tensors: &[(String, Abi)]) -> String {
     content_hash::seal(NAME, &(HEADER.to_owned() + &lines.concat()))
 }
 
-/// A path as one word.
+/// Quotes a path unless it is a single word.
 fn quoted(path: &str) -> String {
     let is_plain =
         |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');
     if path.chars().all(is_plain) { path.to_owned() } else { format!("{path:?}") }
 }
 
-/// One tensor of a lock file.
 #[derive(Debug, PartialEq, Eq)]
 struct LockEntry {
     abi: String,
@@ -119,20 +116,18 @@ struct LockEntry {
     end: usize,
 }
 
-/// A tensor: its manifest and its name.
+/// (manifest, name).
 type TensorId = (String, String);
 
-/// What differs from a lock file.
+/// Differences from a lock file.
 #[derive(Debug, Default)]
 struct LockDifferences {
-    /// Each difference.
     found: Vec<Diagnostic>,
-    /// The lock file as places call it, and its text; `None`: there is none.
+    /// Display path and text of the lock file, if it exists.
     file: Option<(String, Arc<str>)>,
 }
 
-/// Reads the lock file of `project`, and finds what differs from it. Tensors of manifests that were not asked for are
-/// not looked at.
+/// Differences of `project` from its lock file. Ignores tensors of manifests that were not requested.
 fn differences(
     project: &Project,
     tensors: &[(String, Abi)],
@@ -178,7 +173,7 @@ fn differences(
     Ok(LockDifferences { found, file: Some((project.shown(NAME), text)) })
 }
 
-/// The lines of a lock file; of one that cannot be read, where it is.
+/// Parses a lock file; the error is the range of an invalid line.
 fn parse(text: &str) -> Vec<Result<(TensorId, LockEntry), Range<usize>>> {
     let mut lines = Vec::new();
     let mut start = 0;
@@ -210,22 +205,25 @@ fn parse_line(line: &str) -> Option<(TensorId, String)> {
 }
 
 fn missing(path: &Path) -> Diagnostic {
-    Diagnostic::without_span(Code::OutputLocked, format!("there is no `{}`", relative_to_cwd(path)))
-        .help("write it with `layoutc lock`, and keep it with the manifests")
+    Diagnostic::without_span(
+        Code::OutputLocked,
+        format!("`{}` does not exist", relative_to_cwd(path)),
+    )
+    .help("create it with `layoutc lock`, and commit it with the manifests")
 }
 
 fn unreadable(place: &FileSpan) -> Diagnostic {
-    let message = format!("a line of `{}` cannot be read", place.file);
+    let message = format!("invalid line in `{}`", place.file);
     Diagnostic::error(Code::OutputLocked, message, place.clone(), "")
-        .help("write the file anew with `layoutc lock`")
+        .help("regenerate the file with `layoutc lock`")
 }
 
 fn changed(abi: &Abi, locked: &str) -> Diagnostic {
-    let message = format!("the layout of `{}` is not the locked one", abi.name);
+    let message = format!("layout of `{}` differs from {NAME}", abi.name);
     Diagnostic::error(Code::OutputLocked, message, abi.place.clone(), "")
         .note(format!("locked: {locked}"))
         .note(format!("now:    {}", abi.text))
-        .help("code that shares its memory must change too; accept it with `layoutc lock`")
+        .help("adapt the code that shares its memory, then accept the change with `layoutc lock`")
 }
 
 fn added(abi: &Abi) -> Diagnostic {
@@ -235,9 +233,9 @@ fn added(abi: &Abi) -> Diagnostic {
 }
 
 fn removed(manifest: &str, name: &str, place: &FileSpan) -> Diagnostic {
-    let message = format!("`{name}` of `{manifest}` is locked, and there is no such tensor");
+    let message = format!("locked tensor `{name}` of `{manifest}` does not exist");
     Diagnostic::error(Code::OutputLocked, message, place.clone(), "")
-        .help("code that shares its memory must change too; accept it with `layoutc lock`")
+        .help("adapt the code that shares its memory, then accept the change with `layoutc lock`")
 }
 
 #[cfg(test)]

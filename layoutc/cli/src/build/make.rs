@@ -1,4 +1,4 @@
-//! What is to be done is done: manifests are checked, files are made. Nothing is written.
+//! Checks manifests and generates files in memory. Writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -31,30 +31,30 @@ use super::project_build::BuildContext;
 use super::scan::{BuildScan, UMBRELLA, has_umbrella, template_files};
 use super::{cache_key, summary_rows};
 
-/// What was made of a job.
+/// Results of the checks and of generation.
 #[derive(Debug, Default)]
 pub(crate) struct BuildProducts {
-    /// The manifests that were checked, by path.
+    /// Checked manifests, by path.
     pub(super) manifests: BTreeMap<String, Manifest>,
-    /// What was found of each manifest that was checked and is good.
+    /// Results of valid manifests, by path.
     pub(super) checked: BTreeMap<String, ManifestCheck>,
-    /// The files that were made, by target and manifest.
+    /// Generated files, by target and manifest.
     pub(super) emitted: BTreeMap<(String, String), TargetFiles>,
-    /// What was read for it.
+    /// Fingerprints of the files read.
     inputs: Vec<(String, Fingerprint)>,
-    /// The key of the templates that the files were made with.
+    /// Key of the templates.
     templates: ContentHash,
 }
 
-/// What was found of a good manifest.
+/// Result of checking a valid manifest.
 #[derive(Debug)]
 pub(super) struct ManifestCheck {
-    /// Of all that the outcome depends on.
+    /// Hash of everything the result depends on.
     pub(super) key: ContentHash,
-    /// The other manifests that it uses, directly or not.
+    /// Other manifests that it uses, transitively.
     pub(super) uses: Vec<String>,
     tensors: u64,
-    /// Encoded; empty without one.
+    /// Encoded warnings; empty if none.
     warnings: Vec<u8>,
 }
 
@@ -65,12 +65,12 @@ impl ManifestCheck {
     }
 }
 
-/// The files of a manifest for a target.
+/// Generated files of a manifest for a target.
 #[derive(Debug)]
 pub(super) struct TargetFiles {
-    /// Of all that they depend on.
+    /// Hash of everything they depend on.
     key: ContentHash,
-    /// Each with its hash.
+    /// Files with their hashes.
     pub(super) outputs: Vec<(GeneratedFile, ContentHash)>,
 }
 
@@ -84,7 +84,7 @@ impl TargetFiles {
     }
 }
 
-/// Checks what must be checked; what there is to say goes to the report.
+/// Checks the stale manifests; adds diagnostics to the report.
 pub(super) fn check(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -97,7 +97,7 @@ pub(super) fn check(
         texts: BTreeSet::new(),
     };
     checking.check(&scan.stale, job, scan, memo, desk)?;
-    // Those whose check still holds are only checked again for their files, once the others are good.
+    // Manifests with a valid cached check are only checked to generate their files, once the others have no errors.
     let work = scan.work.iter().map(|(_, manifest)| *manifest);
     let again: BTreeSet<&str> = if has_errors(&checking.diagnostics) {
         BTreeSet::new()
@@ -115,11 +115,11 @@ pub(super) fn check(
     Ok(made)
 }
 
-/// What was found until now.
+/// Results so far.
 struct CheckProgress {
     made: BuildProducts,
     diagnostics: Vec<Diagnostic>,
-    /// The files whose texts the report has.
+    /// Files whose texts are in the report.
     texts: BTreeSet<String>,
 }
 
@@ -165,8 +165,7 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// Adds the texts that diagnostics point into and that are not among `known`: of those that are shown, `most` of each
-/// severity.
+/// Adds the texts that diagnostics refer to, except `known` ones: for the first `most` diagnostics of each severity.
 fn read_texts(
     job: &BuildJob<'_>,
     diagnostics: &[Diagnostic],
@@ -184,7 +183,7 @@ fn read_texts(
     }
 }
 
-/// Adds the text that a label points into.
+/// Adds the text that a label refers to.
 pub(super) fn read_text(job: &BuildJob<'_>, label: &Label, report: &mut Report) {
     let path = label.place.file.as_ref();
     if let Ok(text) = files::read(&job.project.root.join(path)) {
@@ -215,7 +214,7 @@ fn manifest_check(
     })
 }
 
-/// Makes the files of all work; what is wrong goes to the report.
+/// Generates the files of all work units; adds errors to the report.
 pub(super) fn emit(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -257,7 +256,7 @@ pub(super) fn emit(
     Ok(())
 }
 
-/// The header that includes all others, made whenever something else is.
+/// Generates the umbrella header, whenever anything else is generated.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 fn emit_umbrella(
     job: &BuildJob<'_>,
@@ -283,7 +282,7 @@ fn emit_umbrella(
     Ok(())
 }
 
-/// Reports what is wrong with planning or with templates.
+/// Reports errors of planning or of templates.
 pub(crate) fn report_emit_error(
     faults: &[Diagnostic],
     project: &Project,
@@ -298,7 +297,7 @@ pub(crate) fn report_emit_error(
     report.add(faults.iter().map(|d| with_user_paths(d, project)));
 }
 
-/// The user's own templates: by name below the templates folder, and what is known of their files.
+/// Reads the project's own templates, and records their hashes.
 fn templates(
     job: &BuildJob<'_>,
     made: &mut BuildProducts,
@@ -325,7 +324,7 @@ fn templates(
     Ok(own_templates(&job.project.config, templates, unreadable))
 }
 
-/// A project's own templates, by name below the templates folder.
+/// Templates of a project, by name below the templates folder.
 pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, CommandError> {
     let (mut texts, mut unreadable) = (BTreeMap::new(), BTreeMap::new());
     for (name, path) in template_files(project)? {
@@ -338,16 +337,15 @@ pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, Co
     Ok(own_templates(config, texts, unreadable))
 }
 
-/// A file below the templates folder.
 enum TemplateFile {
     Text(files::FileText),
-    /// Not UTF-8 at this byte: an error where it is used. It may be a picture, an editor's backup.
+    /// Not UTF-8 at this byte: an error only if used, as it may be an image or an editor's backup.
     NotUtf8(usize),
-    /// A link out of the project, no file.
+    /// A link out of the project, or not a file.
     Nothing,
 }
 
-/// A file below the templates folder. Links are followed inside the project alone.
+/// Reads a file below the templates folder.
 fn template(path: &Path) -> Result<TemplateFile, CommandError> {
     match files::read(path) {
         Ok(text) => Ok(TemplateFile::Text(text)),
@@ -363,13 +361,13 @@ fn template(path: &Path) -> Result<TemplateFile, CommandError> {
     }
 }
 
-/// The text without a mark in front, its lines ended as on Unix.
+/// Text without a byte order mark, with Unix line ends.
 fn unix(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
 
-/// Everything that was found of a job's manifests and files, but for the outputs themselves.
-/// Files count only if they were written.
+/// Facts about the manifests and generated files of a job, except the outputs on disk. Facts about files only if they
+/// were written.
 pub(super) fn facts<'m>(
     scan: &'m BuildScan<'_>,
     made: &'m BuildProducts,
@@ -394,7 +392,7 @@ pub(super) fn facts<'m>(
     facts
 }
 
-/// What of the memory is of use to the next build: of texts as they are now.
+/// Cache keys that the next build may use: those of the current texts.
 pub(super) fn live(job: &BuildJob<'_>, made: &BuildProducts) -> BTreeSet<CacheKey> {
     let facts = &job.log.facts;
     let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));

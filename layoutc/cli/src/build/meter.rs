@@ -1,4 +1,4 @@
-//! How far a build is, and how long each piece of it took.
+//! Progress and timings of a build.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,42 +8,39 @@ use std::time::{Duration, Instant};
 use layoutc_compiler::env::{CompileStage, Observer};
 
 thread_local! {
-    /// When the pieces began that this thread is at: one that waits for others may do one of them meanwhile.
+    /// Start times of the tasks on this thread: a thread that waits for others may run another task meanwhile.
     static BEGUN: RefCell<Vec<Instant>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A piece of work that is over.
+/// A finished task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkSpan {
-    /// What was done.
     pub(crate) stage: CompileStage,
-    /// With which manifest.
+    /// Manifest of the task.
     pub(crate) item: String,
-    /// The thread that did it, from 0.
+    /// Index of the thread, from 0.
     pub(crate) thread: usize,
-    /// When it began, counted from the start of the build.
+    /// Start, relative to that of the build.
     pub(crate) start: Duration,
-    /// When it ended.
+    /// End, relative to the start of the build.
     pub(crate) end: Duration,
 }
 
-/// Whether every piece is noted.
+/// Level of detail of the measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MeterDetail {
-    /// It is.
     Spans,
-    /// They are counted.
     Counts,
 }
 
-/// Stages that follow each other: when the last one ended, and how long each took.
+/// Consecutive stages: the end of the last one, and the duration of each.
 #[derive(Debug)]
 struct StageTimes {
     last: Instant,
     took: Vec<(&'static str, Duration)>,
 }
 
-/// Counts pieces of work, and measures stages that follow each other.
+/// Counts tasks, and measures consecutive stages.
 #[derive(Debug)]
 pub(crate) struct Meter {
     start: Instant,
@@ -54,7 +51,6 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Starts measuring.
     pub(crate) fn start(detail: MeterDetail) -> Self {
         let now = Instant::now();
         Self {
@@ -66,7 +62,7 @@ impl Meter {
         }
     }
 
-    /// The stage that ends here.
+    /// Ends a stage.
     pub(super) fn lap(&self, stage: &'static str) {
         let now = Instant::now();
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,18 +71,18 @@ impl Meter {
         stages.last = now;
     }
 
-    /// So many more pieces are to be done.
+    /// Adds tasks to the total.
     pub(super) fn expect(&self, pieces: usize) {
         self.all.fetch_add(pieces, Ordering::Relaxed);
     }
 
-    /// How many pieces are done, and how many there are as far as that is known.
+    /// (done, total) tasks; the total grows as tasks are discovered.
     pub(super) fn progress(&self) -> (u64, u64) {
         let done = self.done.load(Ordering::Relaxed);
         (done as u64, self.all.load(Ordering::Relaxed).max(done) as u64)
     }
 
-    /// All stages, and all pieces in the order of their beginnings.
+    /// All stages, and all tasks by start time.
     pub(super) fn finish(&self) -> (Vec<(&'static str, Duration)>, Vec<WorkSpan>) {
         let mut spans = Vec::new();
         if let Some(noted) = &self.spans {

@@ -1,7 +1,7 @@
-//! One build: look, check, emit, compare with what is on disk, write. `build` does it once, `watch` again and again.
+//! A build: scan, check, emit, compare with the disk, write. `build` runs it once, `watch` repeatedly.
 //!
-//! What a build depends on is hashed, and what was made of it is remembered. What has not changed is not read, parsed,
-//! proven, made or written again.
+//! Everything that a build depends on is hashed, and its results are cached. Unchanged files are not read, parsed,
+//! proven, generated or written again.
 
 mod action;
 mod cache_key;
@@ -53,70 +53,66 @@ use output_plan::OutputPlan;
 use project_build::{BuildContext, ProjectBuild};
 use stamp_depfile::StampFiles;
 
-/// A build that came to its end; whether a good one, its report says.
+/// Result of a build that ran to its end, with or without errors.
 #[derive(Debug)]
 pub(crate) struct BuildSummary {
-    /// All there is to say.
     pub(crate) report: Report,
-    /// How many good tensors the manifests asked for have.
+    /// Number of valid tensors in the requested manifests.
     pub(crate) tensors: usize,
-    /// How many manifests were asked for.
+    /// Number of requested manifests.
     pub(crate) manifests: usize,
-    /// The tensors: all if there are few, or if all were asked for; else the first of those that were checked.
+    /// Rows of the tensors: all if there are few or [`RowSelection::All`] is given; else the first checked ones.
     pub(crate) rows: Vec<TensorRow>,
-    /// How many more were checked.
+    /// Number of further checked tensors.
     pub(crate) more: usize,
-    /// What became of the outputs, or would.
     pub(crate) outputs: OutputSummary,
-    /// How long each stage took.
+    /// Duration of each stage.
     pub(crate) stages: Vec<(&'static str, Duration)>,
-    /// Every piece of work, where that was asked for.
+    /// Every task, with `--timings`.
     pub(crate) spans: Vec<WorkSpan>,
-    /// The state folder of the first project, if it is there.
+    /// State folder of the first project, if it exists.
     pub(crate) state: Option<PathBuf>,
 }
 
-/// What became of outputs, or would.
+/// Status of the outputs.
 #[derive(Debug, Default)]
 pub(crate) struct OutputSummary {
-    /// Each with the path that people see.
+    /// Status and display path of each listed output.
     pub(crate) listed: Vec<(OutputStatus, String)>,
-    /// How many more are unchanged.
+    /// Number of unlisted, unchanged outputs.
     pub(crate) more: usize,
 }
 
 impl OutputSummary {
-    /// How many there are.
+    /// Number of outputs.
     pub(crate) fn len(&self) -> usize {
         self.listed.len() + self.more
     }
 
-    /// Of how many this became.
+    /// Number of outputs with a status.
     pub(crate) fn count(&self, status: OutputStatus) -> usize {
         let listed = self.listed.iter().filter(|(of, _)| *of == status).count();
         if status == OutputStatus::Unchanged { listed + self.more } else { listed }
     }
 }
 
-/// Which tensors a build gives lines of.
+/// Selection of tensors that get a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowSelection {
-    /// All.
     All,
-    /// All if there are few, else the first of those that were checked.
+    /// All if there are few, else the first checked ones.
     Few,
-    /// None.
     None,
 }
 
-/// The tensors and the outputs of which all get a line, whatever was done.
+/// Number of tensors or outputs up to which all are listed.
 const FEW: usize = 32;
 
-/// The stack of a thread that builds, in bytes: as much as a main thread has.
+/// Stack size of a worker thread in bytes, as large as that of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Makes `build` and `watch` work on as many threads as they were told to, or as there are cores.
-/// `is_alone`: this thread does nothing else meanwhile.
+/// Starts the thread pool of `build` and `watch`: `--jobs` threads, or one per core. `is_alone`: the calling thread
+/// joins the pool.
 pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), CommandError> {
     let jobs = args.jobs.map_or(0, usize::from);
     let mut pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
@@ -127,29 +123,28 @@ pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), Comm
         let message = format!("cannot start threads: {error}");
         CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message)))
     })?;
-    // All are awake before there is work for them.
+    // Wakes all threads before there is work for them.
     rayon::broadcast(|_| ());
     Ok(())
 }
 
-/// Whether this thread, the main one, has as large a stack as others get: then it builds with them.
+/// True if the main thread's stack is as large as those of the pool, so that it can join.
 fn has_large_stack() -> bool {
     let limit = rlimit::getrlimit(rlimit::Resource::STACK);
     limit.is_ok_and(|(bytes, _)| bytes >= STACK as u64)
 }
 
-/// Whether a build with these arguments leaves the disk as it is.
+/// True if a build with these arguments writes nothing.
 pub(crate) fn is_dry_run(args: &BuildArgs) -> bool {
     args.dry_run || args.check || template_sandbox::is_child()
 }
 
-/// What would be replaced is a difference, not a refusal, where nothing is written.
+/// With `--check`, a file that would be overwritten is a difference, not an error.
 fn strictness(args: &BuildArgs) -> OverwritePolicy {
     if args.force || args.check { OverwritePolicy::Overwrite } else { OverwritePolicy::KeepForeign }
 }
 
-/// Builds once: projects that are known already, or else those that the arguments name. What was read is added to
-/// `reads`, also when there is a fault.
+/// Builds once. `known`: projects that were discovered already. Adds the files read to `reads`, also on errors.
 pub(crate) fn build_once<'a>(
     args: &BuildArgs,
     rows: RowSelection,
@@ -160,7 +155,7 @@ pub(crate) fn build_once<'a>(
     let meter = Meter::start(if args.timings { MeterDetail::Spans } else { MeterDetail::Counts });
     let marks = StampFiles::read_existing(args)?;
     let (store, mut report) = (LogArena::default(), Report::default());
-    // On a thread of the pool itself: from any other one, each parallel step would wait for one of those to wake.
+    // Runs on a thread of the pool: from any other thread, each parallel step would wake one first.
     rayon::scope(|_| {
         if let Some((projects, ahead)) = known {
             let desk = BuildContext::new(&meter, report, reads, console);
@@ -201,7 +196,7 @@ fn build<'a>(
     Ok(built(&parts, lines, outputs, report, meter))
 }
 
-/// Checks, makes, compares and writes; the lines of the summary.
+/// Checks, generates, compares and writes; returns the rows of the summary.
 fn run_stages(
     args: &BuildArgs,
     marks: &StampFiles,
@@ -231,7 +226,7 @@ fn run_stages(
     let is_written = is_good && !report.has_errors() && !is_dry_run(args);
     let rule = if is_written { marks.rule(|| DependencyGraph::of(parts, reads))? } else { None };
     for part in parts {
-        // What was checked is not asked for any more: it goes while files are written.
+        // Frees the checked manifests while files are written.
         let spent = std::mem::take(&mut part.made.manifests);
         rayon::scope(|scope| {
             if !spent.is_empty() {
@@ -247,8 +242,7 @@ fn run_stages(
     Ok(lines)
 }
 
-/// What depends on what in a build of `select`, and all there is to say; without an error, it is complete. Nothing is
-/// written.
+/// Dependency graph of a build of `select`, and a report; it is complete if that has no errors. Writes nothing.
 pub(crate) fn graph(
     select: &SelectArgs,
     console: &mut Console,
@@ -259,11 +253,11 @@ pub(crate) fn graph(
     })
 }
 
-/// The lines of the summary.
+/// Rows of the summary.
 struct SummaryRows {
     rows: Vec<TensorRow>,
     more: usize,
-    /// How many good tensors there are.
+    /// Number of valid tensors.
     tensors: usize,
 }
 
@@ -287,7 +281,7 @@ fn lines(parts: &[ProjectBuild<'_>], rows: RowSelection) -> SummaryRows {
     lines
 }
 
-/// Writes what is to be written, and remembers what was found.
+/// Writes the outputs, and stores facts and cached results.
 fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandError> {
     let ProjectBuild { job, scan, memo, made, plan } = part;
     let mut facts = make::facts(scan, made, is_written);
@@ -295,7 +289,7 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
         facts.extend(plan.facts());
     }
     if job.held().is_none() {
-        // Nothing was to be done. What was found on the way spares the next build a look.
+        // Nothing to do. The new facts save reads in the next build.
         if is_written {
             job.hint(facts);
         }
@@ -308,13 +302,13 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
         facts.extend(output_plan::apply(job, plan, lock)?);
     }
     if let Some(dir) = job.state.dir() {
-        // What is not kept is computed again.
+        // What is not stored is computed again.
         drop(memo.flush(dir, &|| make::live(job, made)));
     }
     job.record(facts)
 }
 
-/// What became of the outputs: all if there are few, or if all are to be listed; else those that a build made anew.
+/// Status of the outputs: all if there are few or `is_listed`; else those that were generated.
 fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
     let kept: usize = parts.iter().map(|part| part.plan.kept).sum();
     let is_listed = is_listed || kept <= FEW;
@@ -353,7 +347,7 @@ fn built(
     }
 }
 
-/// The outputs on disk that are not what they would be.
+/// Diagnostics about outputs on disk that are out of date.
 fn differences(plan: &OutputPlan, job: &BuildJob<'_>) -> Vec<Diagnostic> {
     let differing =
         plan.files.iter().filter(|(_, planned)| planned.status != OutputStatus::Unchanged);
@@ -362,12 +356,12 @@ fn differences(plan: &OutputPlan, job: &BuildJob<'_>) -> Vec<Diagnostic> {
             let file = job.home.path().join(path);
             let shown = relative_to_cwd(&file);
             let message = match planned.status {
-                OutputStatus::Removed => format!("`{shown}` is left over"),
+                OutputStatus::Removed => format!("`{shown}` is no longer generated"),
                 OutputStatus::Written | OutputStatus::Unchanged if !file.exists() => {
                     format!("`{shown}` is missing")
                 }
                 OutputStatus::Written | OutputStatus::Unchanged => {
-                    format!("`{shown}` is not up to date")
+                    format!("`{shown}` is out of date")
                 }
             };
             Diagnostic::without_span(Code::OutputStale, message).help("run `layoutc build`")

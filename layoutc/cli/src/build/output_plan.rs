@@ -1,4 +1,4 @@
-//! What becomes of each output.
+//! Plan of the changes to the output folder.
 
 use std::collections::BTreeMap;
 
@@ -17,27 +17,24 @@ use super::job::BuildJob;
 use super::make::BuildProducts;
 use super::scan::BuildScan;
 
-/// What a build does to its output folder.
 #[derive(Debug, Default)]
 pub(crate) struct OutputPlan {
-    /// Paths in the output folder, with what becomes of them; those that need not be made are not among them.
+    /// Status of each output by path, except outputs that need not be generated.
     pub(super) files: BTreeMap<String, PlannedOutput>,
-    /// How many need not be made.
+    /// Number of outputs that need not be generated.
     pub(super) kept: usize,
-    /// Outputs that are as they should be, where what is known of the file is new.
+    /// Up-to-date outputs whose fingerprint is not in the log.
     known: Vec<(String, Fingerprint)>,
 }
 
-/// What becomes of one output.
 #[derive(Debug)]
 pub(crate) struct PlannedOutput {
-    /// In a word.
     pub(super) status: OutputStatus,
-    /// What is to be written, its hash, and whether nothing stands there yet.
+    /// New text, its hash, and true if no file exists yet.
     new: Option<(String, ContentHash, bool)>,
 }
 
-/// Compares what was made with what stands in the output folder; touches nothing. All refusals are found.
+/// Compares the generated files with the output folder, without touching it. The inner error lists all refusals.
 pub(super) fn plan(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -53,7 +50,7 @@ pub(super) fn plan(
         known: known.output(path),
     });
     let wanted: Vec<ExpectedOutput<'_>> = wanted.collect();
-    // No two of what a former build found alone are one file.
+    // Outputs of an earlier build are distinct files already.
     let kept: PathSet<'_> =
         if scan.is_same { PathSet::default() } else { scan.kept(job).collect() };
     let paths = kept.iter().copied().chain(wanted.iter().map(|wanted| wanted.path));
@@ -99,13 +96,13 @@ pub(super) fn plan(
 }
 
 impl OutputPlan {
-    /// What was found of outputs that are as they should be.
+    /// Facts about up-to-date outputs.
     pub(super) fn facts(&self) -> impl Iterator<Item = BuildFact<'_>> {
         self.known.iter().map(|(path, known)| BuildFact::Output(path, *known))
     }
 
-    /// What must be known of outputs before they are written: those that say nothing of themselves are layoutc's own
-    /// also if this build is killed.
+    /// Facts to store before writing: outputs without a seal must be known as layoutc's own even if this build is
+    /// killed.
     pub(super) fn pending_facts(&self) -> Vec<BuildFact<'_>> {
         let new =
             self.files.iter().filter_map(|(path, planned)| Some((path, planned.new.as_ref()?)));
@@ -115,7 +112,7 @@ impl OutputPlan {
     }
 }
 
-/// Writes what is new and removes what is left over; the facts that follow.
+/// Writes new outputs and removes stale ones; returns the resulting facts.
 pub(super) fn apply<'p>(
     job: &BuildJob<'_>,
     plan: &'p OutputPlan,

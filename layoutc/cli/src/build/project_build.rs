@@ -1,4 +1,4 @@
-//! The parts of a build, one for each project, and what is done with them before anything is written.
+//! Builds of the projects, up to the point where files are written.
 
 use crate::args::{ReportFormat, SelectArgs};
 use crate::command_error::CommandError;
@@ -18,7 +18,6 @@ use super::output_plan::OutputPlan;
 use super::read_cache::ManifestReads;
 use super::scan::BuildScan;
 
-/// One project in a build.
 pub(super) struct ProjectBuild<'a> {
     pub(super) job: BuildJob<'a>,
     pub(super) scan: BuildScan<'a>,
@@ -27,18 +26,17 @@ pub(super) struct ProjectBuild<'a> {
     pub(super) plan: OutputPlan,
 }
 
-/// What every step of a build has at hand.
+/// Shared state of the steps of a build.
 pub(super) struct BuildContext<'a> {
     pub(super) meter: &'a Meter,
     pub(super) report: Report,
     pub(super) reads: &'a mut ReadSet,
     pub(super) console: &'a mut Console,
-    /// How many diagnostics of each severity are shown, with the lines that they are about.
+    /// Number of diagnostics per severity that are displayed with their source lines.
     pub(super) shown: usize,
 }
 
 impl<'a> BuildContext<'a> {
-    /// A desk at which nothing was done yet.
     pub(super) fn new(
         meter: &'a Meter,
         report: Report,
@@ -53,18 +51,18 @@ impl<'a> BuildContext<'a> {
     }
 }
 
-/// What is at hand before a build looks at anything.
+/// Data read ahead of a build.
 #[derive(Debug)]
 pub(crate) struct BuildPrefetch<'a> {
-    /// A log that was read meanwhile; most likely the first project's.
+    /// A log read ahead, most likely that of the first project.
     pub(crate) log: Option<BuildLog<'a>>,
-    /// Manifests that were looked at a moment ago.
+    /// Manifests read ahead.
     pub(crate) looked: ManifestReads<'a>,
-    /// Where logs are read to.
+    /// Storage of logs.
     pub(crate) store: &'a LogArena,
 }
 
-/// The projects that `select` names.
+/// Discovers the projects of `select`, and reads ahead in parallel.
 pub(super) fn discover<'a>(
     select: &SelectArgs,
     store: &'a LogArena,
@@ -73,7 +71,7 @@ pub(super) fn discover<'a>(
 ) -> Result<(Vec<Project>, BuildPrefetch<'a>), CommandError> {
     let early = || {
         let (root, log) = guess_log(select, store)?;
-        // Of a part of a project most others need not be looked at.
+        // For a part of a project, reading all its manifests would not pay.
         let looked = select.paths.is_empty().then(|| ManifestReads::at(root, &log.facts));
         Some((log, looked.unwrap_or_default()))
     };
@@ -82,12 +80,12 @@ pub(super) fn discover<'a>(
     let (log, looked) = early.unzip();
     let projects = projects?;
     if select.out.is_some() && projects.len() > 1 {
-        return Err(CommandError::Usage("`--out` takes one project at a time".to_owned()));
+        return Err(CommandError::Usage("`--out` accepts only one project".to_owned()));
     }
     Ok((projects, BuildPrefetch { log, looked: looked.unwrap_or_default(), store }))
 }
 
-/// Finds out what is to be done in each project.
+/// Scans each project.
 pub(super) fn all<'a>(
     select: &SelectArgs,
     projects: &'a [Project],
@@ -108,7 +106,7 @@ pub(super) fn all<'a>(
     Ok(parts)
 }
 
-/// Finds out what is to be done in a project. If something is, and it may be, the output folder is locked.
+/// Scans a project; locks its output folder if there is work and `locking` is set.
 fn one<'a>(
     mut job: BuildJob<'a>,
     strictness: OverwritePolicy,
@@ -120,7 +118,7 @@ fn one<'a>(
     if let Some(patience) = locking.filter(|_| !scan.is_done()) {
         interrupt::install_once()?;
         if job.lock(patience, desk.console)? {
-            // Time went by, or another build went on.
+            // The state may have changed while waiting.
             scan = BuildScan::take(&job, strictness, &ManifestReads::Nothing, desk.reads)?;
         }
     }
@@ -135,7 +133,7 @@ fn one<'a>(
     })
 }
 
-/// Checks what must be checked.
+/// Checks the stale manifests.
 pub(super) fn check_all(
     parts: &mut [ProjectBuild<'_>],
     desk: &mut BuildContext<'_>,
@@ -147,7 +145,7 @@ pub(super) fn check_all(
     Ok(())
 }
 
-/// Checks and makes what must be. Where the report has errors the files are not made.
+/// Checks and generates; generates nothing if the report has errors.
 pub(super) fn make_all(
     parts: &mut [ProjectBuild<'_>],
     desk: &mut BuildContext<'_>,
@@ -162,7 +160,7 @@ pub(super) fn make_all(
     Ok(())
 }
 
-/// Works on what `select` names, and writes nothing: what `work` gives, and all there is to say.
+/// Runs `work` on the projects of `select` without writing; returns the report and its result.
 pub(super) fn plan_only<T>(
     select: &SelectArgs,
     console: &mut Console,

@@ -1,4 +1,4 @@
-//! What stands in the manifests that a log knows: looked at while a project is still being found, or when it is asked.
+//! States of the manifests in a log, read ahead while projects are discovered, or on demand.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -11,33 +11,32 @@ use crate::project::files::{self, hash_if_changed};
 use crate::project::read_set::{FileState, FileStates};
 use crate::state::fact::{BuildFacts, CheckRecord, Fingerprint, PathSet};
 
-/// Manifests that one thread looks at in one go.
+/// Minimum number of manifests per parallel task.
 pub(super) const AT_ONCE: usize = 64;
 
-/// By manifest.
+/// Map by manifest.
 pub(crate) type ManifestMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
-/// Manifests that were looked at a moment ago.
+/// Manifests whose state was read recently.
 #[derive(Debug, Default)]
 pub(crate) enum ManifestReads<'a> {
-    /// None.
     #[default]
     Nothing,
-    /// Some, by their paths.
+    /// States by absolute path.
     ByPath(&'a FileStates),
-    /// Those of the project in a folder that its log knows, by their names.
+    /// States by manifest of the project in a folder.
     ByName(PathBuf, ManifestMap<'a, FileState>),
 }
 
 impl<'a> ManifestReads<'a> {
-    /// Looks at every manifest of the project at `root` that was checked before, and at those that it used then.
+    /// Reads every manifest of the project at `root` that the log knows, and those it used.
     pub(super) fn at(root: PathBuf, facts: &BuildFacts<'a>) -> Self {
         let names = with_uses(facts.checked.iter().map(|(name, checked)| (*name, checked)));
         let seen = hash_manifests(&root, &names, facts);
         Self::ByName(root, seen)
     }
 
-    /// What stands in these manifests of the project at `root`, or stood there a moment ago.
+    /// States of these manifests of the project at `root`, cached or read now.
     pub(super) fn texts<'l>(
         &'l self,
         root: &Path,
@@ -58,7 +57,7 @@ impl<'a> ManifestReads<'a> {
         }
     }
 
-    /// What stood in exactly these manifests of a project.
+    /// Cached states, if they are of exactly these manifests.
     fn all(&self, root: &Path, names: &PathSet<'_>) -> Option<&ManifestMap<'a, FileState>> {
         let Self::ByName(of, seen) = self else { return None };
         let is_same = of == root && seen.len() == names.len();
@@ -66,14 +65,14 @@ impl<'a> ManifestReads<'a> {
     }
 }
 
-/// Checked manifests, and those that they use.
+/// Checked manifests and those they use.
 pub(super) fn with_uses<'a: 'f, 'f>(
     checked: impl Iterator<Item = (&'a str, &'f CheckRecord<'a>)>,
 ) -> PathSet<'a> {
     checked.flat_map(|(name, checked)| checked.uses.iter().copied().chain([name])).collect()
 }
 
-/// What stands in these manifests of the project at `root`.
+/// Reads the states of these manifests of the project at `root`.
 fn hash_manifests<'a>(
     root: &Path,
     names: &PathSet<'a>,

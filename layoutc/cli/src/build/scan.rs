@@ -1,4 +1,4 @@
-//! What of a project is as the last build left it, and what is to be done. It reads what may have changed, and no more.
+//! Scan of a project: finds what is up to date and what must be done, reading only what may have changed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,50 +23,50 @@ use super::cache_key::{self, BaseHashes};
 use super::job::{BuildJob, below};
 use super::read_cache::{AT_ONCE, ManifestMap, ManifestReads, with_uses};
 
-/// How the program itself is called among the inputs; no file is called so.
+/// Name of the binary among the inputs; no file has this name.
 const PROGRAM: &str = "\0program";
-/// The target that has an umbrella header, and the manifest that it is made of.
+/// Unit of the umbrella header.
 pub(super) const UMBRELLA: EmitUnit<'static> = ("c", "");
 
-/// What is made together: the files of a target for a manifest.
+/// Unit of generation: (target, manifest).
 pub(super) type EmitUnit<'a> = (&'a str, &'a str);
 
-/// What is to be done, and what is not.
+/// Result of a scan.
 #[derive(Debug)]
 pub(crate) struct BuildScan<'a> {
-    /// What all results depend on.
+    /// Hashes that all results depend on.
     pub(super) base: BaseHashes,
-    /// The key of the templates.
+    /// Key of the templates.
     pub(super) templates: ContentHash,
-    /// The manifests whose check still holds.
+    /// Manifests with a valid cached check.
     pub(super) fresh: ManifestMap<'a, ValidCheck>,
-    /// Those that must be checked.
+    /// Manifests that must be checked.
     pub(super) stale: Vec<String>,
-    /// The files that must be made.
+    /// Units that must be generated.
     pub(super) work: Vec<EmitUnit<'a>>,
-    /// Those that need not be.
+    /// Units that are up to date.
     kept: Vec<EmitUnit<'a>>,
-    /// What stands in their place, but for those of which nothing is new.
+    /// Files at the paths of up-to-date units, except those with known fingerprints.
     pub(super) standing: OutputSurvey,
-    /// What is new of the inputs.
+    /// Fingerprints of inputs that are not in the log.
     pub(super) hints: Vec<(String, Fingerprint)>,
-    /// The files in the output folder that may be left over.
+    /// Files in the output folder that may be stale.
     pub(super) found: OrphanCandidates,
-    /// Outputs that nothing asks for any more; only known if nothing is to be made.
+    /// Stale outputs; only computed if nothing must be generated.
     pub(super) left_over: Vec<String>,
-    /// The folders in which there is no file but what was asked for, where that is new.
+    /// Folders that contain only requested files, if not in the log.
     pub(super) swept: Vec<(String, FileStat)>,
-    /// Whether a former build found exactly these files, and nothing else in the output folder.
+    /// True if an earlier build recorded exactly these files and nothing else in the output folder.
     pub(super) is_same: bool,
     is_littered: bool,
 }
 
-/// The files in the output folder that may be left over.
+/// Files in the output folder that may be stale.
 #[derive(Debug)]
 pub(super) enum OrphanCandidates {
-    /// None but those that are known: a former build found no other, and no folder changed since.
+    /// Only outputs in the log: an earlier build found no others, and no folder changed since.
     Known,
-    /// Those that were found.
+    /// Listing of the folder.
     Listed(OutputListing),
 }
 
@@ -79,7 +79,7 @@ impl OrphanCandidates {
         listing(home, sweep).map(Self::Listed)
     }
 
-    /// Those that nothing asks for any more.
+    /// Outputs that are no longer generated.
     pub(super) fn left_over(
         &self,
         job: &BuildJob<'_>,
@@ -95,7 +95,7 @@ impl OrphanCandidates {
         }
     }
 
-    /// The folders in which there is no file but what was asked for, where a change of them would show.
+    /// Folders that contain only requested files, with metadata that reveals a change.
     fn swept(&self, is_asked: &dyn Fn(&str) -> bool) -> Option<Vec<(String, FileStat)>> {
         let Self::Listed(listing) = self else { return None };
         let folders = listing.folders.iter().map(|(path, stat)| Some((path.clone(), (*stat)?)));
@@ -103,18 +103,15 @@ impl OrphanCandidates {
     }
 }
 
-/// A check that still holds.
+/// A cached check that is valid.
 #[derive(Debug)]
 pub(super) struct ValidCheck {
-    /// Its key.
     pub(super) key: ContentHash,
-    /// What there was to say.
     pub(super) warnings: Vec<Diagnostic>,
 }
 
 impl<'a> BuildScan<'a> {
-    /// Looks at the inputs and outputs of a job; every input is added to `reads`. Manifests that are among `looks` were
-    /// looked at a moment ago.
+    /// Scans the inputs and outputs of a job; adds every input to `reads`. `looked`: manifests read ahead.
     pub(super) fn take(
         job: &BuildJob<'a>,
         strictness: OverwritePolicy,
@@ -152,7 +149,7 @@ impl<'a> BuildScan<'a> {
         Ok(scan)
     }
 
-    /// Whether all is as it should be.
+    /// True if there is nothing to do.
     pub(super) fn is_done(&self) -> bool {
         self.stale.is_empty()
             && self.work.is_empty()
@@ -160,28 +157,28 @@ impl<'a> BuildScan<'a> {
             && !self.is_littered
     }
 
-    /// The program's hash.
+    /// Hash of the binary.
     pub(super) fn program(&self) -> ContentHash {
         self.base.program
     }
 
-    /// How many tensors a manifest has whose check still holds.
+    /// Number of tensors of a manifest with a valid cached check; else 0.
     pub(super) fn tensors(&self, job: &BuildJob<'_>, manifest: &str) -> usize {
         let checked = self.fresh.get(manifest).and_then(|_| job.log.facts.checked.get(manifest));
         checked.map_or(0, |checked| usize::try_from(checked.tensors).unwrap_or(usize::MAX))
     }
 
-    /// The files that need not be made, by their paths in the output folder.
+    /// Paths of the up-to-date outputs, relative to the output folder.
     pub(super) fn kept<'j>(&self, job: &'j BuildJob<'_>) -> impl Iterator<Item = &'j str> {
         self.kept.iter().filter_map(|unit| job.log.facts.emitted(*unit)).flat_map(EmitRecord::paths)
     }
 
-    /// Why some outputs must not be written.
+    /// Reasons why outputs must not be overwritten.
     pub(super) fn refusals(&self) -> impl Iterator<Item = &Diagnostic> {
         self.standing.values().filter_map(|standing| standing.as_ref().err().map(AsRef::as_ref))
     }
 
-    /// Finds out which manifests must be checked and which files must be made.
+    /// Splits manifests into fresh and stale, and units into up to date and work.
     fn outputs(&mut self, job: &BuildJob<'a>, held: Vec<ManifestValidity>) {
         for (target, nth) in job.targets.iter().zip(0..) {
             for (manifest, held) in job.manifests().zip(&held) {
@@ -213,8 +210,7 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// Looks at what comes after all other outputs, where those are as they should be: the umbrella header, and what
-    /// nothing asks for any more.
+    /// If everything else is up to date, scans the umbrella header and stale outputs.
     fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,
@@ -264,7 +260,7 @@ impl<'a> BuildScan<'a> {
     }
 }
 
-/// What is new of what stands in the places of these files.
+/// Files at the paths of these units, except those with known fingerprints.
 fn survey_outputs(
     job: &BuildJob<'_>,
     units: &[EmitUnit<'_>],
@@ -276,7 +272,7 @@ fn survey_outputs(
     survey(&job.home, &wanted, &job.log.facts, strictness)
 }
 
-/// Whether one of the files is not there, or is another's text, so that it must be made again to be written.
+/// True if a file of the unit is missing or has another text, so that it must be generated again.
 fn needs_rebuild(standing: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
     let must_be_made = |path: &str| {
         matches!(standing.get(path), Some(Ok(ExistingOutput::Nothing | ExistingOutput::Other)))
@@ -284,24 +280,23 @@ fn needs_rebuild(standing: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>
     facts.emitted(unit).is_some_and(|emitted| emitted.paths().any(must_be_made))
 }
 
-/// Whether this build keeps an umbrella header. Of a part of a project it would lack headers.
+/// True if this build has an umbrella header. For a part of a project it would be incomplete.
 pub(super) fn has_umbrella(job: &BuildJob<'_>) -> bool {
     let c = job.project.config.target.c.as_ref();
     let is_wanted = c.is_some_and(|c| c.umbrella_header.is_some());
     is_wanted && job.project.is_whole && job.targets.contains(&UMBRELLA.0)
 }
 
-/// What still holds of a manifest.
+/// Validity of the cached results of a manifest.
 #[derive(Debug)]
 struct ManifestValidity {
-    /// Its check; `None`: it must be checked.
+    /// The cached check, if valid.
     fresh: Option<ValidCheck>,
-    /// For each target of the job, whether its files are those that would be made.
+    /// For each target of the job, true if its files are up to date.
     targets: Vec<bool>,
 }
 
-/// What still holds of each manifest of a job, in order, and what is new of what stands in the places of files that need
-/// not be made.
+/// Validity of each manifest of a job, in order, and the files at the paths of up-to-date units.
 fn check_validity<'m>(
     job: &BuildJob<'m>,
     base: BaseHashes,
@@ -367,14 +362,14 @@ fn still_holds(
     Some(ValidCheck { key, warnings })
 }
 
-/// The inputs as they stand now.
+/// Current states of the inputs.
 struct InputScan<'j, 'a> {
     job: &'j BuildJob<'a>,
     hints: Vec<(String, Fingerprint)>,
 }
 
 impl<'j> InputScan<'j, '_> {
-    /// What stands in the input `name` at `path`.
+    /// State of the input `name` at `path`.
     fn look(&mut self, name: &str, path: &Path) -> FileState {
         let seen = hash_if_changed(path, self.job.log.facts.inputs.get(name));
         self.note(name, &seen);
@@ -392,12 +387,12 @@ impl<'j> InputScan<'j, '_> {
     fn base(&mut self, reads: &ReadSet) -> Result<BaseHashes, CommandError> {
         let program =
             if self.job.project.is_given { ContentHash::default() } else { self.program()? };
-        // It was read a moment ago; without one, the program's own holds.
+        // Read during discovery; without a configuration file, the hash is 0.
         let config = reads.files.get(&below(self.job.project, CONFIG));
         Ok(BaseHashes { program, config: config.map_or_else(ContentHash::default, hash) })
     }
 
-    /// The program's hash. Where nothing is remembered, nothing asks for it.
+    /// Hash of the binary. Not computed for projects without stored state.
     fn program(&mut self) -> Result<ContentHash, CommandError> {
         let find = |e| CommandError::io("find", "layoutc".as_ref(), &e);
         let program = std::env::current_exe().map_err(find)?;
@@ -420,7 +415,7 @@ impl<'j> InputScan<'j, '_> {
         Ok(cache_key::templates(texts.iter().map(|(name, hash)| (name.as_str(), hash))))
     }
 
-    /// Every manifest asked for that was checked before, and those that it used then. The others must be read anyway.
+    /// States of the requested manifests in the log and those they use. Others must be read anyway.
     fn manifests<'l>(&self, looked: &'l ManifestReads<'j>) -> Cow<'l, ManifestMap<'j, FileState>> {
         let (job, facts) = (self.job, &self.job.log.facts);
         let asked = job.manifests().filter_map(|manifest| facts.checked.get_key_value(manifest));
@@ -441,7 +436,7 @@ impl<'j> InputScan<'j, '_> {
     }
 }
 
-/// The hash of a content, or of why there is none.
+/// Hash of a content, or of the error text.
 fn hash(seen: &FileState) -> ContentHash {
     match seen {
         Ok(known) => known.hash,
@@ -449,10 +444,10 @@ fn hash(seen: &FileState) -> ContentHash {
     }
 }
 
-/// The files that may be templates of the project's own, by name.
+/// Files that may be templates of the project, by name.
 pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>, CommandError> {
     let folder = below(project, &project.config.project.templates_dir);
-    // A sandbox is made of links out of it.
+    // A sandbox consists of links that lead outside.
     let fence = (!project.is_given).then_some(project.root.as_path());
     let files = file_tree::within(&folder, fence)?.files();
     let named = |file: PathBuf| Some((file.strip_prefix(&folder).ok().and_then(slashed)?, file));

@@ -1,4 +1,4 @@
-//! What a good build leaves for the build tool that called it: a stamp, and the rule of what it depends on.
+//! Stamp file and depfile, which a successful build leaves for the calling build tool.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -19,24 +19,23 @@ use super::depfile_rule::{is_rule, rule};
 use super::graph::DependencyGraph;
 use super::is_dry_run;
 
-/// The files that `--stamp` and `--depfile` name.
 #[derive(Debug)]
 pub(super) struct StampFiles {
     start: SystemTime,
-    /// Absolute, and as it was given: make knows it by no other name.
+    /// Absolute path, and path as given, by which make knows it.
     stamp: Option<(PathBuf, PathBuf)>,
-    /// With the text that stands there.
+    /// Path, and current text.
     depfile: Option<(PathBuf, Option<String>)>,
 }
 
-/// The largest rule that is looked into, in bytes.
+/// Size limit of a depfile to compare, in bytes.
 const LARGEST: u64 = 64 << 20;
 
 impl StampFiles {
-    /// Looks at what stands there when a build begins.
+    /// Reads the existing files at the start of a build.
     ///
     /// # Errors
-    /// Something that is not layoutc's.
+    /// A file that layoutc did not write.
     pub(super) fn read_existing(args: &BuildArgs) -> Result<Self, CommandError> {
         let start = SystemTime::now();
         if is_dry_run(args) {
@@ -54,13 +53,14 @@ impl StampFiles {
         if let Some(stamp) = &stamp {
             standing(stamp, "a stamp", str::is_empty)?;
         }
-        let text = depfile.as_ref().map(|file| standing(file, "a rule of layoutc's", is_rule));
+        let text =
+            depfile.as_ref().map(|file| standing(file, "a dependency rule of layoutc", is_rule));
         let text = text.transpose()?.flatten();
         let stamp = stamp.zip(args.stamp.clone());
         Ok(Self { start, stamp, depfile: depfile.map(|file| (file, text)) })
     }
 
-    /// The rule for the depfile, if there is to be one: paths as seen from the current folder, the stamp as given.
+    /// Text of the depfile, if requested: paths relative to the working directory, the stamp as given.
     pub(super) fn rule(
         &self,
         graph: impl FnOnce() -> DependencyGraph,
@@ -79,9 +79,8 @@ impl StampFiles {
             let Some(file) = file else { continue };
             if graph.outputs().any(|output| output == file) {
                 let file = relative_to_cwd(file);
-                let line = format!(
-                    "`{option}` names `{file}`, which is an output of this build; name another file"
-                );
+                let line =
+                    format!("`{option}`: `{file}` is an output of this build; choose another file");
                 return Err(CommandError::Usage(line));
             }
         }
@@ -98,9 +97,9 @@ impl StampFiles {
         rule(targets, inputs.iter().map(PathBuf::as_path)).map(Some)
     }
 
-    /// Writes the rule if it is new; then touches the stamp.
+    /// Writes the depfile if it changed; then touches the stamp.
     ///
-    /// The stamp gets the time at which the build began: what is edited while it goes on is newer.
+    /// The stamp gets the start time of the build, so that inputs edited meanwhile are newer.
     pub(super) fn write_after_build(&self, rule: Option<&str>) -> Result<(), CommandError> {
         if self.depfile.is_none() && self.stamp.is_none() {
             return Ok(());
@@ -121,15 +120,15 @@ impl StampFiles {
     }
 }
 
-/// The text that stands at `file`, if anything does; it must be `kind`.
+/// Text of `file`, if it exists; an error unless `is_ours` accepts it.
 fn standing(
     file: &Path,
     kind: &str,
     is_ours: impl Fn(&str) -> bool,
 ) -> Result<Option<String>, CommandError> {
     let foreign = || {
-        let message = format!("`{}` is not {kind}, and is kept", relative_to_cwd(file));
-        let help = "move it away, or name another file";
+        let message = format!("`{}` is not {kind}, and is not overwritten", relative_to_cwd(file));
+        let help = "move it, or choose another file";
         Err(CommandError::Input(vec![
             Diagnostic::without_span(Code::OutputForeign, message).help(help),
         ]))
@@ -138,7 +137,7 @@ fn standing(
         Ok(metadata) if !metadata.is_file() || metadata.len() > LARGEST => return foreign(),
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(CommandError::io("look at", file, &error)),
+        Err(error) => return Err(CommandError::io("read", file, &error)),
     }
     match fs::read_to_string(file) {
         Ok(text) if is_ours(&text) => Ok(Some(text)),
@@ -148,7 +147,7 @@ fn standing(
     }
 }
 
-/// Puts a text in place of what stands at `file`, in one step.
+/// Replaces the text of `file` atomically.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
     let folder = make_parent(file)?;
     let temporary = folder.join(format!(".layoutc-{}-rule.tmp", process::id()));
@@ -161,7 +160,7 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// Makes an empty file of `file` if there is none, and gives it a time.
+/// Creates `file` if missing, and sets its modification time.
 fn touch(file: &Path, time: SystemTime) -> io::Result<()> {
     make_parent(file)?;
     let file = File::options().create(true).append(true).open(file)?;

@@ -1,4 +1,4 @@
-//! What a build says of tensors, also of those that it did not check again.
+//! Summary rows of tensors, including those that were not checked again.
 
 use layoutc_compiler::abi::{Abi, abi};
 use layoutc_compiler::check_with;
@@ -16,16 +16,16 @@ use super::job::BuildJob;
 use super::make::BuildProducts;
 use super::scan::BuildScan;
 
-/// The kinds of lines that are remembered.
+/// Kinds of cached rows.
 const ROWS: &str = "rows";
 const ABI: &str = "abi";
 
-/// What the lines of a manifest are remembered by; `checked` is the key of its check.
+/// Cache keys of the rows of a manifest; `checked`: key of its check.
 pub(super) fn keys(checked: &ContentHash) -> [CacheKey; 2] {
     [ROWS, ABI].map(|kind| CacheKey::new(kind, &checked.0))
 }
 
-/// How many good tensors the manifests of a job have.
+/// Number of valid tensors in the manifests of a job.
 pub(super) fn tensors(job: &BuildJob<'_>, scan: &BuildScan<'_>, made: &BuildProducts) -> usize {
     let count = |manifest: &String| match made.manifests.get(manifest) {
         Some(manifest) => manifest.tensors.len(),
@@ -34,7 +34,7 @@ pub(super) fn tensors(job: &BuildJob<'_>, scan: &BuildScan<'_>, made: &BuildProd
     job.project.manifests.keys().map(count).sum()
 }
 
-/// The summary's lines for the first `room` tensors that were checked, how many more there are, and those for graphs.
+/// Rows of the first `room` checked tensors, number of further ones, and rows of the graphs.
 pub(super) fn checked(
     job: &BuildJob<'_>,
     made: &BuildProducts,
@@ -57,7 +57,7 @@ fn row(job: &BuildJob<'_>, tensor: &Tensor) -> TensorRow {
     TensorRow::new(tensor).of(job.project.shown(&tensor.file))
 }
 
-/// The summary's lines for all tensors and their views.
+/// Rows of all tensors, views and graphs.
 pub(super) fn all(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -72,20 +72,19 @@ pub(super) fn all(
     each(job, scan, made, memo, ROWS, &rows).into_iter().map(|(_, row)| shown(job, row)).collect()
 }
 
-/// The layout ABI of all tensors, by manifest.
+/// Layout ABI of all tensors, by manifest.
 pub(super) fn all_abi(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
     made: &BuildProducts,
     memo: &DiskMemo,
 ) -> Vec<(String, Abi)> {
-    // A view has the memory of its tensor.
+    // A view shares the memory of its tensor.
     let all = |manifest: &Manifest| manifest.tensors.iter().map(abi).collect();
     each(job, scan, made, memo, ABI, &all)
 }
 
-/// What `of` says of the tensors of each manifest. It is remembered; where that was lost, the manifest is checked
-/// again.
+/// Rows of each manifest by `of`. Cached; a manifest whose rows were lost is checked again.
 fn each<T: Serialize + DeserializeOwned>(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
     let mut report = Report::default();
     let projects = project::homes(&args.paths, &mut report)?;
     if args.out.is_some() && projects.len() > 1 {
-        return Err(CommandError::Usage("`--out` takes one project at a time".to_owned()));
+        return Err(CommandError::Usage("`--out` accepts only one project".to_owned()));
     }
     let (mut removed, store) = (Vec::new(), LogArena::default());
     for project in &projects {
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
             let lock = state.lock(|holder| {
                 if !console.quiet {
                     let folder = relative_to_cwd(&root);
-                    console.remark(&format!("waiting for {holder}, which writes to `{folder}`\n"));
+                    console
+                        .remark(&format!("waiting for {holder}, which is writing to `{folder}`\n"));
                 }
                 Ok(())
             })?;

@@ -118,7 +118,7 @@ fn standard(check: bool, console: &mut Console) -> Result<CommandOutcome, Comman
     match String::from_utf8(file::read(Path::new(STANDARD))?) {
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
-            report.add([unreadable(INPUT, &format!("it is not UTF-8 at byte {at}"))]);
+            report.add([unreadable(INPUT, &format!("invalid UTF-8 at byte {at}"))]);
         }
         Ok(text) => {
             match format(&name, &text) {

@@ -1,4 +1,4 @@
-//! The files below a folder, in one order on every machine.
+//! Files below a folder, in an order that does not depend on the machine.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -8,26 +8,24 @@ use std::path::{Path, PathBuf};
 
 use crate::command_error::CommandError;
 
-/// A folder with files in it.
 #[derive(Debug)]
 pub(crate) struct FolderFiles {
-    /// The folder.
     pub(crate) path: PathBuf,
-    /// The names of its files.
+    /// Names of its files.
     pub(crate) names: Vec<OsString>,
 }
 
-/// What was found below a folder.
+/// Result of walking a folder.
 #[derive(Debug, Default)]
 pub(crate) struct FileTree {
-    /// The folders with files in them.
+    /// Folders that contain files.
     pub(crate) folders: Vec<FolderFiles>,
-    /// The links to folders and to nothing, by the paths by which they were reached.
+    /// Links to folders and dangling links, by the paths by which they were reached.
     pub(crate) links: BTreeSet<PathBuf>,
 }
 
 impl FileTree {
-    /// The files by their paths, in order.
+    /// Paths of all files, sorted.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let paths =
             |folder: &FolderFiles| folder.names.iter().map(|n| folder.path.join(n)).collect();
@@ -37,14 +35,13 @@ impl FileTree {
     }
 }
 
-/// All files at and below `folder`. Hidden names are left out; linked folders are entered, each real folder once, real
-/// ones first, so that a loop of links ends and no link hides what it points to. A folder that is not there has no
-/// files.
+/// All files at and below `folder`, without hidden ones. Linked folders are entered, each real folder once and after
+/// the real ones, so that loops end and no link hides its target. A missing folder has no files.
 pub(crate) fn below(folder: &Path) -> Result<FileTree, CommandError> {
     walk(folder, &|_| true)
 }
 
-/// The same without what links lead to outside `root`, if there is one.
+/// Like [`below`], without links that lead outside `root`, if given.
 pub(crate) fn within(folder: &Path, root: Option<&Path>) -> Result<FileTree, CommandError> {
     let Some(root) = root else { return below(folder) };
     let root = fs::canonicalize(root).map_err(|error| CommandError::io("find", root, &error))?;
@@ -74,20 +71,17 @@ fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<FileTree, Comm
     Ok(found)
 }
 
-/// What is in a folder.
 #[derive(Default)]
 struct FolderEntries {
-    /// The names of its files.
     names: Vec<OsString>,
-    /// The folders in it.
     folders: Vec<PathBuf>,
     /// Links to folders.
     linked: Vec<PathBuf>,
-    /// Links to nothing.
+    /// Dangling links.
     dangling: Vec<PathBuf>,
 }
 
-/// What is in a folder; nothing if it was seen before.
+/// Entries of a folder; empty if it was visited before.
 fn enter(
     folder: &Path,
     follows: &dyn Fn(&Path) -> bool,
@@ -127,8 +121,7 @@ fn enter(
     Ok(entered)
 }
 
-/// The entries of a folder with their types, also where a signal comes while it is opened; none of what another process
-/// has removed since it was seen.
+/// Entries of a folder with their types. Retries after a signal; skips entries that another process removed meanwhile.
 pub(crate) fn entries(
     folder: &Path,
 ) -> io::Result<impl Iterator<Item = io::Result<(DirEntry, FileType)>>> {

@@ -1,4 +1,4 @@
-//! The texts of a project: read once, remembered for the report.
+//! Source texts of a project: each read once, and cached for the report.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,42 +17,40 @@ use crate::state::stat::{FileStat, Timestamp};
 
 use super::read_set::{FileState, ReadSet};
 
-/// The largest text that is read, in bytes.
+/// Size limit of a text, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Why there is no text where there is no file.
-pub(crate) const MISSING: &str = "there is no such file";
+/// Error text of a missing file.
+pub(crate) const MISSING: &str = "no such file";
 
-/// Manifests by their paths relative to the project's root.
+/// Loads manifests by their paths relative to the root of the project.
 #[derive(Debug)]
 pub(crate) struct ProjectFiles {
     root: PathBuf,
     done: Mutex<FileCache>,
 }
 
-/// What was read so far.
+/// Files read so far.
 #[derive(Debug, Default)]
 struct FileCache {
     found: BTreeMap<String, Result<FileText, String>>,
     fault: Option<CommandError>,
 }
 
-/// A text, and what tells it from another.
+/// Text with its fingerprint.
 #[derive(Debug, Clone)]
 pub(crate) struct FileText {
-    /// The text.
     pub(crate) text: Arc<str>,
-    /// Its hash, and what its file had when it was read.
+    /// Hash, and the file's metadata when it was read.
     pub(crate) known: Fingerprint,
 }
 
 impl ProjectFiles {
-    /// The files of the project at `root`.
     pub(crate) fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), done: Mutex::default() }
     }
 
-    /// Adds every file that was asked for to `reads`.
+    /// Adds every requested file to `reads`.
     pub(crate) fn note(&self, reads: &mut ReadSet) {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let found = done.found.iter().map(|(path, read)| {
@@ -62,10 +60,10 @@ impl ProjectFiles {
         reads.files.extend(found);
     }
 
-    /// Every text that was read, by its path.
+    /// Texts read, by path.
     ///
     /// # Errors
-    /// The machine kept a file from being read that is there: what the compiler made of it says nothing.
+    /// A system error kept an existing file from being read; then the compiler's result is meaningless.
     pub(crate) fn into_texts(self) -> Result<BTreeMap<String, FileText>, CommandError> {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let texts = done.found.into_iter().filter_map(|(path, text)| Some((path, text.ok()?)));
@@ -98,17 +96,16 @@ impl SourceLoader for ProjectFiles {
     }
 }
 
-/// Why a text was not read.
+/// Reason why a text was not read.
 #[derive(Debug)]
 pub(crate) enum FileReadError {
-    /// It is no text for us.
+    /// The file is missing, not UTF-8, too large or not a regular file.
     Refused(LoadError),
-    /// The machine would not give it.
+    /// System error.
     Machine(io::Error),
 }
 
 impl FileReadError {
-    /// The reason in words.
     pub(crate) fn reason(&self) -> String {
         match self {
             FileReadError::Refused(error) => reason(error),
@@ -119,7 +116,7 @@ impl FileReadError {
 
 impl From<io::Error> for FileReadError {
     fn from(error: io::Error) -> Self {
-        // A loop of links and a name that no file can have are the user's, not the machine's.
+        // Link loops and invalid names are errors of the user, not of the system.
         let is_name = [Errno::LOOP, Errno::NAMETOOLONG];
         if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
             FileReadError::Refused(LoadError::NotFound)
@@ -131,7 +128,7 @@ impl From<io::Error> for FileReadError {
     }
 }
 
-/// The text of a regular file.
+/// Reads a regular file.
 pub(crate) fn read(path: &Path) -> Result<FileText, FileReadError> {
     let OpenFile { mut file, bytes, stat } = open(path, LARGEST)?;
     let mut text = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));
@@ -143,18 +140,18 @@ pub(crate) fn read(path: &Path) -> Result<FileText, FileReadError> {
     Ok(FileText { text: Arc::from(text), known })
 }
 
-/// What stands at `path`, by its hash. It is only read if it is not certain that it is still what was `known` of it.
+/// Fingerprint of the file at `path`. Reads it only if its metadata differs from `known`.
 pub(crate) fn hash_if_changed(path: &Path, known: Option<&Fingerprint>) -> FileState {
     hash_if_changed_up_to(LARGEST, path, known)
 }
 
-/// A folder by its handle: what is below it is found faster than by whole paths.
+/// Handle of a folder: `statat` below it is faster than by full path.
 pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
 }
 
-/// Whether it is certain, without reading it, that the file `name` below a folder is still what was `known` of it.
+/// Returns true if the metadata of file `name` in a folder equals that of `known`, so that its content is unchanged.
 pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) -> bool {
     let raw = statat(folder, name, AtFlags::empty());
     raw.is_ok_and(|raw| {
@@ -163,7 +160,7 @@ pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) ->
     })
 }
 
-/// The same as [`glance`] for a file of up to `largest` bytes.
+/// Like [`hash_if_changed`], with a size limit of `largest` bytes.
 pub(crate) fn hash_if_changed_up_to(
     largest: u64,
     path: &Path,
@@ -180,12 +177,11 @@ pub(crate) fn hash_if_changed_up_to(
     Ok(Fingerprint { stat, hash })
 }
 
-/// A regular file that is about to be read.
+/// A regular file opened for reading.
 struct OpenFile {
     file: File,
-    /// Its length.
     bytes: u64,
-    /// What it had before it was read.
+    /// Metadata before reading.
     stat: Option<FileStat>,
 }
 
@@ -195,7 +191,7 @@ fn open(path: &Path, largest: u64) -> Result<OpenFile, FileReadError> {
     if metadata.is_dir() {
         return refused(LoadError::Other("it is a folder".to_owned()));
     }
-    // A pipe or a device could be read for ever.
+    // Reading a pipe or a device may never end.
     if !metadata.is_file() {
         return refused(LoadError::Other("it is not a regular file".to_owned()));
     }
@@ -204,17 +200,16 @@ fn open(path: &Path, largest: u64) -> Result<OpenFile, FileReadError> {
     }
     let now = Timestamp::take();
     let file = File::open(path)?;
-    // Of the file that is read, and before it is.
+    // Taken from the open file, before it is read.
     let stat = FileStat::of(&file.metadata()?).if_settled(now);
     Ok(OpenFile { file, bytes: metadata.len(), stat })
 }
 
-/// What kept a text from being read, in words.
 fn reason(error: &LoadError) -> String {
     match error {
         LoadError::NotFound => MISSING.to_owned(),
-        LoadError::NotUtf8 { valid_up_to } => format!("it is not UTF-8 at byte {valid_up_to}"),
-        LoadError::TooLarge { bytes } => format!("{bytes} bytes are too many"),
+        LoadError::NotUtf8 { valid_up_to } => format!("invalid UTF-8 at byte {valid_up_to}"),
+        LoadError::TooLarge { bytes } => format!("too large: {bytes} bytes"),
         LoadError::Other(reason) => reason.clone(),
     }
 }

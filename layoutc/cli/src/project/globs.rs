@@ -10,22 +10,22 @@ use crate::command_error::CommandError;
 
 use super::paths::is_below;
 
-/// What a project's `sources` match.
+/// Compiled `sources` patterns of a project.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceGlobs {
     set: GlobSet,
-    /// For each pattern, the folder below which everything it matches stands; empty: the root.
+    /// Literal leading folder of each pattern; empty: the root.
     pub(crate) folders: Vec<String>,
 }
 
 impl SourceGlobs {
-    /// The patterns; `*` stays within a folder, `**` does not.
+    /// Compiles patterns; `*` matches within a folder, `**` across folders.
     pub(crate) fn new(patterns: &[String]) -> Result<Self, CommandError> {
         let mut set = GlobSetBuilder::new();
         let mut folders = Vec::new();
         for pattern in patterns {
             if !is_below(pattern) {
-                return Err(refusal(pattern, "it must stay inside the project"));
+                return Err(refusal(pattern, "must stay inside the project"));
             }
             let glob = GlobBuilder::new(pattern).literal_separator(true).build();
             set.add(glob.map_err(|error| refusal(pattern, &error.kind().to_string()))?);
@@ -35,15 +35,15 @@ impl SourceGlobs {
         Ok(Self { set, folders })
     }
 
-    /// Whether a path relative to the root matches.
+    /// Returns true if a path relative to the root matches.
     pub(crate) fn matches(&self, path: &Path) -> bool {
         self.set.is_match(path)
     }
 }
 
 fn refusal(pattern: &str, reason: &str) -> CommandError {
-    let message = format!("the pattern `{pattern}` of `sources` cannot be used: {reason}");
-    let help = "write it like `layouts/**/*.kdl`: `*` for any name, `**` for any folders";
+    let message = format!("invalid pattern `{pattern}` in `sources`: {reason}");
+    let help = "write a pattern such as `layouts/**/*.kdl`: `*` matches any name, `**` any folders";
     CommandError::Input(vec![Diagnostic::without_span(Code::ConfigGlob, message).help(help)])
 }
 

@@ -1,7 +1,7 @@
-//! Which manifests a command is about, and the projects they belong to.
+//! Discovery of the manifests of a command and the projects they belong to.
 //!
-//! The compiler knows a manifest by its path relative to the project's root, so that outputs do not depend on where
-//! the command was typed. People see the path as they gave it, or as seen from the current folder.
+//! The compiler identifies a manifest by its path relative to the root of the project, so that outputs do not depend
+//! on the working directory. Messages show the path as given, or relative to the working directory.
 
 pub(crate) mod file_tree;
 pub(crate) mod files;
@@ -34,57 +34,54 @@ use root::RootSearch;
 
 pub(crate) use root::root_at;
 
-/// The file that makes a folder a project.
+/// File that marks the root of a project.
 pub(crate) const CONFIG: &str = "layoutc.toml";
 
-/// Manifests under one configuration.
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// The folder of `layoutc.toml`, or of the manifest in one-file mode; absolute.
+    /// Absolute folder of `layoutc.toml`, or of the manifest in one-file mode.
     pub(crate) root: PathBuf,
-    /// The configuration; the embedded default in one-file mode.
+    /// Configuration; the embedded default in one-file mode.
     pub(crate) config: Config,
-    /// The manifests asked for, relative to the root, in order, each with the path that people see.
+    /// Requested manifests: path relative to the root, then the path to display.
     pub(crate) manifests: BTreeMap<String, String>,
-    /// Whether these are all of the project's manifests: only then can an output be known to be left over.
+    /// True if these are all manifests of the project; only then can stale outputs be detected.
     pub(crate) is_whole: bool,
-    /// Whether `--root` names it: then it is all that there is, and nothing is remembered of it.
+    /// True if given by `--root`: nothing above it is read, and no state is stored.
     pub(crate) is_given: bool,
 }
 
 impl Project {
-    /// The path that people see for a path of the compiler's.
+    /// Display path of a path of the compiler.
     pub(crate) fn shown(&self, path: &str) -> String {
         self.manifests.get(path).cloned().unwrap_or_else(|| relative_to_cwd(&self.root.join(path)))
     }
 }
 
-/// The path of a file as seen from the current folder.
+/// Path relative to the working directory.
 pub(crate) fn relative_to_cwd(path: &Path) -> String {
     let seen = env::current_dir().map_or_else(|_| path.to_owned(), |here| relative(path, &here));
     seen.to_string_lossy().into_owned()
 }
 
-/// What was found for some PATHS: by root, the manifests.
+/// Manifests found for some PATHS, by root.
 #[derive(Debug, Default)]
 struct ProjectSearch {
-    /// How the folders of projects are found.
     roots: RootSearch,
-    /// Root, then the manifest relative to it, then the path that people see.
+    /// Root, then the manifest relative to it, then the path to display.
     manifests: BTreeMap<PathBuf, BTreeMap<String, String>>,
-    /// Roots with a `layoutc.toml`, read.
+    /// Roots with a `layoutc.toml`; `None`: invalid.
     configs: BTreeMap<PathBuf, Option<Config>>,
-    /// Roots of which every manifest was asked for.
+    /// Roots of which every manifest was requested.
     whole: Vec<PathBuf>,
-    /// What is wrong with a place that holds no manifest.
+    /// First error about a place without manifests.
     lack: Option<CommandError>,
-    /// The files read on the way.
+    /// Files read during discovery.
     reads: ReadSet,
 }
 
-/// The projects that PATHS name, each with the manifests asked for; what was read on the way is added to `reads`. What
-/// is wrong with a configuration is reported, and its project left out. `root` is the folder of the only project, where
-/// that is named.
+/// Projects of PATHS, each with its requested manifests; adds the files read to `reads`. A project with an invalid
+/// configuration is reported and left out. `root`: the only project, if given by `--root`.
 pub(crate) fn discover(
     given: &[PathBuf],
     root: Option<&Path>,
@@ -102,7 +99,7 @@ pub(crate) fn discover(
     }
 }
 
-/// The projects that PATHS name, also those without a manifest.
+/// Projects of PATHS, including those without a manifest.
 pub(crate) fn homes(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, CommandError> {
     let mut found = ProjectSearch::default();
     found.gather(given, report)?;
@@ -122,7 +119,10 @@ impl ProjectSearch {
         for path in given {
             let metadata = match fs::metadata(path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    return Err(CommandError::Usage(format!("there is no `{}`", path.display())));
+                    return Err(CommandError::Usage(format!(
+                        "`{}` does not exist",
+                        path.display()
+                    )));
                 }
                 metadata => metadata.map_err(|error| CommandError::io("read", path, &error))?,
             };
@@ -135,7 +135,7 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// The project that is named, or that of the current folder or of a parent.
+    /// Adds the project of the working directory or a parent, or that of `--root`.
     fn here(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let here = env::current_dir().map_err(|e| CommandError::io("find", Path::new("."), &e))?;
         let Some(root) = self.roots.around(&here)? else {
@@ -144,7 +144,7 @@ impl ProjectSearch {
         if self.config(&root, report)? {
             self.sources(&root, &root, Path::new(""))?;
             self.expect_some(&root);
-            // Below the current folder a path is shown as it is.
+            // Below the working directory, paths are shown relative to it already.
             let shown_elsewhere = |path: &str| relative(&root.join(path), &here);
             for (path, shown) in self.manifests.entry(root.clone()).or_default() {
                 if root != here {
@@ -155,7 +155,7 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// The manifests below a folder: of the project around it, of projects in it, and of none.
+    /// Adds the manifests below a folder: of the enclosing project, of projects inside, and loose ones.
     fn folder(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let folder = self.roots.folder(given)?;
         let shown = paths::start(given);
@@ -183,13 +183,13 @@ impl ProjectSearch {
             self.add(&folder, file, &path, &shown.join(&path))?;
         }
         if self.manifests.is_empty() && !report.has_errors() {
-            let message = format!("there is no manifest (*.kdl) below `{}`", given.display());
+            let message = format!("no manifest (*.kdl) in `{}`", given.display());
             self.lack.get_or_insert(CommandError::Usage(message));
         }
         Ok(())
     }
 
-    /// One manifest, in its project or alone.
+    /// Adds one manifest, of its project or on its own.
     fn manifest(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let name = given.file_name().unwrap_or_default();
         let parent = given.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -203,7 +203,7 @@ impl ProjectSearch {
         self.add(&root, &file, &below(&file, &root), given)
     }
 
-    /// The manifests of the project at `root` that stand below `folder`, shown as below `given`.
+    /// Adds the manifests of the project at `root` below `folder`, displayed below `given`.
     fn sources(&mut self, root: &Path, folder: &Path, given: &Path) -> Result<(), CommandError> {
         let patterns = match self.configs.get(root) {
             Some(Some(config)) => config.project.sources.clone(),
@@ -244,7 +244,7 @@ impl ProjectSearch {
         self.add_all(root, &up(file), &up(path), &up(shown), &[name])
     }
 
-    /// Adds manifests of the folder `parent`, which is `path` below `root` and shown as `shown`.
+    /// Adds manifests of the folder `parent`, which is `path` below `root` and displayed as `shown`.
     fn add_all(
         &mut self,
         root: &Path,
@@ -276,7 +276,7 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Reads the configuration at `root`, once. `false` if it is not good.
+    /// Reads the configuration at `root`, once. Returns false if it is invalid.
     fn config(&mut self, root: &Path, report: &mut Report) -> Result<bool, CommandError> {
         if let Some(config) = self.configs.get(root) {
             return Ok(config.is_some());
@@ -294,7 +294,7 @@ impl ProjectSearch {
         Ok(is_good)
     }
 
-    /// What the configuration at `root` says; `None`: it is not good.
+    /// Parses the configuration at `root`; `None` if it is invalid.
     fn read_config(
         &mut self,
         root: &Path,
@@ -325,7 +325,7 @@ impl ProjectSearch {
         }
     }
 
-    /// Notes it as a fault if the project at `root` has no manifest.
+    /// Records an error if the project at `root` has no manifest.
     fn expect_some(&mut self, root: &Path) {
         if !self.manifests.contains_key(root) {
             let nothing = self.nothing(root);
@@ -337,7 +337,7 @@ impl ProjectSearch {
         let config = self.configs.get(root).and_then(Option::as_ref);
         let sources = config.map(|config| config.project.sources.join("`, `")).unwrap_or_default();
         let message = format!("no manifest matches `{sources}` in `{}`", relative_to_cwd(root));
-        let help = "put one there, or say where they are with `sources` in layoutc.toml";
+        let help = "add a manifest, or set `sources` in layoutc.toml";
         CommandError::Input(vec![
             Diagnostic::without_span(Code::ConfigNoSources, message).help(help),
         ])

@@ -1,8 +1,8 @@
-//! Paths as text: relative to a folder, with `/`.
+//! Lexical operations on paths.
 
 use std::path::{Component, Path, PathBuf};
 
-/// `path` without `.` and `..`, by text alone.
+/// `path` without `.` and `..`, without reading the file system.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -25,7 +25,7 @@ pub(crate) fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// `path` as seen from the folder `from`; both absolute. `/a/b/c` from `/a/d` is `../b/c`.
+/// `path` relative to the folder `from`; both absolute. `/a/b/c` from `/a/d` is `../b/c`.
 pub(crate) fn relative(path: &Path, from: &Path) -> PathBuf {
     let (path, from) = (normal(path), normal(from));
     let shared = path.components().zip(from.components()).take_while(|(a, b)| a == b).count();
@@ -34,12 +34,12 @@ pub(crate) fn relative(path: &Path, from: &Path) -> PathBuf {
     if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative }
 }
 
-/// A folder as the start of the paths below it: `.` is left out.
+/// `folder` as a prefix for joining: empty for `.`.
 pub(crate) fn start(folder: &Path) -> &Path {
     if folder == Path::new(".") { Path::new("") } else { folder }
 }
 
-/// A path as text with `/`. `None` if it is not Unicode.
+/// Path as text with `/`; `None` if it is not Unicode.
 pub(crate) fn slashed(path: &Path) -> Option<String> {
     let mut text = String::new();
     for component in path.components() {
@@ -59,13 +59,13 @@ pub(crate) fn slashed(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// Whether a `/` path stays below where it starts: no `..`, not absolute, nothing but names.
+/// Returns true if a `/`-separated path is relative and has no `..`.
 pub(crate) fn is_below(path: &str) -> bool {
     let names = |component| matches!(component, Component::Normal(_));
     !path.is_empty() && !path.contains(['\0', '\\']) && Path::new(path).components().all(names)
 }
 
-/// Whether a text is a name in a folder, and nothing else.
+/// Returns true if a text is a single path component.
 pub(crate) fn is_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '\\', '\0'])
 }

@@ -1,4 +1,4 @@
-//! Where a project begins: the nearest folder with a `layoutc.toml`, or the one that `--root` names.
+//! Root of a project: the nearest folder with a `layoutc.toml`, or the one given by `--root`.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,39 +9,38 @@ use crate::command_error::CommandError;
 use super::CONFIG;
 use super::paths::normal;
 
-/// How the folder of a project is found.
+/// Strategy for finding the root.
 #[derive(Debug, Default)]
 pub(super) enum RootSearch {
-    /// It is the nearest one at or above what is asked for with a `layoutc.toml`.
+    /// The nearest folder with a `layoutc.toml` at or above the requested path.
     #[default]
     Nearest,
-    /// It is this one, absolute. Nothing above it is looked at, and paths are what they are called: in a sandbox they
-    /// are links, which lead where other files are that nobody asked for.
+    /// This absolute folder. Nothing above it is read, and links are not resolved: in a sandbox they lead to files
+    /// outside.
     Given(PathBuf),
 }
 
 impl RootSearch {
-    /// What `--root` says.
+    /// Strategy for the value of `--root`.
     ///
     /// # Errors
-    /// It names no folder.
+    /// The value is not a folder.
     pub(super) fn new(given: Option<&Path>) -> Result<Self, CommandError> {
         let Some(given) = given else { return Ok(Self::Nearest) };
         if !given.is_dir() {
             return Err(CommandError::Usage(format!(
-                "`--root`: there is no folder `{}`",
+                "`--root`: `{}` is not a folder",
                 given.display()
             )));
         }
         Ok(Self::Given(absolute(given)?))
     }
 
-    /// Whether it is one that was named.
     pub(super) fn is_given(&self) -> bool {
         matches!(self, Self::Given(_))
     }
 
-    /// The absolute path of a folder.
+    /// Absolute path of a folder.
     pub(super) fn folder(&self, given: &Path) -> Result<PathBuf, CommandError> {
         match self {
             Self::Nearest => canonical(given),
@@ -49,7 +48,7 @@ impl RootSearch {
         }
     }
 
-    /// The folder of the project that a command is about which names none, typed in the folder `here`.
+    /// Root of a command without PATHS, run in the folder `here`.
     pub(super) fn around(&self, here: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(here),
@@ -57,30 +56,28 @@ impl RootSearch {
         }
     }
 
-    /// The folder of the project that `path` belongs to; `None`: it belongs to none.
+    /// Root of the project that contains `path`, if any.
     ///
     /// # Errors
-    /// It is not below the folder that was named.
+    /// `path` is not below the folder of `--root`.
     pub(super) fn of(&self, path: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(path),
             Self::Given(root) if path.starts_with(root) => Ok(Some(root.clone())),
             Self::Given(root) => {
                 let (path, root) = (super::relative_to_cwd(path), super::relative_to_cwd(root));
-                Err(CommandError::Usage(format!(
-                    "`{path}` is not in `{root}`, which `--root` names"
-                )))
+                Err(CommandError::Usage(format!("`{path}` is outside of `--root` (`{root}`)")))
             }
         }
     }
 }
 
-/// The folder of the project that `path` belongs to, if that can be told at once.
+/// Root of the project that contains `path`, if it can be found without an error.
 pub(crate) fn root_at(path: &Path) -> Option<PathBuf> {
     nearest(&canonical(path).ok()?).ok()?
 }
 
-/// The nearest folder at or above `path` with a `layoutc.toml`.
+/// Nearest folder at or above `path` with a `layoutc.toml`.
 fn nearest(path: &Path) -> Result<Option<PathBuf>, CommandError> {
     use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
     for folder in path.ancestors() {
@@ -88,7 +85,7 @@ fn nearest(path: &Path) -> Result<Option<PathBuf>, CommandError> {
             Ok(metadata) if metadata.is_file() => return Ok(Some(folder.to_owned())),
             Ok(_) => {}
             Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {}
-            Err(error) => return Err(CommandError::io("look at", &folder.join(CONFIG), &error)),
+            Err(error) => return Err(CommandError::io("read", &folder.join(CONFIG), &error)),
         }
     }
     Ok(None)

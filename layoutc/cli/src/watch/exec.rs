@@ -1,4 +1,4 @@
-//! The command of `--exec`: run after each good build, in a process group of its own, so that all of it can be stopped.
+//! Runs the command of `--exec` after each successful build, in its own process group so that all of it can be stopped.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -14,37 +14,36 @@ use rustix::process::{
 
 use super::WatchMessage;
 
-/// How long a command may take to end when it is asked to.
+/// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Runs one command again and again, never twice at once.
+/// Runs one command repeatedly, never twice concurrently.
 #[derive(Debug)]
 pub(super) struct ExecRunner {
     command: String,
-    /// Where its standard output goes: where ours goes, or to standard error.
     output: ExecOutput,
     inbox: SyncSender<WatchMessage>,
     running: Mutex<ExecChild>,
 }
 
-/// Where a command prints its results.
+/// Destination of the command's standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExecOutput {
-    /// To our standard output.
+    /// Our standard output.
     Shared,
-    /// To standard error: our standard output is for programs.
+    /// Our standard error, when standard output carries JSON.
     Aside,
 }
 
 #[derive(Debug, Default)]
 struct ExecChild {
     child: Option<Child>,
-    /// How many were started.
+    /// Number of commands started so far.
     number: u64,
 }
 
 impl ExecRunner {
-    /// Runs `command`; tells `inbox` when one ended by itself.
+    /// Runner of `command`; sends [`WatchMessage::Ended`] to `inbox` when one exits.
     pub(super) fn new(
         command: String,
         output: ExecOutput,
@@ -57,7 +56,7 @@ impl ExecRunner {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops what is still running, and starts the command.
+    /// Stops the running command, if any, and starts it again.
     pub(super) fn restart(&self) -> io::Result<()> {
         let mut running = self.running();
         stop(running.child.take());
@@ -72,7 +71,7 @@ impl ExecRunner {
         running.number += 1;
         let (number, inbox) = (running.number, self.inbox.clone());
         thread::spawn(move || {
-            // It is not reaped here: while it is not, nobody else gets its number.
+            // Not reaped here: until `stop` reaps it, its process id cannot be reused.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             let status = waitid(WaitId::Pid(pid), options).ok().flatten();
             drop(inbox.send(WatchMessage::Ended(number, status.as_ref().and_then(failure))));
@@ -80,14 +79,14 @@ impl ExecRunner {
         Ok(())
     }
 
-    /// What there is to say of a command that ended: how it failed, if it was not stopped.
+    /// Message about a command that failed; `None` if it succeeded or was stopped.
     pub(super) fn ended(&self, number: u64, failure: Option<&str>) -> Option<String> {
         let running = self.running();
         let is_current = running.child.is_some() && running.number == number;
         failure.filter(|_| is_current).map(|failure| format!("`{}` {failure}\n", self.command))
     }
 
-    /// Stops what is still running.
+    /// Stops the running command.
     pub(super) fn stop(&self) {
         let mut running = self.running();
         stop(running.child.take());
@@ -98,15 +97,15 @@ fn failure(status: &WaitIdStatus) -> Option<String> {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(0), _) | (None, None) => None,
         (Some(code), _) => Some(format!("ended with exit code {code}")),
-        (None, Some(signal)) => Some(format!("was ended by signal {signal}")),
+        (None, Some(signal)) => Some(format!("was terminated by signal {signal}")),
     }
 }
 
-/// Asks the whole group to end, ends it after a while, and waits for it.
+/// Sends SIGTERM to the process group, SIGKILL after [`GRACE`], and reaps the child.
 fn stop(child: Option<Child>) {
     let Some(mut child) = child else { return };
     let pid = Pid::from_child(&child);
-    // A group of which nothing is left needs no signal.
+    // Fails only if the group is empty.
     let _ = kill_process_group(pid, Signal::TERM);
     let start = Instant::now();
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;

@@ -1,7 +1,7 @@
-//! Where changes are reported: the system's reports on folders, or none and a clock.
+//! Change notifications of the file system.
 //!
-//! Folders are watched, never files: a save that renames a new file over the old one ends the watch of a file. Names
-//! are compared as the system reports them, with links resolved.
+//! Watches folders, never files: a save that renames a new file over the old one ends the watch of a file. Paths are
+//! compared in the form that the system reports, with links resolved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -23,19 +23,19 @@ use crate::project::read_set::ReadSet;
 
 use super::WatchMessage;
 
-/// A folder as it is watched: how deep, and which folder it was.
+/// Depth of a watch, and device and inode of the watched folder.
 type FolderWatch = (RecursiveMode, Option<(u64, u64)>);
 
-/// What is watched, and which of the reports matter.
+/// Watches the folders of the inputs and filters their events.
 pub(super) struct FsWatcher {
     watcher: RecommendedWatcher,
     armed: BTreeMap<PathBuf, FolderWatch>,
     interest: WatchSet,
-    /// Reports were lost, or a watched folder may be another now.
+    /// Events were lost, or a watched folder may have been replaced.
     is_stale: Arc<AtomicBool>,
 }
 
-/// The files that matter, and the places where a new one would.
+/// Input files, and the places where a new file would be an input.
 #[derive(Debug, Default)]
 struct WatchSet {
     files: BTreeSet<PathBuf>,
@@ -43,28 +43,31 @@ struct WatchSet {
     loose: Vec<PathBuf>,
     templates: Vec<PathBuf>,
     written: Vec<PathBuf>,
-    /// Folders as the system calls them, each with the path by which it was reached.
+    /// Real paths of linked folders, each with the path by which it was reached.
     linked: Vec<(PathBuf, PathBuf)>,
     blockage: OutputBlockage,
 }
 
-/// Whether something in the output folders keeps the outputs from being written.
+/// True state of the output folders: nothing blocks the outputs, or something does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum OutputBlockage {
-    /// What happens there does not matter.
+    /// Events there are ignored.
     #[default]
     Absent,
-    /// The next build is when it is gone.
+    /// Events there trigger a build.
     Present,
 }
 
 impl FsWatcher {
-    /// Eyes that report to `inbox`; the reason in words where the system reports nothing.
+    /// Watcher that sends events to `inbox`.
+    ///
+    /// # Errors
+    /// The reason, in words, if the system provides no notifications.
     pub(super) fn open(inbox: SyncSender<WatchMessage>) -> Result<Self, String> {
         let is_stale = Arc::new(AtomicBool::new(false));
         let lost = Arc::clone(&is_stale);
         let handler = move |event: notify::Result<Event>| {
-            // Reading a file is reported too; the build reads every input.
+            // Reads are reported too; the build itself reads every input.
             let event = match event {
                 Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
                 Ok(event) => WatchMessage::Event(event),
@@ -74,7 +77,8 @@ impl FsWatcher {
                 }
             };
             if let Err(TrySendError::Full(_)) = inbox.try_send(event) {
-                // Who reads a full inbox sees this afterwards; if it was emptied meanwhile, this wakes the reader.
+                // The reader checks `is_stale` after draining the full inbox; if it was drained meanwhile, this event
+                // wakes it.
                 lost.store(true, Ordering::SeqCst);
                 drop(inbox.try_send(WatchMessage::Event(Event::new(EventKind::Any))));
             }
@@ -84,11 +88,11 @@ impl FsWatcher {
         Ok(Self { watcher, armed, interest, is_stale })
     }
 
-    /// Watches what `known` asks for. Whether a folder is watched now that was not before: what happened there in the
-    /// meantime was not reported.
+    /// Watches the folders that `known` needs. Returns true if a folder was added: earlier events in it were not
+    /// reported.
     ///
     /// # Errors
-    /// The reason, in words, why the system will not report.
+    /// The reason, in words, why a folder cannot be watched.
     pub(super) fn arm(
         &mut self,
         known: &ReadSet,
@@ -104,7 +108,7 @@ impl FsWatcher {
             self.armed.iter().filter(|f| is_stale || !keeps(f)).map(|(f, _)| f.clone()).collect();
         for folder in gone {
             self.armed.remove(&folder);
-            // One that is gone needs no end of its watch.
+            // A removed folder is unwatched already.
             drop(self.watcher.unwatch(&folder));
         }
         let mut is_new = false;
@@ -115,7 +119,7 @@ impl FsWatcher {
             is_new = true;
             match self.watcher.watch(&folder, armed.0) {
                 Ok(()) => drop(self.armed.insert(folder, armed)),
-                // Gone since it was found; the next look finds another.
+                // Removed meanwhile; the next snapshot finds a replacement.
                 Err(_) if !folder.exists() => {}
                 Err(error) => return Err(reason(&error)),
             }
@@ -123,7 +127,7 @@ impl FsWatcher {
         Ok(is_new)
     }
 
-    /// Whether a report calls for a look at the inputs.
+    /// Returns true if an event requires a new snapshot.
     pub(super) fn matters(&self, event: &Event) -> bool {
         let is_stale = self.is_stale.load(Ordering::SeqCst);
         let is_lost = is_stale || event.need_rescan() || event.paths.is_empty();
@@ -157,7 +161,7 @@ impl WatchSet {
         }
     }
 
-    /// Whether what happened at `path`, as the system calls it, matters.
+    /// Returns true if an event at `path`, in the system's form, matters.
     fn sees(&self, path: &Path) -> bool {
         let reached = self
             .linked
@@ -168,7 +172,7 @@ impl WatchSet {
 
     fn matters(&self, path: &Path) -> bool {
         let below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
-        // An input, or a folder that holds one.
+        // An input, or a folder that contains one.
         if self.files.range::<Path, _>(from(path)).next().is_some_and(|file| file.starts_with(path))
         {
             return true;
@@ -181,7 +185,7 @@ impl WatchSet {
             .iter()
             .any(|(root, globs)| path.strip_prefix(root).is_ok_and(|path| globs.matches(path)));
         let is_loose = || below(&self.loose) && path.extension().is_some_and(|e| e == "kdl");
-        // A folder that is new here may bring manifests along.
+        // A new folder may contain manifests.
         is_matched
             || path.ends_with(CONFIG)
             || below(&self.templates)
@@ -190,7 +194,7 @@ impl WatchSet {
     }
 }
 
-/// The folders to be watched; `names` is how the system calls the files.
+/// Folders to watch. `names`: the inputs in the system's form.
 fn folders(
     known: &ReadSet,
     names: &BTreeSet<PathBuf>,
@@ -225,7 +229,7 @@ fn folders(
         .collect()
 }
 
-/// The folders in which a new file at any depth may be an input.
+/// Folders in which a new file at any depth may be an input.
 fn trees(known: &ReadSet) -> Vec<PathBuf> {
     let mut trees = Vec::new();
     for (root, globs) in &known.sources {
@@ -237,19 +241,19 @@ fn trees(known: &ReadSet) -> Vec<PathBuf> {
     trees
 }
 
-/// From `path` on; what is below it comes first.
+/// Range from `path` on; paths below it come first.
 fn from(path: &Path) -> (Bound<&Path>, Bound<&Path>) {
     (Bound::Included(path), Bound::Unbounded)
 }
 
-/// The nearest folder at or above `path` that is there, links resolved.
+/// Nearest existing folder at or above `path`, links resolved.
 fn nearest(path: &Path) -> PathBuf {
     let there = path.ancestors().find(|folder| folder.is_dir());
     there.map_or_else(|| PathBuf::from("/"), real)
 }
 
-/// How the system calls the files, also those that are not there; and every link on the way to them, for what becomes
-/// of one becomes of the file.
+/// Real paths of the inputs, including missing ones, and every link on the way to them: replacing a link changes the
+/// file.
 fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
     let mut names = BTreeSet::new();
@@ -271,11 +275,10 @@ fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     names
 }
 
-/// Links that follow each other before they count as a loop.
+/// Number of links to follow before reporting a loop.
 const LOOP: usize = 40;
 
-/// Where `path` leads, as far as it leads anywhere; every link on the way, and what each leads to, are added to
-/// `passed`.
+/// Resolves the links of `path` as far as they exist. Adds every link on the way and its target to `passed`.
 fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
     let mut at = PathBuf::new();
     let mut ahead: Vec<OsString> = path.iter().rev().map(OsStr::to_owned).collect();
@@ -293,7 +296,7 @@ fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
                 links += 1;
                 passed.insert(here);
                 passed.insert(normal(&at.join(&target)));
-                // From the root on, an absolute target begins anew.
+                // An absolute target contains the root component, which replaces `at`.
                 ahead.extend(target.iter().rev().map(OsStr::to_owned));
             }
             Ok(_) | Err(_) => at = here,
@@ -305,12 +308,12 @@ fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
     at
 }
 
-/// `path` with links resolved; as it is where nothing is there.
+/// `path` with links resolved; unchanged where it does not exist.
 fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| named(path))
 }
 
-/// `path` with the links of its folder resolved, not the one that it may be itself.
+/// `path` with the links of its folder resolved, but not `path` itself.
 fn named(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
     folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
@@ -320,8 +323,7 @@ fn named(path: &Path) -> PathBuf {
 fn reason(error: &notify::Error) -> String {
     match &error.kind {
         ErrorKind::MaxFilesWatch => {
-            "the system's limit of watched folders, fs.inotify.max_user_watches, is reached"
-                .to_owned()
+            "limit of watched folders reached: fs.inotify.max_user_watches".to_owned()
         }
         ErrorKind::Io(error) => os_error_text(error),
         _ => error.to_string(),

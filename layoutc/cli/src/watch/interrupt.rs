@@ -1,4 +1,4 @@
-//! Ctrl-C, and what else asks a watch to end.
+//! Ctrl-C and other signals that end a watch.
 
 use std::io;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::interrupt::INTERRUPTED;
 use super::WatchMessage;
 use super::exec::ExecRunner;
 
-/// How long a build may go on before it is cut off. Every output is whole at any moment.
+/// Time a build may take to finish before the process exits. Outputs are written atomically, so none is truncated.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// From here on Ctrl-C sends a message, and ends the process if nobody takes it.
+/// Installs the handler: Ctrl-C sends a message, and ends the process if it is not handled in time.
 pub(super) fn install(
     inbox: SyncSender<WatchMessage>,
     runner: Option<Arc<ExecRunner>>,
@@ -29,7 +29,7 @@ pub(super) fn install(
         if let Some(runner) = &runner {
             runner.stop();
         }
-        #[expect(clippy::exit, reason = "the build does not look up from its work")]
+        #[expect(clippy::exit, reason = "a running build does not poll for interrupts")]
         process::exit(i32::from(INTERRUPTED));
     };
     ctrlc::set_handler(handler).map_err(|error| {

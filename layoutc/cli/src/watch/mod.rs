@@ -1,8 +1,8 @@
-//! Builds again whenever an input changed.
+//! Rebuilds whenever an input changes.
 //!
-//! What the system reports is a hint to look, no more: whether something changed is found by comparing every input
-//! with what the last build read. So a rewrite with the same text builds nothing, lost reports lose nothing, and a
-//! watch without reports only looks more often.
+//! Notifications are only hints: changes are found by comparing every input with what the last build read. So
+//! rewriting a file with the same text builds nothing, lost notifications lose nothing, and without notifications the
+//! watch polls.
 
 mod exec;
 mod fs_watcher;
@@ -33,59 +33,57 @@ use fs_watcher::{FsWatcher, OutputBlockage};
 use snapshot::{InputChange, InputSnapshot};
 use status::{BuildOutcome, StatusReporter};
 
-/// How long nothing may be reported before a change is looked at.
+/// Quiet time after the last notification before the inputs are read.
 const QUIET: Duration = Duration::from_millis(40);
-/// How long reports may go on before it is looked at all the same.
+/// Longest time to wait for quiet.
 const RESTLESS: Duration = Duration::from_secs(1);
-/// How long an input may be empty or gone before that is believed.
+/// Time before an empty or missing input is taken as final rather than half of a save.
 const HALFWAY: Duration = Duration::from_millis(250);
-/// How often the inputs are looked at where nothing is reported.
+/// Polling interval without notifications.
 const POLL: Duration = Duration::from_millis(500);
-/// The reports that may wait to be taken.
+/// Capacity of the inbox.
 const BACKLOG: usize = 1024;
 
-/// What wakes a watch.
+/// Events that wake the watch loop.
 #[derive(Debug)]
 enum WatchMessage {
-    /// Something happened in a watched folder.
+    /// File system event in a watched folder.
     Event(Event),
-    /// The command with this number ended; how it failed, if it did.
+    /// The command with this number exited; its failure, if any.
     Ended(u64, Option<String>),
-    /// It is to end.
     Interrupt,
 }
 
-/// Why the inputs are looked at.
+/// Reason for reading the inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WakeReason {
-    /// A folder is watched only now: something may have happened there before.
+    /// A folder is newly watched: earlier changes in it were not reported.
     WatchAdded,
-    /// Something was reported, or it is time to look.
+    /// A notification or the polling interval.
     Reported,
 }
 
-/// A watch that goes on.
 struct WatchLoop<'a> {
     args: &'a WatchArgs,
     console: &'a mut Console,
-    /// The folder in which it was started.
+    /// The working directory at the start.
     home: PathBuf,
     inbox: Receiver<WatchMessage>,
-    /// `None`: nothing is reported.
+    /// `None`: polling.
     eyes: Option<FsWatcher>,
     runner: Option<Arc<ExecRunner>>,
     /// What the last build read.
     known: ReadSet,
     status: StatusReporter,
-    /// How it went.
+    /// Outcome of the last build.
     outcome: BuildOutcome,
     is_over: bool,
 }
 
-/// Builds what the arguments name, and again on every change, until it is interrupted.
+/// Builds the projects, then rebuilds on every change until interrupted.
 ///
 /// # Errors
-/// Faults of the first build that no edit mends: of the command line or of the machine.
+/// Errors of the first build that no edit of an input fixes: of the command line or the system.
 pub(crate) fn run(args: &WatchArgs, console: &mut Console) -> Result<(), CommandError> {
     let home = std::env::current_dir().map_err(|e| CommandError::io("find", Path::new("."), &e))?;
     let (sender, inbox) = sync_channel(BACKLOG);
@@ -126,7 +124,7 @@ pub(crate) fn run(args: &WatchArgs, console: &mut Console) -> Result<(), Command
 impl WatchLoop<'_> {
     fn go(&mut self) -> Result<(), CommandError> {
         let look = self.take();
-        // Watched before it is built: what changes from here on is reported.
+        // Armed before the build, so that changes during it are reported.
         self.known = look.clone().into_known(&self.known, ReadSet::default());
         self.arm();
         let mut reads = ReadSet::default();
@@ -160,7 +158,7 @@ impl WatchLoop<'_> {
         Ok(())
     }
 
-    /// Builds again if an input changed.
+    /// Rebuilds if an input changed.
     fn rebuild(&mut self, why: WakeReason) {
         let store = LogArena::default();
         let paths = &self.args.build.select;
@@ -169,7 +167,7 @@ impl WatchLoop<'_> {
             (self.look(), log.join().ok().flatten())
         });
         let changes = look.changes(&self.known);
-        // What is wrong outside of the inputs may be mended without a change of one.
+        // Errors outside of the inputs may be fixed without a change of an input.
         let may_be_fixed = match self.outcome {
             BuildOutcome::Blocked => true,
             BuildOutcome::Failed => self.home.is_dir(),
@@ -206,7 +204,7 @@ impl WatchLoop<'_> {
         InputSnapshot::take(&self.args.build.select, &self.home, &self.known)
     }
 
-    /// The inputs, once they do not look like half of a save.
+    /// Snapshot of the inputs, once none looks like half of a save.
     fn look(&mut self) -> InputSnapshot {
         let deadline = Instant::now() + HALFWAY;
         let mut look = self.take();
@@ -217,7 +215,7 @@ impl WatchLoop<'_> {
             }
             self.settle();
             let next = self.take();
-            // Without reports, what stood still for a while is taken for whole.
+            // While polling, inputs that are stable over one interval are complete.
             let is_still = next.agrees_with(&look);
             look = next;
             if is_still && !look.is_halfway(&self.known) {
@@ -227,7 +225,7 @@ impl WatchLoop<'_> {
         look
     }
 
-    /// Builds; the projects are found first if they are not known.
+    /// Builds; `known` are the projects if they were already discovered.
     fn build<'p>(
         &mut self,
         known: Option<(&'p [Project], BuildPrefetch<'p>)>,
@@ -242,7 +240,7 @@ impl WatchLoop<'_> {
         (built, start.elapsed())
     }
 
-    /// Tells of a build; after a good one, the command is run.
+    /// Reports a build; runs the command after a successful one.
     fn report_build(
         &mut self,
         changes: &[InputChange],
@@ -259,7 +257,7 @@ impl WatchLoop<'_> {
         self.is_over |= self.console.is_closed();
     }
 
-    /// Watches what the last build read. Whether there is something new to be watched.
+    /// Watches what the last build read. Returns true if a folder was added.
     fn arm(&mut self) -> bool {
         let way = match self.outcome {
             BuildOutcome::Blocked => OutputBlockage::Present,
@@ -277,16 +275,16 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Goes on without reports.
+    /// Switches to polling.
     fn poll(&mut self, reason: Option<&str>) {
         self.eyes = None;
         let every = POLL.as_millis();
         match reason {
             Some(reason) => self.console.remark(&format!(
-                "warning: changes are not reported ({reason}); looking for them every {every} ms\n"
+                "warning: cannot watch for changes ({reason}); polling every {every} ms\n"
             )),
             None if self.console.quiet => {}
-            None => self.console.remark(&format!("looking for changes every {every} ms\n")),
+            None => self.console.remark(&format!("polling for changes every {every} ms\n")),
         }
     }
 }

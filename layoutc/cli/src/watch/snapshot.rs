@@ -1,4 +1,4 @@
-//! The inputs as they stand now, and how they differ from what the last build read.
+//! Current state of the inputs, and its difference from what the last build read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,6 @@ use crate::project::{self, Project, file_tree, relative_to_cwd};
 use crate::report::Report;
 use crate::state::fact::ContentHash;
 
-/// What became of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChangeKind {
     Changed,
@@ -21,12 +20,11 @@ enum ChangeKind {
     Removed,
 }
 
-/// An input that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InputChange {
     path: PathBuf,
     how: ChangeKind,
-    /// It holds nothing any more, as between the two halves of many a save.
+    /// Empty or removed, as between the two halves of many saves.
     is_halfway: bool,
 }
 
@@ -50,23 +48,23 @@ impl InputChange {
     }
 }
 
-/// Every input, read again.
+/// State of every input.
 #[derive(Debug, Clone)]
 pub(super) struct InputSnapshot {
-    /// What is found by looking for projects, manifests and templates.
+    /// Files found by discovering projects, manifests and templates.
     listing: ReadSet,
     /// The other files that the last build read.
     others: FileStates,
-    /// The projects; `None`: they cannot be found now, and the last build's inputs still count.
+    /// `None` if the projects cannot be discovered now; then the inputs of the last build still count.
     projects: Option<Arc<Vec<Project>>>,
 }
 
 impl InputSnapshot {
-    /// Reads all that a build of `select` would read, as far as `known`, what the last one read, tells.
+    /// Reads everything a build of `select` would read; `known` is what the last build read.
     pub(super) fn take(select: &SelectArgs, home: &Path, known: &ReadSet) -> Self {
         let (mut listing, mut report) = (ReadSet::default(), Report::default());
         let (paths, root) = (&select.paths, select.root.as_deref());
-        // Where the folder is gone, so is all below it.
+        // If the folder is gone, so is everything below it.
         let found = std::env::set_current_dir(home)
             .ok()
             .and_then(|()| project::discover(paths, root, &mut report, &mut listing).ok());
@@ -76,7 +74,7 @@ impl InputSnapshot {
         let seen: Vec<(PathBuf, FileState)> = manifests.par_iter().map(seen).collect();
         listing.files.extend(seen);
         for (folder, root) in listing.templates.clone() {
-            // A folder that cannot be read is the build's to tell.
+            // An unreadable folder is reported by the build.
             let found = file_tree::within(&folder, root.as_deref()).unwrap_or_default();
             for file in found.files() {
                 listing.record_state(&file, known);
@@ -90,7 +88,7 @@ impl InputSnapshot {
         Self { listing, others: others.files, projects }
     }
 
-    /// The projects, and what was seen of their files; `None` where they cannot be found.
+    /// Projects and the states of their files; `None` if they cannot be discovered.
     pub(super) fn found(&self) -> Option<(&[Project], &FileStates)> {
         self.projects.as_ref().map(|projects| (projects.as_slice(), &self.listing.files))
     }
@@ -99,7 +97,7 @@ impl InputSnapshot {
         self.listing.files.iter().chain(&self.others)
     }
 
-    /// How the inputs differ from those in `known`, by path.
+    /// Differences from `known`, by path.
     pub(super) fn changes(&self, known: &ReadSet) -> Vec<InputChange> {
         let mut changes: Vec<InputChange> = self
             .files()
@@ -111,7 +109,7 @@ impl InputSnapshot {
             })
             .collect();
         if self.projects.is_some() {
-            // A manifest that is still there, but now another project's.
+            // A manifest that still exists but now belongs to another project.
             let left = known.manifests.difference(&self.listing.manifests);
             let left = left.filter(|path| self.others.get(*path).is_some_and(Result::is_ok));
             changes.extend(left.map(|path| InputChange {
@@ -125,12 +123,12 @@ impl InputSnapshot {
         changes
     }
 
-    /// Whether something was emptied or taken away, which may be half of a save.
+    /// Returns true if an input was emptied or removed, which may be half of a save.
     pub(super) fn is_halfway(&self, known: &ReadSet) -> bool {
         self.changes(known).iter().any(|change| change.is_halfway)
     }
 
-    /// Whether both looks saw the same.
+    /// Returns true if both snapshots have the same contents.
     pub(super) fn agrees_with(&self, other: &InputSnapshot) -> bool {
         let same = |(a, b): ((&PathBuf, &FileState), (&PathBuf, &FileState))| {
             a.0 == b.0 && is_same(a.1, b.1)
@@ -138,7 +136,7 @@ impl InputSnapshot {
         self.files().count() == other.files().count() && self.files().zip(other.files()).all(same)
     }
 
-    /// What is known after a build that read `reads`; `before` is what was known before it.
+    /// Inputs after a build that read `reads`; `before`: the inputs known before it.
     pub(super) fn into_known(self, before: &ReadSet, reads: ReadSet) -> ReadSet {
         let mut known = ReadSet::default();
         if self.projects.is_none() {
@@ -151,7 +149,7 @@ impl InputSnapshot {
     }
 }
 
-/// Whether the same content, or the same lack of one, was seen.
+/// Returns true if both have the same content, or the same error.
 fn is_same(a: &FileState, b: &FileState) -> bool {
     match (a, b) {
         (Ok(a), Ok(b)) => a.hash == b.hash,
@@ -160,7 +158,7 @@ fn is_same(a: &FileState, b: &FileState) -> bool {
     }
 }
 
-/// How an input changed; `None` if it did not.
+/// Kind of change of an input; `None` if unchanged.
 fn change_kind(before: Option<&FileState>, now: &FileState) -> Option<ChangeKind> {
     let is_there = |content: &FileState| content.as_ref().err().is_none_or(|why| why != MISSING);
     match before {

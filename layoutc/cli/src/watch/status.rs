@@ -1,4 +1,4 @@
-//! One line for each build.
+//! Status line of each build.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::report::summary::{counts, stages_json, stages_text};
 
 use super::snapshot::InputChange;
 
-/// The changes that a line names.
+/// Number of changes that a line names.
 const NAMED: usize = 3;
 
-/// How the last build went.
+/// Reports builds and remembers whether the last one succeeded.
 #[derive(Debug, Default)]
 pub(super) struct StatusReporter {
     last: Option<LastBuild>,
@@ -30,21 +30,19 @@ enum LastBuild {
     Failure,
 }
 
-/// How a build went, for what comes next.
+/// Outcome of a build, which decides what to watch next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BuildOutcome {
-    /// All well.
     Success,
-    /// An input is at fault.
+    /// Error in an input.
     InputError,
-    /// Something in an output folder is.
+    /// Error about an output folder.
     Blocked,
-    /// The machine is.
+    /// Error of the system.
     Failed,
 }
 
 impl BuildOutcome {
-    /// How a build went.
     pub(super) fn of(built: &Result<BuildSummary, CommandError>) -> Self {
         let report = match built {
             Ok(built) => &built.report,
@@ -66,7 +64,7 @@ impl BuildOutcome {
 }
 
 impl StatusReporter {
-    /// Tells of a build and what caused it; gives how it went.
+    /// Reports a build and its causes; returns its outcome.
     pub(super) fn tell(
         &mut self,
         args: &WatchArgs,
@@ -111,7 +109,7 @@ impl StatusReporter {
         }
         console.flush();
         if self.last.is_none() && console.format == ReportFormat::Text && !console.quiet {
-            console.remark("watching for changes; Ctrl-C ends it\n");
+            console.remark("watching for changes; press Ctrl-C to stop\n");
         }
         self.last = Some(if errors == 0 { LastBuild::Success } else { LastBuild::Failure });
         BuildOutcome::of(built)
@@ -133,7 +131,7 @@ impl StatusReporter {
         let verb = match self.last {
             None => "built",
             Some(LastBuild::Success) => "rebuilt",
-            Some(LastBuild::Failure) => "good again",
+            Some(LastBuild::Failure) => "fixed",
         };
         let tensors = counted(built.tensors, "tensor");
         let outputs = counted(built.outputs.len(), "output");
@@ -149,7 +147,7 @@ fn diagnostics(built: &Result<BuildSummary, CommandError>, console: &mut Console
     }
 }
 
-/// `a.kdl changed, b.kdl added and 2 more: `; nothing without changes.
+/// `a.kdl changed, b.kdl added and 2 more: `; empty without changes.
 fn causes(changes: &[InputChange]) -> String {
     let named: Vec<String> = changes.iter().take(NAMED).map(InputChange::text).collect();
     match changes.len() {

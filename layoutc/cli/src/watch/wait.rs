@@ -1,4 +1,4 @@
-//! Waiting: for something to happen, then until it is over.
+//! Waiting for an event, then for quiet.
 
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -8,7 +8,7 @@ use super::exec::ExecRunner;
 use super::{POLL, QUIET, RESTLESS, WatchLoop, WatchMessage};
 
 impl WatchLoop<'_> {
-    /// Until it is time to look.
+    /// Waits until the inputs must be read.
     pub(super) fn wait(&mut self) {
         loop {
             let message = match &self.eyes {
@@ -30,7 +30,7 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Until nothing was reported for a while.
+    /// Waits until no event arrives for [`QUIET`], at most [`RESTLESS`].
     pub(super) fn settle(&mut self) {
         let restless = Instant::now() + RESTLESS;
         let mut quiet = Instant::now() + QUIET;
@@ -48,7 +48,7 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Whether a message calls for a look.
+    /// Handles a message; returns true if it requires a new snapshot.
     fn matters(&mut self, message: WatchMessage) -> bool {
         match message {
             WatchMessage::Event(event) => {

@@ -31,7 +31,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 #[test]
 fn a_mistyped_command_finds_the_one_that_was_meant() {
     let ran = World::new(&[]).run(&["biuld"]);
-    let line = "error: there is no command `biuld`; did you mean `build`?\n";
+    let line = "error: unknown command `biuld`; did you mean `build`?\n";
     assert_eq!(ran.refused(), (Some(2), line));
 }
 
@@ -49,7 +49,7 @@ fn what_is_wrong_with_the_command_line_is_exit_code_2() {
         assert_eq!(world.run(args).code, Some(2), "{args:?}");
     }
     let ran = world.run(&["check", "gone.kdl"]);
-    assert_eq!(ran.refused(), (Some(2), "error: there is no `gone.kdl`\n"));
+    assert_eq!(ran.refused(), (Some(2), "error: `gone.kdl` does not exist\n"));
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn clean_waits_for_a_build_that_holds_the_folder() {
     let (mut child, line) = begun(&world, "clean");
     let start = "waiting for process ";
     assert!(line.starts_with(start), "{line}");
-    assert!(line.ends_with(" (`layoutc build`), which writes to `generated`\n"), "{line}");
+    assert!(line.ends_with(" (`layoutc build`), which is writing to `generated`\n"), "{line}");
     assert!(world.read("generated/c/a.h").is_some());
     folder.unlock().expect("unlocked");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
@@ -210,7 +210,7 @@ fn outputs_for_cmake_are_absolute_and_quoted_and_no_other_command_knows_cmake() 
     let lines = ["one.c", "one.h", "one_test.c"].map(line).concat();
     assert_eq!(ran.good(), format!("set(LAYOUTC_OUTPUTS\n{lines})\n"));
     let ran = world.run(&["build", "--format", "cmake"]);
-    let line = "error: `--format cmake` is for `layoutc outputs`; here it is `text` or `json`\n";
+    let line = "error: `--format cmake` is only for `layoutc outputs`; expected `text` or `json`\n";
     assert_eq!(ran.refused(), (Some(2), line));
 }
 

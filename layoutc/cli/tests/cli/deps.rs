@@ -92,7 +92,7 @@ fn graphviz_gets_a_digraph_and_no_other_command_knows_it() {
     let edge = "  \"a b.kdl\" -> \"generated/c/a b.h\"\n";
     assert!(ran.out.contains(edge) && ran.out.ends_with("}\n"), "{}", ran.out);
     let ran = world.run(&["build", "--format", "dot"]);
-    let line = "error: `--format dot` is for `layoutc deps` and `layoutc solve`; here it is `text` or `json`\n";
+    let line = "error: `--format dot` is only for `layoutc deps` and `layoutc solve`; expected `text` or `json`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     assert_eq!(world.run(&["deps", "--format", "cmake"]).refused().0, Some(2));
 }

@@ -161,7 +161,7 @@ extension = \"txt\"
     run(&world, "ninja", &[]);
     assert_eq!(world.read("generated/notes/in/x/a.b.txt").as_deref(), Some("Of in/x/a.b.kdl\n"));
     let ran = world.run(&["deps", "--format", "ninja"]);
-    let line = "error: `--format ninja` is for `layoutc outputs`; here it is `text` or `json`\n";
+    let line = "error: `--format ninja` is only for `layoutc outputs`; expected `text` or `json`\n";
     assert_eq!(ran.refused(), (Some(2), line));
 }
 

@@ -112,9 +112,9 @@ fn a_root_is_a_folder_around_what_is_asked_for_and_wants_a_place_for_outputs() {
         ran.err
     };
     let ask = |root| ["build", "p/a.kdl", "--root", root, "--out", "o"];
-    assert_eq!(told(&ask("q")), "error: `p` is not in `q`, which `--root` names\n");
-    assert_eq!(told(&ask("none")), "error: `--root`: there is no folder `none`\n");
-    assert_eq!(told(&ask("p/a.kdl")), "error: `--root`: there is no folder `p/a.kdl`\n");
+    assert_eq!(told(&ask("q")), "error: `p` is outside of `--root` (`q`)\n");
+    assert_eq!(told(&ask("none")), "error: `--root`: `none` is not a folder\n");
+    assert_eq!(told(&ask("p/a.kdl")), "error: `--root`: `p/a.kdl` is not a folder\n");
     assert!(told(&["build", "p/a.kdl", "--root", "p"]).contains("--out <DIR>"));
     assert!(!world.path("o").exists());
 }

@@ -54,7 +54,7 @@ fn what_somebody_wrote_is_not_written_over() {
     let ran = world.run(&["import", "relu.onnx", "-o", "relu.kdl", "--force"]);
     assert!(ran.good().starts_with("written"));
     let ran = world.run(&["import", "relu.onnx", "-o", "relu.onnx", "--force"]);
-    let line = "error: `relu.onnx` would overwrite `relu.onnx`, which is read\n";
+    let line = "error: output `relu.onnx` would overwrite the input `relu.onnx`\n";
     assert_eq!(ran.refused(), (Some(2), line));
 }
 
@@ -109,7 +109,7 @@ error[import::shape]: the result shapes of `NonZero` are unknown before the mode
         assert!(told.contains(line), "{told}");
     }
     let ran = world.run(&["import", "nothing.onnx"]);
-    assert_eq!(ran.refused(), (Some(2), "error: there is no `nothing.onnx`\n"));
+    assert_eq!(ran.refused(), (Some(2), "error: `nothing.onnx` does not exist\n"));
     let told = world.run(&["import", "sequence.onnx"]).err;
     let line = "error[import::unsupported]: `SplitToSequence` operates on sequences of tensors";
     assert!(told.contains(line), "{told}");

@@ -114,7 +114,7 @@ fn an_output_of_the_same_build_is_neither_stamp_nor_rule() {
         let world = project();
         let ran = world.run(&["build", option, "generated/c/a.c"]);
         let line = format!(
-            "error: `{option}` names `generated/c/a.c`, which is an output of this build; name another file\n"
+            "error: `{option}`: `generated/c/a.c` is an output of this build; choose another file\n"
         );
         assert_eq!(ran.refused(), (Some(2), line.as_str()));
         assert_eq!(world.read("generated/c/a.c"), None);
@@ -155,13 +155,13 @@ fn other_files_are_never_written_over() {
     let world = project();
     world.write("mine.c", "int mine;\n");
     let ran = world.run(&["build", "--stamp", "mine.c"]);
-    let line = "error[output::foreign]: `mine.c` is not a stamp, and is kept\n  = help: move it away, or name another file\n\n1 error\n";
+    let line = "error[output::foreign]: `mine.c` is not a stamp, and is not overwritten\n  = help: move it, or choose another file\n\n1 error\n";
     assert_eq!(ran.refused(), (Some(1), line));
     let ran = world.run(&["build", "--depfile", "layouts/a.kdl"]);
     assert_eq!(ran.refused().0, Some(1));
-    assert!(
-        ran.err.starts_with("error[output::foreign]: `layouts/a.kdl` is not a rule of layoutc's")
-    );
+    assert!(ran.err.starts_with(
+        "error[output::foreign]: `layouts/a.kdl` is not a dependency rule of layoutc"
+    ));
     assert_eq!(world.run(&["build", "--stamp", "layouts"]).refused().0, Some(1));
     assert_eq!(world.run(&["build", "--stamp", "x", "--depfile", "./x"]).refused().0, Some(2));
     assert!(!world.path("generated").exists());

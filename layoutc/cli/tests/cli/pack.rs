@@ -210,10 +210,10 @@ fn elements_that_share_bytes_have_one_each_in_a_npy() {
     world.put("in.npy", &npy("|i1", "(3, 3)", "False", &[0, 0, 0, 0, 8, 0, 0, 0, 0]));
     world.put("low.npy", &npy("|i1", "(3, 3)", "False", &[0, 0, 0, 0, 0xF7, 0, 0, 0, 0]));
     let ran = world.fault("pack", "small", &["low.npy", "-o", "out"]);
-    let line = "error[dtype::data]: element 4 of `low.npy` is -9, which no `i4` is\n";
+    let line = "error[dtype::data]: element 4 of `low.npy` is -9, out of range for `i4`\n";
     assert!(ran.starts_with(line), "{ran}");
     let ran = world.fault("pack", "small", &["in.npy", "-o", "out"]);
-    assert!(ran.contains("element 4 of `in.npy` is 8, which no `i4` is"), "{ran}");
+    assert!(ran.contains("element 4 of `in.npy` is 8, out of range for `i4`"), "{ran}");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn elements_of_3_and_6_bits_are_a_stream_in_memory_and_bytes_in_a_npy() {
     assert!(world.get("back.npy").ends_with(&dense));
     world.put("in.npy", &npy("|u1", "(3, 3)", "False", &[0, 0, 8, 0, 0, 0, 0, 0, 0]));
     let ran = world.fault("pack", "threes", &["in.npy", "-o", "out"]);
-    assert!(ran.contains("element 2 of `in.npy` is 8, which no `u3` is"), "{ran}");
+    assert!(ran.contains("element 2 of `in.npy` is 8, out of range for `u3`"), "{ran}");
     // 1.0, 28.0, -0.0625 and what is too large.
     let floats = [1.0_f32, 28.0, -0.0625, 100.0];
     let bytes: Vec<u8> = floats.into_iter().flat_map(f32::to_le_bytes).collect();
@@ -262,9 +262,9 @@ fn the_shape_of_a_npy_gives_symbols_their_values() {
     assert_eq!(ran.refused(), (Some(2), line));
     world.put("odd.npy", &npy("<i2", "(3, 3)", "False", &numbers[..18]));
     let ran = world.fault("pack", "run", &["odd.npy", "-o", "out"]);
-    assert!(ran.contains("`odd.npy` has (3, 3), where `batch` is 3"), "{ran}");
+    assert!(ran.contains("`odd.npy` has shape (3, 3), where `batch` is 3"), "{ran}");
     let ran = world.fault("pack", "run", &["in.npy", "-o", "out", "--set", "batch=2"]);
-    assert!(ran.contains("`in.npy` has shape (4, 3), and `run` has (2, 3)"), "{ran}");
+    assert!(ran.contains("`in.npy` has shape (4, 3), but `run` has shape (2, 3)"), "{ran}");
 }
 
 #[test]
@@ -272,23 +272,22 @@ fn a_file_that_holds_something_else_is_refused() {
     let world = Packing::new();
     world.put("short", &floats(0..14));
     let ran = world.fault("pack", "t", &["short", "-o", "out"]);
-    let line = "error[shape::data]: `short` holds 56 bytes, and dense `t` has 60\n";
+    let line = "error[shape::data]: `short` holds 56 bytes, but dense `t` has 60\n";
     assert!(ran.starts_with(line), "{ran}");
     let ran = world.fault("unpack", "t", &["short", "-o", "out"]);
-    assert!(ran.contains("`short` holds 56 bytes, and laid out `t` has 96"), "{ran}");
+    assert!(ran.contains("`short` holds 56 bytes, but physical `t` has 96"), "{ran}");
     world.put("in.npy", &npy("<f8", "(3, 5)", "False", &[0; 120]));
     let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
-    let line =
-        "error[dtype::data]: `in.npy` holds `<f8`, and `t` is of `f32`\n  = help: save it as `<f4`";
+    let line = "error[dtype::data]: `in.npy` holds `<f8`, but `t` has elements of `f32`\n  = help: save it as `<f4`";
     assert!(ran.starts_with(line), "{ran}");
     world.put("in.npy", &npy("<f4", "(5, 3)", "False", &[0; 60]));
     let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
-    assert!(ran.contains("`in.npy` has shape (5, 3), and `t` has (3, 5)"), "{ran}");
+    assert!(ran.contains("`in.npy` has shape (5, 3), but `t` has shape (3, 5)"), "{ran}");
     let ran = world.run("pack", "t", &["gone.npy", "-o", "out"]);
-    assert_eq!(ran.refused(), (Some(2), "error: there is no `gone.npy`\n"));
+    assert_eq!(ran.refused(), (Some(2), "error: `gone.npy` does not exist\n"));
     world.put("good", &[0; 60]);
     let ran = world.run("pack", "t", &["good", "-o", "no/out"]);
-    assert_eq!(ran.refused(), (Some(2), "error: the folder of `no/out` is not there\n"));
+    assert_eq!(ran.refused(), (Some(2), "error: the folder of `no/out` does not exist\n"));
     let ran = world.run("pack", "t", &["in.npy"]);
     assert_eq!(ran.code, Some(2));
 }
@@ -304,7 +303,7 @@ fn every_beginning_of_a_npy_is_refused_and_none_is_a_panic() {
     }
     world.put("in.npy", &[file.as_slice(), &[0]].concat());
     let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
-    assert!(ran.contains("has 61 bytes of elements, and its header promises 60"), "{ran}");
+    assert!(ran.contains("has 61 bytes of elements, but its header declares 60"), "{ran}");
 }
 
 #[test]
@@ -312,7 +311,7 @@ fn what_is_read_is_not_overwritten() {
     let world = Packing::new();
     world.put("in", &floats(0..15));
     let ran = world.run("pack", "t", &["in", "-o", "./in"]);
-    let line = "error: `./in` would overwrite `in`, which is read\n";
+    let line = "error: output `./in` would overwrite the input `in`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     let ran = world.run("pack", "t", &["in", "-o", "a.kdl"]);
     assert_eq!(ran.code, Some(2));
@@ -326,8 +325,7 @@ fn a_link_to_nothing_is_kept() {
     world.put("in", &floats(0..15));
     std::os::unix::fs::symlink("gone/out", world.0.path("out")).expect("a link");
     let ran = world.run("pack", "t", &["in", "-o", "out"]);
-    let line =
-        "error: `out` is a link to a file that is not there; remove the link, or make the file\n";
+    let line = "error: `out` is a link to a missing file; remove the link, or create the file\n";
     assert_eq!(ran.refused(), (Some(2), line));
     assert!(world.0.path("out").is_symlink());
 }

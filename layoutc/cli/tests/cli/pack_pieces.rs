@@ -179,12 +179,12 @@ fn what_is_no_value_is_refused_by_its_number() {
     values[543_210] = 8;
     world.put("in.npy", &npy("|i1", "(600, 1000)", "False", &values));
     let ran = world.run("pack", "small", &[&["in.npy", "-o", "out"], &LITTLE[..]].concat());
-    let line = "error[dtype::data]: element 543210 of `in.npy` is 8, which no `i4` is\n";
+    let line = "error[dtype::data]: element 543210 of `in.npy` is 8, out of range for `i4`\n";
     assert!(ran.code == Some(1) && ran.err.starts_with(line), "{}", ran.err);
     assert!(!world.0.path("out").exists());
     world.put("turned.npy", &npy("<f4", "(100, 200, 3)", "True", &bytes(1, 240_000)));
     let ran = world.run("pack", "lanes", &[&["turned.npy", "-o", "out"], &LITTLE[..]].concat());
-    let wanted = "is in Fortran's order, and too large to be turned in memory";
+    let wanted = "is in Fortran order and too large to transpose in memory";
     assert!(ran.err.contains(wanted) && ran.err.contains("`--memory 489"), "{}", ran.err);
     world.put("short", &bytes(1, 300_000));
     let ran = world.run("pack", "blocks", &[&["short", "-o", "out"], &LITTLE[..]].concat());
@@ -290,7 +290,7 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
         Pieces::said(&world.run("pack", "long", &more))
     };
     let said = pack(&[]);
-    assert!(said.starts_with("`out` is gone on with at ") && said.ends_with(" %"), "{said}");
+    assert!(said.starts_with("resuming `out` at ") && said.ends_with(" %"), "{said}");
     assert!(world.get("out") == wanted);
     let again = || {
         let kill = |child: &mut Child| child.kill().expect("it is there");
@@ -300,7 +300,7 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
         while !again() {}
         change();
         let said = pack(more);
-        assert_eq!(said, format!("`out` is begun anew: {reason}"));
+        assert_eq!(said, format!("restarting `out`: {reason}"));
         assert!(world.get("out") == wanted, "{reason}");
     };
     anew(&|| (), &["--no-resume"], "`--no-resume` is given");
@@ -308,9 +308,9 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
         let file = File::options().append(true).open(world.0.path("a")).expect("it is there");
         file.set_modified(std::time::SystemTime::now()).expect("it is ours");
     };
-    anew(&touch, &[], "the input is another, or was changed");
+    anew(&touch, &[], "the input is a different file or changed");
     let other = LONG.replace("tensor long dtype=f32", "tensor long dtype=i32");
-    anew(&|| world.0.write("a.kdl", &other), &[], "the tensor or its layout is another");
+    anew(&|| world.0.write("a.kdl", &other), &[], "the tensor or its layout changed");
     let turn = || {
         let mut journal = world.get("out.part.journal");
         journal[40] ^= 4;
@@ -390,12 +390,12 @@ fn what_is_nobodys_part_is_not_overwritten() {
     world.put("out.part", b"mine");
     let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
     let ran = world.run("pack", "long", &more);
-    let line = "error: `out.part` is there, and no `out.part.journal` says what it is part of; \
-                move it away, or give its place up by `--no-resume`\n";
+    let line = "error: `out.part` exists without its journal `out.part.journal`; \
+                move it, or overwrite it with `--no-resume`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     world.put("out.part.journal", b"my diary");
     let ran = world.run("pack", "long", &more);
-    let line = "error: `out.part.journal` is there and no journal; move it away, or give its place up by `--no-resume`\n";
+    let line = "error: `out.part.journal` exists and is not a journal; move it, or overwrite it with `--no-resume`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     assert_eq!((world.get("out.part"), world.get("out.part.journal").len()), (b"mine".into(), 8));
     let said = Pieces::said(&world.run("pack", "long", &[&more[..], &["--no-resume"]].concat()));
@@ -403,7 +403,7 @@ fn what_is_nobodys_part_is_not_overwritten() {
     assert_eq!(world.parts(), [""; 0]);
     fs::rename(world.0.path("a"), world.0.path("x.part")).expect("it is renamed");
     let ran = world.run("pack", "long", &[&["x.part", "-o", "x"], &LITTLE[..]].concat());
-    let line = "error: `x.part` would overwrite `x.part`, which is read\n";
+    let line = "error: output `x.part` would overwrite the input `x.part`\n";
     assert_eq!(ran.refused(), (Some(2), line));
 }
 
@@ -415,7 +415,7 @@ fn a_second_process_at_one_output_is_refused() {
     journal.lock().expect("it can be locked");
     let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
     let ran = world.run("pack", "long", &more);
-    let said = "error[output::io]: another process is writing `out`\n  = help: wait until it has ended, or name another output\n\n1 error\n";
+    let said = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
     // What stands there already is called as it was named, too.
     world.put("out", b"whole");
@@ -444,10 +444,10 @@ fn an_interrupt_keeps_the_part_and_says_how_to_go_on() {
     };
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(130), "{said}");
-    assert!(said.starts_with("interrupted: `out.part` keeps "), "{said}");
-    assert!(said.ends_with(" %: the same command goes on from there\n"), "{said}");
+    assert!(said.starts_with("interrupted: `out.part` holds "), "{said}");
+    assert!(said.ends_with(" %; run the same command to resume\n"), "{said}");
     let ran = world.run(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
-    assert!(ran.err.starts_with("`out` is gone on with at "), "{}", ran.err);
+    assert!(ran.err.starts_with("resuming `out` at "), "{}", ran.err);
     assert!(world.get("out") == wanted);
 }
 
@@ -455,10 +455,10 @@ fn an_interrupt_keeps_the_part_and_says_how_to_go_on() {
 fn memory_that_is_no_size_is_refused() {
     let world = Pieces::new();
     for (size, wanted) in [
-        ("much", "it is a number of bytes, as in `256 MiB`"),
-        ("12 XB", "it is a number of bytes, as in `256 MiB`"),
-        ("1 KiB", "the least is 64 KiB"),
-        ("0", "the least is 64 KiB"),
+        ("much", "expected a size such as `256 MiB`"),
+        ("12 XB", "expected a size such as `256 MiB`"),
+        ("1 KiB", "the minimum is 64 KiB"),
+        ("0", "the minimum is 64 KiB"),
     ] {
         let ran = world.run("pack", "blocks", &["in", "-o", "out", "--memory", size]);
         assert!(ran.code == Some(2) && ran.err.contains(wanted), "{}", ran.err);

@@ -219,7 +219,7 @@ fn what_cannot_be_drawn_is_refused_in_one_line() {
         (&["blocked", "--at", "h=56"], "`blocked`: `h` cannot be fixed at 56: its extent is 56"),
         (&["blocked", "--at", "h"], "`--at h`: write NAME=INDEX, a whole number"),
         (&["sym", "--set", "batch=5"], "`batch` is promised to be 3 to 64, a multiple of 4, not 5"),
-        (&["small", "--svg", "a.kdl"], "`a.kdl` would overwrite `a.kdl`, which is read"),
+        (&["small", "--svg", "a.kdl"], "output `a.kdl` would overwrite the input `a.kdl`"),
         (
             &["small", "--svg", "-", "--html", "-"],
             "`--svg -` and `--html -` cannot both be standard output",

@@ -76,7 +76,7 @@ fn what_cannot_be_asked_for_is_refused_in_one_line() {
     let line = "error: a picture is of one graph: add `--graph` with one of `block`, `other`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     let ran = world.run(&["check", "block.kdl", "--format", "svg"]);
-    let line = "error: `--format svg` is for `layoutc solve`; here it is `text` or `json`\n";
+    let line = "error: `--format svg` is only for `layoutc solve`; expected `text` or `json`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     let ran = world.run(&["solve", "none.kdl"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), "there is no graph here\n"));

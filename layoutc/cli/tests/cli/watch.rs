@@ -36,7 +36,7 @@ fn the_first_line_is_of_the_first_build_and_the_next_of_a_change() {
     let line = watching.expect("layouts/a.kdl changed: rebuilt in ");
     assert!(line.ends_with(" ms: 1 tensor; 3 outputs: 3 written"), "{line}");
     world.run(&["build", "--check"]).good();
-    watching.told("watching for changes; Ctrl-C ends it\n");
+    watching.told("watching for changes; press Ctrl-C to stop\n");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_broken_manifest_is_shown_and_the_next_good_one_said_to_be_good_again() {
     watching.expect("layouts/a.kdl changed: 1 error in ");
     watching.told("\nerror[map::not_injective]: ");
     world.write("layouts/a.kdl", &wide(16));
-    let line = watching.expect("layouts/a.kdl changed: good again in ");
+    let line = watching.expect("layouts/a.kdl changed: fixed in ");
     assert!(line.ends_with("1 tensor; 3 outputs: 3 written"), "{line}");
     world.run(&["build", "--check"]).good();
 }
@@ -58,7 +58,7 @@ fn a_project_that_is_broken_from_the_start_is_watched() {
     let mut watching = Watching::start(&world, ".", &[]);
     watching.expect("1 error in ");
     world.write("layouts/a.kdl", BLOCKED);
-    watching.expect("layouts/a.kdl changed: good again in ");
+    watching.expect("layouts/a.kdl changed: fixed in ");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_used_manifest_that_is_missing_is_waited_for() {
     watching.next();
     watching.told("error[name::file]");
     world.write("shared/sizes.kdl", "const W 8\n");
-    watching.expect("shared/sizes.kdl added: good again in ");
+    watching.expect("shared/sizes.kdl added: fixed in ");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_template_of_the_projects_own_is_an_input() {
     world.write("templates/c/header.h.j2", "{{ nothing_of_this_name }}\n");
     watching.expect("templates/c/header.h.j2 changed: 1 error in ");
     fs::remove_dir_all(world.path("templates")).expect("gone");
-    watching.expect("templates/c/header.h.j2 removed: good again in ");
+    watching.expect("templates/c/header.h.j2 removed: fixed in ");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_broken_configuration_leaves_the_watch_as_it_was() {
     world.write("layouts/a.kdl", &wide(12));
     watching.expect("layouts/a.kdl changed: ");
     world.write("layoutc.toml", "[project]\nprefix = \"p_\"\n");
-    watching.expect("layoutc.toml changed: good again in ");
+    watching.expect("layoutc.toml changed: fixed in ");
     assert!(world.read("generated/c/a.h").is_some_and(|text| text.contains("p_t_offset")));
 }
 
@@ -174,7 +174,7 @@ fn a_sources_folder_that_goes_and_comes_back_is_built_again() {
         watching.expect("layouts/a.kdl removed: 1 error in ");
         watching.told("error[config::no_sources]");
         world.write("layouts/a.kdl", &wide(w));
-        watching.expect("layouts/a.kdl added: good again in ");
+        watching.expect("layouts/a.kdl added: fixed in ");
         world.run(&["build", "--check"]).good();
     }
     // Another folder takes its place at once.
@@ -195,7 +195,7 @@ fn a_project_folder_that_goes_is_waited_for() {
     assert!(watching.next().contains(" removed: 1 error in "));
     watching.told("error[output::io]: cannot find `");
     fs::rename(world.path("q"), world.path("p")).expect("renamed");
-    assert!(watching.next().contains(" added: good again in "));
+    assert!(watching.next().contains(" added: fixed in "));
     fs::remove_dir_all(world.path("p")).expect("gone");
     assert!(watching.next().contains(" removed: 1 error in "));
     let before = cpu_ticks(watching.id());
@@ -277,7 +277,11 @@ fn where_the_system_reports_nothing_the_watch_says_so_and_looks() {
     };
     for (w, limit, reason) in [
         (12, "max_inotify_instances", "too many open files"),
-        (16, "max_inotify_watches", "fs.inotify.max_user_watches, is reached"),
+        (
+            16,
+            "max_inotify_watches",
+            "limit of watched folders reached: fs.inotify.max_user_watches",
+        ),
     ] {
         let script = format!("echo 0 > /proc/sys/user/{limit}");
         let output = inside(&script, "").output();
@@ -288,7 +292,7 @@ fn where_the_system_reports_nothing_the_watch_says_so_and_looks() {
         let script = format!("{script} && exec \"$1\" watch");
         let mut watching = Watching::spawn(inside(&script, env!("CARGO_BIN_EXE_layoutc")));
         watching.expect("built in ");
-        watching.told("warning: changes are not reported (");
+        watching.told("warning: cannot watch for changes (");
         watching.told(reason);
         watching.told("looking for them every 500 ms\n");
         world.write("layouts/a.kdl", &wide(w));
@@ -423,7 +427,7 @@ fn a_used_manifest_behind_links_is_waited_for() {
         watching.expect("shared/deep/c.kdl removed: 1 error in ");
         watching.told("error[name::file]");
         fs::rename(world.path(to), world.path(from)).expect("renamed");
-        watching.expect("shared/deep/c.kdl added: good again in ");
+        watching.expect("shared/deep/c.kdl added: fixed in ");
     }
 }
 
@@ -447,7 +451,7 @@ fn manifests_come_to_a_sources_folder_that_is_a_link() {
 fn without_reports_the_inputs_are_looked_at_again_and_again() {
     let world = project();
     let mut watching = Watching::built(&world, &["--poll"]);
-    watching.told("looking for changes every 500 ms\n");
+    watching.told("polling for changes every 500 ms\n");
     world.write("layouts/a.kdl", &wide(12));
     watching.expect("layouts/a.kdl changed: rebuilt in ");
     world.write("layouts/new/b.kdl", BLOCKED);
@@ -492,7 +496,7 @@ fn the_command_runs_after_good_builds_only_and_one_at_a_time() {
     world.write("p/layouts/a.kdl", BROKEN);
     watching.expect("layouts/a.kdl changed: 1 error in ");
     world.write("p/layouts/a.kdl", &wide(12));
-    watching.expect("layouts/a.kdl changed: good again in ");
+    watching.expect("layouts/a.kdl changed: fixed in ");
     let ids = ran(2);
     assert!(!is_alive(&ids[0]), "the first one goes on");
     assert!(is_alive(&ids[1]));

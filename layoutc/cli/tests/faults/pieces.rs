@@ -162,7 +162,7 @@ fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
                             "{what}: {}",
                             ran.err
                         );
-                        kept += u32::from(ran.err.contains("the same command goes on from there"));
+                        kept += u32::from(ran.err.contains("run the same command to resume"));
                     }
                     heals(&scene, args, &wanted, &what);
                     injected.is_hit

@@ -132,7 +132,11 @@ fn a_stopped_build_is_waited_for_by_name_or_given_up() {
     assert_eq!(stopped.end().code, Some(0));
     let ran = end(waiting);
     assert_eq!(ran.code, Some(0));
-    assert!(ran.err.starts_with(&format!("waiting for {name}, which writes to ")), "{}", ran.err);
+    assert!(
+        ran.err.starts_with(&format!("waiting for {name}, which is writing to ")),
+        "{}",
+        ran.err
+    );
     same(&scene.files("generated"), &step.new, "both");
     scene.heals(&step.built, "both");
 }

@@ -1,5 +1,5 @@
-//! What lies between the elements of files and those of memory: another byte order, a byte for each element that shares
-//! one in memory, another element type on the dense side.
+//! Conversion between elements in files and in memory: byte order, sub-byte packing, and the element type of the
+//! dense side.
 
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::run::pieces::Recast;
@@ -8,34 +8,36 @@ use layoutc_compiler::run::{Packing, RunError};
 use crate::array::npy::NpyDescr;
 use crate::array::{packed, part_bytes, unpacked};
 
-/// Elements of a dense file that have a byte each and share one in memory.
+/// Sub-byte elements, one byte each in the dense file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnpackedBits {
-    /// `NumPy`'s word for what the bytes are.
+    /// `NumPy` kind of the bytes.
     pub(crate) kind: char,
-    /// What they hold.
+    /// Type of the elements.
     pub(crate) dtype: Dtype,
-    /// How they share bytes.
+    /// Packing in memory.
     pub(crate) packing: Packing,
 }
 
-/// How the elements of a file become those of memory, or the other way.
+/// Steps that convert the elements of a file to those of memory, or back.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ElementCodec {
-    /// Bytes that are turned round in what is read: the parts of big-endian numbers.
+    /// Width of the byte swap of big-endian input.
     pub(crate) swap_width: Option<usize>,
-    /// How the dense file spreads elements.
+    /// Set if the dense file has one byte per sub-byte element.
     pub(crate) unpacked_bits: Option<UnpackedBits>,
-    /// From the type of the dense side into that of the tensor, or back.
+    /// Cast from the type of the dense side to that of the tensor, or back.
     pub(crate) recast: Option<Recast>,
 }
 
-/// Why elements could not be taken.
 #[derive(Debug)]
 pub(crate) enum CodecError {
-    /// The byte at this place is no value of the type.
-    Value { at: usize, byte: u8, dtype: Dtype },
-    /// A plan went wrong.
+    /// Byte `at` is out of range for the type.
+    Value {
+        at: usize,
+        byte: u8,
+        dtype: Dtype,
+    },
     Run(RunError),
 }
 
@@ -46,25 +48,25 @@ impl From<RunError> for CodecError {
 }
 
 impl ElementCodec {
-    /// The bytes that are turned round in an array of such elements.
+    /// Width of the byte swap for elements of type `descr`; `None` if none is needed.
     pub(crate) fn swap_width_of(descr: &NpyDescr) -> Option<usize> {
         let part = part_bytes(descr);
         (descr.is_big && descr.kind != 'V' && part > 1).then_some(part)
     }
 
-    /// Whether the dense file holds what memory does.
+    /// True if dense file and memory hold the same bytes, up to byte order.
     pub(crate) fn is_plain(&self) -> bool {
         self.unpacked_bits.is_none() && self.recast.is_none()
     }
 
-    /// Turns round what was read.
+    /// Swaps the bytes of big-endian input.
     pub(crate) fn swap_bytes(&self, read: &mut [u8]) {
         if let Some(part) = self.swap_width {
             read.chunks_exact_mut(part).for_each(<[u8]>::reverse);
         }
     }
 
-    /// Elements of the dense file as memory holds them, in `own`, which has their size.
+    /// Converts elements of the dense file to the form in memory. `own` has their size.
     pub(crate) fn decode(&self, read: &[u8], own: &mut [u8]) -> Result<(), CodecError> {
         let joined = match self.unpacked_bits {
             Some(UnpackedBits { kind, dtype, packing }) => {
@@ -84,7 +86,7 @@ impl ElementCodec {
         }
     }
 
-    /// Elements of memory, so many, as the dense file holds them, in `written`, which has their size.
+    /// Converts elements in memory to the form in the dense file. `written` has their size.
     pub(crate) fn encode(
         &self,
         (own, elements): (&[u8], usize),
@@ -115,7 +117,7 @@ impl ElementCodec {
     }
 }
 
-/// Bits that an element takes in a dense file.
+/// Bits per element in a dense file.
 pub(crate) fn dense_bits(dtype: Dtype, spread: Option<UnpackedBits>) -> u32 {
     if spread.is_some() { 8 } else { dtype.element_bits() }
 }

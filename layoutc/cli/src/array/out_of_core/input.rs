@@ -1,4 +1,4 @@
-//! A file that is read in pieces, and is not to change meanwhile.
+//! An input file that is read in chunks and must not change meanwhile.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -11,27 +11,26 @@ use rustix::fs::{Advice, fadvise};
 
 use crate::command_error::CommandError;
 
-/// A file that holds a tensor.
 #[derive(Debug)]
 pub(crate) struct InputFile {
     file: File,
     path: PathBuf,
-    /// What identifies it and its state.
+    /// Identity, size and times of the file.
     state: String,
-    /// Where the elements begin.
+    /// Byte offset of the elements.
     offset: u64,
 }
 
 impl InputFile {
-    /// An open file whose elements begin at `offset`.
+    /// Wraps an open file whose elements begin at `offset`.
     pub(crate) fn new(file: File, path: &Path, offset: u64) -> Result<Self, CommandError> {
         let metadata = file.metadata().map_err(|error| CommandError::io("read", path, &error))?;
-        // A hint: without it less is read ahead.
+        // Only a hint for read-ahead.
         let _ = fadvise(&file, 0, None, Advice::Sequential);
         Ok(Self { file, path: path.to_owned(), state: state(&metadata), offset })
     }
 
-    /// A hash of what it is: where it is, its size, when it changed, what stands before its elements.
+    /// Hash of path, identity, size, times and header.
     pub(crate) fn hash(&self) -> Result<String, CommandError> {
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         let mut hasher = blake3::Hasher::new();
@@ -44,33 +43,32 @@ impl InputFile {
         Ok(hasher.finalize().to_hex().to_string())
     }
 
-    /// Reads bytes from `at` on, counted from the first element.
+    /// Reads bytes at `at`, counted from the first element.
     pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), CommandError> {
         let read = self.file.read_exact_at(bytes, self.offset + at);
         read.map_err(|error| self.fault(&error))
     }
 
-    /// Says that bytes will be read soon.
+    /// Hints that bytes will be read soon.
     pub(crate) fn prefetch(&self, at: u64, bytes: usize) {
         let bytes = std::num::NonZeroU64::new(bytes as u64);
         let _ = fadvise(&self.file, self.offset + at, bytes, Advice::WillNeed);
     }
 
-    /// Refuses to go on with a file that was changed while it was read.
+    /// Fails if the file changed since it was opened.
     pub(crate) fn check_unchanged(&self) -> Result<(), CommandError> {
         let metadata = self.file.metadata().map_err(|error| self.fault(&error))?;
         if state(&metadata) == self.state {
             return Ok(());
         }
         let path = self.path.display();
-        let message = format!("`{path}` was changed while it was read");
-        let help = "give the same command again once nobody writes to it";
+        let message = format!("`{path}` changed while it was being read");
+        let help = "run the same command again when no other process writes to it";
         Err(CommandError::Machine(Box::new(
             Diagnostic::without_span(Code::OutputIo, message).help(help),
         )))
     }
 
-    /// What it is called.
     pub(crate) fn name(&self) -> String {
         self.path.display().to_string()
     }
@@ -80,7 +78,7 @@ impl InputFile {
     }
 }
 
-/// Which file it is, its size and when it was changed.
+/// Device, inode, size, and modification and change times.
 fn state(metadata: &Metadata) -> String {
     let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
     format!("{}:{} {} {times:?}", metadata.dev(), metadata.ino(), metadata.len())

@@ -1,56 +1,55 @@
-//! What is told of a part of a file: what it comes from, and how many of its pieces are on the disk.
+//! Journal of a partial file: its provenance, and the number of chunks that are on disk.
 //!
-//! A line for what it is, then lines `done N`. Each ends with a hash of itself and of all before it: what was torn or
-//! changed counts for nothing, nor does anything behind it.
+//! A provenance line, then lines `done N`. Each ends with a hash of itself and all lines before it; a torn or changed
+//! line and everything after it are ignored.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// How every journal begins.
 const MAGIC: &str = "layoutc-part-";
-/// What its lines are.
+/// Version of the line format.
 const VERSION: u32 = 1;
 /// Hexadecimal digits of a hash.
 const DIGITS: usize = 32;
-/// A journal is not longer; what is behind that counts for nothing.
+/// Size limit; anything beyond is ignored.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What a part of a file is of. None of the texts has a line break.
+/// Provenance of a partial file. No text contains a line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Provenance {
-    /// A hash of the input: where it is, how long it is, when it changed, its header.
+    /// Hash of the input: path, size, times, header.
     pub(crate) input: String,
-    /// A hash of the tensor, its layout and how the output is written.
+    /// Hash of the tensor, its layout and the format of the output.
     pub(crate) layout: String,
-    /// How the tensor is cut into pieces.
+    /// Division of the tensor into chunks.
     pub(crate) cut: String,
-    /// The part itself: its device and inode.
+    /// Device and inode of the partial file.
     pub(crate) part: String,
 }
 
-/// What a journal says.
+/// Content of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum JournalState {
-    /// Nothing was written yet.
+    /// Empty.
     Nothing,
-    /// What begins as no journal does.
+    /// Does not begin as a journal.
     Foreign,
-    /// A journal, but not as it was written.
+    /// Begins as a journal, but is invalid.
     Damaged,
-    /// What the part is of, and how many of its pieces are on the disk.
+    /// Provenance of the partial file, and the number of its chunks on disk.
     Part(Provenance, u64),
 }
 
-/// A journal that is written.
+/// A journal open for appending.
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: File,
-    /// The hash of the last good line.
+    /// Hash of the last valid line.
     last: String,
 }
 
 impl Journal {
-    /// Reads what stands in an open file; where it tells of a part, what is written goes behind its last good line.
+    /// Reads an open journal, and truncates it after its last valid line if it has a provenance.
     pub(crate) fn open(mut file: File) -> io::Result<(Self, JournalState)> {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
@@ -63,7 +62,7 @@ impl Journal {
         Ok((Self { file, last }, found))
     }
 
-    /// Forgets everything, on the disk too.
+    /// Empties the journal, also on disk.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
@@ -71,13 +70,13 @@ impl Journal {
         self.file.sync_data()
     }
 
-    /// Says in an empty journal what the part is of.
+    /// Writes the provenance to an empty journal and syncs it.
     pub(crate) fn begin(&mut self, origin: &Provenance) -> io::Result<()> {
         self.add(&origin_line(origin))?;
         self.file.sync_data()
     }
 
-    /// Says that the first `pieces` pieces are on the disk. The line itself may be lost: less is done then.
+    /// Records that the first `pieces` chunks are on disk. Not synced: losing the line only loses progress.
     pub(crate) fn done(&mut self, pieces: u64) -> io::Result<()> {
         self.add(&format!("done {pieces}"))
     }
@@ -100,7 +99,7 @@ fn hash(before: &str, text: &str) -> String {
     hasher.finalize().to_hex().as_str().get(..DIGITS).unwrap_or_default().to_owned()
 }
 
-/// What bytes say, the hash of the last good line, and how many bytes are good.
+/// State, hash of the last valid line, and number of valid bytes.
 fn read(bytes: &[u8]) -> (JournalState, String, u64) {
     let (mut last, mut good) = (String::new(), 0_u64);
     let mut part: Option<(Provenance, u64)> = None;
@@ -130,7 +129,7 @@ fn read(bytes: &[u8]) -> (JournalState, String, u64) {
     }
 }
 
-/// The text of a line and its hash.
+/// Text of a line and its hash.
 fn whole(line: &[u8]) -> Option<(&str, &str)> {
     let line = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     line.rsplit_once(' ')
@@ -170,7 +169,7 @@ mod tests {
         bytes
     }
 
-    /// What a journal may say that was damaged: what it said once, or nothing.
+    /// True if a damaged journal may yield `found`: an earlier state, or nothing.
     fn is_possible(found: &JournalState) -> bool {
         match found {
             JournalState::Nothing | JournalState::Foreign | JournalState::Damaged => true,

@@ -1,48 +1,47 @@
-//! How much memory a move may take: what is asked for, else a share of what there is.
+//! Memory limit of a conversion: the requested size, or a share of the machine's memory.
 
 use std::fs;
 use std::path::Path;
 
 use layoutc_compiler::manifest;
 
-/// The least that may be asked for: pieces of a few KiB on both sides.
+/// Minimum that may be requested: chunks of a few KiB on both sides.
 pub(crate) const LEAST: u64 = 64 << 10;
-/// The most that is taken unasked.
+/// Maximum of the default limit.
 const MOST: u64 = 1 << 30;
-/// The share of all memory that is taken unasked.
+/// Divisor of the machine's memory for the default limit.
 const SHARE: u64 = 4;
 
-/// The bytes of `256 MiB`; else what is wrong, for a command line.
+/// Parses a size such as `256 MiB`; the error is a text for the command line.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let trimmed = text.trim();
     let plain = trimmed.parse::<u64>().ok();
     let bytes = plain.or_else(|| u64::try_from(manifest::bytes(trimmed)?).ok());
     match bytes {
         Some(bytes) if bytes >= LEAST => Ok(bytes),
-        Some(_) => Err("the least is 64 KiB".to_owned()),
+        Some(_) => Err("the minimum is 64 KiB".to_owned()),
         None => {
-            Err("it is a number of bytes, as in `256 MiB`; units are B, KB, MB, GB, TB (of 1000) \
-                     and KiB, MiB, GiB, TiB (of 1024)"
+            Err("expected a size such as `256 MiB`; units are B, KB, MB, GB, TB (powers of 1000) \
+                     and KiB, MiB, GiB, TiB (powers of 1024)"
                 .to_owned())
         }
     }
 }
 
-/// What is taken where nothing is asked for: a quarter of the memory of the machine, or of its control group where that
-/// has less, 1 GiB at most.
+/// Default limit: a quarter of the memory of the machine or of its control group, whichever is less, at most 1 GiB.
 pub(crate) fn default_limit() -> u64 {
     let all = [machine(), cgroup_limit()].into_iter().flatten().min();
     all.map_or(MOST, |all| all.checked_div(SHARE).unwrap_or(MOST)).clamp(LEAST, MOST)
 }
 
-/// The memory of the machine, where it says so.
+/// Memory of the machine, if known.
 fn machine() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The least limit of the control groups that this process is in, of both versions.
+/// Least limit of the control groups of this process, of both versions.
 fn cgroup_limit() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/cgroup").ok()?;
     let limits = text.lines().filter_map(|line| {
@@ -77,7 +76,7 @@ mod tests {
         assert_eq!(parse(" 1.5gib "), Ok(3 << 29));
         assert_eq!(parse("300MB"), Ok(300_000_000));
         assert_eq!(parse("1000000"), Ok(1_000_000));
-        assert_eq!(parse("63 KiB"), Err("the least is 64 KiB".to_owned()));
+        assert_eq!(parse("63 KiB"), Err("the minimum is 64 KiB".to_owned()));
         for text in ["", "much", "-1", "1 XB", "1e9", "0x10000", "99999999 TiB", "1.3 B", "MiB"] {
             assert!(parse(text).is_err_and(|said| said.contains("`256 MiB`")), "{text}");
         }

@@ -1,7 +1,6 @@
-//! Files of tensors that memory does not hold: read and written in pieces, and gone on with after a kill.
+//! Conversion of tensors larger than memory: in chunks, and resumable after a kill.
 //!
-//! The output grows as `<output>.part`, with a journal of the pieces that are on the disk, and takes its place when it is
-//! whole.
+//! The output is written as `<output>.part`, with a journal of the chunks that are on disk, and renamed when complete.
 
 mod codec;
 mod input;
@@ -40,48 +39,46 @@ use journal::Provenance;
 use partial_file::{PartialFile, PartialFileSpec};
 use piece_sync::PieceCounter;
 
-/// Pieces take no more than this, however much memory there is: longer runs are no faster.
+/// Upper bound of the memory for chunks: longer runs are no faster.
 const PIECES: usize = 256 << 20;
-/// Bytes of padding that are written by one call.
+/// Bytes of padding per write call.
 const FILL: usize = 64 << 10;
 
-/// A tensor to be moved from one file to another.
+/// Conversion of one tensor from file to file.
 #[derive(Debug)]
 pub(crate) struct RelayoutJob<'a> {
     pub(crate) tensor: &'a Tensor,
     pub(crate) values: &'a SymbolValues,
     pub(crate) direction: Direction,
     pub(crate) input: InputFile,
-    /// What the output is called.
+    /// Output path as given.
     pub(crate) output: &'a Path,
-    /// Where it goes: through links.
+    /// Output path with links resolved.
     pub(crate) place: PathBuf,
-    /// What the output begins with.
+    /// Header of the output.
     pub(crate) header: Vec<u8>,
-    /// Bytes of the elements in both files, without headers; the input's first.
+    /// Bytes of the elements in the input and the output, without headers.
     pub(crate) bytes: [u64; 2],
-    /// How the dense file is written.
+    /// Element format of the dense file.
     pub(crate) file: DenseFile,
     pub(crate) codec: ElementCodec,
-    /// What padding gets, unless that is 0.
+    /// Fill pattern of padding; `None`: 0.
     pub(crate) padding: Option<Vec<u8>>,
-    /// How much memory the pieces may take.
+    /// Memory limit of the chunks.
     pub(crate) memory: usize,
-    /// Whether to begin anew.
+    /// True to restart instead of resuming.
     pub(crate) is_fresh: bool,
 }
 
-/// How a tensor was moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RelayoutStats {
-    /// How many pieces it has.
+    /// Number of chunks.
     pub(crate) pieces: u64,
-    /// How many of them were there before.
+    /// Number of chunks done by an earlier run.
     pub(crate) resumed: u64,
 }
 
 impl RelayoutJob<'_> {
-    /// Moves the tensor.
     pub(crate) fn run(mut self, console: &Console) -> Result<RelayoutStats, CommandError> {
         let unmoved = |error: RunError| relayout_error(self.tensor, &error);
         self.codec.recast =
@@ -120,7 +117,7 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// What a part is of that is made so.
+    /// Provenance of the partial file of this job.
     fn origin(&self, pieces: &InPieces) -> Result<Provenance, CommandError> {
         let Self { tensor, values, direction, header, bytes, file, codec, .. } = self;
         let (abi, fill, from) = (abi(tensor).text, tensor.fill, tensor.pack_from);
@@ -142,27 +139,27 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Bytes that are written before they are made to be on the disk.
+    /// Bytes to write between syncs.
     fn batch(&self, pieces: u64) -> u64 {
         let piece = self.bytes[1].checked_div(pieces.max(1)).unwrap_or(0);
         (self.memory.min(PIECES) as u64).max(piece)
     }
 
-    /// Says what becomes of a part that was there.
+    /// Reports resuming or restarting.
     fn report_resume(&self, part: &PartialFile, first: u64, count: u64, console: &Console) {
         if console.quiet || console.is_for_programs() {
             return;
         }
         let output = self.output.display();
         if let Some(reason) = part.restart_reason {
-            write_plainly(&format!("`{output}` is begun anew: {reason}\n"));
+            write_plainly(&format!("restarting `{output}`: {reason}\n"));
         } else if first > 0 {
             let percent = percent(first, count);
-            write_plainly(&format!("`{output}` is gone on with at {percent} %\n"));
+            write_plainly(&format!("resuming `{output}` at {percent} %\n"));
         }
     }
 
-    /// Moves the pieces that are not done, and shows how far that is.
+    /// Converts the remaining chunks and displays the progress.
     fn all(
         &self,
         pieces: &InPieces,
@@ -192,7 +189,7 @@ impl RelayoutJob<'_> {
         })
     }
 
-    /// Keeps what is done where that is of use, and says how to go on.
+    /// Keeps the partial file if it is resumable, and adds how to resume it to the error.
     fn early_end_error(
         &self,
         fault: CommandError,
@@ -202,7 +199,7 @@ impl RelayoutJob<'_> {
         let kept = part.path().display().to_string();
         let help = |done| {
             let percent = percent(done, count);
-            format!("`{kept}` keeps {percent} %: the same command goes on from there")
+            format!("`{kept}` holds {percent} %; run the same command to resume")
         };
         match fault {
             CommandError::Interrupted => {
@@ -210,11 +207,11 @@ impl RelayoutJob<'_> {
                 drop(part.commit(done));
                 CommandError::Interrupted
             }
-            // What could not be made to be on the disk once may be lost, whatever is said later.
+            // A failed sync may have lost data even if a later one succeeds.
             CommandError::Machine(diagnostic) if self.input.check_unchanged().is_ok() => {
                 CommandError::Machine(Box::new(diagnostic.help(help(part.done))))
             }
-            // Of an input that was changed meanwhile, or has to be, nothing is of use.
+            // A changed or invalid input makes the partial file useless.
             fault => {
                 part.discard();
                 fault
@@ -222,12 +219,11 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Why a tensor could not be moved that was found good.
     fn relayout_error(&self, error: &RunError) -> CommandError {
         relayout_error(self.tensor, error)
     }
 
-    /// Why elements could not be taken; `element` says the number of one that is so many bytes behind the first.
+    /// Error about elements; `element` maps a byte offset in the chunk to the number of an element.
     fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> CommandError {
         match error {
             CodecError::Run(error) => self.relayout_error(error),
@@ -243,7 +239,7 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Writes padding to some bytes of the output.
+    /// Writes padding to a range of the output.
     fn fill(
         &self,
         output: &File,
@@ -265,7 +261,7 @@ impl RelayoutJob<'_> {
     }
 }
 
-/// Fills bytes with a pattern that begins at the first; 0 where there is none.
+/// Fills `bytes` with a repeated pattern; 0 without one.
 fn repeat(pattern: Option<&[u8]>, bytes: &mut [u8]) {
     match pattern {
         None => bytes.fill(0),
@@ -279,10 +275,10 @@ fn repeat(pattern: Option<&[u8]>, bytes: &mut [u8]) {
     }
 }
 
-/// What a thread ended with.
+/// Result of a thread; an error if it panicked.
 fn join_thread(thread: ScopedJoinHandle<'_, Result<(), CommandError>>) -> Result<(), CommandError> {
     thread.join().unwrap_or_else(|_| {
-        let message = "a thread ended early".to_owned();
+        let message = "a worker thread panicked".to_owned();
         Err(CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message))))
     })
 }

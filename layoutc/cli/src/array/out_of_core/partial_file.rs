@@ -1,5 +1,4 @@
-//! A file in the making: its part beside the place where it goes, with a journal of what is done, kept when the program
-//! ends early.
+//! A partial file next to the output, with a journal of the chunks done; it survives an early end of the program.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -16,36 +15,36 @@ use super::journal::{Journal, JournalState, Provenance};
 use crate::command_error::CommandError;
 use crate::report::size;
 
-/// What a new part is made from, and how.
+/// Content of a new partial file.
 #[derive(Debug)]
 pub(crate) struct PartialFileSpec<'a> {
-    /// What it is of; the part itself is not known yet.
+    /// Provenance; its `part` is not known yet.
     pub(crate) origin: Provenance,
-    /// What the file begins with.
+    /// Header of the output.
     pub(crate) header: &'a [u8],
-    /// Bytes of the whole file.
+    /// Size of the complete file in bytes.
     pub(crate) bytes: u64,
-    /// Whether a part that is there counts for nothing.
+    /// True if an existing partial file is discarded.
     pub(crate) is_fresh: bool,
-    /// Where the whole file goes, as the user calls it.
+    /// Output path as given.
     pub(crate) output: &'a Path,
 }
 
-/// A part that is open, and nobody else's as long as this lives.
+/// An open partial file, locked while this lives.
 #[derive(Debug)]
 pub(crate) struct PartialFile {
-    /// Where the whole file goes.
+    /// Path of the output.
     place: PathBuf,
     path: PathBuf,
     journal_path: PathBuf,
     journal: Journal,
-    /// The part, to be read and written.
+    /// Open for reading and writing.
     pub(crate) file: File,
-    /// How the tensor is cut into pieces.
+    /// Division of the tensor into chunks.
     pub(crate) cut: String,
-    /// How many pieces are on the disk.
+    /// Number of chunks on disk.
     pub(crate) done: u64,
-    /// Why what was there counts for nothing, where something was.
+    /// Reason why an existing partial file was discarded.
     pub(crate) restart_reason: Option<&'static str>,
 }
 
@@ -60,11 +59,11 @@ pub(crate) fn names(place: &Path) -> [PathBuf; 2] {
 }
 
 impl PartialFile {
-    /// Opens the part of the file that goes to `place`, or begins it. `fits` says whether pieces that were cut so may be
-    /// gone on with.
+    /// Opens the partial file for the output at `place`, or creates it. `fits` decides whether a division into chunks
+    /// may be resumed.
     ///
     /// # Errors
-    /// The machine's, and that another process is at it.
+    /// System errors, and a lock held by another process.
     pub(crate) fn open(
         place: &Path,
         wanted: &PartialFileSpec<'_>,
@@ -79,7 +78,7 @@ impl PartialFile {
         if found == JournalState::Foreign && !wanted.is_fresh {
             let shown = journal_path.display();
             return Err(CommandError::Usage(format!(
-                "`{shown}` is there and no journal; move it away, or give its place up by `--no-resume`"
+                "`{shown}` exists and is not a journal; move it, or overwrite it with `--no-resume`"
             )));
         }
         let known = match resume_point(&path, wanted, found, fits) {
@@ -101,10 +100,10 @@ impl PartialFile {
         };
         let begun = begin(&path, &mut journal, wanted);
         let file = begun.map_err(|error| {
-            // Nothing is done yet that would be worth keeping.
+            // No chunk is done, so nothing is worth keeping.
             drop(fs::remove_file(&path));
             drop(fs::remove_file(&journal_path));
-            let help = format!("the whole output takes {}", size(wanted.bytes));
+            let help = format!("the output needs {}", size(wanted.bytes));
             match CommandError::io("write", &path, &error) {
                 CommandError::Machine(said) if error.kind() == ErrorKind::StorageFull => {
                     CommandError::Machine(Box::new(said.help(help)))
@@ -116,7 +115,7 @@ impl PartialFile {
         Ok(Self { place, path, journal_path, journal, file, cut, done: 0, restart_reason: known })
     }
 
-    /// Says that so many pieces are on the disk; what was written before is made to be there first.
+    /// Syncs the file, then records that `pieces` chunks are on disk.
     pub(crate) fn commit(&mut self, pieces: u64) -> Result<(), CommandError> {
         self.file.sync_data().map_err(|error| CommandError::io("write", &self.path, &error))?;
         let noted = self.journal.done(pieces);
@@ -125,12 +124,12 @@ impl PartialFile {
         Ok(())
     }
 
-    /// Another handle of the part.
+    /// Duplicates the handle of the file.
     pub(crate) fn handle(&self) -> Result<File, CommandError> {
         self.file.try_clone().map_err(|error| CommandError::io("open", &self.path, &error))
     }
 
-    /// The part becomes the file.
+    /// Syncs the file and renames it to the output.
     pub(crate) fn finish(self) -> Result<(), CommandError> {
         let synced = self.file.sync_all();
         let renamed = synced.and_then(|()| fs::rename(&self.path, &self.place));
@@ -140,20 +139,19 @@ impl PartialFile {
         Ok(())
     }
 
-    /// Removes what is of no use to anybody.
+    /// Removes the file and its journal.
     pub(crate) fn discard(self) {
         drop(fs::remove_file(&self.path));
         drop(fs::remove_file(&self.journal_path));
     }
 
-    /// Where the part is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Removes the part and the journal that were left beside `place` by what ended early: the file is whole now. What has
-/// no journal of ours stays, and so does what another process is at.
+/// Removes the partial file and journal of an earlier run next to `place`, which is complete now. Keeps them if the
+/// journal is not ours or another process holds the lock.
 pub(crate) fn discard_leftover(place: &Path) {
     let [path, journal_path] = names(place);
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
@@ -169,23 +167,23 @@ pub(crate) fn discard_leftover(place: &Path) {
     }
 }
 
-/// Refuses to take the place of a file that has no journal: it is somebody else's.
+/// Rejects a file without a journal at the path of the partial file: it is not ours.
 fn check_owned(path: &Path, journal: &Path, is_fresh: bool) -> Result<(), CommandError> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
     let shown = path.display();
     if !metadata.is_file() {
-        return Err(CommandError::Usage(format!("`{shown}` is no file; its place is needed")));
+        return Err(CommandError::Usage(format!("`{shown}` is not a file; remove or rename it")));
     }
     if is_fresh || fs::symlink_metadata(journal).is_ok() {
         return Ok(());
     }
     let journal = journal.display();
     Err(CommandError::Usage(format!(
-        "`{shown}` is there, and no `{journal}` says what it is part of; move it away, or give its place up by `--no-resume`"
+        "`{shown}` exists without its journal `{journal}`; move it, or overwrite it with `--no-resume`"
     )))
 }
 
-/// The journal, which nobody else has open.
+/// Opens and locks the journal.
 fn locked(path: &Path, output: &Path) -> Result<File, CommandError> {
     loop {
         let flags = OFlags::NOFOLLOW.bits().cast_signed();
@@ -198,17 +196,17 @@ fn locked(path: &Path, output: &Path) -> Result<File, CommandError> {
             .open(path);
         let file = opened.map_err(|error| match error.kind() {
             ErrorKind::NotFound => {
-                CommandError::Usage(format!("the folder of `{}` is not there", output.display()))
+                CommandError::Usage(format!("the folder of `{}` does not exist", output.display()))
             }
             _ => CommandError::io("write", path, &error),
         })?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(busy(output)),
-            // Nothing can be locked here.
+            // The file system does not support locks.
             Err(TryLockError::Error(_)) => return Ok(file),
         }
-        // Who held it may have removed it at the end.
+        // The previous holder may have removed the file it locked.
         let own = file.metadata().map_err(|error| CommandError::io("read", path, &error))?;
         let stands = fs::symlink_metadata(path).ok();
         if stands.is_some_and(|stands| (stands.dev(), stands.ino()) == (own.dev(), own.ino())) {
@@ -220,11 +218,11 @@ fn locked(path: &Path, output: &Path) -> Result<File, CommandError> {
 fn busy(output: &Path) -> CommandError {
     let output = output.display();
     let message = format!("another process is writing `{output}`");
-    let help = "wait until it has ended, or name another output";
+    let help = "wait until it ends, or choose another output";
     CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message).help(help)))
 }
 
-/// The part that a journal tells of, how it is cut and how many of its pieces are done; else why it counts for nothing.
+/// Partial file of the journal, its division and the chunks done; else the reason why it cannot be resumed.
 fn resume_point(
     path: &Path,
     wanted: &PartialFileSpec<'_>,
@@ -238,22 +236,22 @@ fn resume_point(
         JournalState::Part(origin, done) => (origin, done),
     };
     if origin.input != wanted.origin.input {
-        return Err(Some("the input is another, or was changed"));
+        return Err(Some("the input is a different file or changed"));
     }
     if origin.layout != wanted.origin.layout {
-        return Err(Some("the tensor or its layout is another"));
+        return Err(Some("the tensor or its layout changed"));
     }
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
     let opened = File::options().read(true).write(true).custom_flags(flags).open(path);
-    let Ok(file) = opened else { return Err(Some("the part itself is gone")) };
-    let Ok(metadata) = file.metadata() else { return Err(Some("the part itself is gone")) };
+    let Ok(file) = opened else { return Err(Some("the partial file is missing")) };
+    let Ok(metadata) = file.metadata() else { return Err(Some("the partial file is missing")) };
     if identity(&metadata) != origin.part || metadata.len() != wanted.bytes {
-        return Err(Some("the part itself is another"));
+        return Err(Some("the partial file was replaced"));
     }
     if fits(&origin.cut) {
         Ok((file, origin.cut, done))
     } else {
-        Err(Some("its pieces take more memory"))
+        Err(Some("its chunks need more memory"))
     }
 }
 
@@ -261,9 +259,9 @@ fn identity(metadata: &fs::Metadata) -> String {
     format!("{}:{}", metadata.dev(), metadata.ino())
 }
 
-/// A new part, with all its blocks where the file system can give them, and a journal that tells of it.
+/// Creates a partial file, preallocated where the file system allows it, and its journal.
 fn begin(path: &Path, journal: &mut Journal, wanted: &PartialFileSpec<'_>) -> io::Result<File> {
-    // The journal of another part must not be there when this one is.
+    // The old journal must never describe the new file.
     journal.clear()?;
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -284,7 +282,7 @@ fn begin(path: &Path, journal: &mut Journal, wanted: &PartialFileSpec<'_>) -> io
     Ok(file)
 }
 
-/// Makes names last. Where that cannot be asked for, they are as good as the file system makes them.
+/// Syncs the folder, to make a rename durable; ignores file systems that cannot.
 fn sync_folder(file: &Path) {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = File::open(folder.unwrap_or(Path::new(".")));

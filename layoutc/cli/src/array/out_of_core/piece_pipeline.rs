@@ -1,5 +1,5 @@
-//! A tensor moved box by box: one thread reads the runs of the next piece, one moves the elements of a piece, one writes
-//! the runs of the last, one makes them be on the disk.
+//! Conversion of a tensor box by box, in a pipeline of threads: read the runs of a chunk, convert its elements, write
+//! its runs, sync.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -15,19 +15,19 @@ use super::{RelayoutJob, join_thread, repeat};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
-/// Buffers of each side: one is filled while the other is emptied.
+/// Double buffering on each side.
 const BUFFERS: usize = 2;
-/// Runs up to so many bytes are said to be read soon before they are: the system would not guess it.
+/// Runs up to this size are prefetched, as the kernel's read-ahead would not guess them.
 const SHORT: usize = 1 << 20;
 
-/// A piece on its way, and what is held of it.
+/// A chunk in the pipeline, with its bytes.
 struct PieceBuffer {
     number: u64,
     piece: Piece,
     held: Vec<u8>,
 }
 
-/// Buffers that nobody uses.
+/// Free buffers.
 struct BufferPool {
     give: Sender<Vec<u8>>,
     take: Receiver<Vec<u8>>,
@@ -43,7 +43,7 @@ impl BufferPool {
     }
 }
 
-/// What all threads know.
+/// State shared by the threads.
 struct PiecePipeline<'a> {
     job: &'a RelayoutJob<'a>,
     pieces: &'a Pieces,
@@ -51,7 +51,7 @@ struct PiecePipeline<'a> {
     done: &'a PieceCounter,
 }
 
-/// Moves all pieces from the first that is not done on.
+/// Converts the chunks that are not done.
 pub(super) fn run(
     job: &RelayoutJob<'_>,
     pieces: &Pieces,
@@ -76,7 +76,7 @@ pub(super) fn run(
                 .map_err(|error| CommandError::io("write", &path, &error))
         });
         let syncs = scope.spawn(move || sync(&told, batch, part, &job.input));
-        // Why one stopped is why those before it did.
+        // An error downstream is the reason why the threads before it stopped.
         let ended =
             [join_thread(syncs), join_thread(writes), join_thread(moves), join_thread(reads)];
         ended.into_iter().collect()
@@ -91,7 +91,7 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Bytes of a unit in the files, the input's first.
+    /// Bytes of a unit in the input and the output.
     fn units(&self) -> [usize; 2] {
         let elements = self.pieces.unit_elements;
         let dense = usize::try_from(self.job.file.element_bits).unwrap_or(8);
@@ -103,7 +103,7 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Reads the runs of each piece.
+    /// Reads the runs of each chunk.
     fn read(
         &self,
         first: u64,
@@ -136,7 +136,7 @@ impl PiecePipeline<'_> {
         Ok(())
     }
 
-    /// Has the system read short runs before they are needed.
+    /// Prefetches the short runs of a chunk.
     fn prefetch(&self, piece: &Piece, unit: usize) {
         let [runs, _] = self.sides(piece);
         for run in runs.each(unit).filter(|run| run.length < SHORT) {
@@ -144,7 +144,7 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Moves the elements of each piece.
+    /// Converts the elements of each chunk.
     fn relayout_pieces(
         &self,
         loaded: &Receiver<PieceBuffer>,
@@ -215,7 +215,7 @@ impl PiecePipeline<'_> {
         encoded.map_err(|error| job.refused(&error, |at| at as u64))
     }
 
-    /// Writes the runs of each piece, and the padding that is its own.
+    /// Writes the runs of each chunk, and the padding assigned to it.
     fn write(
         &self,
         stored: &Receiver<PieceBuffer>,
@@ -231,7 +231,7 @@ impl PiecePipeline<'_> {
                 let bytes = held.get(run.held..).and_then(|held| held.get(..run.length));
                 self.output.write_all_at(bytes.unwrap_or_default(), header + run.at)?;
             }
-            // What nobody writes to is 0.
+            // Unwritten bytes are 0.
             if let (Some(padding), Direction::Pack) = (&self.job.padding, self.job.direction) {
                 for run in piece.gaps.iter().flat_map(|gap| gap.each(unit)) {
                     self.job.fill(&self.output, padding, (run.at, run.length), &mut fill)?;
@@ -248,7 +248,7 @@ impl PiecePipeline<'_> {
     }
 }
 
-/// The number of the element that is so many bytes behind the first of a piece's runs.
+/// Number of the element at byte offset `at` of a chunk's runs.
 fn element(runs: &Runs, (unit, bits): (usize, u32), at: usize) -> u64 {
     let run = runs.each(unit).find(|run| (run.held..run.held + run.length).contains(&at));
     let byte = run.map_or(at as u64, |run| run.at + (at - run.held) as u64);

@@ -1,4 +1,4 @@
-//! Pieces on their way to the disk: a thread makes them be there, some at a time, and notes it in the journal.
+//! Thread that syncs written chunks in batches and records them in the journal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
@@ -7,36 +7,33 @@ use super::input::InputFile;
 use super::partial_file::PartialFile;
 use crate::command_error::CommandError;
 
-/// How many pieces are written.
+/// Number of chunks written.
 #[derive(Debug)]
 pub(crate) struct PieceCounter(AtomicU64);
 
 impl PieceCounter {
-    /// From so many pieces on.
     pub(crate) fn from(pieces: u64) -> Self {
         Self(AtomicU64::new(pieces))
     }
 
-    /// So many pieces are written.
     pub(crate) fn set(&self, pieces: u64) {
         self.0.store(pieces, Ordering::Relaxed);
     }
 
-    /// How many pieces are written.
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What was written: all pieces before this number, the last of so many bytes.
+/// All chunks before `pieces` are written, the last one of `bytes` bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WriteProgress {
     pub(crate) pieces: u64,
     pub(crate) bytes: u64,
 }
 
-/// Makes be on the disk what is told to be written, as soon as it is `batch` bytes, until nothing more is told. The last
-/// of it is left to who called.
+/// Commits written chunks whenever `batch` bytes have accumulated, until the channel closes. The caller commits the
+/// rest.
 pub(crate) fn sync(
     told: &Receiver<WriteProgress>,
     batch: u64,

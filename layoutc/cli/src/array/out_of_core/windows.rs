@@ -1,6 +1,6 @@
-//! A tensor whose elements are looked up one by one, moved in windows of its dense side.
+//! Conversion of a tensor whose elements are looked up one by one, in windows of its dense side.
 //!
-//! What is packed is written where it lives, between what stands there: padding comes first, in pieces of its own.
+//! Packing writes elements in place between existing ones, so padding is written first, in chunks of its own.
 
 use std::fs::File;
 use std::io;
@@ -18,21 +18,21 @@ use super::{RelayoutJob, join_thread};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
-/// Bytes of padding that are written as one piece: whole elements, of three lanes too, and of 3 or 5 bits.
+/// Bytes of padding per chunk: a multiple of every element size, including 3 lanes and 3 or 5 bits.
 const FILLED: u64 = 15 << 20;
 
-/// How many pieces write padding alone.
+/// Number of chunks of padding.
 fn fills(job: &RelayoutJob<'_>) -> u64 {
     let is_filled = job.padding.is_some() && job.direction == Direction::Pack;
     if is_filled { job.bytes[1].div_ceil(FILLED) } else { 0 }
 }
 
-/// How many pieces there are.
+/// Total number of chunks.
 pub(super) fn count(job: &RelayoutJob<'_>, indexed: &Indexed) -> u64 {
     fills(job) + indexed.count() as u64
 }
 
-/// Moves all pieces from the first that is not done on.
+/// Converts the chunks that are not done.
 pub(super) fn run(
     job: &RelayoutJob<'_>,
     indexed: &Indexed,
@@ -51,7 +51,6 @@ pub(super) fn run(
     })
 }
 
-/// What is known while a tensor is moved.
 struct WindowedRelayout<'a> {
     job: &'a RelayoutJob<'a>,
     indexed: &'a Indexed,
@@ -59,13 +58,13 @@ struct WindowedRelayout<'a> {
     path: PathBuf,
 }
 
-/// What is held of a window.
+/// Buffers of a window.
 #[derive(Default)]
 struct WindowBuffer {
     places: Vec<Lives>,
-    /// As the dense file has it.
+    /// In the format of the dense file.
     outer: Vec<u8>,
-    /// As memory has it.
+    /// In the format of memory.
     own: Vec<u8>,
     span: Vec<u8>,
 }
@@ -96,7 +95,7 @@ impl WindowedRelayout<'_> {
         self.job.relayout_error(&RunError::Outside)
     }
 
-    /// Writes some padding.
+    /// Writes one chunk of padding.
     fn fill(&self, number: u64, room: &mut Vec<u8>) -> Result<u64, CommandError> {
         let first = number * FILLED;
         let bytes = (self.job.bytes[1] - first).min(FILLED);
@@ -107,7 +106,7 @@ impl WindowedRelayout<'_> {
         Ok(bytes)
     }
 
-    /// Moves one window; how many bytes were written.
+    /// Converts one window; returns the bytes written.
     fn window(&self, window: usize, room: &mut WindowBuffer) -> Result<u64, CommandError> {
         let (job, indexed) = (self.job, self.indexed);
         let first = window * indexed.window;
@@ -147,7 +146,7 @@ impl WindowedRelayout<'_> {
         Ok(written)
     }
 
-    /// Writes the elements of a window to their places.
+    /// Writes the elements of a window to their slots.
     fn scatter(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
         let WindowBuffer { places, outer, own, span: bytes } = room;
         let dense: &[u8] = if self.job.codec.is_plain() { outer } else { own };
@@ -166,7 +165,7 @@ impl WindowedRelayout<'_> {
         Ok(())
     }
 
-    /// Reads the elements of a window from their places.
+    /// Reads the elements of a window from their slots.
     fn gather(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
         let WindowBuffer { places, outer, own, span: bytes } = room;
         let dense: &mut [u8] = if self.job.codec.is_plain() { outer } else { own };
