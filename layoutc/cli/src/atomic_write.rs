@@ -1,4 +1,4 @@
-//! New texts for files that a person wrote.
+//! Atomic replacement of files that a user wrote.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,8 +9,8 @@ use tempfile::Builder;
 
 use crate::command_error::CommandError;
 
-/// Makes `text` the content of the file at `path`, at once, by a temporary file beside it. Through a link the file behind
-/// it is meant; its mode stays, and its owner where the machine lets that be.
+/// Replaces the text of the file at `path` by renaming a temporary file next to it. Follows links. Keeps the mode, and
+/// the owner if permitted.
 pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandError> {
     let fault = |error: io::Error| CommandError::io("write", path, &error);
     let place = fs::canonicalize(path).map_err(fault)?;
@@ -20,7 +20,7 @@ pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandErr
     let new = builder.prefix(".layoutc-").suffix(".tmp").tempfile_in(folder);
     let mut new = new.map_err(fault)?;
     new.write_all(text.as_bytes()).map_err(fault)?;
-    // Only root may give files away; somebody else's are then the writer's.
+    // Only root may change the owner.
     drop(fchown(new.as_file(), Some(metadata.uid()), Some(metadata.gid())));
     new.as_file().set_permissions(metadata.permissions()).map_err(fault)?;
     new.persist(&place).map_err(|error| fault(error.error))?;

@@ -1,4 +1,4 @@
-//! For the build scripts of Rust projects: a build without a command line.
+//! Builds from the build scripts of Rust projects.
 
 use std::path::{Path, PathBuf};
 
@@ -12,29 +12,29 @@ use crate::project::read_set::ReadSet;
 use crate::report::Report;
 use crate::template_sandbox;
 
-/// The files that a build made, and what they depend on.
+/// Outputs and inputs of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedFiles {
-    /// The folder that the paths in `#include` lines start from, for C: `<out>/layoutc/c`.
+    /// Include path of C: `<out>/layoutc/c`.
     pub include: PathBuf,
-    /// Every file that was made or is still right, sorted.
+    /// All outputs, sorted.
     pub outputs: Vec<PathBuf>,
-    /// Every file that they depend on: configuration, manifests, templates of the project's own; sorted.
+    /// All files that the outputs depend on: configuration, manifests, templates of the project; sorted.
     pub inputs: Vec<PathBuf>,
-    /// The folders in which a new manifest would be one more input, sorted.
+    /// Folders in which a new manifest would be an input, sorted.
     pub folders: Vec<PathBuf>,
 }
 
-/// Why there are no files: what `layoutc build` would say.
+/// Error of a build.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub struct BuildFailure {
-    /// The diagnostics, as people read them.
+    /// The diagnostics as printed by `layoutc build`.
     pub text: String,
 }
 
-/// Builds the project or manifest at `project` into `<out>/layoutc`; what is still right there is left alone. Nothing
-/// else is written, but for what is remembered in `<out>/layoutc/.layoutc`. `out` is `OUT_DIR` in a build script:
+/// Builds the project or manifest at `project` into `<out>/layoutc`, and writes nothing else than state in
+/// `<out>/layoutc/.layoutc`. Up-to-date files are not written. `out` is `OUT_DIR` in a build script:
 ///
 /// ```no_run
 /// let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
@@ -44,10 +44,10 @@ pub struct BuildFailure {
 /// // cc::BuildArgs::new().files(sources).include(&generated.include).compile("layouts");
 /// ```
 ///
-/// Templates of the project's own are trusted as the build script is: they run in this process.
+/// The project's own templates are trusted like the build script: they run in this process, without a sandbox.
 ///
 /// # Errors
-/// [`BuildFailure`] with all that is wrong with the project, or with the machine.
+/// [`BuildFailure`] with the errors of the project or of the system.
 pub fn build(project: &Path, out: &Path) -> Result<GeneratedFiles, BuildFailure> {
     template_sandbox::trust();
     let mut console = Console::silent();
@@ -86,7 +86,7 @@ fn failure(fault: CommandError) -> BuildFailure {
     match fault {
         CommandError::Usage(text) => return BuildFailure { text },
         CommandError::NoProject => {
-            return BuildFailure { text: "there is no layoutc.toml here".to_owned() };
+            return BuildFailure { text: "no layoutc.toml found".to_owned() };
         }
         CommandError::Interrupted => return BuildFailure { text: "interrupted".to_owned() },
         CommandError::Input(diagnostics) => report.add(diagnostics),
@@ -96,15 +96,15 @@ fn failure(fault: CommandError) -> BuildFailure {
 }
 
 impl GeneratedFiles {
-    /// Tells cargo when to run the build script again: on standard output, as build scripts do.
-    #[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
+    /// Prints `cargo::rerun-if-changed` for every input and folder.
+    #[expect(clippy::print_stdout, reason = "build scripts print instructions to cargo")]
     pub fn tell_cargo(&self) {
         for path in self.inputs.iter().chain(&self.folders) {
             println!("cargo::rerun-if-changed={}", path.display());
         }
     }
 
-    /// The files whose names end in `.<extension>`.
+    /// Outputs with the given extension.
     pub fn with_extension<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a Path> {
         let has_it = move |path: &&PathBuf| path.extension().is_some_and(|e| e == extension);
         self.outputs.iter().filter(has_it).map(PathBuf::as_path)

@@ -1,4 +1,4 @@
-//! Manifests found, read and checked: what every command starts with.
+//! Discovers, reads and checks manifests, as the first step of most commands.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,17 +21,16 @@ use crate::project::read_set::ReadSet;
 use crate::project::{self, Project};
 use crate::report::{Report, counted};
 
-/// The checked projects of a command, and what there is to say of them.
+/// Checked projects of a command, and their diagnostics.
 #[derive(Debug)]
 pub(crate) struct CheckSession {
-    /// Each project with what the compiler found in it.
+    /// Projects with the compiler's results.
     pub(crate) projects: Vec<(Project, CheckedProject)>,
-    /// Everything to be printed.
     pub(crate) report: Report,
 }
 
 impl CheckSession {
-    /// Finds, reads and checks what PATHS name.
+    /// Discovers, reads and checks the manifests of PATHS.
     pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, CommandError> {
         Self::checked_by(
             &|files, manifests, config| check(files, manifests, config),
@@ -40,7 +39,7 @@ impl CheckSession {
         )
     }
 
-    /// The same, and the steps of one tensor go to `recorder`.
+    /// Like [`Self::open`]; records the steps of one tensor.
     pub(crate) fn recording(
         paths: &[PathBuf],
         recorder: &Recorder,
@@ -78,7 +77,7 @@ impl CheckSession {
         Ok(Self { projects, report })
     }
 
-    /// The manifests asked for, each with its path as people see it.
+    /// Requested manifests, with their display paths.
     pub(crate) fn asked(&self) -> impl Iterator<Item = (String, &Manifest)> {
         self.projects.iter().flat_map(|(project, checked)| {
             let asked = |path: &str| project.manifests.contains_key(path);
@@ -87,32 +86,32 @@ impl CheckSession {
         })
     }
 
-    /// The good tensors of the manifests asked for, each with its manifest's path as people see it.
+    /// Valid tensors of the requested manifests, with the display paths of those.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = (String, &Tensor)> {
         self.asked().flat_map(|(file, manifest)| {
             manifest.tensors.iter().map(move |tensor| (file.clone(), tensor))
         })
     }
 
-    /// The good views likewise.
+    /// Valid views, like [`Self::tensors`].
     pub(crate) fn views(&self) -> impl Iterator<Item = (String, &View)> {
         self.asked().flat_map(|(file, manifest)| {
             manifest.views.iter().map(move |view| (file.clone(), view))
         })
     }
 
-    /// The good graphs likewise.
+    /// Valid graphs, like [`Self::tensors`].
     pub(crate) fn graphs(&self) -> impl Iterator<Item = (String, &Graph)> {
         self.asked().flat_map(|(file, manifest)| {
             manifest.graphs.iter().map(move |graph| (file.clone(), graph))
         })
     }
 
-    /// Adds to the report what a build would refuse: choices that a conversion cannot follow; and where all else is
-    /// well, as a build then goes on, what targets cannot hold.
+    /// Adds errors that a build would report: schedules that a conversion cannot follow; and if there are no other
+    /// errors, limits of the targets.
     ///
     /// # Errors
-    /// A template that cannot be read.
+    /// A template cannot be read.
     pub(crate) fn check_build_refusals(&mut self) -> Result<(), CommandError> {
         let is_well = !self.report.has_errors();
         for (project, checked) in &self.projects {
@@ -134,13 +133,13 @@ impl CheckSession {
         Ok(())
     }
 
-    /// How many manifests were asked for.
+    /// Number of requested manifests.
     pub(crate) fn manifests(&self) -> usize {
         self.projects.iter().map(|(project, _)| project.manifests.len()).sum()
     }
 }
 
-/// A diagnostic with the paths that people see.
+/// Replaces the paths of a diagnostic by display paths.
 pub(crate) fn with_user_paths(diagnostic: &Diagnostic, project: &Project) -> Diagnostic {
     let mut diagnostic = diagnostic.clone();
     for label in &mut diagnostic.labels {

@@ -1,4 +1,4 @@
-//! What ends a command early, and which exit code it gives.
+//! Errors that end a command, and their exit codes.
 
 use std::io;
 use std::path::Path;
@@ -8,23 +8,23 @@ use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::project::relative_to_cwd;
 
-/// What ends a command early.
+/// Error that ends a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommandError {
-    /// The command line is at fault: one line. Exit 2.
+    /// Error in the command line: one line. Exit code 2.
     Usage(String),
-    /// No path was given, and no project is here. Exit 2.
+    /// No path was given, and there is no project. Exit code 2.
     NoProject,
-    /// The input is at fault. Exit 1.
+    /// Errors in the input. Exit code 1.
     Input(Vec<Diagnostic>),
-    /// The machine is at fault. Exit 3.
+    /// Error of the system. Exit code 3.
     Machine(Box<Diagnostic>),
-    /// It was interrupted. Exit 130, without a word.
+    /// Interrupted. Exit code 130, without a message.
     Interrupted,
 }
 
 impl CommandError {
-    /// The machine would not `verb` (as in "read") the file or folder at `path`.
+    /// "cannot `verb` `path`", for a system error.
     pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
         let shown =
             if path.is_absolute() { relative_to_cwd(path) } else { path.display().to_string() };
@@ -32,17 +32,17 @@ impl CommandError {
         CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message)))
     }
 
-    /// `holder` is building into the folder `output`.
+    /// Error if `holder` is building into the folder `output`.
     pub(crate) fn busy(holder: &str, output: &str) -> Self {
         let message = format!("{holder} is writing to `{output}`");
-        let help = "try again later, or wait for it without `--no-wait`";
+        let help = "try again later, or omit `--no-wait` to wait";
         CommandError::Machine(Box::new(
             Diagnostic::without_span(Code::OutputIo, message).help(help),
         ))
     }
 }
 
-/// The error without Rust's own ` (os error 28)`.
+/// Text of an error, without Rust's suffix ` (os error 28)`.
 pub(crate) fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

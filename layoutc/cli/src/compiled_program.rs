@@ -1,4 +1,4 @@
-//! Generated C carried out on this machine: written to a folder of its own, compiled by the machine's C compiler, run.
+//! Compiles generated C with the system's C compiler, and runs it.
 
 use std::io::{self, BufRead, BufReader};
 use std::ops::ControlFlow;
@@ -13,15 +13,15 @@ use tempfile::TempDir;
 use crate::command_error::{CommandError, os_error_text};
 use crate::interrupt;
 
-/// A compiled program in a folder of its own, removed with this.
+/// A compiled program in a temporary folder, which is removed on drop.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
     folder: TempDir,
 }
 
 impl CompiledProgram {
-    /// Writes the outputs, and compiles the sources among them. `compiler` may have flags behind it; without one it is
-    /// that of the environment, else `cc`.
+    /// Writes the outputs and compiles the sources among them. `compiler` may contain flags; the default is `$CC`, else
+    /// `cc`.
     pub(crate) fn new(
         outputs: &[GeneratedFile],
         compiler: Option<&str>,
@@ -31,11 +31,12 @@ impl CompiledProgram {
         let compiler = compiler.map(str::to_owned).or_else(own).unwrap_or_else(|| "cc".to_owned());
         let (program, first) = program_and_flags(&compiler);
         if program.is_empty() {
-            return Err(CommandError::Usage("`--cc` names no compiler".to_owned()));
+            return Err(CommandError::Usage("`--cc` is empty".to_owned()));
         }
         let folder = tempfile::Builder::new().prefix("layoutc-").tempdir();
-        let folder = folder
-            .map_err(|error| CommandError::io("make a folder in", &std::env::temp_dir(), &error))?;
+        let folder = folder.map_err(|error| {
+            CommandError::io("create a folder in", &std::env::temp_dir(), &error)
+        })?;
         for output in outputs {
             let path = folder.path().join(&output.path);
             let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -49,7 +50,6 @@ impl CompiledProgram {
         Ok(built)
     }
 
-    /// Where the program is.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("program")
     }
@@ -76,14 +76,14 @@ impl CompiledProgram {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&made.stderr).into_owned();
-        let message = format!("`{compiler}` does not compile {}", sources.join(" and "));
+        let message = format!("`{compiler}` failed to compile {}", sources.join(" and "));
         let mut fault = Diagnostic::without_span(Code::OutputIo, message);
         fault.notes.extend(said.lines().take(LINES).map(str::to_owned));
         Err(CommandError::Machine(Box::new(fault)))
     }
 }
 
-/// A compiler, and the flags that stand behind it: `ccache gcc`. The path of a file is one word, whatever is in it.
+/// Splits a compiler from its arguments, as in `ccache gcc`. The path of an existing file is not split.
 fn program_and_flags(compiler: &str) -> (&str, &str) {
     let compiler = compiler.trim();
     if Path::new(compiler).is_file() {
@@ -92,16 +92,16 @@ fn program_and_flags(compiler: &str) -> (&str, &str) {
     compiler.split_once(char::is_whitespace).unwrap_or((compiler, ""))
 }
 
-/// The most lines of a compiler that are passed on.
+/// Maximum number of lines of the compiler's output to report.
 const LINES: usize = 20;
 
 fn no_compiler(compiler: &str, error: &io::Error) -> CommandError {
     let message = format!("cannot run the C compiler `{compiler}`: {}", os_error_text(error));
-    let help = "name one that there is: `--cc gcc`, or CC in the environment";
+    let help = "choose another compiler with `--cc gcc` or the environment variable CC";
     CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message).help(help)))
 }
 
-/// Runs a program; `line` sees each line of what it prints as it comes, and ends it where it says so.
+/// Runs a program; calls `line` with each line of its output, and kills it on [`ControlFlow::Break`].
 pub(crate) fn run(
     program: &Path,
     arguments: &[String],
@@ -114,7 +114,7 @@ pub(crate) fn run(
     if let Some(printed) = child.stdout.take() {
         for text in BufReader::new(printed).lines() {
             if line(&text.map_err(|error| failed(&error))?).is_break() {
-                // It may have ended by itself.
+                // Fails if it has exited.
                 drop(child.kill());
                 return child.wait().map(drop).map_err(|error| failed(&error));
             }

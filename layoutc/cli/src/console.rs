@@ -1,4 +1,4 @@
-//! The one place that prints. Results go to standard output, everything else to standard error.
+//! All printing. Results go to standard output, everything else to standard error.
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 
@@ -6,28 +6,27 @@ use layoutc_compiler::picture::ColorDepth;
 
 use crate::args::{ColorMode, FormatArg, GlobalArgs, ReportFormat};
 
-/// Where a command prints. A reader that went away ends the printing, not the command.
+/// Output of a command. A closed pipe ends the printing, not the command.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an answer of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub(crate) struct Console {
-    /// How results and diagnostics are printed.
     pub(crate) format: ReportFormat,
-    /// Whether diagnostics are coloured.
+    /// True if diagnostics are colored.
     pub(crate) color: bool,
-    /// Whether results are, where they are for people.
+    /// True if results printed as text are colored.
     pub(crate) paints_results: bool,
-    /// Whether only faults are told.
+    /// True if only errors and warnings are printed.
     pub(crate) quiet: bool,
-    /// Whether more is told.
+    /// True with `--verbose`.
     pub(crate) verbose: bool,
-    /// The command that was typed.
+    /// Name of the command.
     pub(crate) command: &'static str,
     out: BufWriter<Stdout>,
     failure: Option<io::Error>,
 }
 
 impl Console {
-    /// The console that the arguments of a command ask for.
+    /// Console for the global arguments.
     pub(crate) fn new(common: &GlobalArgs, command: &'static str) -> Self {
         let is_colored = |is_terminal: bool| match common.color {
             ColorMode::Always => true,
@@ -53,7 +52,7 @@ impl Console {
         }
     }
 
-    /// One that only tells of faults.
+    /// Quiet console with default settings.
     pub(crate) fn silent() -> Self {
         Self {
             format: ReportFormat::Text,
@@ -67,12 +66,12 @@ impl Console {
         }
     }
 
-    /// Prints to standard output. After a failure nothing more is printed there.
+    /// Prints to standard output; does nothing after a failure.
     pub(crate) fn result(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
-    /// The same with bytes that may be no text.
+    /// Like [`Self::result`], for arbitrary bytes.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         if self.failure.is_none()
             && let Err(error) = self.out.write_all(bytes)
@@ -81,7 +80,7 @@ impl Console {
         }
     }
 
-    /// Makes what was printed so far visible.
+    /// Flushes standard output.
     pub(crate) fn flush(&mut self) {
         if self.failure.is_none()
             && let Err(error) = self.out.flush()
@@ -90,12 +89,12 @@ impl Console {
         }
     }
 
-    /// Whether what is printed is for programs.
+    /// True if the output is JSON.
     pub(crate) fn is_for_programs(&self) -> bool {
         self.format == ReportFormat::Json
     }
 
-    /// The colours of results.
+    /// Color depth of results.
     pub(crate) fn depth(&self) -> ColorDepth {
         let word = |name: &str| std::env::var(name).unwrap_or_default();
         match word("COLORTERM").as_str() {
@@ -106,21 +105,21 @@ impl Console {
         }
     }
 
-    /// Whether nobody reads standard output any more.
+    /// True after a write to standard output failed, as after its pipe was closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Prints to standard error, after all results so far.
+    /// Flushes standard output, then prints to standard error.
     pub(crate) fn remark(&mut self, text: &str) {
         self.flush();
         write_plainly(text);
     }
 
-    /// Ends the printing.
+    /// Flushes standard output.
     ///
     /// # Errors
-    /// What kept standard output from being written; a closed pipe is none.
+    /// The first failed write to standard output, unless its pipe was closed.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.flush();
         match self.failure.take() {
@@ -130,14 +129,14 @@ impl Console {
     }
 }
 
-/// Prints to standard error. Nobody can be told when that fails.
+/// Prints to standard error; ignores errors.
 pub(crate) fn write_plainly(text: &str) {
     let mut stderr = io::stderr().lock();
     let written = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     drop(written);
 }
 
-/// Whether the environment has nothing against colours.
+/// Returns true unless `NO_COLOR` is set or `TERM` is `dumb`.
 fn wants_color() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")

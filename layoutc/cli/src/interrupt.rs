@@ -1,5 +1,5 @@
-//! Ctrl-C, and what else asks a build to end: at once while it only computes; while it writes, after the file that it
-//! is at.
+//! Handling of Ctrl-C and other signals that end a process: at once while it computes, after the current file while it
+//! writes.
 
 use std::io;
 use std::path::Path;
@@ -11,33 +11,33 @@ use std::time::Duration;
 
 use crate::command_error::CommandError;
 
-/// The exit code of a process that was interrupted: 128 and the number of the signal.
+/// Exit code after an interrupt: 128 plus the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
-/// How long a build that writes may take to notice. Every output is whole at any moment.
+/// Time a writing build may take to notice. Outputs are written atomically, so none is truncated.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 static PREPARED: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
 
-/// Makes [`when_prepared`] do what it is for.
+/// Arms [`install_once`].
 pub(crate) fn prepare() {
     PREPARED.store(true, Ordering::SeqCst);
 }
 
-/// The same as [`install`], once, and only after [`prepare`]: a build that finds nothing to do spares itself the thread.
+/// Like [`install`], once, and only after [`prepare`]: a build with nothing to do avoids the handler's thread.
 pub(crate) fn install_once() -> Result<(), CommandError> {
     if PREPARED.swap(false, Ordering::SeqCst) { install() } else { Ok(()) }
 }
 
-/// From here on Ctrl-C ends this process in an orderly way.
+/// Installs the handler of Ctrl-C.
 pub(crate) fn install() -> Result<(), CommandError> {
     let handler = || {
         ASKED.store(true, Ordering::SeqCst);
         if WRITING.load(Ordering::SeqCst) {
             thread::sleep(PATIENCE);
         }
-        #[expect(clippy::exit, reason = "what computes does not look up from its work")]
+        #[expect(clippy::exit, reason = "computations do not poll for interrupts")]
         process::exit(i32::from(INTERRUPTED));
     };
     ctrlc::set_handler(handler).map_err(|error| {
@@ -45,19 +45,18 @@ pub(crate) fn install() -> Result<(), CommandError> {
     })
 }
 
-/// From here on a file that grows beyond what the shell allows (`ulimit -f`) is a write that fails, and ends nothing.
+/// Makes writes beyond the file size limit (`ulimit -f`) fail instead of ending the process.
 pub(crate) fn ignore_sigxfsz() {
     let asked = Arc::new(AtomicBool::new(false));
-    // Where it cannot be had, the system ends the process, as it would have done before.
+    // On failure the default remains: the signal ends the process.
     drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, asked));
 }
 
-/// While this lives, an interrupt waits for [`check`].
+/// Guard that defers interrupts to [`check`].
 #[derive(Debug)]
 pub(crate) struct WriteGuard;
 
 impl WriteGuard {
-    /// From here on files are written.
     pub(crate) fn begin() -> Self {
         WRITING.store(true, Ordering::SeqCst);
         Self
@@ -70,10 +69,10 @@ impl Drop for WriteGuard {
     }
 }
 
-/// Whether to go on.
+/// Fails after an interrupt.
 ///
 /// # Errors
-/// [`CommandError::Interrupted`] once it was asked to end.
+/// [`CommandError::Interrupted`].
 pub(crate) fn check() -> Result<(), CommandError> {
     if ASKED.load(Ordering::SeqCst) { Err(CommandError::Interrupted) } else { Ok(()) }
 }

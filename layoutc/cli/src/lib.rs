@@ -1,7 +1,9 @@
 //! layoutc: layout manifests in, proven layouts and generated source out.
 //!
-//! The binaries, and [`build()`] for the build scripts of Rust projects. This crate holds all that touches the machine:
-//! arguments, files, the terminal. What a layout means is the compiler's.
+//! The binaries, and [`build()`] for the build scripts of Rust projects. This crate does all input and output: arguments,
+//! files, the terminal. Layouts are the compiler's part.
+
+#![allow(missing_docs, reason = "a binary")]
 
 mod args;
 mod array;
@@ -29,7 +31,7 @@ use std::process::ExitCode;
 
 pub use build_script::{BuildFailure, GeneratedFiles, build};
 
-/// What the binary does: the command that was typed.
+/// Entry point of the binary `layoutc`.
 pub fn run() -> ExitCode {
     template_sandbox::enter();
     interrupt::ignore_sigxfsz();
@@ -39,7 +41,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// What the binary `mdbook-layoutc` does: a step of mdBook, which draws the layouts of a book.
+/// Entry point of the binary `mdbook-layoutc`, an mdBook preprocessor.
 pub fn run_mdbook() -> ExitCode {
     let args = std::env::args_os().skip(1);
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();

@@ -1,8 +1,10 @@
-//! `layoutc`: see the library of the same name.
+//! The binary `layoutc`; see the library.
+
+#![allow(missing_docs, reason = "a binary")]
 
 use std::process::ExitCode;
 
-/// A build makes and drops millions of small things.
+/// A build allocates millions of small objects.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

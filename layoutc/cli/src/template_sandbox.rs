@@ -1,8 +1,8 @@
-//! Templates that nobody has vouched for, tried in a process that cannot harm.
+//! Sandbox for untrusted templates.
 //!
-//! Fuel bounds a template's steps and a cap its output, but a few dozen steps of `x ~ x` fill the memory, and a process
-//! without memory is aborted. So a build with templates of the user's own runs once in a child with a memory limit
-//! before it runs here; rendering is deterministic, so what the child survives is safe. The child writes nothing.
+//! Fuel bounds a template's steps and a cap its output, but a few dozen steps of `x ~ x` exhaust memory, which aborts
+//! the process. So a build with the user's own templates first runs in a child process with a memory limit, which
+//! writes nothing. Rendering is deterministic, so what the child survives is safe.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,38 +14,38 @@ use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::command_error::CommandError;
 
-/// Says to a child that it is one.
+/// Environment variable that marks the child.
 const MARK: &str = "LAYOUTC_CONFINED";
-/// Address space of the child: 2 GiB.
+/// Limit of the child's address space: 2 GiB.
 const MEMORY_BYTES: u64 = 2 << 30;
-/// How long the child may take.
+/// Time limit of the child.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 static IS_TRUSTED: AtomicBool = AtomicBool::new(false);
 
-/// From here on templates run in this process at once.
+/// Disables the sandbox.
 pub(crate) fn trust() {
     IS_TRUSTED.store(true, Ordering::Relaxed);
 }
 
-/// In a child, lowers the limits; elsewhere does nothing.
+/// Lowers the limits in a child.
 pub(crate) fn enter() {
     if is_child() {
-        // Without a limit the child is no worse than no child.
+        // Best effort: without the limit, the child is as safe as this process.
         let limited = rlimit::setrlimit(rlimit::Resource::AS, MEMORY_BYTES, MEMORY_BYTES);
         drop(limited);
     }
 }
 
-/// Whether this process is such a child.
+/// True in a child.
 pub(crate) fn is_child() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Runs this very command once as a confined child, which writes nothing: each command sees to that by [`is_child`].
+/// Runs this command in a child process. Commands write nothing if [`is_child`].
 ///
 /// # Errors
-/// `template::memory` when the child dies or does not end; a machine fault when there can be no child.
+/// `template::memory` if the child dies or exceeds the time limit; a system error if it cannot be started.
 pub(crate) fn dry_run_in_child() -> Result<(), CommandError> {
     if is_child() || IS_TRUSTED.load(Ordering::Relaxed) {
         return Ok(());
@@ -72,13 +72,13 @@ pub(crate) fn dry_run_in_child() -> Result<(), CommandError> {
             None => thread::sleep(Duration::from_millis(2)),
         }
     };
-    // An exit code says that it came to an end by itself; what it had to say, this process will say again.
+    // The child exited by itself; its errors will be reported by this process.
     if ended.is_some_and(|code| code <= 3) {
         return Ok(());
     }
     let message = "the project's templates take too much memory or time";
     let error = Diagnostic::without_span(Code::TemplateMemory, message)
-        .note(format!("they may take {} GiB and {} seconds", MEMORY_BYTES >> 30, PATIENCE.as_secs()))
-        .help("a string that is joined to itself in a loop doubles each time: write the parts one after another");
+        .note(format!("limits: {} GiB and {} seconds", MEMORY_BYTES >> 30, PATIENCE.as_secs()))
+        .help("a string that is appended to itself in a loop doubles each time; write its parts in sequence");
     Err(CommandError::Input(vec![error]))
 }

@@ -1,4 +1,6 @@
-//! `mdbook-layoutc`: draws the layouts of a book. See the module `mdbook` of the library.
+//! The binary `mdbook-layoutc`, which draws the layouts of a book; see the module `mdbook` of the library.
+
+#![allow(missing_docs, reason = "a binary")]
 
 use std::process::ExitCode;
 

@@ -166,7 +166,7 @@ fn known_targets(asked: &[String], project: &Project) -> Result<(), CommandError
     } else if let Some(near) = nearest(target, known.iter().copied()) {
         format!("did you mean `{near}`?")
     } else {
-        format!("expected `{}`", known.join("`, `"))
+        format!("expected one of `{}`", known.join("`, `"))
     };
     Err(CommandError::Usage(format!("unknown target `{target}`; {hint}")))
 }

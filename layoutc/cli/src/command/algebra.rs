@@ -12,7 +12,7 @@ use crate::report::json::integer;
 
 use super::CommandOutcome;
 
-/// Does one operation, and prints its answer or its fault.
+/// Runs one operation, and prints its result or error.
 pub(crate) fn run(what: &AlgebraCommand, console: &mut Console) -> CommandOutcome {
     let (name, a, b) = operands(what);
     let operation = operation(what, b.as_deref());
@@ -35,7 +35,7 @@ pub(crate) fn run(what: &AlgebraCommand, console: &mut Console) -> CommandOutcom
     CommandOutcome::Success
 }
 
-/// The operation's word, A and B as they were typed.
+/// Name of the operation, and A and B as typed.
 fn operands(what: &AlgebraCommand) -> (&'static str, String, Option<String>) {
     let (name, a, b) = match what {
         AlgebraCommand::Compose { a, b } => ("compose", a, Some(b)),

@@ -1,4 +1,4 @@
-//! `layoutc bench`: pack, unpack and conversions compiled and timed.
+//! `layoutc bench`: compiles and times pack, unpack and conversions.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ use crate::template_sandbox;
 
 use super::CommandOutcome;
 
-/// Compiles and times what PATHS hold.
+/// Compiles and times the manifests of PATHS.
 pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut session = CheckSession::open(&args.paths, console)?;
     let mut programs = Vec::new();
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
     Ok(ending)
 }
 
-/// The same project, of which only C is written: with the program that times it, and nothing that it does not need.
+/// Configuration that emits only C, with the benchmark program and what it needs.
 pub(super) fn bench_config(config: &Config) -> Config {
     let mut c = config.target.c.clone().unwrap_or_default();
     c.emit = vec![EmitKind::Bench];
@@ -96,14 +96,14 @@ fn one(
     })?;
     let told = usize::from(console.format == ReportFormat::Text);
     if timed <= told {
-        let what = if args.only.is_empty() { "nothing to time" } else { "no such routine" };
+        let what = if args.only.is_empty() { "nothing to time" } else { "no matching routine" };
         let message = format!("{what} in `{file}`");
         console.remark(&format!("note: {message}\n"));
     }
     Ok(())
 }
 
-/// The object of a routine, with the manifest that it is of.
+/// Adds the path of the manifest to the JSON object of a routine.
 fn with_file(line: &str, file: &str) -> String {
     let Ok(Value::Object(mut object)) = serde_json::from_str(line) else {
         return line.to_owned();

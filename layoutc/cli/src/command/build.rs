@@ -20,7 +20,7 @@ use crate::report::summary::{TensorRow, counts, stages_json, stages_table, table
 
 use super::CommandOutcome;
 
-/// Builds what the arguments name.
+/// Builds the selected projects.
 pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     start_threads(args, true)?;
     if !is_dry_run(args) {
@@ -112,9 +112,9 @@ fn show(
     }
 }
 
-/// The unchanged outputs that are still listed without `-v`.
+/// Number of unchanged outputs up to which they are listed without `-v`.
 const LISTED: usize = 8;
-/// The outputs that are listed without `-v`.
+/// Number of outputs listed without `-v`.
 const MOST: usize = 40;
 
 fn outputs_text(outputs: &OutputSummary, only_said: bool, verbose: bool) -> String {
@@ -130,7 +130,7 @@ fn outputs_text(outputs: &OutputSummary, only_said: bool, verbose: bool) -> Stri
         text.push_str(&format!("… and {}\n", counted(listed.len() - most, "more output")));
     }
     let total = counted(outputs.len(), "output");
-    let head = if only_said { format!("{total}, nothing touched: ") } else { format!("{total}: ") };
+    let head = if only_said { format!("{total} (dry run): ") } else { format!("{total}: ") };
     format!("{text}{head}{}", counts(outputs))
 }
 
@@ -160,7 +160,7 @@ removed    generated/c/c.h
             "\
 written    generated/c/a.h
 removed    generated/c/c.h
-11 outputs, nothing touched: 1 written, 9 unchanged, 1 removed"
+11 outputs (dry run): 1 written, 9 unchanged, 1 removed"
         );
     }
 }

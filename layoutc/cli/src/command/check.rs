@@ -1,4 +1,4 @@
-//! `layoutc check`: proves, and writes nothing.
+//! `layoutc check`: checks and proves; writes nothing.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::report::summary::{TensorRow, table};
 
 use super::CommandOutcome;
 
-/// Checks what PATHS name.
+/// Checks the manifests of PATHS.
 pub(crate) fn run(
     paths: &[PathBuf],
     console: &mut Console,

@@ -1,4 +1,4 @@
-//! `layoutc clean`: removes the files that layoutc wrote and nobody changed since.
+//! `layoutc clean`: removes outputs that were not edited since layoutc wrote them.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::state::log::{BuildLog, LogArena};
 
 use super::CommandOutcome;
 
-/// Cleans the output folders of what the arguments name.
+/// Cleans the output folders of the selected projects.
 pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut report = Report::default();
     let projects = project::homes(&args.paths, &mut report)?;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
         if !root.is_dir() {
             continue;
         }
-        // Below a folder that holds other things too, only the folders of the targets are looked through.
+        // In a folder shared with other files, only the folders of the targets are searched.
         let is_shared = args.out.is_some() || root == project.root;
         let sweep =
             if is_shared { SweepScope::Folders(targets(project)) } else { SweepScope::Everything };
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
             cleaning.apply(&lock)?;
             state.remove(&lock);
             if !is_shared {
-                // It stays if something else is in it.
+                // Fails if the folder contains other files.
                 drop(std::fs::remove_dir(&root));
             }
             cleaning
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
     Ok(CommandOutcome::of(&report))
 }
 
-/// The folders that outputs may be in: one for each target that has templates, built in or the project's own.
+/// Folders that may contain outputs: one per target with templates, built-in or the project's own.
 fn targets(project: &Project) -> Vec<String> {
     let target = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
     let built_in = BUILT_IN.iter().map(|(name, _)| target(name));
@@ -89,7 +89,7 @@ fn show(args: &CleanArgs, removed: &[String], console: &mut Console) {
                 console.result(&format!("removed    {path}\n"));
             }
             let total = counted(removed.len(), "output");
-            let touched = if args.dry_run { ", nothing touched" } else { "" };
+            let touched = if args.dry_run { " (dry run)" } else { "" };
             console.result(&format!("{total}{touched}: {} removed\n", removed.len()));
         }
         ReportFormat::Text => {}

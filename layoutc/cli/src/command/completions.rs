@@ -1,4 +1,4 @@
-//! `layoutc completions`: what a shell needs to complete the command line.
+//! `layoutc completions`: completion scripts for shells.
 
 use clap_complete::{Shell, generate};
 use serde_json::json;
@@ -8,7 +8,6 @@ use crate::console::Console;
 
 use super::CommandOutcome;
 
-/// Prints the script of a shell.
 pub(crate) fn run(shell: Shell, console: &mut Console) -> CommandOutcome {
     let mut script = Vec::new();
     generate(shell, &mut args::command(), "layoutc", &mut script);

@@ -1,4 +1,4 @@
-//! `layoutc deps`: what depends on what.
+//! `layoutc deps`: the dependency graph.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Prints what depends on what of all that the arguments name.
+/// Prints the dependency graph of the selected projects.
 pub(crate) fn run(
     args: &DepsArgs,
     asked: FormatArg,
@@ -49,7 +49,8 @@ fn object(graph: &DependencyGraph) -> Value {
     })
 }
 
-/// Each input, below it what it uses (`<-`) and what depends on it (`->`); what all outputs depend on only says so.
+/// Lists each input with the manifests it uses (`<-`) and its dependents (`->`); of other files, only the number of
+/// dependents.
 fn list(graph: &DependencyGraph) -> String {
     let (mut sources, mut results) = (BTreeMap::new(), BTreeMap::new());
     for (from, to) in &graph.edges {
@@ -87,7 +88,7 @@ fn dot(graph: &DependencyGraph) -> String {
     text + "}\n"
 }
 
-/// A name of Graphviz's that shows as the path.
+/// Quotes a path as a Graphviz identifier.
 fn quoted(path: &Path) -> String {
     format!("\"{}\"", relative_to_cwd(path).replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -1,4 +1,4 @@
-//! An element of a tensor, as a command line names it: the manifest, the tensor, values of symbols, a coordinate.
+//! Arguments that identify an element: manifest, tensor, values of symbols, coordinate.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,16 +17,16 @@ use crate::report::DiagnosticSource;
 
 use super::inspect::unknown_tensor;
 
-/// The manifest at `file`, for [`CheckSession::open`].
+/// Checks that `file` is not a folder; returns it as PATHS.
 pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     if file.is_dir() {
         let folder = file.display();
-        return Err(CommandError::Usage(format!("`{folder}` is a folder; name one manifest")));
+        return Err(CommandError::Usage(format!("`{folder}` is a folder, expected a manifest")));
     }
     Ok(slice::from_ref(file))
 }
 
-/// The tensor called `name`; `None` if it may be one that was refused, and what is wrong was printed.
+/// Tensor `name`. `None` after printing the errors, as the tensor may be among those rejected.
 pub(crate) fn tensor<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -37,14 +37,12 @@ pub(crate) fn tensor<'s>(
     }
     if let Some((_, view)) = session.views().find(|(_, view)| view.tensor.name == name) {
         let of = &view.of_name;
-        return Err(CommandError::Usage(format!(
-            "`{name}` is a view: name `{of}`, what it looks at"
-        )));
+        return Err(CommandError::Usage(format!("`{name}` is a view; use its base `{of}`")));
     }
     missing(session, name, console)
 }
 
-/// The same, or the view called `name` as the tensor that it looks like.
+/// Like [`tensor`], but also accepts a view.
 pub(crate) fn tensor_or_view<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -71,7 +69,7 @@ fn missing<'s>(
     Err(CommandError::Usage(unknown_tensor(name, &names)))
 }
 
-/// The values of the tensor's symbols, checked against what the manifest promises of them.
+/// Values of the tensor's symbols, checked against their declarations.
 pub(crate) fn symbols(
     set: &[String],
     tensor: &Tensor,
@@ -90,7 +88,7 @@ pub(crate) fn symbols(
     Err(CommandError::Usage(message))
 }
 
-/// The same; those that are not given have their least value.
+/// Like [`symbols`]; the default of a symbol is its least value.
 pub(crate) fn least_symbols(
     set: &[String],
     tensor: &Tensor,
@@ -104,7 +102,7 @@ pub(crate) fn least_symbols(
     Ok(values)
 }
 
-/// The values that are given.
+/// Parses `--set` values.
 fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, CommandError> {
     let known = &tensor.layout.symbols;
     let mut values = BTreeMap::new();
@@ -113,7 +111,7 @@ fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, Comm
             text.split_once('=').and_then(|(n, v)| Some((n.trim(), v.trim().parse().ok()?)));
         let Some((name, value)) = parsed else {
             return Err(CommandError::Usage(format!(
-                "`--set {text}`: write NAME=VALUE, a whole number"
+                "`--set {text}`: expected NAME=VALUE with an integer"
             )));
         };
         let Some(symbol) = known.iter().find(|symbol| symbol.name == name) else {
@@ -126,7 +124,7 @@ fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, Comm
         if value < min || value > max || value % multiple != 0 {
             let of =
                 if multiple > 1 { format!(", a multiple of {multiple}") } else { String::new() };
-            let message = format!("`{name}` is promised to be {min} to {max}{of}, not {value}");
+            let message = format!("`{name}` is declared as {min} to {max}{of}, got {value}");
             return Err(CommandError::Usage(message));
         }
         values.insert(name.to_owned(), value);
@@ -140,7 +138,7 @@ pub(crate) fn list(index: &[i128]) -> String {
     format!("[{}]", index.join(", "))
 }
 
-/// What is wrong with a coordinate, and where in its text.
+/// Error in a coordinate, with its byte range.
 pub(crate) struct CoordinateArgError {
     start: usize,
     end: usize,
@@ -149,12 +147,12 @@ pub(crate) struct CoordinateArgError {
 }
 
 impl CoordinateArgError {
-    /// The whole of `text` is.
+    /// Error about all of `text`.
     pub(crate) fn whole(text: &str, message: String) -> Self {
         Self { start: 0, end: text.len(), message, help: None }
     }
 
-    /// What is said of it; `source` holds the coordinate, and `name` is what it is called.
+    /// Diagnostic; `source` contains the coordinate, `name` is its file name.
     pub(crate) fn diagnostic(&self, name: &str, source: DiagnosticSource<'_>) -> Diagnostic {
         let first = source.first_byte;
         let place = FileSpan::new(&Arc::from(name), first + self.start..first + self.end);
@@ -165,7 +163,7 @@ impl CoordinateArgError {
     }
 }
 
-/// The integers of `1, -2,3`; none of an empty text.
+/// Parses integers such as `1, -2,3`; an empty text has none.
 pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -178,7 +176,7 @@ pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
         start += part.len() + 1;
         let Ok(value) = word.parse() else {
             let message = match word {
-                "" => "an index is missing".to_owned(),
+                "" => "missing index".to_owned(),
                 _ => format!("`{word}` is not an index"),
             };
             let help = apart(text).map(|meant| format!("write `{meant}`"));
@@ -189,7 +187,7 @@ pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
     Ok(index)
 }
 
-/// The indices of `1 2`, parted by commas as they should be.
+/// Replaces the spaces of `1 2` by commas.
 fn apart(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
     let is_index = |word: &&str| word.parse::<i128>().is_ok();
@@ -215,7 +213,7 @@ mod tests {
     #[test]
     fn the_bad_index_is_the_one_underlined() {
         assert_eq!(read("1, x"), Err((3, 4, "`x` is not an index".to_owned())));
-        assert_eq!(read("1,,2"), Err((2, 2, "an index is missing".to_owned())));
+        assert_eq!(read("1,,2"), Err((2, 2, "missing index".to_owned())));
         assert_eq!(read("1.5"), Err((0, 3, "`1.5` is not an index".to_owned())));
     }
 }

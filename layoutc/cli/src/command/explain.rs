@@ -1,4 +1,4 @@
-//! `layoutc explain`: the long form of a diagnostic.
+//! `layoutc explain`: the page of a diagnostic code.
 
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::nearest::nearest;
@@ -37,7 +37,7 @@ fn list(console: &mut Console) {
 }
 
 fn explain(asked: &str, console: &mut Console) -> Result<(), CommandError> {
-    // As it is printed: `error[map::not_injective]`, or the brackets' content alone.
+    // Accepts the printed form `error[map::not_injective]`, or only the code.
     let id = asked.split_once('[').map_or(asked, |(_, rest)| rest).trim_end_matches(':');
     let id = id.strip_suffix(']').unwrap_or(id);
     let Some(code) = Code::ALL.iter().find(|code| code.id() == id) else {
@@ -57,12 +57,12 @@ fn explain(asked: &str, console: &mut Console) -> Result<(), CommandError> {
 fn unknown(id: &str) -> String {
     let ids = || Code::ALL.iter().map(|code| code.id());
     let what = |id: &'static str| id.split_once("::").map_or(id, |(_, what)| what);
-    // The area may be wrong, or not there at all.
+    // The area may be wrong or missing.
     let near = nearest(id, ids()).or_else(|| {
         let asked = id.split_once("::").map_or(id, |(_, what)| what);
         let near = nearest(asked, ids().map(what))?;
         ids().find(|known| what(known) == near)
     });
-    let hint = near.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
-    format!("there is no code `{id}`{hint} (`layoutc explain` lists all)")
+    let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    format!("unknown code `{id}`{hint} (`layoutc explain` lists all)")
 }

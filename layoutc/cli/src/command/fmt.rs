@@ -1,4 +1,4 @@
-//! `layoutc fmt`: manifests in one style.
+//! `layoutc fmt`: formats manifests.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,22 +20,20 @@ use crate::report::{Report, counted};
 
 use super::CommandOutcome;
 
-/// How standard input is called.
+/// Name of standard input in messages.
 const INPUT: &str = "standard input";
 
-/// How much of a new line is shown, in characters.
+/// Number of characters of a new line to display.
 const SHOWN: usize = 80;
 
-/// What became of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FormatStatus {
-    /// It has a new form.
     Formatted,
-    /// It would have one.
+    /// Not formatted (`--check`).
     Differs,
-    /// It is in the style already.
+    /// Already formatted.
     Unchanged,
-    /// It has no form, or was not read.
+    /// Invalid or unreadable.
     Refused,
 }
 
@@ -50,12 +48,14 @@ impl FormatStatus {
     }
 }
 
-/// Formats what PATHS name.
+/// Formats the manifests of PATHS.
 pub(crate) fn run(args: &FmtArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if args.paths.iter().any(|path| is_standard(path)) {
         return match args.paths.as_slice() {
             [_] => standard(args.check, console),
-            _ => Err(CommandError::Usage("`-` is standard input, and stands alone".to_owned())),
+            _ => Err(CommandError::Usage(
+                "`-` (standard input) cannot be combined with other paths".to_owned(),
+            )),
         };
     }
     let mut report = Report::default();
@@ -76,7 +76,6 @@ pub(crate) fn run(args: &FmtArgs, console: &mut Console) -> Result<CommandOutcom
     fault.map_or_else(|| Ok(CommandOutcome::of(&report)), Err)
 }
 
-/// Formats one manifest.
 fn one(
     path: &Path,
     shown: &str,
@@ -145,7 +144,7 @@ fn unreadable(shown: &str, reason: &str) -> Diagnostic {
     )
 }
 
-/// Where a manifest first differs from its form, and what stands there in it.
+/// Diagnostic at the first difference between a manifest and its formatted text.
 fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
     let [old, lines] = manifest::difference(text, new).unwrap_or_default();
     let first = |text: &str, bytes: &Range<usize>| {
@@ -188,7 +187,7 @@ fn tell(files: &[(String, FormatStatus)], console: &mut Console) {
                 let is_told = match status {
                     FormatStatus::Formatted => true,
                     FormatStatus::Unchanged => console.verbose,
-                    // The diagnostics tell of these.
+                    // Reported by diagnostics.
                     FormatStatus::Differs | FormatStatus::Refused => false,
                 };
                 if is_told {
@@ -203,7 +202,7 @@ fn tell(files: &[(String, FormatStatus)], console: &mut Console) {
     }
 }
 
-/// `formatted 2 manifests, 5 unchanged`; nothing where the diagnostics say all.
+/// `formatted 2 manifests, 5 unchanged`; `None` if the diagnostics say everything.
 fn summary(count: impl Fn(FormatStatus) -> usize) -> Option<String> {
     let (formatted, unchanged) = (count(FormatStatus::Formatted), count(FormatStatus::Unchanged));
     let refused = count(FormatStatus::Refused);

@@ -1,4 +1,4 @@
-//! `layoutc import`: the graph of an ONNX model as a manifest.
+//! `layoutc import`: converts the graph of an ONNX model to a manifest.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ use crate::report::{Report, counted};
 
 use super::CommandOutcome;
 
-/// Writes the graph of a model.
+/// Imports a model.
 pub(crate) fn run(
     args: &ImportArgs,
     console: &mut Console,
@@ -59,16 +59,15 @@ pub(crate) fn run(
         let list: Vec<String> =
             imported.assumed.iter().map(|(name, size)| format!("{name}={size}")).collect();
         let list = list.join(" ");
-        console.remark(&format!(
-            "assumed of what the model leaves open: {list}; `--set` and `--shape` say other sizes\n"
-        ));
+        console
+            .remark(&format!("assumed extents: {list}; override them with `--set` or `--shape`\n"));
     }
     let status = written(args, output, &imported, console)?;
     report_import(output, &imported, status, console);
     Ok(CommandOutcome::Success)
 }
 
-/// Writes the manifest, unless somebody else's would be lost; gives what became of it.
+/// Writes the manifest, unless that would overwrite a different file; returns the status.
 fn written(
     args: &ImportArgs,
     output: &Path,
@@ -85,8 +84,8 @@ fn written(
         Ok(there) if there == imported.text.as_bytes() => return Ok("unchanged"),
         Ok(there) if !there.is_empty() && !args.force => {
             let path = output.display();
-            let line = format!("`{path}` is there already and says something else");
-            return Err(CommandError::Usage(format!("{line}; `--force` writes over it")));
+            let line = format!("`{path}` exists with different content");
+            return Err(CommandError::Usage(format!("{line}; use `--force` to overwrite it")));
         }
         Ok(_) | Err(_) => {}
     }
@@ -122,10 +121,10 @@ fn report_import(output: &Path, imported: &ImportedGraph, status: &str, console:
     }
     let mut parts = vec![counted(*nodes, "operator"), counted(*tensors, "tensor")];
     if *transposes > 0 {
-        parts.push(format!("{} as changes of layout", counted(*transposes, "transposition")));
+        parts.push(format!("{} as layout conversions", counted(*transposes, "transposition")));
     }
     if *folded > 0 {
-        parts.push(format!("{} worked out", counted(*folded, "operator")));
+        parts.push(format!("{} folded", counted(*folded, "operator")));
     }
     let line = format!("{status:9}  {}\n{graph}: {}\n", output.display(), parts.join(", "));
     console.result(&line);
@@ -137,8 +136,9 @@ fn size(text: &str) -> Result<(String, u64), CommandError> {
     match extent(value) {
         Some(value) => Ok((name.to_owned(), value)),
         None => {
-            let line =
-                format!("`--set {text}`: write a name and a whole number from 1, as batch=8");
+            let line = format!(
+                "`--set {text}`: expected NAME=EXTENT with a positive integer, as in batch=8"
+            );
             Err(CommandError::Usage(line))
         }
     }
@@ -155,7 +155,7 @@ fn shape(text: &str) -> Result<(String, Vec<u64>), CommandError> {
         Some(extents) => Ok((name.to_owned(), extents)),
         None => {
             let line = format!(
-                "`--shape {text}`: write an input and whole numbers from 1, as input=1,3,224,224"
+                "`--shape {text}`: expected INPUT=EXTENTS with positive integers, as in input=1,3,224,224"
             );
             Err(CommandError::Usage(line))
         }

@@ -1,4 +1,4 @@
-//! `layoutc index`: where an element lives, or who lives at a physical index.
+//! `layoutc index`: the physical index of an element, or the element at a physical index.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
@@ -18,10 +18,10 @@ use crate::report::{CAP, DiagnosticSource, counted, human, json as json_report};
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, list, one_manifest, symbols, tensor_or_view};
 
-/// The longest line of standard input that is looked at, in bytes.
+/// Maximum length of a line of standard input, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// Answers every coordinate; the bad ones get a diagnostic each.
+/// Answers every coordinate; prints a diagnostic for each invalid one.
 pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor_or_view(&session, &args.tensor, console)? else {
@@ -30,7 +30,8 @@ pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutc
     let is_shared = |name: &str| session.views().any(|(_, v)| v.is_shared && v.tensor.name == name);
     if args.inverse && is_shared(&args.tensor) {
         let name = &args.tensor;
-        let message = format!("`{name}` is a broadcast: a slot is no element of it alone");
+        let message =
+            format!("`{name}` is a broadcast: a slot can belong to several of its elements");
         return Err(CommandError::Usage(message));
     }
     let symbols = symbols(&args.set, tensor)?;
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutc
     if args.coordinates.is_empty() {
         each_line(|line, source, is_drained| {
             answers.one(&asking, line, ("<stdin>", source), console);
-            // Whoever writes a line and waits gets its answer.
+            // A program that writes a line and waits gets its answer.
             if is_drained {
                 console.flush();
             }
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutc
     Ok(answers.close(console))
 }
 
-/// What is asked of every coordinate.
+/// Parameters common to all coordinates.
 struct IndexQuery<'a> {
     tensor: &'a Tensor,
     symbols: BTreeMap<String, i128>,
@@ -62,7 +63,7 @@ struct IndexQuery<'a> {
 }
 
 impl IndexQuery<'_> {
-    /// The answer as one line, or what is wrong: the bytes of the coordinate that are, the message, the label.
+    /// Answer as one line.
     fn answer(&self, text: &str, format: ReportFormat) -> Result<String, CoordinateArgError> {
         let index = coordinate(text)?;
         let place =
@@ -105,7 +106,7 @@ impl IndexQuery<'_> {
     }
 }
 
-/// The faults so far. For people they are printed as they come; for programs after the results.
+/// Errors so far: printed at once as text, after the results as JSON.
 #[derive(Default)]
 struct QueryErrors {
     faults: usize,
@@ -113,7 +114,7 @@ struct QueryErrors {
 }
 
 impl QueryErrors {
-    /// Answers one coordinate, or the fault that kept it from being read.
+    /// Prints the answer to one coordinate, or its error.
     fn one(
         &mut self,
         asking: &IndexQuery<'_>,
@@ -163,7 +164,8 @@ impl QueryErrors {
     }
 }
 
-/// Calls `visit` with every line of standard input, and whether no more is known to follow, until it says `false`.
+/// Calls `visit` with every line of standard input until it returns false; the flag is true if no more input is
+/// buffered.
 fn each_line(
     mut visit: impl FnMut(Result<&str, CoordinateArgError>, DiagnosticSource<'_>, bool) -> bool,
 ) -> Result<(), CommandError> {
@@ -187,7 +189,7 @@ fn each_line(
         let text = text.trim_end_matches(['\n', '\r']);
         let source = DiagnosticSource { text, first_line: number, first_byte: byte };
         let good = if end > read {
-            Err(CoordinateArgError::whole(text, "the line is too long for a coordinate".to_owned()))
+            Err(CoordinateArgError::whole(text, "line too long for a coordinate".to_owned()))
         } else {
             Ok(text)
         };
@@ -199,7 +201,7 @@ fn each_line(
     }
 }
 
-/// Skips the rest of a line; gives its bytes.
+/// Skips the rest of a line; returns its length.
 fn skip_line(input: &mut impl BufRead) -> Result<usize, CommandError> {
     let mut skipped = 0;
     loop {

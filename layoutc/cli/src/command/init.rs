@@ -1,4 +1,4 @@
-//! `layoutc init` and `layoutc new`: a project that builds at once.
+//! `layoutc init` and `layoutc new`: create a project that builds at once.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -13,45 +13,44 @@ use crate::project::{CONFIG, relative_to_cwd};
 
 use super::CommandOutcome;
 
-/// The manifest that a new project starts with.
-const EXAMPLE: &str = r#"// Axes, extents, and where each element lives. `layoutc build` proves it and writes C for it.
+/// Example manifest of a new project.
+const EXAMPLE: &str = r#"// Axes, extents and the slot of each element. `layoutc build` proves the layout and generates C.
 
-// As a framework has it: without a layout a tensor is row-major.
+// The framework's layout. A tensor without a layout is row-major.
 tensor activations dtype=f32 {
     shape { n 1; h 56; w 56; c 64 }
 }
 
-// As a kernel wants it: in blocks of eight channels.
-// `//` and `%` round as in Python. Leave out `c // 8`, and the build shows two elements that collide.
+// The kernel's layout: blocks of eight channels.
+// `//` and `%` round as in Python. Without `c // 8`, the build reports two elements that collide.
 tensor blocked like=activations {
     layout {
         map "(n, h, w, c) -> (n, c // 8, h, w, c % 8)"
     }
 }
 
-// A function that moves the elements from the one to the other.
+// Generates a function that converts the first layout to the second.
 convert activations to=blocked
 "#;
-/// Where it stands.
 const EXAMPLE_PATH: &str = "layouts/example.kdl";
-/// The longest prefix that is made of a name.
+/// Maximum length of a prefix derived from a name.
 const LONGEST_PREFIX: usize = 64;
 
-/// Makes a project of the folder `dir`.
+/// Makes the folder `dir` a project.
 pub(crate) fn init(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if dir.exists() && !dir.is_dir() {
-        return Err(CommandError::Usage(format!("`{}` is no folder", dir.display())));
+        return Err(CommandError::Usage(format!("`{}` is not a folder", dir.display())));
     }
     make(dir, console)
 }
 
-/// Makes the folder `dir`, with a project in it.
+/// Creates the folder `dir` with a project.
 pub(crate) fn new(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if dir.symlink_metadata().is_ok() {
         let shown = dir.display();
         let hint =
             if dir.is_dir() { format!("; try `layoutc init {shown}`") } else { String::new() };
-        return Err(CommandError::Usage(format!("there is already a `{shown}`{hint}")));
+        return Err(CommandError::Usage(format!("`{shown}` already exists{hint}")));
     }
     make(dir, console)
 }
@@ -63,11 +62,11 @@ fn make(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandErro
             return Err(taken(&file));
         }
     }
-    fs::create_dir_all(dir).map_err(|error| CommandError::io("make", dir, &error))?;
+    fs::create_dir_all(dir).map_err(|error| CommandError::io("create", dir, &error))?;
     let real = fs::canonicalize(dir).map_err(|error| CommandError::io("find", dir, &error))?;
     let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let layouts = real.join("layouts");
-    fs::create_dir_all(&layouts).map_err(|error| CommandError::io("make", &layouts, &error))?;
+    fs::create_dir_all(&layouts).map_err(|error| CommandError::io("create", &layouts, &error))?;
     write_new(&real.join(CONFIG), &config(&name))?;
     write_new(&real.join(EXAMPLE_PATH), EXAMPLE)?;
     let files = [CONFIG, EXAMPLE_PATH].map(|path| relative_to_cwd(&real.join(path)));
@@ -78,7 +77,7 @@ fn make(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandErro
         }
         ReportFormat::Text if !console.quiet => {
             for file in &files {
-                console.result(&format!("made  {file}\n"));
+                console.result(&format!("created  {file}\n"));
             }
             let folder = relative_to_cwd(&real);
             let enter =
@@ -90,20 +89,20 @@ fn make(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandErro
     Ok(CommandOutcome::Success)
 }
 
-/// A path as one word of a shell's command line.
+/// Quotes a path for a shell.
 fn word(path: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
     if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
-/// The configuration of a project called `name`.
+/// Configuration of a project called `name`.
 fn config(name: &str) -> String {
     // A JSON string is a TOML string.
     format!("[project]\nname = {}\nprefix = \"{}\"\n", Value::from(name), prefix(name))
 }
 
-/// The beginning of every generated identifier: `my_kernels_` of `my-kernels`.
+/// Prefix of generated identifiers: `my_kernels_` for `my-kernels`.
 fn prefix(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut prefix: String = words.collect::<Vec<_>>().join("_");
@@ -126,7 +125,7 @@ fn write_new(file: &Path, text: &str) -> Result<(), CommandError> {
 
 fn taken(file: &Path) -> CommandError {
     let shown = if file.is_absolute() { relative_to_cwd(file) } else { file.display().to_string() };
-    CommandError::Usage(format!("there is already a `{shown}`; it is left as it is"))
+    CommandError::Usage(format!("`{shown}` already exists and is not overwritten"))
 }
 
 #[cfg(test)]

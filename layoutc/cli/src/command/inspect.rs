@@ -1,4 +1,4 @@
-//! `layoutc inspect`: everything known of tensors, views and kernels.
+//! `layoutc inspect`: everything known about tensors, views and kernels.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::console::Console;
 
 use super::CommandOutcome;
 
-/// A tensor with its plans, if they are asked for, a view, or a kernel.
+/// A tensor with its plans, if requested, a view, or a kernel.
 enum InspectItem<'a> {
     Tensor(&'a Tensor, Option<(Vec<RelayoutReport>, Vec<ReshardReport>)>),
     View(&'a View),
@@ -77,8 +77,8 @@ impl InspectItem<'_> {
     }
 }
 
-/// Prints the tensors, views and kernels that PATHS hold; of those, only `names` if there are any. With `plan` how tensors are
-/// moved, and the loops of kernels.
+/// Prints the tensors, views and kernels of PATHS, filtered by `names` if not empty. With `plan`, also the plans of
+/// conversions and the loops of kernels.
 pub(crate) fn run(
     paths: &[PathBuf],
     names: &[String],
@@ -118,7 +118,7 @@ pub(crate) fn run(
     }
     session.report.add(faults);
     let ending = CommandOutcome::of(&session.report);
-    // A name may be that of a tensor which was refused: then the diagnostics say so.
+    // An unknown name may be that of a rejected tensor; then the diagnostics report it.
     if ending == CommandOutcome::Success {
         names.iter().try_for_each(|name| known(name, &all))?;
     }
@@ -157,10 +157,10 @@ fn known(name: &str, all: &[(String, InspectItem<'_>)]) -> Result<(), CommandErr
     Err(CommandError::Usage(unknown_tensor(name, &names)))
 }
 
-/// The most tensors that a fault lists.
+/// Maximum number of names listed by an error.
 const LISTED: usize = 12;
 
-/// There is no such tensor: the one that was meant, else those that there are.
+/// Error text for an unknown tensor: suggests the nearest name, else lists the known ones.
 pub(crate) fn unknown_tensor(name: &str, known: &[&str]) -> String {
     let hint = match nearest(name, known.iter().copied()) {
         Some(near) => format!("; did you mean `{near}`?"),
@@ -168,8 +168,8 @@ pub(crate) fn unknown_tensor(name: &str, known: &[&str]) -> String {
         None => {
             let more = if known.len() > LISTED { ", …" } else { "" };
             let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
-            format!("; there is `{}`{more}", listed.join("`, `"))
+            format!("; expected one of `{}`{more}", listed.join("`, `"))
         }
     };
-    format!("there is no tensor `{name}`{hint}")
+    format!("unknown tensor `{name}`{hint}")
 }

@@ -13,7 +13,7 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Locks what PATHS name.
+/// Writes the lock files of the projects of PATHS.
 pub(crate) fn run(
     paths: &[PathBuf],
     is_forced: bool,

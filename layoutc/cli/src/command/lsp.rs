@@ -5,7 +5,7 @@ use crate::lsp::{self, SessionEnd};
 
 use super::CommandOutcome;
 
-/// Serves an editor until it leaves.
+/// Serves an editor until it disconnects.
 pub(crate) fn run() -> Result<CommandOutcome, CommandError> {
     Ok(match lsp::run()? {
         SessionEnd::AfterShutdown => CommandOutcome::Success,

@@ -1,4 +1,4 @@
-//! `layoutc man`: the manual, of layoutc or of each command too.
+//! `layoutc man`: man pages of layoutc and its commands.
 
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -13,13 +13,13 @@ use crate::output::{OutputStatus, link, replace};
 
 use super::CommandOutcome;
 
-/// What every page says at its foot.
+/// Footer of every page.
 const SOURCE: &str = concat!("layoutc ", env!("CARGO_PKG_VERSION"));
 
-/// A page, and the file that it goes to.
+/// Path and text of a page.
 type ManPage = (PathBuf, String);
 
-/// Prints the page of layoutc, or writes one for it and one for each command.
+/// Prints the page of layoutc, or writes it and one page per command.
 pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut command = args::command();
     command.build();
@@ -35,12 +35,12 @@ pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcom
         return Ok(CommandOutcome::Success);
     };
     if folder.exists() && !folder.is_dir() {
-        return Err(CommandError::Usage(format!("`{}` is no folder", folder.display())));
+        return Err(CommandError::Usage(format!("`{}` is not a folder", folder.display())));
     }
     let mut pages = Vec::new();
     gather(&command, folder, &mut pages)?;
     pages.iter().try_for_each(|page| check_replaceable(page, args.force))?;
-    fs::create_dir_all(folder).map_err(|error| CommandError::io("make", folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| CommandError::io("create", folder, &error))?;
     let mut written = Vec::new();
     for (path, text) in pages {
         written.push((path.display().to_string(), replace(&path, &text)?));
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcom
     Ok(CommandOutcome::Success)
 }
 
-/// The page of a command, and those of the commands below it.
+/// Adds the page of a command and those of its subcommands.
 fn gather(command: &Command, folder: &Path, pages: &mut Vec<ManPage>) -> Result<(), CommandError> {
     let name = clap_mangen::Man::new(command.clone()).get_filename();
     pages.push((folder.join(name), rendered(command)?));
@@ -60,7 +60,7 @@ fn gather(command: &Command, folder: &Path, pages: &mut Vec<ManPage>) -> Result<
 fn rendered(command: &Command) -> Result<String, CommandError> {
     let mut page = Vec::new();
     let mut command = command.clone();
-    // `man` joins lines; an example is a paragraph of its own.
+    // `man` joins lines; an example must be its own paragraph.
     if let Some(help) = command.get_after_help().map(ToString::to_string) {
         command = command.after_help(help.replace("\nExample:", "\n\nExample:"));
     }
@@ -70,17 +70,19 @@ fn rendered(command: &Command) -> Result<String, CommandError> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// Refuses a page where something stands that it must not replace. All are asked before the first is written.
+/// Rejects a page that would replace something else. All pages are checked before the first is written.
 fn check_replaceable((path, text): &ManPage, force: bool) -> Result<(), CommandError> {
     if path.is_symlink() {
-        // A link is told as it is seen from here, which only an absolute path says.
+        // `link` displays a path relative to the working directory, which needs an absolute path.
         let path = absolute(path).unwrap_or_else(|_| path.clone());
         return Err(CommandError::Input(vec![link(&path)]));
     }
     let shown = path.display();
     match fs::metadata(path) {
         Err(_) => Ok(()),
-        Ok(there) if there.is_dir() => Err(CommandError::Usage(format!("`{shown}` is a folder"))),
+        Ok(there) if there.is_dir() => {
+            Err(CommandError::Usage(format!("`{shown}` is a folder, expected a file")))
+        }
         Ok(there) if !there.is_file() => {
             Err(CommandError::Usage(format!("`{shown}` is not a regular file")))
         }
@@ -88,8 +90,8 @@ fn check_replaceable((path, text): &ManPage, force: bool) -> Result<(), CommandE
         Ok(_) => match fs::read(path) {
             Ok(found) if found == text.as_bytes() => Ok(()),
             Ok(_) => {
-                let line = format!("`{shown}` is there already and says something else");
-                Err(CommandError::Usage(format!("{line}; `--force` writes over it")))
+                let line = format!("`{shown}` exists with different content");
+                Err(CommandError::Usage(format!("{line}; use `--force` to overwrite it")))
             }
             Err(error) => Err(CommandError::io("read", path, &error)),
         },

@@ -1,4 +1,4 @@
-//! What conversions cost on this machine: compiled and timed, each beside memcpy of as many bytes.
+//! Measured costs of conversions on this machine, each timed next to a memcpy of equal size.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,10 +16,10 @@ use crate::interrupt::{self, WriteGuard};
 
 use super::bench::bench_config;
 
-/// The time for each conversion, in seconds.
+/// Time per conversion, in seconds.
 const SECONDS: &str = "0.05";
 
-/// The costs of all changes that a graph may need, in bytes: those moved, and more by as much as memcpy is faster.
+/// Costs of all conversions that a graph may need, in bytes: bytes moved × (speed of memcpy / speed of the conversion).
 pub(super) fn costs(
     graph: &Graph,
     config: &Config,
@@ -38,7 +38,7 @@ pub(super) fn costs(
     let _writing = WriteGuard::begin();
     let outputs: Vec<_> = outputs.into_iter().flatten().collect();
     let program = CompiledProgram::new(&outputs, compiler, "-O2")?;
-    // Of all that is there only the conversions.
+    // Times only the conversions.
     let arguments = [SECONDS, "json", "_to_"].map(str::to_owned);
     let mut speeds: BTreeMap<String, f64> = BTreeMap::new();
     compiled_program::run(&program.path(), &arguments, &mut |line| {
@@ -59,9 +59,9 @@ pub(super) fn costs(
     Ok(routines.into_iter().map(cost).collect())
 }
 
-/// Bytes at a share of the speed of memcpy.
+/// Bytes divided by a speed relative to memcpy.
 fn scaled(bytes: u64, speed: f64) -> u64 {
-    // In thousandths, so that the rest is counted in integers.
+    // In thousandths, to continue in integers.
     let thousandths = (1000.0 / speed).round().clamp(1.0, 1e9);
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! The commands: one file each.
+//! The commands, one per file.
 
 mod algebra;
 mod bench;
@@ -41,14 +41,13 @@ use crate::report::{Report, escape};
 
 pub(crate) use inspect::unknown_tensor;
 
-/// How a command ended that printed all there is to say.
+/// Outcome of a command that has printed all its diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandOutcome {
-    /// All well.
     Success,
-    /// The input is at fault.
+    /// Errors in the input.
     InputError,
-    /// It went on until it was interrupted.
+    /// Ran until interrupted.
     Interrupted,
 }
 
@@ -58,7 +57,7 @@ impl CommandOutcome {
     }
 }
 
-/// Runs the command that was typed; gives its exit code.
+/// Runs the command; returns its exit code.
 pub(crate) fn run(args: &CliArgs) -> ExitCode {
     let mut console = Console::new(&args.common, args.command.name());
     let ended = match &args.command {
@@ -100,8 +99,8 @@ pub(crate) fn run(args: &CliArgs) -> ExitCode {
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
         Command::Completions(args) => Ok(completions::run(args.shell, &mut console)),
         Command::Man(man) => man::run(man, &mut console),
-        // `args::parse` gives none of these.
-        Command::Other(_) => Err(CommandError::Usage("there is no such command".to_owned())),
+        // Rejected by `args::parse`.
+        Command::Other(_) => Err(CommandError::Usage("unknown command".to_owned())),
     };
     let code = match ended {
         Ok(CommandOutcome::Success) => 0,
@@ -121,16 +120,16 @@ pub(crate) fn run(args: &CliArgs) -> ExitCode {
     }
 }
 
-/// No project is here: what may be typed instead.
+/// Error text if there is no project, with an alternative.
 fn no_project(command: &str) -> String {
     let way = match command {
-        "templates" => "`layoutc init` makes a project of this folder".to_owned(),
-        _ => format!("name a manifest, as in `layoutc {command} a.kdl`"),
+        "templates" => "create a project with `layoutc init`".to_owned(),
+        _ => format!("pass a manifest, as in `layoutc {command} a.kdl`"),
     };
-    format!("there is no {CONFIG} here or in a folder above; {way}")
+    format!("no {CONFIG} in this folder or a parent; {way}")
 }
 
-/// Prints a fault; gives its exit code.
+/// Prints an error; returns its exit code.
 pub(crate) fn report_error(fault: &CommandError, console: &mut Console) -> u8 {
     let mut report = Report::default();
     let code = match fault {

@@ -1,4 +1,4 @@
-//! A build file for ninja: one edge a manifest, each a hermetic run of layoutc.
+//! Build file for ninja: one edge per manifest, each a hermetic run of layoutc.
 
 use std::path::{Path, PathBuf};
 
@@ -7,9 +7,8 @@ use crate::build::{ActionScope, BuildAction, UNTOLD, is_expressible};
 use crate::command_error::CommandError;
 use crate::project::relative_to_cwd;
 
-/// What all edges share. Each run works on one thread: ninja runs as many as there are processors, up to the depth.
-/// A run writes over what stands there: ninja says what is made again. `restat` spares what is made of outputs that
-/// stay the same.
+/// Common part. Each run uses one thread, as ninja runs several up to the depth. `--force`: ninja decides what is
+/// rebuilt. `restat` skips dependents of outputs that did not change.
 const HEAD: &str = "
 pool layoutc
   depth = 8
@@ -22,8 +21,8 @@ rule layoutc
   restat = 1
 ";
 
-/// What only a build of a whole project makes: again when other outputs come or go, which is what the response file
-/// says.
+/// Rule for outputs of a whole project. It runs again when the set of other outputs changes, which the response file
+/// contains.
 const WHOLE: &str = "
 rule layoutc_whole
   command = $layoutc build $flags --jobs 1 --quiet --force
@@ -34,14 +33,14 @@ rule layoutc_whole
   rspfile_content = $others
 ";
 
-/// The build file of all these runs, with `layoutc_outputs` for all that they make. Paths are as seen from the current
-/// folder.
+/// Build file of these actions, with the target `layoutc_outputs` for all outputs. Paths are relative to the working
+/// directory.
 ///
 /// # Errors
-/// A path that ninja cannot be told.
+/// A path that ninja cannot express.
 pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<String, CommandError> {
     let program = ToolCommand::find()?;
-    let mut text = "# One edge a manifest, by `layoutc outputs --format ninja`. Ninja is run in the same folder.\n\
+    let mut text = "# One edge per manifest, by `layoutc outputs --format ninja`. Run ninja in the same folder.\n\
         ninja_required_version = 1.10\n"
         .to_owned();
     text.extend(["layoutc = ", &value(&program.command)?, "\n", HEAD]);
@@ -62,11 +61,11 @@ pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<Strin
     Ok(text)
 }
 
-/// The program that is run.
+/// Command of layoutc.
 struct ToolCommand {
     /// As it was called.
     command: String,
-    /// The path of its file: another one makes all again.
+    /// Path of the binary, an input of all edges.
     file: String,
 }
 
@@ -81,7 +80,7 @@ impl ToolCommand {
     }
 }
 
-/// The edge that makes the outputs of a manifest.
+/// Edge for the outputs of a manifest.
 fn edge(
     action: &BuildAction,
     manifest: &Path,
@@ -89,7 +88,7 @@ fn edge(
     program: &ToolCommand,
 ) -> Result<String, CommandError> {
     let outputs = shown(action.outputs.iter());
-    // A name like that of an option is none.
+    // Distinguishes the name from an option.
     let mut manifest = relative_to_cwd(manifest);
     if manifest.starts_with('-') {
         manifest.insert_str(0, "./");
@@ -106,7 +105,7 @@ fn edge(
     ))
 }
 
-/// The edge that makes what only a build of the whole project makes: after all the others.
+/// Edge for the outputs of the whole project, after all others.
 fn project_edge(
     action: &BuildAction,
     settings: &[PathBuf],
@@ -129,12 +128,11 @@ fn project_edge(
     ))
 }
 
-/// Paths as seen from the current folder.
 fn shown<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
     paths.map(|path| relative_to_cwd(path)).collect()
 }
 
-/// What makes a run hermetic, as words of a shell.
+/// Flags that make a run hermetic, quoted for a shell.
 fn flags(action: &BuildAction, select: &SelectArgs) -> String {
     let mut flags = format!(
         "--root {} --out {}",
@@ -147,7 +145,7 @@ fn flags(action: &BuildAction, select: &SelectArgs) -> String {
     flags
 }
 
-/// A text as one word of a shell.
+/// Quotes a text for a shell.
 fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,@".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -156,7 +154,7 @@ fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A text as the value of a variable.
+/// Escapes a text as the value of a variable.
 fn value(text: &str) -> Result<String, CommandError> {
     if text.contains(|c: char| c.is_control()) {
         return Err(refusal(text));
@@ -164,13 +162,12 @@ fn value(text: &str) -> Result<String, CommandError> {
     Ok(text.replace('$', "$$"))
 }
 
-/// Paths with spaces between them.
 fn paths(paths: &[String]) -> Result<String, CommandError> {
     let paths: Vec<String> = paths.iter().map(|file| path(file)).collect::<Result<_, _>>()?;
     Ok(paths.join(" "))
 }
 
-/// A path of an edge.
+/// Escapes a path of an edge.
 fn path(text: &str) -> Result<String, CommandError> {
     if !is_expressible(text) {
         return Err(refusal(text));
@@ -180,7 +177,7 @@ fn path(text: &str) -> Result<String, CommandError> {
 
 fn refusal(text: &str) -> CommandError {
     CommandError::Usage(format!(
-        "`--format ninja` cannot name `{}`: ninja takes no line breaks and none of {UNTOLD} ; rename it",
+        "`--format ninja` cannot express `{}`: a path must not contain line breaks or any of {UNTOLD} ; rename it",
         text.escape_debug()
     ))
 }

@@ -1,4 +1,4 @@
-//! `layoutc outputs`: which files a build writes.
+//! `layoutc outputs`: lists the files that a build writes.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::project::relative_to_cwd;
 
 use super::{CommandOutcome, ninja};
 
-/// Prints the outputs of what the arguments name.
+/// Prints the outputs of the selected projects.
 pub(crate) fn run(
     args: &OutputsArgs,
     asked: FormatArg,
@@ -40,7 +40,7 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-/// Prints a build file for ninja. Whether the manifests are good, its edges tell.
+/// Prints a build file for ninja. Errors in manifests are reported by its edges.
 fn ninja(select: &SelectArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let (report, actions) = build::actions(select)?;
     let ending = CommandOutcome::of(&report);
@@ -51,8 +51,8 @@ fn ninja(select: &SelectArgs, console: &mut Console) -> Result<CommandOutcome, C
     Ok(ending)
 }
 
-/// `set(LAYOUTC_OUTPUTS …)` with one absolute path a line: `CMake` takes
-/// relative ones from the folder of whoever includes this.
+/// `set(LAYOUTC_OUTPUTS …)` with one absolute path per line: `CMake` resolves relative ones against the including
+/// file's folder.
 fn cmake<'a>(files: impl Iterator<Item = &'a Path>) -> String {
     let mut text = String::from("set(LAYOUTC_OUTPUTS\n");
     for file in files {
@@ -61,7 +61,7 @@ fn cmake<'a>(files: impl Iterator<Item = &'a Path>) -> String {
     text + ")\n"
 }
 
-/// A quoted argument of `CMake` that is one element of a list.
+/// Quotes a path as one list element of `CMake`.
 fn quoted(file: &Path) -> String {
     let mut text = String::from("\"");
     for c in file.to_string_lossy().chars() {

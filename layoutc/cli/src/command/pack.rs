@@ -1,4 +1,4 @@
-//! `layoutc pack` and `layoutc unpack`: a tensor in a file laid out, or dense again, in process.
+//! `layoutc pack` and `layoutc unpack`: convert a tensor in a file between dense and its layout, in process.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -30,7 +30,7 @@ use crate::report::counted;
 use super::CommandOutcome;
 use super::element::{one_manifest, symbols, tensor};
 
-/// Writes the layout of a dense tensor.
+/// Converts a dense tensor to its layout.
 pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let Some(tensor) = opened(&args.moved, console)? else { return Ok(CommandOutcome::InputError) };
     let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
@@ -90,7 +90,7 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
     Ok(CommandOutcome::Success)
 }
 
-/// Writes a laid out tensor, dense.
+/// Converts a tensor from its layout to dense.
 pub(crate) fn unpack(
     args: &UnpackArgs,
     console: &mut Console,
@@ -136,7 +136,7 @@ pub(crate) fn unpack(
         None => Cow::Borrowed(file.as_slice()),
     };
     let ready = run::unpack(&tensor, &values).map_err(|error| held.relayout_error(&error))?;
-    held.bytes(physical.len() as u64, ready.from_bytes as u64, "laid out")?;
+    held.bytes(physical.len() as u64, ready.from_bytes as u64, "physical")?;
     let mut dense = held.zeros(ready.to_bytes)?;
     ready.run(&physical, &mut dense).map_err(|error| held.relayout_error(&error))?;
     let bytes = dense.len() as u64;
@@ -151,26 +151,26 @@ pub(crate) fn unpack(
     Ok(CommandOutcome::Success)
 }
 
-/// A move that is asked for, of a file that holds what it should.
+/// A requested conversion, of an input that passed the checks.
 struct PackJob<'a> {
     args: &'a RelayoutArgs,
     output: &'a Path,
     held: TensorFile<'a>,
     values: &'a SymbolValues,
-    /// The header of the input.
+    /// Header of the input.
     npy: Option<&'a NpyHeader>,
     direction: Direction,
-    /// What the output begins with.
+    /// Header of the output.
     header: Vec<u8>,
 }
 
 impl PackJob<'_> {
-    /// How much memory it may take.
+    /// Memory limit.
     fn memory(&self) -> u64 {
         self.args.memory.unwrap_or_else(memory::default_limit)
     }
 
-    /// How the dense file spreads elements that share bytes in memory.
+    /// Set if the dense file has one byte per sub-byte element.
     fn spread(&self) -> Option<UnpackedBits> {
         let kind = match self.direction {
             Direction::Pack => self.npy.map(|npy| npy.descr.kind),
@@ -181,7 +181,7 @@ impl PackJob<'_> {
         Some(UnpackedBits { kind, dtype: tensor.logical_dtype(), packing })
     }
 
-    /// Bytes of the elements in both files, the input's first.
+    /// Bytes of the elements in the input and the output.
     fn bytes(&self) -> Result<[u64; 2], CommandError> {
         let unmoved = |error: RunError| self.held.relayout_error(&error);
         let (tensor, values) = (self.held.tensor, self.values);
@@ -196,7 +196,7 @@ impl PackJob<'_> {
         })
     }
 
-    /// Whether both files together take more than memory may.
+    /// True if both are regular files that together exceed the memory limit.
     fn is_large(&self, source: &ByteSource) -> Result<bool, CommandError> {
         let [from, to] = self.bytes()?;
         let is_file = source.is_file() && is_placed(self.output);
@@ -204,7 +204,7 @@ impl PackJob<'_> {
         Ok(is_file && from > 0 && to > 0 && all > self.memory())
     }
 
-    /// Moves the tensor in pieces.
+    /// Converts the tensor in chunks.
     fn in_pieces(
         self,
         source: ByteSource,
@@ -214,7 +214,7 @@ impl PackJob<'_> {
         let [from, to] = self.bytes()?;
         let start = self.npy.map_or(0, |npy| npy.start as u64);
         let is_dense = self.direction == Direction::Pack;
-        let what = if is_dense { "dense" } else { "laid out" };
+        let what = if is_dense { "dense" } else { "physical" };
         self.held.bytes(length.saturating_sub(start), from, what)?;
         let is_turned = self.npy.is_some_and(is_reordered);
         if is_turned && !(is_dense && tensor.dtype.lanes == 1) {
@@ -254,7 +254,7 @@ impl PackJob<'_> {
     }
 }
 
-/// The tensor of a manifest; `None` if what is wrong was printed.
+/// Tensor of a manifest; `None` after printing errors.
 fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, CommandError> {
     let mut session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };
@@ -270,19 +270,19 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// `standard` says whether a .npy goes to standard output.
+/// `standard`: true if standard output is a .npy.
 fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
     !args.raw && if is_standard(path) { standard } else { is_npy(path) }
 }
 
-/// Says what was written: how many bytes of the tensor, and in which pieces.
+/// Reports the bytes written, and the chunks if any.
 fn report_written(
     args: &RelayoutArgs,
     output: &Path,
     (bytes, moved): (u64, Option<out_of_core::RelayoutStats>),
     console: &mut Console,
 ) {
-    // What stands on standard output is the tensor alone.
+    // Standard output carries only the tensor.
     if is_standard(output) {
         return;
     }

@@ -1,4 +1,4 @@
-//! `layoutc same`: whether two tensors lie in memory alike.
+//! `layoutc same`: compares the maps of two tensors.
 
 use layoutc_compiler::layout_equality::{ElementLocation, TensorComparison, compare_tensors};
 use layoutc_compiler::model::Tensor;
@@ -13,11 +13,11 @@ use crate::report::json::{integer, integers};
 use super::CommandOutcome;
 use super::inspect::unknown_tensor;
 
-/// Says whether they do, else the first element that does not.
+/// Prints whether two tensors have the same map, else the first element that differs.
 pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if args.file.is_dir() {
         let folder = args.file.display();
-        return Err(CommandError::Usage(format!("`{folder}` is a folder; name one manifest")));
+        return Err(CommandError::Usage(format!("`{folder}` is a folder, expected a manifest")));
     }
     let mut session = CheckSession::open(std::slice::from_ref(&args.file), console)?;
     let found = [&args.first, &args.second]
@@ -90,7 +90,7 @@ fn text_line(
     };
     match found {
         TensorComparison::Same { equal_sizes } => {
-            let sizes = if *equal_sizes { "" } else { "; their memories differ in size" };
+            let sizes = if *equal_sizes { "" } else { "; their buffer sizes differ" };
             (format!("{a} and {b} are the same map{sizes}"), CommandOutcome::Success)
         }
         TensorComparison::Differs { logical, symbols, places } => {

@@ -1,4 +1,4 @@
-//! `layoutc show`: a layout as a picture.
+//! `layoutc show`: draws a layout.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,10 +23,10 @@ use crate::console::Console;
 use super::CommandOutcome;
 use super::element::{least_symbols, one_manifest, tensor_or_view};
 
-/// The columns of what is no terminal.
+/// Width without a terminal, in columns.
 const PLAIN_WIDTH: usize = 100;
 
-/// Prints the picture, or writes it into the files that are named.
+/// Prints the picture, or writes it to the files given.
 pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let files = || [&args.svg, &args.html].into_iter().filter_map(|file| file.as_deref());
     files().try_for_each(|file| check_not_input(&[&args.file], file))?;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutco
         written(args, ("svg", file), &svg(&shown.picture(PictureLimits::FIGURE)?), console)?;
     }
     if let Some(file) = &args.html {
-        // The steps are those of a part.
+        // The steps are those of one shard.
         let steps = if tensor.sharded.is_some() { Vec::new() } else { recorder.into_steps() };
         let text = page(&shown.picture(PictureLimits::PAGE)?, &shown.tensor, &steps)
             .map_err(|error| undrawn(tensor, &error))?;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutco
     Ok(CommandOutcome::Success)
 }
 
-/// What is drawn of which tensor.
+/// A tensor with the selection to draw.
 pub(crate) struct PictureInput<'a> {
     tensor: Cow<'a, Tensor>,
     symbols: BTreeMap<String, i128>,
@@ -69,8 +69,7 @@ pub(crate) struct PictureInput<'a> {
 }
 
 impl<'a> PictureInput<'a> {
-    /// The tensor, or the view that looks like it: with values of symbols, the axes that are drawn, and where others are
-    /// held.
+    /// Selection of a tensor, or of a view's tensor: values of symbols, drawn axes, and fixed indices of the others.
     pub(crate) fn new(
         tensor: &'a Tensor,
         view: Option<&View>,
@@ -95,7 +94,7 @@ impl<'a> PictureInput<'a> {
         Ok(Self { tensor, symbols, frame, subject })
     }
 
-    /// The picture, as much as there is room for.
+    /// Picture within the limits of `room`.
     pub(crate) fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
         picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
             .map_err(|error| undrawn(&self.tensor, &error))
@@ -117,7 +116,7 @@ impl<'a> PictureInput<'a> {
     }
 }
 
-/// Where axes are held, each as `NAME=INDEX`; `option` is what stands before it.
+/// Parses the fixed axes, each as `NAME=INDEX`; `option` is the prefix in errors.
 pub(crate) fn parse_fixed_axes(
     option: &str,
     at: &[String],
@@ -126,19 +125,19 @@ pub(crate) fn parse_fixed_axes(
         let parsed = text.split_once('=');
         let parsed = parsed.and_then(|(n, v)| Some((n.trim().to_owned(), v.trim().parse().ok()?)));
         parsed.ok_or_else(|| {
-            CommandError::Usage(format!("`{option}{text}`: write NAME=INDEX, a whole number"))
+            CommandError::Usage(format!("`{option}{text}`: expected NAME=INDEX with an integer"))
         })
     });
     held.collect()
 }
 
-/// Why a tensor cannot be drawn that was found good.
+/// Error of drawing a tensor that passed the checks.
 fn undrawn(tensor: &Tensor, error: &NamedLocateError) -> CommandError {
-    let message = format!("`{}` cannot be drawn: {error}", tensor.name);
+    let message = format!("cannot draw `{}`: {error}", tensor.name);
     CommandError::Input(vec![Diagnostic::without_span(Code::LimitGenerated, message)])
 }
 
-/// Writes a file, and says so unless it is standard output.
+/// Writes a file, and reports it unless it is standard output.
 fn written(
     args: &ShowArgs,
     (kind, file): (&str, &Path),
@@ -164,7 +163,7 @@ fn written(
     Ok(())
 }
 
-/// The columns of the terminal.
+/// Width of the terminal in columns.
 fn width() -> usize {
     terminal_size::terminal_size().map_or(PLAIN_WIDTH, |(width, _)| usize::from(width.0))
 }

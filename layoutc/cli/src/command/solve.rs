@@ -1,4 +1,4 @@
-//! `layoutc solve`: the cheapest layouts for graphs.
+//! `layoutc solve`: finds the cheapest layouts for graphs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,21 +17,20 @@ use crate::console::Console;
 
 use super::{CommandOutcome, measure};
 
-/// What is asked for.
+/// Options of `solve`.
 pub(crate) struct SolveRequest<'a> {
-    /// Only these graphs, if there are any.
+    /// Graphs to solve; empty: all.
     pub(crate) names: &'a [String],
-    /// How they are printed.
     pub(crate) format: args::FormatArg,
-    /// How long the search for each may take.
+    /// Time limit per graph.
     pub(crate) limit: Duration,
-    /// Whether conversions are timed.
+    /// True to time the conversions.
     pub(crate) measure: bool,
-    /// The compiler for that.
+    /// C compiler for the measurements.
     pub(crate) cc: Option<&'a str>,
 }
 
-/// Solves the graphs that PATHS hold.
+/// Solves the graphs of PATHS.
 pub(crate) fn run(
     paths: &[PathBuf],
     asked: &SolveRequest<'_>,
@@ -49,7 +48,7 @@ pub(crate) fn run(
                 if !asked.names.is_empty() && !asked.names.contains(&graph.name) {
                     continue;
                 }
-                // What is wrong with it has been told.
+                // Its errors were reported already.
                 if !verify(graph).is_empty() {
                     continue;
                 }
@@ -70,7 +69,7 @@ pub(crate) fn run(
             return Err(CommandError::Usage(unknown(name, &known)));
         }
         if solved.is_empty() {
-            console.remark("there is no graph here\n");
+            console.remark("no graphs found\n");
         }
     }
     console.result(&printed(asked.format, &solved)?);
@@ -78,7 +77,7 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-/// The plan of a graph, or the best that is found in time.
+/// Plan of a graph, or the best one found within the limit.
 fn within(
     graph: &Graph,
     limit: Duration,
@@ -97,9 +96,9 @@ fn within(
 fn unknown(name: &str, known: &[&str]) -> String {
     let hint = match known {
         [] => String::new(),
-        known => format!("; there is `{}`", known.join("`, `")),
+        known => format!("; expected one of `{}`", known.join("`, `")),
     };
-    format!("there is no graph `{name}`{hint}")
+    format!("unknown graph `{name}`{hint}")
 }
 
 fn printed(
@@ -123,7 +122,7 @@ fn printed(
                     several.iter().map(|(_, graph, _)| graph.name.as_str()).collect();
                 let names = names.join("`, `");
                 let line =
-                    format!("a picture is of one graph: add `--graph` with one of `{names}`");
+                    format!("`--format svg` draws one graph: add `--graph` with one of `{names}`");
                 Err(CommandError::Usage(line))
             }
         },

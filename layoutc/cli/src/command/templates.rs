@@ -1,4 +1,4 @@
-//! `layoutc templates`: the built-in templates, and copies of them to change.
+//! `layoutc templates`: lists the built-in templates, and copies them for editing.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -16,7 +16,7 @@ use crate::report::Report;
 
 use super::CommandOutcome;
 
-/// Lists the templates, or puts a copy of one into the project.
+/// Lists the templates, or copies one to the project.
 pub(crate) fn run(
     what: &TemplatesCommand,
     console: &mut Console,
@@ -45,70 +45,69 @@ fn list(console: &mut Console) {
     }
 }
 
-/// The target of a template; `common` are those that several targets include.
+/// Target of a template; `common` are included by several targets.
 fn target(name: &str) -> &str {
     name.split('/').next().unwrap_or_default()
 }
 
-/// What each template is for.
+/// Purpose of each template.
 const PURPOSES: &[(&str, &str)] = &[
-    ("c/access.h.j2", "how an element of one view is read and written"),
-    ("c/aligned.c.j2", "how frames of functions with longer vectors are aligned"),
-    ("c/alternate.c.j2", "how few rows or columns alternate on the other side"),
-    ("c/bench.c.j2", "a stand-alone program that times the others"),
-    ("c/blocks.c.j2", "the functions that move blocks"),
-    ("c/cast_runs.c.j2", "how runs and blocks get another element type"),
-    ("c/cast_vectors.c.j2", "how vectors get another element type"),
-    ("c/compute_test.c.j2", "the tests of kernels"),
-    ("c/computes.c.j2", "how kernels are compiled for longer vectors"),
-    ("c/diagonals.c.j2", "how blocks whose columns share sets of a cache are transposed"),
-    ("c/floats.h.j2", "conversions of float types that C lacks, for the header"),
-    ("c/header.h.j2", "what other code includes: constants, index functions, prototypes"),
-    ("c/mpi.c.j2", "conversions between devices"),
-    ("c/mpi.h.j2", "their prototypes"),
-    ("c/mpi_lattice.c.j2", "what they have in common: places, types, messages"),
-    ("c/mpi_test.c.j2", "a stand-alone program that tests them on MPI"),
-    ("c/pieces.c.j2", "how vectors are read and written"),
-    ("c/runs.c.j2", "how runs are copied"),
-    ("c/schedule.c.j2", "the calls of a graph, in their order"),
-    ("c/schedule.h.j2", "the buffers, the operators and the functions of a graph"),
-    ("c/ring_test.c.j2", "the test of a tensor of which memory holds a ring"),
-    ("c/sharding_test.c.j2", "the test of the parts of one tensor"),
-    ("c/source.c.j2", "pack, unpack and the conversions"),
-    ("c/squares.c.j2", "how squares of whole lines are transposed"),
-    ("c/strips.c.j2", "how blocks are transposed past the caches by vectors of 32 bytes"),
-    ("c/test.c.j2", "a stand-alone program that tests the others"),
-    ("c/transpose.c.j2", "how blocks of one element size are transposed"),
-    ("c/transposes.c.j2", "how many small blocks are transposed by one call"),
-    ("c/turns.c.j2", "how vectors of rows become vectors of columns"),
-    ("c/umbrella.h.j2", "one header that includes all others"),
-    ("c/view_test.c.j2", "the test of one view"),
-    ("common/arithmetic.j2", "arithmetic on elements that has no operator"),
-    ("common/casts.j2", "how an element gets another type"),
+    ("c/access.h.j2", "element access of one view"),
+    ("c/aligned.c.j2", "stack alignment of functions with longer vectors"),
+    ("c/alternate.c.j2", "interleaving of few rows or columns"),
+    ("c/bench.c.j2", "a stand-alone benchmark program"),
+    ("c/blocks.c.j2", "runtime primitives: copies and transposes of blocks"),
+    ("c/cast_runs.c.j2", "casts of runs and blocks"),
+    ("c/cast_vectors.c.j2", "casts of vectors"),
+    ("c/compute_test.c.j2", "tests of kernels"),
+    ("c/computes.c.j2", "kernel variants for longer vectors"),
+    ("c/diagonals.c.j2", "transposes of blocks whose columns alias in cache sets"),
+    ("c/floats.h.j2", "conversions of float types that C lacks"),
+    ("c/header.h.j2", "public header: constants, index functions, prototypes"),
+    ("c/mpi.c.j2", "resharding over MPI"),
+    ("c/mpi.h.j2", "prototypes of resharding over MPI"),
+    ("c/mpi_lattice.c.j2", "resharding over MPI: offsets, datatypes, messages"),
+    ("c/mpi_test.c.j2", "a stand-alone test program for MPI"),
+    ("c/pieces.c.j2", "vector loads and stores"),
+    ("c/runs.c.j2", "copies of runs"),
+    ("c/schedule.c.j2", "calls of a graph, in execution order"),
+    ("c/schedule.h.j2", "buffers, operators and functions of a graph"),
+    ("c/ring_test.c.j2", "test of a ring buffer"),
+    ("c/sharding_test.c.j2", "test of the shards of one tensor"),
+    ("c/source.c.j2", "pack, unpack and conversions"),
+    ("c/squares.c.j2", "transposes of tiles of whole cache lines"),
+    ("c/strips.c.j2", "block transposes with streaming stores of 32-byte vectors"),
+    ("c/test.c.j2", "a stand-alone test program"),
+    ("c/transpose.c.j2", "block transposes for one element size"),
+    ("c/transposes.c.j2", "batched transposes of small blocks"),
+    ("c/turns.c.j2", "register transposes"),
+    ("c/umbrella.h.j2", "umbrella header"),
+    ("c/view_test.c.j2", "test of one view"),
+    ("common/arithmetic.j2", "element arithmetic without an operator"),
+    ("common/casts.j2", "casts of elements"),
     ("common/counts.j2", "sizes that depend on symbols"),
-    ("common/float_bits.j2", "how the bits of a float are reached"),
-    ("common/index.j2", "the index functions of one tensor"),
-    ("common/integers.j2", "integer arithmetic that index functions call"),
-    ("common/packed.j2", "how elements that share a byte are read and written"),
-    ("common/stream.j2", "how an element that may lie in two bytes is read and written"),
-    ("common/title.j2", "the comment above one tensor"),
-    ("common/turns.j2", "how work items turn words of several elements"),
-    ("common/view.j2", "the comment above one view"),
-    ("cuda/access.cuh.j2", "how an element of one view is read and written"),
+    ("common/float_bits.j2", "bit casts of floats"),
+    ("common/index.j2", "index functions of one tensor"),
+    ("common/integers.j2", "integer arithmetic of index functions"),
+    ("common/packed.j2", "loads and stores of elements that share a byte"),
+    ("common/stream.j2", "loads and stores of elements that may straddle two bytes"),
+    ("common/title.j2", "comment of one tensor"),
+    ("common/turns.j2", "register transposes on GPUs"),
+    ("common/view.j2", "comment of one view"),
+    ("cuda/access.cuh.j2", "element access of one view"),
     ("cuda/header.cuh.j2", "index functions and launchers"),
-    ("cuda/image.cuh.j2", "how one image is read and written"),
-    ("cuda/kernels.cu.j2", "the kernels of one conversion, and its launcher"),
-    ("cuda/launcher.cuh.j2", "the prototype of one launcher"),
-    ("cuda/source.cu.j2", "the kernels"),
-    ("opencl/access.cl.j2", "how an element of one view is read and written"),
-    ("opencl/host.h.j2", "what the host needs: sizes, image formats, launch ranges"),
-    ("opencl/image.cl.j2", "how one image is read and written"),
-    ("opencl/kernels.cl.j2", "the kernels of one conversion"),
-    ("opencl/launch.h.j2", "the launch ranges of one conversion"),
+    ("cuda/image.cuh.j2", "loads and stores of one image"),
+    ("cuda/kernels.cu.j2", "kernels and launcher of one conversion"),
+    ("cuda/launcher.cuh.j2", "prototype of one launcher"),
+    ("cuda/source.cu.j2", "kernels"),
+    ("opencl/access.cl.j2", "element access of one view"),
+    ("opencl/host.h.j2", "host header: sizes, image formats, NDRanges"),
+    ("opencl/image.cl.j2", "loads and stores of one image"),
+    ("opencl/kernels.cl.j2", "kernels of one conversion"),
+    ("opencl/launch.h.j2", "NDRanges of one conversion"),
     ("opencl/program.cl.j2", "index functions and kernels"),
 ];
 
-/// What a template is for.
 fn purpose(name: &str) -> &'static str {
     PURPOSES.iter().find(|(known, _)| *known == name).map_or("", |(_, purpose)| purpose)
 }
@@ -120,13 +119,13 @@ fn eject(name: &str, force: bool, console: &mut Console) -> Result<CommandOutcom
     let mut report = Report::default();
     let projects = project::homes(&[], &mut report)?;
     let Some(project) = projects.first() else {
-        // The configuration is not good.
+        // The configuration is invalid.
         report.print(console);
         return Ok(CommandOutcome::InputError);
     };
     let file = place(project, name)?;
     let folder = file.parent().unwrap_or(&project.root);
-    fs::create_dir_all(folder).map_err(|error| CommandError::io("make", folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| CommandError::io("create", folder, &error))?;
     write(&file, text, force)?;
     match console.format {
         ReportFormat::Json => {
@@ -134,15 +133,17 @@ fn eject(name: &str, force: bool, console: &mut Console) -> Result<CommandOutcom
             console.result(&format!("{object}\n"));
         }
         ReportFormat::Text if !console.quiet => {
-            console
-                .result(&format!("wrote {}; builds use it from now on\n", relative_to_cwd(&file)));
+            console.result(&format!(
+                "wrote {}, which overrides the built-in template\n",
+                relative_to_cwd(&file)
+            ));
         }
         ReportFormat::Text => {}
     }
     Ok(CommandOutcome::Success)
 }
 
-/// Where the project's own template of this name stands: inside the project, also when links are followed.
+/// Path of the project's own template; it must be in the project after resolving links.
 fn place(project: &Project, name: &str) -> Result<std::path::PathBuf, CommandError> {
     let templates = project.config.project.templates_dir.trim_end_matches('/');
     let file = project.root.join(templates).join(name);
@@ -154,7 +155,7 @@ fn place(project: &Project, name: &str) -> Result<std::path::PathBuf, CommandErr
     if real.starts_with(&home) && (templates == "." || paths::is_below(templates)) {
         Ok(file)
     } else {
-        let message = format!("the templates folder `{templates}` leads out of the project");
+        let message = format!("templates folder `{templates}` is outside of the project");
         Err(CommandError::Usage(message))
     }
 }
@@ -168,7 +169,7 @@ fn write(file: &Path, text: &str, force: bool) -> Result<(), CommandError> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let shown = relative_to_cwd(file);
             Err(CommandError::Usage(format!(
-                "there is already a `{shown}`; overwrite it with `--force`"
+                "`{shown}` already exists; use `--force` to overwrite it"
             )))
         }
         written => written.map_err(|error| CommandError::io("write", file, &error)),
@@ -181,8 +182,8 @@ fn unknown(name: &str) -> String {
     // The target may be left out.
     let near = nearest(name, names())
         .or_else(|| nearest(name, names().map(file)).and_then(|n| names().find(|k| file(k) == n)));
-    let hint = near.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
-    format!("there is no template `{name}`{hint} (`layoutc templates list` lists all)")
+    let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    format!("unknown template `{name}`{hint} (`layoutc templates list` lists all)")
 }
 
 #[cfg(test)]

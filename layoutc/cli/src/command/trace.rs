@@ -1,4 +1,4 @@
-//! `layoutc trace`: the way of one index through every step of a layout.
+//! `layoutc trace`: traces an index through every step of a layout.
 
 use layoutc_compiler::check::Recorder;
 use layoutc_compiler::trace;
@@ -12,7 +12,7 @@ use crate::report::{DiagnosticSource, human, json, trace_report};
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, one_manifest, symbols, tensor};
 
-/// Prints the way of the coordinate, or what is wrong with it.
+/// Prints the trace of the coordinate, or its error.
 pub(crate) fn run(args: &TraceArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let recorder = Recorder::new(&args.tensor);
     let session = CheckSession::recording(one_manifest(&args.file)?, &recorder, console)?;

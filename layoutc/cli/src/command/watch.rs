@@ -1,4 +1,4 @@
-//! `layoutc watch`: builds, and again on every change.
+//! `layoutc watch`: builds, and rebuilds on every change.
 
 use crate::args::WatchArgs;
 use crate::build::start_threads;
@@ -8,13 +8,13 @@ use crate::{template_sandbox, watch};
 
 use super::{CommandOutcome, build};
 
-/// Watches what the arguments name, until it is interrupted.
+/// Watches the selected projects until interrupted.
 pub(crate) fn run(args: &WatchArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if template_sandbox::is_child() {
         return build::run(&args.build, console);
     }
     start_threads(&args.build, false)?;
     watch::run(args, console)?;
-    // Who reads no longer has not interrupted.
+    // A closed standard output ends the watch without an interrupt.
     Ok(if console.is_closed() { CommandOutcome::Success } else { CommandOutcome::Interrupted })
 }

@@ -1,4 +1,4 @@
-//! `textDocument/codeAction`: the ways out of diagnostics that are a change of the text.
+//! `textDocument/codeAction`: the fixes of diagnostics.
 
 #[expect(
     clippy::disallowed_types,
@@ -18,7 +18,7 @@ use super::positions;
 use super::projects::LspProject;
 use super::server::LspServer;
 
-/// The fixes of what is wrong in a range.
+/// Fixes of the diagnostics in a range.
 pub(super) fn answer(server: &LspServer, params: &CodeActionParams) -> Option<CodeActionResponse> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let only = params.context.only.as_ref();
@@ -41,7 +41,7 @@ pub(super) fn answer(server: &LspServer, params: &CodeActionParams) -> Option<Co
     Some(actions)
 }
 
-/// Whether a kind of actions that is asked for has fixes among it.
+/// Returns true if a requested kind of actions includes fixes.
 fn is_wanted(kind: &str) -> bool {
     kind.is_empty() || kind == CodeActionKind::QUICKFIX.as_str()
 }

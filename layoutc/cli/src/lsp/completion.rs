@@ -9,7 +9,6 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// What may be written there.
 pub(super) fn answer(server: &LspServer, params: &CompletionParams) -> Option<CompletionResponse> {
     let at = &params.text_document_position;
     let (CursorPosition { known, file, offset, .. }, path) =

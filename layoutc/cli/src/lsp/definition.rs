@@ -9,7 +9,7 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// Where a name is declared; of the path in a `use`, the manifest.
+/// Declaration of a name; for the path in a `use`, the manifest.
 pub(super) fn answer(
     server: &LspServer,
     params: &GotoDefinitionParams,
@@ -31,7 +31,7 @@ pub(super) fn answer(
     Some(GotoDefinitionResponse::Scalar(Location { uri, range }))
 }
 
-/// The manifest that the `use` at a place names.
+/// Manifest named by the `use` at a position.
 fn used(place: &CursorPosition<'_>) -> Option<String> {
     let CursorPosition { file, offset, known, .. } = *place;
     let text = &file.text;
@@ -44,7 +44,7 @@ fn used(place: &CursorPosition<'_>) -> Option<String> {
     known.files.contains_key(path).then(|| path.clone())
 }
 
-/// Every place that names the same.
+/// All references to the name at a position.
 pub(super) fn references(server: &LspServer, params: &ReferenceParams) -> Option<Vec<Location>> {
     let at = &params.text_document_position;
     let (CursorPosition { project, known, offset, .. }, path) =

@@ -1,4 +1,4 @@
-//! What is wrong with the texts of projects, told to the editor as soon as it is known.
+//! Publishes the diagnostics of projects.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use super::positions;
 use super::projects::LspProject;
 use super::server::{EditorCapabilities, LspServer};
 
-/// What was told of each file.
+/// Diagnostics published for each file.
 pub(super) type PublishedDiagnostics = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
 
-/// Everything that is new, by file; a file of which there is nothing more to say gets an empty list.
+/// Diagnostics to publish, by file; an empty list clears those of a file.
 pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnosticsParams> {
     let mut all: PublishedDiagnostics = BTreeMap::new();
     for project in server.projects.values() {
@@ -28,7 +28,7 @@ pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnost
             let file = project.file(file.unwrap_or(CONFIG));
             let told = to_lsp_diagnostic(&diagnostic, project, server);
             let of_file = all.entry(file).or_default();
-            // A file that two projects use is told of once.
+            // A file used by two projects is reported once.
             if !of_file.contains(&told) {
                 of_file.push(told);
             }
@@ -51,7 +51,7 @@ pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnost
     changed.into_iter().filter_map(publish).collect()
 }
 
-/// A diagnostic as the protocol has it.
+/// Converts a diagnostic to the protocol's.
 pub(super) fn to_lsp_diagnostic(
     diagnostic: &Diagnostic,
     project: &LspProject,
@@ -87,14 +87,14 @@ pub(super) fn to_lsp_diagnostic(
     }
 }
 
-/// The page of a code in the book at `docs`.
+/// URL of a code's page in the book at `docs`.
 fn page(docs: &str, code: &str) -> Option<CodeDescription> {
     let path = code.replace("::", "/");
     let href = Uri::from_str(&format!("{}/codes/{path}.html", docs.trim_end_matches('/')));
     Some(CodeDescription { href: href.ok()? })
 }
 
-/// The message, what the place says, the figures and the ways out, a line each.
+/// Message, first label, notes and helps, one per line.
 fn message(diagnostic: &Diagnostic) -> String {
     let mut lines = vec![diagnostic.message.clone()];
     let label = diagnostic.labels.first().map(|label| label.message.clone());

@@ -1,4 +1,4 @@
-//! The texts that the editor has open; they count in place of what is on disk.
+//! Open documents of the editor, which override the files on disk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,21 +13,19 @@ use crate::project::paths::normal;
 
 use super::positions::position;
 
-/// A text that is open.
 #[derive(Debug, Clone)]
 pub(super) struct OpenDocument {
-    /// Its address, as the editor has it.
+    /// Address as the editor writes it.
     pub(super) uri: Uri,
-    /// The editor's count of its changes.
+    /// Version number of the editor.
     pub(super) version: i32,
-    /// The language that the editor takes it for.
+    /// Language identifier of the editor.
     pub(super) language: String,
-    /// The text.
     pub(super) text: Arc<str>,
 }
 
 impl OpenDocument {
-    /// Makes a change. One without a range is the whole text anew.
+    /// Applies a change; one without a range replaces the whole text.
     pub(super) fn change(
         &mut self,
         change: TextDocumentContentChangeEvent,
@@ -47,12 +45,12 @@ impl OpenDocument {
     }
 }
 
-/// All of them, by their paths.
+/// Open documents by path.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenDocuments(pub(super) BTreeMap<PathBuf, OpenDocument>);
 
 impl OpenDocuments {
-    /// The text of a file: the editor's, else that on disk.
+    /// Text of a file: the editor's, else that on disk.
     pub(super) fn text(&self, path: &Path) -> Result<Arc<str>, FileReadError> {
         match self.0.get(path) {
             Some(document) => Ok(Arc::clone(&document.text)),
@@ -61,12 +59,10 @@ impl OpenDocuments {
     }
 }
 
-/// The texts below a folder.
+/// Loads sources below a folder, preferring open documents.
 #[derive(Debug)]
 pub(super) struct DocumentOverlay<'a> {
-    /// The project's root.
     pub(super) root: &'a Path,
-    /// What is open.
     pub(super) documents: &'a OpenDocuments,
 }
 

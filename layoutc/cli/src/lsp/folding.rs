@@ -5,13 +5,13 @@ use lsp_types::{FoldingRange, FoldingRangeParams};
 
 use super::server::LspServer;
 
-/// The blocks of more than one line.
+/// Blocks that span several lines.
 pub(super) fn answer(server: &LspServer, params: &FoldingRangeParams) -> Option<Vec<FoldingRange>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;
     let range = |block| {
         let range = server.range(file, &block);
-        // The line of the closing brace stays.
+        // The line of the closing brace stays visible.
         let (start, end) = (range.start.line, range.end.line.saturating_sub(1));
         (start < end).then(|| FoldingRange {
             start_line: start,

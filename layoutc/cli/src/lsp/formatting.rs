@@ -7,8 +7,8 @@ use lsp_types::{DocumentFormattingParams, TextEdit};
 
 use super::server::LspServer;
 
-/// What makes a manifest that of `layoutc fmt`: one change of the lines that differ, or none. A text that is no KDL has no
-/// form.
+/// Edit that formats a manifest as `layoutc fmt` does: one change of the lines that differ, or none. `None` if the
+/// text is not valid KDL.
 pub(super) fn answer(
     server: &LspServer,
     params: &DocumentFormattingParams,

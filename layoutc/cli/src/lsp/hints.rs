@@ -6,7 +6,7 @@ use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams};
 use super::positions;
 use super::server::LspServer;
 
-/// The axes after each step in a range.
+/// Axes after each step in a range.
 pub(super) fn answer(server: &LspServer, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;

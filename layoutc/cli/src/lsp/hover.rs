@@ -5,7 +5,6 @@ use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
 use super::server::{CursorPosition, LspServer};
 
-/// What is told of the word under the pointer.
 pub(super) fn answer(server: &LspServer, params: &HoverParams) -> Option<Hover> {
     let at = &params.text_document_position_params;
     let (CursorPosition { known, file, offset, .. }, path) =

@@ -1,14 +1,13 @@
-//! Results of earlier checks, in memory. Those that were of no use for a while are forgotten.
+//! In-memory cache of check results, with two generations: unused results are evicted.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use layoutc_compiler::env::{CacheKey, ResultCache};
 
-/// How many bytes may be remembered before the old are forgotten.
+/// Size limit of both generations, in bytes.
 const MOST: usize = 64 << 20;
 
-/// What was computed.
 #[derive(Debug, Default)]
 pub(super) struct InMemoryMemo(Mutex<MemoGenerations>);
 
@@ -16,7 +15,7 @@ pub(super) struct InMemoryMemo(Mutex<MemoGenerations>);
 struct MemoGenerations {
     young: BTreeMap<CacheKey, Vec<u8>>,
     old: BTreeMap<CacheKey, Vec<u8>>,
-    /// Of the young.
+    /// Size of `young`.
     bytes: usize,
 }
 

@@ -1,10 +1,10 @@
-//! The language server: what an editor is told of manifests, over standard input and output.
+//! Language server over standard input and output.
 //!
-//! One thread reads messages, and the main thread does all the rest in the order in which they came. What was asked for
-//! is always answered from the text as it stood then. A text that changed is checked when its meaning is asked for, or
-//! when there is nothing else to do: of many changes in a row only the last is checked.
+//! One thread reads messages; the main thread handles them in order. A request is answered from the text as of its
+//! arrival. A changed text is checked when a request needs the result, or when the queue is empty: of several changes
+//! in a row only the last is checked.
 //!
-//! Each kind of request has a file here, an arm in `session::answer` and a line in `session::capabilities`.
+//! Each kind of request has a file here, an arm in `session::answer` and an entry in `session::capabilities`.
 
 mod actions;
 mod completion;

@@ -1,16 +1,16 @@
-//! Places as the protocol has them.
+//! Conversion between positions of texts and of the protocol.
 
 use std::ops::Range;
 
 use layoutc_compiler::editor::line_index::{LineIndex, Position, PositionEncoding};
 use lsp_types::Range as Span;
 
-/// A position of the protocol as one of a text.
+/// Converts a position of the protocol.
 pub(super) fn position(position: lsp_types::Position) -> Position {
     Position { line: position.line, character: position.character }
 }
 
-/// Bytes of a text as a range of the protocol.
+/// Converts a byte range to a range of the protocol.
 pub(super) fn span(
     text: &str,
     lines: &LineIndex,

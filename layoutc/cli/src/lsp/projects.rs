@@ -1,4 +1,4 @@
-//! Projects as they stand: what is known of each, and what has to be looked at again.
+//! State of each project, updated incrementally.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,36 +20,34 @@ use super::documents::{DocumentOverlay, OpenDocuments};
 use super::memo::InMemoryMemo;
 use super::scan::{LspProjectRoot, LspProjectScan, scan};
 
-/// A text with the places of its lines.
+/// A text with its line index.
 #[derive(Debug, Clone)]
 pub(super) struct IndexedText<'a> {
-    /// The text.
     pub(super) text: &'a str,
-    /// Where its lines begin.
     pub(super) lines: Cow<'a, LineIndex>,
 }
 
-/// A project, or a manifest of none.
+/// A project, or a manifest outside of any project.
 #[derive(Debug)]
 pub(super) struct LspProject {
     pub(super) home: LspProjectRoot,
     scan: LspProjectScan,
-    /// What is known of its manifests.
+    /// State of its manifests.
     pub(super) known: ProjectSnapshot,
-    /// Tensors for the next check, while the configuration stays as it is.
+    /// Tensor cache; valid while the configuration is unchanged.
     kept: TensorCache,
-    /// What there is to say of each manifest and of those that it uses.
+    /// Diagnostics of each manifest, including those of manifests it uses.
     found: BTreeMap<String, Vec<Diagnostic>>,
-    /// Whether everything has to be looked at.
+    /// True if everything must be read again.
     is_stale: bool,
-    /// The manifests whose texts changed.
+    /// Manifests whose texts changed.
     changed: BTreeSet<String>,
-    /// The manifests that have been read and not checked.
+    /// Manifests that were read but not checked.
     unchecked: BTreeSet<String>,
 }
 
 impl LspProject {
-    /// The project there; nothing is looked at yet.
+    /// A project of which nothing is read yet.
     pub(super) fn new(home: LspProjectRoot) -> Self {
         Self {
             home,
@@ -63,12 +61,12 @@ impl LspProject {
         }
     }
 
-    /// Notes that everything may be different.
+    /// Invalidates everything.
     pub(super) fn forget(&mut self) {
         self.is_stale = true;
     }
 
-    /// Notes that the text of a file is different, if it matters here.
+    /// Invalidates a file, if it matters to this project.
     pub(super) fn touch(&mut self, file: &Path) {
         let root = self.home.root();
         if file == root.join(CONFIG) {
@@ -77,7 +75,7 @@ impl LspProject {
             if self.scan.manifests.contains(&path) {
                 self.changed.insert(path);
             } else if LspProjectRoot::of(file) == self.home {
-                // It may be one now: the editor has opened it, or it says what it is.
+                // Opening it, or its new text, may have made it a manifest.
                 self.is_stale = true;
             } else if self.known.files.contains_key(&path) {
                 self.changed.insert(path);
@@ -85,23 +83,23 @@ impl LspProject {
         }
     }
 
-    /// Whether something has to be looked at.
+    /// True if something must be read or checked.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale || !self.changed.is_empty() || !self.unchecked.is_empty()
     }
 
-    /// The path of a file here.
+    /// Path of a file relative to the root, if it belongs to the project.
     pub(super) fn path(&self, file: &Path) -> Option<String> {
         let path = slashed(&relative(file, &self.home.root()))?;
         self.source(&path).is_some().then_some(path)
     }
 
-    /// The file at a path here.
+    /// Absolute path of a file of the project.
     pub(super) fn file(&self, path: &str) -> PathBuf {
         normal(&self.home.root().join(path))
     }
 
-    /// Reads the texts that are due, which is quick; what they mean may still be that of before.
+    /// Reads the changed texts, without checking them: models may be older than the texts.
     pub(super) fn reread(&mut self, documents: &OpenDocuments) {
         if std::mem::take(&mut self.is_stale) {
             self.changed.clear();
@@ -115,7 +113,7 @@ impl LspProject {
                 self.read(&path, documents);
             }
             self.unchecked.clone_from(&self.scan.manifests);
-            // What is gone means nothing.
+            // Drops the results of removed manifests.
             let is_there = |path: &str| self.scan.manifests.contains(path);
             self.found.retain(|path, _| is_there(path));
             self.known.models.retain(|path, _| is_there(path));
@@ -133,14 +131,14 @@ impl LspProject {
         self.unchecked.extend(own);
     }
 
-    /// Looks at all that is due.
+    /// Reads and checks everything that changed.
     pub(super) fn refresh(&mut self, documents: &OpenDocuments, memory: &InMemoryMemo) {
         self.reread(documents);
         let unchecked: Vec<String> = std::mem::take(&mut self.unchecked).into_iter().collect();
         self.check(&unchecked, documents, memory);
     }
 
-    /// Reads a manifest and those that it uses, as far as they are not known.
+    /// Reads a manifest and those it uses, unless cached.
     fn read(&mut self, path: &str, documents: &OpenDocuments) {
         let mut open = vec![path.to_owned()];
         while let Some(path) = open.pop() {
@@ -178,7 +176,7 @@ impl LspProject {
             self.found.insert(manifest.path.clone(), found);
             self.known.models.insert(manifest.path.clone(), Arc::new(manifest));
         }
-        // A manifest that cannot be read at all has no unit.
+        // A manifest that cannot be read has no unit.
         let of = |path: &str| {
             let all = checked.diagnostics.iter();
             let is_own = |d: &&Diagnostic| {
@@ -191,7 +189,7 @@ impl LspProject {
         }
     }
 
-    /// All there is to say, each once, by file.
+    /// All diagnostics, sorted and without duplicates.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let manifests = self.found.values().flatten();
         let mut all: Vec<Diagnostic> = self.scan.faults.iter().chain(manifests).cloned().collect();
@@ -199,7 +197,7 @@ impl LspProject {
         all
     }
 
-    /// The text that the places of a file are in.
+    /// Text of a file of the project.
     pub(super) fn source(&self, path: &str) -> Option<IndexedText<'_>> {
         if let Some(file) = self.known.files.get(path) {
             return Some(IndexedText { text: &file.text, lines: Cow::Borrowed(&file.lines) });
@@ -208,7 +206,7 @@ impl LspProject {
         Some(IndexedText { text, lines: Cow::Owned(LineIndex::new(text)) })
     }
 
-    /// What is wrong with the manifest at `path` in some bytes of it.
+    /// Diagnostics that overlap a byte range of the manifest at `path`.
     pub(super) fn diagnostics_at(&self, path: &str, start: usize, end: usize) -> Vec<Diagnostic> {
         let touches = |d: &Diagnostic| {
             d.labels.first().is_some_and(|label| {

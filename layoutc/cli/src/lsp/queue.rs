@@ -1,4 +1,4 @@
-//! What the client has sent and nobody has looked at yet.
+//! Queue of client messages.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, BufReader};
@@ -11,30 +11,30 @@ use lsp_types::{CancelParams, NumberOrString};
 
 use super::wire::{self, IncomingMessage};
 
-/// Messages in the order in which they came.
+/// Messages in order of arrival.
 #[derive(Debug)]
 pub(super) struct MessageQueue {
     receiver: Receiver<IncomingMessage>,
     waiting: VecDeque<IncomingMessage>,
-    /// Requests that are not to be answered any more.
+    /// Identifiers of cancelled requests.
     cancelled: BTreeSet<String>,
 }
 
 impl MessageQueue {
-    /// The messages of standard input.
+    /// Queue fed from standard input.
     pub(super) fn of_stdin() -> Self {
         let (sender, receiver) = channel();
         thread::spawn(move || forward(&sender));
         Self { receiver, waiting: VecDeque::new(), cancelled: BTreeSet::new() }
     }
 
-    /// The next message, if one has come.
+    /// Next message, if one has arrived.
     pub(super) fn take(&mut self) -> Option<IncomingMessage> {
         self.gather();
         self.waiting.pop_front()
     }
 
-    /// The next message, as soon as one comes.
+    /// Waits for the next message.
     pub(super) fn wait(&mut self) -> IncomingMessage {
         loop {
             if let Some(arrival) = self.take() {
@@ -47,7 +47,7 @@ impl MessageQueue {
         }
     }
 
-    /// Whether the client takes the request back that it sent with this number.
+    /// Returns true if the client cancelled this request.
     pub(super) fn is_cancelled(&mut self, id: &RequestId) -> bool {
         self.gather();
         self.cancelled.remove(&id.to_string())
@@ -68,7 +68,7 @@ impl MessageQueue {
                 NumberOrString::Number(id) => RequestId::from(id),
                 NumberOrString::String(id) => RequestId::from(id),
             });
-            // Only what still waits can be taken back.
+            // Only a request in the queue can be cancelled.
             let waits = |id: &RequestId| {
                 self.waiting.iter().any(|waiting| match waiting {
                     IncomingMessage::Message(Message::Request(request)) => request.id == *id,
@@ -84,7 +84,7 @@ impl MessageQueue {
     }
 }
 
-/// Sends on what standard input gives, up to its end.
+/// Forwards messages from standard input until its end.
 fn forward(sender: &Sender<IncomingMessage>) {
     let mut input = BufReader::new(io::stdin());
     loop {

@@ -13,7 +13,7 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// The name there, if it can be changed.
+/// Range and text of the name at a position, if it can be renamed.
 pub(super) fn prepare(
     server: &LspServer,
     params: &TextDocumentPositionParams,
@@ -26,10 +26,10 @@ pub(super) fn prepare(
     Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
 }
 
-/// The changes that give it another name.
+/// Edits that rename the name at a position.
 ///
 /// # Errors
-/// Why it cannot have it.
+/// Reason why the name cannot be changed.
 #[expect(
     clippy::disallowed_types,
     clippy::mutable_key_type,

@@ -1,4 +1,4 @@
-//! Which manifests a project has: those on disk that its patterns match, and those that are open.
+//! Manifests of a project: those on disk that its patterns match, and open ones.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,23 +14,23 @@ use crate::project::{CONFIG, file_tree, root_at};
 
 use super::documents::{OpenDocument, OpenDocuments};
 
-/// Where a project begins.
+/// Identity of a project.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LspProjectRoot {
-    /// The folder of a `layoutc.toml`.
+    /// Folder of a `layoutc.toml`.
     Project(PathBuf),
-    /// A manifest of no project.
+    /// Manifest outside of any project.
     Alone(PathBuf),
 }
 
 impl LspProjectRoot {
-    /// The project that a file belongs to.
+    /// Project of a file.
     pub(super) fn of(path: &Path) -> Self {
         let root = path.parent().and_then(root_at);
         root.map_or_else(|| Self::Alone(path.to_owned()), Self::Project)
     }
 
-    /// The folder that paths are relative to.
+    /// Folder that paths are relative to.
     pub(super) fn root(&self) -> PathBuf {
         match self {
             Self::Project(root) => root.clone(),
@@ -39,20 +39,20 @@ impl LspProjectRoot {
     }
 }
 
-/// What a project consists of.
+/// Configuration and manifests of a project.
 #[derive(Debug, Default)]
 pub(super) struct LspProjectScan {
-    /// The configuration; the default where it is not good.
+    /// Configuration; the default if it is invalid.
     pub(super) config: Config,
-    /// The text of the configuration, if there is one.
+    /// Text of the configuration, if it exists.
     pub(super) config_text: Option<Arc<str>>,
-    /// What is wrong with it.
+    /// Diagnostics of the configuration.
     pub(super) faults: Vec<Diagnostic>,
-    /// The paths of its manifests, relative to its root.
+    /// Paths relative to the root.
     pub(super) manifests: BTreeSet<String>,
 }
 
-/// Looks at what belongs to a project now.
+/// Scans a project.
 pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProjectScan {
     let mut scan = LspProjectScan::default();
     let root = home.root();
@@ -62,7 +62,7 @@ pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProje
     };
     if let Some(globs) = &globs {
         for start in &globs.folders {
-            // What cannot be looked at has no manifests.
+            // An unreadable folder has no manifests.
             let found = file_tree::below(&root.join(start)).map(|found| found.files());
             let own = found.unwrap_or_default().into_iter().filter(|file| {
                 file.strip_prefix(&root).is_ok_and(|path| globs.matches(path))
@@ -85,7 +85,7 @@ pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProje
     scan
 }
 
-/// Reads the configuration of a project; gives its patterns.
+/// Reads the configuration of a project; returns its patterns.
 fn configure(
     scan: &mut LspProjectScan,
     root: &Path,
@@ -107,13 +107,13 @@ fn configure(
     }
 }
 
-/// The path of a file relative to a root that it stands below, with `/`.
+/// `/`-separated path of a file relative to a root above it.
 pub(super) fn below(file: &Path, root: &Path) -> Option<String> {
     slashed(file.strip_prefix(root).ok()?)
 }
 
-/// Whether a text that no project claims is taken for a manifest: the editor says so, or an item that only manifests
-/// have stands in it.
+/// Returns true if an open document outside of the patterns is a manifest: by its language, or by a node that only
+/// manifests have.
 fn is_manifest(document: &OpenDocument) -> bool {
     const OWN: [&str; 4] = ["tensor", "transform", "kernel", "backend"];
     let begins = |line: &str, word: &&str| {

@@ -1,4 +1,4 @@
-//! What the server knows: what is open, the projects around it, and what the editor can do.
+//! State of the server: open documents, their projects and the editor's capabilities.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,21 +16,21 @@ use super::projects::LspProject;
 use super::scan::LspProjectRoot;
 use super::{positions, uri};
 
-/// What the editor can do, and what it asked for.
+/// Capabilities and options of the editor.
 #[derive(Debug, Clone)]
 pub(super) struct EditorCapabilities {
-    /// What characters are counted in.
+    /// Unit of character offsets.
     pub(super) encoding: PositionEncoding,
-    /// Whether diagnostics may refer to other places.
+    /// True if diagnostics may have related locations.
     pub(super) has_related: bool,
-    /// Whether it tells of changed files when it is asked to.
+    /// True if it can watch files.
     pub(super) can_watch: bool,
-    /// Where the book is, if the editor knows: `initializationOptions.docs`.
+    /// URL of the book: `initializationOptions.docs`.
     pub(super) docs: Option<String>,
 }
 
 impl EditorCapabilities {
-    /// Those that an editor says of itself.
+    /// Capabilities declared in `initialize`.
     pub(super) fn of(params: &InitializeParams) -> Self {
         let capabilities = &params.capabilities;
         let general = capabilities.general.as_ref();
@@ -54,33 +54,30 @@ impl EditorCapabilities {
     }
 }
 
-/// The server.
 #[derive(Debug)]
 pub(super) struct LspServer {
     pub(super) traits: EditorCapabilities,
     pub(super) documents: OpenDocuments,
     pub(super) projects: BTreeMap<LspProjectRoot, LspProject>,
-    /// What was told of each file.
+    /// Published diagnostics.
     pub(super) told: PublishedDiagnostics,
-    /// Whether something changed since.
+    /// True if something changed since they were published.
     pub(super) is_behind: bool,
     memory: InMemoryMemo,
 }
 
-/// A place in a manifest that is known.
+/// A position in a manifest of a project.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CursorPosition<'a> {
     pub(super) project: &'a LspProject,
-    /// What is known of the project.
     pub(super) known: &'a ProjectSnapshot,
-    /// The manifest.
     pub(super) file: &'a EditorFile,
-    /// The byte.
+    /// Byte offset.
     pub(super) offset: usize,
 }
 
 impl LspServer {
-    /// One that knows nothing yet, but for the projects of the folders that are open.
+    /// Server with the projects of the workspace folders.
     pub(super) fn new(traits: EditorCapabilities, folders: &[Uri]) -> Self {
         let mut server = Self {
             traits,
@@ -103,7 +100,7 @@ impl LspServer {
         self.projects.entry(home.clone()).or_insert_with(|| LspProject::new(home))
     }
 
-    /// Takes a text that was opened.
+    /// Handles an opened document.
     pub(super) fn open(&mut self, document: OpenDocument) {
         let Some(path) = uri::path_of(&document.uri) else { return };
         self.documents.0.insert(path.clone(), document);
@@ -111,7 +108,7 @@ impl LspServer {
         self.touch(&path);
     }
 
-    /// Gives up a text that was closed: what is on disk counts again.
+    /// Handles a closed document: the file on disk counts again.
     pub(super) fn close(&mut self, uri: &Uri) {
         let Some(path) = uri::path_of(uri) else { return };
         self.documents.0.remove(&path);
@@ -122,7 +119,7 @@ impl LspServer {
         self.touch(&path);
     }
 
-    /// Changes a text that is open.
+    /// Handles a changed document.
     pub(super) fn change(
         &mut self,
         uri: &Uri,
@@ -146,19 +143,19 @@ impl LspServer {
         }
     }
 
-    /// Takes note of what happened on disk.
+    /// Handles a change on disk.
     pub(super) fn watched(&mut self, uri: &Uri, kind: FileChangeType) {
         let Some(path) = uri::path_of(uri) else { return };
         let is_config = path.file_name().is_some_and(|name| name == CONFIG);
         if is_config || kind != FileChangeType::CHANGED {
-            // A project may begin or end here.
+            // A project may have been created or removed.
             self.regroup();
         } else if !self.documents.0.contains_key(&path) {
             self.touch(&path);
         }
     }
 
-    /// Looks at everything again.
+    /// Recomputes the set of projects and invalidates them.
     fn regroup(&mut self) {
         let is_there = |home: &LspProjectRoot| match home {
             LspProjectRoot::Project(root) => root.join(CONFIG).is_file(),
@@ -174,7 +171,7 @@ impl LspServer {
         self.is_behind = true;
     }
 
-    /// Reads the texts that changed.
+    /// Reads the changed texts.
     pub(super) fn reread(&mut self) {
         let Self { projects, documents, .. } = self;
         for project in projects.values_mut().filter(|project| project.is_due()) {
@@ -182,7 +179,7 @@ impl LspServer {
         }
     }
 
-    /// Looks at all projects that are due.
+    /// Reads and checks all that changed.
     pub(super) fn refresh(&mut self) {
         let Self { projects, documents, memory, .. } = self;
         for project in projects.values_mut().filter(|project| project.is_due()) {
@@ -190,7 +187,7 @@ impl LspServer {
         }
     }
 
-    /// The project that knows the file at an address best, and the file's path in it.
+    /// Project of the file at an address, and the file's path in it. Prefers the enclosing project.
     pub(super) fn at(&self, uri: &Uri) -> Option<(&LspProject, String)> {
         let file = uri::path_of(uri)?;
         let home = LspProjectRoot::of(&file);
@@ -202,7 +199,7 @@ impl LspServer {
         Some((project, project.path(&file)?))
     }
 
-    /// The place at an address.
+    /// Position in the file at an address.
     pub(super) fn place(
         &self,
         uri: &Uri,
@@ -215,12 +212,12 @@ impl LspServer {
         Some((CursorPosition { project, known: &project.known, file, offset }, path))
     }
 
-    /// Bytes of a manifest as a range.
+    /// Converts a byte range of a manifest.
     pub(super) fn range(&self, file: &EditorFile, bytes: &std::ops::Range<usize>) -> Range {
         positions::span(&file.text, &file.lines, bytes, self.traits.encoding)
     }
 
-    /// The address of a file: the editor's own where it has it open.
+    /// Address of a file, as the editor writes it if the file is open.
     pub(super) fn uri(&self, file: &Path) -> Option<Uri> {
         let open = self.documents.0.get(file).map(|document| document.uri.clone());
         open.or_else(|| uri::of_path(file))

@@ -1,4 +1,4 @@
-//! One session: from `initialize` to `exit`.
+//! A session, from `initialize` to `exit`.
 
 use std::io::{self, Stdout};
 
@@ -36,16 +36,13 @@ use super::{
     symbols,
 };
 
-/// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionEnd {
-    /// After `shutdown`.
     AfterShutdown,
-    /// Without.
     WithoutShutdown,
 }
 
-/// Serves the client at standard input and output until it leaves.
+/// Serves the client on standard input and output until it disconnects.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -57,14 +54,12 @@ pub(crate) fn run() -> Result<SessionEnd, CommandError> {
         .map_err(|error| CommandError::io("write to", "standard output".as_ref(), &error))
 }
 
-/// How far a session is.
 #[derive(Debug)]
 enum SessionState {
-    /// Nothing is known of the client.
+    /// Before `initialize`.
     Uninitialized,
-    /// It is served.
     Open(Box<LspServer>),
-    /// It asked for the end.
+    /// After `shutdown`.
     Closed,
 }
 
@@ -72,7 +67,7 @@ enum SessionState {
 struct LspSession {
     out: Stdout,
     stage: SessionState,
-    /// Of the requests to the client.
+    /// Identifier of the last request to the client.
     next_id: i32,
 }
 
@@ -98,13 +93,13 @@ impl LspSession {
                 }
                 IncomingMessage::Message(Message::Request(request)) => {
                     let response = if inbox.is_cancelled(&request.id) {
-                        failure(request.id, ErrorCode::RequestCanceled, "it was taken back")
+                        failure(request.id, ErrorCode::RequestCanceled, "request cancelled")
                     } else {
                         self.handle_request(request)
                     };
                     self.send(&Message::Response(response))?;
                 }
-                // What the client says to our own requests changes nothing.
+                // Responses of the client are ignored.
                 IncomingMessage::Message(Message::Response(_)) => {}
             }
         }
@@ -122,7 +117,7 @@ impl LspSession {
         wire::write(&mut self.out, message)
     }
 
-    /// Checks what changed, and tells what is wrong with it.
+    /// Checks what changed, and publishes the diagnostics.
     fn publish_diagnostics(&mut self) -> io::Result<()> {
         let SessionState::Open(server) = &mut self.stage else { return Ok(()) };
         server.refresh();
@@ -142,7 +137,7 @@ impl LspSession {
         Ok(())
     }
 
-    /// Asks to be told of files that change on disk.
+    /// Registers for changes of files on disk.
     fn initialized(&mut self) -> io::Result<()> {
         let SessionState::Open(server) = &self.stage else { return Ok(()) };
         if !server.traits.can_watch {
@@ -170,20 +165,20 @@ impl LspSession {
         match (&mut self.stage, request.method.as_str()) {
             (SessionState::Uninitialized, Initialize::METHOD) => self.initialize(request),
             (SessionState::Uninitialized, _) => {
-                failure(request.id, ErrorCode::ServerNotInitialized, "`initialize` comes first")
+                failure(request.id, ErrorCode::ServerNotInitialized, "server not initialized")
             }
             (SessionState::Closed, _) => {
-                failure(request.id, ErrorCode::InvalidRequest, "nothing follows `shutdown`")
+                failure(request.id, ErrorCode::InvalidRequest, "request after `shutdown`")
             }
             (SessionState::Open(_), Initialize::METHOD) => {
-                failure(request.id, ErrorCode::InvalidRequest, "`initialize` came before")
+                failure(request.id, ErrorCode::InvalidRequest, "server already initialized")
             }
             (SessionState::Open(_), Shutdown::METHOD) => {
                 self.stage = SessionState::Closed;
                 Response::new_ok(request.id, Value::Null)
             }
             (SessionState::Open(server), method) => {
-                // Names and blocks can be told from texts alone.
+                // Names and blocks only need the texts.
                 match method {
                     HoverRequest::METHOD | InlayHintRequest::METHOD | CodeActionRequest::METHOD => {
                         server.refresh();
@@ -211,8 +206,8 @@ impl LspSession {
     }
 }
 
-/// The folders that are open.
-#[expect(deprecated, reason = "older clients only say the root")]
+/// Workspace folders.
+#[expect(deprecated, reason = "older clients only send the root")]
 fn folders(params: &InitializeParams) -> Vec<Uri> {
     match &params.workspace_folders {
         Some(folders) => folders.iter().map(|folder| folder.uri.clone()).collect(),
@@ -220,7 +215,7 @@ fn folders(params: &InitializeParams) -> Vec<Uri> {
     }
 }
 
-/// What the server can do.
+/// Capabilities of the server.
 fn capabilities(encoding: PositionEncoding) -> ServerCapabilities {
     let words = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
     let actions = CodeActionOptions {
@@ -256,7 +251,7 @@ fn capabilities(encoding: PositionEncoding) -> ServerCapabilities {
     }
 }
 
-/// Takes a notification; one that is not known is passed over.
+/// Handles a notification; ignores unknown ones.
 fn handle_notification(server: &mut LspServer, Notification { method, params }: Notification) {
     match method.as_str() {
         DidOpenTextDocument::METHOD => {
@@ -293,7 +288,6 @@ fn read<T: DeserializeOwned>(params: Value) -> Option<T> {
     serde_json::from_value(params).ok()
 }
 
-/// Answers a request.
 fn answer(server: &LspServer, request: Request) -> Response {
     match request.method.as_str() {
         HoverRequest::METHOD => with(request, |params| hover::answer(server, &params)),
@@ -317,13 +311,13 @@ fn answer(server: &LspServer, request: Request) -> Response {
             }
         }
         method => {
-            let message = format!("there is no `{method}` here");
+            let message = format!("unsupported method `{method}`");
             failure(request.id, ErrorCode::MethodNotFound, &message)
         }
     }
 }
 
-/// What `f` says to the parameters of a request.
+/// Response of `f` to the parsed parameters of a request.
 fn with<P: DeserializeOwned, R: Serialize>(request: Request, f: impl FnOnce(P) -> R) -> Response {
     match serde_json::from_value(request.params) {
         Ok(params) => Response::new_ok(request.id, f(params)),

@@ -5,7 +5,7 @@ use lsp_types::{DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, Sy
 
 use super::server::LspServer;
 
-/// The items of a manifest.
+/// Outline of a manifest.
 pub(super) fn answer(
     server: &LspServer,
     params: &DocumentSymbolParams,

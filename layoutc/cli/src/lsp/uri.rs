@@ -1,4 +1,4 @@
-//! Addresses of files: `file:///a/b%20c.kdl`.
+//! File URLs: `file:///a/b%20c.kdl`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::project::paths::normal;
 const PLAIN: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The file at an address, links resolved as far as it is there. `None` for what is no file of this machine.
+/// Path of a file URL, links resolved as far as it exists. `None` for other URLs.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let path = rest.get(rest.find('/')?..)?;
@@ -25,7 +25,7 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     Some(resolved(Path::new(OsStr::from_bytes(&bytes))))
 }
 
-/// The path without links and dots. A file that is not there is found by its folder.
+/// Path without links and dots; for a missing file, only its folder is resolved.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     if let Ok(path) = fs::canonicalize(path) {
         return path;
@@ -37,7 +37,7 @@ pub(super) fn resolved(path: &Path) -> PathBuf {
     }
 }
 
-/// The address of a file.
+/// URL of a file.
 pub(super) fn of_path(path: &Path) -> Option<Uri> {
     let encoded = percent_encode(path.as_os_str().as_bytes(), PLAIN);
     Uri::from_str(&format!("file://{encoded}")).ok()

@@ -1,6 +1,6 @@
-//! Messages as bytes: each behind a header that says its length.
+//! Framing of messages: a header with the length, then the body.
 //!
-//! What is no message is skipped up to the next header, so that one broken message does not end the session.
+//! Malformed input is skipped up to the next header, so that one broken message does not end the session.
 //! Source: Language Server Protocol 3.17, section "Base Protocol".
 
 use std::io::{self, BufRead, Read, Write};
@@ -8,28 +8,27 @@ use std::io::{self, BufRead, Read, Write};
 use lsp_server::Message;
 use serde_json::json;
 
-/// The longest header line, in bytes.
+/// Maximum length of a header line, in bytes.
 const LONGEST_LINE: u64 = 4096;
-/// The longest message, in bytes: that of the longest manifest, every character of it escaped.
+/// Maximum length of a message, in bytes: the longest manifest with every character escaped.
 const LONGEST: u64 = 512 << 20;
-/// The header that counts.
+/// The only header that matters.
 const LENGTH: &str = "content-length:";
 
-/// What was read.
+/// Result of reading.
 #[derive(Debug)]
 pub(super) enum IncomingMessage {
-    /// A message.
     Message(Message),
-    /// Something else, and why it is none.
+    /// Malformed input, with the reason.
     Malformed(String),
-    /// There is no more.
+    /// End of input.
     End,
 }
 
 /// Reads the next message.
 ///
 /// # Errors
-/// The machine's.
+/// System errors.
 pub(super) fn read(input: &mut impl BufRead) -> io::Result<IncomingMessage> {
     let mut length = None;
     loop {
@@ -42,11 +41,11 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<IncomingMessage> {
         if line.is_empty() {
             match length {
                 Some(length) => return body(input, length),
-                // An empty line before a header is nobody's.
+                // Ignore empty lines between messages.
                 None => continue,
             }
         }
-        // Behind a message that was cut short, a header does not begin its line.
+        // After a truncated message, a header may start in the middle of a line.
         match line.rfind(LENGTH) {
             Some(at) => {
                 let number = line.get(at + LENGTH.len()..).unwrap_or_default().trim();
@@ -54,19 +53,19 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<IncomingMessage> {
                     Ok(number) if number <= LONGEST => length = Some(number),
                     _ => {
                         return Ok(IncomingMessage::Malformed(format!(
-                            "a message of `{number}` bytes"
+                            "invalid content length `{number}`"
                         )));
                     }
                 }
             }
             None if line.starts_with("content-type:") => {}
-            None => return Ok(IncomingMessage::Malformed("a header that is none".to_owned())),
+            None => return Ok(IncomingMessage::Malformed("invalid header".to_owned())),
         }
     }
 }
 
 fn body(input: &mut impl BufRead, length: u64) -> io::Result<IncomingMessage> {
-    // Memory is taken as bytes come, not as they are promised.
+    // Allocates as bytes arrive, not by the declared length.
     let mut body = Vec::new();
     input.by_ref().take(length).read_to_end(&mut body)?;
     if u64::try_from(body.len()).unwrap_or(u64::MAX) < length {
@@ -81,16 +80,16 @@ fn body(input: &mut impl BufRead, length: u64) -> io::Result<IncomingMessage> {
 /// Writes a message.
 ///
 /// # Errors
-/// The machine's.
+/// System errors.
 pub(super) fn write(output: &mut impl Write, message: &Message) -> io::Result<()> {
     message.write(output)?;
     output.flush()
 }
 
-/// Answers what is no message.
+/// Answers malformed input.
 ///
 /// # Errors
-/// The machine's.
+/// System errors.
 pub(super) fn respond_invalid(output: &mut impl Write, reason: &str) -> io::Result<()> {
     let error = json!({ "code": -32700, "message": reason });
     let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();

@@ -1,4 +1,4 @@
-//! A chapter with its manifests in colours and their pictures below them.
+//! Renders a chapter: highlights manifests and draws their layouts.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use super::draw::{ChapterFence, DrawError, picture};
 use super::fence::{CodeFence, asked, fences};
 use super::html;
 
-/// mdBook's dark themes, as a selector.
+/// Selector of mdBook's dark themes.
 const DARK: &str = ":is(.ayu,.coal,.navy)";
 
-/// The text of the chapter, drawn.
+/// Renders the text of a chapter.
 ///
 /// # Errors
-/// All that is wrong with its blocks, as it is printed.
+/// All errors in its blocks, as printed.
 pub(super) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> {
     let blocks = fences(chapter);
     let (mut out, mut faults) = (String::new(), String::new());
@@ -59,7 +59,7 @@ pub(super) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> 
     if faults.is_empty() { Ok(out) } else { Err(faults) }
 }
 
-/// What is printed of a block without a picture.
+/// Text of an error in a block.
 fn undrawn_message(
     undrawn: &DrawError,
     name: &str,
@@ -82,12 +82,12 @@ fn undrawn_message(
     }
 }
 
-/// The line of a byte, from 1.
+/// Line of a byte offset, from 1.
 fn line(chapter: &str, byte: usize) -> usize {
     chapter.get(..byte).unwrap_or_default().matches('\n').count() + 1
 }
 
-/// The diagnostic with places in the chapter.
+/// Maps the locations of a diagnostic from blocks to the chapter.
 fn moved(diagnostic: &Diagnostic, name: &str, blocks: ChapterFence<'_>) -> Diagnostic {
     let mut diagnostic = diagnostic.clone();
     for label in &mut diagnostic.labels {

@@ -1,4 +1,4 @@
-//! The picture that a block asks for.
+//! Draws the picture requested by a block.
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
@@ -11,27 +11,26 @@ use crate::command_error::CommandError;
 
 use super::fence::{CodeFence, PictureRequest};
 
-/// What a block is called that has no path.
+/// File name of a block without a path.
 const NAMELESS: &str = "manifest.kdl";
 
-/// Why there is no picture.
 pub(super) enum DrawError {
-    /// What was asked for cannot be: one line.
+    /// Invalid request: one line.
     Asked(String),
-    /// The manifest is wrong. Places are in blocks, by the names that [`ChapterFence`] gives them.
+    /// Errors in the manifest, with locations in blocks, named as by [`ChapterFence`].
     Manifest(Vec<Diagnostic>),
 }
 
-/// A block among those of its chapter.
+/// A block with all blocks of its chapter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChapterFence<'a> {
     all: &'a [CodeFence],
-    /// The one that is drawn.
+    /// Index of the block to draw.
     this: usize,
 }
 
 impl<'a> ChapterFence<'a> {
-    /// The block at a position; `None` beyond the last.
+    /// Block at an index; `None` beyond the last.
     pub(super) fn at(all: &'a [CodeFence], this: usize) -> Option<(Self, &'a CodeFence)> {
         all.get(this).map(|fence| (Self { all, this }, fence))
     }
@@ -40,7 +39,7 @@ impl<'a> ChapterFence<'a> {
         self.all.get(self.this).and_then(CodeFence::path).unwrap_or(NAMELESS)
     }
 
-    /// The block that is the file at `path`: this one, or the last such before it, or else one behind it.
+    /// Block that defines the file at `path`: this one, else the last before it, else the first after it.
     pub(super) fn file(&self, path: &str) -> Option<&'a CodeFence> {
         if path == self.name() {
             return self.all.get(self.this);
@@ -57,7 +56,7 @@ impl SourceLoader for ChapterFence<'_> {
     }
 }
 
-/// The picture, as SVG in one line.
+/// Draws the picture as a single line of SVG.
 pub(super) fn picture(
     blocks: ChapterFence<'_>,
     asked: &PictureRequest,
@@ -89,9 +88,9 @@ fn undrawn(fault: CommandError) -> DrawError {
         CommandError::Usage(line) => DrawError::Asked(line),
         CommandError::Input(diagnostics) => DrawError::Manifest(diagnostics),
         CommandError::Machine(diagnostic) => DrawError::Manifest(vec![*diagnostic]),
-        // A picture needs no project, and nobody interrupts it.
+        // Drawing needs no project and does not check for interrupts.
         CommandError::NoProject | CommandError::Interrupted => {
-            DrawError::Asked("it is not drawn".to_owned())
+            DrawError::Asked("cannot draw the block".to_owned())
         }
     }
 }

@@ -1,31 +1,29 @@
-//! The fenced blocks of KDL in a chapter, and what is asked for behind their fences.
+//! Fenced KDL blocks of a chapter, and the pictures they request.
 
 use std::ops::Range;
 use std::path::Path;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// A block.
 #[derive(Debug)]
 pub(super) struct CodeFence {
-    /// The bytes of the chapter that it takes, fences included.
+    /// Byte range in the chapter, including the fences.
     pub(super) span: Range<usize>,
-    /// What stands behind the fence.
+    /// Info string after the opening fence.
     pub(super) info: String,
-    /// Its text.
     pub(super) text: String,
-    /// Where pieces of the text begin: in it, and in the chapter.
+    /// Start offsets of the text's fragments, in the text and in the chapter.
     pieces: Vec<(usize, usize)>,
 }
 
 impl CodeFence {
-    /// The byte of the chapter where a byte of the text stands.
+    /// Converts an offset in the text to one in the chapter.
     pub(super) fn place(&self, byte: usize) -> usize {
         let piece = self.pieces.iter().rev().find(|piece| piece.0 <= byte);
         piece.map_or(self.span.start, |(text, chapter)| chapter + byte - text)
     }
 
-    /// The file that the block is, if its first line is a comment with a path.
+    /// Path of the file that the block defines: a comment in its first line.
     pub(super) fn path(&self) -> Option<&str> {
         let comment = self.text.lines().next()?.strip_prefix("//")?.trim();
         let is_kdl = Path::new(comment).extension().is_some_and(|extension| extension == "kdl");
@@ -33,11 +31,11 @@ impl CodeFence {
     }
 }
 
-/// The blocks of KDL, in order.
+/// KDL blocks in order.
 pub(super) fn fences(chapter: &str) -> Vec<CodeFence> {
     let mut found = Vec::new();
     let mut open: Option<CodeFence> = None;
-    // What mdBook reads that may stand around a block.
+    // Extensions of mdBook that may enclose a block.
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_DEFINITION_LIST
@@ -65,21 +63,21 @@ fn is_kdl(info: &str) -> bool {
     info.split([',', ' ', '\t']).next() == Some("kdl")
 }
 
-/// The picture that a block asks for.
+/// Picture requested by a block.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PictureRequest {
-    /// The tensor, or the view.
+    /// Tensor or view.
     pub(super) tensor: String,
-    /// The axes that go down and across.
+    /// Axes drawn down and across.
     pub(super) axes: Vec<String>,
-    /// Where the others are held.
+    /// Fixed indices of the other axes.
     pub(super) at: Vec<String>,
 }
 
-/// What `kdl,layout=NAME axes=h,w at=n=0,c=1` asks for; nothing if there is no `layout`.
+/// Parses `kdl,layout=NAME axes=h,w at=n=0,c=1`; `None` without `layout`.
 ///
 /// # Errors
-/// A word that is none of these, in a sentence.
+/// An unknown word.
 pub(super) fn asked(info: &str) -> Result<Option<PictureRequest>, String> {
     let words = info.split([',', ' ', '\t']).filter(|word| !word.is_empty()).skip(1);
     if !words.clone().any(|word| word.starts_with("layout=")) {
@@ -88,7 +86,7 @@ pub(super) fn asked(info: &str) -> Result<Option<PictureRequest>, String> {
     let mut asked = PictureRequest::default();
     let mut key = "";
     for word in words {
-        // A word without a key goes on with the list before it.
+        // A word without a key continues the previous list.
         let value = match word.split_once('=') {
             Some((known @ ("layout" | "axes" | "at"), value)) => {
                 key = known;
@@ -102,7 +100,7 @@ pub(super) fn asked(info: &str) -> Result<Option<PictureRequest>, String> {
             "at" => asked.at.push(value.to_owned()),
             _ => {
                 return Err(format!(
-                    "`{word}` is not known here; write `kdl,layout=NAME`, then `axes=DOWN,ACROSS` and `at=NAME=INDEX`"
+                    "unknown word `{word}`; expected `kdl,layout=NAME`, then `axes=DOWN,ACROSS` and `at=NAME=INDEX`"
                 ));
             }
         }
@@ -134,7 +132,7 @@ mod tests {
         );
         for (info, word) in [("kdl,layout=t,u", "u"), ("kdl,x layout=t", "x")] {
             let told = asked(info).unwrap_err();
-            assert!(told.starts_with(&format!("`{word}` is not known here")), "{told}");
+            assert!(told.starts_with(&format!("unknown word `{word}`; expected")), "{told}");
         }
     }
 

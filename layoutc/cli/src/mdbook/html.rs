@@ -1,11 +1,11 @@
-//! HTML for a block: one line, so that it can stand wherever a fence can.
+//! HTML of a block, on one line so that it can replace a fence anywhere.
 
 use std::ops::Range;
 
 use layoutc_compiler::manifest::highlight::{HighlightKind, highlight};
 
-/// A manifest in the colours that mdBook has for code in each of its themes. Its own highlighter, which does not know
-/// KDL, leaves it alone.
+/// Highlights a manifest with the classes that mdBook's themes define. `nohighlight` disables mdBook's own
+/// highlighter, which does not know KDL.
 pub(super) fn code(text: &str) -> String {
     let mut out = "<pre><code class=\"kdl nohighlight hljs\">".to_owned();
     let mut behind = 0;
@@ -19,7 +19,7 @@ pub(super) fn code(text: &str) -> String {
     out + "</code></pre>"
 }
 
-/// highlight.js's name for it.
+/// Name of highlight.js.
 fn class(paint: HighlightKind) -> &'static str {
     match paint {
         HighlightKind::Comment => "comment",
@@ -31,7 +31,7 @@ fn class(paint: HighlightKind) -> &'static str {
     }
 }
 
-/// The text without line breaks: a blank line could end the block, and a container would want its mark on each line.
+/// Escapes line breaks too: a blank line could end the block, and a container would need its marker on each line.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('\r', "&#13;").replace('\n', "&#10;")

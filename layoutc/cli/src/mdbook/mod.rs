@@ -1,7 +1,6 @@
-//! `mdbook-layoutc`, a step of mdBook: manifests in a book get colours, and pictures of their layouts.
+//! `mdbook-layoutc`, an mdBook preprocessor: highlights manifests in a book and draws their layouts.
 //!
-//! mdBook asks `supports RENDERER`, then gives the book as JSON and takes it back. What is not known of that JSON is
-//! kept as it is.
+//! mdBook calls it with `supports RENDERER`, then sends the book as JSON and reads it back. Unknown JSON is preserved.
 
 mod chapter;
 mod draw;
@@ -16,21 +15,19 @@ use serde_json::Value;
 use crate::command_error::os_error_text;
 use crate::console::write_plainly;
 
-/// What is told of the command line.
 const USAGE: &str = "\
-mdbook-layoutc draws the layouts of a book: mdBook runs it, if book.toml has
+mdbook-layoutc draws the layouts of a book. mdBook runs it if book.toml has
 
     [preprocessor.layoutc]
 
 Usage: mdbook-layoutc                    reads [context, book] as JSON, writes the book
-       mdbook-layoutc supports RENDERER  succeeds if it does anything for that
+       mdbook-layoutc supports RENDERER  succeeds if the renderer is supported
 ";
 
-/// The renderer that pictures are for.
+/// Supported renderer.
 const RENDERER: &str = "html";
 
-/// Does what the arguments say; gives the exit code: 1 for what is wrong with the book, 2 for the command line, 3 for
-/// what the machine does not do.
+/// Runs the preprocessor. Exit code: 1 for errors in the book, 2 in the command line, 3 of the system.
 pub(crate) fn run(args: &[String]) -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
@@ -63,14 +60,14 @@ fn preprocess() -> ExitCode {
     }
 }
 
-/// The book of what mdBook gives, with pictures; else all that is wrong with its blocks.
+/// Book of the input, with pictures; else all errors in its blocks.
 fn draw_book(text: &str) -> Result<String, String> {
-    let unknown = |what: &str| format!("error: standard input is not what mdBook gives: {what}\n");
+    let unknown = |what: &str| format!("error: invalid input from mdBook: {what}\n");
     let (context, mut book): (Value, Value) =
         serde_json::from_str(text).map_err(|error| unknown(&error.to_string()))?;
     if context.get("renderer").and_then(Value::as_str) == Some(RENDERER) {
         let folder = context.pointer("/config/book/src").and_then(Value::as_str).unwrap_or("src");
-        // mdBook 0.5 says `items`, before that it was `sections`.
+        // `items` since mdBook 0.5, before that `sections`.
         let key = if book.get("items").is_some() { "items" } else { "sections" };
         let items = book.get_mut(key).ok_or_else(|| unknown("the book has no items"))?;
         let mut faults = String::new();
@@ -82,7 +79,7 @@ fn draw_book(text: &str) -> Result<String, String> {
     Ok(book.to_string())
 }
 
-/// Draws the chapters of a list, and those below them.
+/// Renders a list of chapters, recursively.
 fn chapters(items: &mut Value, folder: &str, faults: &mut String) {
     for item in items.as_array_mut().into_iter().flatten() {
         let Some(chapter) = item.get_mut("Chapter") else { continue };

@@ -1,4 +1,4 @@
-//! What stands where an output goes.
+//! Files at the paths of outputs.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -18,47 +18,45 @@ use crate::state::stat::{FileStat, Timestamp};
 
 use super::{OverwritePolicy, name_of};
 
-/// The largest file that is looked into, in bytes.
+/// Size limit of a file to compare, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
 
-/// What stands where an output goes, as far as it may be replaced.
+/// State of a file at the path of an output, if it may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExistingOutput {
-    /// The output, untouched since layoutc looked at it last.
+    /// The expected output, unchanged since it was recorded.
     AsRecorded,
-    /// The output, to the byte.
+    /// The expected output, byte for byte.
     Same(Fingerprint),
-    /// Something that may be replaced.
+    /// A different file that may be replaced.
     Other,
-    /// Nothing.
     Nothing,
 }
 
-/// What is to stand somewhere.
+/// An output that is expected at a path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ExpectedOutput<'a> {
-    /// Where, below the output folder.
+    /// Path relative to the output folder.
     pub(crate) path: &'a str,
-    /// The hash of what is to stand there.
+    /// Hash of the expected text.
     pub(crate) hash: &'a ContentHash,
-    /// What is known of what stands there.
+    /// Recorded fingerprint of the file there.
     pub(crate) known: Option<&'a Fingerprint>,
 }
 
-/// What outputs are looked at with.
+/// Context of probing outputs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProbeContext<'a, 'f> {
-    /// The output folder.
     pub(super) root: &'a Path,
-    /// A moment before anything was looked at.
+    /// Time before anything was read.
     pub(super) now: Timestamp,
-    /// What layoutc knows to have written.
+    /// Record of what layoutc wrote.
     pub(super) facts: &'a BuildFacts<'f>,
-    /// What is done with files of others.
+    /// Policy for other files.
     pub(super) strictness: OverwritePolicy,
 }
 
-/// What stands in `folder` where `wanted` goes, or why it must not be replaced.
+/// State of the file in `folder` at the path of `wanted`, or the reason why it must not be replaced.
 pub(super) fn probe_output(
     folder: &OwnedFd,
     wanted: ExpectedOutput<'_>,
@@ -70,12 +68,12 @@ pub(super) fn probe_output(
         Ok(raw) => raw,
         Err(Errno::NOENT) => return Ok(Ok(ExistingOutput::Nothing)),
         Err(error) => {
-            return Err(CommandError::io("look at", &root.join(wanted.path), &error.into()));
+            return Err(CommandError::io("read", &root.join(wanted.path), &error.into()));
         }
     };
     let (stat, known) = (FileStat::of_raw(&raw), wanted.known);
     if let Some(known) = known.filter(|known| known.stat == Some(stat)) {
-        // Nobody touched it since layoutc wrote it.
+        // Unchanged since layoutc wrote it.
         let is_same = known.hash == *wanted.hash;
         return Ok(Ok(if is_same { ExistingOutput::AsRecorded } else { ExistingOutput::Other }));
     }
@@ -92,7 +90,7 @@ pub(super) fn probe_output(
     }
     let is_small = u64::try_from(raw.st_size).is_ok_and(|bytes| bytes <= LARGEST);
     let found = match is_small.then(|| read(folder, name)).transpose() {
-        // A `clean` beside this build has removed it since.
+        // A concurrent `clean` removed it.
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Ok(Ok(ExistingOutput::Nothing));
         }
@@ -124,19 +122,19 @@ pub(super) fn probe_output(
     )
 }
 
-/// Whether a power failure may have left an output's text so: its end, or all of it, is missing or zeros.
+/// Returns true if a power failure may have left this text: its end, or all of it, is missing or zero.
 pub(super) fn is_torn(found: &[u8]) -> bool {
     let kept = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let (kept, zeros) = found.split_at(kept);
     kept.is_empty() || !zeros.is_empty() && !kept.contains(&0)
 }
 
-/// Whether files with such a name carry a seal.
+/// Returns true if files with this name carry a seal.
 pub(crate) fn has_seal(name: &str) -> bool {
     content_hash::can_seal(name.rsplit_once('.').map_or("", |(_, extension)| extension))
 }
 
-/// The content of the file `name` in `folder`.
+/// Content of the file `name` in `folder`.
 pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut bytes = Vec::new();
@@ -145,7 +143,7 @@ pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The file `name` in `folder` as it stands, with the hash that it is known to have.
+/// Fingerprint of the file `name` in `folder`, whose hash is known.
 pub(super) fn known(folder: &OwnedFd, name: &str, hash: ContentHash) -> Fingerprint {
     let now = Timestamp::take();
     let raw = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -155,14 +153,14 @@ pub(super) fn known(folder: &OwnedFd, name: &str, hash: ContentHash) -> Fingerpr
 pub(super) fn foreign(file: &Path) -> Diagnostic {
     let file = relative_to_cwd(file);
     Diagnostic::without_span(Code::OutputForeign, format!("`{file}` was not written by layoutc"))
-        .note("it stands where an output goes")
-        .help("move it away, or overwrite it with `--force`")
+        .note("an output has this path")
+        .help("move it, or overwrite it with `--force`")
 }
 
 pub(super) fn blocked(file: &Path, what: &str) -> Diagnostic {
     Diagnostic::without_span(Code::OutputForeign, format!("`{}` is {what}", relative_to_cwd(file)))
-        .note("an output goes there")
-        .help("move it away")
+        .note("an output has this path")
+        .help("move it")
 }
 
 pub(super) fn edited(file: &Path) -> Diagnostic {
@@ -171,21 +169,21 @@ pub(super) fn edited(file: &Path) -> Diagnostic {
         Code::OutputEdited,
         format!("`{file}` was edited since layoutc wrote it"),
     )
-    .help("keep the edit in another file, or overwrite it with `--force`")
+    .help("move the edit to another file, or overwrite it with `--force`")
 }
 
-/// An edited output that is not removed.
+/// Warning about an edited output that is not removed.
 pub(super) fn kept(file: &Path) -> Diagnostic {
     let file = relative_to_cwd(file);
-    let message = format!("`{file}` was edited since layoutc wrote it, and is kept");
+    let message = format!("`{file}` was edited since layoutc wrote it, and is not removed");
     let warning = Diagnostic {
         severity: Severity::Warning,
         ..Diagnostic::without_span(Code::OutputEdited, message)
     };
-    warning.help("remove it yourself if the edit is not needed any more")
+    warning.help("remove it manually if the edit is no longer needed")
 }
 
-/// A link where an output or its folder should be.
+/// Error about a link at the path of an output or its folder.
 pub(crate) fn link(path: &Path) -> Diagnostic {
     let target = fs::read_link(path).map_or_else(|_| "?".to_owned(), |to| to.display().to_string());
     Diagnostic::without_span(

@@ -1,8 +1,8 @@
-//! The files that a build writes: only what changed, all or none of it, and nothing that is not layoutc's own.
+//! Writes the outputs of a build: only changed ones, all or none, and never over files that layoutc did not write.
 //!
-//! A build first looks at everything that stands where an output goes and finds all reasons to refuse; then it
-//! writes every new text to a temporary file; then it renames them to their places. A fault before the first rename
-//! leaves every output as it was. A file is known to be layoutc's by the log, or by the seal in its text.
+//! A build first examines every output path and collects all reasons to refuse; then it writes every new text to a
+//! temporary file; then it renames them. An error before the first rename leaves every output unchanged. A file is
+//! layoutc's if the log or the seal in its text says so.
 
 mod existing_output;
 mod output_dir;
@@ -37,19 +37,17 @@ pub(crate) use stale::OutputListing;
 pub(crate) use state_folder::StateFolder;
 pub(crate) use write::{replace, replace_own};
 
-/// What became of an output, or would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputStatus {
-    /// Its text is new.
     Written,
-    /// It stands there already, to the byte.
+    /// Up to date.
     Unchanged,
-    /// Nothing asks for it any more.
+    /// No longer generated.
     Removed,
 }
 
 impl OutputStatus {
-    /// The word in summaries and JSON.
+    /// Word in summaries and JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
             OutputStatus::Written => "written",
@@ -59,36 +57,34 @@ impl OutputStatus {
     }
 }
 
-/// What may stand in the way of an output without stopping it.
+/// Policy for files that layoutc did not write, or that were edited since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OverwritePolicy {
-    /// Files of others, and files edited since, are left alone.
     KeepForeign,
-    /// They are overwritten.
     Overwrite,
 }
 
-/// Which of layoutc's files are removed when no output of this build is in their place.
+/// Scope in which stale outputs are removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SweepScope {
-    /// None: others than this build's manifests may have asked for them.
+    /// None: other manifests may have generated them.
     Nothing,
-    /// Those below these folders of the output folder.
+    /// Below these folders of the output folder.
     Folders(Vec<String>),
-    /// All in the output folder.
+    /// The whole output folder.
     Everything,
 }
 
-/// What stands in the place of an output, or why it must not be replaced.
+/// State at the path of an output, or the reason why it must not be replaced.
 pub(crate) type ProbeResult = Result<ExistingOutput, Box<Diagnostic>>;
 
-/// The same of each output of which something is new: what is as layoutc left it is not among them.
+/// Probe results of the outputs by path, except those that are as recorded.
 pub(crate) type OutputSurvey = BTreeMap<String, ProbeResult>;
 
-/// Outputs of one folder that are looked at in one go.
+/// Maximum number of outputs of one folder per parallel task.
 const AT_ONCE: usize = 192;
 
-/// Looks at the places of outputs; touches nothing. `facts` tells what layoutc wrote before.
+/// Probes the paths of outputs, without touching them. `facts`: record of what layoutc wrote.
 pub(crate) fn survey(
     home: &OutputDir,
     wanted: &[ExpectedOutput<'_>],
@@ -105,7 +101,7 @@ pub(crate) fn survey(
     Ok(surveyed.into_iter().flatten().collect())
 }
 
-/// The same for outputs of one folder.
+/// [`survey`] of outputs in one folder.
 fn survey_folder(
     home: &OutputDir,
     files: &[ExpectedOutput<'_>],
@@ -115,7 +111,7 @@ fn survey_folder(
     let folder = files.first().map_or("", |file| folder_of(file.path));
     let (mut survey, now) = (Vec::new(), Timestamp::take());
     let outside = |path: &str| {
-        let message = format!("the output `{path}` would leave the output folder");
+        let message = format!("output `{path}` is outside of the output folder");
         Box::new(Diagnostic::without_span(Code::OutputOutside, message))
     };
     let is_inside = folder.is_empty() || is_below(folder);
@@ -137,22 +133,22 @@ fn survey_folder(
     Ok(survey)
 }
 
-/// The files in the output folder that may be left over.
+/// Files in the output folder that may be stale.
 pub(crate) fn listing(home: &OutputDir, sweep: &SweepScope) -> Result<OutputListing, CommandError> {
     stale::list(&home.path(), sweep)
 }
 
-/// Whether there is no file in what is swept but outputs that `facts` knows: it was so, and no folder changed since.
+/// Returns true if the swept folders contain only outputs in `facts`: it was recorded, and no folder changed since.
 pub(crate) fn is_tidy(home: &OutputDir, sweep: &SweepScope, facts: &BuildFacts<'_>) -> bool {
     stale::is_settled(&home.path(), sweep, &facts.swept)
 }
 
-/// The outputs in what is swept of which anything is known.
+/// Outputs in the log within the scope of the sweep.
 pub(crate) fn known_outputs<'a>(sweep: &SweepScope, facts: &BuildFacts<'a>) -> Vec<&'a str> {
     facts.outputs().into_iter().filter(|path| stale::is_swept(sweep, path)).collect()
 }
 
-/// Those files of a listing that layoutc wrote, that nobody changed, and that `is_asked_for` does not know.
+/// Files of a listing that layoutc wrote, that were not edited, and that `is_asked_for` does not contain.
 pub(crate) fn left_over(
     home: &OutputDir,
     listed: impl Iterator<Item = impl AsRef<str>>,
@@ -169,19 +165,17 @@ pub(crate) fn left_over(
         .collect())
 }
 
-/// A text that is to be written.
+/// A text to write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewOutput<'a> {
-    /// The text.
     pub(crate) text: &'a str,
-    /// Its hash.
     pub(crate) hash: &'a ContentHash,
-    /// Whether nothing stands in its place.
+    /// True if no file exists at the path.
     pub(crate) is_first: bool,
 }
 
-/// Writes what is new and removes what is left over, both by path; the facts that follow. Where no lock is held, other
-/// builds may be at work in the same folders.
+/// Writes new outputs and removes stale ones; returns the resulting facts. If the lock is not held, other builds may
+/// be writing to the same folders.
 pub(crate) fn apply<'p>(
     home: &OutputDir,
     state: &StateFolder,
@@ -200,7 +194,7 @@ pub(crate) fn apply<'p>(
     Ok(facts)
 }
 
-/// What is removed from an output folder without a build, and what is not.
+/// Plan of `clean`.
 #[derive(Debug)]
 pub(crate) struct CleanPlan {
     home: OutputDir,
@@ -208,7 +202,7 @@ pub(crate) struct CleanPlan {
 }
 
 impl CleanPlan {
-    /// Looks through the output folder; touches nothing. `facts` tells what layoutc wrote before.
+    /// Lists the output folder, without touching it. `facts`: record of what layoutc wrote.
     pub(crate) fn new(
         home: &OutputDir,
         facts: &BuildFacts<'_>,
@@ -222,19 +216,19 @@ impl CleanPlan {
         self.found.iter().filter(move |found| found.1 == left).map(|(path, _)| path)
     }
 
-    /// The paths in the output folder of what is removed.
+    /// Paths of the files to remove.
     pub(crate) fn own(&self) -> impl Iterator<Item = &String> {
         self.paths(StaleOwnership::Ours)
     }
 
-    /// Names what layoutc wrote and somebody changed since.
+    /// Warnings about edited outputs, which are kept.
     pub(crate) fn kept(&self) -> Vec<Diagnostic> {
         self.paths(StaleOwnership::Edited)
             .map(|path| existing_output::kept(&self.home.path().join(path)))
             .collect()
     }
 
-    /// Removes layoutc's own files, and the folders that are empty without them.
+    /// Removes layoutc's files, and folders that become empty.
     pub(crate) fn apply(&self, _lock: &StateLock) -> Result<(), CommandError> {
         let folders: BTreeSet<&str> = self.own().map(|path| folder_of(path)).collect();
         for folder in folders {
@@ -244,9 +238,9 @@ impl CleanPlan {
     }
 }
 
-/// Outputs that would be one file where case does not count.
+/// Errors about outputs whose paths differ only in case.
 pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Vec<Diagnostic> {
-    // Almost always there is none, and then no two hashes are the same.
+    // Fast path: all hashes differ.
     let mut hashes: IndexSet<u64, FxBuildHasher> = IndexSet::default();
     if paths.clone().all(|path| hashes.insert(caseless(path))) {
         return Vec::new();
@@ -255,7 +249,7 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Ve
     let mut refusals = Vec::new();
     for path in paths {
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
-            let message = format!("two outputs would be one file: `{first}` and `{path}`");
+            let message = format!("outputs `{first}` and `{path}` differ only in case");
             let help = "rename one of the manifests, or move it to another folder";
             refusals.push(Diagnostic::without_span(Code::OutputCollision, message).help(help));
         }
@@ -263,7 +257,7 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Ve
     refusals
 }
 
-/// A hash of a path that is the same whatever its case.
+/// Case-insensitive hash of a path.
 fn caseless(path: &str) -> u64 {
     let mut hasher = FxHasher::default();
     if path.is_ascii() {
@@ -274,12 +268,12 @@ fn caseless(path: &str) -> u64 {
     hasher.finish()
 }
 
-/// The folder of a path with `/`; empty: none.
+/// Folder of a `/`-separated path; empty if none.
 fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The last part of a path with `/`.
+/// Last component of a `/`-separated path.
 fn name_of(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }

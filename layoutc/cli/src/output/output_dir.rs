@@ -1,7 +1,7 @@
-//! Folders by handle: once one is opened, what is done in it is done there, whatever its name leads to by then.
+//! Output folder, accessed by handles: operations in an open folder are not affected by later changes of its path.
 //!
-//! No link is followed out of the output folder: each part of a path is opened by itself, and a link on the way must
-//! lead to a place below the same start.
+//! Never follows a link out of the output folder: each component of a path is opened separately, and a link must lead
+//! to a place below the same base.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -17,35 +17,34 @@ use crate::project::paths::slashed;
 
 use super::existing_output::{blocked, link};
 
-/// Where outputs go: a folder that need not be there yet.
+/// Location of the output folder, which need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputDir {
-    /// The project's folder, or what `--out` says; a link here is followed.
+    /// Root of the project, or the value of `--out`; may be a link.
     base: PathBuf,
-    /// The output folder below it, with `/`; empty: the base itself.
+    /// `/`-separated path of the output folder below the base; empty: the base itself.
     below: String,
 }
 
-/// A folder, or why there is none.
+/// Open folder, `None` if it does not exist, or the reason why it must not be opened.
 pub(super) type FolderResult = Result<Option<OwnedFd>, Box<Diagnostic>>;
 
 impl OutputDir {
-    /// The folder `below` of `base`.
     pub(crate) fn new(base: &Path, below: &str) -> Self {
         Self { base: base.to_owned(), below: below.to_owned() }
     }
 
-    /// The output folder's path.
+    /// Path of the output folder.
     pub(crate) fn path(&self) -> PathBuf {
         if self.below.is_empty() { self.base.clone() } else { self.base.join(&self.below) }
     }
 
-    /// Opens the folder `path` below the output folder; `None` if it is not there.
+    /// Opens the folder `path` below the output folder; `None` if it does not exist.
     pub(super) fn open(&self, path: &str) -> Result<FolderResult, CommandError> {
         self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
     }
 
-    /// Opens it, made where it is missing; what was made is added to `made`.
+    /// Opens the folder `path`, creating missing folders, which are added to `made`.
     pub(super) fn make(
         &self,
         path: &str,
@@ -61,7 +60,7 @@ impl OutputDir {
         }
     }
 
-    /// The same; `None` where nothing may be made, and where something else stands in its place.
+    /// Like [`Self::make`]; `None` without permission, or if the path is not a folder.
     pub(super) fn make_if_allowed(&self, path: &str) -> Result<Option<OwnedFd>, CommandError> {
         match self.walk(path, MissingFolder::Make, &mut Vec::new()) {
             Ok(opened) => Ok(opened.ok().flatten()),
@@ -85,7 +84,7 @@ impl OutputDir {
                 return Ok(Err(Box::new(blocked(&self.base, "not a folder"))));
             }
             Err(error) => {
-                let verb = if missing == MissingFolder::Make { "make" } else { "open" };
+                let verb = if missing == MissingFolder::Make { "create" } else { "open" };
                 return Err(PathError::new(verb, &self.base, error));
             }
         };
@@ -102,7 +101,7 @@ impl OutputDir {
     }
 }
 
-/// What the machine has against a way.
+/// System error about a path.
 #[derive(Debug)]
 struct PathError {
     verb: &'static str,
@@ -115,7 +114,7 @@ impl PathError {
         Self { verb, path: path.to_owned(), error }
     }
 
-    /// Whether this user may not write there.
+    /// True if permission is denied.
     fn is_denial(&self) -> bool {
         let kind = self.error.kind();
         matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
@@ -126,17 +125,17 @@ impl PathError {
     }
 }
 
-/// What becomes of a folder that is not there.
+/// Behavior for a missing folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingFolder {
     Stop,
     Make,
 }
 
-/// A way from the base downwards.
+/// Descent from the base.
 struct FolderWalk<'a> {
     base: OwnedFd,
-    /// Where it has come to; `None`: still the base.
+    /// Current folder; `None`: the base.
     folder: Option<OwnedFd>,
     path: PathBuf,
     root: &'a Path,
@@ -147,7 +146,7 @@ impl FolderWalk<'_> {
         self.folder.as_ref().unwrap_or(&self.base).as_fd()
     }
 
-    /// Goes one part further; `false` if there is nothing.
+    /// Enters a subfolder; returns false if it does not exist.
     fn enter(
         &mut self,
         part: &str,
@@ -156,12 +155,12 @@ impl FolderWalk<'_> {
     ) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
         self.path.push(part);
         let mut entered = step(self.here(), part);
-        // What is made another may remove before it is opened.
+        // Another process may remove a new folder before it is opened.
         while missing == MissingFolder::Make && entered.as_ref().err() == Some(&Errno::NOENT) {
             match retry_on_intr(|| mkdirat(self.here(), part, Mode::from_raw_mode(0o777))) {
                 Ok(()) => made.push(self.path.clone()),
                 Err(Errno::EXIST) => {}
-                Err(error) => return Err(PathError::new("make", &self.path, error.into())),
+                Err(error) => return Err(PathError::new("create", &self.path, error.into())),
             }
             entered = step(self.here(), part);
         }
@@ -174,7 +173,7 @@ impl FolderWalk<'_> {
         Ok(Ok(true))
     }
 
-    /// Goes where a link leads, if that is below the base; each part of the real way is opened by itself again.
+    /// Follows a link that leads below the base; opens each component of its real path separately.
     fn follow(&mut self, part: &str) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
         let stat = statat(self.here(), part, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));
@@ -197,7 +196,7 @@ impl FolderWalk<'_> {
                 Err(Errno::NOTDIR) => {
                     return Ok(Err(Box::new(blocked(&self.path, "not a folder"))));
                 }
-                // It was another link a moment ago.
+                // The path became a link meanwhile.
                 Err(_) => return refused(),
             }
         }

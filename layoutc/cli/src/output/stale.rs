@@ -1,7 +1,7 @@
-//! Outputs that nothing asks for any more.
+//! Stale outputs: files that are no longer generated.
 //!
-//! A file is taken for one only if it is as layoutc wrote it, or as a power failure left it: the log says so, or layoutc's
-//! seal in it holds.
+//! A file counts as an output only if it is as layoutc wrote it, or as a power failure left it, according to the log
+//! or to the seal in it.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -17,27 +17,27 @@ use crate::state::stat::{FileStat, Timestamp};
 use super::SweepScope;
 use super::existing_output::{LARGEST, has_seal, is_torn};
 
-/// What became of a file that nothing asks for.
+/// Owner of a file that is no longer generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StaleOwnership {
-    /// It is as layoutc wrote it.
+    /// As layoutc wrote it.
     Ours,
-    /// Somebody changed it since.
+    /// Edited since.
     Edited,
-    /// It was never layoutc's.
+    /// Not written by layoutc.
     Foreign,
 }
 
-/// What is in the folders that are swept.
+/// Contents of the swept folders.
 #[derive(Debug, Default)]
 pub(crate) struct OutputListing {
-    /// The paths below the output folder of all files, in order.
+    /// Paths of all files relative to the output folder, sorted.
     pub(crate) files: Vec<String>,
-    /// Every folder that was looked into, with what it had before; `None`: it may change within the same tick.
+    /// Visited folders with their earlier metadata; `None`: a change within the same tick would not show.
     pub(crate) folders: Vec<(String, Option<FileStat>)>,
 }
 
-/// All files below `root` in what is swept.
+/// All files below `root` in the scope of a sweep.
 pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, CommandError> {
     let (mut listing, now) = (OutputListing::default(), Timestamp::take());
     for folder in swept(sweep) {
@@ -48,8 +48,7 @@ pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, Com
     Ok(listing)
 }
 
-/// Whether all that is swept lies in `folders` below `root`, each of which still has what it had: then the files in it
-/// are those that were there.
+/// Returns true if `folders` covers the scope and none has changed, so that the set of files is unchanged.
 pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, FileStat)]) -> bool {
     let is_among = |start: &String| folders.iter().any(|(folder, _)| folder == start);
     let stands = |(folder, stat): &(&str, FileStat)| {
@@ -59,13 +58,13 @@ pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, File
     !folders.is_empty() && swept(sweep).iter().all(is_among) && folders.iter().all(stands)
 }
 
-/// Whether a file is in what is swept.
+/// Returns true if a file is in the scope of a sweep.
 pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
     let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
 
-/// What each of these files is, of which nothing asks for any.
+/// Owner of each of these files, which are no longer generated.
 pub(super) fn classify_stale(
     root: &Path,
     paths: Vec<String>,
@@ -80,7 +79,7 @@ pub(super) fn classify_stale(
     paths.into_iter().map(with_kind).collect()
 }
 
-/// The folders that are looked through, below the output folder; empty: itself.
+/// Folders in the scope of a sweep, relative to the output folder; empty: the output folder itself.
 fn swept(sweep: &SweepScope) -> Vec<String> {
     match sweep {
         SweepScope::Nothing => Vec::new(),
@@ -91,7 +90,7 @@ fn swept(sweep: &SweepScope) -> Vec<String> {
 
 fn ownership(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<StaleOwnership> {
     let known = facts.output(path);
-    // What others have there need not be open to us.
+    // Files of others may be unreadable.
     let unseen = |error| if known.is_some() { Err(error) } else { Ok(StaleOwnership::Foreign) };
     let metadata = match fs::symlink_metadata(file) {
         Ok(metadata) => metadata,
@@ -122,8 +121,7 @@ fn ownership(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<Stal
 }
 
 impl OutputListing {
-    /// Adds every file below `root` in its folder `start`; no link is followed, no name looked at that is hidden or no
-    /// Unicode.
+    /// Adds every file in the folder `start` of `root`. Follows no links; skips hidden and non-Unicode names.
     fn add(&mut self, root: &Path, start: String, now: Timestamp) -> Result<(), CommandError> {
         let mut folders = vec![start];
         while let Some(below) = folders.pop() {

@@ -1,4 +1,4 @@
-//! The state folder: `.layoutc` beside a project's `layoutc.toml`, or in the folder that `--out` names.
+//! State folder: `.layoutc` next to `layoutc.toml`, or in the folder of `--out`.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,50 +14,49 @@ use crate::state::{FOLDER, log, memo};
 use super::output_dir::OutputDir;
 use super::write::{TEMPORARY, sweep, sweep_beside};
 
-/// Keeps version control out of the folder.
+/// Name and text of the file that excludes the folder from version control.
 const IGNORE: (&str, &str) = (".gitignore", "*\n");
 
-/// The folder in which builds into one output folder remember things.
+/// State folder of an output folder.
 #[derive(Debug)]
 pub(crate) struct StateFolder {
     home: OutputDir,
-    /// `None`: it is not there.
+    /// `None`: it does not exist.
     dir: Option<OwnedFd>,
-    /// Whether it is made where it is not there.
+    /// True if it may be created.
     is_wanted: bool,
 }
 
 impl StateFolder {
-    /// The state folder in `base`. One that cannot be entered is none.
+    /// State folder in `base`; one that cannot be opened counts as missing.
     pub(crate) fn find(base: &Path) -> Result<Self, CommandError> {
         let home = OutputDir::new(base, FOLDER);
         let dir = home.open("")?.ok().flatten();
         Ok(Self { home, dir, is_wanted: true })
     }
 
-    /// None in `base`, also where there is one: nothing is remembered, and nothing locked.
+    /// No state folder: nothing is stored or locked.
     pub(crate) fn none(base: &Path) -> Self {
         Self { home: OutputDir::new(base, FOLDER), dir: None, is_wanted: false }
     }
 
-    /// Its path.
     pub(crate) fn path(&self) -> PathBuf {
         self.home.path()
     }
 
-    /// Its handle, if it is there.
+    /// Handle, if the folder exists.
     pub(crate) fn dir(&self) -> Option<&OwnedFd> {
         self.dir.as_ref()
     }
 
-    /// Whether a build was killed while it wrote.
+    /// True if an earlier build was killed while writing.
     pub(crate) fn is_littered(&self) -> bool {
         let stands = |dir| statat(dir, TEMPORARY, AtFlags::SYMLINK_NOFOLLOW).is_ok();
         self.dir.as_ref().is_some_and(stands)
     }
 
-    /// Makes it, locks it, and removes what a killed build left there. `wait` is told who holds the lock, and may
-    /// refuse. Where there is to be none, or nothing may be written, nothing is locked.
+    /// Creates and locks the folder, and removes temporary files of a killed build. `wait` is called with the holder
+    /// of the lock, and may return an error. Locks nothing if there is no state folder or no permission.
     pub(crate) fn lock(
         &mut self,
         mut wait: impl FnMut(&str) -> Result<(), CommandError>,
@@ -68,7 +67,7 @@ impl StateFolder {
                 return Ok(StateLock::nothing());
             };
             self.ignore();
-            // A `clean` that held the lock removes the folder with it: then it is made anew.
+            // A `clean` that held the lock removed the folder; create it again.
             if let Some(lock) = lock(&self.path(), &made, &mut wait)? {
                 sweep(&made, &self.path());
                 self.dir = Some(made);
@@ -77,7 +76,7 @@ impl StateFolder {
         }
     }
 
-    /// Without it a commit may hold what it need not.
+    /// Best effort: without it, the folder may be committed.
     fn ignore(&self) {
         let (name, text) = IGNORE;
         let file = self.path().join(name);
@@ -86,7 +85,7 @@ impl StateFolder {
         }
     }
 
-    /// Removes all that layoutc put into it, and the folder if nothing else is in it.
+    /// Removes layoutc's files, and the folder if nothing else is in it.
     pub(crate) fn remove(&self, _lock: &StateLock) {
         let Some(dir) = &self.dir else { return };
         sweep(dir, &self.path());

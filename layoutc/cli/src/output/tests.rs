@@ -30,7 +30,7 @@ impl Folder {
         fs::read_to_string(self.root().join(path)).ok()
     }
 
-    /// Every name below the root, folders too.
+    /// Paths of all files and folders below the root.
     fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         let mut folders = vec![self.root()];
@@ -138,9 +138,9 @@ fn folders_are_tidy_until_one_of_them_changes() {
     let is_tidy = |sweep: &SweepScope| is_tidy_of(&home, sweep, &facts);
     let deep = SweepScope::Folders(vec!["c/x".to_owned()]);
     assert!(is_tidy(&SweepScope::Everything) && is_tidy(&deep));
-    // What was not looked into is not known.
+    // A folder that was not visited is not known to be tidy.
     assert!(!is_tidy(&SweepScope::Folders(vec!["opencl".to_owned()])));
-    // Where nothing is known, nothing was found to be so.
+    // Without facts, nothing is known to be tidy.
     assert!(!is_tidy_of(&home, &SweepScope::Nothing, &BuildFacts::default()));
     folder.write("c/x/b.h", "b\n");
     assert!(!is_tidy(&SweepScope::Everything) && !is_tidy(&deep));
@@ -240,7 +240,7 @@ fn a_fault_while_writing_leaves_the_old_and_no_temporary_file() {
     let folder = Folder::new();
     let (old, new) = (sealed("old\n"), sealed("new\n"));
     folder.write("c/a.h", &old);
-    // The name is one byte longer than file systems take.
+    // One byte longer than the limit of file systems.
     let long = format!("z/{}", "n".repeat(256));
     let texts = [("c/a.h", new.as_str()), (&long, "x")];
     assert_eq!(folder.build(&texts, KeepForeign), Err(vec![Code::OutputIo]));

@@ -1,5 +1,5 @@
-//! New texts, all or none: temporary files, then renames. The temporary files are in the state folder, or beside their
-//! places where those are on another file system.
+//! Writes texts all or none: temporary files, then renames. Temporary files are in the state folder, or next to their
+//! targets if those are on another file system.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -27,12 +27,12 @@ use super::output_dir::OutputDir;
 use super::state_folder::StateFolder;
 use super::{NewOutput, OutputStatus, OverwritePolicy, existing_output, folder_of, name_of};
 
-/// Holds temporary files, in the state folder.
+/// Folder of temporary files in the state folder.
 pub(super) const TEMPORARY: &str = "tmp";
-/// How those begin and end that must be beside their place.
+/// Prefix and suffix of temporary files next to their targets.
 const BESIDE: (&str, &str) = (".layoutc-", ".tmp");
 
-/// Temporary files and new folders: gone again unless everything went well.
+/// Temporary files and new folders, removed on drop unless everything succeeded.
 struct TemporaryFiles<'a> {
     state: &'a StateFolder,
     beside: Vec<PathBuf>,
@@ -41,7 +41,7 @@ struct TemporaryFiles<'a> {
 
 impl Drop for TemporaryFiles<'_> {
     fn drop(&mut self) {
-        // What cannot be removed is swept by the next build; a folder that holds something stays.
+        // The next build sweeps what remains; a folder that is not empty stays.
         if let Some(dir) = self.state.dir() {
             sweep(dir, &self.state.path());
         }
@@ -54,7 +54,7 @@ impl Drop for TemporaryFiles<'_> {
     }
 }
 
-/// Removes temporary files, those of builds that were killed too. The lock must be held.
+/// Removes temporary files, including those of killed builds. The lock must be held.
 pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     for entry in fs::read_dir(folder.join(TEMPORARY)).into_iter().flatten().flatten() {
         drop(fs::remove_file(entry.path()));
@@ -62,7 +62,7 @@ pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     let _ = unlinkat(state, TEMPORARY, AtFlags::REMOVEDIR);
 }
 
-/// Removes temporary files that could not be in the state folder: those of another file system. The lock must be held.
+/// Removes temporary files next to their targets. The lock must be held.
 pub(super) fn sweep_beside(folder: &Path) {
     let (head, tail) = BESIDE;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -78,17 +78,17 @@ fn device(folder: &OwnedFd) -> Option<u64> {
     fstat(folder).ok().map(|stat| stat.st_dev)
 }
 
-/// A text on its way to its place.
+/// A text that is written but not yet renamed.
 struct PendingWrite<'a> {
     path: &'a str,
     new: NewOutput<'a>,
-    /// The name of the temporary file.
+    /// Name of the temporary file.
     name: String,
-    /// Whether that is in the state folder; else it is beside its place.
+    /// True if it is in the state folder, false if it is next to its target.
     is_apart: bool,
 }
 
-/// Writes every text to its path in the output folder; what stands there then.
+/// Writes every text to its path in the output folder; returns the fingerprints.
 pub(super) fn all(
     home: &OutputDir,
     state: &StateFolder,
@@ -134,7 +134,7 @@ pub(super) fn all(
     Ok(known)
 }
 
-/// Does something for each errand in the folder that it leads to.
+/// Runs an action for each pending write in its folder.
 fn in_folders<T>(
     home: &OutputDir,
     errands: &[PendingWrite<'_>],
@@ -155,20 +155,20 @@ fn in_folders<T>(
     Ok(results)
 }
 
-/// The folder of temporary files, where there is a state folder.
+/// Folder of temporary files, if there is a state folder.
 fn temporary(state: &StateFolder) -> Result<Option<OwnedFd>, CommandError> {
     let Some(dir) = state.dir() else { return Ok(None) };
     let path = state.path().join(TEMPORARY);
     match retry_on_intr(|| mkdirat(dir, TEMPORARY, Mode::from_raw_mode(0o777))) {
         Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(CommandError::io("make", &path, &error.into())),
+        Err(error) => return Err(CommandError::io("create", &path, &error.into())),
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = retry_on_intr(|| openat(dir, TEMPORARY, flags, Mode::empty()));
     opened.map(Some).map_err(|error| CommandError::io("open", &path, &error.into()))
 }
 
-/// The name of a temporary file beside its place.
+/// Name of a temporary file next to its target.
 fn beside(number: usize) -> String {
     let (head, tail) = BESIDE;
     format!("{head}{}-{number}{tail}", std::process::id())
@@ -191,7 +191,7 @@ fn write_temporary(
     written.map_err(|error| CommandError::io("write", &home.path().join(errand.path), &error))
 }
 
-/// Moves a temporary file to its place.
+/// Renames a temporary file to its target.
 fn rename_into_place(
     home: &OutputDir,
     temporary: Option<&OwnedFd>,
@@ -208,7 +208,7 @@ fn rename_into_place(
             let name = beside(0);
             let written = write_new(folder, &name, errand.new.text);
             let renamed = written.and_then(|()| Ok(rename(folder, &name, folder, to, is_first)?));
-            // What is new where that failed, what is old where they exchanged their names.
+            // The new text if the rename failed, the old one if the files were exchanged.
             let _ = unlinkat(folder, &name, AtFlags::empty());
             renamed
         }
@@ -217,9 +217,8 @@ fn rename_into_place(
     match renamed {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let message =
-                format!("`{}` appeared while this build was going on", relative_to_cwd(&file));
-            let help = "move it away, or overwrite it with `--force`";
+            let message = format!("`{}` was created during this build", relative_to_cwd(&file));
+            let help = "move it, or overwrite it with `--force`";
             Err(CommandError::Input(vec![
                 Diagnostic::without_span(Code::OutputForeign, message).help(help),
             ]))
@@ -228,9 +227,8 @@ fn rename_into_place(
     }
 }
 
-/// Where nothing stood before, nothing is replaced, as far as the file system can promise that. Else the two files
-/// exchange their names where they can, and the old one is left to be swept: to give its blocks back may take
-/// milliseconds.
+/// Renames without replacing if there was no file, as far as the file system supports that. Else exchanges the two
+/// files if possible and leaves the old one to be swept, as freeing its blocks may take milliseconds.
 fn rename(
     from: &OwnedFd,
     name: &str,
@@ -242,10 +240,10 @@ fn rename(
     let with_flags = || retry_on_intr(|| renameat_with(from, name, folder, to, flags));
     match with_flags() {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-        // What stood there is gone.
+        // The old file is gone.
         Err(Errno::NOENT) if !is_first => {}
         Ok(()) if !is_first && is_folder(from, name) => {
-            // It came a moment ago, and is not to be replaced.
+            // The folder appeared meanwhile and must not be replaced.
             with_flags()?;
             return Err(Errno::ISDIR);
         }
@@ -259,12 +257,12 @@ fn is_folder(folder: &OwnedFd, name: &str) -> bool {
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 
-/// A new file, never an existing one and never through a link.
+/// Creates a file, never through a link and never over an existing one.
 fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || retry_on_intr(|| openat(folder, name, flags, Mode::from_raw_mode(0o666)));
     let opened = match open() {
-        // Left behind by a build that was killed.
+        // Left by a killed build.
         Err(Errno::EXIST) => {
             unlinkat(folder, name, AtFlags::empty())?;
             open()?
@@ -274,7 +272,7 @@ fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     File::from(opened).write_all(text.as_bytes())
 }
 
-/// Removes the file `path`, and the folders that are empty without it.
+/// Removes the file `path`, and folders that become empty.
 pub(super) fn remove(home: &OutputDir, path: &str) -> Result<(), CommandError> {
     let file = home.path().join(path);
     let Ok(Some(folder)) = home.open(folder_of(path))? else { return Ok(()) };
@@ -293,7 +291,7 @@ pub(super) fn remove(home: &OutputDir, path: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Makes `text` the content of the file at `path`, which is not a link, by a temporary file beside it.
+/// Replaces the text of the file at `path`, which must not be a link, by a rename.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandError> {
     if fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(OutputStatus::Unchanged);
@@ -310,7 +308,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandEr
     Ok(OutputStatus::Written)
 }
 
-/// [`replace`] of a sealed file. One that was edited, or has no seal, is kept but for [`OverwritePolicy::Force`].
+/// [`replace`] of a sealed file. Unless overwriting is allowed, keeps one that was edited or has no seal.
 pub(crate) fn replace_own(
     path: &Path,
     text: &str,

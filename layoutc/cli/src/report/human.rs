@@ -1,4 +1,4 @@
-//! Diagnostics for people.
+//! Diagnostics as text.
 
 use std::fmt::Write as _;
 
@@ -7,15 +7,15 @@ use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
 use super::source_line::{DiagnosticSource, SourceLine, locate};
 use super::terminal_text::{TextCell, cells, escape};
 
-/// The widest part of a source line that is shown, in columns.
+/// Maximum width of a displayed source line, in columns.
 const WIDTH: usize = 100;
-/// The columns kept on either side of what is underlined in a line that is cut.
+/// Columns kept before the underlined part of a truncated line.
 const CONTEXT: usize = 30;
 
-/// Gives the text of a file by the name that a place calls it.
+/// Returns the text of a file by its name in locations.
 pub(crate) type SourceLookup<'a> = dyn Fn(&str) -> Option<DiagnosticSource<'a>> + 'a;
 
-/// The colours of a report; all empty when there are none.
+/// Escape sequences of a report; empty without color.
 #[derive(Debug, Clone, Copy)]
 struct ReportPalette {
     severity: &'static str,
@@ -38,7 +38,7 @@ impl ReportPalette {
     }
 }
 
-/// A diagnostic as text, without an empty line after it.
+/// Renders a diagnostic, without a trailing empty line.
 pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
     let paint = ReportPalette::new(diagnostic.severity, color);
     let ReportPalette { severity, strong, reset, .. } = paint;
@@ -83,7 +83,6 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: 
     out
 }
 
-/// `error` or `warning`.
 pub(crate) fn severity_word(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -91,7 +90,7 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// The left margin of a diagnostic: line numbers, right-aligned in `width` columns, and a rule.
+/// Left margin of a diagnostic: right-aligned line numbers, and a rule.
 #[derive(Clone, Copy)]
 struct Gutter {
     width: usize,
@@ -99,13 +98,13 @@ struct Gutter {
 }
 
 impl Gutter {
-    /// The line that names the location.
+    /// Location line.
     fn head(self, out: &mut String, location: &str) {
         let ReportPalette { gutter, reset, .. } = self.paint;
         let _ = writeln!(out, "{:1$} {gutter}┌─{reset} {location}", "", self.width);
     }
 
-    /// A line of the source.
+    /// Source line.
     fn source(self, out: &mut String, line: usize, text: &str) {
         let ReportPalette { gutter, reset, .. } = self.paint;
         let width = self.width;
@@ -113,7 +112,7 @@ impl Gutter {
         let _ = writeln!(out, "{}", row.trim_end());
     }
 
-    /// The label of a file whose text is not known.
+    /// Label of a file whose text is not known.
     fn message(self, out: &mut String, message: &str) {
         let ReportPalette { gutter, reset, .. } = self.paint;
         if !message.is_empty() {
@@ -121,7 +120,7 @@ impl Gutter {
         }
     }
 
-    /// The underline of a label, and its message.
+    /// Underline of a label, and its message.
     fn underline(self, out: &mut String, excerpt: &Excerpt, label: &Label) {
         let ReportPalette { underline, gutter, reset, .. } = self.paint;
         let (mark, color) = if label.primary { ("^", underline) } else { ("-", gutter) };
@@ -138,7 +137,7 @@ impl Gutter {
         );
     }
 
-    /// A note behind `= `; further lines of its text are aligned with the first.
+    /// Note after `= `; further lines of its text are aligned with the first.
     fn note(self, out: &mut String, head: &str, text: &str) {
         let ReportPalette { gutter, strong, reset, .. } = self.paint;
         for (k, line) in text.lines().enumerate() {
@@ -152,7 +151,7 @@ impl Gutter {
     }
 }
 
-/// The part of a line that is shown, and what is underlined in it.
+/// Displayed part of a line, and the underlined part of it.
 #[derive(Debug, PartialEq, Eq)]
 struct Excerpt {
     line: String,
@@ -160,7 +159,7 @@ struct Excerpt {
     column: usize,
     /// Columns of the underline, at least 1.
     width: usize,
-    /// Whether the span goes on in the next line.
+    /// True if the span continues on the next line.
     goes_on: bool,
     is_cut: bool,
 }
@@ -195,7 +194,7 @@ impl Excerpt {
     }
 }
 
-/// The cells of a long line that are shown: the span with some context, at most [`WIDTH`] columns.
+/// Range of displayed cells of a long line: the span with some context, at most [`WIDTH`] columns.
 fn window(cells: &[TextCell], first: usize) -> (usize, usize) {
     let mut from = first;
     let mut room = CONTEXT;

@@ -1,4 +1,4 @@
-//! Diagnostics for programs: one object a line.
+//! Diagnostics as JSON: one object per line.
 
 use layoutc_compiler::diagnostic::{Diagnostic, Fix, Label};
 use serde_json::{Map, Number, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value, json};
 use super::human::{SourceLookup, severity_word};
 use super::source_line::locate;
 
-/// A diagnostic as one line of JSON, with its line end.
+/// Renders a diagnostic as one line of JSON, including the line end.
 pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>) -> String {
     let labels: Vec<Value> = diagnostic.labels.iter().map(|label| place(label, lookup)).collect();
     let witness: Vec<Value> = diagnostic.witness.iter().map(|index| integers(index)).collect();
@@ -28,7 +28,7 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>) -> Stri
     format!("{value}\n")
 }
 
-/// A change of a text; `None` where the text is not at hand.
+/// Fix as JSON; `None` if the text of the file is not known.
 fn change(fix: &Fix, lookup: &SourceLookup<'_>) -> Option<Value> {
     let Fix { place, text } = fix;
     let source = lookup(&place.file)?;
@@ -58,12 +58,12 @@ fn place(label: &Label, lookup: &SourceLookup<'_>) -> Value {
     Value::Object(value)
 }
 
-/// Integers as JSON numbers; one beyond 64 bits becomes a string.
+/// Integers as JSON numbers; beyond 64 bits as strings.
 pub(crate) fn integers(values: &[i128]) -> Value {
     Value::Array(values.iter().map(|value| integer(*value)).collect())
 }
 
-/// An integer as a JSON number; beyond 64 bits as a string.
+/// Integer as a JSON number; beyond 64 bits as a string.
 pub(crate) fn integer(value: i128) -> Value {
     Number::from_i128(value).map_or_else(|| Value::from(value.to_string()), Value::Number)
 }

@@ -1,4 +1,4 @@
-//! What a user reads of a run: diagnostics, counts, summaries.
+//! Reports: diagnostics, counts, summaries.
 
 pub(crate) mod chrome_trace;
 pub(crate) mod human;
@@ -22,10 +22,10 @@ pub(crate) use terminal_text::escape;
 use crate::args::ReportFormat;
 use crate::console::Console;
 
-/// The errors, and the warnings, that one run prints for people.
+/// Maximum number of errors, and of warnings, printed as text.
 pub(crate) const CAP: usize = 50;
 
-/// All there is to say of a run, with the texts that it is said of.
+/// Diagnostics of a run, with the texts they refer to.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     diagnostics: Vec<Diagnostic>,
@@ -33,28 +33,27 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds diagnostics, in the order in which they are to be printed.
+    /// Adds diagnostics, in printing order.
     pub(crate) fn add(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
         self.diagnostics.extend(diagnostics);
     }
 
-    /// Adds the text of a file, by the name that places call it.
+    /// Adds the text of a file, by its name in locations.
     pub(crate) fn text(&mut self, file: String, text: Arc<str>) {
         self.texts.insert(file, text);
     }
 
-    /// Whether an error is among the diagnostics.
     pub(crate) fn has_errors(&self) -> bool {
         self.count(Severity::Error) > 0
     }
 
-    /// The codes of the errors.
+    /// Codes of the errors.
     pub(crate) fn errors(&self) -> impl Iterator<Item = Code> {
         let errors = self.diagnostics.iter().filter(|d| d.severity == Severity::Error);
         errors.map(|error| error.code)
     }
 
-    /// How many diagnostics of this severity there are.
+    /// Number of diagnostics of a severity.
     pub(crate) fn count(&self, severity: Severity) -> usize {
         self.diagnostics.iter().filter(|d| d.severity == severity).count()
     }
@@ -63,7 +62,7 @@ impl Report {
         self.texts.get(file).map(|text| DiagnosticSource::whole(text))
     }
 
-    /// Prints every diagnostic, then how many there were.
+    /// Prints all diagnostics, then their counts.
     pub(crate) fn print(&self, console: &mut Console) {
         match console.format {
             ReportFormat::Json => {
@@ -75,7 +74,7 @@ impl Report {
         }
     }
 
-    /// All of it as people read it, without colours.
+    /// Report as text, without color.
     pub(crate) fn plain_text(&self) -> String {
         self.text_for_people(false)
     }
@@ -102,7 +101,7 @@ impl Report {
         out
     }
 
-    /// `1 error, 2 warnings`, or nothing.
+    /// `1 error, 2 warnings`; empty without diagnostics.
     fn closing(&self) -> String {
         let parts: Vec<String> = [Severity::Error, Severity::Warning]
             .into_iter()
@@ -114,7 +113,7 @@ impl Report {
     }
 }
 
-/// Bytes in the largest unit of which there is one: `1.5 GiB`, `640 bytes`.
+/// Size in the largest unit that is not below 1: `1.5 GiB`, `640 bytes`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let unit = UNITS.iter().find(|(_, shift)| bytes >> shift > 0);

@@ -1,40 +1,38 @@
-//! From bytes to lines and columns.
+//! Conversion of byte offsets to lines and columns.
 
-/// A text that places point into, or a part of one.
+/// A text that locations refer to, or a part of one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DiagnosticSource<'a> {
-    /// The text.
     pub(crate) text: &'a str,
-    /// The number of its first line, from 1.
+    /// Number of its first line, from 1.
     pub(crate) first_line: usize,
-    /// The byte of the whole at which it starts.
+    /// Byte offset of its start in the whole text.
     pub(crate) first_byte: usize,
 }
 
 impl<'a> DiagnosticSource<'a> {
-    /// A whole text.
     pub(crate) fn whole(text: &'a str) -> Self {
         Self { text, first_line: 1, first_byte: 0 }
     }
 }
 
-/// Where a span starts, and the line it starts in.
+/// Start of a span, and its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SourceLine<'a> {
     /// From 1.
     pub(crate) line: usize,
     /// From 1, in characters.
     pub(crate) column: usize,
-    /// The line, without its end and without a byte order mark.
+    /// Line without its end and without a byte order mark.
     pub(crate) text: &'a str,
-    /// The first byte of the span in [`Self::text`].
+    /// First byte of the span in [`Self::text`].
     pub(crate) start: usize,
-    /// One past its last byte there; beyond the text if the span goes on in later lines.
+    /// End of the span; beyond the text if the span continues on later lines.
     pub(crate) end: usize,
 }
 
-/// Where the span `start..end` of a source starts. A span at the very end of a text that ends with a line break
-/// belongs to the last line: there is nothing to show on the one after it.
+/// Line and column of the span `start..end`. A span at the end of a text that ends with a line break belongs to the
+/// last line, as there is nothing to show after it.
 pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> SourceLine<'_> {
     let text = source.text;
     let mut start = floor_char(text, start.saturating_sub(source.first_byte));
@@ -62,7 +60,7 @@ pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> 
     }
 }
 
-/// The line breaks that are a carriage return alone.
+/// Number of carriage returns without a line feed.
 fn lone_returns(text: &str) -> usize {
     text.matches('\r').count() - text.matches("\r\n").count()
 }

@@ -1,6 +1,6 @@
-//! The tensors of a build, one line each: shapes, verdict, bytes, padding.
+//! Summary of a build, one row per tensor: shapes, verdict, bytes, padding.
 //!
-//! Everything is read off the compiler's `inspect` objects, so that the two never disagree.
+//! All values come from the compiler's `inspect` objects, so that both agree.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::output::OutputStatus;
 use super::counted;
 use super::terminal_text::escape;
 
-/// What a build says of a tensor. Sizes are integers, or expressions as strings where they depend on symbols.
+/// Row of a tensor. Sizes are integers, or strings with expressions over symbols.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TensorRow {
     name: String,
@@ -29,13 +29,13 @@ pub(crate) struct TensorRow {
     verdict: String,
     bytes: Value,
     padding: PaddingAmount,
-    /// What a view is a view of; it has no bytes of its own.
+    /// Base of a view, which has no bytes of its own.
     view_of: Option<String>,
-    /// What a graph is, in place of everything but name and file.
+    /// Set for a graph, which only has a name and a file otherwise.
     graph: Option<GraphRow>,
 }
 
-/// What a build says of a solved graph: its cost in bytes, and how many conversions move any.
+/// Row of a solved graph: cost in bytes, and number of conversions that are not free.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct GraphRow {
     nodes: usize,
@@ -44,13 +44,13 @@ struct GraphRow {
     lower_bound: u64,
 }
 
-/// How much of a tensor's memory holds no element.
+/// Amount of padding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum PaddingAmount {
     Bytes(u64),
     /// Elements, as an expression over symbols.
     Elements(String),
-    /// So many of all slots, where elements share bytes.
+    /// Empty slots out of all, for sub-byte elements.
     Slots {
         empty: u64,
         all: u64,
@@ -58,18 +58,17 @@ enum PaddingAmount {
 }
 
 impl TensorRow {
-    /// What a build says of `tensor`.
     pub(crate) fn new(tensor: &Tensor) -> Self {
         Self::from_json(&summary_json(tensor), &tensor.file)
     }
 
-    /// What a build says of a view.
+    /// Row of a view.
     pub(crate) fn view(view: &View) -> Self {
         let verdict = view_verdict(view).to_owned();
         Self { verdict, view_of: Some(view.of_name.clone()), ..Self::new(&view.tensor) }
     }
 
-    /// What a build says of a graph; `None` where it has no plan, of which a diagnostic tells.
+    /// Row of a graph; `None` if it has no plan, which a diagnostic reports.
     pub(crate) fn graph(graph: &Graph) -> Option<Self> {
         let plan = solve(graph, &SolverOptions::default()).ok()?;
         let is_paid = |conversion: &&LayoutConversion| conversion.cost > 0;
@@ -83,7 +82,7 @@ impl TensorRow {
         Some(Self { graph: Some(found), ..row })
     }
 
-    /// The same with the path of the manifest that people see.
+    /// Replaces the path by the display path.
     pub(crate) fn of(self, file: String) -> Self {
         Self { file, ..self }
     }
@@ -105,7 +104,7 @@ impl TensorRow {
         }
     }
 
-    /// Adds the rows to an object of `build` or `check`: `tensors`, views among them, and `graphs`.
+    /// Adds rows to the JSON object of `build` or `check`: `tensors`, including views, and `graphs`.
     pub(crate) fn add_to(object: &mut Value, rows: &[Self]) {
         let of = |graphs: bool| -> Vec<Value> {
             rows.iter().filter(|row| row.graph.is_some() == graphs).map(Self::json).collect()
@@ -158,7 +157,7 @@ impl TensorRow {
         object
     }
 
-    /// The manifest that it stands in.
+    /// Manifest of the row.
     pub(crate) fn file(&self) -> &str {
         &self.file
     }
@@ -226,7 +225,7 @@ fn padding(tensor: &Value) -> PaddingAmount {
     }
 }
 
-/// Tenths of a percent, rounded down but never to nothing: ` (25.0 %)`.
+/// Percentage in tenths, rounded down, at least `< 0.1`: ` (25.0 %)`.
 fn percent(part: u64, all: u64) -> String {
     let tenths = (u128::from(part) * 1000).checked_div(u128::from(all)).unwrap_or(0);
     match tenths {
@@ -251,7 +250,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// `33 554 432`: thin groups of three, from 10 000 on.
+/// `33 554 432`: digits grouped by three, from 10 000 on.
 fn grouped(value: u64) -> String {
     let digits = value.to_string();
     if digits.len() < 5 {
@@ -267,7 +266,7 @@ fn grouped(value: u64) -> String {
     out
 }
 
-/// The rows, aligned.
+/// Aligned rows.
 pub(crate) fn table(rows: &[TensorRow]) -> String {
     let rows: Vec<[String; 6]> = rows.iter().map(TensorRow::columns).collect();
     let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
@@ -277,7 +276,7 @@ pub(crate) fn table(rows: &[TensorRow]) -> String {
         let mut line = String::new();
         for (k, cell) in row.iter().enumerate() {
             let gap = " ".repeat(widths[k] - cell.chars().count());
-            // Sizes are read from the right.
+            // Sizes are right-aligned.
             let (left, right) = if k == 4 { (gap.as_str(), "") } else { ("", gap.as_str()) };
             line.extend([left, cell, right, "  "]);
         }
@@ -287,7 +286,7 @@ pub(crate) fn table(rows: &[TensorRow]) -> String {
     out
 }
 
-/// `1 written, 2 unchanged`, of the outputs of a build.
+/// Counts of outputs: `1 written, 2 unchanged`.
 pub(crate) fn counts(outputs: &OutputSummary) -> String {
     let mut parts = Vec::new();
     for status in [OutputStatus::Written, OutputStatus::Unchanged, OutputStatus::Removed] {
@@ -299,7 +298,7 @@ pub(crate) fn counts(outputs: &OutputSummary) -> String {
     parts.join(", ")
 }
 
-/// Milliseconds, to the microsecond.
+/// Milliseconds, rounded to microseconds.
 pub(super) fn ms(took: Duration) -> f64 {
     (took.as_secs_f64() * 1e6).round() / 1e3
 }
@@ -310,7 +309,7 @@ pub(crate) fn stages_text(stages: &[(&str, Duration)]) -> String {
     stages.iter().map(stage).collect::<Vec<_>>().join(", ")
 }
 
-/// A table of the stages, each with its share of `total`, and of the pieces of work in them.
+/// Table of the stages with their shares of `total`, and of the tasks in them.
 pub(crate) fn stages_table(
     stages: &[(&str, Duration)],
     spans: &[WorkSpan],

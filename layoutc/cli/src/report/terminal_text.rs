@@ -1,22 +1,22 @@
-//! How characters look in a terminal: widths, tabs, and the ones that must not be printed as they are.
+//! Display of characters on a terminal: widths, tabs, and escapes for unsafe ones.
 
 use unicode_width::UnicodeWidthChar;
 
-/// The columns between two tab stops.
+/// Columns between tab stops.
 const TAB: usize = 4;
 
-/// One character of a source line as it is printed.
+/// A character of a source line as displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextCell {
-    /// The byte of the line where the character starts.
+    /// Byte offset of the character in the line.
     pub(crate) start: usize,
-    /// What is printed.
+    /// Displayed text.
     pub(crate) text: String,
-    /// How many columns that takes.
+    /// Width of the text in columns.
     pub(crate) width: usize,
 }
 
-/// The characters of a line, tabs as spaces, dangerous ones escaped.
+/// Characters of a line, with tabs as spaces and unsafe ones escaped.
 pub(crate) fn cells(line: &str) -> Vec<TextCell> {
     let mut column = 0;
     let mut cells = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn cells(line: &str) -> Vec<TextCell> {
     cells
 }
 
-/// A text for one line of a message: what would move the cursor or reorder the line is escaped.
+/// Escapes characters that would move the cursor or reorder the line.
 pub(crate) fn escape(text: &str) -> String {
     let mut escape = String::with_capacity(text.len());
     for c in text.chars() {
@@ -50,8 +50,8 @@ fn escaped(c: char) -> String {
     format!("\\u{{{:x}}}", u32::from(c))
 }
 
-/// Control characters, line and paragraph separators, and the invisible ones that reorder or join what is around
-/// them (Unicode's bidirectional controls, zero-width characters, tags).
+/// Control characters, line and paragraph separators, and invisible characters that reorder or join others
+/// (bidirectional controls, zero-width characters, tags).
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{feff}')

@@ -8,7 +8,7 @@ use super::*;
 const MANIFEST: &str = "tensor input dtype=f32 {\n    shape { n 4; c 8 }\n    layout {\n        \
                         map \"(n, c) -> (n, c % 4)\"\n    }\n}\n";
 
-/// The place of the first `what` in `text`.
+/// Span of the first `what` in `text`.
 fn place(file: &str, text: &str, what: &str) -> FileSpan {
     let start = text.find(what).expect("the text holds it");
     FileSpan::new(&Arc::from(file), start..start + what.len())

@@ -1,4 +1,4 @@
-//! The way of an index: for people a block for each step with its arithmetic in columns, for programs one object.
+//! Trace of an index: as text, a block per step with its arithmetic in columns; as JSON, one object.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::json::{integer, integers};
 use super::terminal_text::escape;
 
-/// The colours of a way; all empty when there are none.
+/// Escape sequences of a trace; empty without color.
 #[derive(Debug, Clone, Copy)]
 struct TracePalette {
     name: &'static str,
@@ -26,7 +26,7 @@ impl TracePalette {
     }
 }
 
-/// The way for people; its last number is the offset.
+/// Trace as text; its last number is the offset.
 pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
     let paint = TracePalette::new(is_colored);
     let TracePalette { strong, faint, reset, .. } = paint;
@@ -53,11 +53,11 @@ pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
     out
 }
 
-/// The widest row that stands on one line.
+/// Maximum width of a row on one line.
 const WIDEST: usize = 100;
 
-/// Terms in columns: the name, the expression, its numbers, the value, the extent. Where a row gets too wide, every row
-/// of the block has a line for each.
+/// Writes terms in columns: name, expression, numbers, value, extent. If a row is too wide, every row of the block is
+/// split into lines.
 fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     let TracePalette { name, strong, faint, reset } = paint;
     let rows: Vec<[String; 4]> = terms.iter().map(cells).collect();
@@ -88,7 +88,7 @@ fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     }
 }
 
-/// The columns of a term but the last; what says nothing new is empty.
+/// All columns of a term but the last; redundant ones are empty.
 fn cells(term: &TraceTerm) -> [String; 4] {
     let value = term.value.to_string();
     let is_new = |text: &str| text != term.name && text != value;
@@ -98,7 +98,7 @@ fn cells(term: &TraceTerm) -> [String; 4] {
     [term.name.clone(), equal(&term.expr), numbers, value]
 }
 
-/// The way for programs: one object, one line.
+/// Trace as one line of JSON.
 pub(crate) fn json(trace: &IndexTrace) -> String {
     let terms = |terms: &[TraceTerm]| terms.iter().map(term).collect::<Vec<_>>();
     let step = |step: &TraceStep| json!({ "step": step.line, "axes": terms(&step.axes) });

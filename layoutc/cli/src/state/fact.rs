@@ -1,4 +1,4 @@
-//! What a build found to be true. A later fact takes the place of an earlier one of the same kind and name.
+//! Facts established by builds. A later fact replaces an earlier one of the same kind and name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,118 +11,113 @@ use serde::{Deserialize, Serialize};
 
 use super::stat::FileStat;
 
-/// A hash of a content, or of all that a result depends on.
+/// Hash of a content, or of everything a result depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct ContentHash(#[serde(with = "serde_bytes")] pub(crate) [u8; 32]);
 
 impl ContentHash {
-    /// The hash of a content.
     pub(crate) fn of(content: &[u8]) -> Self {
         Self(*blake3::hash(content).as_bytes())
     }
 
-    /// The hash of what is read from here on.
+    /// Hash of the rest of a file.
     pub(crate) fn of_file(file: File) -> io::Result<Self> {
         Ok(Self(*blake3::Hasher::new().update_reader(file)?.finalize().as_bytes()))
     }
 }
 
-/// What is looked up by name. The names come from the user's own files: nobody gains by making them collide.
+/// Map by name. FxHash is safe here: names come from the user's own files.
 type NameMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
-/// Some paths.
 pub(crate) type PathSet<'a> = IndexSet<&'a str, FxBuildHasher>;
 
-/// What stood in a file.
+/// Content of a file by hash, with the metadata that identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
-    /// As long as the file has this, its content is the same; `None`: it must be read to know.
+    /// The content is unchanged while the file has this metadata; `None`: the file must be read.
     pub(crate) stat: Option<FileStat>,
-    /// Of the content.
     pub(crate) hash: ContentHash,
 }
 
-/// A manifest that was checked and is good.
+/// Result of checking a valid manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CheckRecord<'a> {
-    /// Of all that the outcome depends on.
+    /// Hash of everything the result depends on.
     pub(crate) key: ContentHash,
-    /// The other manifests that it uses, directly or not.
+    /// Other manifests that it uses, transitively.
     #[serde(borrow)]
     pub(crate) uses: Vec<&'a str>,
-    /// How many tensors it has.
+    /// Number of tensors.
     pub(crate) tensors: u64,
-    /// Its warnings, encoded; empty without one.
+    /// Encoded warnings; empty if none.
     pub(crate) warnings: &'a [u8],
 }
 
-/// What was made of a manifest for one target.
+/// Files generated from a manifest for one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EmitRecord<'a> {
-    /// Of all that the files depend on.
+    /// Hash of everything the files depend on.
     pub(crate) key: ContentHash,
-    /// The files: paths below the output folder, and what was written there.
+    /// Paths relative to the output folder, with the fingerprints of the written files.
     #[serde(borrow)]
     pub(crate) outputs: Vec<(&'a str, Fingerprint)>,
 }
 
 impl<'a> EmitRecord<'a> {
-    /// The paths of the files.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &'a str> {
         self.outputs.iter().map(|(path, _)| *path)
     }
 }
 
-/// One fact. Paths of inputs are relative to the project's folder, those of outputs to the output folder.
+/// A fact. Paths of inputs are relative to the root of the project, those of outputs to the output folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BuildFact<'a> {
-    /// The machine was started, and this names that start: what was written before it may have been lost.
+    /// Boot id of the machine: data written before an unclean restart may be lost.
     Boot(&'a str),
     /// An input was read.
     Input(&'a str, Fingerprint),
-    /// An output was written, or found to be as it should be.
+    /// An output was written, or found up to date.
     Output(&'a str, Fingerprint),
-    /// An output is no longer one.
+    /// A file is no longer an output.
     Removed(&'a str),
     /// A manifest was checked.
     Checked(&'a str, #[serde(borrow)] CheckRecord<'a>),
-    /// Files were made: target and manifest.
+    /// Files were generated: target and manifest.
     Emitted(&'a str, &'a str, #[serde(borrow)] EmitRecord<'a>),
-    /// An output is about to be written: its text may stand there, should the build not come to say so.
+    /// An output is about to be written; its text may be there if the build is killed.
     Coming(&'a str, ContentHash),
-    /// In these folders below the output folder there was no file but outputs of layoutc's.
+    /// These folders contained only outputs of layoutc.
     Swept(#[serde(borrow)] Vec<(&'a str, FileStat)>),
 }
 
-/// A log holds at least so many bytes for each manifest that was made into outputs.
+/// Lower estimate of the log's size per emitted manifest, in bytes.
 const BYTES_EACH: usize = 384;
 
-/// All facts that still hold.
+/// Current facts.
 #[derive(Debug, Default)]
 pub(crate) struct BuildFacts<'a> {
-    /// The start of the machine in which the last build ran.
+    /// Boot id of the last build.
     pub(crate) boot: &'a str,
     /// By path.
     pub(crate) inputs: NameMap<'a, Fingerprint>,
-    /// What was found of outputs since they were made, by path, and what is known of those that nothing makes any more;
-    /// `None`: it is no output of ours.
+    /// Fingerprints of outputs found since they were emitted, and of files that are no longer emitted, by path;
+    /// `None`: not an output of layoutc.
     found: NameMap<'a, Option<Fingerprint>>,
-    /// What may stand there instead, by path.
+    /// Hashes of texts that may be there instead, by path.
     pub(crate) coming: BTreeMap<&'a str, ContentHash>,
-    /// The folders in which there is no file but outputs that are known here, as long as they have this; forgotten when
-    /// something is emitted.
+    /// Folders that contain only known outputs while they have this metadata. Cleared when something is emitted.
     pub(crate) swept: Vec<(&'a str, FileStat)>,
     /// By manifest.
     pub(crate) checked: NameMap<'a, CheckRecord<'a>>,
     /// By target, then by manifest; the umbrella header has the manifest "".
     emitted: BTreeMap<&'a str, NameMap<'a, EmitEntry<'a>>>,
-    /// How often something was emitted.
+    /// Number of emitted units so far.
     times: usize,
-    /// The outputs of what was emitted last, by path, with when that was; made when it is asked for.
+    /// Outputs by path, with the number of the last unit that emitted them; computed on demand.
     made: OnceLock<NameMap<'a, (usize, Fingerprint)>>,
 }
 
-/// What was emitted, and when: a manifest that is gone may have been made into the same file before.
+/// An emitted unit and its number: a removed manifest may have emitted the same file earlier.
 #[derive(Debug)]
 struct EmitEntry<'a> {
     nth: usize,
@@ -130,7 +125,7 @@ struct EmitEntry<'a> {
 }
 
 impl<'a> BuildFacts<'a> {
-    /// None, with room for about as many as a log of so many bytes holds.
+    /// No facts, with capacity for a log of this size.
     pub(crate) fn with_room(bytes: usize) -> Self {
         let manifests = bytes / BYTES_EACH;
         let hasher = FxBuildHasher;
@@ -141,7 +136,7 @@ impl<'a> BuildFacts<'a> {
         }
     }
 
-    /// Takes a fact in.
+    /// Adds a fact.
     pub(crate) fn learn(&mut self, fact: BuildFact<'a>) {
         match fact {
             BuildFact::Boot(boot) => self.boot = boot,
@@ -171,7 +166,7 @@ impl<'a> BuildFacts<'a> {
         let room = || NameMap::with_capacity_and_hasher(self.checked.len(), FxBuildHasher);
         let of_target = self.emitted.entry(target).or_insert_with(room);
         let old = of_target.swap_remove(manifest);
-        // What it is not made into any more was still written by us.
+        // Files that are no longer emitted were still written by layoutc.
         for (path, known) in old.into_iter().flat_map(|old| old.emitted.outputs) {
             if emitted.paths().all(|kept| kept != path) {
                 self.found.entry(path).or_insert(Some(known));
@@ -181,7 +176,7 @@ impl<'a> BuildFacts<'a> {
         of_target.insert(manifest, EmitEntry { nth: self.times, emitted });
     }
 
-    /// What is known of an output.
+    /// Fingerprint of an output.
     pub(crate) fn output(&self, path: &str) -> Option<&Fingerprint> {
         match self.found.get(path) {
             Some(found) => found.as_ref(),
@@ -199,7 +194,7 @@ impl<'a> BuildFacts<'a> {
         })
     }
 
-    /// What was emitted, with its target and manifest, in the order in which it was.
+    /// Emitted units with target and manifest, in order of emission.
     fn in_order(&self) -> Vec<(&'a str, &'a str, &EmitEntry<'a>)> {
         let of = self.emitted.iter();
         let mut all: Vec<_> =
@@ -208,7 +203,7 @@ impl<'a> BuildFacts<'a> {
         all
     }
 
-    /// The files that were made for a target of a manifest, with what is known of each.
+    /// Files of a unit with their emitted hashes and current fingerprints.
     pub(crate) fn files(
         &self,
         unit: (&str, &str),
@@ -220,7 +215,7 @@ impl<'a> BuildFacts<'a> {
         })
     }
 
-    /// Forgets what files had when they were looked at: each must be read to know it.
+    /// Drops all metadata, so that every file must be read.
     pub(crate) fn forget_stats(&mut self) {
         let emitted = self.emitted.values_mut().flat_map(IndexMap::values_mut);
         let emitted = emitted.flat_map(|l| l.emitted.outputs.iter_mut().map(|(_, known)| known));
@@ -230,17 +225,17 @@ impl<'a> BuildFacts<'a> {
         self.made = OnceLock::new();
     }
 
-    /// What was made for a target of a manifest.
+    /// Record of a unit.
     pub(crate) fn emitted(&self, (target, manifest): (&str, &str)) -> Option<&EmitRecord<'a>> {
         self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
     }
 
-    /// Whether nothing is known of any output but of what `units` of what was emitted became.
+    /// Returns true if the only known outputs are those of exactly `units` units.
     pub(crate) fn are_all(&self, units: usize) -> bool {
         self.found.is_empty() && self.emitted.values().map(IndexMap::len).sum::<usize>() == units
     }
 
-    /// The paths of all outputs of which anything is known.
+    /// Paths of all known outputs.
     pub(crate) fn outputs(&self) -> Vec<&'a str> {
         let found = self.found.iter().filter(|(_, found)| found.is_some());
         let mut paths: Vec<&str> =
@@ -250,13 +245,13 @@ impl<'a> BuildFacts<'a> {
         paths
     }
 
-    /// Whether layoutc wrote a file with this hash to the output `path`.
+    /// Returns true if layoutc wrote a file with this hash to the output `path`.
     pub(crate) fn wrote(&self, path: &str, hash: &ContentHash) -> bool {
         self.output(path).is_some_and(|known| known.hash == *hash)
             || self.coming.get(path) == Some(hash)
     }
 
-    /// How many there are, but for what was found of outputs.
+    /// Number of facts, except those found about outputs.
     pub(crate) fn len(&self) -> usize {
         let emitted: usize = self.emitted.values().map(IndexMap::len).sum();
         1 + usize::from(!self.swept.is_empty())
@@ -266,7 +261,7 @@ impl<'a> BuildFacts<'a> {
             + emitted
     }
 
-    /// The facts one by one.
+    /// All facts.
     pub(crate) fn all(&self) -> Vec<BuildFact<'a>> {
         let mut all = vec![BuildFact::Boot(self.boot)];
         all.extend(self.inputs.iter().map(|(path, known)| BuildFact::Input(path, *known)));
@@ -291,7 +286,7 @@ impl<'a> BuildFacts<'a> {
             Some(known) => BuildFact::Output(path, known),
             None => BuildFact::Removed(path),
         }));
-        // Last: where the end of the log is lost, nothing is said of outputs that are not known.
+        // Last: if the end of the log is lost, the folders are not assumed to be tidy.
         all.extend((!self.swept.is_empty()).then(|| BuildFact::Swept(self.swept.clone())));
         all
     }
@@ -323,7 +318,7 @@ mod tests {
         let found = Fingerprint { stat: None, hash: ContentHash::of(b"3") };
         let mut facts = vec![before, BuildFact::Output("a.h", found)];
         assert_eq!(learn(facts.clone()).output("a.h"), Some(&found));
-        // What is made later counts for more than what was found before.
+        // A later emission overrides an earlier finding.
         facts.push(renamed);
         let now = learn(facts.clone());
         assert_eq!(now.output("a.h"), Some(&known("2")));
@@ -336,7 +331,7 @@ mod tests {
         let now = learn(facts);
         assert_eq!((now.output("a.json"), now.output("b.json")), (None, None));
         assert_eq!(now.files(("c", "m")).filter_map(|(_, _, known)| known).count(), 1);
-        // Written anew, the facts say the same.
+        // Rewritten, the facts are equivalent.
         let again = learn(now.all());
         let all = ["a.h", "a.json", "b.json"];
         assert_eq!(all.map(|path| again.output(path)), all.map(|path| now.output(path)));

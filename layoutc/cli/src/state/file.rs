@@ -1,4 +1,4 @@
-//! The files of a state folder, by its handle: read whole, added to at their ends, or replaced.
+//! Files of a state folder, by its handle: read whole, appended to, or replaced.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,20 +7,19 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
-/// A file's names: its own, and that of what takes its place when it is written anew.
+/// Name of a file, and of its replacement while that is written.
 pub(crate) type FileNames = [&'static str; 2];
 
-/// Whether what is written is on the disk itself when that is done.
+/// Durability of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// It is: what it says of outputs must not be forgotten, or a lost one would not be missed.
+    /// Synced: a lost fact about outputs would go unnoticed.
     Synced,
-    /// It need not be: it only spares work.
+    /// Not synced: losing it only costs work.
     Hint,
 }
 
-/// A file's content, and what it had before it was read. `None` where there is no file, or one that others keep to
-/// themselves, or something else in its place.
+/// Content and metadata of a file. `None` if it is missing, not accessible or not a regular file.
 pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Vec<u8>, Metadata)>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut file = match retry_on_intr(|| openat(dir, name, flags, Mode::empty())) {
@@ -39,7 +38,7 @@ pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Ve
     Ok(Some((bytes, metadata)))
 }
 
-/// Puts `bytes` after the first `good` ones, in place of what follows those. After an error what follows is cut off.
+/// Writes `bytes` after the first `good` bytes, replacing the rest. On an error the rest is truncated.
 pub(super) fn append(
     dir: &OwnedFd,
     [name, _]: FileNames,
@@ -55,13 +54,13 @@ pub(super) fn append(
     file.seek(SeekFrom::Start(good))?;
     let written = file.write_all(bytes).and_then(|()| sync(&file, durability));
     if written.is_err() {
-        // What was half written is not read either way.
+        // A partial record is ignored in any case.
         drop(file.set_len(good));
     }
     written
 }
 
-/// Makes `bytes` the content, by a new file that takes the old one's place.
+/// Replaces the content by renaming a new file.
 pub(super) fn replace(
     dir: &OwnedFd,
     [name, new]: FileNames,
@@ -76,7 +75,7 @@ pub(super) fn replace(
     written
 }
 
-/// Makes a file anew, in place of one that was left behind.
+/// Creates a file, or truncates one that was left behind.
 fn write_new(dir: &OwnedFd, name: &str, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let flags =
         OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! One build at a time in an output folder.
+//! Lock that admits one build at a time to an output folder.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -10,33 +10,32 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::command_error::CommandError;
 
-/// The file's name.
 const NAME: &str = "lock";
 
-/// The state folder, locked for as long as this lives; the system unlocks it if this process dies. Where nothing can
-/// be locked (some network file systems) nothing is: builds at once then still write the same bytes, each file whole.
+/// Lock of the state folder, released on drop or at the end of the process. Where locks are not supported (some
+/// network file systems), concurrent builds still write the same bytes, each file atomically.
 #[derive(Debug)]
 pub(crate) struct StateLock {
     file: Option<File>,
 }
 
 impl StateLock {
-    /// Where nothing can be locked.
+    /// No lock.
     pub(crate) fn nothing() -> Self {
         Self { file: None }
     }
 
-    /// Whether no other build is at work here.
+    /// True if no other build can be running here.
     pub(crate) fn is_held(&self) -> bool {
         self.file.is_some()
     }
 }
 
-/// Locks the state folder `dir`, which stands at `folder`. If another build holds the lock, `wait` is told which one.
-/// `None` where the folder was removed meanwhile.
+/// Locks the state folder `dir` at `folder`. If another build holds the lock, calls `wait` with its description.
+/// `None` if the folder was removed meanwhile.
 ///
 /// # Errors
-/// The machine's, and what `wait` says against waiting.
+/// System errors, and errors of `wait`.
 pub(crate) fn lock(
     folder: &Path,
     dir: &OwnedFd,
@@ -49,7 +48,7 @@ pub(crate) fn lock(
         let opened = retry_on_intr(|| openat(dir, NAME, flags, mode));
         let mut file = match opened {
             Ok(file) => File::from(file),
-            // Nothing can be made in a folder that is gone.
+            // The folder was removed.
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(fault(error.into())),
         };
@@ -57,13 +56,13 @@ pub(crate) fn lock(
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 wait(&holder(&mut file))?;
-                // The system may say that it cannot wait; then it could not lock either.
+                // An interrupted wait is retried; other errors mean that locks are not supported.
                 while file.lock().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
             }
-            // Nothing can be locked here.
+            // Locks are not supported.
             Err(TryLockError::Error(_)) => return Ok(Some(StateLock { file: Some(file) })),
         }
-        // Another may have removed the file that was locked, and a third one made it anew.
+        // The locked file may have been removed and created again by others.
         let stands = statat(dir, NAME, AtFlags::SYMLINK_NOFOLLOW).ok();
         let inode = |stat: &rustix::fs::Stat| (stat.st_dev, stat.st_ino);
         let own = rustix::fs::fstat(&file).map_err(|error| fault(error.into()))?;
@@ -74,7 +73,7 @@ pub(crate) fn lock(
     }
 }
 
-/// The same if nobody holds it; else nothing.
+/// Locks the state folder if nobody holds the lock.
 pub(crate) fn try_lock(dir: &OwnedFd) -> Option<StateLock> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(openat(dir, NAME, flags, Mode::empty()).ok()?);
@@ -82,16 +81,16 @@ pub(crate) fn try_lock(dir: &OwnedFd) -> Option<StateLock> {
     Some(StateLock { file: Some(file) })
 }
 
-/// Says in the file who holds it. It is for people: nothing goes wrong without it.
+/// Writes the holder to the lock file, for messages only.
 fn sign(file: &mut File) {
     let command = std::env::args().nth(1).unwrap_or_default();
     let text = format!("process {} (`layoutc {command}`)\n", std::process::id());
-    // Cut to its length afterwards: a file that is emptied first gives its block back, which may take milliseconds.
+    // Truncated afterwards: emptying the file first would free its block, which may take milliseconds.
     let written = file.rewind().and_then(|()| file.write_all(text.as_bytes()));
     drop(written.and_then(|()| file.set_len(text.len() as u64)));
 }
 
-/// Who holds the lock, in words.
+/// Description of the lock's holder.
 fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(200).read_to_string(&mut text));

@@ -1,7 +1,7 @@
-//! The log: facts in the order in which they were found, only ever added to.
+//! Append-only log of facts.
 //!
-//! It ends where a record is not what was written; what comes after is dropped with the next addition. Each fact is
-//! true or outdated on its own, so what is lost is found out again. A file that is not such a log is no log.
+//! The first invalid record ends the log; it and everything after it are replaced by the next append. Each fact holds
+//! or is outdated independently, so a lost one is established again. A file without the header is not a log.
 
 use std::fmt;
 use std::io;
@@ -18,16 +18,15 @@ use super::file::{self, Durability, FileNames};
 use super::record;
 use super::stat::FileStat;
 
-/// The file.
 pub(crate) const FILES: FileNames = ["log", "log.new"];
-/// The first line, with the version of [`BuildFact`]: it changes whenever that does.
+/// First line, with the version of [`BuildFact`]; must change with that type.
 const HEADER: &[u8] = b"layoutc log 5\n";
-/// Facts in one record.
+/// Maximum number of facts per record.
 const TOGETHER: usize = 256;
-/// Outdated facts that a log may hold beyond a quarter of the others.
+/// Number of outdated facts tolerated beyond a quarter of the live ones.
 const SPARE: usize = 1024;
 
-/// Holds what logs read: their facts are not copied.
+/// Owns the bytes of logs, which facts borrow.
 #[derive(Default)]
 pub(crate) struct LogArena(FrozenVec<Vec<u8>>);
 
@@ -37,28 +36,27 @@ impl fmt::Debug for LogArena {
     }
 }
 
-/// The facts on disk.
+/// Log of a state folder.
 #[derive(Debug)]
 pub(crate) struct BuildLog<'a> {
     store: &'a LogArena,
-    /// The state folder, for messages.
+    /// State folder, for messages.
     folder: PathBuf,
-    /// What holds.
+    /// Current facts.
     pub(crate) facts: BuildFacts<'a>,
-    /// How many facts were written to get there.
+    /// Number of facts in the file.
     written: usize,
-    /// The bytes that hold good records; 0: the file is no log of ours.
+    /// Length of the valid prefix in bytes; 0: the file is not a log.
     good: u64,
-    /// The file as it was read.
+    /// Metadata of the file when it was read.
     stat: Option<FileStat>,
 }
 
 impl<'a> BuildLog<'a> {
-    /// Reads the log in the state folder, which is `dir` if it is there. One that is no log, or that others keep to
-    /// themselves, is an empty one.
+    /// Reads the log in the state folder `dir`. A missing, invalid or inaccessible file is an empty log.
     ///
     /// # Errors
-    /// The machine would not give it this time: what it knows must not be forgotten for that.
+    /// A system error, as an existing log must not be discarded because of it.
     pub(crate) fn load(
         folder: &Path,
         dir: Option<&OwnedFd>,
@@ -81,13 +79,13 @@ impl<'a> BuildLog<'a> {
         log.good = log.learn(bytes, HEADER.len()) as u64;
         let boot = boot();
         if log.facts.boot != boot {
-            // What the system had not yet written when it stopped may be lost, whatever the directory says.
+            // Data not yet on disk at an unclean restart may be lost, whatever the metadata says.
             log.facts.forget_stats();
         }
         Ok(log)
     }
 
-    /// Learns the facts in the records of `bytes` from `start` on; where the last good one ends.
+    /// Adds the facts in the records of `bytes` from `start` on; returns the end of the last valid record.
     fn learn(&mut self, bytes: &'a [u8], start: usize) -> usize {
         let mut good = start;
         for span in record::spans(bytes, start) {
@@ -108,27 +106,27 @@ impl<'a> BuildLog<'a> {
         Ok(Some(bytes))
     }
 
-    /// Reads it again.
+    /// Reads the log again.
     pub(crate) fn reload(&mut self, dir: &OwnedFd) -> Result<(), CommandError> {
         *self = Self::load(&self.folder, Some(dir), self.store)?;
         Ok(())
     }
 
-    /// Whether it is the log in this state folder.
+    /// Returns true if this is the log of a state folder.
     pub(crate) fn is_of(&self, folder: &Path) -> bool {
         self.folder == folder
     }
 
-    /// Whether another build added to it since it was read.
+    /// Returns true if another build appended to the log since it was read.
     pub(crate) fn is_outdated(&self, dir: &OwnedFd) -> bool {
         let now = statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok();
         now.as_ref().map(FileStat::of_raw) != self.stat
     }
 
-    /// Adds facts. The lock must be held.
+    /// Appends facts. The lock must be held.
     ///
     /// # Errors
-    /// The machine's; the log then holds what it held before.
+    /// System errors; the file then holds what it held before.
     pub(crate) fn add(
         &mut self,
         dir: &OwnedFd,
@@ -164,7 +162,7 @@ impl<'a> BuildLog<'a> {
         Ok(())
     }
 
-    /// Writes all that holds anew.
+    /// Rewrites the file with the current facts.
     fn replace(&mut self, dir: &OwnedFd, durability: Durability) -> io::Result<()> {
         let mut bytes = HEADER.to_vec();
         let facts = self.facts.all();
@@ -184,7 +182,7 @@ fn records(facts: &[BuildFact<'_>]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Names this start of the machine; empty where the system does not say.
+/// Boot id of the machine; empty if unknown.
 fn boot() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     boot.trim_end().to_owned()

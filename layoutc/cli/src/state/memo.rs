@@ -1,7 +1,7 @@
-//! Results that are dear to compute, by a hash of all that they depend on: the compiler's memory between builds.
+//! Cache of expensive results of the compiler, by a hash of everything they depend on.
 //!
-//! Nothing is read before something is asked for. A result is checked against its checksum when it is recalled. The
-//! file belongs to one build of layoutc: another one begins it anew.
+//! The file is read on first use, and each result is verified by its checksum when recalled. The file belongs to one
+//! binary of layoutc; another one starts a new file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -17,16 +17,15 @@ use super::fact::ContentHash;
 use super::file::{self, Durability, FileNames};
 use super::record;
 
-/// The file.
 pub(crate) const FILES: FileNames = ["memo", "memo.new"];
-/// The first line; the hash of the program follows it.
+/// First line; the hash of the binary follows it.
 const HEADER: &[u8] = b"layoutc memo 1\n";
 /// Bytes before the first record.
 const START: usize = HEADER.len() + 32;
-/// What a file may grow by before results of old texts are dropped from it.
+/// Growth of the file before results of old texts are dropped.
 const GROWTH: u64 = 8 << 20;
 
-/// The memory of the builds into one output folder.
+/// Cache of the builds into one output folder.
 #[derive(Debug)]
 pub(crate) struct DiskMemo {
     dir: Option<OwnedFd>,
@@ -35,16 +34,16 @@ pub(crate) struct DiskMemo {
     new: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
 }
 
-/// What stands on disk.
+/// Contents of the file.
 #[derive(Debug, Default)]
 struct MemoFile {
     bytes: Vec<u8>,
-    /// Where each payload lies, its key included.
+    /// Ranges of the payloads, including their keys.
     spans: IndexMap<CacheKey, Range<usize>, FxBuildHasher>,
 }
 
 impl DiskMemo {
-    /// The memory of the program with this hash, in the state folder if that is there.
+    /// Cache of the binary with this hash, stored in the state folder if that exists.
     pub(crate) fn new(dir: Option<OwnedFd>, tool: ContentHash) -> Self {
         Self { dir, tool, old: OnceLock::new(), new: Mutex::default() }
     }
@@ -66,11 +65,11 @@ impl DiskMemo {
         })
     }
 
-    /// Writes what is new. The lock must be held. `live` tells which results of old builds may be of use again: where
-    /// the file has grown much beyond them, the others are dropped.
+    /// Writes the new results. The lock must be held. `live`: keys that may be used again; once the file has outgrown
+    /// them, other results are dropped.
     ///
     /// # Errors
-    /// The machine's. What is not kept is computed again.
+    /// System errors; results that are not stored are computed again.
     pub(crate) fn flush(
         &self,
         dir: &OwnedFd,
@@ -101,7 +100,7 @@ impl DiskMemo {
         file::append(dir, FILES, good, &bytes, Durability::Hint)
     }
 
-    /// Writes what is live and what is new anew.
+    /// Rewrites the file with the live and the new results.
     fn replace(&self, dir: &OwnedFd, new: &[u8], live: &BTreeSet<CacheKey>) -> io::Result<()> {
         let mut bytes = [HEADER, &self.tool.0].concat();
         let old = self.old();

@@ -1,8 +1,8 @@
-//! What is remembered between builds, in the folder `.layoutc` of the project, or of what `--out` names.
+//! State between builds, in the folder `.layoutc` of the project or of `--out`.
 //!
-//! `log` holds facts: what stood in which file, what was made of what. A build that finds all facts still true has
-//! nothing to do. `memo` holds results that are dear to compute. `lock` keeps two builds from writing at once. All
-//! three can be lost or damaged at any moment: then more is built, never less.
+//! `log` stores facts: the contents of files, and what was generated from them. A build that finds all facts still
+//! true has nothing to do. `memo` caches expensive results. `lock` excludes concurrent builds. All three may be lost
+//! or damaged at any time; the build then does more work, never less.
 
 pub(crate) mod fact;
 pub(crate) mod file;
@@ -12,5 +12,4 @@ pub(crate) mod memo;
 pub(crate) mod record;
 pub(crate) mod stat;
 
-/// The folder's name.
 pub(crate) const FOLDER: &str = ".layoutc";

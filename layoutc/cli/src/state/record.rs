@@ -1,5 +1,4 @@
-//! Files of records, each under its length and a checksum, so that what a crash or a bad disk made of one is told from
-//! what was written.
+//! Files of records with lengths and checksums, which detect damage by a crash or a bad disk.
 //!
 //! A file begins with a line that names its kind and version. A record is its length (4 bytes, little-endian), the
 //! first 8 bytes of its hash, and its payload.
@@ -8,10 +7,10 @@ use std::ops::Range;
 
 /// Bytes before a payload.
 const HEAD: usize = 12;
-/// The longest payload.
+/// Maximum length of a payload.
 const LONGEST: usize = 256 << 20;
 
-/// Adds a record to `file`; one that is too long is left out.
+/// Appends a record to `file`, unless it is too long.
 pub(crate) fn push(file: &mut Vec<u8>, payload: &[u8]) {
     let Some(length) = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= LONGEST)
     else {
@@ -22,8 +21,7 @@ pub(crate) fn push(file: &mut Vec<u8>, payload: &[u8]) {
     file.extend(payload);
 }
 
-/// Where the payloads of a file lie, as far as their lengths go on from `start` to the end. Whether one is whole says
-/// [`payload`].
+/// Ranges of the payloads of a file from `start` on, by their lengths alone; [`payload`] verifies them.
 pub(crate) fn spans(file: &[u8], start: usize) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut at = start;
@@ -43,7 +41,7 @@ pub(crate) fn spans(file: &[u8], start: usize) -> Vec<Range<usize>> {
     spans
 }
 
-/// The payload at one of a file's spans; `None` if it is not what was written.
+/// Payload at one of the ranges; `None` if the checksum differs.
 pub(crate) fn payload(file: &[u8], span: Range<usize>) -> Option<&[u8]> {
     let sum = file.get(span.start.checked_sub(HEAD - 4)?..span.start)?;
     let payload = file.get(span)?;

@@ -1,4 +1,4 @@
-//! Whether a file can have changed, without reading it.
+//! File metadata that reveals a change without reading the file.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::Stat as Raw;
 use serde::{Deserialize, Serialize};
 
-/// What tells one content of a file from another: times in nanoseconds since 1970.
+/// Metadata that identifies a version of a file. Times are in nanoseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StatBytes", into = "StatBytes")]
 pub(crate) struct FileStat {
@@ -17,7 +17,7 @@ pub(crate) struct FileStat {
     inode: u64,
 }
 
-/// The four numbers, little-endian.
+/// The four fields, little-endian.
 #[derive(Serialize, Deserialize)]
 struct StatBytes(#[serde(with = "serde_bytes")] [u8; 32]);
 
@@ -49,13 +49,12 @@ impl From<StatBytes> for FileStat {
     }
 }
 
-/// How long after a change the clock of a file system may still show the same time.
+/// Maximum granularity of a file system's clock, in nanoseconds.
 const TICK: i64 = 30_000_000;
-/// The same where it counts seconds.
+/// Granularity of a clock that counts seconds, with a margin.
 const SECONDS: i64 = 2_000_000_000;
 
 impl FileStat {
-    /// Of a file that is there.
     pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
             bytes: metadata.size(),
@@ -65,7 +64,7 @@ impl FileStat {
         }
     }
 
-    /// The same from a system call's answer.
+    /// From the result of a system call.
     #[expect(clippy::useless_conversion, reason = "the types differ between systems")]
     pub(crate) fn of_raw(raw: &Raw) -> Self {
         let nanos = |nanos| i64::try_from(nanos).unwrap_or(0);
@@ -77,8 +76,8 @@ impl FileStat {
         }
     }
 
-    /// This, if a change after `now` would show: a file that was changed a moment ago can change again within the same
-    /// tick of the file system's clock.
+    /// The metadata, if a change after `now` would show in it: a file changed just before can change again within the
+    /// same tick of the file system's clock.
     pub(crate) fn if_settled(self, now: Timestamp) -> Option<Self> {
         let latest = self.modified.max(self.changed);
         let tick = if latest % 1_000_000_000 == 0 { SECONDS } else { TICK };
@@ -86,12 +85,11 @@ impl FileStat {
     }
 }
 
-/// A moment, in nanoseconds since 1970.
+/// Time in nanoseconds since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timestamp(i64);
 
 impl Timestamp {
-    /// This moment.
     pub(crate) fn take() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Self(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
@@ -115,7 +113,7 @@ mod tests {
         // The clock of this file system counts seconds.
         assert_eq!(at(9_000_000_000).if_settled(now), None);
         assert_eq!(at(7_000_000_000).if_settled(now), Some(at(7_000_000_000)));
-        // A time to come never settles.
+        // A time in the future never settles.
         assert_eq!(at(99_000_000_001).if_settled(now), None);
     }
 }

@@ -43,7 +43,7 @@ fn a_part_of_the_name_picks_routines_and_json_has_their_figures() {
         }
     }
     let (code, _, err) = bench(&world, &["a.kdl", "--only", "nothing"]);
-    assert_eq!((code, err.as_str()), (Some(0), "note: no such routine in `a.kdl`\n"));
+    assert_eq!((code, err.as_str()), (Some(0), "note: no matching routine in `a.kdl`\n"));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn the_configuration_and_the_projects_templates_hold() {
     let (code, _, err) = bench(&world, &["--seconds", "0.002"]);
     assert_eq!(code, Some(3));
     assert!(
-        err.contains("does not compile c/a.c and c/a_bench.c") && err.contains("mine"),
+        err.contains("failed to compile c/a.c and c/a_bench.c") && err.contains("mine"),
         "{err}"
     );
 }

@@ -156,7 +156,7 @@ fn a_folder_that_cannot_be_written_is_the_machines_fault() {
     let world = project();
     let ran = world.run(&["build", "--out", "/proc/layoutc"]);
     assert_eq!(ran.refused().0, Some(3));
-    assert!(ran.err.starts_with("error[output::io]: cannot make `"), "{}", ran.err);
+    assert!(ran.err.starts_with("error[output::io]: cannot create `"), "{}", ran.err);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn a_target_that_the_project_lacks_is_to_be_added_and_another_word_gets_the_near
     for (asked, hint) in [
         ("opencl", "add `[target.opencl]` to layoutc.toml"),
         ("cuad", "did you mean `cuda`?"),
-        ("rust", "there is `c`, `cuda`"),
+        ("rust", "expected one of `c`, `cuda`"),
     ] {
         let line = format!("error: unknown target `{asked}`; {hint}\n");
         let ran = world.run(&["build", "--target", asked]);

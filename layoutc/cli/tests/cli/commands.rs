@@ -20,7 +20,7 @@ fn a_new_project_builds_at_once_and_without_a_warning() {
     let ran = world.run(&["new", "my-kernels"]);
     assert_eq!(
         ran.good(),
-        "made  my-kernels/layoutc.toml\nmade  my-kernels/layouts/example.kdl\n\
+        "created  my-kernels/layoutc.toml\ncreated  my-kernels/layouts/example.kdl\n\
          next: cd my-kernels && layoutc build\n"
     );
     let config = "[project]\nname = \"my-kernels\"\nprefix = \"my_kernels_\"\n";
@@ -41,13 +41,13 @@ fn a_folder_becomes_a_project_and_nothing_in_it_is_overwritten() {
     );
     world.run_in("here", &["build", "--check", "--out", "../none"], "");
     let ran = world.run(&["init", "here"]);
-    let line = "error: there is already a `here/layoutc.toml`; it is left as it is\n";
+    let line = "error: `here/layoutc.toml` already exists and is not overwritten\n";
     assert_eq!(ran.refused(), (Some(2), line));
     let world = World::new(&[("there/layouts/example.kdl", "mine")]);
     assert_eq!(world.run(&["init", "there"]).refused().0, Some(2));
     assert_eq!(world.files("there"), ["there/layouts/example.kdl"]);
     let ran = world.run(&["new", "there"]);
-    let line = "error: there is already a `there`; try `layoutc init there`\n";
+    let line = "error: `there` already exists; try `layoutc init there`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     assert_eq!(world.run(&["init", "there/layouts/example.kdl"]).refused().0, Some(2));
 }
@@ -68,7 +68,7 @@ fn clean_removes_what_layoutc_wrote_and_the_folders_that_held_it() {
     world.run(&["build"]).good();
     let built = world.files(".");
     let ran = world.run(&["clean", "--dry-run"]);
-    assert!(ran.good().ends_with("\n6 outputs, nothing touched: 6 removed\n"), "{}", ran.out);
+    assert!(ran.good().ends_with("\n6 outputs (dry run): 6 removed\n"), "{}", ran.out);
     assert_eq!(world.files("."), built);
     let ran = world.run(&["clean"]);
     assert!(ran.good().starts_with("removed    generated/c/a.c\n"), "{}", ran.out);
@@ -262,12 +262,12 @@ fn an_ejected_template_changes_nothing_until_it_is_edited() {
     };
     let built_in = header();
     let ran = world.run_in("layouts", &["templates", "eject", "c/header.h.j2"], "");
-    assert_eq!(ran.good(), "wrote ../own/c/header.h.j2; builds use it from now on\n");
+    assert_eq!(ran.good(), "wrote ../own/c/header.h.j2, which overrides the built-in template\n");
     world.run(&["build"]).good();
     assert_eq!(header(), built_in);
     world.write("own/c/header.h.j2", "// mine\n");
     let ran = world.run(&["templates", "eject", "c/header.h.j2"]);
-    let line = "error: there is already a `own/c/header.h.j2`; overwrite it with `--force`\n";
+    let line = "error: `own/c/header.h.j2` already exists; use `--force` to overwrite it\n";
     assert_eq!(ran.refused(), (Some(2), line));
     assert_eq!(world.read("own/c/header.h.j2").as_deref(), Some("// mine\n"));
     world.run(&["templates", "eject", "c/header.h.j2", "--force"]).good();
@@ -280,7 +280,7 @@ fn a_template_that_is_not_built_in_finds_the_nearest() {
     for asked in ["c/headr.h.j2", "header.h.j2"] {
         let ran = world.run(&["templates", "eject", asked]);
         let line = format!(
-            "error: there is no template `{asked}`; the nearest is `c/header.h.j2` \
+            "error: unknown template `{asked}`; did you mean `c/header.h.j2`? \
              (`layoutc templates list` lists all)\n"
         );
         assert_eq!(ran.refused(), (Some(2), line.as_str()));

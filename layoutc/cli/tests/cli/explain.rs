@@ -14,7 +14,7 @@ fn an_unknown_code_finds_the_nearest() {
     let world = World::new(&[]);
     for (code, near) in [("map::injective", "map::not_injective"), ("foreign", "output::foreign")] {
         let line = format!(
-            "error: there is no code `{code}`; the nearest is `{near}` (`layoutc explain` lists all)\n"
+            "error: unknown code `{code}`; did you mean `{near}`? (`layoutc explain` lists all)\n"
         );
         assert_eq!(world.run(&["explain", code]).refused(), (Some(2), line.as_str()));
     }

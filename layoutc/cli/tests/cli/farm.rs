@@ -170,7 +170,7 @@ fn ninja_is_not_told_what_it_cannot_be_told() {
     let world = World::new(&[("a|b.kdl", BLOCKED)]);
     let ran = world.run(&["outputs", "a|b.kdl", "--format", "ninja"]);
     assert_eq!(ran.refused().0, Some(2));
-    assert!(ran.err.contains("`--format ninja` cannot name `generated/c/a|b.c`"), "{}", ran.err);
+    assert!(ran.err.contains("`--format ninja` cannot express `generated/c/a|b.c`"), "{}", ran.err);
 }
 
 /// A Bazel that compiles without a network: as Debian and Ubuntu package it.

@@ -61,7 +61,10 @@ fn standard_input_goes_to_standard_output() {
     assert!(ran.err.contains("┌─ standard input:1:8"), "{}", ran.err);
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
     let ran = world.run_in(".", &["fmt", "-", "a.kdl"], "");
-    assert_eq!(ran.refused(), (Some(2), "error: `-` is standard input, and stands alone\n"));
+    assert_eq!(
+        ran.refused(),
+        (Some(2), "error: `-` (standard input) cannot be combined with other paths\n")
+    );
     let ran = world.run_in(".", &["fmt", "--format", "json", "-"], MESSY);
     let object: Value = serde_json::from_str(ran.good()).expect("JSON");
     assert_eq!(object, json!({ "version": 1, "kind": "fmt", "text": NEAT }));

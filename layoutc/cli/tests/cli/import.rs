@@ -47,8 +47,7 @@ fn what_somebody_wrote_is_not_written_over() {
     let world = world(&["relu.onnx"]);
     world.write("relu.kdl", "// mine\n");
     let ran = world.run(&["import", "relu.onnx", "-o", "relu.kdl"]);
-    let line =
-        "error: `relu.kdl` is there already and says something else; `--force` writes over it\n";
+    let line = "error: `relu.kdl` exists with different content; use `--force` to overwrite it\n";
     assert_eq!(ran.refused(), (Some(2), line));
     assert_eq!(world.read("relu.kdl").as_deref(), Some("// mine\n"));
     let ran = world.run(&["import", "relu.onnx", "-o", "relu.kdl", "--force"]);
@@ -119,8 +118,7 @@ error[import::shape]: the result shapes of `NonZero` are unknown before the mode
 fn what_is_open_is_assumed_and_told() {
     let world = world(&["batch.onnx"]);
     let ran = world.run(&["import", "batch.onnx"]);
-    let told =
-        "assumed of what the model leaves open: batch=1; `--set` and `--shape` say other sizes\n";
+    let told = "assumed extents: batch=1; override them with `--set` or `--shape`\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), told));
     let head = "// The model leaves extents open; assumed: batch=1\n// Imported from batch.onnx.\n";
     assert!(ran.out.starts_with(head), "{}", ran.out);

@@ -100,10 +100,10 @@ fn symbols_take_their_values_from_the_command_line() {
     assert_eq!(run(&["--set", "batch=8"]).good(), line);
     for (args, message) in [
         (&[][..], "`s` depends on symbols: add --set batch=VALUE"),
-        (&["--set", "batch"], "`--set batch`: write NAME=VALUE, a whole number"),
+        (&["--set", "batch"], "`--set batch`: expected NAME=VALUE with an integer"),
         (&["--set", "bacth=8"], "`s` has no symbol `bacth`; did you mean `batch`?"),
-        (&["--set", "batch=6"], "`batch` is promised to be 4 to 64, a multiple of 4, not 6"),
-        (&["--set", "batch=68"], "`batch` is promised to be 4 to 64, a multiple of 4, not 68"),
+        (&["--set", "batch=6"], "`batch` is declared as 4 to 64, a multiple of 4, got 6"),
+        (&["--set", "batch=68"], "`batch` is declared as 4 to 64, a multiple of 4, got 68"),
     ] {
         assert_eq!(run(args).refused(), (Some(2), format!("error: {message}\n").as_str()));
     }
@@ -126,7 +126,7 @@ fn the_coordinate_of_rank_0_is_an_empty_line() {
 fn an_unknown_tensor_and_a_folder_are_the_command_lines_fault() {
     let world = World::new(&[("a.kdl", BLOCKED)]);
     let ran = world.run(&["index", "a.kdl", "tt", "0,0"]);
-    let line = "error: there is no tensor `tt`; did you mean `t`?\n";
+    let line = "error: unknown tensor `tt`; did you mean `t`?\n";
     assert_eq!(ran.refused(), (Some(2), line));
     assert_eq!(world.run(&["index", ".", "t", "0,0"]).code, Some(2));
 }
@@ -135,7 +135,7 @@ fn an_unknown_tensor_and_a_folder_are_the_command_lines_fault() {
 fn an_unknown_tensor_without_a_near_one_gets_all() {
     let both = format!("{BLOCKED}{}", BLOCKED.replace("tensor t", "tensor weights"));
     let world = World::new(&[("a.kdl", &both)]);
-    let line = "error: there is no tensor `image`; there is `t`, `weights`\n";
+    let line = "error: unknown tensor `image`; expected one of `t`, `weights`\n";
     assert_eq!(world.run(&["index", "a.kdl", "image", "0,0"]).refused(), (Some(2), line));
     let inspected = world.run(&["inspect", "a.kdl", "--tensor", "image"]);
     assert_eq!(inspected.refused(), (Some(2), line));

@@ -27,7 +27,7 @@ fn inspect_takes_the_name_of_a_tensor() {
         object["tensors"].as_array().expect("a list").iter().map(|t| &t["name"]).collect();
     assert_eq!(names, ["weights"]);
     let ran = world.run(&["inspect", "a.kdl", "--tensor", "wieghts"]);
-    let line = "error: there is no tensor `wieghts`; did you mean `weights`?\n";
+    let line = "error: unknown tensor `wieghts`; did you mean `weights`?\n";
     assert_eq!(ran.refused(), (Some(2), line));
 }
 

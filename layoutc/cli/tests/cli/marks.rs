@@ -176,7 +176,7 @@ fn a_path_that_make_cannot_be_told_is_refused_before_anything_is_written() {
     let world = World::new(&[("a;b.kdl", BLOCKED)]);
     let ran = world.run(&["build", "a;b.kdl", "--depfile", "d"]);
     assert_eq!(ran.refused().0, Some(2));
-    assert!(ran.err.starts_with("error: `--depfile` cannot name `a;b.kdl`: "), "{}", ran.err);
+    assert!(ran.err.starts_with("error: `--depfile` cannot express `a;b.kdl`: "), "{}", ran.err);
     assert!(!world.path("generated").exists());
 }
 

@@ -82,7 +82,7 @@ fn a_command_line_that_is_not_known_is_told_the_usage() {
     let ran = run(&[], "{}");
     let (code, told) = ran.refused();
     assert_eq!(code, Some(1));
-    assert!(told.starts_with("error: standard input is not what mdBook gives: "), "{told}");
+    assert!(told.starts_with("error: invalid input from mdBook: "), "{told}");
 }
 
 #[test]
@@ -196,10 +196,10 @@ fn a_block_that_is_refused_is_told_by_chapter_and_line() {
 #[test]
 fn what_cannot_be_drawn_is_told_by_chapter_and_line() {
     for (words, what) in [
-        ("kdl,layout=other", "there is no tensor `other`; there is `t`"),
+        ("kdl,layout=other", "unknown tensor `other`; expected one of `t`"),
         ("kdl,layout=t axes=h,x", "`t`: there is no axis `x`; there are `h`, `w`"),
-        ("kdl,layout=t at=h", "`at=h`: write NAME=INDEX, a whole number"),
-        ("kdl,layout=t,more", "`more` is not known here; write `kdl,layout=NAME`, then"),
+        ("kdl,layout=t at=h", "`at=h`: expected NAME=INDEX with an integer"),
+        ("kdl,layout=t,more", "unknown word `more`; expected `kdl,layout=NAME`, then"),
     ] {
         let told = refused(&format!("\n\n{}", block(words, BLOCKED)));
         assert!(told.starts_with(&format!("error: src/part/a.md:3: {what}")), "{told}");

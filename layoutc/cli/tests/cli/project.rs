@@ -70,17 +70,17 @@ fn a_project_without_manifests_and_no_project_at_all_are_told_apart() {
         ran.refused(),
         (
             Some(2),
-            "error: there is no layoutc.toml here or in a folder above; name a manifest, as in \
+            "error: no layoutc.toml in this folder or a parent; pass a manifest, as in \
              `layoutc check a.kdl`\n"
         )
     );
     for command in ["build", "inspect", "clean", "outputs", "watch"] {
-        let way = format!("name a manifest, as in `layoutc {command} a.kdl`\n");
+        let way = format!("pass a manifest, as in `layoutc {command} a.kdl`\n");
         let ran = world.run_in("q", &[command], "");
         assert!(ran.code == Some(2) && ran.err.ends_with(&way), "{}", ran.err);
     }
     let ran = world.run_in("q", &["templates", "eject", "c/header.h.j2"], "");
-    assert!(ran.err.ends_with("; `layoutc init` makes a project of this folder\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("; create a project with `layoutc init`\n"), "{}", ran.err);
     assert_eq!(world.run(&["check", "q"]).code, Some(2));
 }
 

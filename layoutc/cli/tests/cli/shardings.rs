@@ -89,14 +89,14 @@ fn what_is_not_known_is_null() {
 fn the_parts_are_shown_with_more_said() {
     let text = "{devices=[64]<=[64]}";
     let (_, out, _) = said(text, &["--to", "xla-v2", "--shape", "100", "-v"]);
-    assert!(out.ends_with("31       [62:64]  [2]\nand 32 parts more\n"), "{out}");
+    assert!(out.ends_with("31       [62:64]  [2]\n… and 32 more shards\n"), "{out}");
     let (_, out, _) = said(text, &["--to", "xla-v2", "--shape", "100"]);
     assert_eq!(out, format!("{text}\n"));
     let replicated = "{devices=[2,32]<=[64] last_tile_dim_replicate}";
     let (_, out, _) = said(replicated, &["--to", "xla-v2", "--shape", "3", "-v"]);
     assert!(out.contains("0, 1, 2, 3, 4, 5, 6, 7 and 24 more"), "{out}");
     let (_, out, _) = said("{unknown}", &["--to", "xla-v2", "--shape", "3", "-v"]);
-    assert_eq!(out, "{unknown}\nwhat each device holds is not told: `{unknown}`\n");
+    assert_eq!(out, "{unknown}\nthe shards of the devices are not listed: `{unknown}`\n");
 }
 
 #[test]
@@ -131,20 +131,17 @@ error[notation::value]: device 1 stands twice
 #[test]
 fn what_may_not_be_typed_is_told_of() {
     for (args, line) in [
-        (vec!["--to", "xla-v4"], "no sharding is written as `xla-v4`; did you mean `xla-v1`?"),
+        (vec!["--to", "xla-v4"], "unknown sharding notation `xla-v4`; did you mean `xla-v1`?"),
         (
             vec!["--to", "tvm"],
-            "no sharding is written as `tvm`; they are xla-v1, xla-v2, xla-v3, jax",
+            "unknown sharding notation `tvm`; expected one of xla-v1, xla-v2, xla-v3, jax",
         ),
-        (
-            vec!["--to", "jax", "--dtype", "f32"],
-            "`--dtype` says nothing of a sharding: leave it out",
-        ),
+        (vec!["--to", "jax", "--dtype", "f32"], "`--dtype` does not apply to shardings; remove it"),
     ] {
         let wanted = (Some(2), String::new(), format!("error: {line}\n"));
         assert_eq!(said("{replicated}", &args), wanted);
     }
     let ran = World::new(&[]).run(&["translate", "NC", "--from", "tvm", "--to", "jax"]);
-    let line = "error: `jax` is for shardings: `--from xla-sharding --to xla-v2`\n";
+    let line = "error: `jax` is a notation of shardings: use `--from xla-sharding --to xla-v2`\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(2), line));
 }

@@ -152,8 +152,8 @@ fn pages_take_the_place_of_other_files_only_by_force_and_whole() {
     let world = World::new(&[("m/layoutc-man.1", "mine\n"), ("m/layoutc.1", "")]);
     fs::hard_link(world.path("m/layoutc-man.1"), world.path("kept")).expect("a link");
     let ran = world.run(&["man", "--out", "m"]);
-    let line = "error: `m/layoutc-man.1` is there already and says something else; \
-                `--force` writes over it\n";
+    let line = "error: `m/layoutc-man.1` exists with different content; \
+                use `--force` to overwrite it\n";
     assert_eq!(ran.refused(), (Some(2), line));
     assert_eq!(world.files("m"), ["m/layoutc-man.1", "m/layoutc.1"]);
     assert_eq!(world.read("m/layoutc.1").as_deref(), Some(""));
@@ -170,9 +170,9 @@ fn pages_take_the_place_of_other_files_only_by_force_and_whole() {
 fn pages_are_not_written_through_links_nor_over_folders() {
     let world = World::new(&[("file", "x"), ("m/layoutc-fmt.1/inside", "x")]);
     let ran = world.run(&["man", "--out", "file"]);
-    assert_eq!(ran.refused(), (Some(2), "error: `file` is no folder\n"));
+    assert_eq!(ran.refused(), (Some(2), "error: `file` is not a folder\n"));
     let ran = world.run(&["man", "--out", "m", "--force"]);
-    assert_eq!(ran.refused(), (Some(2), "error: `m/layoutc-fmt.1` is a folder\n"));
+    assert_eq!(ran.refused(), (Some(2), "error: `m/layoutc-fmt.1` is a folder, expected a file\n"));
     assert_eq!(world.files("m"), ["m/layoutc-fmt.1/inside"]);
 
     fs::create_dir(world.path("n")).expect("a folder");

@@ -211,7 +211,7 @@ fn what_is_too_large_is_sampled_and_takes_no_longer() {
 fn what_cannot_be_drawn_is_refused_in_one_line() {
     let world = world();
     for (args, line) in [
-        (&["smal"][..], "there is no tensor `smal`; did you mean `small`?"),
+        (&["smal"][..], "unknown tensor `smal`; did you mean `small`?"),
         (&["small", "--axes", "h,x"], "`small`: there is no axis `x`; there are `h`, `w`"),
         (&["small", "--axes", "h,h"], "`small`: `h` is named twice"),
         (&["blocked", "--axes", "h,w,c"], "`blocked`: a picture has two axes, not 3"),

@@ -70,16 +70,17 @@ fn what_cannot_be_asked_for_is_refused_in_one_line() {
     let two = format!("{}\n{}", block(), "graph other { input x dtype=f32 { shape { N 1 } } }\n");
     let world = World::new(&[("block.kdl", &block()), ("two.kdl", &two), ("none.kdl", "")]);
     let ran = world.run(&["solve", "block.kdl", "--graph", "blok"]);
-    let line = "error: there is no graph `blok`; there is `block`\n";
+    let line = "error: unknown graph `blok`; expected one of `block`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     let ran = world.run(&["solve", "two.kdl", "--format", "svg"]);
-    let line = "error: a picture is of one graph: add `--graph` with one of `block`, `other`\n";
+    let line =
+        "error: `--format svg` draws one graph: add `--graph` with one of `block`, `other`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     let ran = world.run(&["check", "block.kdl", "--format", "svg"]);
     let line = "error: `--format svg` is only for `layoutc solve`; expected `text` or `json`\n";
     assert_eq!(ran.refused(), (Some(2), line));
     let ran = world.run(&["solve", "none.kdl"]);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), "there is no graph here\n"));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), "no graphs found\n"));
 }
 
 #[test]

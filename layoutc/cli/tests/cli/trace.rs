@@ -122,7 +122,7 @@ error[shape::coordinate]: `n` = 8 is out of bounds: its extent is 8
     let fault: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!((ran.code, &fault["help"][0]), (Some(1), &"write `7,1`".into()));
     assert_eq!(world.run(&["trace", "a.kdl", "s"]).code, Some(2));
-    let line = "error: there is no tensor `t`; there is `s`, `scalar`\n";
+    let line = "error: unknown tensor `t`; expected one of `s`, `scalar`\n";
     assert_eq!(world.run(&["trace", "a.kdl", "t", "0"]).refused(), (Some(2), line));
 }
 

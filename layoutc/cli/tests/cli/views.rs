@@ -67,7 +67,7 @@ fn index_finds_the_elements_of_views() {
     let line = r#"{"logical":[2,1],"storage":[2,1,1],"physical":[15],"offset":15}"#;
     assert_eq!(ran.good(), format!("{line}\n"));
     let ran = world.run(&["index", "a.kdl", "twice", "--inverse", "0"]);
-    let line = "error: `twice` is a broadcast: a slot is no element of it alone\n";
+    let line = "error: `twice` is a broadcast: a slot can belong to several of its elements\n";
     assert_eq!(ran.refused(), (Some(2), line));
 }
 

@@ -1,4 +1,4 @@
-//! `layoutc translate`: a layout from one notation to another, proven equal. Shardings are a matter of their own.
+//! `layoutc translate`: translates a layout between notations, with a proof. For shardings, see `sharding`.
 
 mod sharding;
 
@@ -21,7 +21,7 @@ use crate::report::json::integer;
 
 use super::CommandOutcome;
 
-/// Prints the text in the other notation, or in all of them.
+/// Prints the text in one notation, or in all.
 pub(crate) fn run(
     args: &TranslateArgs,
     console: &mut Console,
@@ -68,7 +68,7 @@ pub(crate) fn run(
     Ok(CommandOutcome::Success)
 }
 
-/// Prints a fault of the text.
+/// Prints an error in the text.
 fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> CommandOutcome {
     let mut report = Report::default();
     report.text("<text>".to_owned(), Arc::from(text));
@@ -77,7 +77,7 @@ fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> CommandOutcom
     CommandOutcome::InputError
 }
 
-/// Prints a text; among several, behind the name of its notation.
+/// Prints a text, prefixed with its notation if there are several.
 fn print_text(
     from: Notation,
     to: Notation,
@@ -112,7 +112,7 @@ fn print_text(
     console.result(&format!("{word}{text}\n"));
 }
 
-/// Prints, among several, what a notation lacks.
+/// Prints why a notation cannot express the layout, among several.
 fn print_inexpressible(
     from: Notation,
     to: Notation,
@@ -138,20 +138,21 @@ fn print_inexpressible(
 fn notation(word: &str) -> Result<Notation, CommandError> {
     Notation::of(word).ok_or_else(|| {
         if ShardingFormat::of(word).is_some() || word == READ {
-            let message = format!("`{word}` is for shardings: `--from {READ} --to xla-v2`");
+            let message =
+                format!("`{word}` is a notation of shardings: use `--from {READ} --to xla-v2`");
             return CommandError::Usage(message);
         }
         let mut known: Vec<&str> = Notation::ALL.iter().map(|notation| notation.word()).collect();
         known.push(READ);
         let hint = nearest(word, known.iter().copied()).map_or_else(
-            || format!("they are {}", known.join(", ")),
+            || format!("expected one of {}", known.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        CommandError::Usage(format!("there is no notation `{word}`; {hint}"))
+        CommandError::Usage(format!("unknown notation `{word}`; {hint}"))
     })
 }
 
-/// `2,64,56,56`; nothing: no axes.
+/// `2,64,56,56`; empty: rank 0.
 fn extents(text: &str) -> Result<Vec<i64>, CommandError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -159,7 +160,7 @@ fn extents(text: &str) -> Result<Vec<i64>, CommandError> {
     let extent = |part: &str| part.trim().parse().ok().filter(|extent: &i64| *extent >= 0);
     text.split(',').map(extent).collect::<Option<Vec<_>>>().ok_or_else(|| {
         CommandError::Usage(format!(
-            "`--shape {text}`: write whole numbers from 0, as in 2,64,56,56"
+            "`--shape {text}`: expected non-negative integers, as in 2,64,56,56"
         ))
     })
 }
@@ -173,7 +174,9 @@ fn axis_names(text: &str) -> Result<Vec<String>, CommandError> {
     match names.iter().find(|name| !is_name(name)) {
         None => Ok(names),
         Some(name) => {
-            let message = format!("`--axis-names`: `{name}` is no name; write n,c,h,w");
+            let message = format!(
+                "`--axis-names`: `{name}` is not an identifier; expected names as in n,c,h,w"
+            );
             Err(CommandError::Usage(message))
         }
     }
@@ -182,8 +185,8 @@ fn axis_names(text: &str) -> Result<Vec<String>, CommandError> {
 fn dtype(word: &str) -> Result<Dtype, CommandError> {
     Dtype::parse(word).ok_or_else(|| {
         let hint = Dtype::from_foreign_name(word)
-            .map_or(String::new(), |dtype| format!("; it is called `{dtype}`"));
-        CommandError::Usage(format!("there is no element type `{word}`{hint}"))
+            .map_or(String::new(), |dtype| format!("; did you mean `{dtype}`?"));
+        CommandError::Usage(format!("unknown element type `{word}`{hint}"))
     })
 }
 
@@ -194,6 +197,8 @@ fn size(text: &str) -> Result<(String, i128), CommandError> {
         .and_then(|(name, value)| Some((name.trim(), value.trim().parse::<i64>().ok()?)));
     match parsed {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), i128::from(value))),
-        _ => Err(CommandError::Usage(format!("`--set {text}`: write NAME=VALUE, a whole number"))),
+        _ => {
+            Err(CommandError::Usage(format!("`--set {text}`: expected NAME=VALUE with an integer")))
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `layoutc translate --from xla-sharding`: a sharding in XLA's forms and for JAX, and what each device holds.
+//! `layoutc translate --from xla-sharding`: translates a sharding to XLA's forms and to JAX, and lists the shards.
 
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ use crate::report::json::{integer, integers};
 
 use super::{extents, faulty};
 
-/// How many parts are shown to people.
+/// Maximum number of shards displayed.
 const SHOWN: usize = 32;
-/// How many devices of a part are.
+/// Maximum number of devices displayed per shard.
 const DEVICES: usize = 8;
 
-/// Prints the sharding as `--to` says, or in all forms.
+/// Prints the sharding in the form of `--to`, or in all forms.
 pub(super) fn run(
     args: &TranslateArgs,
     console: &mut Console,
@@ -38,7 +38,7 @@ pub(super) fn run(
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         return Err(CommandError::Usage(format!(
-            "`{option}` says nothing of a sharding: leave it out"
+            "`{option}` does not apply to shardings; remove it"
         )));
     }
     let shape = args.shape.as_deref().map(|shape| extents(&restore_minus(shape))).transpose()?;
@@ -70,14 +70,14 @@ fn target(word: &str) -> Result<ShardingFormat, CommandError> {
     ShardingFormat::of(word).ok_or_else(|| {
         let known: Vec<&str> = ShardingFormat::ALL.iter().map(|target| target.word()).collect();
         let hint = nearest(word, known.iter().copied()).map_or_else(
-            || format!("they are {}", known.join(", ")),
+            || format!("expected one of {}", known.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        CommandError::Usage(format!("no sharding is written as `{word}`; {hint}"))
+        CommandError::Usage(format!("unknown sharding notation `{word}`; {hint}"))
     })
 }
 
-/// Prints one form; among several, behind its name.
+/// Prints one form, prefixed with its name if there are several.
 fn print_form(
     args: &TranslateArgs,
     to: ShardingFormat,
@@ -107,7 +107,7 @@ fn object(
         Err(message) => (None, vec![message]),
     };
     if let Some(ShardFacts { held: Err(lack), .. }) = &facts.shaped {
-        notes.push(format!("what each device holds is not told: {lack}"));
+        notes.push(format!("the shards of the devices are not listed: {lack}"));
     }
     let shape = args.shape.as_deref().and_then(|shape| extents(&restore_minus(shape)).ok());
     json!({
@@ -156,11 +156,11 @@ fn part(held: &TensorShard) -> Value {
     })
 }
 
-/// What each device holds, for people.
+/// Table of the shard of each device.
 fn table(shaped: &ShardFacts) -> String {
     let held = match &shaped.held {
         Ok(held) => held,
-        Err(lack) => return format!("what each device holds is not told: {lack}\n"),
+        Err(lack) => return format!("the shards of the devices are not listed: {lack}\n"),
     };
     let mut rows = vec![["devices".to_owned(), "holds".to_owned(), "extents".to_owned()]];
     rows.extend(held.iter().take(SHOWN).map(|part| {
@@ -176,7 +176,7 @@ fn table(shaped: &ShardFacts) -> String {
         lines.push_str(&format!("{devices:<first$}  {holds:<second$}  {extents}\n"));
     }
     if held.len() > SHOWN {
-        lines.push_str(&format!("and {} parts more\n", held.len() - SHOWN));
+        lines.push_str(&format!("… and {} more shards\n", held.len() - SHOWN));
     }
     lines
 }
