@@ -19,7 +19,7 @@ use super::bench::bench_config;
 /// Time per conversion, in seconds.
 const SECONDS: &str = "0.05";
 
-/// Costs of all conversions that a graph may need, in bytes: bytes moved × (speed of memcpy / speed of the conversion).
+/// Costs of all conversions that a graph may need, in bytes: bytes moved × speed of memcpy / speed of the conversion.
 pub(super) fn costs(
     graph: &Graph,
     config: &Config,

@@ -21,7 +21,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
         "explain",
         "completions",
         "man",
-        "Exit codes: 0 all well; 1 ",
+        "Exit codes: 0 success; 1 ",
         "manifests in; C, OpenCL and CUDA out",
     ] {
         assert!(ran.good().contains(part), "{part}: {}", ran.out);

@@ -240,7 +240,7 @@ fn outputs_of_a_broken_project_are_none() {
 fn the_templates_are_listed_with_what_they_are_for() {
     let world = World::new(&[]);
     let ran = world.run(&["templates", "list"]);
-    let row = "c/header.h.j2         c       what other code includes: constants, index functions, prototypes";
+    let row = "c/header.h.j2         c       public header: constants, index functions, prototypes";
     assert!(ran.good().lines().any(|line| line == row), "{}", ran.out);
     let ran = world.run(&["templates", "list", "--format", "json"]);
     let names: Vec<Value> = ran.good().lines().map(|line| json(line)["name"].clone()).collect();

@@ -177,7 +177,7 @@ fn records_are_structured_types_or_bare_bytes_in_a_npy() {
         world.put("in.npy", &structured(other, "(2, 3)", "False", &dense));
         let ran = world.fault("pack", "blocks", &["in.npy", "-o", "out"]);
         let said = format!(
-            "error[dtype::data]: `in.npy` holds `{other}`, and `blocks` is of `{{ d f16; q u4 6 }}`\n"
+            "error[dtype::data]: `in.npy` holds `{other}`, but `blocks` has elements of `{{ d f16; q u4 6 }}`\n"
         );
         assert!(ran.starts_with(&said) && ran.contains(&format!("save it as `{fields}`")), "{ran}");
     }
@@ -467,12 +467,12 @@ fn headers_that_readers_take_differently_are_refused() {
     pack(&format!("{{'descr': '<f4', {rest}}}\n")).good();
     pack(&format!("{{{rest}, 'descr': '<f4', }}   \n")).good();
     for (header, reason) in [
-        (format!("{{'descr': '<f4', 'descr': '<f8', {rest}}}\n"), "the key `descr` twice"),
-        (format!("{{'descr': '<f4', {rest}, 'shape': (6, 4)}}\n"), "the key `shape` twice"),
+        (format!("{{'descr': '<f4', 'descr': '<f8', {rest}}}\n"), "duplicate key `descr`"),
+        (format!("{{'descr': '<f4', {rest}, 'shape': (6, 4)}}\n"), "duplicate key `shape`"),
         (format!("{{'descr': '<f4', {rest}, 'x': 1}}\n"), "`x`"),
-        (format!("{{'descr': '<f4', {rest}}} garbage\n"), "goes on behind it"),
-        (format!("{{'descr': '<f4', {rest}"), "no dictionary"),
-        (format!("'descr': '<f4', {rest}"), "no dictionary"),
+        (format!("{{'descr': '<f4', {rest}}} garbage\n"), "text follows it"),
+        (format!("{{'descr': '<f4', {rest}"), "not a Python dictionary"),
+        (format!("'descr': '<f4', {rest}"), "not a Python dictionary"),
     ] {
         let ran = pack(&header);
         assert_eq!(ran.code, Some(1), "{header}");

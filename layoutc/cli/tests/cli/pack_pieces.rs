@@ -263,7 +263,7 @@ fn a_move_that_is_killed_anywhere_is_gone_on_with_and_gives_the_same_bytes() {
             assert_eq!(world.parts(), [""; 0]);
         }
     }
-    assert!(kills > 8 && resumed > 4, "{kills} kills, {resumed} gone on with");
+    assert!(kills > 8 && resumed > 4, "{kills} kills, {resumed} resumed");
 }
 
 /// A world in which a move was killed on its way.
@@ -380,7 +380,7 @@ fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
             said.push(ran.err);
         }
     }
-    assert!(said.iter().any(|said| said.contains("is gone on with")), "{said:?}");
+    assert!(said.iter().any(|said| said.contains("resuming `out` at")), "{said:?}");
     assert!(said.iter().any(|said| said.contains("its journal is damaged")), "{said:?}");
 }
 

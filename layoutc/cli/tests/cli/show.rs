@@ -224,7 +224,7 @@ fn what_cannot_be_drawn_is_refused_in_one_line() {
             &["small", "--svg", "-", "--html", "-"],
             "`--svg -` and `--html -` cannot both be standard output",
         ),
-        (&["small", "--svg", "no/a.svg"], "the folder of `no/a.svg` is not there"),
+        (&["small", "--svg", "no/a.svg"], "the folder of `no/a.svg` does not exist"),
     ] {
         let ran = world.run(&[&["show", "a.kdl"], args].concat());
         let refused = ran.refused();

@@ -203,7 +203,7 @@ fn a_project_folder_that_goes_is_waited_for() {
     assert!(cpu_ticks(watching.id()) - before <= 3, "it is busy while it waits");
     world.write("p/layoutc.toml", "");
     world.write("p/layouts/a.kdl", &wide(12));
-    wait_for("the rebuild", || watching.next().contains("good again").then_some(()));
+    wait_for("the rebuild", || watching.next().contains("fixed in").then_some(()));
     world.run_in("p", &["build", "--check"], "").good();
 }
 
@@ -294,7 +294,7 @@ fn where_the_system_reports_nothing_the_watch_says_so_and_looks() {
         watching.expect("built in ");
         watching.told("warning: cannot watch for changes (");
         watching.told(reason);
-        watching.told("looking for them every 500 ms\n");
+        watching.told("polling every 500 ms\n");
         world.write("layouts/a.kdl", &wide(w));
         watching.expect("layouts/a.kdl changed: rebuilt in ");
     }
