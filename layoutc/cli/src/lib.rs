@@ -1,7 +1,7 @@
 //! layoutc: layout manifests in, proven layouts and generated source out.
 //!
-//! The binaries, and [`build()`] for the build scripts of Rust projects. All input and output is here: arguments, files,
-//! the terminal. Layouts are the compiler's part.
+//! The binaries, and [`build()`] for the build scripts of Rust projects. All input and output is here: arguments,
+//! files, the terminal. Layouts are the compiler's part.
 
 #![allow(missing_docs, reason = "a binary")]
 

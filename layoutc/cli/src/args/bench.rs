@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 pub(crate) const BENCHING: &str = "\
 Times pack, unpack and the conversions in C, next to memcpy and a streaming-store copy of equal size. A
-symbol takes the greatest value for which all buffers fit in memory.
+symbol takes the greatest value for which all buffers fit.
 Example: layoutc bench layouts/a.kdl --only to_texture";
 
 #[derive(Debug, clap::Args)]

@@ -26,7 +26,7 @@ impl ContentHash {
     }
 }
 
-/// Map by name. FxHash is safe here: names come from the user's own files.
+/// Map by name. `FxHash` is safe here: names come from the user's own files.
 type NameMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
 pub(crate) type PathSet<'a> = IndexSet<&'a str, FxBuildHasher>;

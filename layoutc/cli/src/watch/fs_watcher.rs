@@ -48,7 +48,7 @@ struct WatchSet {
     blockage: OutputBlockage,
 }
 
-/// True state of the output folders: nothing blocks the outputs, or something does.
+/// State of the output folders: whether something in them blocks the outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum OutputBlockage {
     /// Events there are ignored.

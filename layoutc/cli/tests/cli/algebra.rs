@@ -109,7 +109,7 @@ error[notation::rounds]: `(4,8):(1,4)` does not divide 50 elements: its tiles co
 1 error
 "
     );
-    // No way out is named that leads nowhere: tiles of 4 do not run evenly through rows of 10.
+    // No unhelpful fix is suggested: tiles of 4 do not divide rows of 10.
     let rows = refused(&["divide", "(10,5):(1,20)", "4:1"]);
     assert!(
         rows.contains(" does not divide 50 elements: its tiles cover 52")
@@ -174,7 +174,7 @@ fn texts_of_any_size_and_kind_are_answered() {
         let ran = world.run(&["algebra", "compose", a, "1:0"]);
         assert_eq!(ran.code, Some(code), "{}", ran.err);
     }
-    // Large layouts take no longer than small ones.
+    // The size of a layout does not affect the run time.
     let large =
         answered(&["compose", "(1048576,1048576):(1048576,1)", "(1048576,1048576):(1048576,1)"]);
     assert_eq!(large, "(1048576,1048576):(1,1048576)\nsize 1099511627776, cosize 1099511627776\n");

@@ -5,7 +5,7 @@ use crate::world::{BROKEN, World};
 const TWO: &str = "tensor a dtype=f32 { shape { n 8; c 32; w 64 } }\n\
                    tensor b like=a { layout { order n w c } }\nconvert a to=b\n";
 
-/// A world whose temporary files lie in its own folder `tmp`.
+/// A world whose temporary files are in its own folder `tmp`.
 fn bench(world: &World, args: &[&str]) -> (Option<i32>, String, String) {
     world.write("tmp/keep", "");
     let mut command = world.command(".", &[&["bench"], args].concat());

@@ -1,25 +1,25 @@
-//! The book and README.md show what happens: each page is a story, run from top to bottom in a folder of its own. The
-//! chapters of the tutorial are one story (`book/tutorial.rs`).
+//! Runs the book and README.md: each page is a story, run from top to bottom in its own folder. The chapters of the
+//! tutorial are one story (`book/tutorial.rs`).
 //!
-//! What a fenced block of a page is:
+//! Meaning of the fenced blocks of a page:
 //!
-//! - one that begins with a comment of a path alone (`// layouts/a.kdl`, `# layoutc.toml`, `{# templates/a.j2 #}`) is
-//!   that file, comment included;
-//! - one that begins with a comment `// from generated/c/a.h` quotes that file: its lines stand there, in this order and
-//!   without a gap but where the block has a line `…`;
-//! - `console` holds commands, each after `$ ` (a `\` at the end continues it), and below each what it prints, standard
-//!   error too. A line `…` stands for any lines. A command fails if, and only if, a line of what it prints begins with
-//!   `error`, or is an error as JSON;
-//! - `sh` holds commands that succeed, whatever they print;
-//! - `cd` holds for the commands and the files below it;
-//! - `kdl`, `toml` and `jinja` without a path are checked with the compiler (`tests/pages.rs`);
-//! - `text` is not run, and neither is a block of another language with the mark `not-run` (`c,not-run`).
+//! - a block that begins with a comment that is a path (`// layouts/a.kdl`, `# layoutc.toml`, `{# templates/a.j2 #}`)
+//!   defines that file, including the comment;
+//! - a block that begins with `// from generated/c/a.h` quotes that file: its lines occur there consecutively, except
+//!   where the block has a line `…`;
+//! - `console` contains commands, each after `$ ` (continued by a `\` at the end of a line), followed by their output,
+//!   including standard error. A line `…` matches any lines. A command fails if and only if a line of its output begins
+//!   with `error`, or is an error as JSON;
+//! - `sh` contains commands that succeed; their output is ignored;
+//! - `cd` applies to the following commands and files;
+//! - `kdl`, `toml` and `jinja` without a path are checked by the compiler (`tests/pages.rs`);
+//! - `text` is not run, nor is a block of another language marked `not-run` (`c,not-run`).
 //!
-//! Times are not compared, and the folder of a story is called `/home/me`. `BLESS=1` writes what the commands print into
-//! the pages.
+//! Times are not compared, and the folder of a story is displayed as `/home/me`. `BLESS=1` writes the output into the
+//! pages.
 //!
-//! Of the pages of codes, the commands are run that raise the code and then mend it; those of `import::` have the models of
-//! the folder `models`.
+//! On the pages of codes, the commands that raise and fix the code are run; those of `import::` use the models in the
+//! folder `models`.
 
 mod compare;
 mod page;
@@ -34,7 +34,7 @@ use story::{Told, shell, tell};
 
 use crate::world::World;
 
-/// Codes that the commands of their pages do not raise here: root may write anywhere, and another code comes first.
+/// Codes not raised by the commands of their pages here: root may write anywhere, or another code is reported first.
 const NOT_RAISED: &[&str] = &["output::io", "output::outside"];
 
 #[test]
@@ -168,7 +168,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the root")
 }
 
-/// The faults of a page; under `BLESS=1` what its commands print is written into it.
+/// Errors of a page; with `BLESS=1`, writes the output into it.
 fn settle(path: &Path, page: &str, told: Told) -> Vec<String> {
     if std::env::var_os("BLESS").is_some() && told.page != page {
         fs::write(path, told.page).expect("it can be written");
@@ -176,12 +176,12 @@ fn settle(path: &Path, page: &str, told: Told) -> Vec<String> {
     told.faults
 }
 
-/// What a file is called from the root.
+/// Path relative to the root of the repository.
 fn below_root(path: &Path) -> String {
     path.strip_prefix(root()).expect("below the root").display().to_string()
 }
 
-/// The chapters and README.md: not the pages of codes, whose blocks are checked with the compiler, nor the tutorial.
+/// The chapters and README.md, without the pages of codes, whose blocks are checked by the compiler, and the tutorial.
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("book/src"));
     let is_elsewhere =

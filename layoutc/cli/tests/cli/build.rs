@@ -152,7 +152,7 @@ fn an_output_folder_that_is_a_link_out_of_the_project_is_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written_is_the_machines_fault() {
-    // `/proc` takes no new folders, not even from root.
+    // `/proc` does not allow new folders, not even for root.
     let world = project();
     let ran = world.run(&["build", "--out", "/proc/layoutc"]);
     assert_eq!(ran.refused().0, Some(3));
@@ -271,7 +271,7 @@ fn the_stages_are_timed_where_asked_for() {
         .rev()
         .skip_while(|l| !l.starts_with("look"))
         .filter_map(|l| l.split_whitespace().next())
-        // Two manifests with one text: the second one may find the syntax of the first.
+        // Two manifests with the same text: the second may reuse the syntax of the first.
         .filter(|stage| *stage != "recall")
         .collect();
     let expected = ["look", "check", "emit", "compare", "write", "parse", "check", "emit"];
@@ -328,7 +328,7 @@ tensor three dtype=f32 { shape { a 4; h 4; w 8 }; layout { map \"(a, h, w) -> (a
 tensor wide dtype=f32 { shape { h 8; w 400000 }; layout { axis-separators h }; memory texture }
 ";
 
-/// The lines that begin with a code.
+/// Lines that begin with an error code.
 fn told(ran: &Ran) -> Vec<&str> {
     ran.err.lines().filter(|line| line.starts_with("error[")).collect()
 }
@@ -351,7 +351,7 @@ fn check_tells_what_build_refuses_for_a_target() {
         assert_eq!((check.code, &check.err), (build.code, &build.err), "{target}");
         assert_eq!(check.code, Some(i32::from(target != "c")), "{target}");
     }
-    // What is wrong anyway is told first, and alone, as a build does.
+    // Other errors are reported first, and alone, as by a build.
     let broken =
         format!("{FAULTS}tensor b dtype=f32 {{ shape {{ n 4 }}; layout {{ map \"n // 2\" }} }}\n");
     let world = World::new(&[("layoutc.toml", config), ("m.kdl", &broken)]);
@@ -380,7 +380,7 @@ fn a_template_that_is_not_utf_8_is_said_to_be_so() {
     world.write_bytes("templates/custom/y.j2", b"ab\xff\n");
     told("custom/x.j2", &["build"]);
     world.write("templates/custom/y.j2", "y\n");
-    // A picture that no template includes is nobody's business.
+    // An image that no template includes is ignored.
     world.write_bytes("templates/custom/z.png", b"\xff\xff");
     world.run(&["build"]).good();
     world.write_bytes("templates/c/header.h.j2", b"ab\xff\n");

@@ -1,4 +1,4 @@
-//! The problem matcher and the hooks, on what the binary prints and does.
+//! Tests of the problem matcher and the hooks against the actual output.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::tools::{find, path_with_layoutc};
 use crate::world::{BLOCKED, BROKEN, World};
 
-/// Prints what a matcher finds in standard input, one JSON object a line: as the runner of GitHub does it, each line
-/// must match the next pattern.
+/// Prints the matches of a problem matcher in standard input, one JSON object per line. Like GitHub's runner, each
+/// line must match the next pattern.
 const MATCH: &str = r#"
 import json, re, sys
 patterns = json.loads(sys.argv[1])
@@ -79,7 +79,7 @@ fn the_problem_matcher_finds_errors_and_warnings_with_their_places() {
     assert_eq!(kinds, expected, "{}", ran.err);
     assert_eq!((&found[0]["line"], &found[0]["column"]), (&"4".into(), &"28".into()));
     assert_eq!(found[0]["message"], "two elements of `t` share a slot");
-    // What has no place is shown by GitHub as it is printed.
+    // GitHub displays diagnostics without a location as printed.
     assert_eq!(
         matched("error[output::stale]: `a.h` is missing\n  = help: run `layoutc build`\n"),
         [""; 0]
@@ -139,7 +139,7 @@ fn the_hooks_keep_bad_layouts_and_outdated_outputs_from_being_committed() {
 
 #[test]
 fn pre_commit_runs_the_hooks() {
-    // `./test` sees to it.
+    // Installed by `./test`.
     let Some(path) = std::env::var_os("PATH") else { return };
     if !std::env::split_paths(&path).any(|folder| folder.join("pre-commit").is_file()) {
         assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "pre-commit is not there");

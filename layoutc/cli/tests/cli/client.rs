@@ -1,4 +1,4 @@
-//! A scripted editor that talks to `layoutc lsp`.
+//! A scripted editor connected to `layoutc lsp`.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -15,7 +15,7 @@ pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: Receiver<Value>,
-    /// What the server told without being asked, and nobody has looked at yet.
+    /// Notifications received and not yet consumed.
     told: VecDeque<Value>,
     root: String,
     last_id: i64,
@@ -23,7 +23,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// One that has not said anything yet.
+    /// A client that has sent nothing yet.
     pub(crate) fn silent(world: &World) -> Self {
         let mut command = world.command(".", &["lsp"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
@@ -43,12 +43,12 @@ impl Client {
         Self { child, input, output, told: VecDeque::new(), root, last_id: 0, version: 0 }
     }
 
-    /// One that the server knows, with the whole world as its folder.
+    /// An initialized client, with the whole world as its workspace folder.
     pub(crate) fn start(world: &World) -> Self {
         Self::with(world, json!({}))
     }
 
-    /// The same with these capabilities.
+    /// Like [`Self::start`], with these capabilities.
     pub(crate) fn with(world: &World, capabilities: Value) -> Self {
         let mut client = Self::silent(world);
         let root = client.root.clone();
@@ -82,7 +82,7 @@ impl Client {
         self.send(json!({ "method": method }), params);
     }
 
-    /// Sends a request; gives its number.
+    /// Sends a request; returns its identifier.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> i64 {
         self.last_id += 1;
         let id = self.last_id;
@@ -90,7 +90,7 @@ impl Client {
         id
     }
 
-    /// The whole answer to a request.
+    /// Waits for the response to a request.
     pub(crate) fn answer(&mut self, id: i64) -> Value {
         loop {
             let message = self.output.recv_timeout(LONG).expect("an answer");
@@ -101,7 +101,7 @@ impl Client {
         }
     }
 
-    /// The result of a request, which must have one.
+    /// Result of a request, which must succeed.
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params);
         let answer = self.answer(id);
@@ -109,13 +109,13 @@ impl Client {
         answer["result"].clone()
     }
 
-    /// The next message that is no answer.
+    /// Next message that is not a response.
     pub(crate) fn next(&mut self) -> Value {
         let told = self.told.pop_front();
         told.unwrap_or_else(|| self.output.recv_timeout(LONG).expect("a message"))
     }
 
-    /// What is told to be wrong with a file the next time that anything is told of it.
+    /// The next published diagnostics of a file.
     pub(crate) fn diagnostics(&mut self, path: &str) -> Vec<Value> {
         let uri = self.uri(path);
         loop {
@@ -137,7 +137,7 @@ impl Client {
         self.notify("textDocument/didOpen", json!({ "textDocument": item }));
     }
 
-    /// Makes changes of a text that is open.
+    /// Sends changes of an open document.
     pub(crate) fn change(&mut self, path: &str, changes: Value) {
         self.version += 1;
         let document = json!({ "uri": self.uri(path), "version": self.version });
@@ -151,12 +151,12 @@ impl Client {
         self.notify("textDocument/didClose", json!({ "textDocument": document }));
     }
 
-    /// The result of a request about a place.
+    /// Result of a request at a position.
     pub(crate) fn at(&mut self, method: &str, path: &str, position: &Value) -> Value {
         self.with_more(method, path, position, json!({}))
     }
 
-    /// The same with more parameters.
+    /// Like [`Self::at`], with additional parameters.
     pub(crate) fn with_more(
         &mut self,
         method: &str,
@@ -169,14 +169,14 @@ impl Client {
         self.request(method, params)
     }
 
-    /// Says goodbye; gives the exit code.
+    /// Shuts down; returns the exit code.
     pub(crate) fn finish(mut self) -> Option<i32> {
         assert_eq!(self.request("shutdown", Value::Null), Value::Null);
         self.notify("exit", Value::Null);
         self.child.wait().expect("it ends").code()
     }
 
-    /// Goes away without a word; gives the exit code.
+    /// Disconnects without shutdown; returns the exit code.
     pub(crate) fn vanish(mut self) -> Option<i32> {
         drop(self.input.take());
         self.child.wait().expect("it ends").code()
@@ -206,7 +206,7 @@ fn receive(pipe: &mut impl BufRead) -> Option<Value> {
     serde_json::from_slice(&body).expect("JSON")
 }
 
-/// The position behind the `nth` occurrence (from 0) of a part of an ASCII text, less `back` characters.
+/// Position after the `nth` occurrence (from 0) of `part` in an ASCII text, minus `back` characters.
 pub(crate) fn position(text: &str, part: &str, nth: usize) -> Value {
     let (at, _) = text.match_indices(part).nth(nth).expect("it is there");
     let before = &text[..at];
@@ -215,7 +215,7 @@ pub(crate) fn position(text: &str, part: &str, nth: usize) -> Value {
     json!({ "line": line, "character": character })
 }
 
-/// The range of that occurrence.
+/// Range of the `nth` occurrence.
 pub(crate) fn range(text: &str, part: &str, nth: usize) -> Value {
     let start = position(text, part, nth);
     let mut end = start.clone();
@@ -225,7 +225,7 @@ pub(crate) fn range(text: &str, part: &str, nth: usize) -> Value {
     json!({ "start": start, "end": end })
 }
 
-/// A text after the edits that an answer asks for.
+/// Applies the edits of a response to a text.
 pub(crate) fn edited(text: &str, edits: &Value) -> String {
     let lines: Vec<usize> =
         [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();

@@ -132,7 +132,7 @@ fn clean_of_a_project_that_builds_into_itself_touches_the_targets_folders_only()
     assert_eq!(world.files("."), ["copies/a.h", "layoutc.toml", "layouts/a.kdl"]);
 }
 
-/// A command that runs, and its first line on standard error.
+/// A running command, and its first line on standard error.
 #[cfg(unix)]
 fn begun(world: &World, command: &str) -> (std::process::Child, String) {
     use std::io::{BufRead, BufReader};
@@ -254,7 +254,7 @@ fn an_ejected_template_changes_nothing_until_it_is_edited() {
         ("layouts/a.kdl", BLOCKED),
     ]);
     world.run(&["build"]).good();
-    // The stamp that holds the outputs of one build together counts the project's own templates.
+    // The stamp shared by the outputs of a build depends on the project's own templates.
     let header = || {
         let text = world.read("generated/c/a.h").expect("a header");
         let is_plain = |line: &&str| !line.contains("_STAMP ") && !line.contains("layoutc-hash");

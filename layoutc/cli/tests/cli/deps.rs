@@ -1,4 +1,4 @@
-//! `deps`: what depends on what.
+//! `deps`: the dependency graph.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The ways in which editors save: each gives exactly one correct rebuild, and no error on the way.
+//! Save strategies of editors: each must cause exactly one correct rebuild, without an intermediate error.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use crate::watching::Watching;
 use crate::world::{BLOCKED, World};
 
-/// A save that took longer than this was torn apart by the machine, not by the editor; it proves nothing.
+/// A save that took longer was interrupted by the scheduler and proves nothing.
 const TORN: Duration = Duration::from_millis(30);
 
-/// Saves `layouts/a.kdl` by `save`, which gets the file's path and its new text.
+/// Saves `layouts/a.kdl` with `save`, which gets the path and the new text.
 fn rebuilds_once(save: impl Fn(&Path, &str)) {
     let new = BLOCKED.replace("w 8", "w 12");
     let done = (0..20).any(|_| {
@@ -27,7 +27,7 @@ fn rebuilds_once(save: impl Fn(&Path, &str)) {
         watching.expect("layouts/a.kdl changed: rebuilt in ");
         assert_eq!(world.read("layouts/a.kdl"), Some(new.clone()));
         world.run(&["build", "--check"]).good();
-        // A second rebuild would come before this one.
+        // A second rebuild would be reported before this one.
         thread::sleep(Duration::from_millis(150));
         world.write("layouts/b.kdl", BLOCKED);
         watching.expect("layouts/b.kdl added: rebuilt in ");
@@ -48,7 +48,7 @@ fn a_file_truncated_and_written_again() {
 
 #[test]
 fn a_new_file_renamed_over_the_old_one() {
-    // VS Code, vim with backupcopy=no, and most tools that write files whole.
+    // VS Code, vim with backupcopy=no, and most tools that write atomically.
     rebuilds_once(|file, text| {
         let new = beside(file, ".a.kdl.tmp-1");
         fs::write(&new, text).expect("written");
@@ -58,7 +58,7 @@ fn a_new_file_renamed_over_the_old_one() {
 
 #[test]
 fn the_old_file_renamed_to_a_backup_and_a_new_one_written() {
-    // vim as it comes, with its probe `4913`; Emacs.
+    // Default vim, with its probe `4913`; Emacs.
     rebuilds_once(|file, text| {
         fs::write(beside(file, "4913"), "").expect("written");
         fs::remove_file(beside(file, "4913")).expect("removed");

@@ -1,5 +1,5 @@
-//! The example with a template of its own: the Python that it emits agrees with `layoutc index` on every element and
-//! on every slot.
+//! Tests the example with its own template: the generated Python agrees with `layoutc index` on every element and
+//! every slot.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::Value;
 const TENSORS: &[(&str, &[&str])] =
     &[("activations", &["3"]), ("tiled", &[]), ("texture", &[]), ("skewed", &[])];
 
-/// Asks the emitted module for every element and every slot of a tensor; one JSON object a line.
+/// Evaluates the generated module for every element and every slot of a tensor; one JSON object per line.
 const ASK: &str = r#"
 import itertools, json, sys
 sys.path.insert(0, sys.argv[1])
@@ -50,7 +50,7 @@ fn joined(list: &Value) -> String {
     list.iter().map(Value::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// The extents of a tensor at the values of its symbol.
+/// Extents of a tensor for a value of its symbol.
 fn extents(list: &Value, of: impl Fn(&Value) -> Value, symbols: &[&str]) -> Vec<i64> {
     let value = |extent: &Value| match extent {
         Value::String(text) => {
@@ -89,7 +89,7 @@ fn the_python_of_the_example_agrees_with_layoutc_index_everywhere() {
     }
 }
 
-/// Whether `layoutc index` says of each place what the lines say.
+/// Compares `layoutc index` with each of the lines.
 fn agree(folder: &Path, name: &str, symbols: &[&str], lines: &str, inverse: &[&str]) {
     let lines: Vec<Value> =
         lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

@@ -1,4 +1,4 @@
-//! The project that ninja and Bazel build, one hermetic action for each manifest.
+//! The project built by ninja and Bazel with one hermetic action per manifest.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,12 +11,12 @@ use crate::world::{BLOCKED, World};
 
 const ENCODER: &str = "layouts/encoder/scores.kdl";
 
-/// What ninja says, which must be good.
+/// Output of a successful run of ninja.
 fn ninja(world: &World) -> String {
     run(world, "ninja", &["farm", "layoutc_outputs"])
 }
 
-/// How many lines begin one run of layoutc.
+/// Number of runs of layoutc.
 fn runs(said: &str) -> usize {
     said.lines().filter(|line| line.contains("Laying out ")).count()
 }
@@ -48,14 +48,14 @@ fn ninja_runs_layoutc_for_the_manifests_that_changed() {
     assert_eq!(runs(&ninja(&world)), 2);
     says("60 and 48 scores, 0 wrong");
     is_idle(&world);
-    // One manifest, one run; the other's outputs are not even looked at.
+    // One manifest, one run; the outputs of the other are not touched.
     let other = modified(&world, "generated/c/decoder/scores.h");
     edit(&world, ENCODER, "column 10", "column 9");
     assert_eq!(runs(&ninja(&world)), 1);
     says("54 and 48 scores, 0 wrong");
     assert_eq!(modified(&world, "generated/c/decoder/scores.h"), other);
     is_idle(&world);
-    // A manifest that both use, where the outputs stay: nothing is compiled.
+    // A shared manifest, with unchanged outputs: nothing is compiled.
     let program = modified(&world, "farm");
     edit(&world, "shared/blocks.kdl", "by=4", "by=4 // columns");
     let said = ninja(&world);
@@ -96,10 +96,10 @@ fn ninja_learns_of_manifests_that_come_and_go() {
     let both = "#include \"decoder/scores.h\"\n#include \"encoder/scores.h\"";
     assert_eq!(includes(&world), both);
     is_idle(&world);
-    // One with the stem of the others.
+    // A manifest with the stem of another one.
     world.write("layouts/head/scores.kdl", BLOCKED);
     let said = ninja(&world);
-    // Itself, and the header of all.
+    // The manifest itself, and the umbrella header.
     assert_eq!(runs(&said), 2, "{said}");
     assert_eq!(includes(&world), format!("{both}\n#include \"head/scores.h\""));
     is_idle(&world);
@@ -110,7 +110,7 @@ fn ninja_learns_of_manifests_that_come_and_go() {
     is_idle(&world);
 }
 
-/// What there is follows from names alone; `outputs` without a format builds it to know.
+/// The outputs follow from names alone; `outputs` without a format builds to find them.
 #[test]
 fn ninja_is_told_of_the_outputs_that_a_build_writes() {
     let config = "\
@@ -141,12 +141,12 @@ extension = \"txt\"
         .collect();
     let listed = world.run(&["outputs"]).good().to_owned();
     assert_eq!(outputs, listed.lines().map(str::to_owned).collect());
-    // It is so whatever is remembered, and whatever is wrong with a manifest.
+    // The outputs do not depend on stored state or on errors in a manifest.
     world.run(&["build", "-q"]).good();
     world.write("in/x/a.b.kdl", "tensor {");
     assert_eq!(world.run(&["outputs", "--format", "ninja"]).good(), text);
     world.write("in/x/a.b.kdl", BLOCKED);
-    // Ninja and the shell read all paths as they are.
+    // Ninja and the shell read all paths correctly.
     let Some(_) = find("ninja") else { return };
     let built: Vec<_> = listed.lines().map(|path| (path, world.read(path))).collect();
     fs::remove_dir_all(world.path("generated")).expect("gone");
@@ -156,7 +156,7 @@ extension = \"txt\"
         assert_eq!(world.read(path), text, "{path}");
     }
     assert!(run(&world, "ninja", &[]).contains("no work to do"));
-    // What says nothing of itself is written over too: ninja knows whose it is.
+    // Outputs without a seal are overwritten too: ninja tracks them.
     world.write("templates/note.j2", "Of {{ manifest }}\n");
     run(&world, "ninja", &[]);
     assert_eq!(world.read("generated/notes/in/x/a.b.txt").as_deref(), Some("Of in/x/a.b.kdl\n"));
@@ -173,10 +173,10 @@ fn ninja_is_not_told_what_it_cannot_be_told() {
     assert!(ran.err.contains("`--format ninja` cannot express `generated/c/a|b.c`"), "{}", ran.err);
 }
 
-/// A Bazel that compiles without a network: as Debian and Ubuntu package it.
+/// A Bazel that compiles without a network, as packaged by Debian and Ubuntu.
 const BAZEL: &str = "bazel-4";
 
-/// A workspace in a folder of a world, with a Bazel of its own that lives as long.
+/// A workspace in a folder of a world, with its own Bazel server.
 struct Workspace<'a> {
     world: &'a World,
     folder: &'a str,
@@ -220,7 +220,7 @@ impl Drop for Workspace<'_> {
     }
 }
 
-/// The digests of the actions in the cache.
+/// Digests of the actions in the cache.
 fn actions(world: &World) -> BTreeSet<String> {
     world.files("cache/ac").into_iter().collect()
 }
@@ -234,26 +234,26 @@ fn bazel_runs_one_hermetic_action_for_each_manifest_and_knows_it_again_elsewhere
     assert!(told.contains("60 and 48 scores, 0 wrong\n"), "{told}");
     assert_eq!(runs(&told), 2, "{told}");
     let first = actions(&world);
-    // A workspace in another folder: every action is one of those that were run.
+    // In a workspace in another folder, every action is a cache hit.
     let other = Workspace::new(&world, "another/place");
     let told = other.good(&["build", "//:farm"]);
     let ways = told.lines().find(|line| line.contains(" processes: ")).unwrap_or_default();
     assert!(ways.contains(" remote cache hit") && !ways.contains("sandbox"), "{told}");
     assert_eq!(actions(&world), first);
     drop(other);
-    // An edit of one manifest is one action.
+    // An edit of one manifest runs one action.
     edit(&world, &one.path(ENCODER), "column 10", "column 9");
     let told = one.good(&["test", "//:farm", "--test_output=all", "--subcommands"]);
     assert!(told.contains("54 and 48 scores, 0 wrong\n"), "{told}");
     assert_eq!(runs(&told), 1, "{told}");
-    // What is wrong is told by layoutc, through Bazel.
+    // Bazel passes layoutc's diagnostics on.
     edit(&world, &one.path(ENCODER), "layout blocks", "layout blox");
     let output = one.bazel(&["build", "//:layouts"]);
     let text = said(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("Laying out layouts/encoder/scores.kdl failed: (Exit 1)"), "{text}");
     assert!(text.contains("error[name::unknown]: there is no transform `blox`\n"), "{text}");
-    // A manifest that is used must be an input.
+    // A used manifest must be an input.
     edit(&world, &one.path(ENCODER), "layout blox", "layout blocks");
     edit(&world, &one.path("BUILD.bazel"), "deps = [\"//shared:blocks.kdl\"]", "deps = []");
     let output = one.bazel(&["build", "//:layouts"]);

@@ -1,4 +1,4 @@
-//! `layoutc fmt`: which files it writes, what it says, and what it leaves alone.
+//! `layoutc fmt`: files written, output, and files left unchanged.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};

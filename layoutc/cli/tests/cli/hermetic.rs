@@ -1,5 +1,5 @@
-//! `--root`: a build that is one action of another build tool. It reads what it is told to, writes what it says it
-//! writes, and gives the same bytes everywhere.
+//! `--root`: a build as one action of another build tool. It only reads its inputs, only writes its outputs, and
+//! gives the same bytes everywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,7 +37,7 @@ const OUTPUTS: &[&str] = &["o/c/x/b.c", "o/c/x/b.h", "o/c/x/b_test.c", "o/notes/
 const INPUTS: &[&str] =
     &["layoutc.toml", "layouts/x/b.kdl", "shared/common.kdl", "templates/note.j2"];
 
-/// What an action leaves below `o`.
+/// Outputs of an action below `o`.
 fn texts(world: &World) -> BTreeMap<String, Option<String>> {
     world.files("o").into_iter().map(|file| (file.clone(), world.read(&file))).collect()
 }
@@ -55,7 +55,7 @@ fn an_action_writes_its_outputs_and_its_rule_and_nothing_else() {
         let expected = [outputs.join(" \\\n  ") + ":", INPUTS.join(" \\\n  ")];
         assert_eq!(rule, expected.join(" \\\n  ") + "\n");
     }
-    // What stays the same keeps its time, also without a memory.
+    // Unchanged outputs keep their times, even without stored state.
     let time = || fs::metadata(world.path("o/c/x/b.h")).and_then(|m| m.modified()).expect("a time");
     let old = time();
     world.write("p/layouts/x/b.kdl", &format!("// A comment.\n{USER}"));
@@ -75,13 +75,13 @@ fn an_action_gives_the_same_bytes_wherever_it_runs() {
         for (path, text) in FILES {
             other.write(path, text);
         }
-        // A project above is another's.
+        // A project in a parent folder is ignored.
         other.write("layoutc.toml", "[project]\nprefix = \"stray_\"\n");
         let mut command = other.command("p", &[ACTION, &["--jobs", jobs]].concat());
         command.env_clear().envs(variables.iter().copied());
         ran(&mut command, "").good();
         assert_eq!(texts(&other), expected);
-        // Typed elsewhere.
+        // From another working directory.
         let args = ["build", "-q", "p/layouts/x/b.kdl", "--root", "p", "--out", "o2"];
         other.run(&args).good();
         for (path, text) in &expected {
@@ -96,7 +96,7 @@ fn without_a_configuration_the_defaults_hold_whatever_is_above() {
     world.run(&["build", "-q", "p/a.kdl", "--root", "p", "--out", "o"]).good();
     assert_eq!(world.files("o"), ["o/c/a.c", "o/c/a.h", "o/c/a_test.c"]);
     assert_eq!(world.run(&["build", "-q", "p/a.kdl", "--out", "o"]).code, Some(1));
-    // Of a whole project too.
+    // Also for a whole project.
     world.write("p/layouts/x/b.kdl", BLOCKED);
     world.write("p/layouts/layoutc.toml", "[project]\n");
     world.run(&["build", "-q", "--root", "p", "--out", "whole"]).good();
@@ -119,7 +119,7 @@ fn a_root_is_a_folder_around_what_is_asked_for_and_wants_a_place_for_outputs() {
     assert!(!world.path("o").exists());
 }
 
-/// Sandboxes link each input to where it really is.
+/// Sandboxes link each input to its real location.
 #[test]
 fn links_in_a_root_are_followed_wherever_they_lead() {
     let (world, sandbox) = (World::new(FILES), World::new(&[]));
@@ -132,7 +132,7 @@ fn links_in_a_root_are_followed_wherever_they_lead() {
     sandbox.run_in("p", ACTION, "").good();
     assert_eq!(texts(&sandbox), texts(&world));
     assert_eq!(sandbox.read("o.d"), world.read("o.d"));
-    // Where folders are links, too: each path is what it is called.
+    // Linked folders: paths are not resolved.
     let other = World::new(&[("layoutc.toml", "not = read")]);
     fs::create_dir_all(other.path("p/layouts")).expect("folders");
     for path in ["layoutc.toml", "layouts/x", "shared", "templates"] {
@@ -173,14 +173,14 @@ fn the_lock_file_that_a_build_keeps_is_in_the_rule() {
     assert!(rule.contains(": \\\n  layoutc.lock \\\n  layoutc.toml \\\n"), "{rule}");
 }
 
-/// Whether a file belongs to the system rather than to the project.
+/// Returns true for files of the system.
 fn is_systems(path: &str) -> bool {
     ["/proc/", "/sys/", "/etc/", "/lib", "/usr/", "/dev/"]
         .iter()
         .any(|folder| path.starts_with(folder))
 }
 
-/// The files that a run opened, each with whether to write it; paths are as it named them.
+/// Files opened by a run, each with a flag for writing; paths as given.
 fn opened(trace: &str) -> BTreeSet<(String, bool)> {
     let line = |line: &str| {
         let call = line.split_once(" open").filter(|_| !line.contains(" = -1 "))?.1;
@@ -205,7 +205,7 @@ fn an_action_opens_what_its_rule_names_and_nothing_else() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         opened(&world.read("trace").expect("a trace"))
     };
-    // A sandbox of tests may forbid to trace.
+    // A sandbox may forbid tracing.
     if run(&["--version"]).is_empty() {
         return;
     }

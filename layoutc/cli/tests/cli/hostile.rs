@@ -1,4 +1,4 @@
-//! Hostile templates through the binary: what the renderer cannot bound, the process around it does.
+//! Hostile templates: the sandbox process bounds what the renderer cannot.
 
 use std::process::Command;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use crate::world::{BLOCKED, World};
 #[test]
 fn every_hostile_template_ends_in_a_diagnostic_and_leaves_no_output() {
     let mut wrong = Vec::new();
-    // Some take many seconds: all of them in the long run, a few of each kind otherwise.
+    // Some take many seconds: a few of each kind, unless all are requested.
     let full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
     let some = |name: &str, at: usize| {
         full || at.is_multiple_of(if CONFINED.contains(&name) { 6 } else { 24 })
@@ -23,7 +23,7 @@ fn every_hostile_template_ends_in_a_diagnostic_and_leaves_no_output() {
             ("templates/c/header.h.j2", &template),
         ]);
         let start = Instant::now();
-        // A binary that renders what it should not gets no further than this.
+        // Limits for a binary that renders what it should not.
         let script = "ulimit -v 6000000; exec timeout 100 \"$0\" build --format json";
         let ran = Command::new("sh")
             .args(["-c", script, env!("CARGO_BIN_EXE_layoutc")])

@@ -1,4 +1,4 @@
-//! `layoutc import`: what is printed, written, and refused.
+//! `layoutc import`: output, files and errors.
 
 use std::fs;
 use std::path::Path;

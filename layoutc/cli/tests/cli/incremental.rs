@@ -1,4 +1,4 @@
-//! What a second build does: nothing that the first one did already, and nothing else than a first one would.
+//! Incremental builds: no repeated work, and the same results as a clean build.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -77,14 +77,14 @@ fn outputs_that_vanish_or_go_back_in_time_are_restored() {
     world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
     world.run(&["build"]).good();
     let new = world.read("generated/c/a.h").expect("there");
-    // As a version control system would put it back.
+    // As a version control system would restore it.
     world.write("generated/c/a.h", &old);
     fs::remove_file(world.path("generated/c/b.c")).expect("gone");
     assert_eq!(written(&world), ["generated/c/a.h", "generated/c/b.c"]);
     assert_eq!(world.read("generated/c/a.h"), Some(new));
 }
 
-/// Builds again and again beside `files`: the warning of `layouts/a.kdl` is told each time.
+/// Builds repeatedly with `files`: the warning of `layouts/a.kdl` is repeated each time.
 fn a_warning_is_told_each_time(files: &[(&str, &str)], code: i32) {
     let narrow = BLOCKED.replace("w 8", "w 1");
     let world = World::new(&[("layoutc.toml", "[project]\n"), ("layouts/a.kdl", narrow.as_str())]);
@@ -197,18 +197,18 @@ fn the_configuration_and_the_templates_count() {
 fn what_is_left_over_is_found_also_where_a_former_build_found_nothing() {
     let world = project();
     world.run(&["build"]).good();
-    // Once the folders are older than a tick of the clock, a build remembers that it found nothing but outputs.
+    // Once the folders are older than a clock tick, a build records that it found only outputs.
     std::thread::sleep(Duration::from_millis(60));
     world.run(&["build"]).good();
     let log = fs::read(world.path(".layoutc/log")).expect("a log");
     world.run(&["build"]).good();
     assert_eq!(fs::read(world.path(".layoutc/log")).expect("a log"), log);
-    // Nothing asks for it, and no folder changed.
+    // Stale outputs, in unchanged folders.
     fs::rename(world.path("layouts/b.kdl"), world.path("layouts/b.txt")).expect("renamed");
     let gone = ["generated/c/b.c", "generated/c/b.h", "generated/c/b_test.c"];
     assert_eq!(written(&world), gone);
     assert!(gone.iter().all(|path| !world.path(path).exists()));
-    // A copy of an output, in a folder of its own.
+    // A copy of an output in another folder.
     std::thread::sleep(Duration::from_millis(60));
     world.run(&["build"]).good();
     let copy = world.read("generated/c/a.h").expect("an output");
@@ -284,14 +284,14 @@ fn what_a_power_failure_left_of_outputs_is_replaced() {
     world.write("generated/c/a_test.c", &"\0".repeat(512));
     assert_eq!(written(&world), ["generated/c/a.c", "generated/c/a.h", "generated/c/a_test.c"]);
     assert_eq!((whole("generated/c/a.h"), whole("generated/c/a.c")), (header, source.clone()));
-    // What ends in no zeros, or holds others, was written by somebody.
+    // Text without trailing zeros, or with other zeros, was written by somebody else.
     for text in [&half(&source, 0), &format!("\0{}", half(&source, 8))] {
         world.write("generated/c/a.c", text);
         let ran = world.run(&["build"]);
         assert!(ran.err.starts_with("error[output::"), "{}", ran.err);
         assert_eq!(&whole("generated/c/a.c"), text);
     }
-    // So was what stands where layoutc knows of no output; what it knows of is cleaned.
+    // So was a file where no output is recorded; recorded outputs are cleaned.
     for text in ["", &half(&source, 64)] {
         world.write("generated/c/a.c", text);
         world.run(&["clean"]).good();
@@ -310,7 +310,7 @@ fn what_holds_the_lock_is_named_and_need_not_be_waited_for() {
     world.run(&["build"]).good();
     let lock = fs::File::open(world.path(".layoutc/lock")).expect("there");
     lock.lock().expect("locked");
-    // There is nothing to do: nobody is waited for.
+    // Nothing to do, so the lock is not needed.
     world.run(&["build"]).good();
     world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
     let ran = world.run(&["build", "--no-wait"]);
@@ -336,7 +336,7 @@ fn a_locked_build_refuses_what_changes_the_abi_and_shows_both() {
     for _ in 0..2 {
         world.run(&["build", "--locked"]).good();
     }
-    // Another way to write the same layout is no change.
+    // Another notation of the same layout is not a change.
     world.write("layouts/a.kdl", &BLOCKED.replace("w // 4, h", "w // 2 // 2, h"));
     world.run(&["build", "--locked"]).good();
     let before = world.read("generated/c/a.h");
@@ -389,10 +389,10 @@ fn a_lock_file_that_was_edited_or_is_somebody_elses_is_kept() {
         assert_eq!(world.run(&["lock", "--force"]).good(), "written    layoutc.lock: 2 tensors\n");
         assert_eq!(world.read("layoutc.lock").as_ref(), Some(&good));
     }
-    // One that is as layoutc wrote it, of other layouts, is written anew.
+    // An unedited lock file of other layouts is overwritten.
     world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
     assert_eq!(world.run(&["lock"]).good(), "written    layoutc.lock: 2 tensors\n");
-    // What a power failure may leave counts for nothing.
+    // So is what a power failure may leave.
     world.write("layoutc.lock", "");
     assert_eq!(world.run(&["lock"]).good(), "written    layoutc.lock: 2 tensors\n");
 }

@@ -58,7 +58,7 @@ fn inspect_with_plan_says_how_a_tensor_is_moved() {
     assert_eq!(part["inside"]["rows"], "c");
     assert_eq!(part["digits"][0]["from_stride"], 2048);
 
-    // Without the flag there are none, and a choice that cannot be followed is told.
+    // Without the flag there are no plans, and an impossible schedule is reported.
     let ran = world.run(&["inspect", "a.kdl", "--tensor", "a", "--format", "json"]);
     let object: Value = serde_json::from_str(ran.good()).expect("JSON");
     assert_eq!(object["tensors"][0]["plans"], Value::Null);
@@ -96,7 +96,7 @@ fn inspect_with_plan_says_how_a_kernel_is_done() {
     assert!(text.starts_with("product (instance of matmul, a.kdl)\n"), "{text}");
     assert!(text.contains("block           A_block 8 by 8 in k_outer\n"), "{text}");
     assert!(text.contains("for k_outer in 0..4:"), "{text}");
-    // Without the flag: what it does, and no loops.
+    // Without the flag: the definition, and no loops.
     let ran = world.run(&["inspect", "a.kdl", "--tensor", "product"]);
     assert!(!ran.good().contains("loops"), "{}", ran.out);
 }

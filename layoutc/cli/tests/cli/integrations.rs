@@ -1,4 +1,4 @@
-//! The packages and examples for other build tools, each configured, built and run.
+//! Packages and examples for other build tools, each configured, built and run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use crate::tools::{find, path_with_layoutc};
 use crate::world::World;
 
-/// What the tools print when they do something.
+/// Text that the tools print when they run something.
 const ACTS: &[&str] = &[
     "Laying out",
     "Building C",
@@ -25,7 +25,7 @@ pub(crate) fn integrations() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations").canonicalize().expect("there")
 }
 
-/// Every file below a folder, relative to it, but for what a build in it left.
+/// All files below a folder, relative to it, without build products.
 fn files(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder.join(below)).expect("a folder") {
         let name = entry.expect("an entry").file_name();
@@ -38,14 +38,14 @@ fn files(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A world that is a copy of the example.
+/// A world with a copy of the example.
 fn copy() -> World {
     let world = World::new(&[]);
     copy_to(&world, "example", "");
     world
 }
 
-/// Copies a folder of the integrations into a world, below `to`.
+/// Copies an integration into a world, below `to`.
 pub(crate) fn copy_to(world: &World, name: &str, to: &str) {
     let (from, mut found) = (integrations().join(name), Vec::new());
     files(&from, Path::new(""), &mut found);
@@ -71,7 +71,7 @@ pub(crate) fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// What a command prints that succeeds.
+/// Output of a command, which must succeed.
 pub(crate) fn run(world: &World, program: &str, args: &[&str]) -> String {
     let output = command(world, program, args).output().expect("it starts");
     let said = said(&output);
@@ -80,7 +80,7 @@ pub(crate) fn run(world: &World, program: &str, args: &[&str]) -> String {
 }
 
 pub(crate) fn edit(world: &World, path: &str, from: &str, to: &str) {
-    // What is written within one tick of the file system's clock is no newer to make and ninja.
+    // make and ninja do not see a change within one tick of the file system's clock.
     thread::sleep(Duration::from_millis(20));
     let old = world.read(path).expect("there");
     let new = old.replace(from, to);
@@ -88,7 +88,7 @@ pub(crate) fn edit(world: &World, path: &str, from: &str, to: &str) {
     world.write(path, &new);
 }
 
-/// An example that is configured: how it is built, and its program.
+/// A configured example: its build command and its program.
 struct Ready<'a> {
     world: &'a World,
     build: &'a [&'a str],
@@ -116,7 +116,7 @@ impl Ready<'_> {
         fs::metadata(program).and_then(|m| m.modified()).expect("a time")
     }
 
-    /// Builds; rests; builds after an edit of the manifest, of the one that it uses, of a comment.
+    /// Builds; checks that nothing is rebuilt; builds after edits of the manifest, of a used one, and of a comment.
     fn lives(&self) {
         self.build();
         self.runs("6 x 10 scores, 12 slots of padding");
@@ -156,7 +156,7 @@ fn the_cmake_example_is_built_again_when_an_input_changes() {
         assert!(configured.status.success(), "{}", said(&configured));
         let ready = Ready { world: &world, build: &["cmake", "--build", "b"], program: "b/scores" };
         ready.lives();
-        // A manifest that comes, with an old time, and goes.
+        // A manifest with an old time is added and removed.
         let text = world.read("layouts/scores.kdl").expect("there");
         world.write("layouts/more.kdl", &text.replace("tensor scores", "tensor more"));
         let file = fs::File::options().append(true).open(world.path("layouts/more.kdl"));

@@ -1,4 +1,4 @@
-//! layoutc as a library: what a build script does.
+//! layoutc as a library, as used by build scripts.
 
 use std::fs;
 use std::path::Path;

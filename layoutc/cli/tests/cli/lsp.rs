@@ -1,4 +1,4 @@
-//! `layoutc lsp` as an editor meets it.
+//! `layoutc lsp` with well-behaved editors.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn codes(diagnostics: &[Value]) -> Vec<&str> {
     diagnostics.iter().filter_map(|diagnostic| diagnostic["code"].as_str()).collect()
 }
 
-/// The labels of a list of completions.
+/// Labels of a list of completions.
 fn labels(list: &Value) -> Vec<&str> {
     list["items"].as_array().expect("a list").iter().filter_map(|i| i["label"].as_str()).collect()
 }
@@ -411,7 +411,7 @@ fn what_is_said_of_a_circle_of_uses_does_not_depend_on_the_last_edit() {
     let way = ["a", "b", "c", "a"].map(|file| format!("layouts/{file}.kdl")).join(" → ");
     let message = first[0]["message"].as_str().expect("a message");
     assert!(message.contains(&way), "{message}");
-    // Each file is made wrong and right again, and all that is told meanwhile speaks of the circle in the same words.
+    // Breaking and fixing each file in turn reports the cycle in the same words.
     for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
         for (file, text) in order.map(|k| &texts[k]) {
             client.open(file, text);

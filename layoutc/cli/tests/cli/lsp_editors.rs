@@ -1,4 +1,4 @@
-//! What makes editors start the language server, and colour manifests.
+//! Editor configuration for the language server and highlighting.
 
 use std::fs;
 use std::path::PathBuf;
@@ -50,14 +50,14 @@ fn helix_and_neovim_start_the_server_as_the_page_says() {
 
 #[test]
 fn the_query_for_tree_sitter_goes_where_the_pages_say() {
-    // Neovim stops at the first line that is no comment, so it does not read what is for Helix.
+    // Neovim stops at the first line that is not a comment, so it ignores the part for Helix.
     let query = text("editors/tree-sitter/highlights.scm");
     assert!(query.starts_with(";; extends\n\n; inherits: kdl\n\n"), "{query}");
     let helix: toml::Table = text("editors/helix/highlights.toml").parse().expect("TOML");
     let language = &helix["language"][0];
     assert_eq!(language["grammar"].as_str(), Some("kdl"));
     assert_eq!(language["language-servers"][0].as_str(), Some("layoutc"));
-    // In Helix's folder of `kdl` the query would be put into itself.
+    // In Helix's folder for `kdl`, the query would inherit itself.
     let name = language["name"].as_str().expect("a name");
     for page in [text("editors/README.md"), text("book/src/editor.md")] {
         assert!(page.contains("nvim/after/queries/kdl/"), "{page}");

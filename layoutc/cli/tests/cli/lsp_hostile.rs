@@ -1,4 +1,4 @@
-//! `layoutc lsp` with texts that are wrong, files that come and go, and clients that misbehave.
+//! `layoutc lsp` with invalid texts, files that come and go, and misbehaving clients.
 
 use std::fs;
 
@@ -76,7 +76,7 @@ fn a_client_that_vanishes_ends_the_server() {
 fn a_request_that_was_taken_back_is_not_worked_on() {
     let world = project();
     let mut client = Client::start(&world);
-    // All in one write, so that the last is there when the first is looked at.
+    // One write, so that the last message has arrived when the first is handled.
     let mut all = String::new();
     for message in [
         json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": { "textDocument": {
@@ -112,7 +112,7 @@ fn edits_out_of_range_end_at_the_text() {
     client.change("layouts/a.kdl", json!([{ "range": { "start": far, "end": far }, "text": "x" }]));
     assert_eq!(codes(&client.diagnostics("layouts/a.kdl")), ["name::unknown"]);
     let start = json!({ "line": 0, "character": 0 });
-    // The end before the start.
+    // End before start.
     client.change(
         "layouts/a.kdl",
         json!([{ "range": { "start": far, "end": start }, "text": BROKEN }]),
@@ -216,7 +216,7 @@ fn files_on_disk_come_and_go() {
     world.write("layoutc.toml", "[project]\nnames = 1\n");
     told(&mut client, "layoutc.toml", 2);
     assert_eq!(codes(&client.diagnostics("layoutc.toml")), ["config::unknown_key"]);
-    // What the editor has counts before what is on disk.
+    // Open documents override files on disk.
     client.open("layouts/a.kdl", BROKEN);
     assert_eq!(codes(&client.diagnostics("layouts/a.kdl")), ["map::not_injective"]);
     client.close("layouts/a.kdl");

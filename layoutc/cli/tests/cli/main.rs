@@ -1,4 +1,4 @@
-//! The binary as its users meet it: exit codes, standard output, standard error, files.
+//! End-to-end tests of the binary: exit codes, standard output, standard error, files.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 

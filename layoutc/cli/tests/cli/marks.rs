@@ -1,4 +1,4 @@
-//! `--stamp` and `--depfile`: what a build leaves for make and ninja.
+//! `--stamp` and `--depfile`: files that a build leaves for make and ninja.
 
 use std::fs;
 use std::process::Command;
@@ -57,11 +57,11 @@ fn the_rule_holds_every_input_also_when_nothing_was_to_be_done() {
         "generated/c/a.c \\\n  generated/c/a.h \\\n  generated/c/b.c \\\n  generated/c/b.h";
     let rule = world.read("d").expect("a rule");
     assert!(rule.starts_with(outputs) && rule.ends_with(&format!(": \\\n  {INPUTS}")), "{rule}");
-    // The stamp is called what it was called.
+    // The stamp is named as given.
     let stamp = world.path("s").to_str().expect("UTF-8").to_owned();
     world.run(&["build", "-q", "--stamp", &stamp, "--depfile", "d"]).good();
     assert_eq!(world.read("d"), Some(format!("{stamp}: \\\n  {INPUTS}")));
-    // As seen from the current folder, whatever is asked for.
+    // Relative to the working directory, whatever is requested.
     world.run_in("layouts", &["build", "-q", "b.kdl", "--stamp", "s", "--depfile", "d"], "").good();
     let rule =
         "s: \\\n  ../layoutc.toml \\\n  b.kdl \\\n  lib/common.kdl \\\n  ../templates/c/note.j2\n";
@@ -166,7 +166,7 @@ fn other_files_are_never_written_over() {
     assert_eq!(world.run(&["build", "--stamp", "x", "--depfile", "./x"]).refused().0, Some(2));
     assert!(!world.path("generated").exists());
     assert_eq!(world.read("mine.c").as_deref(), Some("int mine;\n"));
-    // Where nothing can be written the machine is at fault.
+    // A path that cannot be written is a system error.
     let ran = world.run(&["build", "-q", "--stamp", "mine.c/s"]);
     assert_eq!(ran.code, Some(3), "{}", ran.err);
 }
@@ -192,7 +192,7 @@ fn a_watch_leaves_both_after_each_good_build() {
     assert!(world.read("d").is_some_and(|rule| rule.contains("  layouts/c.kdl \\\n")));
 }
 
-/// What make and ninja take for the prerequisites of `s`, after a build of manifests with such names.
+/// Prerequisites of `s` as read by make and ninja, for manifests with unusual names.
 #[test]
 fn make_and_ninja_read_the_paths_back() {
     let Some(ninja) = crate::tools::find("ninja") else { return };

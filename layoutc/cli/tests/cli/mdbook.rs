@@ -1,4 +1,4 @@
-//! `mdbook-layoutc` as mdBook runs it.
+//! `mdbook-layoutc` as run by mdBook.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::tools::path_with_layoutc;
 use crate::world::{BLOCKED, BROKEN, Ran, World, ran};
 
-/// Runs it with this input.
+/// Runs the preprocessor with this input.
 fn run(args: &[&str], input: &str) -> Ran {
     ran(Command::new(env!("CARGO_BIN_EXE_mdbook-layoutc")).args(args), input)
 }
 
-/// What mdBook gives of chapters, each below the one before.
+/// mdBook's input for chapters, each nested in the previous one.
 fn input(renderer: &str, chapters: &[(&str, &str)]) -> Value {
     let mut items = json!(["Separator", { "PartTitle": "a part" }]);
     for (path, content) in chapters.iter().rev() {
@@ -29,7 +29,7 @@ fn input(renderer: &str, chapters: &[(&str, &str)]) -> Value {
     json!([context, { "items": items, "of_later": 1 }])
 }
 
-/// What becomes of one chapter.
+/// Rendered text of one chapter.
 fn drawn(content: &str) -> String {
     let input = input("html", &[("a.md", content)]);
     let ran = run(&[], &input.to_string());
@@ -38,19 +38,19 @@ fn drawn(content: &str) -> String {
     content.expect("a chapter").to_owned()
 }
 
-/// What is told of one chapter that is refused.
+/// Errors of one chapter.
 fn refused(content: &str) -> String {
     let ran = run(&[], &input("html", &[("b.md", ""), ("part/a.md", content)]).to_string());
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     ran.refused().1.to_owned()
 }
 
-/// A block with these words behind its fence.
+/// A fenced block with this info string.
 fn block(words: &str, text: &str) -> String {
     format!("```{words}\n{text}```\n")
 }
 
-/// What a reader sees of the first block.
+/// Visible text of the first block.
 fn text_of(html: &str) -> String {
     let code = html.split_once("<code class=\"kdl nohighlight hljs\">").expect("code").1;
     let code = code.split_once("</code>").expect("its end").0;
@@ -100,7 +100,7 @@ fn a_block_that_names_a_tensor_is_followed_by_its_picture() {
     assert!(page.starts_with("before\n\n<pre><code class=\"kdl nohighlight hljs\">"), "{page}");
     assert!(page.ends_with("</svg></div>\n\nafter\n"), "{page}");
     assert_eq!(text_of(&page), BLOCKED);
-    // The marks are those of `layoutc show`.
+    // The same marks as by `layoutc show`.
     let world = World::new(&[("a.kdl", BLOCKED)]);
     let file = world.run(&["show", "a.kdl", "t", "--svg", "-"]).good().to_owned();
     let marks = |svg: &str| {
@@ -204,7 +204,7 @@ fn what_cannot_be_drawn_is_told_by_chapter_and_line() {
         let told = refused(&format!("\n\n{}", block(words, BLOCKED)));
         assert!(told.starts_with(&format!("error: src/part/a.md:3: {what}")), "{told}");
     }
-    // All of them are told.
+    // All errors are reported.
     let told = refused(&[block("kdl,layout=u", BLOCKED), block("kdl,layout=v", BLOCKED)].concat());
     assert_eq!(told.matches("error: ").count(), 2, "{told}");
 }

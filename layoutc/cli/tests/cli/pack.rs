@@ -59,7 +59,7 @@ impl Packing {
         self.0.run(&[&[command, "a.kdl", tensor], more].concat())
     }
 
-    /// Standard error of a run that is refused as the input's fault.
+    /// Standard error of a run that fails with an error in the input.
     fn fault(&self, command: &str, tensor: &str, more: &[&str]) -> String {
         let ran = self.run(command, tensor, more);
         assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{}", ran.err);
@@ -68,7 +68,7 @@ impl Packing {
     }
 }
 
-/// `[h, w]` of 3 x 5 in blocks of four along w, padding 9.
+/// `[h, w]` of 3 x 5 in blocks of four along w, with padding 9.
 fn laid_out() -> Vec<u8> {
     let first = [0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13];
     let second = [4, 9, 9, 9, 9, 9, 9, 9, 14, 9, 9, 9];
@@ -139,7 +139,7 @@ fn types_that_numpy_does_not_have_are_their_bits() {
 #[test]
 fn records_are_structured_types_or_bare_bytes_in_a_npy() {
     let world = Packing::new();
-    // Each record is five bytes that tell which one it is.
+    // Each record is five bytes that identify it.
     let record = |k: u8| [k, 0x10, 0x20 + k, 0x30, 0x40];
     let dense: Vec<u8> = (0..6).flat_map(record).collect();
     let one = [0, 0x3C, 0x11, 0x11, 0x11];
@@ -230,7 +230,7 @@ fn elements_of_3_and_6_bits_are_a_stream_in_memory_and_bytes_in_a_npy() {
     world.put("in.npy", &npy("|u1", "(3, 3)", "False", &[0, 0, 8, 0, 0, 0, 0, 0, 0]));
     let ran = world.fault("pack", "threes", &["in.npy", "-o", "out"]);
     assert!(ran.contains("element 2 of `in.npy` is 8, out of range for `u3`"), "{ran}");
-    // 1.0, 28.0, -0.0625 and what is too large.
+    // 1.0, 28.0, -0.0625 and a value out of range.
     let floats = [1.0_f32, 28.0, -0.0625, 100.0];
     let bytes: Vec<u8> = floats.into_iter().flat_map(f32::to_le_bytes).collect();
     world.put("in.npy", &npy("<f4", "(2, 2)", "False", &bytes));

@@ -1,4 +1,5 @@
-//! Tensors in files larger than what memory may take: the same bytes as by one move, whatever happens on the way.
+//! Conversion of tensors in files larger than the memory limit: the same bytes as in one step, whatever happens
+//! meanwhile.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -39,10 +40,10 @@ const NAMES: [&str; 18] = [
     "threes", "fives", "sixes", "lanes", "wave", "kept", "nibbles", "rows",
 ];
 
-/// Little memory: pieces of some KiB.
+/// Memory limit that gives chunks of some KiB.
 const LITTLE: [&str; 2] = ["--memory", "64 KiB"];
 
-/// Bytes by chance, the same for the same seed. As `f32` none is a NaN.
+/// Pseudorandom bytes for a seed; no `f32` of them is a NaN.
 fn bytes(seed: u64, count: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {
@@ -80,7 +81,7 @@ impl Pieces {
         command.spawn().expect("it starts")
     }
 
-    /// The dense bytes of a tensor and what they are laid out, both as one move makes them.
+    /// Dense and physical bytes of a tensor, both converted in one step.
     fn sample(&self, tensor: &str) -> (Vec<u8>, Vec<u8>) {
         let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
         self.put("in", &[]);
@@ -94,13 +95,13 @@ impl Pieces {
         (self.get("again"), self.get("slots"))
     }
 
-    /// What a good run says, without how far it was meanwhile.
+    /// Standard error of a successful run, without progress.
     fn said(ran: &Ran) -> String {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         ran.err.lines().filter(|line| !line.starts_with("packing: ")).collect()
     }
 
-    /// How many pieces a good run took, and how many of them were there before.
+    /// Numbers of all and of resumed chunks of a successful run.
     fn counts(ran: &Ran) -> (u64, u64) {
         let object: Value = serde_json::from_str(ran.good()).expect("JSON");
         let count = |name: &str| object[name].as_u64().expect("a count");
@@ -193,16 +194,16 @@ fn what_is_no_value_is_refused_by_its_number() {
     assert_eq!(world.parts(), [""; 0]);
 }
 
-/// A tensor of some MiB, so that it takes a while.
+/// A tensor of some MiB, whose conversion takes a while.
 const LONG: &str = "\
 tensor long dtype=f32 { shape { n 2; h 96; w 96; c 64 }; layout { map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\" } }
 tensor wound dtype=f16 { shape { h 1024; w 1024 }; layout { map \"(h, w) -> (morton(h, w))\" } }
 ";
 
-/// Command, tensor, input, and what must come out.
+/// Command, tensor, input, and expected output.
 type Move = (&'static str, &'static str, &'static str, Vec<u8>);
 
-/// A world with the tensors that take a while, and both ways of each.
+/// A world with these tensors, and both conversions of each.
 fn long() -> (Pieces, Vec<Move>) {
     let world = Pieces(World::new(&[("a.kdl", LONG)]));
     let mut moves = Vec::new();
@@ -219,7 +220,7 @@ fn long() -> (Pieces, Vec<Move>) {
     (world, moves)
 }
 
-/// Runs a move that is ended after some pieces were noted; gives how it ended, if it was not done before.
+/// Runs a conversion and interrupts it after some chunks; returns its output unless it finished first.
 fn ended(
     world: &Pieces,
     (command, tensor, from): (&str, &str, &str),
@@ -266,14 +267,14 @@ fn a_move_that_is_killed_anywhere_is_gone_on_with_and_gives_the_same_bytes() {
     assert!(kills > 8 && resumed > 4, "{kills} kills, {resumed} resumed");
 }
 
-/// A world in which a move was killed on its way.
+/// A world with a killed conversion.
 fn killed() -> (Pieces, Vec<u8>) {
     let (world, moves) = long();
     let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
     for _ in 0..40 {
         let kill = |child: &mut Child| child.kill().expect("it is there");
         let was_killed = ended(&world, (command, tensor, from), 5, kill).is_some();
-        // A kill may come before the part is made.
+        // It may be killed before the partial file exists.
         if was_killed && world.parts().len() == 2 {
             break;
         }
@@ -319,7 +320,7 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
     anew(&turn, &[], "its journal is damaged");
     let other = || {
         let part = world.get("out.part");
-        // The same inode is not given again while a file has it.
+        // An inode is not reused while a file has it.
         fs::rename(world.0.path("out.part"), world.0.path("beside")).expect("it is renamed");
         world.put("out.part", &part);
     };
@@ -329,7 +330,7 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
     assert!(world.get("out") == wanted, "{said}");
 }
 
-/// The same output by a run that needs no pieces: nothing of the killed one stays.
+/// The same output by a run without chunks: nothing of the killed one remains.
 #[test]
 fn what_a_killed_move_left_goes_with_the_next_one_whatever_its_options() {
     for more in [&[][..], &["--c-array"], &["--memory", "1 GiB"], &["--raw"]] {
@@ -339,7 +340,7 @@ fn what_a_killed_move_left_goes_with_the_next_one_whatever_its_options() {
         assert_eq!(world.parts(), [""; 0], "{more:?}");
         assert!(more.contains(&"--c-array") || world.get("out") == wanted, "{more:?}");
     }
-    // What is no journal, and what is of another output, stays.
+    // Foreign journals and partial files of other outputs remain.
     let world = Pieces::new();
     world.put("a", &bytes(1, 200 * 300 * 4));
     for (path, text) in [("out.part", "mine"), ("out.part.journal", "mine"), ("other.part", "x")] {
@@ -354,7 +355,7 @@ fn what_a_killed_move_left_goes_with_the_next_one_whatever_its_options() {
 fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
     let (world, wanted) = killed();
     let (journal, part) = (world.get("out.part.journal"), world.get("out.part"));
-    // The journal tells of a part by its inode, which a link keeps whatever becomes of the part.
+    // The journal identifies the partial file by its inode, which a link preserves.
     fs::hard_link(world.0.path("out.part"), world.0.path("kept")).expect("it is linked");
     let restore = |journal: &[u8]| {
         drop(fs::remove_file(world.0.path("out.part")));
@@ -371,7 +372,7 @@ fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
             restore(damaged);
             let ran = world.run("pack", "long", &[&["a", "-o", "out"], &LITTLE[..]].concat());
             if at == 0 && !damaged.is_empty() {
-                // Without the beginning it may be anybody's.
+                // Without its beginning, the journal is foreign.
                 assert_eq!(ran.code, Some(2), "{}", ran.err);
                 continue;
             }
@@ -417,7 +418,7 @@ fn a_second_process_at_one_output_is_refused() {
     let ran = world.run("pack", "long", &more);
     let said = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
-    // What stands there already is called as it was named, too.
+    // An existing output is named as given, too.
     world.put("out", b"whole");
     let ran = world.run("pack", "long", &more);
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));

@@ -1,4 +1,4 @@
-//! The page of `layoutc show --html`, in a browser: what is pointed at, found, stepped through.
+//! The page of `layoutc show --html` in a browser: hovering, searching, stepping.
 
 use std::process::Command;
 
@@ -26,12 +26,12 @@ tensor padded dtype=f32 {
 }
 ";
 
-/// What a page says after a script has used it: the last expression of the script.
+/// Result of a script run in a page: its last expression.
 fn used(world: &World, tensor: &str, script: &str) -> Option<Value> {
     let chromium = find("chromium")?;
     world.run(&["show", "a.kdl", tensor, "--html", "page.html", "-q"]).good();
     let page = world.read("page.html").expect("a page");
-    // The page's own script is over when this one begins.
+    // The page's own script has finished when this one starts.
     let driver = format!(
         "<script>\nconst said = (() => {{ {HELPERS}\n{script} }})();\n\
          document.body.replaceChildren(Object.assign(document.createElement('pre'), \

@@ -1,5 +1,5 @@
-//! The schemas of what commands print as JSON, held from both sides: every object of `schemas/commands.txt` fits its
-//! schema, which allows nothing else, and every property, variant and word of a schema occurs in one of the objects.
+//! Schemas of the JSON output, checked in both directions: every object of `schemas/commands.txt` is valid, with no
+//! additional properties, and every property, variant and word of a schema occurs in one of the objects.
 
 mod facets;
 mod printed;
@@ -16,7 +16,7 @@ use printed::{commands, printed};
 use crate::tools::find;
 use crate::world::World;
 
-/// The schemas of other files, which are generated.
+/// Schemas of other files, which are generated.
 const OTHERS: &[&str] = &["layoutc"];
 
 #[test]
@@ -35,7 +35,7 @@ fn what_commands_print_fits_its_schema_and_shows_all_of_it() {
             wrong.extend(schema.fault(object).map(|fault| format!("{name}: `{command}`: {fault}")));
         }
         let missing = &schema.facets() - &schema.shown_by(objects);
-        // Without a compiler nothing is timed.
+        // Without a compiler, nothing is timed.
         if has_compiler || name != "bench" {
             wrong.extend(missing.iter().map(|facet| format!("{name}: never seen: {facet}")));
         }
@@ -85,13 +85,13 @@ fn every_command_is_among_those_whose_objects_are_looked_at() {
     assert_eq!(missing, Vec::<String>::new());
 }
 
-/// Commands that are not in the file: one is watched, one speaks a protocol of its own.
+/// Commands not in the file: a watch, and one with its own protocol.
 const NOT_LISTED: &[&str] = &["watch", "lsp"];
 
-/// How the table begins.
+/// Head of the table.
 const HEAD: &str = "| schema | `kind` | printed by | what it is |\n|---|---|---|---|\n";
 
-/// The rows of the table in the book.
+/// Rows of the table in the book.
 fn table() -> String {
     let mut by: BTreeMap<String, Vec<String>> = BTreeMap::new();
     by.insert("diagnostic".to_owned(), vec!["every command".to_owned()]);
@@ -116,14 +116,14 @@ fn table() -> String {
     schemas().iter().map(row).collect()
 }
 
-/// What `kind` says in every object of a schema.
+/// Value of `kind` in every object of a schema.
 fn kind(schema: &Value) -> Option<&str> {
     let variant = schema["oneOf"][0]["$ref"].as_str().and_then(|path| path.strip_prefix('#'));
     let object = variant.map_or(Some(schema), |path| schema.pointer(path))?;
     object["properties"]["kind"]["const"].as_str()
 }
 
-/// The schemas of what is printed, by name.
+/// Schemas of printed objects, by name.
 fn schemas() -> BTreeMap<String, Value> {
     let files = fs::read_dir(root().join("schemas")).expect("a folder");
     let names = files.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! `layoutc completions` and `layoutc man`: what shells and `man` read.
+//! `layoutc completions` and `layoutc man`, as read by shells and `man`.
 
 use std::fs;
 use std::io::Write;
@@ -9,29 +9,29 @@ use crate::world::World;
 
 const SHELLS: &[&str] = &["bash", "zsh", "fish", "powershell", "elvish"];
 
-/// The commands that the help lists.
+/// Commands listed by the help.
 fn commands(world: &World) -> Vec<String> {
     let help = world.run(&["--help"]);
     let lines = help.good().lines().skip_while(|line| *line != "Commands:").skip(1);
     let lines = lines.take_while(|line| !line.is_empty());
-    // Further lines of a description stand further in.
+    // Continuation lines of a description are indented further.
     let names = lines.filter_map(|line| line.strip_prefix("  ")).filter(|l| !l.starts_with(' '));
     let names: Vec<String> = names.filter_map(|l| l.split(' ').next()).map(str::to_owned).collect();
     assert!(names.len() > 20 && names.iter().any(|name| name == "check"), "{names:?}");
     names
 }
 
-/// Whether a shell parses a script; `None` where there is no such shell.
+/// Returns true if a shell can parse a script; `None` without the shell.
 fn parses(shell: &str, script: &str) -> Option<bool> {
     let started = Command::new(shell).arg("-n").stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut child = started.ok()?;
     let written = child.stdin.take().expect("a pipe").write_all(script.as_bytes());
-    // A shell may give up before the end.
+    // A shell may exit before reading everything.
     drop(written);
     Some(child.wait().expect("it ends").success())
 }
 
-/// Whether a text has a word.
+/// Returns true if a text contains a word.
 fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).any(|found| found == word)
 }
@@ -54,10 +54,10 @@ fn shells_parse_their_scripts() {
     for shell in ["bash", "zsh", "fish"] {
         let script = world.run(&["completions", shell]);
         let parsed = parses(shell, script.good());
-        // Everybody has bash.
+        // bash is required.
         assert!(parsed.unwrap_or(shell != "bash"), "{shell}");
     }
-    // What looks at nothing proves nothing.
+    // A parser that accepts everything proves nothing.
     assert_eq!(parses("bash", "f() {"), Some(false));
 }
 
@@ -160,7 +160,7 @@ fn pages_take_the_place_of_other_files_only_by_force_and_whole() {
 
     world.run(&["man", "--out", "m", "--force"]).good();
     assert!(world.read("m/layoutc-man.1").is_some_and(|page| page.contains(".TH layoutc-man 1")));
-    // A new file came to its place: nobody saw half of it.
+    // Files were replaced by a rename, never partially written.
     assert_eq!(world.read("kept").as_deref(), Some("mine\n"));
     assert!(world.files("m").iter().all(|file| file.ends_with(".1")));
     assert_eq!(world.run(&["man", "--force"]).code, Some(2));

@@ -1,4 +1,4 @@
-//! `layoutc show`: what stands in a terminal, in figures and in JSON.
+//! `layoutc show` on a terminal, as figures and as JSON.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -37,7 +37,7 @@ fn world() -> World {
     World::new(&[("a.kdl", LAYOUTS)])
 }
 
-/// The text of a picture; an escape character is shown as one.
+/// Text of a picture, with escape characters made visible.
 fn shown(world: &World, args: &[&str]) -> String {
     let all = [&["show", "a.kdl"], args].concat();
     world.run(&all).good().replace('\x1b', "␛")
@@ -263,7 +263,7 @@ fn programs_get_one_object() {
     assert_eq!(object, told);
 }
 
-/// A text of a figure: where it stands and how wide it is, in pixels.
+/// A text of a figure: position and width in pixels.
 #[derive(Debug)]
 struct Words {
     text: String,
@@ -273,7 +273,7 @@ struct Words {
     bottom: f64,
 }
 
-/// The texts of a figure, in a fixed-width font whose characters are 0.602 em wide.
+/// Texts of a figure, in a fixed-width font whose characters are 0.602 em wide.
 fn words(svg: &str) -> Vec<Words> {
     let one = |line: &str| {
         let parts: Vec<&str> = line.strip_prefix("<text ")?.split('"').collect();
@@ -355,6 +355,6 @@ fn a_figure_is_xml_with_a_title_for_light_and_dark() {
         );
     }
     let svg = shown(&world, &["small", "--svg", "-"]);
-    // Nine slots are padding: in the grid and in the memory, and once in the legend.
+    // Nine slots of padding: in the grid, in the memory, and once in the legend.
     assert_eq!(svg.matches("class=\"c p\"").count(), 9 + 9 + 1, "{svg}");
 }

@@ -35,7 +35,7 @@ fn json_says_what_the_contract_says() {
     });
     assert_eq!(graph["conversions"][0], first);
     assert_eq!(graph["constants"].as_array().map(Vec::len), Some(2));
-    // What is open is chosen, and says so.
+    // An unconstrained layout is chosen, and reported as such.
     let text = block().replace("input x dtype=f32 layout=NHWC", "input x dtype=f32");
     world.write("block.kdl", &text);
     let ran = world.run(&["solve", "block.kdl", "--format", "json"]);
@@ -123,7 +123,7 @@ graph refused backend=device {
         let ran = world.run(&["solve", "a.kdl", "--format", format]);
         assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(1), "", told.as_str()));
     }
-    // It does not silence the others.
+    // The other graphs are still solved.
     let ran = world.run(&["solve", "a.kdl", "block.kdl", "--format", "json"]);
     assert_eq!(ran.code, Some(1));
     let first = ran.out.lines().next().expect("the plans");
@@ -152,14 +152,14 @@ fn the_schedule_of_the_example_computes_what_dense_arrays_do() {
         .output()
         .expect("gcc runs");
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    // It frees nothing before it ends.
+    // It frees nothing before it exits.
     let mut run = Command::new(&program);
     let result = world.path("y.bin");
     let ran = run.env("ASAN_OPTIONS", "detect_leaks=0").arg(&result).output().expect("it runs");
     let said = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
     assert_eq!(said, "5 operators ran, 12544 elements agree\n");
-    // Where NumPy is at hand, as in the long campaigns, it says the same.
+    // If NumPy is available, as in the long campaigns, its result must agree.
     if let Some(numpy) = std::env::var_os("LAYOUTC_NUMPY") {
         let mut python = Command::new("python3");
         let ran = python.env("PYTHONPATH", numpy).args(["-c", NUMPY]).arg(&result).output();
@@ -170,7 +170,7 @@ fn the_schedule_of_the_example_computes_what_dense_arrays_do() {
     }
 }
 
-/// The block in `NumPy`, on the numbers of the example's program, against the file that it wrote.
+/// The block in `NumPy`, with the example's inputs, compared with the file it wrote.
 const NUMPY: &str = "
 import sys
 import numpy as np
@@ -198,7 +198,7 @@ fn measured_conversions_are_priced_by_what_they_take() {
     let object: Value = serde_json::from_str(ran.good()).expect("one object");
     let graph = &object["graphs"][0];
     assert_eq!((&graph["optimal"], &graph["cost"]), (&true.into(), &graph["lower_bound"]));
-    // Whichever conversions are taken: their costs and those of the alternatives are all that there is.
+    // For any choice of conversions, the cost is the sum of their costs and those of the alternatives.
     let paid = graph["conversions"].as_array().expect("a list").iter();
     let paid: u64 = paid.map(|one| one["cost"].as_u64().expect("a cost")).sum();
     let own: u64 = ["conv1", "conv2"]

@@ -1,9 +1,9 @@
-//! Programs of others that tests run.
+//! External programs that tests run.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where a program is; without it the test that asks says so and passes, but on the build machine (`CI=true`) fails.
+/// Path of a program. Without it the test is skipped with a message, but fails on CI (`CI=true`).
 #[expect(clippy::print_stderr, reason = "a test that is not run says so")]
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

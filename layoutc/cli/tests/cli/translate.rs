@@ -214,10 +214,10 @@ fn inspect_shows_a_tensor_in_the_notations_that_can_say_it() {
         "cute": "(2,(4,2),3):(24,(1,12),4)", "glow": null,
     });
     assert_eq!(notations(0), wanted);
-    // Separators are said by none.
+    // No notation expresses separators.
     let none = json!({ "tvm": null, "xla": null, "onednn": null, "cute": null, "glow": null });
     assert_eq!(notations(3), none);
-    // Its extent is known only at run time.
+    // The extent is only known at run time.
     let wanted = json!({ "tvm": "CN", "xla": "{0,1}", "onednn": "ba", "cute": null, "glow": "CN" });
     assert_eq!(notations(5), wanted);
     let text = world.run(&["inspect", "a.kdl", "--tensor", "d"]).out;

@@ -88,7 +88,7 @@ fn a_view_is_no_tensor_of_the_summary() {
             "twice  f32    [2, 8] -> [96]     broadcast             view of qkv",
         ]
     );
-    // What was not checked again says the same.
+    // A manifest that was not checked again gives the same rows.
     let again = world.run(&["build", "a.kdl"]);
     assert_eq!(again.good().lines().take(4).collect::<Vec<_>>(), rows);
     let ran = world.run(&["build", "a.kdl", "--format", "json"]);

@@ -14,12 +14,12 @@ fn project() -> World {
     World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)])
 }
 
-/// A manifest whose tensor is `w` wide.
+/// A manifest with a tensor of width `w`.
 fn wide(w: u32) -> String {
     BLOCKED.replace("w 8", &format!("w {w}"))
 }
 
-/// Nothing was built until now: the next line is of this change.
+/// Checks that nothing was built: the next line is about this change.
 fn nothing_was_built(world: &World, watching: &mut Watching) {
     thread::sleep(Duration::from_millis(150));
     world.write("layouts/fence.kdl", BLOCKED);
@@ -84,13 +84,13 @@ fn a_used_manifest_outside_the_sources_is_an_input() {
     let mut watching = Watching::built(&world, &[]);
     world.write("shared/sizes.kdl", "const W 12\n");
     watching.expect("shared/sizes.kdl changed: rebuilt in ");
-    // One that is used only from now on is watched from now on.
+    // A newly used manifest is watched from now on.
     world.write("more/sizes.kdl", shared);
     world.write("layouts/a.kdl", &format!("use \"../more/sizes.kdl\"\n{uses}"));
     watching.expect("layouts/a.kdl changed: rebuilt in ");
     world.write("more/sizes.kdl", "const W 16\n");
     watching.expect("more/sizes.kdl changed: rebuilt in ");
-    // And the other one no more.
+    // The other one is no longer watched.
     world.write("shared/sizes.kdl", shared);
     nothing_was_built(&world, &mut watching);
 }
@@ -177,7 +177,7 @@ fn a_sources_folder_that_goes_and_comes_back_is_built_again() {
         watching.expect("layouts/a.kdl added: fixed in ");
         world.run(&["build", "--check"]).good();
     }
-    // Another folder takes its place at once.
+    // Another folder takes its place immediately.
     world.write("next/a.kdl", &wide(20));
     fs::rename(world.path("layouts"), world.path("before")).expect("renamed");
     fs::rename(world.path("next"), world.path("layouts")).expect("renamed");
@@ -207,7 +207,7 @@ fn a_project_folder_that_goes_is_waited_for() {
     world.run_in("p", &["build", "--check"], "").good();
 }
 
-/// The processor time of a process, in hundredths of a second; 0 where the system does not say.
+/// CPU time of a process, in hundredths of a second; 0 if unknown.
 fn cpu_ticks(id: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -269,7 +269,7 @@ fn outputs_may_be_written_among_the_inputs() {
 #[test]
 fn where_the_system_reports_nothing_the_watch_says_so_and_looks() {
     let world = project();
-    // In a user namespace of its own, the limit is this test's alone.
+    // In its own user namespace, the limit only affects this test.
     let inside = |script: &str, exe: &str| {
         let mut command = Command::new("unshare");
         command.args(["-Ur", "sh", "-c", script, "sh", exe]).current_dir(world.path("."));
@@ -354,7 +354,7 @@ fn a_folder_behind_a_link_is_watched_where_it_is() {
     world.write("far/b.kdl", BLOCKED);
     world.write("far/README", "empty otherwise");
     let mut watching = Watching::built(&world, &[]);
-    // Twice: a link that comes while it is watched, and one that comes back.
+    // Twice: a new link, and one that is restored.
     for _ in 0..2 {
         symlink("../far", world.path("layouts/more")).expect("a link");
         watching.expect("layouts/more/b.kdl added: rebuilt in ");
@@ -379,7 +379,7 @@ fn what_links_lead_to_may_go_and_come_back() {
     let world = World::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
     world.write("far/f/f.kdl", BLOCKED);
     fs::create_dir(world.path("p/links")).expect("a folder");
-    // A chain of links, and links to nothing yet.
+    // A chain of links, and dangling links.
     symlink("../../far/f", world.path("p/links/chain")).expect("a link");
     symlink("../links/chain", world.path("p/layouts/c")).expect("a link");
     symlink("../../far/n.kdl", world.path("p/layouts/n.kdl")).expect("a link");
@@ -481,7 +481,7 @@ fn what_no_edit_mends_ends_it_at_once() {
 #[test]
 fn the_command_runs_after_good_builds_only_and_one_at_a_time() {
     let world = World::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
-    // Each one notes its process group, then goes on for ever, in the shell and in a child of it.
+    // Each command records its process group, then runs forever, in the shell and in a child of it.
     let command = "echo $$ >> ../ran; trap '' INT; sleep 1000 & sleep 1000";
     let mut watching = Watching::start(&world, "p", &["--exec", command]);
     watching.expect("built in ");
@@ -504,7 +504,7 @@ fn the_command_runs_after_good_builds_only_and_one_at_a_time() {
     assert!(!is_alive(&ids[1]), "the second one goes on");
 }
 
-/// Whether anything of a process group still runs.
+/// Returns true if a process of the group is still running.
 #[cfg(target_os = "linux")]
 fn is_alive(group: &str) -> bool {
     let entries = fs::read_dir("/proc").expect("there").flatten();

@@ -1,4 +1,4 @@
-//! A `layoutc watch` that runs while a test changes its inputs.
+//! A running `layoutc watch` whose inputs a test changes.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -26,7 +26,7 @@ impl Watching {
         Self::spawn(command)
     }
 
-    /// Starts a command that becomes a `layoutc watch`.
+    /// Starts a command that executes `layoutc watch`.
     pub(crate) fn spawn(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
@@ -51,7 +51,7 @@ impl Watching {
         Self { child, lines, err }
     }
 
-    /// The same, once it has built for the first time.
+    /// Like [`Self::start`], after the first build.
     pub(crate) fn built(world: &World, args: &[&str]) -> Self {
         let mut watching = Self::start(world, ".", args);
         let line = watching.next();
@@ -59,21 +59,21 @@ impl Watching {
         watching
     }
 
-    /// The next line of standard output.
+    /// Next line of standard output.
     pub(crate) fn next(&mut self) -> String {
         let line = self.lines.recv_timeout(LONG).ok();
         assert!(line.is_some(), "no line came; standard error:\n{}", self.err());
         line.unwrap_or_default()
     }
 
-    /// The next line, which must start so.
+    /// Next line, which must begin with `start`.
     pub(crate) fn expect(&mut self, start: &str) -> String {
         let line = self.next();
         assert!(line.starts_with(start), "{line}\nis not\n{start}\n{}", self.err());
         line
     }
 
-    /// Waits until standard error says so.
+    /// Waits until standard error contains a text.
     pub(crate) fn told(&self, part: &str) {
         wait_for(part, || self.err().contains(part).then_some(()));
     }
@@ -87,7 +87,7 @@ impl Watching {
         self.child.id()
     }
 
-    /// Ends it as Ctrl-C does; gives its exit code and how long that took.
+    /// Interrupts the watch as Ctrl-C does; returns the exit code and the time it took.
     pub(crate) fn interrupt(&mut self) -> (Option<i32>, Duration) {
         let start = Instant::now();
         kill_process(Pid::from_child(&self.child), Signal::INT).expect("it runs");
@@ -99,7 +99,7 @@ impl Watching {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        // One that was interrupted is gone.
+        // Fails if it was interrupted.
         drop(self.child.kill());
         drop(self.child.wait());
     }

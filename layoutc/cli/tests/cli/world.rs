@@ -1,11 +1,11 @@
-//! A folder of its own for every test, and the binary run in it.
+//! Temporary folder of a test, and runs of the binary in it.
 
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// What a run gave.
+/// Result of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -14,13 +14,13 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Exit code and standard error, which must be of a run that printed no result.
+    /// Exit code and standard error of a run that printed no result.
     pub(crate) fn refused(&self) -> (Option<i32>, &str) {
         assert_eq!(self.out, "", "{}", self.err);
         (self.code, &self.err)
     }
 
-    /// Standard output of a run in which all was well.
+    /// Standard output of a successful run.
     pub(crate) fn good(&self) -> &str {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
         &self.out
@@ -56,7 +56,7 @@ impl World {
         fs::read_to_string(self.path(path)).ok()
     }
 
-    /// Every file below a folder, by name.
+    /// All files below a folder, sorted.
     pub(crate) fn files(&self, folder: &str) -> Vec<String> {
         let mut files = Vec::new();
         let mut folders = vec![self.path(folder)];
@@ -90,12 +90,12 @@ impl World {
     }
 }
 
-/// Runs a command to its end with this input.
+/// Runs a command with this input.
 pub(crate) fn ran(command: &mut Command, input: &str) -> Ran {
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = pipes.spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // Who does not read its input ends before it is all written.
+    // A program that does not read its input may exit before all is written.
     drop(stdin.write_all(input.as_bytes()));
     drop(stdin);
     let output = child.wait_with_output().expect("it ends");

@@ -1,12 +1,12 @@
-//! Waiting for what another process does.
+//! Waiting for another process.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long anything may take before a test fails.
+/// Time limit of any operation.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
 
-/// Waits until there is something.
+/// Polls until `look` returns a value.
 pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

@@ -1,18 +1,18 @@
-//! What a build remembers, cut short or with a bit of it turned round: outputs are never wrong for it.
+//! Stored state that is truncated or has flipped bits must never lead to wrong outputs.
 
 use std::fs;
 
 use crate::chance::seed;
 use crate::scene::{BLOCKED, Scene, is_full, same, wide};
 
-/// Builds three times, so that the log knows an older text and a newer one; both sets of outputs.
+/// Builds three times, so that the log has an older and a newer text; returns both sets of outputs.
 fn history() -> (Scene, crate::scene::Files, crate::scene::Files) {
     let scene = Scene::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
     scene.run(&["build"]).good();
     let older = scene.files("generated");
     scene.write("layouts/a.kdl", wide(4));
     scene.run(&["build"]).good();
-    // From now on the times of files are trusted.
+    // From here on, file times are trusted.
     std::thread::sleep(std::time::Duration::from_millis(50));
     scene.write("layouts/b.kdl", BLOCKED);
     scene.run(&["build"]).good();
@@ -22,14 +22,14 @@ fn history() -> (Scene, crate::scene::Files, crate::scene::Files) {
     (scene, older, newer)
 }
 
-/// Every `full`th cut and turned bit of a file, others tomorrow, or a smaller sample.
+/// Every `full`th truncation and bit flip of a file, others tomorrow, or a smaller sample.
 fn each_damage(bytes: &[u8], full: usize, mut check: impl FnMut(&[u8], &str)) {
     let step = if is_full() { full } else { 331 };
     let today = usize::try_from(seed()).expect("64 bits");
     for cut in (today % step..bytes.len()).step_by(step) {
         check(&bytes[..cut], &format!("cut at {cut}"));
     }
-    // Of each byte one bit, another one in the next byte and tomorrow.
+    // One bit of each byte, a different one in the next byte and tomorrow.
     let bits = (0..bytes.len() * 8).filter(|bit| bit % 8 == (bit / 8 + today) % 8);
     for bit in bits.skip(today % step).step_by(step) {
         let mut turned = bytes.to_vec();
@@ -52,7 +52,7 @@ fn a_damaged_memory_never_hides_a_change_nor_an_older_text() {
             let ran = scene.run(&["build", "-q"]);
             assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{what}");
             same(&scene.files("generated"), &newer, &what);
-            // The text of an older build, of which the log may still know something.
+            // The text of an older build, which the log may still contain.
             scene.write("layouts/a.kdl", BLOCKED);
             scene.write(name, damaged);
             let ran = scene.run(&["build", "-q"]);

@@ -1,4 +1,4 @@
-//! Any edits, in any order: a build that remembers gives what one without a memory gives.
+//! Random edits in random order: an incremental build gives the result of a clean one.
 
 use std::fs::{self, File};
 use std::time::{Duration, Instant, SystemTime};
@@ -15,7 +15,7 @@ const MANIFESTS: [&str; 6] = [
     "layouts/lib/common.kdl",
     "layouts/lib/deep.kdl",
 ];
-/// Outputs that they harm.
+/// Outputs that the scripts modify.
 const OUTPUTS: [&str; 7] = [
     "generated/c/a.h",
     "generated/c/a.c",
@@ -26,10 +26,10 @@ const OUTPUTS: [&str; 7] = [
     "generated/json/x/a.json",
 ];
 
-/// After this no script is begun.
+/// No script is started after this time.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// One step of a script; what each number means depends on the project as it is then.
+/// A step of a script; the meaning of its numbers depends on the state of the project.
 #[derive(Debug, Clone, Copy)]
 enum Edit {
     Manifest(usize, usize),
@@ -83,7 +83,7 @@ impl Edit {
             }
             Self::SameTime(file) => same_time(scene, MANIFESTS[file]),
             Self::Touch(file, number) => {
-                // 1970, long gone, to come.
+                // 1970, the past, the future.
                 let times = [0, 1_000_000_000, 4_102_444_800];
                 let time = SystemTime::UNIX_EPOCH + Duration::from_secs(times[number % 3]);
                 if let Ok(file) = File::options().write(true).open(scene.path(MANIFESTS[file])) {
@@ -92,14 +92,14 @@ impl Edit {
             }
             Self::Config(number) => {
                 scene.write("layoutc.toml", config(number));
-                // The log is about one folder: in the other one nothing tells whose data is.
+                // The log covers one folder: in the other one, data files have no recorded owner.
                 scene.remove("generated/json");
                 scene.remove("other/json");
             }
             Self::Template(number) => template(scene, number),
             Self::Output(output, number) => harm_output(scene, OUTPUTS[output], number),
             Self::State(file, number) => harm_state(scene, ["log", "memo"][file], number),
-            // From now on the times of files tell.
+            // From here on, file times are trusted.
             Self::Settle => std::thread::sleep(Duration::from_millis(40)),
         }
     }
@@ -124,7 +124,7 @@ fn manifest(number: usize) -> String {
     }
 }
 
-/// Another text of the same length under the same time.
+/// Another text of the same length with the same time.
 fn same_time(scene: &Scene, path: &str) {
     let path = scene.path(path);
     let Ok(text) = fs::read_to_string(&path) else { return };
@@ -185,13 +185,13 @@ fn harm_output(scene: &Scene, output: &str, number: usize) {
     let Ok(text) = fs::read_to_string(&path) else { return };
     match number % 4 {
         0 => scene.remove(output),
-        // As an older build made it, or another one.
+        // As another build wrote it.
         1 => {
             let others = scene.files("generated");
             let same_kind = others.iter().find(|(other, bytes)| {
                 other.rsplit('.').next() == output.rsplit('.').next() && **bytes != *text.as_bytes()
             });
-            // Without a comment in it nothing tells whose it is.
+            // A text without comments has no seal.
             if let Some((_, bytes)) = same_kind.filter(|_| !output.contains("/json/")) {
                 scene.write(output, bytes);
             }
@@ -216,12 +216,12 @@ fn harm_state(scene: &Scene, name: &str, number: usize) {
     fs::write(path, bytes).expect("written");
 }
 
-/// What a build says, without how long it took.
+/// Exit code and standard error of a build.
 fn said(ran: &Ran) -> (Option<i32>, String) {
     (ran.code, ran.err.clone())
 }
 
-/// The outputs in the folder that a build wrote to.
+/// Outputs in the folder that a build wrote to.
 fn outputs(scene: &Scene, part: &[&str]) -> Files {
     let config = fs::read_to_string(scene.path("layoutc.toml")).expect("there");
     let mut files = scene.files(match () {
@@ -233,7 +233,7 @@ fn outputs(scene: &Scene, part: &[&str]) -> Files {
     files
 }
 
-/// Runs a script; what went wrong at which step.
+/// Runs a script; the error is the failing step.
 fn run(script: &[Edit]) -> Result<(), String> {
     let scene = crate::scene::project();
     scene.remove("generated");
@@ -241,7 +241,7 @@ fn run(script: &[Edit]) -> Result<(), String> {
     let mut harmed_data = false;
     for (number, edit) in script.iter().enumerate() {
         edit.apply(&scene);
-        // Without the log nobody knows whose the data files are; they then stand in the way, as they should.
+        // Without the log, data files have no recorded owner, and must block their paths.
         harmed_data |= matches!(edit, Edit::State(0, _)) && data(&scene);
         if harmed_data {
             scene.run(&["build", "-q", "--force"]);
@@ -282,7 +282,7 @@ fn data(scene: &Scene) -> bool {
         .any(|folder| scene.files(folder).keys().any(|path| path.starts_with("json/")))
 }
 
-/// A script as short as leaving out halves, quarters and so on makes it, that still goes wrong.
+/// Shortest failing script found by leaving out halves, quarters and so on.
 fn shortest(mut script: Vec<Edit>) -> Vec<Edit> {
     let mut size = script.len() / 2;
     while size > 0 {

@@ -1,4 +1,4 @@
-//! System calls that fail: the disk is full, broken, read-only, forbidden; the machine has no memory or files left.
+//! Failing system calls: the disk is full, broken, read-only or forbidden; memory or file handles are exhausted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::chance::seed;
 use crate::scene::{Scene, Step, is_full, project, project_of_data, same};
 use crate::strace::{self, Fate, Injected, each_point};
 
-/// Calls, and the errors that they can give.
+/// Calls, and the errors they may return.
 const FAILING: [(&str, &[&str]); 15] = [
     ("openat", &["EACCES", "EMFILE", "ENOMEM", "EIO", "ENOSPC", "EROFS", "EDQUOT"]),
     ("open", &["EACCES", "EMFILE", "EIO"]),
@@ -26,7 +26,7 @@ const FAILING: [(&str, &[&str]); 15] = [
     ("unlinkat", &["EIO", "EROFS", "EACCES"]),
 ];
 
-/// Errors that are no reason to fail.
+/// Errors that must not make a build fail.
 const HARMLESS: [(&str, &[&str]); 10] = [
     ("openat", &["EINTR"]),
     ("read", &["EINTR"]),
@@ -40,7 +40,7 @@ const HARMLESS: [(&str, &[&str]); 10] = [
     ("flock", &["EINTR", "ENOLCK", "ENOSYS", "EOPNOTSUPP"]),
 ];
 
-/// Every output is as before, or every one as after.
+/// True if all outputs are as before, or all are as after.
 fn is_one_of_both(step: &Step, scene: &Scene) -> bool {
     let found = scene.files("generated");
     let of = |files: &crate::scene::Files| -> BTreeMap<String, Vec<u8>> {
@@ -53,7 +53,7 @@ fn is_one_of_both(step: &Step, scene: &Scene) -> bool {
     of(&found) == of(&step.old) || of(&found) == of(&step.new)
 }
 
-/// What must hold of every run whose calls fail.
+/// Checks that hold for every run with failing calls.
 fn is_orderly(injected: &Injected, what: &str) {
     let Injected { ran, signal, .. } = injected;
     assert_eq!(*signal, None, "{what}: {}", ran.err);
@@ -71,7 +71,7 @@ fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.extension().is_none() && !path.ends_with("log") && !path.ends_with("memo")
 }
 
-/// Tries `faults` at all points of a step, the errors of each call in turn; gives how many there were by exit code.
+/// Injects `faults` at all points of a step, the errors of each call in turn; returns the counts by exit code.
 fn sweep(
     step: &Step,
     faults: &[(&str, &[&str])],
@@ -81,7 +81,7 @@ fn sweep(
     sweep_at(step, faults, forever, strace::paths, check)
 }
 
-/// The same for calls about some paths.
+/// Like [`sweep`], for calls about some paths.
 fn sweep_at(
     step: &Step,
     faults: &[(&str, &[&str])],
@@ -94,16 +94,16 @@ fn sweep_at(
         return codes;
     }
     for (salt, (call, errors)) in (0..).zip(faults) {
-        // One error at each point, tomorrow another one.
+        // One error per point, another one tomorrow.
         let first = usize::try_from(seed()).expect("64 bits");
         each_point(salt, |number| {
             let error = errors[(first + usize::try_from(number).expect("few")) % errors.len()];
             let scene = step.before.copy();
             let fate = if forever { Fate::ErrorEver(error) } else { Fate::Error(error) };
             let mut paths = paths(&scene);
-            // Within one folder nothing is across devices.
+            // Within one folder, nothing is across devices.
             paths.retain(|path| error != "EXDEV" || path.ends_with(".layoutc/tmp"));
-            // The standard library panics where the close of a folder fails; no file system does that.
+            // The standard library panics if closing a folder fails; no file system does that.
             paths.retain(|path| *call != "close" || !is_folder(path));
             let injected = strace::run(&scene, step.args, (call, number), fate, &paths);
             if !injected.is_hit {
@@ -166,7 +166,7 @@ fn a_full_disk_stays_full_and_the_outputs_stay_as_they_were() {
     }
 }
 
-/// The step goes well whichever of its calls fails, and says nothing.
+/// The step succeeds without output, whichever of its calls fails.
 fn does_no_harm(step: &Step, faults: &[(&str, &[&str])], is_forever: bool) {
     sweep(step, faults, is_forever, |injected, scene, what| {
         assert_eq!((injected.ran.code, injected.ran.err.as_str()), (Some(0), ""), "{what}");
@@ -187,7 +187,7 @@ fn what_can_be_tried_again_or_done_without_is_no_fault() {
 
 #[test]
 fn a_log_that_cannot_be_read_this_time_is_not_forgotten() {
-    // Only the log knows whose the outputs without comments are.
+    // Only the log identifies outputs without comments.
     let step = Step::next(project_of_data());
     let faults: [(&str, &[&str]); 3] =
         [("openat", &["EMFILE"]), ("read", &["EIO"]), ("statx", &["EIO"])];
@@ -210,8 +210,8 @@ fn outputs_that_cannot_be_moved_across_mounts_are_written_beside_their_places() 
 
 #[test]
 fn a_write_that_the_disk_did_not_make_is_found_by_the_next_build() {
-    // strace says that one byte was written, which was not: that byte is missing, as after a bad disk. The build
-    // cannot know, but what it then remembers must not hide it.
+    // strace reports that one byte was written, which was not, as with a bad disk. The build cannot know, but its
+    // stored state must not hide the missing byte.
     let step = Step::next(project());
     if !strace::is_there() {
         return;

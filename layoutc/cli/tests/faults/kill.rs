@@ -1,11 +1,11 @@
-//! A build that is killed at any of its system calls.
+//! Builds killed at any of their system calls.
 
 use std::path::PathBuf;
 
 use crate::scene::{Scene, Step, is_full, project, project_of_data, wide};
 use crate::strace::{self, Fate, each_point};
 
-/// The calls that leave something behind, and those between which it is left.
+/// Calls that leave something behind, and those between which it is left.
 const CALLS: [&str; 9] = [
     "write",
     "fdatasync",
@@ -18,14 +18,14 @@ const CALLS: [&str; 9] = [
     "ftruncate",
 ];
 
-/// Kills `step` at every point; `heal` makes it good again, told what was done.
+/// Kills `step` at every point; `heal` repairs the scene and gets a description of the point.
 fn sweep(step: &Step, mut heal: impl FnMut(&Scene, &str)) {
     if !strace::is_there() {
         return;
     }
     let mut hits = 0;
     for (salt, call) in (0..).zip(CALLS) {
-        // strace counts in each thread by itself: those that write the outputs come second.
+        // strace counts calls per thread; the threads that write outputs come second.
         for is_thread in [false, true] {
             if is_thread && !matches!(call, "write" | "openat") {
                 continue;
@@ -41,7 +41,7 @@ fn sweep(step: &Step, mut heal: impl FnMut(&Scene, &str)) {
                     return false;
                 }
                 let what = format!("{} killed at {call} {number}, {paths:?}", step.name);
-                // The child that tries templates may be the one that was killed.
+                // The killed process may be the sandbox of the templates.
                 assert!(injected.signal == Some(9) || injected.ran.code == Some(1), "{what}");
                 step.is_whole(&scene, &what);
                 heal(&scene, &what);

@@ -1,8 +1,8 @@
-//! A build that is killed, starved, disturbed or lied to at any moment: what it leaves is whole, and the next build
-//! heals the rest.
+//! Builds that are killed, starved or disturbed at any moment must leave complete outputs, and the next build must
+//! repair the rest.
 //!
-//! The ordinary run takes a sample. `LAYOUTC_FULL=1` takes every point; with it, `LAYOUTC_FAULTS_PROJECT=large` runs
-//! the sweeps `kill` and `errors` on 1,000 manifests, at points that lie further and further apart:
+//! By default, a sample of points is tested. `LAYOUTC_FULL=1` tests every point; with `LAYOUTC_FAULTS_PROJECT=large`,
+//! `kill` and `errors` use 1,000 manifests, at points with growing distances:
 //!
 //! ```text
 //! LAYOUTC_FULL=1 LAYOUTC_FAULTS_PROJECT=large cargo nextest run -p layoutc --test faults kill errors

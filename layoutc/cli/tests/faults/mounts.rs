@@ -1,4 +1,4 @@
-//! Small, foreign and read-only file systems. Only root can mount; on CI that is a must.
+//! Small, foreign and read-only file systems. Mounting requires root, which CI must provide.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,11 +6,11 @@ use std::process::Command;
 
 use crate::scene::{Scene, edit, project, same, wide};
 
-/// A mount that is gone at the end.
+/// A mount, removed on drop.
 struct Mount(PathBuf);
 
 impl Mount {
-    /// `mount` with these arguments and the folder; `None` where that is not allowed.
+    /// Runs `mount` with these arguments; `None` without permission.
     fn new(args: &[&str], at: PathBuf) -> Option<Self> {
         fs::create_dir_all(&at).expect("a folder");
         let output = Command::new("mount").args(args).arg(&at).output();
@@ -39,7 +39,7 @@ impl Drop for Mount {
 const OTHER: [&str; 3] = ["-t", "tmpfs", "none"];
 const SMALL: [&str; 5] = ["-t", "tmpfs", "-o", "size=256k", "none"];
 
-/// The outputs of a project as it is.
+/// Outputs of a clean build of the project.
 fn expected(scene: &Scene) -> crate::scene::Files {
     let fresh = scene.copy_but(&[".layoutc", "generated/c/a", "generated/c/b", "generated/c/x"]);
     fresh.run(&["build"]).good();
@@ -146,7 +146,7 @@ fn a_read_only_project_can_be_looked_at() {
     let out = elsewhere.path("out");
     scene.run(&["build", "-q", "--out", out.to_str().expect("UTF-8")]).good();
     assert!(elsewhere.path("out/c/a.h").exists());
-    // The project says what it is again, not what it was.
+    // The stored state is of the current project, not of the earlier one.
     mount.again("remount,rw");
     scene.write("layouts/a.kdl", wide(12));
     mount.again("remount,ro");

@@ -1,4 +1,4 @@
-//! What else may stand, or lack, where a build looks.
+//! Unusual or missing files where a build looks.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ fn built() -> (Scene, Files) {
     (scene, outputs)
 }
 
-/// Runs a shell line in which `$1` is the program.
+/// Runs a shell command in which `$1` is the program.
 fn shell(scene: &Scene, line: &str) -> Ran {
     let mut command = Command::new("sh");
     command.current_dir(scene.path("")).args(["-c", line, "sh"]).arg(binary());
@@ -86,7 +86,7 @@ fn a_huge_log_is_no_reason_to_fail() {
     let (scene, outputs) = built();
     for name in [".layoutc/log", ".layoutc/memo"] {
         let file = File::options().write(true).open(scene.path(name)).expect("there");
-        // All but the first bytes are holes.
+        // All but the first bytes are a hole.
         file.set_len(1 << 28).expect("longer");
         scene.write("layouts/a.kdl", wide(12));
         scene.run(&["build", "-q"]).good();
@@ -247,7 +247,7 @@ fn manifests_that_change_while_they_are_read_end_up_in_the_outputs() {
                 }
             });
             for _ in 0..5 {
-                // It may see half a text.
+                // It may read a partial text.
                 let ran = scene.run(&["build", "-q"]);
                 assert!(matches!(ran.code, Some(0 | 1)), "{ran:?}");
             }

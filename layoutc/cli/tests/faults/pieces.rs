@@ -1,5 +1,5 @@
-//! A tensor that is moved in pieces, ended at any of its system calls: what it leaves is no output or a whole one, and
-//! the next run gives the same bytes.
+//! Chunked conversions killed at any of their system calls: no partial output is left, and the next run gives the
+//! same bytes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,11 +13,11 @@ tensor boxes dtype=f32 { shape { n 2; h 32; w 32; c 48 }; layout { map \"(n, h, 
 tensor windows dtype=f16 { shape { h 256; w 256 }; layout { map \"(h, w) -> (morton(h, w) + 4 : 65600)\"; fill 3; padding allow } }
 ";
 
-/// The calls that leave something behind, and those between which it is left.
+/// Calls that leave something behind, and those between which it is left.
 const CALLS: [&str; 8] =
     ["fallocate", "ftruncate", "pwrite64", "write", "fdatasync", "fsync", "rename", "unlink"];
 
-/// Calls, and the errors that they can give.
+/// Calls, and the errors they may return.
 const FAILING: [(&str, &[&str]); 8] = [
     ("pwrite64", &["ENOSPC", "EIO", "EDQUOT"]),
     ("fallocate", &["ENOSPC", "EIO"]),
@@ -29,7 +29,7 @@ const FAILING: [(&str, &[&str]); 8] = [
     ("write", &["ENOSPC"]),
 ];
 
-/// Errors that are no reason to fail.
+/// Errors that must not make a conversion fail.
 const HARMLESS: [(&str, &[&str]); 5] = [
     ("pwrite64", &["EINTR"]),
     ("fallocate", &["EOPNOTSUPP", "ENOSYS"]),
@@ -57,7 +57,7 @@ fn scene() -> Scene {
     for (tensor, bytes) in [("boxes", 2 * 32 * 32 * 48 * 4), ("windows", 2 << 16)] {
         let dense: Vec<u8> =
             (0..bytes).map(|k: u32| (k.wrapping_mul(0x9E37_79B9) >> 13).to_le_bytes()[0]).collect();
-        // Larger than what is read before anything is known.
+        // Larger than the prefix that is read first.
         scene.write(tensor, dense);
         let packed = format!("{tensor}-packed");
         scene.run(&["pack", "a.kdl", tensor, tensor, "-o", &packed]).good();
@@ -65,7 +65,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// The moves that are tried: another one each day, unless all are.
+/// Conversions to test: one per day, unless all are requested.
 fn moves() -> impl Iterator<Item = (u32, &'static str, &'static [&'static str])> {
     let today = usize::try_from(seed() % 4).unwrap_or(0);
     let all = (0..).zip(MOVES).enumerate();
@@ -73,13 +73,13 @@ fn moves() -> impl Iterator<Item = (u32, &'static str, &'static [&'static str])>
     some.map(|(_, (salt, (tensor, args)))| (salt, tensor, args))
 }
 
-/// The files that a call is about, where others that are not ours come before.
+/// Paths to filter calls by, where unrelated calls would come first.
 fn paths(scene: &Scene, call: &str, args: &[&str]) -> Vec<PathBuf> {
     let input = args.get(3).filter(|_| call == "pread64");
     input.into_iter().map(|input| scene.path(input)).collect()
 }
 
-/// What a move must give.
+/// Expected output of a conversion.
 fn wanted(scene: &Scene, (tensor, args): (&str, &[&str])) -> Vec<u8> {
     let name =
         if args.first() == Some(&"pack") { format!("{tensor}-packed") } else { tensor.into() };
@@ -90,8 +90,8 @@ fn output(scene: &Scene) -> Option<Vec<u8>> {
     fs::read(scene.path("out")).ok()
 }
 
-/// Tries the calls of one name, the first ones closer together than the later ones, until there is none of a number;
-/// gives how many were hit. A move writes hundreds of pieces, one like the other.
+/// Injects at the calls of one name, with growing distances, until there is no call of that number; returns the
+/// number of hits. A conversion writes hundreds of similar chunks.
 fn each_call(salt: u32, mut attempt: impl FnMut(u32) -> bool) -> u32 {
     let (mut number, mut hits) = (if is_full() { 1 } else { 1 + salt % 4 }, 0);
     while attempt(number) {
@@ -101,7 +101,7 @@ fn each_call(salt: u32, mut attempt: impl FnMut(u32) -> bool) -> u32 {
     hits
 }
 
-/// Runs a move again after it was disturbed; nothing but the output is left.
+/// Repeats a conversion after a fault; only the output may remain.
 fn heals(scene: &Scene, args: &[&str], wanted: &[u8], what: &str) {
     let found = output(scene);
     assert!(found.is_none_or(|found| found == wanted), "{what}: half an output");
@@ -155,7 +155,7 @@ fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
                     assert_eq!(injected.signal, None, "{what}: {}", ran.err);
                     assert!(!ran.err.contains("panicked"), "{what}: {}", ran.err);
                     assert!(matches!(ran.code, Some(0 | 3)), "{what}: {}", ran.err);
-                    // What cannot be written to standard error is not told there.
+                    // A failed write to standard error cannot be reported.
                     if ran.code == Some(3) && !(call == "write" && ran.err.is_empty()) {
                         assert!(
                             ran.err.contains("error[output::io]: cannot "),

@@ -1,4 +1,4 @@
-//! Builds beside builds, and beside those who take away what they stand on.
+//! Concurrent builds, and builds whose files are removed concurrently.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -60,14 +60,14 @@ fn builds_beside_a_watch_agree_with_it() {
         scene.run(&["build", "--check", "-q"]).good();
         seen = round;
     }
-    // The watch comes to the same end.
+    // The watch reaches the same result.
     thread::sleep(Duration::from_millis(300));
     scene.run(&["build", "--check", "-q"]).good();
     kill_process(Pid::from_child(&watch), Signal::INT).expect("it runs");
     assert_eq!(end(watch).code, Some(130), "{seen}");
 }
 
-/// A build that was stopped when it had moved its first output, and that holds the lock.
+/// A build stopped after it renamed its first output, while it holds the lock.
 struct Stopped {
     strace: Option<Child>,
     holder: Pid,
@@ -87,7 +87,7 @@ impl Stopped {
         let holder = wait_for("the stop", || {
             let text = fs::read_to_string(&trace).ok()?;
             let line = text.lines().find(|line| line.contains("stopped by SIGSTOP"))?;
-            // It names the thread.
+            // The line has the thread id.
             let thread = format!("/proc/{}/status", line.split(' ').next()?);
             let status = fs::read_to_string(thread).ok()?;
             let process = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
@@ -96,11 +96,11 @@ impl Stopped {
         Some(Self { strace: Some(child), holder })
     }
 
-    /// Lets it go on, and waits for its end.
+    /// Resumes the build and waits for its end.
     fn end(mut self) -> Ran {
         let mut strace = self.strace.take().expect("once");
         wait_for("the end", || {
-            // strace may be at another of its threads when the word comes, and miss it.
+            // strace may miss the signal while it handles another thread.
             let _ = kill_process(self.holder, Signal::CONT);
             thread::sleep(Duration::from_millis(30));
             strace.try_wait().expect("a child")
@@ -183,7 +183,7 @@ fn a_state_folder_that_is_removed_again_and_again_harms_no_build() {
     scene.heals(&step.built, "removed again and again");
 }
 
-/// A `clean` removes the state folder that a build beside it waits in: the build makes it anew, and ends well.
+/// A `clean` removes the state folder in which a build is waiting: the build creates it again and succeeds.
 #[test]
 fn builds_beside_a_clean_end_well_and_so_does_the_clean() {
     let scene = project();
@@ -217,7 +217,7 @@ fn a_folder_that_becomes_a_link_and_back_never_leads_a_build_outside() {
                     drop(symlink(outside.path(""), &here));
                     thread::sleep(Duration::from_micros(300));
                     drop(fs::remove_file(&here));
-                    // A build may have made the folder meanwhile.
+                    // A build may have created the folder meanwhile.
                     drop(fs::remove_dir_all(&here));
                     drop(fs::rename(&aside, &here));
                     thread::sleep(Duration::from_micros(300));

@@ -1,4 +1,4 @@
-//! A project between two builds, with all that its outputs may be at any moment.
+//! A project between two builds, and the allowed states of its outputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -20,17 +20,17 @@ tensor t dtype=f32 {
 }
 ";
 
-/// The same, so wide.
+/// [`BLOCKED`] with width `w`.
 pub(crate) fn wide(w: u32) -> String {
     BLOCKED.replace("w 8", &format!("w {w}"))
 }
 
-/// Whether every point is tried.
+/// True if every point is tested.
 pub(crate) fn is_full() -> bool {
     std::env::var_os("LAYOUTC_FULL").is_some()
 }
 
-/// The program, without what only a debugger needs: it hashes itself before a first build.
+/// The binary without debugging information, as it hashes itself before a first build.
 pub(crate) fn binary() -> OsString {
     static BINARY: OnceLock<OsString> = OnceLock::new();
     let own = || OsString::from(env!("CARGO_BIN_EXE_layoutc"));
@@ -38,7 +38,7 @@ pub(crate) fn binary() -> OsString {
     BINARY.get_or_init(|| small(Path::new(&full)).map_or(full, PathBuf::into_os_string)).clone()
 }
 
-/// A copy without debugging information, made where there is `strip`; others of our tests wait for it.
+/// Stripped copy of the binary, if `strip` is available; concurrent tests wait for it.
 fn small(full: &Path) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (small, new) = (folder.join("layoutc"), folder.join("layoutc.new"));
@@ -53,16 +53,16 @@ fn small(full: &Path) -> Option<PathBuf> {
     Some(small)
 }
 
-/// Files by their paths; folders end in `/`, links hold `-> ` and where they lead.
+/// Files by path; folders end in `/`, links contain `-> ` and their target.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// A folder of its own.
+/// A temporary folder.
 #[derive(Debug)]
 pub(crate) struct Scene(tempfile::TempDir);
 
 impl Scene {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        // In memory: what a kill leaves is the same there, and hundreds of synced builds are not slow.
+        // In memory: a kill leaves the same state there, and hundreds of synced builds are fast.
         let memory = Path::new("/dev/shm");
         let folder =
             if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -83,7 +83,7 @@ impl Scene {
         fs::write(path, text).expect("a file");
     }
 
-    /// Removes a file or a folder, if it is there.
+    /// Removes a file or folder, if it exists.
     pub(crate) fn remove(&self, path: &str) {
         let path = self.path(path);
         if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
@@ -93,24 +93,22 @@ impl Scene {
         }
     }
 
-    /// Everything below a folder.
     pub(crate) fn files(&self, folder: &str) -> Files {
         files(&self.path(folder))
     }
 
-    /// Everything but outputs and state.
+    /// All files except outputs and state.
     pub(crate) fn inputs(&self) -> Files {
         let mut files = self.files("");
         files.retain(|path, _| !path.starts_with("generated") && !path.starts_with(".layoutc"));
         files
     }
 
-    /// A copy of everything.
     pub(crate) fn copy(&self) -> Self {
         self.copy_but(&[])
     }
 
-    /// A copy without what lies at some paths.
+    /// A copy without some paths.
     pub(crate) fn copy_but(&self, left_out: &[&str]) -> Self {
         let copy = Self::new(&[]);
         for (path, bytes) in self.files("") {
@@ -137,7 +135,7 @@ impl Scene {
         Ran::of(&self.command(args).output().expect("it starts"))
     }
 
-    /// What a plain build must give after whatever happened: all as it should be, then nothing to do.
+    /// Checks that a plain build gives the expected files, and then has nothing to do.
     pub(crate) fn heals(&self, expected: &Files, what: &str) {
         let ran = self.run(&["build", "-q"]);
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{what}: the next build");
@@ -155,7 +153,7 @@ impl Scene {
     }
 }
 
-/// What a run gave.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -167,20 +165,20 @@ impl Ran {
     pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let err = text(&output.stderr);
-        // How far a large build is depends on the machine.
+        // Progress depends on the machine.
         let err =
             err.split_inclusive('\n').filter(|line| !line.starts_with("building: ")).collect();
         Self { code: output.status.code(), out: text(&output.stdout), err }
     }
 
-    /// Standard output of a run in which all was well.
+    /// Standard output of a successful run.
     pub(crate) fn good(&self) -> &str {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
         &self.out
     }
 }
 
-/// Everything below a folder.
+/// All files below a folder.
 pub(crate) fn files(root: &Path) -> Files {
     let mut found = Files::new();
     let mut folders = vec![root.to_owned()];
@@ -188,7 +186,7 @@ pub(crate) fn files(root: &Path) -> Files {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let name = path.strip_prefix(root).expect("below").to_string_lossy().into_owned();
-            // What a build that still runs takes away is not there.
+            // A concurrent build may have removed it.
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
                 folders.push(path);
@@ -205,7 +203,7 @@ pub(crate) fn files(root: &Path) -> Files {
     found
 }
 
-/// Both must be the same; what differs is named. An empty folder may be left of a removal that was cut short.
+/// Checks that both are equal, ignoring empty folders left by an interrupted removal.
 pub(crate) fn same(found: &Files, expected: &Files, what: &str) {
     let is_file = |path: &&String| !path.ends_with('/');
     let names = |files: &Files| files.keys().filter(is_file).cloned().collect::<Vec<_>>();
@@ -216,16 +214,16 @@ pub(crate) fn same(found: &Files, expected: &Files, what: &str) {
     assert!(differing.is_empty(), "{what}: {differing:?}");
 }
 
-/// A command that changes outputs, and what they are before and after it.
+/// A command that changes outputs, with the outputs before and after it.
 pub(crate) struct Step {
-    /// For messages.
+    /// Name in messages.
     pub(crate) name: &'static str,
-    /// As it is before.
+    /// Scene before the command.
     pub(crate) before: Scene,
     pub(crate) args: &'static [&'static str],
     pub(crate) old: Files,
     pub(crate) new: Files,
-    /// What a plain build gives from then on.
+    /// Outputs of the next plain build.
     pub(crate) built: Files,
 }
 
@@ -239,7 +237,6 @@ impl Step {
         Self { name, before, args, old, new, built: after.files("generated") }
     }
 
-    /// The first build.
     pub(crate) fn first(before: Scene) -> Self {
         Self::new("first build", before, &["build"])
     }
@@ -251,20 +248,20 @@ impl Step {
         Self::new("next build", before, &["build"])
     }
 
-    /// A build with one manifest edited, as a watch does it.
+    /// A build with one manifest edited, as by a watch.
     pub(crate) fn rebuild(before: Scene) -> Self {
         before.run(&["build"]).good();
         before.write("layouts/a.kdl", wide(12));
         Self::new("rebuild", before, &["build"])
     }
 
-    /// The removal of all outputs.
+    /// A removal of all outputs.
     pub(crate) fn clean(before: Scene) -> Self {
         before.run(&["build"]).good();
         Self::new("clean", before, &["clean"])
     }
 
-    /// Everything that is whole: each output is as before or as after.
+    /// Checks that each output is as before or as after.
     pub(crate) fn is_whole(&self, scene: &Scene, what: &str) {
         let found = scene.files("generated");
         for (path, text) in found.iter().filter(|(path, _)| !is_temporary(path)) {
@@ -282,18 +279,18 @@ fn is_temporary(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.starts_with(".layoutc-"))
 }
 
-/// How many manifests the project has beyond those that matter.
+/// Number of additional manifests.
 fn more() -> usize {
     let is_large = std::env::var("LAYOUTC_FAULTS_PROJECT").is_ok_and(|size| size == "large");
     if is_large { 1000 } else { 0 }
 }
 
-/// Whether the sweeps are on a project on which not every point can be tried.
+/// True if the project is too large to test every point.
 pub(crate) fn is_large() -> bool {
     more() > 0
 }
 
-/// A project that was never built, with files of others where outputs go.
+/// A project that was never built, with foreign files in the output folders.
 pub(crate) fn project() -> Scene {
     let scene = Scene::new(&[
         ("layoutc.toml", "[project]\nname = \"p\"\n[target.c]\numbrella-header = \"all.h\"\n"),
@@ -314,7 +311,7 @@ pub(crate) fn project() -> Scene {
     scene
 }
 
-/// The same with outputs that have no comments, so that nothing but the log tells that they are layoutc's.
+/// Like [`project`], with outputs without comments, which only the log identifies.
 pub(crate) fn project_of_data() -> Scene {
     let scene = project();
     scene.write("layoutc.toml", "[target.json]\ntemplate = \"shapes.json.j2\"\n");

@@ -1,4 +1,4 @@
-//! Ctrl-C and requests to end, at any moment.
+//! Ctrl-C and SIGTERM at any moment.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
@@ -30,7 +30,7 @@ fn an_interrupt_at_any_moment_ends_a_build_at_once_and_leaves_whole_outputs() {
         let output = child.wait_with_output().expect("it ends");
         let (took, ran) = (asked.elapsed(), Ran::of(&output));
         let what = format!("seed {}, round {round}: {:?}, {}", seed(), output.status, ran.err);
-        // Before it listens the signal itself ends it; there is nothing yet to be orderly about.
+        // Before the handler is installed, the signal ends the process; nothing is written yet.
         let early = output.status.signal().is_some_and(|signal| signal == 2 || signal == 15);
         assert!(early || matches!(ran.code, Some(0 | 130)), "{what}");
         assert!(took < Duration::from_secs(3), "{what}: {took:?}");

@@ -1,4 +1,4 @@
-//! A command whose system calls are made to fail, or are its last.
+//! Commands with failing or fatal system calls.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -10,37 +10,37 @@ use std::time::{Duration, Instant};
 
 use crate::scene::{Ran, Scene, binary, is_full, is_large};
 
-/// How long a run under strace may take.
+/// Time limit of a run under strace.
 fn long() -> Duration {
     Duration::from_mins(if is_large() { 10 } else { 1 })
 }
 
-/// What happens to a call.
+/// Injected result of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Fate<'a> {
-    /// It is the last.
+    /// The process is killed.
     Kill,
-    /// It is the last until the process is told to go on.
+    /// The process is stopped.
     Stop,
-    /// It fails with this error.
+    /// The call fails with this error.
     Error(&'a str),
-    /// It fails with this error, and so does every later one.
+    /// This and all later calls fail with this error.
     ErrorEver(&'a str),
-    /// It says that it did so much.
+    /// The call returns this value without doing anything.
     Returns(u32),
 }
 
-/// What became of a run.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Injected {
     pub(crate) ran: Ran,
-    /// The signal that ended it.
+    /// Signal that ended the run.
     pub(crate) signal: Option<i32>,
-    /// Whether the run came to the call at all.
+    /// True if the call was reached.
     pub(crate) is_hit: bool,
 }
 
-/// Whether there is an strace that may trace; on CI there must be one.
+/// True if strace is available and may trace; required on CI.
 pub(crate) fn is_there() -> bool {
     static THERE: OnceLock<bool> = OnceLock::new();
     *THERE.get_or_init(|| {
@@ -54,8 +54,8 @@ pub(crate) fn is_there() -> bool {
     })
 }
 
-/// An strace of `layoutc` whose `number`th call of `call` about one of `paths` (none: about anything) has this fate;
-/// what it sees goes to the file `trace`.
+/// strace of `layoutc` that injects `fate` into the `number`th `call` about one of `paths` (empty: any path) and
+/// writes to the file `trace`.
 pub(crate) fn command(
     scene: &Scene,
     args: &[&str],
@@ -77,13 +77,13 @@ pub(crate) fn command(
         command.arg("-P").arg(path);
     }
     command.arg(binary()).args(args);
-    // One thread does what several would, at the same calls in each run.
+    // A single thread makes the order of calls reproducible.
     command.env("RAYON_NUM_THREADS", "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-/// Runs it to its end.
+/// Runs the command to its end.
 pub(crate) fn run(
     scene: &Scene,
     args: &[&str],
@@ -93,7 +93,7 @@ pub(crate) fn run(
 ) -> Injected {
     let traces = tempfile::tempdir().expect("a folder");
     let trace = traces.path().join("trace");
-    // To files: who does not read a pipe stops who writes to it.
+    // To files: a full pipe would block the process.
     let said = ["out", "err"].map(|name| traces.path().join(name));
     let [out, err] = said.each_ref().map(|path| File::create(path).expect("a file"));
     let mut command = command(scene, args, at, fate, (paths, trace.clone()));
@@ -114,9 +114,9 @@ pub(crate) fn run(
     Injected { ran: Ran::of(&output), signal: output.status.signal(), is_hit }
 }
 
-/// The paths that a build of a scene is about, down to its temporary files.
+/// Paths that a build of a scene may access, including temporary files.
 pub(crate) fn paths(scene: &Scene) -> Vec<PathBuf> {
-    // Of the many manifests of a large project it is enough to know the folder.
+    // For a large project, the folder of its many manifests suffices.
     let names = scene.files("").into_keys().filter(|path| !path.contains("/more/m"));
     let mut paths: Vec<PathBuf> =
         names.map(|path| scene.path(path.trim_end_matches('/'))).collect();
@@ -136,14 +136,14 @@ pub(crate) fn paths(scene: &Scene) -> Vec<PathBuf> {
     paths
 }
 
-/// The temporary files of a build.
+/// Temporary files of a build.
 pub(crate) fn temporary(scene: &Scene) -> Vec<PathBuf> {
     let names = (0..24).map(|k| scene.path(&format!(".layoutc/tmp/{k}")));
     names.chain([scene.path(".layoutc/tmp")]).collect()
 }
 
-/// Tries `attempt` on the first call, the second and so on, until it says that there was none; how often it was hit.
-/// A sample of them where not all are asked for: `salt` says which.
+/// Calls `attempt` with the numbers of calls from 1 on until it returns false; returns the number of hits. Samples by
+/// `salt` unless all points are requested.
 pub(crate) fn each_point(salt: u32, mut attempt: impl FnMut(u32) -> bool) -> u32 {
     let (mut number, mut hits) = (if is_full() { 1 } else { 1 + salt % 4 }, 0);
     while attempt(number) {

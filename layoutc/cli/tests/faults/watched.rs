@@ -1,4 +1,4 @@
-//! A watch that is killed at any of its system calls while it rebuilds.
+//! A watch killed at any of its system calls during a rebuild.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::scene::{Step, project, wide};
 use crate::strace::{self, Fate, each_point};
 
-/// Ends what an strace runs.
+/// Kills the process traced by strace.
 fn end(strace: &mut Child) {
     let number = strace.id();
     let children = fs::read_to_string(format!("/proc/{number}/task/{number}/children"));
@@ -20,8 +20,8 @@ fn end(strace: &mut Child) {
     }
 }
 
-/// Starts a watch that is killed at this call, edits a manifest, and waits until it is rebuilt or the watch is dead.
-/// Whether it was killed.
+/// Starts a watch that is killed at this call, edits a manifest, and waits for the rebuild or the kill. Returns true
+/// if it was killed.
 fn is_killed(step: &Step, at: (&str, u32)) -> bool {
     let scene = step.before.copy();
     scene.write("layouts/a.kdl", crate::scene::BLOCKED);

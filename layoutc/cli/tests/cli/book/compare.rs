@@ -1,6 +1,6 @@
-//! What is printed against what is shown.
+//! Comparison of printed and expected output.
 
-/// Whether lines are those that are shown, where `…` shows any lines and times are equal.
+/// Returns true if lines match the expected ones, where `…` matches any lines and all times are equal.
 pub(super) fn fits(shown: &[&str], printed: &[String]) -> bool {
     let printed: Vec<String> = printed.iter().map(|line| untimed(line)).collect();
     let pieces: Vec<Vec<String>> = shown
@@ -20,7 +20,7 @@ pub(super) fn fits(shown: &[&str], printed: &[String]) -> bool {
     rest.ends_with(last)
 }
 
-/// A line whose times and speeds are all one; where it has any, its blanks too.
+/// Replaces times and speeds in a line by a placeholder, and normalizes the spaces of such a line.
 fn untimed(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_unit = |word: &str| {
@@ -37,7 +37,7 @@ fn untimed(line: &str) -> String {
     (0..words.len()).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Both, without saying twice how they begin and end.
+/// Both texts, without common prefix and suffix.
 pub(super) fn difference(shown: &[&str], printed: &[String]) -> String {
     let alike = |(a, b): &(&&str, &String)| **a == b.as_str();
     let head = shown.iter().zip(printed).take_while(alike).count();

@@ -1,4 +1,4 @@
-//! A page run from top to bottom, in a folder of its own or in one that several pages share.
+//! Runs a page from top to bottom, in its own folder or in one shared by several pages.
 
 use std::ops::Range;
 use std::process::{Command, Stdio};
@@ -8,40 +8,40 @@ use super::page::{Block, Shown, blocks, comment, is_path, shown};
 use crate::tools::path_with_layoutc;
 use crate::world::World;
 
-/// What pages may run besides layoutc and what they have compiled.
+/// Programs that pages may run besides layoutc and what they compile.
 const PROGRAMS: &[&str] = &[
     "cat", "cc", "cmp", "cp", "echo", "grep", "head", "ls", "mkdir", "mpicc", "mpirun", "mv",
     "python3", "rm", "sed",
 ];
 
-/// What stands in the book as a command and is not run: this very test, and what has no end of its own.
+/// Commands that are not run: this very test, and one that does not end.
 const NOT_RUN: &[&str] = &["./test", "layoutc watch"];
 
-/// The languages of blocks without a path that are checked elsewhere.
+/// Languages of blocks without a path that are checked elsewhere.
 const CHECKED_ELSEWHERE: &[&str] = &["kdl", "toml", "jinja"];
 
-/// What came of a page.
+/// Result of a page.
 pub(super) struct Told {
     pub(super) faults: Vec<String>,
-    /// The page with what the commands print.
+    /// The page with the actual output.
     pub(super) page: String,
 }
 
 /// A folder in which pages are run.
 pub(super) struct Place {
     pub(super) world: World,
-    /// Where commands run, below the world.
+    /// Working directory, relative to the world.
     folder: String,
 }
 
 impl Place {
-    /// A folder in which nothing is.
+    /// An empty folder.
     pub(super) fn empty() -> Self {
         Self { world: World::new(&[]), folder: ".".to_owned() }
     }
 }
 
-/// Runs a page in a folder of its own. One that speaks of `examples/`, or of `integrations/`, has them there.
+/// Runs a page in its own folder, with `examples/` or `integrations/` if it mentions them.
 pub(super) fn tell(name: &str, page: &str, examples: &[(String, Vec<u8>)]) -> Told {
     let mut place = Place::empty();
     for (path, text) in examples {
@@ -53,7 +53,7 @@ pub(super) fn tell(name: &str, page: &str, examples: &[(String, Vec<u8>)]) -> To
     go_on(&mut place, name, page)
 }
 
-/// Runs a page where another one ended.
+/// Continues with another page in the same folder.
 pub(super) fn go_on(place: &mut Place, name: &str, page: &str) -> Told {
     let mut story = Story { name, place, faults: Vec::new(), edits: Vec::new() };
     for block in blocks(page) {
@@ -70,18 +70,18 @@ struct Story<'a> {
     name: &'a str,
     place: &'a mut Place,
     faults: Vec<String>,
-    /// Lines of the page, and what is to stand in place of them.
+    /// Line ranges of the page, with their replacements.
     edits: Vec<(Range<usize>, Vec<String>)>,
 }
 
-/// How a command ended, and what it printed.
+/// Exit code and output of a command.
 pub(super) struct Ran {
     pub(super) code: i32,
     pub(super) text: String,
 }
 
 impl Story<'_> {
-    /// A fault at a line, counted from 0.
+    /// Adds an error at a line, from 0.
     fn fault(&mut self, line: usize, what: &str) {
         self.faults.push(format!("{}:{}: {what}", self.name, line + 1));
     }
@@ -108,7 +108,7 @@ impl Story<'_> {
         format!("{}/{path}", self.place.folder)
     }
 
-    /// Commands with what they print.
+    /// Runs commands and compares their output.
     fn console(&mut self, block: &Block<'_>) {
         let all = match shown(block) {
             Ok(all) => all,
@@ -142,7 +142,7 @@ impl Story<'_> {
         }
     }
 
-    /// Commands that succeed.
+    /// Runs commands that must succeed.
     fn commands(&mut self, block: &Block<'_>) {
         for (number, command) in block.lines.iter().enumerate() {
             let line = block.line + 1 + number;
@@ -156,7 +156,7 @@ impl Story<'_> {
         }
     }
 
-    /// Lines of a file.
+    /// Checks quoted lines of a file.
     fn quote(&mut self, block: &Block<'_>, path: &str) {
         let text = self.place.world.read(&self.below(path)).unwrap_or_default();
         let text: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -166,9 +166,9 @@ impl Story<'_> {
         }
     }
 
-    /// Runs a command, standard output and error together; nothing for what is not run.
+    /// Runs a command, with standard output and error merged; `None` if it is not run.
     fn run(&mut self, command: &str) -> Result<Option<Ran>, String> {
-        // From a clone, without an installed layoutc.
+        // Pages run layoutc from a clone.
         let command = command.replace("cargo run --release -- ", "layoutc ");
         if NOT_RUN.iter().any(|prefix| command.starts_with(prefix)) {
             return Ok(None);
@@ -200,19 +200,19 @@ pub(super) fn shell(world: &World, folder: &str, script: &str) -> Ran {
         .arg(format!("exec 2>&1\n{script}"))
         .current_dir(world.path(folder))
         .env("PATH", path_with_layoutc())
-        // Without them Open MPI starts nothing for root.
+        // Open MPI needs these to run as root.
         .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")])
         .env_remove("NO_COLOR")
         .stdin(Stdio::null())
         .output()
         .expect("a shell");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
-    // Pages are the same wherever they are run.
+    // Pages must not depend on the path of the folder.
     let home = world.path(".").canonicalize().expect("a folder");
     let text = text.replace(home.to_str().expect("UTF-8"), "/home/me");
-    // How far a build was after a while is the machine's affair.
+    // Progress depends on the machine.
     let is_progress = |line: &&str| line.starts_with("building: ") && line.contains(" steps");
     let text: String = text.split_inclusive('\n').filter(|line| !is_progress(line)).collect();
-    // Without a code it was killed.
+    // Killed by a signal.
     Ran { code: output.status.code().unwrap_or(-1), text }
 }

@@ -1,5 +1,4 @@
-//! The tutorial: its chapters in the order of the summary, one after the other in one folder, and its CUDA program on
-//! this processor.
+//! Runs the tutorial: its chapters in order in one folder, and its CUDA program on the CPU.
 
 use std::fs;
 
@@ -8,7 +7,7 @@ use super::story::{Place, go_on, shell};
 use super::{below_root, root, settle};
 use crate::tools::find;
 
-/// How many chapters there are.
+/// Number of chapters.
 const CHAPTERS: usize = 8;
 
 #[test]
@@ -30,7 +29,7 @@ fn the_tutorial_is_followed_from_an_empty_folder() {
     runs_on_a_stand_in_for_a_gpu(&place);
 }
 
-/// The CUDA program prints what the chapter says: its launches are rewritten, and a stand-in for CUDA's runtime runs them.
+/// Runs the CUDA program against a stand-in for the CUDA runtime, with rewritten launches.
 fn runs_on_a_stand_in_for_a_gpu(place: &Place) {
     let (Some(_), Some(_)) = (find("g++"), find("awk")) else { return };
     let shim = root().join("layoutc/compiler/tests/gpu/cuda_shim");

@@ -1,4 +1,4 @@
-//! A schema taken apart: what an object can show of it. Understood is what these schemas are written in: `properties`,
+//! Facets of a schema that an object can exhibit. Supports the subset used here: `properties`,
 //! `additionalProperties`, `items`, `oneOf`, `enum`, `type` and references to `$defs`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-/// What an object can show: `#/properties/a`, a property; `… absent`, that it can lack; `#/oneOf/1`, a variant;
-/// `… = "word"`, a word; `… = null`.
+/// Facets: `#/properties/a`, a property; `… absent`, its absence; `#/oneOf/1`, a variant; `… = "word"`, a word;
+/// `… = null`.
 type Facets = BTreeSet<String>;
 
 pub(super) struct Schema<'s> {
     root: &'s Value,
     whole: Validator,
-    /// One for each variant, by the path of its `oneOf` and its number.
+    /// Validators of the variants, by the path of the `oneOf` and the index.
     variants: BTreeMap<String, Validator>,
 }
 
@@ -32,14 +32,14 @@ impl<'s> Schema<'s> {
         Self { root, whole: validator(root), variants }
     }
 
-    /// Why an object does not fit.
+    /// Reason why an object is invalid.
     pub(super) fn fault(&self, object: &Value) -> Option<String> {
         let fault = self.whole.iter_errors(object).next()?.to_string();
         let text: String = object.to_string().chars().take(400).collect();
         Some(format!("{fault}\n    {text}"))
     }
 
-    /// Everything that objects can show.
+    /// All facets of the schema.
     pub(super) fn facets(&self) -> Facets {
         let mut facets = Facets::new();
         every(self.root, &mut |path, node| {
@@ -64,7 +64,7 @@ impl<'s> Schema<'s> {
         facets
     }
 
-    /// What these objects, each with the command that printed it, show.
+    /// Facets exhibited by these objects, each with the command that printed it.
     pub(super) fn shown_by(&self, objects: &[(String, Value)]) -> Facets {
         let mut seen = Facets::new();
         for (_, object) in objects {
@@ -113,7 +113,7 @@ impl<'s> Schema<'s> {
     }
 }
 
-/// Objects that allow what they do not name, and what is not described.
+/// Objects that allow undeclared properties, and schemas without a description.
 pub(super) fn faults(root: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     let mut described = |path: String, node: &Value| {
@@ -129,7 +129,7 @@ pub(super) fn faults(root: &Value) -> Vec<String> {
     });
     every(root, &mut |path, node| {
         let others = &node["additionalProperties"];
-        // What is named by the user has a schema for its values, and nothing else.
+        // A map with user-defined keys only has a schema for its values.
         let is_closed = match node.get("properties") {
             Some(_) => *others == false,
             None => others.is_object(),
@@ -168,7 +168,7 @@ fn properties(node: &Value) -> impl Iterator<Item = (&String, &Value)> {
     node["properties"].as_object().into_iter().flatten()
 }
 
-/// The list under a key; none where there is none.
+/// List at a key; empty if missing.
 fn list<'v>(node: &'v Value, key: &str) -> &'v [Value] {
     node.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

@@ -1,4 +1,4 @@
-//! What the commands of `commands.txt`, and a watch, print.
+//! Output of the commands in `commands.txt`, and of a watch.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,13 +13,13 @@ use crate::tools::path_with_layoutc;
 use crate::watching::Watching;
 use crate::world::{BLOCKED, BROKEN, World};
 
-/// Objects by their schema, each with the command that printed it.
+/// Objects by schema, each with the command that printed it.
 type Printed = BTreeMap<String, Vec<(String, Value)>>;
 
-/// A copy of a project, and the lines of commands in it.
+/// A copy of a project, and the commands to run in it.
 type Scene<'t> = (&'t str, Vec<&'t str>);
 
-/// What commands print; `has_compiler` says whether those are run that need one.
+/// Runs the commands; those that need a compiler only if `has_compiler`.
 pub(super) fn printed(has_compiler: bool) -> Printed {
     let text = text();
     let scenes = scenes(&text);
@@ -36,7 +36,7 @@ pub(super) fn printed(has_compiler: bool) -> Printed {
     printed
 }
 
-/// The commands of the file: the schema of what each prints, and its arguments.
+/// Commands of the file: the schema of their output, and their arguments.
 pub(super) fn commands() -> Vec<(String, String)> {
     let text = text();
     let lines = scenes(&text).into_iter().flat_map(|scene| scene.1);
@@ -63,7 +63,7 @@ fn scenes(text: &str) -> Vec<Scene<'_>> {
     scenes
 }
 
-/// The schema and the arguments of a line.
+/// Schema and arguments of a line.
 fn parts(line: &str) -> (&str, &str) {
     line.split_once(": ").expect("a schema and arguments")
 }
@@ -94,7 +94,7 @@ fn play((project, lines): &Scene<'_>, has_compiler: bool) -> Printed {
     printed
 }
 
-/// The exit code and the standard output of a line of a shell.
+/// Exit code and standard output of a shell command.
 fn shell(world: &World, line: &str) -> (Option<i32>, String) {
     let output = Command::new("sh")
         .args(["-c", line])
@@ -106,7 +106,7 @@ fn shell(world: &World, line: &str) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stdout).expect("UTF-8"))
 }
 
-/// What two watches print of good and of bad builds.
+/// Output of two watches, with successful and failing builds.
 fn rebuilds() -> Printed {
     let mut printed = Printed::new();
     for more in [&[][..], &["--timings"]] {
@@ -130,7 +130,7 @@ fn rebuilds() -> Printed {
     printed
 }
 
-/// Copies what is below a folder, but for what a build there left.
+/// Copies a folder, without build products.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
