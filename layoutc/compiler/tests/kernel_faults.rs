@@ -33,39 +33,39 @@ fn refused(compute: &str, expected: (&str, &str, &str), help: &[&str]) {
 #[test]
 fn texts_that_are_no_statement_are_told_at_their_characters() {
     let code = "kernel::syntax";
-    let form = "a statement is written `B[i, j] = 2 * A[j, i] + 1`";
+    let form = "write a statement like `B[i, j] = 2 * A[j, i] + 1`";
     for (compute, marked, message, help) in [
-        ("b[i, j] a[i, j]", "a", "a statement writes by `=`, `+=`, `*=`, `min=` or `max=`", form),
+        ("b[i, j] a[i, j]", "a", "expected `=`, `+=`, `*=`, `min=` or `max=`", form),
         ("b[i, j] = ", "", "expected a value, found the end", form),
         ("b = a[i, j]", "=", "expected `[` and the axes, found `=`", form),
         (
             "b[i + 1] = 2",
             "+",
-            "expected `,` or `]`: what is written is indexed by axes alone, found `+`",
+            "expected `,` or `]`: the target is indexed by axes alone, found `+`",
             form,
         ),
         ("b[i, j] = a[i, j", "", "expected `,` or `]`, found the end", form),
         (
             "b[i, j] = 2 * a[i, j] ?? 0",
             "??",
-            "`??` stands behind a read, and this is more than one",
-            "parenthesise the read with what stands for it outside: `(A[…] ?? 0)`",
+            "`??` must follow a read",
+            "parenthesize the read with its value outside: `(A[…] ?? 0)`",
         ),
-        ("t[i, j] = 0 < i < j", "<", "comparisons are not chained", "write `a < b and b < c`"),
+        ("t[i, j] = 0 < i < j", "<", "comparisons cannot be chained", "write `a < b and b < c`"),
         (
             "b[i, j] = 1.5f",
             "1.5f",
-            "`1.5f` is no number",
-            "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
+            "`1.5f` is not a number",
+            "write literals in decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
         ),
         (
             "b[i, j] = .5",
             ".5",
-            "`.5` is no number",
-            "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
+            "`.5` is not a number",
+            "write literals in decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
         ),
-        ("b[i, j] = !t[i, j]", "!", "`!` means nothing in a statement", "it is written `not`"),
-        ("b[inf, j] = 1", "inf", "`inf` is a word of the language", "give it another name"),
+        ("b[i, j] = !t[i, j]", "!", "unexpected character `!` in a statement", "write `not`"),
+        ("b[inf, j] = 1", "inf", "`inf` is a reserved word", "give it another name"),
     ] {
         refused(compute, (code, marked, message), &[help]);
     }
@@ -82,7 +82,7 @@ fn texts_that_are_no_statement_are_told_at_their_characters() {
 
 #[test]
 fn texts_that_nest_too_deep_are_refused() {
-    let help = ["let one statement follow another, each with a part of it"];
+    let help = ["split it into several statements"];
     let message = "the statement is nested deeper than 256, or too long";
     for value in [
         format!("{}1{}", "(".repeat(300), ")".repeat(300)),
@@ -107,34 +107,34 @@ fn axes_are_new_names_one_for_each_axis() {
     let code = "kernel::axes";
     refused(
         "b[i] = 1",
-        (code, "b[i]", "`b` has 2 axes, and 1 stands here"),
+        (code, "b[i]", "`b` has 2 axes, and 1 is used here"),
         &["name every axis: `b[i, j]`"],
     );
     assert_eq!(found(&kernel("b[i] = 1", ""))[0].notes, ["b { i 8; j 32 }"]);
     refused(
         "b[i, i] = 1",
-        (code, "i", "the axis `i` stands twice"),
-        &["give each axis a name of its own"],
+        (code, "i", "axis `i` appears twice"),
+        &["give each axis a distinct name"],
     );
     refused(
         "b[TWO, j] = 1",
-        ("name::hides", "TWO", "the axis `TWO` hides a const or symbol of the same name"),
+        ("name::hides", "TWO", "axis `TWO` shadows a const or symbol of the same name"),
         &["give the axis another name"],
     );
     refused(
         "b[i, j] = a[i]",
-        (code, "a[i]", "`a` has 2 axes, and 1 index stands here"),
-        &["give one index for each axis, in their order"],
+        (code, "a[i]", "`a` has 2 axes, and 1 index is used here"),
+        &["write one index per axis, in the order of the axes"],
     );
     told(
         &kernel("b[i, j] = a[i, j]", "range r 3"),
         &[(code, "r", "no statement has an axis `r`")],
-        &["leave its range out"],
+        &["remove its range"],
     );
     refused(
         "b[int, j] = 1",
-        ("name::reserved", "b[int, j]", "`int` is reserved in C, so no axis can have this name"),
-        &["call it `int_axis`, say"],
+        ("name::reserved", "b[int, j]", "axis name `int` is reserved in C"),
+        &["rename it, for example to `int_axis`"],
     );
 }
 
@@ -146,7 +146,7 @@ fn a_statement_has_no_more_axes_than_a_layout() {
     told(
         &kernel(&compute, &ranges.join("; ")),
         &[("limit::axes", "v[i]", "the statement has 71 axes; the limit is 64")],
-        &["let one statement follow another, each over some of them"],
+        &["split it into several statements, each over fewer axes"],
     );
 }
 
@@ -154,18 +154,18 @@ fn a_statement_has_no_more_axes_than_a_layout() {
 fn reduced_axes_need_an_extent_and_an_operator() {
     refused(
         "b[i, j] = a[i, c]",
-        ("kernel::reduction", "c", "`c` is no axis of what is written, and `=` takes one value"),
-        &["to add up over `c`, write `+=`; others are `*=`, `min=`, `max=`"],
+        ("kernel::reduction", "c", "axis `c` does not index the target, and `=` does not reduce"),
+        &["write `+=` to sum over `c`, or one of `*=`, `min=`, `max=`"],
     );
     refused(
         "v[i] += a[i, 2*c]",
-        ("kernel::unbound", "c", "nothing says how far `c` counts"),
-        &["say it: `range c 3`"],
+        ("kernel::unbound", "c", "axis `c` has unknown extent"),
+        &["declare it: `range c 3`"],
     );
     refused(
         "b[i, j] += a[i, x] * s[x]",
-        ("kernel::extent", "x", "`x` counts to 32 in `a`, and to n in `s`"),
-        &["give both as many, or say which counts: `range x 32`"],
+        ("kernel::extent", "x", "axis `x` has extent 32 in `a` and n in `s`"),
+        &["make the extents equal, or declare one: `range x 32`"],
     );
     assert_eq!(
         found(&kernel("b[i, j] += a[i, x] * s[x]", ""))[0].notes,
@@ -173,8 +173,8 @@ fn reduced_axes_need_an_extent_and_an_operator() {
     );
     told(
         &kernel("b[i, j] = a[i, j]", "range i 4"),
-        &[("kernel::extent", "4", "the range of `i` is 4, and `b` has 8 indices there")],
-        &["leave the range of `i` out: what is written says it"],
+        &[("kernel::extent", "4", "the range of `i` is 4, and its axis in `b` has extent 8")],
+        &["remove the range of `i`: the target determines it"],
     );
     told(
         &kernel("v[i] += a[i, r]", "range r \"0 - 1\""),
@@ -197,23 +197,20 @@ fn a_read_that_leaves_its_tensor_is_refused_with_the_index() {
     let code = "kernel::outside";
     refused(
         "b[i, j] = a[i, j - 1]",
-        (code, "j - 1", "`a[i, j - 1]` leaves `a`"),
-        &["write what stands outside: `(a[i, j - 1] ?? 0)`"],
+        (code, "j - 1", "`a[i, j - 1]` is out of bounds of `a`"),
+        &["give a value for elements outside: `(a[i, j - 1] ?? 0)`"],
     );
     let below = &found(&kernel("b[i, j] = a[i, j - 1]", ""))[0];
-    assert_eq!(below.notes, ["at j = 0 it reads `a[0, -1]`, and axis `j` of `a` has 32 indices"]);
+    assert_eq!(below.notes, ["extent at j = 0 it reads `a[0, -1]`, and axis `j` of `a` has 32"]);
     assert_eq!(below.labels[0].message, "is -1");
     assert_eq!(below.witness, [[0, -1]]);
     let beyond = &found(&kernel("b[i, j] = a[i, 31 - j + i]", ""))[0];
     assert_eq!(
         beyond.notes,
-        ["at i = 1, j = 0 it reads `a[1, 32]`, and axis `j` of `a` has 32 indices"]
+        ["extent at i = 1, j = 0 it reads `a[1, 32]`, and axis `j` of `a` has 32"]
     );
     let symbol = &found(&kernel("b[i, j] = s[j]", ""))[0];
-    assert_eq!(
-        symbol.notes,
-        ["at j = 2, n = 2 it reads `s[2]`, and axis `x` of `s` has 2 indices"]
-    );
+    assert_eq!(symbol.notes, ["extent at j = 2, n = 2 it reads `s[2]`, and axis `x` of `s` has 2"]);
     // Intervals alone do not see that `i` cancels.
     assert_eq!(found(&kernel("b[i, j] = a[i ^ i, j]", "")), []);
     assert_eq!(found(&kernel("b[i, j] = a[(i & 3) + (i ^ (i & 3)), j]", "")), []);
@@ -230,43 +227,38 @@ fn types_meet_by_casts_alone() {
         (
             "b[i, j] = a[i, j] * k[i, j]",
             "a[i, j] * k[i, j]",
-            "`a[i, j]` is f32, and `k[i, j]` is i32",
+            "mismatched types: `a[i, j]` is f32, and `k[i, j]` is i32",
             "write `f32(k[i, j])`",
         ),
         (
             "k[i, j] = k[i, j] + u[i, j]",
             "k[i, j] + u[i, j]",
-            "`k[i, j]` is i32, and `u[i, j]` is u32",
+            "mismatched types: `k[i, j]` is i32, and `u[i, j]` is u32",
             "write `i32(u[i, j])`",
         ),
         (
             "b[i, j] = a[i, j] * j",
             "j",
-            "`j` is an index, which is i64, and f32 is to stand here",
+            "expected f32, `j` is an index, which is i64",
             "write `f32(j)`",
         ),
-        (
-            "k[i, j] = k[i, j] * 0.5",
-            "0.5",
-            "`0.5` is a float, and i32 is to stand here",
-            "write `i32(0.5)`",
-        ),
+        ("k[i, j] = k[i, j] * 0.5", "0.5", "expected i32, `0.5` is a float", "write `i32(0.5)`"),
         (
             "k[i, j] = k[i, j] / 2",
             "/",
-            "integers have no `/`",
-            "write `k[i, j] // 2` for the quotient rounded down, or make one a float: `f32(k[i, j]) / 2`",
+            "cannot divide integers with `/`",
+            "write `k[i, j] // 2` for floor division, or convert an operand to a float: `f32(k[i, j]) / 2`",
         ),
         (
             "b[i, j] = a[i, j] // 2",
             "//",
-            "`//` is of integers, and these are f32",
+            "`//` takes integers, and the operands are f32",
             "write `floor(a[i, j] / 2)`",
         ),
         (
             "b[i, j] = a[i, j] % 2",
             "%",
-            "`%` is of integers, and these are f32",
+            "`%` takes integers, and the operands are f32",
             "write `a[i, j] - 2 * floor(a[i, j] / 2)`",
         ),
         (
@@ -287,41 +279,36 @@ fn types_meet_by_casts_alone() {
             "the value is f32, and `t` is computed in bool",
             "compare it: `a[i, j] != 0`",
         ),
-        (
-            "b[i, j] = i",
-            "i",
-            "`i` is an index, which is i64, and f32 is to stand here",
-            "write `f32(i)`",
-        ),
+        ("b[i, j] = i", "i", "expected f32, `i` is an index, which is i64", "write `f32(i)`"),
         (
             "b[i, j] = exp(k[i, j])",
             "k[i, j]",
-            "`exp` is of floats, and `k[i, j]` is i32",
+            "`exp` takes floats, and `k[i, j]` is i32",
             "write `f32(k[i, j])`",
         ),
         (
             "b[i, j] = select(a[i, j], 1.0, 2.0)",
             "a[i, j]",
-            "`a[i, j]` is f32, and a truth value is to stand here",
+            "expected a boolean, `a[i, j]` is f32",
             "compare it: `a[i, j] != 0`",
         ),
         (
             "t[i, j] = t[i, j] + true",
             "+",
-            "truth values have no arithmetic",
+            "booleans have no arithmetic",
             "write `select(…, 1, 0)`, or `and`, `or` and `not`",
         ),
-        ("u[i, j] = u[i, j] + (-1)", "(-1)", "-1 is no u32", "u32 holds 0 to 4294967295"),
+        ("u[i, j] = u[i, j] + (-1)", "(-1)", "-1 is no u32", "the range of u32 is 0 to 4294967295"),
         (
             "b[i, j] = z[i, j]",
             "z",
-            "`z` holds c64, and nothing is computed with that",
-            "hold both parts as f32, along an axis of 2",
+            "`z` has elements of type c64, which has no arithmetic",
+            "store the real and imaginary parts as f32 along an axis of extent 2",
         ),
         (
             "t[i, j] += t[i, j]",
             "+=",
-            "truth values are not put together",
+            "cannot reduce booleans",
             "count them in an integer tensor: `select(…, 1, 0)`",
         ),
     ] {
@@ -329,12 +316,12 @@ fn types_meet_by_casts_alone() {
     }
     told(
         &kernel("v[i] += a[i, j]", "acc f16"),
-        &[(code, "f16", "nothing is accumulated in `f16`")],
-        &["accumulators are f64, f32, i64, i32, u64, u32"],
+        &[(code, "f16", "cannot accumulate in `f16`")],
+        &["expected one of f64, f32, i64, i32, u64, u32"],
     );
     told(
         &kernel("v[i] += a[i, j]", "acc i32"),
-        &[(code, "i32", "`v` is computed in f32, and is not accumulated in i32")],
+        &[(code, "i32", "`v` is computed in f32, and cannot be accumulated in i32")],
         &["write `acc f32` or `acc f64`"],
     );
     assert_eq!(found(&kernel("d[i, j] = a[i, j] + 2 * d[i, j]", "")), []);
@@ -360,15 +347,15 @@ fn unknown_names_get_the_nearest() {
     );
     refused(
         "b[i, j] = min(a[i, j])",
-        ("expr::function", "min(a[i, j])", "`min` takes 2 or more values, not 1"),
+        ("expr::function", "min(a[i, j])", "`min` takes 2 or more arguments, not 1"),
         &["write `min(a, b)`"],
     );
     refused(
         "b[i, j] = a + 1",
-        ("kernel::reduction", "a", "`a` is no axis of what is written, and `=` takes one value"),
+        ("kernel::reduction", "a", "axis `a` does not index the target, and `=` does not reduce"),
         &[
-            "an element of a tensor is written `a[…]`",
-            "to add up over `a`, write `+=`; others are `*=`, `min=`, `max=`",
+            "write `a[…]` to read an element of the tensor",
+            "write `+=` to sum over `a`, or one of `*=`, `min=`, `max=`",
         ],
     );
     let of = |more: &str| {
@@ -381,7 +368,7 @@ fn unknown_names_get_the_nearest() {
     );
     told(
         &of("instance c of=copy X=a Y=b Z=v"),
-        &[("kernel::operand", "Z", "the kernel `copy` has no operand `Z`")],
+        &[("kernel::operand", "Z", "kernel `copy` has no operand `Z`")],
         &["operands here: `X`, `Y`"],
     );
     told(
@@ -396,20 +383,20 @@ fn unknown_names_get_the_nearest() {
     );
     told(
         &of("view w of=a\ninstance c of=copy X=w Y=b"),
-        &[("name::not_yet", "w", "kernels on views are not built yet")],
-        &["name `a`, whose memory it is, and write the indices of that"],
+        &[("name::not_yet", "w", "kernels on views are not supported yet")],
+        &["use `a`, the tensor that it views, with indices of that tensor"],
     );
     told(
         &of(
             "view w of=a { shape { i 4; j 32 }; map \"(i, j) -> (2 * i, j)\" }\ninstance c of=copy X=w Y=b",
         ),
-        &[("name::not_yet", "w", "kernels on views are not built yet")],
-        &["name `a`, and write what the map gives for its indices: `a[2 * i, j]`"],
+        &[("name::not_yet", "w", "kernels on views are not supported yet")],
+        &["use `a` with the indices of the map: `a[2 * i, j]`"],
     );
     told(
         &of("instance c of=copy X=a Y=a"),
-        &[("kernel::operand", "a", "`a` is `X` and `Y` at once, and `Y` is written")],
-        &["give each a tensor of its own"],
+        &[("kernel::operand", "a", "`a` is bound to `X` and `Y`, and `Y` is written")],
+        &["bind each to a different tensor"],
     );
 }
 
@@ -421,27 +408,23 @@ fn functions_have_names_of_their_own() {
     let twice = "instance c of=copy X=a Y=b\ninstance c of=copy X=b Y=a";
     told(
         &of(twice),
-        &[("name::duplicate", "c", "the instance has the name of the instance `c`")],
+        &[("name::duplicate", "c", "the instance has the same name as the instance `c`")],
         &["give the instance another name"],
     );
     told(
         &of("instance a of=copy X=a Y=b"),
-        &[("name::duplicate", "a", "the instance has the name of the tensor `a`")],
+        &[("name::duplicate", "a", "the instance has the same name as the tensor `a`")],
         &["give the instance another name"],
     );
     told(
         &of("instance A of=copy X=a Y=b"),
-        &[("name::case", "A", "the instance `A` and the tensor `a` differ in case only")],
+        &[("name::case", "A", "the instance `A` and the tensor `a` differ only in case")],
         &["give the instance another name"],
     );
     told(
         &of("instance exp of=copy X=a Y=b"),
-        &[(
-            "name::reserved",
-            "exp",
-            "`exp` is reserved in the C library, so no instance can have this name",
-        )],
-        &["call it `exp_kernel`, say"],
+        &[("name::reserved", "exp", "instance name `exp` is reserved in the C library")],
+        &["rename it, for example to `exp_kernel`"],
     );
     let kernels = "kernel copy { compute \"b[i, j] = 1\" }";
     told(
@@ -458,25 +441,21 @@ fn operands_have_memory_and_are_used() {
     told(
         text,
         &[
-            ("kernel::operand", "b", "`b` is in constant memory, and is written"),
-            ("kernel::operand", "a", "`a` has no memory, so no kernel reads or writes it"),
+            ("kernel::operand", "b", "cannot write `b`: it is in constant memory"),
+            ("kernel::operand", "a", "`a` has no memory, so a kernel cannot read or write it"),
         ],
-        &["put it in `memory global`"; 2],
+        &["declare `memory global`"; 2],
     );
     let unused = format!(
         "{TENSORS}kernel r {{ operands X Y Z; compute \"Y[i, j] = X[i, j]\" }}\ninstance c of=r X=a Y=b Z=v\n"
     );
-    told(
-        &unused,
-        &[("kernel::operand", "Z", "no statement names the operand `Z`")],
-        &["leave it out"],
-    );
+    told(&unused, &[("kernel::operand", "Z", "no statement uses operand `Z`")], &["leave it out"]);
     let own =
         format!("{TENSORS}kernel r {{ compute \"b[i, j] = a[i, j]\" }}\ninstance c of=r a=a\n");
     told(
         &own,
-        &[("kernel::operand", "r", "the kernel `r` has no operands: it names tensors itself")],
-        &["give it operands: `operands b a`"],
+        &[("kernel::operand", "r", "kernel `r` has no operands: it names tensors itself")],
+        &["declare operands: `operands b a`"],
     );
 }
 
@@ -488,21 +467,19 @@ fn a_statement_reads_of_what_it_writes_the_element_alone() {
         (
             "kernel::operand",
             "b[i, 31 - j]",
-            "`b` is read at another element than the one that is written",
+            "`b` is read at an element other than the one that is written",
         ),
-        &["write into another tensor, or an intermediate: `local T dtype=f32`"],
+        &["write to another tensor, or to an intermediate: `local T dtype=f32`"],
     );
     refused(
         "v[i] += a[i, j] * v[i]",
-        ("kernel::operand", "v[i]", "`v` is read while its elements are put together"),
-        &["to go on from what it holds, say `accumulate #true`"],
+        ("kernel::operand", "v[i]", "`v` is read by the statement that reduces into it"),
+        &["to continue from its current values, add `accumulate #true`"],
     );
     told(
         &kernel("v[i] += a[i, j] * v[i]", "accumulate #true"),
-        &[("kernel::operand", "v[i]", "`v` is read while its elements are put together")],
-        &[
-            "put together into an intermediate, and use that in a statement below: `local T dtype=f32`",
-        ],
+        &[("kernel::operand", "v[i]", "`v` is read by the statement that reduces into it")],
+        &["reduce into an intermediate, and read it in a later statement: `local T dtype=f32`"],
     );
 }
 
@@ -512,36 +489,36 @@ fn intermediates_that_cannot_be_inlined_need_memory() {
     let two = |first: &str, second: &str, more: &str| {
         kernel(first, &format!("compute \"{second}\"; {more}"))
     };
-    let give = "give it memory: `local T dtype=f32`";
+    let give = "add `local T dtype=f32`";
     told(
         &two("v[i] = T[i]", "T[i] = v[i]", ""),
         &[(code, "T", "`T` is read before it is written")],
-        &["write it in a `compute` above"],
+        &["write it in an earlier `compute`"],
     );
     told(
         &kernel("T[i] = v[i]", "compute \"T[i] = v[i] + 1\"; compute \"v[i] = T[i]\""),
-        &[(code, "T", "`T` is written twice, and has no memory")],
+        &[(code, "T", "intermediate `T` is written twice, and needs storage")],
         &[give],
     );
     told(
         &kernel("T[i] = v[i]", "compute \"v[i] = 1\"; compute \"b[i, j] = T[i]\""),
-        &[(code, "T[i]", "`T` reads `v`, which was written since")],
+        &[(code, "T[i]", "`T` reads `v`, which was written after it")],
         &[give],
     );
     told(
         &two("T[i] = v[i]", "v[i] = T[i - 1] ?? 0", ""),
-        &[(code, "T[i - 1]", "`T` is not stored, so nothing stands for what lies outside it")],
+        &[(code, "T[i - 1]", "`T` is not stored, so its elements outside have no value")],
         &[give],
     );
     told(
         &two("T[i] = v[i]", "b[i, j] = T[i + 1]", ""),
-        &[("kernel::outside", "i + 1", "`T[i + 1]` leaves `T`")],
-        &["write what stands outside: `(T[i + 1] ?? 0)`"],
+        &[("kernel::outside", "i + 1", "`T[i + 1]` is out of bounds of `T`")],
+        &["give a value for elements outside: `(T[i + 1] ?? 0)`"],
     );
     told(
         &kernel("v[i] = 1", "local T dtype=f32"),
-        &[(code, "T", "nothing writes the local tensor `T`")],
-        &["write it in a `compute`, or leave it out"],
+        &[(code, "T", "no statement writes the local tensor `T`")],
+        &["write it in a `compute`, or remove it"],
     );
     let line = |k: i32| {
         let p = k - 1;
@@ -550,8 +527,8 @@ fn intermediates_that_cannot_be_inlined_need_memory() {
     let grows = (1..12).map(line).collect::<Vec<_>>().concat();
     told(
         &kernel("T0[i] = v[i]", &format!("{grows}compute \"v[i] = T11[i]\"")),
-        &[(code, "T6[i]", "with `T6` written in place the value grows too large")],
-        &["give it memory: `local T6 dtype=f32`"],
+        &[(code, "T6[i]", "the value is too large when `T6` is inlined")],
+        &["add `local T6 dtype=f32`"],
     );
 }
 
@@ -569,9 +546,9 @@ fn an_intermediate_that_is_inlined_reads_what_its_indices_say() {
         &[(
             "kernel::operand",
             "b[x, y]",
-            "`b` is read at another element than the one that is written",
+            "`b` is read at an element other than the one that is written",
         )],
-        &["write into another tensor, or an intermediate: `local T dtype=f32`"],
+        &["write to another tensor, or to an intermediate: `local T dtype=f32`"],
     );
 }
 
@@ -582,13 +559,13 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
     assert_eq!(found(&of("tile j by=8; cache a at=x { layout { order j i }; memory local }")), []);
     told(
         &of("cache ab at=x"),
-        &[(code, "ab", "`ab` is no tensor with memory here")],
+        &[(code, "ab", "`ab` is not a stored tensor of the kernel")],
         &["did you mean `a`?"],
     );
     told(
         &of("cache a at=y"),
         &[(code, "y", "no statement uses `a` inside a loop `y`")],
-        &["name a loop of a statement that uses `a`"],
+        &["use a loop of a statement that uses `a`"],
     );
     told(
         &of("cache a at=x_outer"),
@@ -608,8 +585,8 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
     );
     told(
         &kernel("s[x] = 2 * s[x] + 1", "split x by=8; cache s at=x_outer"),
-        &[(code, "s", "`s` is read and written by one statement")],
-        &["leave its cache out"],
+        &[(code, "s", "cannot cache `s`: one statement reads and writes it")],
+        &["remove its cache"],
     );
     let wide = format!(
         "{TENSORS}tensor w dtype=f32 {{ shape {{ x n }} }}\nkernel run {{ compute \"s[x] += w[y] * v[i]\"; range y n; cache w at=x }}\n"
@@ -674,11 +651,7 @@ fn schedules_name_loops_that_there_are() {
     );
     told(
         &of("loops i j_outer x"),
-        &[(
-            code,
-            "loops i j_outer x",
-            "`loops` does not name every loop of a statement, and no other",
-        )],
+        &[(code, "loops i j_outer x", "`loops` must name exactly the loops of one statement")],
         &["add `j_inner`"],
     );
     told(
@@ -688,8 +661,8 @@ fn schedules_name_loops_that_there_are() {
     );
     told(
         &of("split x by=0"),
-        &[(code, "0", "a loop is split by at least 1, not by 0")],
-        &["write `split x by=4`, say"],
+        &[(code, "0", "the factor of a split is at least 1, not 0")],
+        &["use a positive factor: `split x by=4`"],
     );
     told(
         &of("unroll j_iner"),
@@ -698,36 +671,44 @@ fn schedules_name_loops_that_there_are() {
     );
     told(
         &of("parallel x"),
-        &[("kernel::parallel", "x", "`x` is reduced: its rounds write the same elements")],
-        &["loops whose rounds write different elements are `i`, `j_outer`, `j_inner`"],
+        &[(
+            "kernel::parallel",
+            "x",
+            "cannot parallelize `x`: it is a reduced axis, and its iterations write the same elements",
+        )],
+        &["loops whose iterations write different elements are `i`, `j_outer`, `j_inner`"],
     );
     told(
         &of("vectorize j_outer"),
         &[(
             "kernel::vectorize",
             "j_outer",
-            "`j_outer` is not contiguous in `blocked`: neighbours are 8 elements apart",
+            "cannot vectorize `j_outer`: its stride in `blocked` is 8 elements",
         )],
-        &["the contiguous loop is `j_inner`"],
+        &["the unit-stride loop is `j_inner`"],
     );
     told(
         &of("split j_inner by=4; vectorize j_inner_outer"),
         &[(
             "kernel::vectorize",
             "j_inner_outer",
-            "`j_inner_outer` is not contiguous in `blocked`: neighbours are 4 elements apart",
+            "cannot vectorize `j_inner_outer`: its stride in `blocked` is 4 elements",
         )],
-        &["the contiguous loop is `j_inner_inner`"],
+        &["the unit-stride loop is `j_inner_inner`"],
     );
     told(
         &of("vectorize x"),
-        &[("kernel::vectorize", "x", "`x` is reduced: a vector holds elements of `blocked`")],
-        &["the contiguous loop is `j_inner`"],
+        &[(
+            "kernel::vectorize",
+            "x",
+            "cannot vectorize `x`: it is a reduced axis, and a vector holds elements of `blocked`",
+        )],
+        &["the unit-stride loop is `j_inner`"],
     );
     let twice = kernel("v[r] += a[r, i]", "unroll i");
     told(
         &twice,
-        &[(code, "i", "`i` is a storage axis of `v` and a reduced axis at once")],
+        &[(code, "i", "`i` is both a storage axis of `v` and a reduced axis")],
         &["give the reduced axis another name"],
     );
 }
@@ -744,9 +725,9 @@ fn a_loop_of_several_statements_needs_to_fit_one() {
         &[(
             "kernel::reduction",
             "accumulate #true",
-            "`accumulate` goes on from what was held, and every statement writes by `=`",
+            "`accumulate` requires a reduction, and every statement writes with `=`",
         )],
-        &["write `+=`, `*=`, `min=` or `max=`, or leave it out"],
+        &["write `+=`, `*=`, `min=` or `max=`, or remove it"],
     );
 }
 
@@ -761,7 +742,7 @@ fn words_of_an_instance_replace_those_of_its_kernel() {
     told(
         &of("parallel i"),
         &[("kernel::schedule", "zork", "there is no loop `zork`")],
-        &["name one of its loops, or leave it out"],
+        &["use one of its loops, or remove it"],
     );
 }
 

@@ -26,13 +26,13 @@ fn indices_are_integers() {
     refused(
         "b[i, j] = a[v[i], j]",
         "",
-        ("dtype::kernel", "v[i]", "`v[i]` is f32, and an index is an integer"),
-        "hold the indices as i32 or i64; or write `i64(v[i])`, which rounds to nearest",
+        ("dtype::kernel", "v[i]", "expected an integer index, `v[i]` is f32"),
+        "store the indices as i32 or i64, or write `i64(v[i])`, which rounds to nearest",
     );
     refused(
         "b[t[i], j] = a[i, j]",
         "",
-        ("dtype::kernel", "t[i]", "`t[i]` is bool, and an index is an integer"),
+        ("dtype::kernel", "t[i]", "expected an integer index, `t[i]` is bool"),
         "write `select(t[i], 1, 0)`",
     );
 }
@@ -43,19 +43,19 @@ fn indices_have_the_operators_of_values_and_one_for_each_axis() {
         "b[k[i] & 3, j] = a[i, j]",
         "",
         ("kernel::syntax", "&", "expected an operator, `,` or `]`, found `&`"),
-        "an index that reads elements has no `&` and `^`: `x & 3` is `x % 4`",
+        "an index that reads elements has no `&` or `^`: write `x % 4` for `x & 3`",
     );
     refused(
         "b[k[i]] = v[i]",
         "",
-        ("kernel::axes", "b[k[i]]", "`b` has 2 axes, and 1 stands here"),
-        "give one index for each axis, in their order",
+        ("kernel::axes", "b[k[i]]", "`b` has 2 axes, and 1 is used here"),
+        "write one index per axis, in the order of the axes",
     );
     refused(
         "b[i, j] = a[k[i, j]",
         "",
         ("kernel::syntax", "", "expected an operator, `,` or `]`, found the end"),
-        "a statement is written `B[i, j] = 2 * A[j, i] + 1`",
+        "write a statement like `B[i, j] = 2 * A[j, i] + 1`",
     );
 }
 
@@ -64,14 +64,14 @@ fn axes_inside_an_index_need_an_extent() {
     refused(
         "b[i, j] += a[k[r // 2], j]",
         "",
-        ("kernel::unbound", "r", "nothing says how far `r` counts"),
-        "say it: `range r 3`",
+        ("kernel::unbound", "r", "axis `r` has unknown extent"),
+        "declare it: `range r 3`",
     );
     refused(
         "b[k[r // 2], j] = 2",
         "",
-        ("kernel::unbound", "r", "nothing says how far `r` counts"),
-        "say it: `range r 3`",
+        ("kernel::unbound", "r", "axis `r` has unknown extent"),
+        "declare it: `range r 3`",
     );
 }
 
@@ -80,14 +80,14 @@ fn an_index_that_is_never_inside_is_refused() {
     refused(
         "b[i, j] = a[max(k[i], 8), j]",
         "",
-        ("kernel::outside", "max(k[i], 8)", "`a[max(k[i], 8), j]` is never inside `a`"),
+        ("kernel::outside", "max(k[i], 8)", "`a[max(k[i], 8), j]` is always out of bounds of `a`"),
         "axis `i` has the indices 0 to 7",
     );
     refused(
         "b[i, j] = a[k[i], j + 1]",
         "",
-        ("kernel::outside", "j + 1", "`a[k[i], j + 1]` leaves `a` along `j`"),
-        "where it is read, write what stands outside: `(a[k[i], j + 1] ?? 0)`",
+        ("kernel::outside", "j + 1", "`a[k[i], j + 1]` is out of bounds of `a` along axis `j`"),
+        "for a read, give a value for elements outside: `(a[k[i], j + 1] ?? 0)`",
     );
 }
 
@@ -99,9 +99,9 @@ fn what_is_scattered_into_is_not_read() {
         (
             "kernel::operand",
             "b[k[i], j]",
-            "`b` is read while it is written through an index tensor",
+            "`b` is read by the statement that writes it through an index tensor",
         ),
-        "to go on from what it holds, write `+=` and say `accumulate #true`; else write into another tensor",
+        "to continue from its current values, write `+=` with `accumulate #true`; otherwise write to another tensor",
     );
     refused(
         "b[i, j] = b[k[i], j]",
@@ -109,16 +109,16 @@ fn what_is_scattered_into_is_not_read() {
         (
             "kernel::operand",
             "b[k[i], j]",
-            "`b` is read at another element than the one that is written",
+            "`b` is read at an element other than the one that is written",
         ),
-        "write into another tensor, or an intermediate: `local T dtype=f32`",
+        "write to another tensor, or to an intermediate: `local T dtype=f32`",
     );
 }
 
 #[test]
 fn the_loops_of_a_scatter_take_no_schedule() {
-    let message = "`i` is a loop of the statement that writes `b` through an index tensor";
-    let help = "leave it out: its rounds go one after the other";
+    let message = "cannot schedule `i`: it is a loop of the statement that writes `b` through an index tensor";
+    let help = "remove it: the loop is serial";
     for (more, code) in [
         ("parallel i", "kernel::parallel"),
         ("vectorize i", "kernel::schedule"),
@@ -133,9 +133,9 @@ fn the_loops_of_a_scatter_take_no_schedule() {
         (
             "dtype::kernel",
             "f64",
-            "`b` is written through an index tensor: values are put together in its elements, in f32, not in f64",
+            "`b` is written through an index tensor, so it accumulates in its element type f32, not in f64",
         ),
-        "leave `acc` out, or write an intermediate of f64: `local t dtype=f64`",
+        "remove `acc`, or write to an intermediate of type f64: `local t dtype=f64`",
     );
 }
 
@@ -144,20 +144,20 @@ fn a_range_is_one_of_elements_that_index() {
     refused(
         "b[i, j] = a[i, j]",
         "range a 8",
-        ("dtype::kernel", "a", "the elements of `a` are no integers, and have no range"),
-        "leave the range out",
+        ("dtype::kernel", "a", "cannot declare a range for `a`: its elements are not integers"),
+        "remove the range",
     );
     refused(
         "b[i, j] = a[i, j] * f32(k[i])",
         "range k 8",
         ("kernel::axes", "k", "no index reads the elements of `k`"),
-        "leave the range out",
+        "remove the range",
     );
     refused(
         "b[i, j] = a[k[i], j]",
         "range k 0",
-        ("shape::extent", "k", "the range of `k` leaves its elements no value"),
-        "write 1 or more, or leave the range out: indices are checked",
+        ("shape::extent", "k", "the range of `k` is empty"),
+        "write 1 or more, or remove the range: indices are checked at run time",
     );
     refused(
         "b[i, j] = a[k[i], j]",
@@ -165,9 +165,9 @@ fn a_range_is_one_of_elements_that_index() {
         (
             "kernel::operand",
             "b",
-            "`b` is written by the kernel, and its elements are what it computes",
+            "cannot declare a range for `b`: the kernel computes its elements",
         ),
-        "leave the range out: indices are looked at; or state that of a tensor which is only read",
+        "remove the range: indices are checked at run time; or declare one for a tensor that is only read",
     );
 }
 
@@ -180,9 +180,9 @@ fn intermediates_are_stored_to_be_indexed() {
         &[(
             "kernel::intermediate",
             "m[k[i], j]",
-            "`m` is not stored, and is read through an index tensor",
+            "`m` is read through an index tensor, and is not stored",
         )],
-        &["give it memory: `local m dtype=f32`"],
+        &["add `local m dtype=f32`"],
     );
     told(
         &format!(
@@ -191,8 +191,8 @@ fn intermediates_are_stored_to_be_indexed() {
         &[(
             "kernel::intermediate",
             "m[k[i], j]",
-            "`m` is written through an index tensor, and has no elements yet",
+            "`m` is written through an index tensor before its elements are defined",
         )],
-        &["write all of it in a statement before: `m[…] = 0`, with `local m dtype=f32`"],
+        &["initialize it in an earlier statement: `m[…] = 0`, with `local m dtype=f32`"],
     );
 }

@@ -1,4 +1,4 @@
-//! The axes of a statement: those of what it writes, then those that it reduces, each with its extent.
+//! Axes of a statement with their extents: those of the target, then the reduced ones.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::layout_names;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::Reduction;
 
-/// What the axes of one statement follow from.
+/// Inputs of the inference of one statement's axes.
 #[derive(Clone, Copy)]
 pub(super) struct AxisInference<'a> {
     pub(super) line: &'a StatementAst,
@@ -31,15 +31,15 @@ pub(super) struct AxisInference<'a> {
     pub(super) scope: &'a ManifestScope,
     pub(super) names: &'a TensorTable,
     pub(super) symbols: &'a [Symbol],
-    /// The ranges that the kernel states, with their places.
+    /// Declared ranges of the kernel: axis, extent, location.
     pub(super) ranges: &'a [(String, Expr, FileSpan)],
-    /// The statements behind this one.
+    /// The statements after this one.
     pub(super) later: &'a [StatementAst],
-    /// Whether a name is that of a tensor that the kernel could read.
+    /// True if a name is that of a tensor that the kernel could read.
     pub(super) is_tensor: &'a dyn Fn(&str) -> bool,
 }
 
-/// Where an extent comes from.
+/// A tensor that determines the extent of an axis.
 struct ExtentSource<'a> {
     known: &'a KernelTensor,
     extent: Expr,
@@ -47,7 +47,8 @@ struct ExtentSource<'a> {
 }
 
 impl AxisInference<'_> {
-    /// All axes with their extents, and how many of them are on the left; `shape` is that of what is written, where it has one.
+    /// All axes with their extents, and the number of axes on the left; `shape` is the target's, if it is already
+    /// known.
     pub(super) fn infer(&self, shape: Option<&KernelTensor>) -> CheckResult<(Vec<Axis>, usize)> {
         self.written(shape)?;
         let left = self.left();
@@ -61,9 +62,7 @@ impl AxisInference<'_> {
         if count > MAX_AXES {
             let message = format!("the statement has {count} axes; the limit is {MAX_AXES}");
             let error = self.fault(Code::LimitAxes, message, &self.line.left);
-            return Err(vec![
-                error.help("let one statement follow another, each over some of them"),
-            ]);
+            return Err(vec![error.help("split it into several statements, each over fewer axes")]);
         }
         let facts = Facts::new(self.symbols);
         let (mut axes, mut errors) = (Vec::new(), Vec::new());
@@ -92,21 +91,21 @@ impl AxisInference<'_> {
         Diagnostic::error(code, message, place_in(self.text, span, self.file), "")
     }
 
-    /// Whether the axes on the left are new names, one for each axis there.
+    /// Checks that the axes on the left are new names, one per axis of the target.
     fn written(&self, shape: Option<&KernelTensor>) -> CheckResult<()> {
         let line = self.line;
         let mut errors = Vec::new();
         for (k, word) in line.axes.iter().enumerate() {
             if let Some(first) = line.axes.iter().take(k).find(|first| first.name == word.name) {
-                let message = format!("the axis `{}` stands twice", word.name);
+                let message = format!("axis `{}` appears twice", word.name);
                 let first = place_in(self.text, &first.span, self.file);
                 let error = self.fault(Code::KernelAxes, message, &word.span);
                 errors.push(
-                    error.with_label(first, "first here").help("give each axis a name of its own"),
+                    error.with_label(first, "first here").help("give each axis a distinct name"),
                 );
             } else if self.scope.known().any(|name| name == word.name) {
                 let message =
-                    format!("the axis `{}` hides a const or symbol of the same name", word.name);
+                    format!("axis `{}` shadows a const or symbol of the same name", word.name);
                 let error = self.fault(Code::NameHides, message, &word.span);
                 errors.push(error.help("give the axis another name"));
             }
@@ -115,22 +114,22 @@ impl AxisInference<'_> {
         if let Some(known) = shape.filter(|known| known.shape.len() != count) {
             let (has, written) = (known.shape.len(), count);
             let message = format!(
-                "`{}` has {has} ax{}, and {written} stand{} here",
+                "`{}` has {has} ax{}, and {written} {} used here",
                 known.label,
                 if has == 1 { "is" } else { "es" },
-                if written == 1 { "s" } else { "" },
+                if written == 1 { "is" } else { "are" },
             );
             let names: Vec<&str> = known.shape.iter().map(|axis| axis.name.as_str()).collect();
             let error = self.fault(Code::KernelAxes, message, &line.left);
             errors.push(error.note(known.signature_text(self.symbols)).help(match line.scatter {
-                Some(_) => "give one index for each axis, in their order".to_owned(),
+                Some(_) => "write one index per axis, in the order of the axes".to_owned(),
                 None => format!("name every axis: `{}[{}]`", line.target.name, names.join(", ")),
             }));
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// The axes on the left, in the order of the text, each with its first place.
+    /// The axes on the left in text order, each with its first span.
     fn left(&self) -> Vec<(String, StatementSpan)> {
         let Some(index) = &self.line.scatter else {
             return self
@@ -150,7 +149,7 @@ impl AxisInference<'_> {
         found
     }
 
-    /// The axes on the right alone, in the order of the text, each with its first place.
+    /// The axes that occur only on the right, in text order, each with its first span.
     fn reduced(&self, left: &[(String, StatementSpan)]) -> Vec<(String, StatementSpan)> {
         let mut found: Vec<(String, StatementSpan)> = Vec::new();
         for node in self.line.value.nodes() {
@@ -159,7 +158,7 @@ impl AxisInference<'_> {
         found
     }
 
-    /// Adds the axes that a node names, but for those in `left`.
+    /// Adds the axes that a node names, except those in `left`.
     fn add_node(
         &self,
         node: &ValueAst,
@@ -167,7 +166,7 @@ impl AxisInference<'_> {
         found: &mut Vec<(String, StatementSpan)>,
     ) {
         if let ValueAstKind::Name(name) = &node.kind {
-            // The name of a tensor without brackets is no axis.
+            // The name of a tensor without brackets is not an axis.
             let is_tensor = self.names.contains_key(name);
             if !is_tensor && self.is_new(name, left, found) {
                 found.push((name.clone(), node.span.clone()));
@@ -194,7 +193,7 @@ impl AxisInference<'_> {
         }
     }
 
-    /// Whether a name is an axis that is not known yet.
+    /// True if the name is an axis that is not listed yet.
     fn is_new(
         &self,
         name: &str,
@@ -209,7 +208,8 @@ impl AxisInference<'_> {
         !is_known && !is_broken && axes.all(|(known, _)| known != name)
     }
 
-    /// The extent of an axis: `own` is that of what is written; where it has none, its axis is at `place` there.
+    /// Extent of an axis: `own` if the target has one; otherwise inferred, the target being indexed by the axis at
+    /// `place`.
     fn extent(
         &self,
         name: &str,
@@ -222,14 +222,14 @@ impl AxisInference<'_> {
             && facts.proves_eq(stated, own) != Ok(true)
         {
             let message = format!(
-                "the range of `{name}` is {}, and `{}` has {} indices there",
+                "the range of `{name}` is {}, and its axis in `{}` has extent {}",
                 self.extent_text(stated),
                 self.line.target.name,
                 self.extent_text(own),
             );
             let error = Diagnostic::error(Code::KernelExtent, message, place.clone(), "");
             return Err(vec![
-                error.help(format!("leave the range of `{name}` out: what is written says it")),
+                error.help(format!("remove the range of `{name}`: the target determines it")),
             ]);
         }
         if let Some(extent) = own.or(stated.map(|(_, extent, _)| extent)) {
@@ -250,7 +250,7 @@ impl AxisInference<'_> {
         Ok(first.extent.clone())
     }
 
-    /// The extent of an axis of an intermediate, as those that read it have it.
+    /// Extent of an axis of an intermediate, inferred from the statements that read it.
     fn as_read(
         &self,
         name: &str,
@@ -268,19 +268,19 @@ impl AxisInference<'_> {
         let Some(other) = others.iter().find(differs) else { return Ok(first.extent.clone()) };
         let [a, b] = [first, other].map(|found| self.extent_text(&found.extent));
         let message = format!(
-            "`{}` is read with {a} indices `{name}` for `{}`, and with {b} for `{}`",
+            "axis `{name}` of `{}` has extent {a} in `{}` and {b} in `{}`",
             self.line.target.name, first.label, other.label
         );
         let error = self.fault(Code::KernelExtent, message, span);
-        Err(vec![error.help(format!("say how far it counts: `range {name} {a}`"))])
+        Err(vec![error.help(format!("declare its extent: `range {name} {a}`"))])
     }
 
-    /// Nothing more where an earlier diagnostic says enough.
+    /// The error for an axis of unknown extent; none where an earlier diagnostic covers it.
     fn not_bound(&self, name: &str, span: &StatementSpan, example: &str) -> Vec<Diagnostic> {
         if self.is_silent() { Vec::new() } else { vec![self.unbound(name, span, example)] }
     }
 
-    /// Whether a tensor is read of which an earlier diagnostic tells.
+    /// True if the statement reads a tensor that already has a diagnostic.
     fn is_silent(&self) -> bool {
         let is_broken = |node: &&ValueAst| {
             let name = node.read().map(|read| &read.tensor.name);
@@ -290,7 +290,7 @@ impl AxisInference<'_> {
         self.line.nodes().iter().any(is_broken)
     }
 
-    /// The tensors that the axis indexes alone.
+    /// The tensors with an index that is this axis alone.
     fn sources(&self, name: &str) -> Vec<ExtentSource<'_>> {
         let mut sources = Vec::new();
         for node in self.line.nodes() {
@@ -317,23 +317,23 @@ impl AxisInference<'_> {
     }
 
     fn unreduced(&self, name: &str, span: &StatementSpan) -> Diagnostic {
-        let message = format!("`{name}` is no axis of what is written, and `=` takes one value");
+        let message = format!("axis `{name}` does not index the target, and `=` does not reduce");
         let error = self.with_suggestion(name, self.fault(Code::KernelReduction, message, span));
-        error.help(format!("to add up over `{name}`, write `+=`; others are `*=`, `min=`, `max=`"))
+        error.help(format!("write `+=` to sum over `{name}`, or one of `*=`, `min=`, `max=`"))
     }
 
     fn unbound(&self, name: &str, span: &StatementSpan, example: &str) -> Diagnostic {
-        let message = format!("nothing says how far `{name}` counts");
+        let message = format!("axis `{name}` has unknown extent");
         let error = self.fault(Code::KernelUnbound, message, span).note(
-            "an axis counts as far as the tensor does that it indexes alone: `W[k, r, s, c]`",
+            "the extent of an axis is that of a tensor axis that it indexes alone, as in `W[k, r, s, c]`",
         );
-        self.with_suggestion(name, error).help(format!("say it: `range {name} {example}`"))
+        self.with_suggestion(name, error).help(format!("declare it: `range {name} {example}`"))
     }
 
-    /// The same with what the name was probably meant to be.
+    /// Adds a suggestion for a misspelt name.
     fn with_suggestion(&self, name: &str, mut error: Diagnostic) -> Diagnostic {
         if (self.is_tensor)(name) {
-            return error.help(format!("an element of a tensor is written `{name}[…]`"));
+            return error.help(format!("write `{name}[…]` to read an element of the tensor"));
         }
         let left = self.line.axes.iter().map(|word| word.name.as_str());
         let known = left.filter(|known| *known != name).chain(self.scope.known());
@@ -349,18 +349,18 @@ impl AxisInference<'_> {
     ) -> Diagnostic {
         let (a, b) = (self.extent_text(&first.extent), self.extent_text(&other.extent));
         let (x, y) = (&first.known.label, &other.known.label);
-        let message = format!("`{name}` counts to {a} in `{x}`, and to {b} in `{y}`");
+        let message = format!("axis `{name}` has extent {a} in `{x}` and {b} in `{y}`");
         let place = place_in(self.text, &first.span, self.file);
         let error = self.fault(Code::KernelExtent, message, &other.span);
-        let error = error.with_label(place, format!("{a} indices"));
+        let error = error.with_label(place, format!("extent {a}"));
         let error = error
             .note(first.known.signature_text(self.symbols))
             .note(other.known.signature_text(self.symbols));
-        error.help(format!("give both as many, or say which counts: `range {name} {a}`"))
+        error.help(format!("make the extents equal, or declare one: `range {name} {a}`"))
     }
 }
 
-/// The names in an index with their places, in the order of the text.
+/// The names in an index with their spans, in text order.
 fn names(ast: &IndexAst) -> Vec<(&str, StatementSpan)> {
     let (mut found, mut open) = (Vec::new(), vec![ast]);
     while let Some(ast) = open.pop() {
@@ -375,7 +375,7 @@ fn names(ast: &IndexAst) -> Vec<(&str, StatementSpan)> {
     found
 }
 
-/// The tensor of a read that no name here stands for.
+/// The error for a read of an undeclared tensor.
 pub(super) fn unknown_tensor(
     read: &ReadAst,
     known: &[&str],

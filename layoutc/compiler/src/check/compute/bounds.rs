@@ -1,5 +1,5 @@
-//! Whether an expression over the axes of a statement is at least 0 for all of them: proven, refuted by an index, or
-//! neither.
+//! Decides whether an expression over the axes of a statement is at least 0 everywhere: proven, refuted by a witness,
+//! or unknown.
 
 use std::cell::Cell;
 
@@ -7,27 +7,27 @@ use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
 
-/// How many indices are visited for one expression.
+/// Limit on the iterations visited for one expression.
 const VISITED: i128 = 1 << 18;
 
-/// How many are visited for one statement.
+/// Limit on the iterations visited for one statement.
 pub(super) const VISITED_IN_ALL: i128 = 1 << 22;
 
-/// How many symbols are tried at both of their ends.
+/// Number of symbols that are tried at both ends of their range.
 const TRIED_SYMBOLS: usize = 4;
 
-/// What is known of an expression that is to be at least 0.
+/// Result of a check that an expression is at least 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BoundsResult {
-    /// It is, for all indices and all values of the symbols.
+    /// At least 0 for all iterations and all values of the symbols.
     Holds,
-    /// It is not, at this index.
+    /// Negative at this iteration.
     Fails(IterationPoint),
-    /// Neither was found.
+    /// Neither proven nor refuted.
     Unknown,
 }
 
-/// An index of a statement: a value for each axis and each symbol.
+/// One iteration: a value for each axis and each symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct IterationPoint {
     pub(super) axes: Vec<i128>,
@@ -35,7 +35,7 @@ pub(super) struct IterationPoint {
 }
 
 impl IterationPoint {
-    /// The value of a variable there.
+    /// Value of a variable at this iteration.
     pub(super) fn value(&self, var: Var) -> Option<i128> {
         let (list, k) = match var {
             Var::Axis(k) => (&self.axes, k),
@@ -46,18 +46,18 @@ impl IterationPoint {
     }
 }
 
-/// The axes of a statement, and what is known of them.
+/// Iteration domain of a statement: axes, symbols and facts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StatementDomain<'a> {
     pub(super) axes: &'a [Axis],
     pub(super) symbols: &'a [Symbol],
     pub(super) facts: &'a Facts,
-    /// How many indices may still be visited.
+    /// Number of iterations that may still be visited.
     pub(super) left: &'a Cell<i128>,
 }
 
 impl StatementDomain<'_> {
-    /// Whether `a - b` is at least 0.
+    /// Decides whether `a - b` is at least 0.
     pub(super) fn is_at_least(&self, a: &Expr, b: &Expr) -> BoundsResult {
         if self.facts.proves_ge(a, b) == Ok(true) {
             return BoundsResult::Holds;
@@ -68,7 +68,7 @@ impl StatementDomain<'_> {
         }
     }
 
-    /// Whether an index is at least 0, and whether it is below an extent.
+    /// Decides whether an index is at least 0, and whether it is below an extent.
     pub(super) fn index_bounds(&self, index: &Expr, extent: &Expr) -> [BoundsResult; 2] {
         let below = self.is_at_least(index, &Expr::constant(0));
         let last = Expr::binary(BinOp::Sub, extent, &Expr::constant(1));
@@ -101,7 +101,8 @@ impl StatementDomain<'_> {
         if all && !depends { BoundsResult::Holds } else { BoundsResult::Unknown }
     }
 
-    /// Values of the symbols: each at its least and its greatest.
+    /// Assignments of the symbols: the first [`TRIED_SYMBOLS`] at their least and greatest value, the others at their
+    /// least.
     fn assignments(&self, depends: bool) -> Vec<Vec<i128>> {
         let ends = |symbol: &Symbol| {
             let multiple = symbol.multiple.max(1);
@@ -121,8 +122,8 @@ impl StatementDomain<'_> {
     }
 }
 
-/// The first index at which the expression is below 0, and whether all were visited: the corners alone are where there
-/// are too many.
+/// The first iteration at which the expression is negative, and whether the search was exhaustive. Visits only the
+/// corners of the domain where it has too many iterations.
 fn walk(
     expr: &Expr,
     mentioned: &[usize],
@@ -142,7 +143,7 @@ fn walk(
         }
         left -= 1;
         in_all.set(in_all.get() - 1);
-        // The next index, the last axis fastest.
+        // Advance to the next iteration, the last axis fastest.
         let mut next = None;
         for k in mentioned.iter().rev() {
             let Some(place) = at.axes.get_mut(*k) else { continue };

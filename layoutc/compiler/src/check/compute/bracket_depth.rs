@@ -1,12 +1,12 @@
-//! How deep a value nests in the generated code: compilers take so many brackets inside one another and no more.
+//! Bracket nesting of a value in the generated code, which compilers limit.
 
 use super::value::InferredValue;
 use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};
 
-/// The most: C asks for 63 of compilers, clang takes 256 without being told otherwise, and indices have some too.
+/// Limit on nested brackets: C requires compilers to accept 63, clang's default is 256, and indices need some too.
 pub(super) const MOST: usize = 200;
 
-/// The brackets inside one another that a value needs.
+/// Number of nested brackets that a value needs.
 pub(super) fn of(built: &InferredValue) -> usize {
     match built {
         InferredValue::FloatLiteral(value) | InferredValue::Typed(value) => brackets(value),
@@ -25,7 +25,7 @@ fn brackets(value: &TypedExpr) -> usize {
         TypedExprKind::Read(read) => {
             read.outside.as_ref().map_or(1, |outside| own(1, brackets(&outside.value)))
         }
-        // Indices that are read have names of their own.
+        // Gathered indices are declared as variables.
         TypedExprKind::Gather(gather) => {
             let index = gather.index.iter().map(|index| brackets(&index.value)).max();
             own(1, index.unwrap_or(0).max(brackets(&gather.outside)))
@@ -33,7 +33,7 @@ fn brackets(value: &TypedExpr) -> usize {
         TypedExprKind::Negate(a) | TypedExprKind::Not(a) | TypedExprKind::Convert(a) => {
             own(1, brackets(a))
         }
-        // Operators bind to the left; those of signed integers are computed in another type.
+        // Operators are left-associative; arithmetic on signed integers is done in another type.
         TypedExprKind::Binary(op, a, b) if is_chained(*op, a) => {
             brackets(a).max(own(2, brackets(b)))
         }
@@ -44,7 +44,7 @@ fn brackets(value: &TypedExpr) -> usize {
     }
 }
 
-/// Whether a left operand needs no brackets beside this operator: `a + b` in `a + b - c`.
+/// True if the left operand needs no parentheses before this operator, as `a + b` in `a + b - c`.
 fn is_chained(op: Arithmetic, left: &TypedExpr) -> bool {
     let is_sum = |op| matches!(op, Arithmetic::Add | Arithmetic::Subtract);
     match left.kind {

@@ -1,4 +1,4 @@
-//! `cache A at=k_outer`: which statements use a block of the tensor inside the loop, and the block as a tensor of its own.
+//! `cache A at=k_outer`: the statements that use a tile of the tensor inside the loop, and the tile as a tensor.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::model::{Spanned, Tensor};
 use crate::plan::block_extents;
 use crate::plan::lower::PlanError;
 
-/// What is copied near the compute: the instance's caches, or else the kernel's.
+/// Cache directives of an instance, or else of its kernel.
 pub(super) struct CacheDirectives<'a> {
     items: &'a [CacheItem],
-    /// The position of the file that they stand in.
+    /// Index of the file that contains the directives.
     home: usize,
     file: Arc<str>,
 }
 
 impl<'a> CacheDirectives<'a> {
-    /// Those of a kernel on the tensors of an instance, which stands in the file `own`.
+    /// The instance's directives if it has any, else the kernel's. `own` is the index of the instance's file.
     pub(super) fn of(
         program: &'a KernelLowering<'_>,
         instance: Option<&'a InstanceItem>,
@@ -45,10 +45,10 @@ impl<'a> CacheDirectives<'a> {
         }
     }
 
-    /// The caches of each statement, in order.
+    /// Caches of each statement, in order.
     ///
     /// # Errors
-    /// What is wrong with any of them.
+    /// All faults of the directives.
     pub(super) fn checked(
         &self,
         program: &KernelLowering<'_>,
@@ -85,14 +85,14 @@ impl<'a> CacheDirectives<'a> {
                 errors.push(self.unused(item, loops));
             }
         }
-        // One way for all items of a statement.
+        // All caches of a statement use the same kind of memory.
         for caches in &all {
             let Some(first) = caches.first() else { continue };
             if let Some(other) = caches.iter().find(|other| other.is_shared != first.is_shared) {
                 let place = other.at.place.clone();
-                let message = "one statement has blocks in shared and in local memory".to_owned();
+                let message = "one statement has tiles in shared and in local memory".to_owned();
                 let error = Diagnostic::error(Code::KernelCache, message, place, "");
-                errors.push(error.help("say the same `memory` in all its caches"));
+                errors.push(error.help("use the same `memory` in all its caches"));
             }
         }
         if errors.is_empty() { Ok((all, warnings)) } else { Err(errors) }
@@ -102,7 +102,7 @@ impl<'a> CacheDirectives<'a> {
         Diagnostic::error(Code::KernelCache, message, FileSpan::new(&self.file, span.clone()), "")
     }
 
-    /// The tensor that a cache is of: one with memory.
+    /// The tensor of a cache, which must be stored.
     fn buffer(
         &self,
         program: &KernelLowering<'_>,
@@ -113,8 +113,8 @@ impl<'a> CacheDirectives<'a> {
         let local = program.locals.iter().position(|local| local.name == name);
         let found = operand.map(BufferRef::Operand).or(local.map(BufferRef::Local));
         let Some(buffer) = found else {
-            let error =
-                self.fault(&item.tensor.span, format!("`{name}` is no tensor with memory here"));
+            let error = self
+                .fault(&item.tensor.span, format!("`{name}` is not a stored tensor of the kernel"));
             let operands = program.operands.iter().map(|operand| operand.name.value.as_str());
             let known: Vec<&str> =
                 operands.chain(program.locals.iter().map(|local| local.name.as_str())).collect();
@@ -122,20 +122,23 @@ impl<'a> CacheDirectives<'a> {
                 error.note(format!("the kernel's tensors are `{}`", known.join("`, `")));
             suggest(&mut error, name, known);
             if error.help.is_empty() {
-                error.add_help("name one of these");
+                error.add_help("use one of these");
             }
             return Err(error);
         };
         let tensor = program.memory(buffer);
         if let Some(tensor) = tensor.filter(|tensor| tensor.dtype.element_bits() < 8) {
-            let message = format!("elements of `{name}` are {}, and share bytes", tensor.dtype);
+            let message = format!(
+                "cannot cache `{name}`: its elements of type {} are smaller than a byte",
+                tensor.dtype
+            );
             let error = self.fault(&item.tensor.span, message);
-            return Err(error.help("leave the cache out, or use elements of a byte or more"));
+            return Err(error.help("remove the cache, or use elements of at least one byte"));
         }
         Ok(buffer)
     }
 
-    /// The cache in one statement; `None` where that has none.
+    /// The cache in one statement; `None` if the statement does not use the tensor inside the loop.
     fn cache(
         &self,
         program: &KernelLowering<'_>,
@@ -163,12 +166,13 @@ impl<'a> CacheDirectives<'a> {
             }
             Err(error) => {
                 let error = self.fault(&item.span, error.to_string());
-                return Err(vec![error.help("leave the cache out")]);
+                return Err(vec![error.help("remove the cache")]);
             }
         };
         if statement.target == buffer && reads_too(statement, buffer) {
-            let message = format!("`{}` is read and written by one statement", item.tensor.value);
-            return Err(vec![self.fault(&item.tensor.span, message).help("leave its cache out")]);
+            let message =
+                format!("cannot cache `{}`: one statement reads and writes it", item.tensor.value);
+            return Err(vec![self.fault(&item.tensor.span, message).help("remove its cache")]);
         }
         let made = self.block(program, item, (tensor, &extents))?;
         let is_shared = item.memory == CacheMemory::Shared;
@@ -176,7 +180,7 @@ impl<'a> CacheDirectives<'a> {
         Ok(Some((cache, made.warnings)))
     }
 
-    /// The block as a tensor of these extents.
+    /// The tile as a tensor with these extents.
     fn block(
         &self,
         program: &KernelLowering<'_>,
@@ -207,13 +211,13 @@ impl<'a> CacheDirectives<'a> {
             loops.advise(&mut error, at);
         }
         if error.help.is_empty() {
-            error.add_help(format!("name a loop of a statement that uses `{tensor}`"));
+            error.add_help(format!("use a loop of a statement that uses `{tensor}`"));
         }
         error
     }
 }
 
-/// Whether a statement reads a tensor besides writing it.
+/// True if the statement also reads the tensor.
 fn reads_too(statement: &Statement, buffer: BufferRef) -> bool {
     statement.reads(buffer)
 }

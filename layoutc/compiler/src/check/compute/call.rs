@@ -1,4 +1,4 @@
-//! Calls: functions, `select`, casts.
+//! Calls of functions, `select` and casts.
 
 use super::statement_syntax::{NameToken, StatementSpan, ValueAst};
 use super::types::{
@@ -10,7 +10,7 @@ use crate::dtype::Scalar;
 use crate::model::compute::{Arithmetic, MathFunction, TypedExpr, TypedExprKind};
 use crate::nearest::nearest;
 
-/// The functions of floats, with how many numbers they take.
+/// Functions of floats, with their number of arguments.
 const FUNCTIONS: &[(&str, MathFunction, usize)] = &[
     ("abs", MathFunction::Abs, 1),
     ("exp", MathFunction::Exp, 1),
@@ -23,7 +23,7 @@ const FUNCTIONS: &[(&str, MathFunction, usize)] = &[
     ("pow", MathFunction::Pow, 2),
 ];
 
-/// Functions of other languages, each with what it is in ours.
+/// Functions of other languages, each with its equivalent here.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("relu", "`max(x, 0)`"),
     ("sigmoid", "`1 / (1 + exp(-x))`"),
@@ -38,8 +38,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("maximum", "`max(a, b)`"),
     ("minimum", "`min(a, b)`"),
     ("square", "`x * x`"),
-    ("sum", "`+=` in place of `=`: what is no axis on the left is added up"),
-    ("mean", "`+=` and the divided value: `B[i] += A[i, j] / 64`"),
+    ("sum", "`+=` in place of `=`: axes that are not on the left are summed over"),
+    ("mean", "`+=` with each value divided: `B[i] += A[i, j] / 64`"),
     ("ceil", "`-floor(-x)`"),
     ("round", "`floor(x + 0.5)`"),
     ("reciprocal", "`1 / x`"),
@@ -94,7 +94,7 @@ impl ValueBuilder<'_> {
         let casts = casts.iter().map(|name| (name.as_str(), 1..=1));
         let known: Vec<_> = functions.chain(others).chain(casts).collect();
         if self.names.contains_key(&name.name) {
-            return Err(vec![error.help(format!("an element is read as `{}[…]`", name.name))]);
+            return Err(vec![error.help(format!("write `{}[…]` to read an element", name.name))]);
         }
         if let Some((_, ours)) = ELSEWHERE.iter().find(|row| row.0 == name.name) {
             return Err(vec![error.help(format!("write {ours}"))]);
@@ -104,7 +104,7 @@ impl ValueBuilder<'_> {
             Some(near) => error.with_suggestion(near),
             None => {
                 let known: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
-                error.help(format!("functions are {}", known.join(", ")))
+                error.help(format!("expected one of {}", known.join(", ")))
             }
         }])
     }
@@ -121,7 +121,7 @@ impl ValueBuilder<'_> {
         }
         let least = count.start();
         let more = if count.end() > least { " or more" } else { "" };
-        let noun = if *count.end() == 1 { "value" } else { "values" };
+        let noun = if *count.end() == 1 { "argument" } else { "arguments" };
         let message =
             format!("`{}` takes {least}{more} {noun}, not {}", name.name, arguments.len());
         let values = ["a", "b", "c"].into_iter().take(*least).collect::<Vec<_>>().join(", ");
@@ -129,7 +129,7 @@ impl ValueBuilder<'_> {
         Err(vec![error.help(format!("write `{}({values})`", name.name))])
     }
 
-    /// All arguments, and what is wrong with any.
+    /// Infers all arguments and collects the faults of each.
     fn all(&self, arguments: &[ValueAst]) -> CheckResult<Vec<InferredValue>> {
         let (mut built, mut errors) = (Vec::new(), Vec::new());
         for argument in arguments {
@@ -158,8 +158,8 @@ impl ValueBuilder<'_> {
                 ValuePair::Indices(a, b) => InferredValue::Typed(both(index(a), index(b))),
                 ValuePair::FloatLiterals(a, b) => InferredValue::FloatLiteral(both(a, b)),
                 ValuePair::Typed(a, _) if a.ty == Scalar::Bool => {
-                    let help = "write `and` for the lesser, `or` for the greater".to_owned();
-                    let message = "truth values have no order".to_owned();
+                    let help = "write `and` for the minimum, `or` for the maximum".to_owned();
+                    let message = "booleans are not ordered".to_owned();
                     return self.mistyped(message, &next_ast.span, help);
                 }
                 ValuePair::Typed(a, b) => InferredValue::Typed(both(a, b)),
@@ -197,7 +197,7 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// `select(c, 1, 0)`: an `i32`, or an `i64` where one of the two is no `i32`.
+    /// Type of `select(c, 1, 0)`: `i32`, or `i64` if either value does not fit `i32`.
     fn selected_numbers(
         &self,
         (a, a_ast): (i128, &ValueAst),
@@ -234,7 +234,7 @@ impl ValueBuilder<'_> {
                 _ => {}
             }
         }
-        // The first of a type of its own gives the type; numbers alone are floats still to be typed.
+        // The first typed argument determines the type, `f64` overriding `f32`; with literals alone the result adapts.
         let own = all.iter().zip(arguments).fold(None, |own, (built, _)| match built {
             InferredValue::Typed(value) if own != Some(Scalar::F64) => Some(value.ty),
             _ => own,
@@ -246,7 +246,7 @@ impl ValueBuilder<'_> {
                 && !is_float(value.ty)
             {
                 let message = format!(
-                    "`{}` is of floats, and `{}` is {}",
+                    "`{}` takes floats, and `{}` is {}",
                     name.name,
                     self.shown(ast),
                     word(value.ty)
@@ -263,7 +263,7 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// A cast; into a narrow type it rounds to that, and goes back to the type that it is computed in.
+    /// A cast. A narrow type rounds the value, which is then converted back to the type of its arithmetic.
     fn cast_into(&self, ty: Scalar, argument: &ValueAst) -> CheckResult<InferredValue> {
         let wide = arithmetic_scalar(ty).unwrap_or(ty);
         let value = match self.infer(argument)? {

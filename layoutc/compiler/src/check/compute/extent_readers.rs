@@ -1,4 +1,4 @@
-//! How far the axes of an intermediate count, as those say that read it.
+//! Extents of the axes of an intermediate, inferred from its readers.
 
 use layoutc_algebra::expr::Expr;
 
@@ -6,25 +6,23 @@ use super::statement_syntax::{ReadAst, StatementAst, ValueAst};
 use super::tensor_table::TensorTable;
 use crate::diagnostic::FileSpan;
 
-/// What says how far an axis counts.
+/// The declarations that determine extents: later statements, tensors and ranges.
 #[derive(Clone, Copy)]
 pub(super) struct ExtentInference<'a> {
-    /// The statements behind the one that writes the intermediate.
+    /// The statements after the one that writes the intermediate.
     pub(super) lines: &'a [StatementAst],
-    /// The tensors that are known.
     pub(super) names: &'a TensorTable,
-    /// The ranges that the kernel states.
     pub(super) ranges: &'a [(String, Expr, FileSpan)],
 }
 
-/// An extent, and what it is one of.
+/// An extent, and the tensor or range that determines it.
 pub(super) struct ReaderExtent {
     pub(super) extent: Expr,
     pub(super) label: String,
 }
 
 impl ExtentInference<'_> {
-    /// The extents of the axes that index a tensor alone at this place.
+    /// Extents of the axes that alone index the tensor at this position.
     pub(super) fn extents(self, tensor: &str, place: usize) -> Vec<ReaderExtent> {
         let mut found = Vec::new();
         let mut rest = self;
@@ -40,7 +38,7 @@ impl ExtentInference<'_> {
         found
     }
 
-    /// How far an axis counts in a statement that reads `without`; those behind it are left.
+    /// Extent of an axis in a statement that reads `without`; `self.lines` are the statements after it.
     fn in_line(self, line: &StatementAst, axis: &str, without: &str) -> Vec<ReaderExtent> {
         if let Some((_, extent, _)) = self.ranges.iter().find(|(name, ..)| name == axis) {
             return vec![ReaderExtent { extent: extent.clone(), label: format!("range {axis}") }];

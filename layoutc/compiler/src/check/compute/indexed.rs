@@ -1,5 +1,5 @@
-//! Indices that are read: `table[ids[t], d]`, `cache[slot[t], h]`. Each is an integer of 64 bits, proven inside its axis from what
-//! the kernel says of the elements that it reads, or from their type; else it is looked at when the kernel runs.
+//! Data-dependent indices: `table[ids[t], d]`, `cache[slot[t], h]`. Each is a 64-bit integer, proven within the extent
+//! of its axis from the declared range of the elements or from their type; otherwise the generated kernel checks it.
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
@@ -13,20 +13,20 @@ use crate::codes::Code;
 use crate::dtype::Scalar;
 use crate::model::compute::{BufferRef, DataIndex, Gather, TypedExpr, TypedExprKind};
 
-/// How deep elements may be indexed by elements: `a[b[c[t]]]` is two.
+/// Limit on nested gathers: `a[b[c[t]]]` has depth 2.
 const MOST_NESTED: usize = 8;
 
-/// Treatment of an index without elements that may leave its axis.
+/// Treatment of an index over axes that may leave its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BoundsPolicy {
-    /// It is looked at.
+    /// The generated kernel checks the index.
     Checked,
-    /// It is refused.
+    /// The index is an error.
     Refused,
 }
 
 impl ValueBuilder<'_> {
-    /// A read at indices that are read, with what stands for the element outside: 0 where nothing is said.
+    /// A read at data-dependent indices; an element outside reads as `other`, or 0 without one.
     pub(super) fn gather(
         &self,
         read: &ReadAst,
@@ -35,7 +35,7 @@ impl ValueBuilder<'_> {
     ) -> CheckResult<InferredValue> {
         let KernelTensorKind::Stored { buffer, ty } = &known.kind else {
             let message = format!(
-                "`{}` is not stored, and is read through an index tensor",
+                "`{}` is read through an index tensor, and is not stored",
                 read.tensor.name
             );
             return Err(vec![self.unstored(message, read)]);
@@ -49,12 +49,12 @@ impl ValueBuilder<'_> {
         let gather = Gather { buffer: *buffer, index, outside };
         if nested(&gather) > MOST_NESTED {
             let message = format!(
-                "elements index elements more than {MOST_NESTED} deep in `{}`",
+                "index reads in `{}` are nested deeper than {MOST_NESTED}",
                 slice_text(self.text, &read.span)
             );
             let error = self.fault(Code::LimitNesting, message, &read.span, "");
             return Err(vec![
-                error.help("write an index into memory in a statement before: `local s dtype=i64`"),
+                error.help("store an index in an earlier statement: `local s dtype=i64`"),
             ]);
         }
         Ok(InferredValue::Typed(TypedExpr {
@@ -63,7 +63,7 @@ impl ValueBuilder<'_> {
         }))
     }
 
-    /// The indices of an access to `known`, which stands at `span`.
+    /// The indices of an access to `known`, whose text is at `span`.
     pub(super) fn access(
         &self,
         texts: &[IndexText],
@@ -108,18 +108,18 @@ impl ValueBuilder<'_> {
 
     fn no_integer<T>(&self, what: &str, ast: &ValueAst) -> CheckResult<T> {
         let shown = self.shown(ast);
-        let message = format!("`{shown}` is {what}, and an index is an integer");
+        let message = format!("expected an integer index, `{shown}` is {what}");
         let help = if what == "bool" {
             format!("write `select({shown}, 1, 0)`")
         } else {
             format!(
-                "hold the indices as i32 or i64; or write `i64({shown})`, which rounds to nearest"
+                "store the indices as i32 or i64, or write `i64({shown})`, which rounds to nearest"
             )
         };
         self.mistyped(message, &ast.span, help)
     }
 
-    /// An index over axes and symbols, beside one that is read.
+    /// An index over axes and symbols, in an access with data-dependent indices.
     fn on_axes(
         &self,
         expr: &Expr,
@@ -140,16 +140,17 @@ impl ValueBuilder<'_> {
         let there = at.and_then(|at| expr.evaluate(&|var| at.value(var)).ok());
         let label = there.map_or_else(String::new, |there| format!("is {there}"));
         let shown = slice_text(self.text, span);
-        let message = format!("`{shown}` leaves `{}` along `{}`", known.label, axis.name);
+        let message =
+            format!("`{shown}` is out of bounds of `{}` along axis `{}`", known.label, axis.name);
         let error = self.fault(Code::KernelOutside, message, &text.span(), label);
         Err(vec![
             error
                 .note(known.signature_text(self.domain.symbols))
-                .help(format!("where it is read, write what stands outside: `({shown} ?? 0)`")),
+                .help(format!("for a read, give a value for elements outside: `({shown} ?? 0)`")),
         ])
     }
 
-    /// An index that is read: whether it must be looked at. One that is never inside is refused.
+    /// A data-dependent index, checked at run time unless proven; an index that is always outside is an error.
     fn looked_at(
         &self,
         value: TypedExpr,
@@ -161,8 +162,8 @@ impl ValueBuilder<'_> {
         let most = extents.map_or(i128::MAX, |(_, most)| most);
         if most > 0 && (high < 0 || low >= most) {
             let shown = slice_text(self.text, span);
-            let message = format!("`{shown}` is never inside `{}`", known.label);
-            let label = format!("is {low} to {high}");
+            let message = format!("`{shown}` is always out of bounds of `{}`", known.label);
+            let label = format!("is between {low} and {high}");
             let error = self.fault(Code::KernelOutside, message, &text.span(), label);
             return Err(vec![error.note(known.signature_text(self.domain.symbols)).help(format!(
                 "axis `{}` has the indices 0 to {}",
@@ -176,12 +177,12 @@ impl ValueBuilder<'_> {
     }
 }
 
-/// The value that replaces an element outside of the tensor.
+/// The value of an element outside of the tensor.
 fn nothing(ty: Scalar) -> TypedExpr {
     literal(0, ty).unwrap_or(TypedExpr { ty, kind: TypedExprKind::Bool(false) })
 }
 
-/// How deep elements index elements in a read.
+/// Nesting depth of the gathers in a read.
 fn nested(gather: &Gather) -> usize {
     let mut most = 0;
     for index in &gather.index {
@@ -197,11 +198,11 @@ fn nested(gather: &Gather) -> usize {
 /// Known bounds of the elements of a tensor.
 #[derive(Debug, Clone)]
 pub(super) struct ElementBounds {
-    /// They are below this and at least 0: the kernel says so.
+    /// Exclusive upper bound that the kernel declares; the lower one is 0.
     pub(super) below: Option<Expr>,
-    /// The least and the greatest that their type holds.
+    /// Least and greatest value of the element type.
     pub(super) limits: [i128; 2],
 }
 
-/// Gives what is known of the elements of a tensor.
+/// Returns the known bounds of the elements of a tensor.
 pub(super) type BoundsOf<'a> = dyn Fn(BufferRef) -> ElementBounds + 'a;

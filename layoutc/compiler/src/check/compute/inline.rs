@@ -1,4 +1,4 @@
-//! An intermediate without memory: its value written in place of a read of it.
+//! Inlining: the value of an intermediate without storage replaces each read of it.
 
 use std::cell::Cell;
 
@@ -11,17 +11,17 @@ use crate::model::compute::{
     BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
 
-/// How many nodes are written in place in one statement.
+/// Limit on inlined nodes in one statement.
 pub(super) const MAX_SIZE: usize = 1 << 12;
 
-/// How deep one value may be; every level of a text may have brought two conversions.
+/// Limit on the depth of one value; each level of the text may add two conversions.
 const MAX_DEPTH: usize = 512;
 
-/// Why a value is not written in place.
+/// Reasons for not inlining a value.
 pub(super) enum InlineError {
-    /// It would be too large.
+    /// The value would be too large.
     Size,
-    /// An index would be.
+    /// An index expression failed.
     Expr(ExprError),
 }
 
@@ -31,17 +31,17 @@ impl From<ExprError> for InlineError {
     }
 }
 
-/// Writes a value over other axes.
+/// Rewrites a value over the axes of the reading statement.
 pub(super) struct ValueInliner<'a> {
     domain: StatementDomain<'a>,
-    /// What each axis becomes.
+    /// The replacement of each axis.
     index: &'a [Expr],
     shapes: &'a dyn Fn(BufferRef) -> Option<&'a [Axis]>,
     left: &'a Cell<usize>,
 }
 
 impl<'a> ValueInliner<'a> {
-    /// Each axis of the value becomes the index at its place, over the axes of `domain`; `left` nodes may be written.
+    /// Replaces axis k by `index[k]`, an expression over the axes of `domain`; `left` is the budget of nodes.
     pub(super) fn new(
         domain: StatementDomain<'a>,
         index: &'a [Expr],
@@ -51,12 +51,12 @@ impl<'a> ValueInliner<'a> {
         Self { domain, index, shapes, left }
     }
 
-    /// The value over the axes of the domain.
+    /// Rewrites a typed value.
     fn value(&self, value: &TypedExpr) -> Result<TypedExpr, InlineError> {
         self.at_depth(value, 0)
     }
 
-    /// The same of a value on the way.
+    /// Rewrites an inferred value.
     pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
         Ok(match built {
             InferredValue::Number(number) => InferredValue::Number(*number),
@@ -127,7 +127,7 @@ impl<'a> ValueInliner<'a> {
         Ok(Gather { buffer: gather.buffer, index, outside })
     }
 
-    /// What stands outside, along the axes that these indices still leave.
+    /// The boundary condition, restricted to the sides that the new indices may still leave.
     fn outside(
         &self,
         outside: &BoundaryCondition,

@@ -1,4 +1,4 @@
-//! Between which numbers an integer value lies, and whether it is proven to be an index of an axis.
+//! Intervals of integer values, and proofs that a value is a valid index of an axis.
 
 use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::simplify::Facts;
@@ -7,19 +7,19 @@ use super::types::{is_integer, limits};
 use super::value::ValueBuilder;
 use crate::model::compute::{Arithmetic, BufferRef, MathFunction, TypedExpr, TypedExprKind};
 
-/// The least and the greatest value.
+/// Least and greatest value, both inclusive.
 type ValueInterval = [i128; 2];
 
 impl ValueBuilder<'_> {
-    /// Between which numbers a value of an integer type lies: those of its type where nothing more is known.
+    /// Interval of a value of an integer type; that of the type where no tighter one is known.
     pub(super) fn interval(&self, value: &TypedExpr) -> ValueInterval {
         let Some((low, high)) = limits(value.ty) else { return [i128::MIN, i128::MAX] };
         let fits = |found: &ValueInterval| low <= found[0] && found[1] <= high;
-        // Values beyond the type wrap.
+        // A value that overflows its type wraps.
         self.exact(value).filter(fits).unwrap_or([low, high])
     }
 
-    /// Bounds of the exact value, which the type may not hold.
+    /// Interval of the exact value, which may exceed the type.
     fn exact(&self, value: &TypedExpr) -> Option<ValueInterval> {
         let of = |value: &TypedExpr| is_integer(value.ty).then(|| self.interval(value));
         Some(match &value.kind {
@@ -59,14 +59,14 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// Between which numbers the elements of a tensor lie.
+    /// Interval of the elements of a tensor.
     fn elements_of(&self, buffer: BufferRef) -> ValueInterval {
         let elements = (self.elements)(buffer);
         let below = elements.below.and_then(|below| self.domain.facts.bounds(&below).ok());
         below.map_or(elements.limits, |(_, most)| [0, most.saturating_sub(1).max(0)])
     }
 
-    /// Whether a value is at least 0 and below an extent, also where that is a symbol's.
+    /// True if the value is proven at least 0 and below an extent, which may be symbolic.
     pub(super) fn is_proven(&self, value: &TypedExpr, extent: &Expr) -> bool {
         let mut facts = self.domain.facts.clone();
         let mut elements = 0_u32;
@@ -76,7 +76,8 @@ impl ValueBuilder<'_> {
             && last.is_ok_and(|last| facts.proves_ge(&last, &expr) == Ok(true))
     }
 
-    /// The value as arithmetic on axes and on elements, each a variable; `None` where it is something else, or may wrap.
+    /// The value as an index expression with a variable per element read; `None` for other values and those that may
+    /// wrap.
     fn expr(&self, value: &TypedExpr, facts: &mut Facts, elements: &mut u32) -> Option<Expr> {
         let expr = match &value.kind {
             TypedExprKind::Integer(number) => Expr::constant(*number),
@@ -117,7 +118,7 @@ fn hull(a: ValueInterval, b: ValueInterval) -> ValueInterval {
     [a[0].min(b[0]), a[1].max(b[1])]
 }
 
-/// Between which numbers the result of an operation lies.
+/// Interval of the result of an operation.
 fn operated(op: Arithmetic, a: ValueInterval, b: ValueInterval) -> Option<ValueInterval> {
     let ends = |apply: &dyn Fn(i128, i128) -> Option<i128>| {
         let corners = [(a[0], b[0]), (a[0], b[1]), (a[1], b[0]), (a[1], b[1])];

@@ -1,4 +1,4 @@
-//! `local T dtype=f32 { layout { … } }`: an intermediate as a tensor of its own.
+//! `local T dtype=f32 { layout { … } }`: the tensor of an intermediate.
 
 use layoutc_algebra::layout::{Axis, Symbol};
 
@@ -10,7 +10,7 @@ use crate::manifest::syntax::{
     TensorItem,
 };
 
-/// The tensor of these axes, whose extents are over `symbols`; it is read as one that stands in the file `home`.
+/// The tensor with these axes, whose extents are over `symbols`, checked as if declared in the file `home`.
 pub(super) fn tensor(
     item: &LocalItem,
     shape: &[Axis],

@@ -1,7 +1,8 @@
-//! Kernels on the tensors of their instances: operands bound, axes and types found, every read proven inside.
+//! Kernels on the tensors of their instances: operands are bound, axes and types inferred, and every read proven in
+//! bounds.
 //!
-//! The text of a kernel is parsed once, where it stands ([`KernelDef`]); what it means depends on the tensors, and is
-//! found for each instance anew.
+//! The text of a kernel is parsed once, in the manifest that declares it ([`KernelDef`]). Its meaning depends on the
+//! tensors, and is checked per instance.
 
 mod axes;
 mod bounds;
@@ -41,19 +42,19 @@ use value::CheckResult;
 
 use operand::arithmetic_type;
 
-/// A kernel with the manifest that it stands in, its statements parsed.
+/// A kernel with its manifest and its parsed statements.
 #[derive(Debug)]
 pub(super) struct KernelDef {
     pub(super) item: KernelItem,
     pub(super) file: Arc<str>,
-    /// The position of its file, whose scope its texts are read in.
+    /// Index of its file, in whose scope its texts are resolved.
     pub(super) home: usize,
-    /// One for each text.
+    /// One statement per text.
     lines: Vec<StatementAst>,
 }
 
 impl KernelDef {
-    /// The kernel, if all its statements are well-formed.
+    /// Parses the kernel; succeeds if all statements are well-formed.
     ///
     /// # Errors
     /// The first fault of each statement.
@@ -73,11 +74,11 @@ impl KernelDef {
     }
 }
 
-/// A name of a kernel with the tensor that it stands for.
+/// A name in a kernel, bound to a tensor.
 #[derive(Debug, Clone)]
 struct OperandBinding {
     name: Identifier,
-    /// Its position in the manifest's good tensors.
+    /// Position in the manifest's valid tensors.
     tensor: usize,
 }
 
@@ -85,12 +86,12 @@ struct OperandBinding {
 struct InstanceRequest<'a> {
     name: &'a Identifier,
     def: &'a KernelDef,
-    /// `None` of a kernel that names tensors itself.
+    /// `None` for a kernel that names tensors itself.
     instance: Option<&'a InstanceItem>,
     span: &'a std::ops::Range<usize>,
 }
 
-/// The good kernels of a manifest, each on the tensors of one instance.
+/// The valid kernels of a manifest, one per instance.
 pub(super) fn check(
     place: ManifestContext<'_>,
     tensors: &[Tensor],
@@ -102,7 +103,7 @@ pub(super) fn check(
     };
     let mut jobs: Vec<InstanceRequest<'_>> = Vec::new();
     for item in syntax.kernels.iter().filter(|item| item.operands.is_none()) {
-        // A kernel of the same name that stands first counts.
+        // Only the first kernel of a name is in the scope.
         let def = scope.kernels.get(&item.name.value).filter(|def| def.item == *item);
         jobs.extend(def.map(|def| InstanceRequest {
             name: &item.name,
@@ -131,7 +132,7 @@ pub(super) fn check(
         match check_instance(&job, place, (syntax, scope), tensors) {
             Ok((compute, warnings)) => {
                 diagnostics.extend(warnings);
-                // Names that stand twice are told elsewhere.
+                // Duplicate names are reported by the scope.
                 if computes.iter().all(|other| other.name != compute.name) {
                     computes.push(compute);
                 }
@@ -142,7 +143,7 @@ pub(super) fn check(
     computes
 }
 
-/// The kernel of an instance; `None` where an earlier diagnostic says enough.
+/// The kernel of an instance; `None` where an earlier diagnostic covers it.
 fn kernel_of<'a>(
     item: &InstanceItem,
     syntax: &ManifestSyntax,
@@ -163,7 +164,7 @@ fn kernel_of<'a>(
     Err(error)
 }
 
-/// One kernel on the tensors of one instance, and what is worth a look.
+/// Checks one kernel on the tensors of one instance; also returns warnings.
 fn check_instance(
     job: &InstanceRequest<'_>,
     place: ManifestContext<'_>,

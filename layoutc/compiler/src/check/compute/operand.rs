@@ -1,4 +1,4 @@
-//! Which tensor each name of a kernel stands for.
+//! Binding of kernel names to tensors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(super) struct OperandBinder<'a> {
     pub(super) def: &'a KernelDef,
 }
 
-/// A name of a kernel's text, and the text.
+/// A tensor name in a kernel, with its text.
 #[derive(Clone, Copy)]
 struct TensorMention<'a> {
     name: &'a str,
@@ -33,8 +33,8 @@ struct TensorMention<'a> {
 }
 
 impl OperandBinder<'_> {
-    /// The operands in the order of the parameters: those that are only read, then those that are written, both by
-    /// their first appearance.
+    /// The operands in the order of the parameters: the read-only ones, then the written ones, each group by first
+    /// appearance.
     pub(super) fn bound(
         &self,
         instance: Option<&InstanceItem>,
@@ -56,7 +56,7 @@ impl OperandBinder<'_> {
         self.def.lines.iter().map(|line| line.target.name.as_str()).collect()
     }
 
-    /// The names of the text in the order of the parameters.
+    /// The names in the order of the parameters.
     fn order(&self) -> Vec<&str> {
         let written = self.written();
         let mut names: Vec<&str> = Vec::new();
@@ -66,7 +66,7 @@ impl OperandBinder<'_> {
                 names.push(name);
             }
         }
-        // A tensor that is read first and written later appears where it is read.
+        // A tensor that is read before it is written counts from its read.
         for line in &self.def.lines {
             let target = line.target.name.as_str();
             for name in std::iter::once(target).chain(reads(line)) {
@@ -78,7 +78,7 @@ impl OperandBinder<'_> {
         names
     }
 
-    /// All names of tensors in the text, each with its first place.
+    /// All tensor names in the kernel, each with its first span.
     fn mentions(&self) -> Vec<TensorMention<'_>> {
         let mut found: Vec<TensorMention<'_>> = Vec::new();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
@@ -93,7 +93,7 @@ impl OperandBinder<'_> {
         found
     }
 
-    /// The tensors of the file that the text names; every other name is an intermediate.
+    /// Binds the names of declared tensors; every other name is an intermediate.
     fn of_file(&self) -> CheckResult<Vec<OperandBinding>> {
         let (mut bound, mut errors) = (Vec::new(), Vec::new());
         let mut is_silent = false;
@@ -108,7 +108,7 @@ impl OperandBinder<'_> {
             match self.tensor(&name) {
                 Ok(Some(tensor)) => bound.push(OperandBinding { name, tensor }),
                 Ok(None) => is_silent = true,
-                // Not of the file: what it is, its statements say.
+                // A name that is not declared may be an intermediate.
                 Err(error) if error.code == Code::NameUnknown => {}
                 Err(error) => errors.push(error),
             }
@@ -120,26 +120,26 @@ impl OperandBinder<'_> {
         self.syntax.tensors.iter().any(|tensor| tensor.name.value == name)
     }
 
-    /// The tensors that the instance gives, one for each operand.
+    /// Binds each operand to the tensor that the instance gives.
     fn of_instance(&self, item: &InstanceItem) -> CheckResult<Vec<OperandBinding>> {
         let file = &self.syntax.file;
         let kernel = &self.def.item.name.value;
         let at = |name: &Identifier| FileSpan::new(file, name.span.clone());
         let Some(operands) = &self.def.item.operands else {
-            let message = format!("the kernel `{kernel}` has no operands: it names tensors itself");
+            let message = format!("kernel `{kernel}` has no operands: it names tensors itself");
             let error = Diagnostic::error(Code::KernelOperand, message, at(&item.of), "");
             let declared = FileSpan::new(&self.def.file, self.def.item.name.span.clone());
             let error = error.with_label(declared, "the kernel");
             let names: Vec<&str> = self.mentions().iter().map(|mention| mention.name).collect();
             return Err(vec![
-                error.help(format!("give it operands: `operands {}`", names.join(" "))),
+                error.help(format!("declare operands: `operands {}`", names.join(" "))),
             ]);
         };
         let (mut bound, mut errors) = (Vec::new(), Vec::new());
         let mut is_silent = false;
         for (name, tensor) in &item.operands {
             let Some(operand) = operands.iter().find(|operand| operand.value == name.value) else {
-                let message = format!("the kernel `{kernel}` has no operand `{}`", name.value);
+                let message = format!("kernel `{kernel}` has no operand `{}`", name.value);
                 let mut error = Diagnostic::error(Code::KernelOperand, message, at(name), "");
                 let known: Vec<&str> = operands.iter().map(|name| name.value.as_str()).collect();
                 nearest_or_all(&mut error, &name.value, "operands", &known);
@@ -169,7 +169,7 @@ impl OperandBinder<'_> {
         if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
     }
 
-    /// A tensor that is written has one name.
+    /// Refuses a written tensor that is bound to two names.
     fn shared(&self, item: &InstanceItem, bound: &[OperandBinding]) -> Vec<Diagnostic> {
         let written = self.written();
         let mut first: BTreeMap<usize, &OperandBinding> = BTreeMap::new();
@@ -185,19 +185,19 @@ impl OperandBinder<'_> {
             let span = given.map_or(&item.span, |(_, tensor)| &tensor.span);
             let tensor = self.tensors.get(operand.tensor).map_or("", |tensor| &tensor.name);
             let message =
-                format!("`{tensor}` is `{a}` and `{b}` at once, and `{writes}` is written");
+                format!("`{tensor}` is bound to `{a}` and `{b}`, and `{writes}` is written");
             let place = FileSpan::new(&self.syntax.file, span.clone());
             let error = Diagnostic::error(Code::KernelOperand, message, place, "");
-            errors.push(error.help("give each a tensor of its own"));
+            errors.push(error.help("bind each to a different tensor"));
         }
         errors
     }
 
-    /// The position of a tensor; `None` where an earlier diagnostic says what is wrong with it.
+    /// Position of a tensor; `None` where an earlier diagnostic covers it.
     fn tensor(&self, name: &Identifier) -> Result<Option<usize>, Diagnostic> {
         let place = FileSpan::new(&self.syntax.file, name.span.clone());
         if let Some(view) = self.syntax.views.iter().find(|view| view.name.value == name.value) {
-            let message = "kernels on views are not built yet";
+            let message = "kernels on views are not supported yet";
             let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
             return Err(error.help(in_place_of(view)));
         }
@@ -218,7 +218,7 @@ impl OperandBinder<'_> {
         }
     }
 
-    /// Tensors that no kernel can read or write, and operands that the text does not name.
+    /// Errors for tensors that no kernel can read or write, and for operands that no statement names.
     fn unfit(&self, bound: &[OperandBinding]) -> Vec<Diagnostic> {
         let mentions = self.mentions();
         let written = self.written();
@@ -228,7 +228,7 @@ impl OperandBinder<'_> {
             let name = operand.name.value.as_str();
             let Some(mention) = mentions.iter().find(|mention| mention.name == name) else {
                 let place = FileSpan::new(&self.def.file, operand.name.span.clone());
-                let message = format!("no statement names the operand `{name}`");
+                let message = format!("no statement uses operand `{name}`");
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
                 errors.push(error.help("leave it out"));
                 continue;
@@ -239,22 +239,22 @@ impl OperandBinder<'_> {
             errors.extend(arithmetic_type(tensor, &place).err().into_iter().flatten());
             if tensor.memory == Memory::None {
                 let message =
-                    format!("`{}` has no memory, so no kernel reads or writes it", tensor.name);
+                    format!("`{}` has no memory, so a kernel cannot read or write it", tensor.name);
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
-                let error = error.with_label(tensor.places.memory.clone(), "said here");
-                errors.push(error.help("put it in `memory global`"));
+                let error = error.with_label(tensor.places.memory.clone(), "declared here");
+                errors.push(error.help("declare `memory global`"));
             } else if tensor.memory == Memory::Constant && written.contains(name) {
-                let message = format!("`{}` is in constant memory, and is written", tensor.name);
+                let message = format!("cannot write `{}`: it is in constant memory", tensor.name);
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
-                let error = error.with_label(tensor.places.memory.clone(), "said here");
-                errors.push(error.help("put it in `memory global`"));
+                let error = error.with_label(tensor.places.memory.clone(), "declared here");
+                errors.push(error.help("declare `memory global`"));
             }
         }
         errors
     }
 }
 
-/// Whether every parenthesis that closes was opened.
+/// True if no parenthesis closes that was not opened.
 fn is_balanced(text: &str) -> bool {
     let mut open = 0_usize;
     text.chars().all(|letter| {
@@ -268,47 +268,50 @@ fn is_balanced(text: &str) -> bool {
     })
 }
 
-/// What a kernel names in place of a view: what that sees, at the indices of a window's map.
+/// Help for a kernel that names a view: the base tensor, indexed as a window's map does.
 fn in_place_of(view: &ViewItem) -> String {
     let of = &view.of.value;
     match &view.map {
         Some(map) => {
             let items = map.value.rsplit("->").next().unwrap_or_default().trim();
             let inside = items.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-            // `(h + 1), (w)` has parentheses at both ends, and none around the whole.
+            // `(h + 1), (w)` starts and ends with parentheses that do not enclose the whole.
             let items = inside.filter(|inside| is_balanced(inside)).unwrap_or(items);
-            format!("name `{of}`, and write what the map gives for its indices: `{of}[{items}]`")
+            format!("use `{of}` with the indices of the map: `{of}[{items}]`")
         }
-        None => format!("name `{of}`, whose memory it is, and write the indices of that"),
+        None => format!("use `{of}`, the tensor that it views, with indices of that tensor"),
     }
 }
 
-/// The tensors that a line reads, in the order of the text.
+/// The tensors that a statement reads, in text order.
 fn reads(line: &StatementAst) -> impl Iterator<Item = &str> {
     let nodes = line.nodes().into_iter();
     nodes.filter_map(|node| node.read().map(|read| read.tensor.name.as_str()))
 }
 
-/// The type that a tensor's elements are computed in.
+/// The type of the arithmetic on a tensor's elements.
 ///
 /// # Errors
-/// Elements without arithmetic, at the place where they are used.
+/// Element types without arithmetic, reported at `place`.
 pub(super) fn arithmetic_type(tensor: &Tensor, place: &FileSpan) -> CheckResult<Scalar> {
     let dtype = tensor.dtype;
     if let Some(ty) = arithmetic_scalar(dtype.scalar).filter(|_| dtype.lanes == 1) {
         return Ok(ty);
     }
-    let message = format!("`{}` holds {dtype}, and nothing is computed with that", tensor.name);
+    let message =
+        format!("`{}` has elements of type {dtype}, which has no arithmetic", tensor.name);
     let error = Diagnostic::error(Code::DtypeKernel, message, place.clone(), "");
     let error = error.with_label(tensor.places.dtype.clone(), "the element type");
     let scalar = Dtype { lanes: 1, ..dtype };
     Err(vec![error.help(match dtype.scalar {
-        Scalar::Record(_) => "hold each field in a tensor of its own".to_owned(),
+        Scalar::Record(_) => "store each field in its own tensor".to_owned(),
         _ if dtype.lanes > 1 => {
-            format!("hold the lanes as {scalar}, along an axis of {}", dtype.lanes)
+            format!("store the lanes as {scalar} along an axis of extent {}", dtype.lanes)
         }
-        Scalar::F8e8m0fnu => "hold the scales as f32, or as bf16".to_owned(),
-        Scalar::C64 => "hold both parts as f32, along an axis of 2".to_owned(),
-        _ => "hold both parts as f64, along an axis of 2".to_owned(),
+        Scalar::F8e8m0fnu => "store the scales as f32 or bf16".to_owned(),
+        Scalar::C64 => {
+            "store the real and imaginary parts as f32 along an axis of extent 2".to_owned()
+        }
+        _ => "store the real and imaginary parts as f64 along an axis of extent 2".to_owned(),
     })])
 }

@@ -1,4 +1,4 @@
-//! The statements of a kernel on the tensors of one instance, in order.
+//! Statements of a kernel, checked in order on the tensors of one instance.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -27,14 +27,14 @@ use crate::manifest::syntax::{Identifier, IntegerExpr as Number, LocalItem, Span
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, Reduction, Statement};
 
-/// What the statements of a kernel make, as far as they are read.
+/// State of the check of a kernel: the statements so far and their tensors.
 pub(super) struct KernelLowering<'a> {
     pub(super) def: &'a KernelDef,
-    /// The scope that the kernel's text is read in.
+    /// The scope of the kernel's text.
     pub(super) scope: &'a ManifestScope,
     pub(super) place: ManifestContext<'a>,
     pub(super) tensors: &'a [Tensor],
-    /// The operands in the order of the parameters.
+    /// The operands, in the order of the parameters.
     pub(super) operands: Vec<OperandBinding>,
     pub(super) symbols: Vec<Symbol>,
     pub(super) names: TensorTable,
@@ -43,21 +43,21 @@ pub(super) struct KernelLowering<'a> {
     pub(super) locals: Vec<Tensor>,
     pub(super) statements: Vec<Statement>,
     pub(super) warnings: Vec<Diagnostic>,
-    /// Whether a statement was given up.
+    /// True if a statement was dropped because of an error.
     is_silent: bool,
 }
 
-/// A line of the kernel, and the text that it stands in.
+/// A statement of the kernel with its text.
 #[derive(Clone, Copy)]
 pub(super) struct StatementSource<'a> {
     pub(super) line: &'a StatementAst,
     pub(super) text: &'a SpannedText,
-    /// The lines behind it.
+    /// The statements after it.
     pub(super) later: &'a [StatementAst],
 }
 
 impl<'a> KernelLowering<'a> {
-    /// Nothing read yet; the operands have their tensors.
+    /// Initial state: operands bound, no statement checked.
     pub(super) fn new(
         def: &'a KernelDef,
         scope: &'a ManifestScope,
@@ -89,7 +89,7 @@ impl<'a> KernelLowering<'a> {
         self.tensors.get(operand.tensor)
     }
 
-    /// The tensor that a statement reads or writes.
+    /// The tensor of a buffer; `None` where it is invalid.
     pub(super) fn memory(&self, buffer: BufferRef) -> Option<&Tensor> {
         match buffer {
             BufferRef::Operand(k) => self.tensor(self.operands.get(k)?),
@@ -97,7 +97,7 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Those of the operands, by name, then those that the text names.
+    /// Collects the symbols of the operands, in their order, then those named in the text.
     fn symbols(&mut self) {
         let own = self.operands.iter().filter_map(|operand| self.tensor(operand));
         let own: Vec<Symbol> = own.flat_map(|tensor| tensor.layout.symbols.clone()).collect();
@@ -138,7 +138,7 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// An expression over the symbols of a tensor, over those of the compute.
+    /// Rewrites an expression over the symbols of a tensor to the symbols of the kernel.
     fn renumbered(&self, expr: &Expr, symbols: &[Symbol]) -> Expr {
         let value = |var| match var {
             Var::Symbol(k) => {
@@ -147,11 +147,11 @@ impl<'a> KernelLowering<'a> {
             }
             _ => None,
         };
-        // As many terms as before.
+        // The number of terms does not change.
         expr.substitute(&value).unwrap_or_else(|_| expr.clone())
     }
 
-    /// The value of a const or symbol in the kernel's text.
+    /// Value of a const or symbol in the kernel's text.
     fn value_of(&self, name: &str) -> Option<Expr> {
         let number = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
         number.or_else(|| {
@@ -159,12 +159,12 @@ impl<'a> KernelLowering<'a> {
         })
     }
 
-    /// Whether a statement is missing of which an earlier diagnostic tells.
+    /// True if a statement is missing that has a diagnostic.
     pub(super) fn is_incomplete(&self) -> bool {
         self.is_silent
     }
 
-    /// Reads all statements.
+    /// Checks all statements.
     pub(super) fn run(&mut self) -> Vec<Diagnostic> {
         let mut errors = self.prepare();
         let mut later = self.def.lines.as_slice();
@@ -173,7 +173,7 @@ impl<'a> KernelLowering<'a> {
             let source = StatementSource { line, text, later };
             if let Err(mut found) = self.statement(source) {
                 self.is_silent = true;
-                // The same of two reads is told of the first.
+                // Report a fault that two reads share once.
                 let mut told: BTreeSet<(Code, String)> = BTreeSet::new();
                 found.retain(|error| told.insert((error.code, error.message.clone())));
                 errors.extend(found);
@@ -184,7 +184,7 @@ impl<'a> KernelLowering<'a> {
         errors
     }
 
-    /// What is said besides the statements: ranges, the accumulator's type.
+    /// Checks the ranges and the accumulator type.
     fn prepare(&mut self) -> Vec<Diagnostic> {
         let mut errors = Vec::new();
         let facts = Facts::new(&self.symbols);
@@ -225,15 +225,15 @@ impl<'a> KernelLowering<'a> {
             Some(scalar) => Ok(Some(*scalar)),
             None => {
                 let place = diagnostic::FileSpan::new(&self.def.file, text.span.clone());
-                let message = format!("nothing is accumulated in `{}`", text.value.escape_debug());
+                let message = format!("cannot accumulate in `{}`", text.value.escape_debug());
                 let error = Diagnostic::error(Code::DtypeKernel, message, place, "");
                 let words = known.map(word).join(", ");
-                Err(vec![error.help(format!("accumulators are {words}"))])
+                Err(vec![error.help(format!("expected one of {words}"))])
             }
         }
     }
 
-    /// After a fault, an intermediate means nothing: what reads it needs no further diagnostic.
+    /// After a fault, marks an intermediate as broken, so that its readers add no diagnostics.
     fn mark_broken(&mut self, line: &StatementAst) {
         let name = &line.target.name;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == *name);
@@ -269,10 +269,10 @@ impl<'a> KernelLowering<'a> {
         let shape = match self.names.get(name) {
             Some(KernelTensor { kind: KernelTensorKind::Broken, .. }) => return Err(Vec::new()),
             Some(KernelTensor { kind: KernelTensorKind::Inlined { .. }, .. }) => {
-                let message = format!("`{name}` is written twice, and has no memory");
+                let message = format!("intermediate `{name}` is written twice, and needs storage");
                 let error =
                     self.fault(source, Code::KernelIntermediate, message, &line.target.span);
-                return Err(vec![error.help(format!("give it memory: `local {name} dtype=f32`"))]);
+                return Err(vec![error.help(format!("add `local {name} dtype=f32`"))]);
             }
             known => known.cloned(),
         };
@@ -311,7 +311,7 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Names that loops and arguments would have, and a target keeps for itself.
+    /// Refuses axis names that a target reserves, as loops and arguments are named after axes.
     fn check_axis_names(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<()> {
         let span = &source.line.left;
         let place = place_in(source.text, span, &self.def.file);
@@ -322,7 +322,7 @@ impl<'a> KernelLowering<'a> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// Whether each tensor that is read is there, and was written if it is an intermediate.
+    /// Checks that each tensor that is read exists, and was written if it is an intermediate.
     fn reads_are_known(&self, source: StatementSource<'_>) -> CheckResult<()> {
         let mut errors = Vec::new();
         for read in
@@ -337,7 +337,7 @@ impl<'a> KernelLowering<'a> {
                 let message = format!("`{name}` is read before it is written");
                 let error =
                     self.fault(source, Code::KernelIntermediate, message, &read.tensor.span);
-                errors.push(error.help("write it in a `compute` above"));
+                errors.push(error.help("write it in an earlier `compute`"));
                 continue;
             }
             let own = self.names.keys().map(String::as_str);
@@ -374,7 +374,7 @@ impl<'a> KernelLowering<'a> {
         Ok(known)
     }
 
-    /// The value of a statement; `use_value` gets it with the builder that made it.
+    /// Infers the value of a statement, and passes it to `use_value` with its builder.
     pub(super) fn value<T>(
         &self,
         source: StatementSource<'_>,
@@ -406,19 +406,18 @@ impl<'a> KernelLowering<'a> {
         let brackets = bracket_depth::of(&built);
         if brackets > bracket_depth::MOST {
             let message = format!(
-                "the value needs {brackets} brackets inside one another in the generated code, and at most {} are taken",
+                "the value needs {brackets} nested parentheses in the generated code; the limit is {}",
                 bracket_depth::MOST
             );
             let error = self.fault(source, Code::LimitNesting, message, &source.line.value.span);
-            return Err(vec![error.help(
-                "give a part of it memory, written by a statement before: `local t dtype=f32`",
-            )]);
+            return Err(vec![
+                error.help("store a part of it in an earlier statement: `local t dtype=f32`"),
+            ]);
         }
         use_value(&builder, built)
     }
 
-    /// The memory of an intermediate that is put together from many values, where the kernel names none: of the type in which that
-    /// is done.
+    /// Implied `local` of an intermediate that is a reduction; its element type is the accumulator's.
     fn implied(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<LocalItem> {
         let target = &source.line.target;
         let own = self.value(source, axes, |_, built| {

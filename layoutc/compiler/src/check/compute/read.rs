@@ -1,4 +1,4 @@
-//! Reads: indices looked up, and each proven inside its tensor, or given a value for what lies outside.
+//! Reads: indices are resolved, and each is proven in bounds or given a value outside.
 
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::layout::Axis;
@@ -18,22 +18,22 @@ use crate::layout_names;
 use crate::manifest::syntax::SpannedText;
 use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
 
-/// The sides of a tensor that indices may leave it on, axis by axis.
+/// The axes whose index may be below 0 or beyond the extent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BoundarySides {
     pub(super) below: Vec<usize>,
     pub(super) beyond: Vec<usize>,
 }
 
-/// An index that leaves its tensor, or that may.
+/// An index that is out of bounds, or may be.
 struct OutOfBounds {
     axis: usize,
-    /// Where; `None` where it is not known.
+    /// A witness; `None` where the proof failed without one.
     at: Option<IterationPoint>,
 }
 
 impl ValueBuilder<'_> {
-    /// A read, with what stands for it outside.
+    /// A read, with the optional value `other` of elements outside.
     pub(super) fn read(
         &self,
         read: &ReadAst,
@@ -60,7 +60,7 @@ impl ValueBuilder<'_> {
                 Err(found) => errors.extend(found),
             }
         }
-        // What stands outside is read first: it may be wrong too.
+        // The value outside is inferred before the bounds are checked, to report its faults too.
         let other = other.map(|ast| (ast, self.infer(ast)));
         let other = match other {
             Some((_, Err(found))) => {
@@ -100,7 +100,7 @@ impl ValueBuilder<'_> {
                     self.pair((value.clone(), ast), (built, ast))?;
                     if is_left(&sides) {
                         let message = format!(
-                            "`{}` is not stored, so nothing stands for what lies outside it",
+                            "`{}` is not stored, so its elements outside have no value",
                             read.tensor.name
                         );
                         return Err(vec![self.unstored(message, read)]);
@@ -108,7 +108,7 @@ impl ValueBuilder<'_> {
                 }
                 if let Some(written) = stale {
                     let message = format!(
-                        "`{}` reads `{written}`, which was written since",
+                        "`{}` reads `{written}`, which was written after it",
                         read.tensor.name
                     );
                     return Err(vec![self.unstored(message, read)]);
@@ -118,7 +118,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// The element that is read; in an index of 64 bits.
+    /// The element that is read; within an index, converted to its integer type.
     fn as_read(&self, built: InferredValue) -> InferredValue {
         match (built, self.integers) {
             (InferredValue::Typed(value), Some(ty)) if is_integer(value.ty) => {
@@ -143,20 +143,18 @@ impl ValueBuilder<'_> {
         let inliner = ValueInliner::new(self.domain, index, &shapes, self.left);
         inliner.inline(value).map_err(|refused| match refused {
             InlineError::Size => {
-                let message = format!(
-                    "with `{}` written in place the value grows too large",
-                    read.tensor.name
-                );
+                let message =
+                    format!("the value is too large when `{}` is inlined", read.tensor.name);
                 vec![self.unstored(message, read)]
             }
             InlineError::Expr(error) => vec![self.overflow(&error, error.to_string(), &read.span)],
         })
     }
 
-    /// An intermediate that needs memory.
+    /// The error for an intermediate that needs storage.
     pub(super) fn unstored(&self, message: String, read: &ReadAst) -> Diagnostic {
         let error = self.fault(Code::KernelIntermediate, message, &read.span, "");
-        error.help(format!("give it memory: `local {} dtype=f32`", read.tensor.name))
+        error.help(format!("add `local {} dtype=f32`", read.tensor.name))
     }
 
     fn wrong_rank(&self, read: &ReadAst, known: &KernelTensor) -> Diagnostic {
@@ -167,14 +165,14 @@ impl ValueBuilder<'_> {
             "`{}` has {}, and {} here",
             known.label,
             count(known.shape.len(), "axis", "axes"),
-            count(read.index.len(), "index stands", "indices stand"),
+            count(read.index.len(), "index is used", "indices are used"),
         );
         self.fault(Code::KernelAxes, message, &read.span, "")
             .note(known.signature_text(self.domain.symbols))
-            .help("give one index for each axis, in their order")
+            .help("write one index per axis, in the order of the axes")
     }
 
-    /// One index over the axes of the statement.
+    /// One index, over the axes of the statement.
     pub(super) fn index(&self, text: &IndexText) -> CheckResult<Expr> {
         let span =
             self.text.span.start + text.start..self.text.span.start + text.start + text.length;
@@ -208,7 +206,7 @@ impl ValueBuilder<'_> {
         over_axes.and_then(|expr| self.domain.facts.simplify(&expr)).map_err(overflow)
     }
 
-    /// The sides that the indices may leave a shape on, and the first that they do.
+    /// The sides of the shape that the indices may leave, and one such index.
     fn sides(&self, index: &[Expr], shape: &[Axis]) -> (BoundarySides, Option<OutOfBounds>) {
         let (mut sides, mut first) = (BoundarySides::default(), None);
         for (axis, (index, own)) in index.iter().zip(shape).enumerate() {
@@ -220,7 +218,7 @@ impl ValueBuilder<'_> {
                     BoundsResult::Unknown => None,
                 };
                 list.push(axis);
-                // A place that is known says more than one that is not.
+                // A witness says more than a failed proof.
                 let is_better = match &first {
                     None => true,
                     Some(OutOfBounds { at: known, .. }) => known.is_none() && at.is_some(),
@@ -242,16 +240,16 @@ impl ValueBuilder<'_> {
     ) -> Diagnostic {
         let shown = slice_text(self.text, &read.span);
         let span = read.index.get(leaves.axis).map_or(read.span.clone(), IndexText::span);
-        let guard = format!("write what stands outside: `({shown} ?? 0)`");
+        let guard = format!("give a value for elements outside: `({shown} ?? 0)`");
         let own = known.shape.get(leaves.axis);
         let name = own.map_or("", |axis| axis.name.as_str());
         let Some(at) = &leaves.at else {
-            let message = format!("`{shown}` could not be proven to stay inside `{}`", known.label);
+            let message = format!("cannot prove that `{shown}` stays inside `{}`", known.label);
             return self
                 .fault(Code::KernelOutside, message, &span, "")
                 .note(known.signature_text(self.domain.symbols))
                 .help(guard)
-                .help("or state facts of the symbols: `min`, `max`, `multiple`");
+                .help("or declare facts of the symbols: `min`, `max`, `multiple`");
         };
         let value = |expr: &Expr| expr.evaluate(&|var| at.value(var));
         let there = index.get(leaves.axis).and_then(|expr| value(expr).ok()).unwrap_or_default();
@@ -268,8 +266,8 @@ impl ValueBuilder<'_> {
         let element = index.iter().map(whole).collect::<Vec<_>>().join(", ");
         let at_place =
             if places.is_empty() { String::new() } else { format!("at {} ", places.join(", ")) };
-        let message = format!("`{shown}` leaves `{}`", known.label);
-        let counted = if extent == 1 { "1 index".to_owned() } else { format!("{extent} indices") };
+        let message = format!("`{shown}` is out of bounds of `{}`", known.label);
+        let counted = format!("extent {extent}");
         let mut error = self
             .fault(Code::KernelOutside, message, &span, format!("is {there}"))
             .note(format!(

@@ -1,5 +1,5 @@
-//! Statements that write through an index tensor, `cache[slot[t], h] = key[t, h]`, and what the kernel says of the elements that
-//! index.
+//! Statements that write through an index tensor, `cache[slot[t], h] = key[t, h]`, and the declared ranges of index
+//! elements.
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
@@ -18,7 +18,7 @@ use crate::dtype::Scalar;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr, TypedExprKind};
 
 impl KernelLowering<'_> {
-    /// Whether what is written through an index tensor has elements already: those that no index names keep them.
+    /// Checks that the target of a scatter is already defined: elements that no index names keep their values.
     pub(super) fn may_be_scattered(
         &self,
         source: StatementSource<'_>,
@@ -36,14 +36,14 @@ impl KernelLowering<'_> {
             return Err(Vec::new());
         }
         let message =
-            format!("`{name}` is written through an index tensor, and has no elements yet");
+            format!("`{name}` is written through an index tensor before its elements are defined");
         let error = self.fault(source, Code::KernelIntermediate, message, &source.line.left);
         Err(vec![error.help(format!(
-            "write all of it in a statement before: `{name}[…] = 0`, with `local {name} dtype=f32`"
+            "initialize it in an earlier statement: `{name}[…] = 0`, with `local {name} dtype=f32`"
         ))])
     }
 
-    /// The stated upper bound of the elements of an operand (exclusive), if any.
+    /// Declared exclusive upper bound of the elements of an operand, if any.
     pub(super) fn stated(&self, name: &str) -> Option<Expr> {
         let (_, below, _) = self.ranges.iter().find(|(own, ..)| own == name)?;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == name);
@@ -64,7 +64,7 @@ impl KernelLowering<'_> {
         ElementBounds { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
     }
 
-    /// A fault of a range that is stated for a tensor's elements.
+    /// Fault of a range that is declared for a tensor's elements.
     pub(super) fn range_of_elements(
         &self,
         name: &str,
@@ -81,7 +81,7 @@ impl KernelLowering<'_> {
             line.axes.iter().any(|axis| axis.name == name) || line.nodes().iter().any(names_axis)
         });
         if is_axis {
-            let message = format!("`{name}` is a tensor and an axis, and its range one of both");
+            let message = format!("the range of `{name}` is ambiguous: it is a tensor and an axis");
             let error = fault(Code::KernelAxes, message);
             return Some(error.help("give the axis another name"));
         }
@@ -89,25 +89,27 @@ impl KernelLowering<'_> {
         let is_operand = self.operands.iter().any(|operand| operand.name.value == name);
         if is_written || !is_operand {
             let message =
-                format!("`{name}` is written by the kernel, and its elements are what it computes");
+                format!("cannot declare a range for `{name}`: the kernel computes its elements");
             let error = fault(Code::KernelOperand, message);
             return Some(error.help(
-                "leave the range out: indices are looked at; or state that of a tensor which is only read",
+                "remove the range: indices are checked at run time; or declare one for a tensor that is only read",
             ));
         }
         if let KernelTensorKind::Stored { ty, .. } = known.kind
             && !is_integer(ty)
         {
-            let message =
-                format!("the elements of `{}` are no integers, and have no range", known.label);
+            let message = format!(
+                "cannot declare a range for `{}`: its elements are not integers",
+                known.label
+            );
             let error = fault(Code::DtypeKernel, message);
-            return Some(error.help("leave the range out"));
+            return Some(error.help("remove the range"));
         }
         if self.stated(name).is_some_and(|below| below.as_const() == Some(0)) {
-            let message = format!("the range of `{name}` leaves its elements no value");
+            let message = format!("the range of `{name}` is empty");
             let error = fault(Code::ShapeExtent, message);
             return Some(
-                error.help("write 1 or more, or leave the range out: indices are checked"),
+                error.help("write 1 or more, or remove the range: indices are checked at run time"),
             );
         }
         let indexes = |node: &ValueAst| {
@@ -130,10 +132,10 @@ impl KernelLowering<'_> {
         }
         let message = format!("no index reads the elements of `{name}`");
         let error = fault(Code::KernelAxes, message);
-        Some(error.help("leave the range out"))
+        Some(error.help("remove the range"))
     }
 
-    /// Refuses what cannot be right where several values may land on one element.
+    /// Refuses a scatter whose result would depend on values that land on one element.
     pub(super) fn scatters_well(
         &self,
         source: StatementSource<'_>,
@@ -144,10 +146,11 @@ impl KernelLowering<'_> {
         let line = source.line;
         let name = &line.target.name;
         if reads(target) {
-            let message = format!("`{name}` is read while it is written through an index tensor");
+            let message =
+                format!("`{name}` is read by the statement that writes it through an index tensor");
             let error = self.fault(source, Code::KernelOperand, message, &line.left);
             return Err(vec![error.help(
-                "to go on from what it holds, write `+=` and say `accumulate #true`; else write into another tensor",
+                "to continue from its current values, write `+=` with `accumulate #true`; otherwise write to another tensor",
             )]);
         }
         let Some(other) = self.accumulator.filter(|own| line.op != Reduction::Assign && *own != ty)
@@ -157,18 +160,18 @@ impl KernelLowering<'_> {
         let text = self.def.item.acc.as_ref().map_or(&line.op_span, |text| &text.span);
         let place = diagnostic::FileSpan::new(&self.def.file, text.clone());
         let message = format!(
-            "`{name}` is written through an index tensor: values are put together in its elements, in {}, not in {}",
+            "`{name}` is written through an index tensor, so it accumulates in its element type {}, not in {}",
             word(ty),
             word(other)
         );
         let error = Diagnostic::error(Code::DtypeKernel, message, place, "");
         Err(vec![error.help(format!(
-            "leave `acc` out, or write an intermediate of {0}: `local t dtype={0}`",
+            "remove `acc`, or write to an intermediate of type {0}: `local t dtype={0}`",
             word(other)
         ))])
     }
 
-    /// The statement that gives every element what leaves each value as it is.
+    /// The statement that initializes every element of a scatter's target with the identity of its reduction.
     pub(super) fn beginning(
         &self,
         source: StatementSource<'_>,
@@ -197,12 +200,12 @@ impl KernelLowering<'_> {
     }
 }
 
-/// Whether a value reads a tensor of this name.
+/// True if a value reads a tensor of this name.
 fn reads(ast: &ValueAst, name: &str) -> bool {
     ast.nodes().iter().any(|node| node.read().is_some_and(|read| read.tensor.name == name))
 }
 
-/// The identity of the reduction, and its spelling.
+/// Identity of the reduction, and its spelling.
 fn identity(op: Reduction, ty: Scalar) -> Option<(TypedExpr, String)> {
     let float = |value: f64| TypedExpr { ty, kind: TypedExprKind::Float(value) };
     let number = |value: i128| Some((literal(value, ty)?, value.to_string()));

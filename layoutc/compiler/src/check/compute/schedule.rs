@@ -1,4 +1,4 @@
-//! What is said of loops: every name is one of a loop that there is.
+//! Schedules: each directive is checked against the loops of the kernel's statements.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::model::compute::{LoopSchedule, Split, Statement};
 use crate::model::{Spanned, Tensor};
 use crate::nearest::nearest;
 
-/// A word of a schedule, and where it stands.
+/// A schedule directive, with its file and scope.
 #[derive(Clone, Copy)]
 struct ScheduleDirective<'a> {
     item: &'a ScheduleItem,
@@ -29,29 +29,29 @@ struct ScheduleDirective<'a> {
 struct StatementLoop {
     name: String,
     is_reduced: bool,
-    /// Elements between neighbours along it in the output; `None` of a reduced axis.
+    /// Stride of the loop in the output, in elements; `None` for a reduced axis.
     stride: Option<Expr>,
 }
 
-/// The loops of one statement.
+/// Loop nest of one statement.
 struct StatementNest<'a> {
     tensor: &'a Tensor,
-    /// The names that are a storage axis' and a reduced axis' at once.
+    /// Names that are both a storage axis and a reduced axis.
     twice: BTreeSet<String>,
     loops: Vec<StatementLoop>,
 }
 
-/// The loops that a kernel has.
+/// All loops of a kernel.
 pub(super) struct KernelLoops {
-    /// Their names, from the outermost of the first statement to the innermost of the last.
+    /// Loop names, from the outermost of the first statement to the innermost of the last.
     pub(super) names: Vec<String>,
-    /// Those of each statement, in words.
+    /// A line per statement that lists its loops, for notes.
     pub(super) summaries: Vec<String>,
 }
 
 impl KernelLoops {
-    /// Adds what was probably meant by the name of a loop that is not there: the loops that it is split into, a part of
-    /// one that is still whole, or another one.
+    /// Adds a suggestion for an unknown loop name: the loops that it was split into, the unsplit loop to split, or a
+    /// similar name.
     pub(super) fn advise(&self, error: &mut Diagnostic, word: &str) {
         let is_part =
             |name: &&String| name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_'));
@@ -71,7 +71,8 @@ impl KernelLoops {
     }
 }
 
-/// The schedule of a kernel, whose words those of the instance replace; and the loops that there are then.
+/// Checks the schedule of a kernel. A directive of the instance replaces those of the kernel with the same keyword.
+/// Also returns the resulting loops.
 pub(super) fn checked(
     program: &KernelLowering<'_>,
     instance: Option<(&InstanceItem, &Arc<str>, &ManifestScope)>,
@@ -95,7 +96,7 @@ pub(super) fn checked(
         schedule: LoopSchedule::default(),
         errors: Vec::new(),
     };
-    // Loops are split before they are named.
+    // Splits come first: the other directives name the resulting loops.
     for said in &said {
         match &said.item.kind {
             ScheduleKind::Split { axis, by } => maker.split(axis, by, false, *said),
@@ -120,8 +121,7 @@ pub(super) fn checked(
     if maker.errors.is_empty() { Ok((maker.schedule, told)) } else { Err(maker.errors) }
 }
 
-/// The loops of a statement: the storage axes of what it writes, then its reduced axes. `None` of one that writes through an
-/// index tensor.
+/// Loop nest of a statement: the storage axes of its target, then the reduced axes. `None` for a scatter.
 fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<StatementNest<'a>> {
     if statement.scatter.is_some() {
         return None;
@@ -144,7 +144,7 @@ fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<St
     Some(StatementNest { tensor, twice, loops })
 }
 
-/// The loops of a statement that writes through an index tensor.
+/// Loops of a statement that writes through an index tensor.
 struct ScatterLoops<'a> {
     tensor: &'a Tensor,
     loops: Vec<String>,
@@ -175,12 +175,12 @@ impl LoopScheduleBuilder<'_> {
         self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
-    /// Whether there is a loop of this name; says so otherwise.
+    /// Returns true if a loop of this name exists; otherwise reports an error.
     fn is_loop(&mut self, name: &Identifier, said: ScheduleDirective<'_>) -> bool {
         let word = name.value.as_str();
         if let Some(nest) = self.nests.iter().find(|nest| nest.twice.contains(word)) {
             let message = format!(
-                "`{word}` is a storage axis of `{}` and a reduced axis at once",
+                "`{word}` is both a storage axis of `{}` and a reduced axis",
                 nest.tensor.name
             );
             let error = self.fault(Code::KernelSchedule, message, name, said);
@@ -193,7 +193,7 @@ impl LoopScheduleBuilder<'_> {
         let is_its = |scatter: &&ScatterLoops<'_>| scatter.loops.iter().any(|own| own == word);
         if let Some(scatter) = self.scatters.iter().find(is_its) {
             let message = format!(
-                "`{word}` is a loop of the statement that writes `{}` through an index tensor",
+                "cannot schedule `{word}`: it is a loop of the statement that writes `{}` through an index tensor",
                 scatter.tensor.name
             );
             let code = match said.item.kind {
@@ -201,8 +201,8 @@ impl LoopScheduleBuilder<'_> {
                 _ => Code::KernelSchedule,
             };
             self.fault(code, message, name, said)
-                .add_note("several values may land on one element, and the last in the order of the text stays")
-                .add_help("leave it out: its rounds go one after the other");
+                .add_note("several iterations may write one element, and the last one determines its value")
+                .add_help("remove it: the loop is serial");
             return false;
         }
         let loops = self.loop_summary();
@@ -210,13 +210,13 @@ impl LoopScheduleBuilder<'_> {
             self.fault(Code::KernelSchedule, format!("there is no loop `{word}`"), name, said);
         loops.advise(error, word);
         if error.help.is_empty() {
-            error.add_help("name one of its loops, or leave it out");
+            error.add_help("use one of its loops, or remove it");
         }
         error.notes = loops.summaries;
         false
     }
 
-    /// The loops that there are.
+    /// All loops, with a summary per statement.
     fn loop_summary(&self) -> KernelLoops {
         let told = |nest: &StatementNest<'_>| {
             format!("the loops of `{}` are {}", nest.tensor.name, listed(nest))
@@ -258,9 +258,10 @@ impl LoopScheduleBuilder<'_> {
         };
         let place = FileSpan::new(said.file, by.span());
         let Some(count) = i64::try_from(value).ok().filter(|count| *count >= 1) else {
-            let message = format!("a loop is split by at least 1, not by {value}");
+            let message = format!("the factor of a split is at least 1, not {value}");
             let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
-            self.errors.push(error.help(format!("write `split {} by=4`, say", axis.value)));
+            self.errors
+                .push(error.help(format!("use a positive factor: `split {} by=4`", axis.value)));
             return;
         };
         let (outer, inner) = (format!("{}_outer", axis.value), format!("{}_inner", axis.value));
@@ -270,7 +271,7 @@ impl LoopScheduleBuilder<'_> {
                 .into_iter()
                 .find(|name| nest.loops.iter().any(|l| l.name == **name))
             {
-                let message = format!("a loop `{taken}` is there already");
+                let message = format!("a loop `{taken}` exists already");
                 let place = FileSpan::new(said.file, axis.span.clone());
                 let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
                 let all = listed(nest);
@@ -291,7 +292,7 @@ impl LoopScheduleBuilder<'_> {
         self.schedule.splits.push(Split { axis, by: count, is_tile });
     }
 
-    /// All loops of a statement, each once.
+    /// `loops`: a permutation of all loops of a statement.
     fn loops(&mut self, names: &[Identifier], said: ScheduleDirective<'_>) {
         let before = self.errors.len();
         let chosen = self.resolve_loops(names, said);
@@ -309,13 +310,13 @@ impl LoopScheduleBuilder<'_> {
             self.schedule.loops = chosen;
             return;
         }
-        // The statement that most of the names are of.
+        // The statement that shares the most names.
         let shared = |nest: &&StatementNest<'_>| {
             own(nest).iter().filter(|l| given.contains(l.as_str())).count()
         };
         let nearest = self.nests.iter().rev().max_by_key(shared);
         let place = FileSpan::new(said.file, said.item.span.clone());
-        let message = "`loops` does not name every loop of a statement, and no other".to_owned();
+        let message = "`loops` must name exactly the loops of one statement".to_owned();
         let mut error = Diagnostic::error(Code::KernelSchedule, message, place, "");
         error.notes = self.loop_summary().summaries;
         if let Some(nest) = nearest {
@@ -328,7 +329,7 @@ impl LoopScheduleBuilder<'_> {
                 error.add_help(format!("add `{}`", missing.join("`, `")));
             }
             if !surplus.is_empty() {
-                error.add_help(format!("leave out `{}`", surplus.join("`, `")));
+                error.add_help(format!("remove `{}`", surplus.join("`, `")));
             }
         }
         self.errors.push(error);
@@ -338,28 +339,30 @@ impl LoopScheduleBuilder<'_> {
         for name in
             names.iter().filter(|name| self.is_reduced(&name.value)).cloned().collect::<Vec<_>>()
         {
-            let message =
-                format!("`{}` is reduced: its rounds write the same elements", name.value);
+            let message = format!(
+                "cannot parallelize `{}`: it is a reduced axis, and its iterations write the same elements",
+                name.value
+            );
             let others = self.written();
             let error = self.fault(Code::KernelParallel, message, &name, said);
             error.add_help(if others.is_empty() {
-                "leave it out: every loop is reduced".to_owned()
+                "remove it: every loop is reduced".to_owned()
             } else {
                 let others = others.join("`, `");
-                format!("loops whose rounds write different elements are `{others}`")
+                format!("loops whose iterations write different elements are `{others}`")
             });
         }
         self.schedule.parallel = self.resolve_loops(names, said);
     }
 
-    /// Whether the loop is over a reduced axis wherever it is.
+    /// True if the loop is over a reduced axis in every statement that has it.
     fn is_reduced(&self, name: &str) -> bool {
         let loops = self.nests.iter().flat_map(|nest| &nest.loops);
         let mut own = loops.filter(|l| l.name == name).peekable();
         own.peek().is_some() && own.all(|l| l.is_reduced)
     }
 
-    /// The names of the loops over what is written.
+    /// Names of the loops over axes of the targets.
     fn written(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.is_reduced) {
@@ -374,7 +377,7 @@ impl LoopScheduleBuilder<'_> {
         if !self.is_loop(name, said) {
             return;
         }
-        // It is enough that the loop of one statement can be done by vectors.
+        // One statement that can be vectorized is enough.
         let mut wrong: Option<(String, Option<String>)> = None;
         let mut is_good = false;
         for nest in &self.nests {
@@ -382,7 +385,10 @@ impl LoopScheduleBuilder<'_> {
             for l in nest.loops.iter().filter(|l| l.name == name.value) {
                 let of = &nest.tensor.name;
                 let told = match &l.stride {
-                    None => format!("`{}` is reduced: a vector holds elements of `{of}`", l.name),
+                    None => format!(
+                        "cannot vectorize `{}`: it is a reduced axis, and a vector holds elements of `{of}`",
+                        l.name
+                    ),
                     Some(stride) => {
                         let facts = layoutc_algebra::simplify::Facts::new(symbols);
                         let stride = facts.simplify(stride).unwrap_or_else(|_| stride.clone());
@@ -392,7 +398,7 @@ impl LoopScheduleBuilder<'_> {
                         }
                         let stride = layout_names::symbol_expr(&stride, symbols);
                         format!(
-                            "`{}` is not contiguous in `{of}`: neighbours are {stride} elements apart",
+                            "cannot vectorize `{}`: its stride in `{of}` is {stride} elements",
                             l.name
                         )
                     }
@@ -404,8 +410,8 @@ impl LoopScheduleBuilder<'_> {
             Some((message, near)) => {
                 let error = self.fault(Code::KernelVectorize, message, name, said);
                 error.add_help(match near {
-                    Some(near) => format!("the contiguous loop is `{near}`"),
-                    None => "leave `vectorize` out: no loop is contiguous".to_owned(),
+                    Some(near) => format!("the unit-stride loop is `{near}`"),
+                    None => "remove `vectorize`: no loop has unit stride".to_owned(),
                 });
             }
             None => self.schedule.vectorize = Some(chosen_name(name, said)),
@@ -414,7 +420,7 @@ impl LoopScheduleBuilder<'_> {
 }
 
 impl StatementNest<'_> {
-    /// The loop along which neighbours are neighbours in memory.
+    /// The innermost loop with stride 1 in the output.
     fn contiguous(&self) -> Option<String> {
         let is_one = |l: &&StatementLoop| l.stride.as_ref().and_then(Expr::as_const) == Some(1);
         self.loops.iter().rev().find(is_one).map(|l| l.name.clone())

@@ -1,4 +1,4 @@
-//! A statement that writes memory: its value in the accumulator's type, and what it may read of what it writes.
+//! Statements that write memory: the value in the accumulator's type, and the allowed reads of the target.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Axis;
@@ -17,7 +17,8 @@ use crate::dtype::Scalar;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr};
 
 impl KernelLowering<'_> {
-    /// The statement that writes `target`, whose elements are computed in `ty`; the first `written_axes` of its axes are on the left.
+    /// Adds the statement that writes `target`, whose arithmetic is in `ty`; its first `written_axes` axes are on the
+    /// left.
     pub(super) fn stored(
         &mut self,
         source: StatementSource<'_>,
@@ -28,7 +29,7 @@ impl KernelLowering<'_> {
         let line = source.line;
         let reduces = line.op != Reduction::Assign;
         if ty == Scalar::Bool && reduces {
-            let message = "truth values are not put together".to_owned();
+            let message = "cannot reduce booleans".to_owned();
             let error = self.fault(source, Code::DtypeKernel, message, &line.op_span);
             return Err(vec![error.help("count them in an integer tensor: `select(…, 1, 0)`")]);
         }
@@ -37,7 +38,7 @@ impl KernelLowering<'_> {
             let text = self.def.item.acc.as_ref().map_or(&line.op_span, |text| &text.span);
             let place = diagnostic::FileSpan::new(&self.def.file, text.clone());
             let message = format!(
-                "`{}` is computed in {}, and is not accumulated in {}",
+                "`{}` is computed in {}, and cannot be accumulated in {}",
                 self.label(&line.target.name),
                 word(ty),
                 word(accumulator)
@@ -93,7 +94,7 @@ impl KernelLowering<'_> {
         Ok(())
     }
 
-    /// Intermediates that read what was just written are not what they were.
+    /// Marks the inlined intermediates that read a tensor which was just written as stale.
     fn outdate(&mut self, name: &str, target: BufferRef) {
         for known in self.names.values_mut() {
             if let KernelTensorKind::Inlined { value, stale } = &mut known.kind
@@ -105,7 +106,7 @@ impl KernelLowering<'_> {
         }
     }
 
-    /// Of what it writes, a statement reads no other element; and where it reduces, none at all.
+    /// Checks that a statement reads no other element of its target, and none if it reduces.
     fn reads_its_element(
         &self,
         source: StatementSource<'_>,
@@ -117,7 +118,7 @@ impl KernelLowering<'_> {
         let own: Vec<Expr> = own.collect();
         let reduces = line.op != Reduction::Assign;
         let mut others = value.reads().into_iter().filter(|read| read.buffer == *target);
-        // An axis of one index is a number.
+        // An axis of extent 1 may have become the constant 0.
         let is_own = |index: &[Expr]| {
             index.iter().zip(&own).zip(self.extents(line)).all(|((index, own), extent)| {
                 index == own || index.as_const() == Some(0) && extent == Some(1)
@@ -132,20 +133,22 @@ impl KernelLowering<'_> {
         let span =
             reads_it.find(|read| read.tensor.name == *name).map_or(&line.left, |read| &read.span);
         let message = if reduces {
-            format!("`{name}` is read while its elements are put together")
+            format!("`{name}` is read by the statement that reduces into it")
         } else {
-            format!("`{name}` is read at another element than the one that is written")
+            format!("`{name}` is read at an element other than the one that is written")
         };
         let error = self.fault(source, Code::KernelOperand, message, span);
         let goes_on = self.def.item.accumulate.is_some() || matches!(target, BufferRef::Local(_));
         Err(vec![error.help(match (reduces, goes_on) {
-            (true, false) => "to go on from what it holds, say `accumulate #true`",
-            (true, true) => "put together into an intermediate, and use that in a statement below: `local T dtype=f32`",
-            (false, _) => "write into another tensor, or an intermediate: `local T dtype=f32`",
+            (true, false) => "to continue from its current values, add `accumulate #true`",
+            (true, true) => {
+                "reduce into an intermediate, and read it in a later statement: `local T dtype=f32`"
+            }
+            (false, _) => "write to another tensor, or to an intermediate: `local T dtype=f32`",
         })])
     }
 
-    /// The extents of what a line writes, where they are numbers.
+    /// Constant extents of a statement's target; `None` for a symbolic one.
     fn extents(&self, line: &StatementAst) -> Vec<Option<i128>> {
         let known = self.names.get(&line.target.name);
         let shape = known.map(|known| known.shape.as_slice()).unwrap_or_default();
@@ -153,7 +156,7 @@ impl KernelLowering<'_> {
     }
 }
 
-/// The value that a statement stores: of floats into floats, of integers into integers.
+/// The value that a statement stores: floats into floats, integers into integers.
 fn store_value(
     builder: &ValueBuilder<'_>,
     built: InferredValue,

@@ -1,4 +1,4 @@
-//! What is wrong with the text of a statement, as diagnostics.
+//! Diagnostics of syntax errors in statements.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::manifest::syntax::SpannedText;
 
-/// How a statement is written.
-const FORM: &str = "a statement is written `B[i, j] = 2 * A[j, i] + 1`";
+/// Help with an example of a statement.
+const FORM: &str = "write a statement like `B[i, j] = 2 * A[j, i] + 1`";
 
-/// The way out where a power is written as an operator.
-const POWER: &str = "a power is `pow(x, 2)`, or a product: `x * x`";
+/// Help for a power that is written as an operator.
+const POWER: &str = "write a power as `pow(x, 2)`, or as a product: `x * x`";
 
-/// The way out where each index has brackets of its own.
-const ONE_PAIR: &str = "all indices of a tensor stand in one pair of brackets: `B[i, j]`";
+/// Help for indices in separate brackets.
+const ONE_PAIR: &str = "write all indices of a tensor in one pair of brackets: `B[i, j]`";
 
-/// The fault at its characters.
+/// The diagnostic of a syntax error.
 pub(super) fn text_fault(
     error: &StatementError,
     text: &SpannedText,
@@ -32,12 +32,12 @@ pub(super) fn text_fault(
             let help = match found.as_str() {
                 "`*`" if before.ends_with('*') => POWER,
                 "`^`" | "`&`" if *expected == IN_AN_INDEX => {
-                    "an index that reads elements has no `&` and `^`: `x & 3` is `x % 4`"
+                    "an index that reads elements has no `&` or `^`: write `x % 4` for `x & 3`"
                 }
                 "`^`" => POWER,
-                "`&`" => "it is written `and`",
+                "`&`" => "write `and`",
                 "`[`" if before.trim_end().ends_with(']') => ONE_PAIR,
-                "`if`" | "`else`" => "a choice is written `select(condition, a, b)`",
+                "`if`" | "`else`" => "write `select(condition, a, b)`",
                 _ if from.starts_with("++") || from.starts_with("--") => {
                     "write `+= 1`, or `-= 1` as `+= -1`"
                 }
@@ -46,18 +46,18 @@ pub(super) fn text_fault(
             syntax(format!("expected {expected}, found {found}")).help(help)
         }
         StatementErrorKind::Character(c) => {
-            let error = syntax(format!("`{}` means nothing in a statement", c.escape_debug()));
+            let error = syntax(format!("unexpected character `{}` in a statement", c.escape_debug()));
             match c {
                 _ if text.value.trim_start().starts_with("for ") => {
-                    error.help("loops are made of the axes: write `b[i] = 2 * a[i]` alone")
+                    error.help("loops are derived from the axes: write `b[i] = 2 * a[i]` alone")
                 }
-                ';' => error.help("take it out: each statement stands in a `compute` of its own"),
-                '!' => error.help("it is written `not`"),
+                ';' => error.help("remove it: each `compute` contains one statement"),
+                '!' => error.help("write `not`"),
                 '^' => error.help(POWER),
-                '&' => error.help("it is written `and`"),
-                '|' => error.help("it is written `or`"),
+                '&' => error.help("write `and`"),
+                '|' => error.help("write `or`"),
                 '?' => error
-                    .help("what stands outside is written `A[…] ?? 0`; a choice `select(c, a, b)`"),
+                    .help("write `A[…] ?? 0` for a value outside, `select(c, a, b)` for a choice"),
                 _ => error.help(FORM),
             }
         }
@@ -70,34 +70,34 @@ pub(super) fn text_fault(
                 ))
                 .help("write a smaller number, or `inf`")
         }
-        StatementErrorKind::Literal(literal) => syntax(format!("`{literal}` is no number")).help(
-            "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
+        StatementErrorKind::Literal(literal) => syntax(format!("`{literal}` is not a number")).help(
+            "write literals in decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
         ),
         StatementErrorKind::Field(field) => {
             let message =
-                format!("kernels that use a field of a record, `{field}`, are not built yet");
-            fault(Code::NameNotYet, message).help("hold each field in a tensor of its own")
+                format!("kernels that use a field of a record, `{field}`, are not supported yet");
+            fault(Code::NameNotYet, message).help("store each field in its own tensor")
         }
         StatementErrorKind::TooDeep => {
             let message = format!("the statement is nested deeper than {MAX_DEPTH}, or too long");
             fault(Code::ExprNesting, message)
-                .help("let one statement follow another, each with a part of it")
+                .help("split it into several statements")
         }
         StatementErrorKind::Chained => {
-            syntax("comparisons are not chained".to_owned()).help("write `a < b and b < c`")
+            syntax("comparisons cannot be chained".to_owned()).help("write `a < b and b < c`")
         }
         StatementErrorKind::Guard => {
-            syntax("`??` stands behind a read, and this is more than one".to_owned())
-                .note("`??` binds the loosest of all operators")
-                .help("parenthesise the read with what stands for it outside: `(A[…] ?? 0)`")
+            syntax("`??` must follow a read".to_owned())
+                .note("`??` has the lowest precedence")
+                .help("parenthesize the read with its value outside: `(A[…] ?? 0)`")
         }
         StatementErrorKind::Keyword(word) => {
-            syntax(format!("`{word}` is a word of the language")).help("give it another name")
+            syntax(format!("`{word}` is a reserved word")).help("give it another name")
         }
         StatementErrorKind::NoOperator => {
             let from = text.value.get(error.span.start..).unwrap_or_default();
             let help = if from.starts_with('[') { ONE_PAIR } else { FORM };
-            syntax("a statement writes by `=`, `+=`, `*=`, `min=` or `max=`".to_owned()).help(help)
+            syntax("expected `=`, `+=`, `*=`, `min=` or `max=`".to_owned()).help(help)
         }
         StatementErrorKind::Index(error, span) => {
             let start = text.span.start + span.start;

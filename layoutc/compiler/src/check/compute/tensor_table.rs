@@ -1,4 +1,4 @@
-//! What the names of tensors mean in a kernel, as far as its statements were read.
+//! The tensors of a kernel, by name, as far as its statements are checked.
 
 use std::collections::BTreeMap;
 
@@ -10,33 +10,32 @@ use crate::layout_names;
 use crate::manifest::syntax::SpannedText;
 use crate::model::compute::BufferRef;
 
-/// The tensors of a kernel by their names there.
+/// The tensors of a kernel, by their names in it.
 pub(super) type TensorTable = BTreeMap<String, KernelTensor>;
 
-/// What a name of a tensor stands for.
+/// A tensor of a kernel.
 #[derive(Debug, Clone)]
 pub(super) struct KernelTensor {
-    /// Its axes; extents are over the symbols of the compute.
+    /// Axes, with extents over the symbols of the kernel.
     pub(super) shape: Vec<Axis>,
-    /// What it is called in messages: the tensor of the file, or the intermediate.
+    /// Name in messages: that of the declared tensor or of the intermediate.
     pub(super) label: String,
-    /// What it is.
     pub(super) kind: KernelTensorKind,
 }
 
-/// What a tensor of a kernel is.
+/// Kind of a tensor of a kernel.
 #[derive(Debug, Clone)]
 pub(super) enum KernelTensorKind {
-    /// It has memory; the type is the one that its elements are computed in.
+    /// Stored in memory; `ty` is the type of its arithmetic.
     Stored { buffer: BufferRef, ty: Scalar },
-    /// It is written in place of each read.
+    /// Inlined into each read.
     Inlined {
-        /// Over its own axes.
+        /// The value over the tensor's own axes.
         value: InferredValue,
-        /// What it reads and a later statement wrote.
+        /// A tensor that the value reads and a later statement wrote.
         stale: Option<String>,
     },
-    /// An earlier diagnostic says what is wrong with it.
+    /// Has an earlier diagnostic.
     Broken,
 }
 
@@ -55,7 +54,7 @@ impl KernelTensor {
     }
 }
 
-/// A part of a text.
+/// The bytes of a span.
 pub(super) fn slice_text<'t>(
     text: &'t SpannedText,
     span: &super::statement_syntax::StatementSpan,

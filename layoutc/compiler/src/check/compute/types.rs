@@ -1,16 +1,16 @@
-//! The types that values have: what an element is computed in, what a literal becomes beside it, what a cast gives.
+//! Types of values: the arithmetic type of an element, the type of a literal, the result of a cast.
 
 use crate::dtype::{Dtype, Scalar};
 use crate::model::compute::{TypedExpr, TypedExprKind};
 
-/// The type that elements of this type are computed in; `None` where there is no arithmetic.
+/// Arithmetic type of an element type; `None` if it has no arithmetic.
 pub(super) fn arithmetic_scalar(scalar: Scalar) -> Option<Scalar> {
     let has_none =
         matches!(scalar, Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128 | Scalar::Record(_));
     (!has_none).then(|| scalar.compute_type())
 }
 
-/// The types that a value can be cast into.
+/// Target types of casts.
 pub(super) const CASTS: &[Scalar] = &[
     Scalar::F64,
     Scalar::F32,
@@ -26,27 +26,27 @@ pub(super) const CASTS: &[Scalar] = &[
     Scalar::U8,
 ];
 
-/// The type that a cast of this name gives.
+/// Target type of the cast with this name.
 pub(super) fn cast_named(name: &str) -> Option<Scalar> {
     CASTS.iter().copied().find(|scalar| word(*scalar) == name)
 }
 
-/// Its name in manifests.
+/// Name of the type in manifests.
 pub(super) fn word(scalar: Scalar) -> String {
     Dtype { scalar, lanes: 1 }.to_string()
 }
 
-/// Whether it is one of the two float types that are computed in.
+/// True for the two arithmetic float types.
 pub(super) fn is_float(ty: Scalar) -> bool {
     matches!(ty, Scalar::F64 | Scalar::F32)
 }
 
-/// Whether it is one of the four integer types that are computed in.
+/// True for the four arithmetic integer types.
 pub(super) fn is_integer(ty: Scalar) -> bool {
     matches!(ty, Scalar::I64 | Scalar::I32 | Scalar::U64 | Scalar::U32)
 }
 
-/// The least and the greatest integer of a type that is computed in; `None` for floats and truth values.
+/// Least and greatest value of an arithmetic integer type; `None` for floats and booleans.
 pub(super) fn limits(ty: Scalar) -> Option<(i128, i128)> {
     Some(match ty {
         Scalar::I64 => (i64::MIN.into(), i64::MAX.into()),
@@ -57,7 +57,7 @@ pub(super) fn limits(ty: Scalar) -> Option<(i128, i128)> {
     })
 }
 
-/// An integer literal as a value of this type; `None` where the type does not hold it.
+/// A literal of this type; `None` if the type cannot represent the integer.
 pub(super) fn literal(number: i128, ty: Scalar) -> Option<TypedExpr> {
     if is_float(ty) {
         let value = number.to_string().parse().ok()?;
@@ -67,7 +67,7 @@ pub(super) fn literal(number: i128, ty: Scalar) -> Option<TypedExpr> {
     (low..=high).contains(&number).then_some(TypedExpr { ty, kind: TypedExprKind::Integer(number) })
 }
 
-/// The value in another type; itself where it has that type.
+/// Converts a value to a type, unless it has it.
 pub(super) fn converted(value: TypedExpr, ty: Scalar) -> TypedExpr {
     if value.ty == ty {
         value
@@ -76,7 +76,7 @@ pub(super) fn converted(value: TypedExpr, ty: Scalar) -> TypedExpr {
     }
 }
 
-/// A value made of float literals, in another float type.
+/// Retypes a value that consists of float literals.
 pub(super) fn retyped(value: TypedExpr, ty: Scalar) -> TypedExpr {
     let boxed = |value: Box<TypedExpr>| Box::new(retyped(*value, ty));
     let kind = match value.kind {

@@ -1,4 +1,4 @@
-//! What a kernel says to no purpose: intermediates that nothing reads, local tensors that nothing writes, ranges of no
+//! Unused declarations of a kernel: intermediates that nothing reads, locals that nothing writes, ranges without an
 //! axis.
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::model::compute::Reduction;
 
 impl KernelLowering<'_> {
-    /// Intermediates that nothing reads, local tensors that nothing writes, ranges of no axis.
+    /// Errors for the unused declarations of the kernel.
     pub(super) fn unread(&self) -> Vec<Diagnostic> {
         let lines = &self.def.lines;
         let read: BTreeSet<&str> = lines
@@ -34,10 +34,10 @@ impl KernelLowering<'_> {
             let name = local.name.value.as_str();
             let place = diagnostic::FileSpan::new(&self.def.file, local.name.span.clone());
             let (message, help) = if operands.contains(name) {
-                (format!("`{name}` is an operand, and has memory already"), "leave `local` out")
+                (format!("cannot declare `{name}` local: it is an operand"), "remove `local`")
             } else if lines.iter().all(|line| line.target.name != name) {
-                let message = format!("nothing writes the local tensor `{name}`");
-                (message, "write it in a `compute`, or leave it out")
+                let message = format!("no statement writes the local tensor `{name}`");
+                (message, "write it in a `compute`, or remove it")
             } else {
                 continue;
             };
@@ -48,10 +48,9 @@ impl KernelLowering<'_> {
             && lines.iter().all(|line| line.op == Reduction::Assign)
         {
             let place = diagnostic::FileSpan::new(&self.def.file, span.clone());
-            let message =
-                "`accumulate` goes on from what was held, and every statement writes by `=`";
+            let message = "`accumulate` requires a reduction, and every statement writes with `=`";
             let error = Diagnostic::error(Code::KernelReduction, message, place, "");
-            errors.push(error.help("write `+=`, `*=`, `min=` or `max=`, or leave it out"));
+            errors.push(error.help("write `+=`, `*=`, `min=` or `max=`, or remove it"));
         }
         let mentioned: BTreeSet<&str> =
             self.def.item.computes.iter().flat_map(|text| words(&text.value)).collect();
@@ -59,7 +58,7 @@ impl KernelLowering<'_> {
             let place = diagnostic::FileSpan::new(&self.def.file, name.span.clone());
             if self.scope.known().any(|known| known == name.value) {
                 let message =
-                    format!("the axis `{}` hides a const or symbol of the same name", name.value);
+                    format!("axis `{}` shadows a const or symbol of the same name", name.value);
                 let error = Diagnostic::error(Code::NameHides, message, place, "");
                 errors.push(error.help("give the axis another name"));
             } else if self.names.contains_key(&name.value) {
@@ -68,7 +67,7 @@ impl KernelLowering<'_> {
                 let message = format!("no statement has an axis `{}`", name.value);
                 let mut error = Diagnostic::error(Code::KernelAxes, message, place, "");
                 suggest(&mut error, &name.value, mentioned.iter().copied());
-                error.add_help("leave its range out");
+                error.add_help("remove its range");
                 errors.push(error);
             }
         }
@@ -82,11 +81,11 @@ impl KernelLowering<'_> {
             let message = format!("there is no tensor `{name}`");
             let known: Vec<&str> = self.place.named.keys().copied().collect();
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            error.add_note("as an intermediate it would be read by a `compute` below");
+            error.add_note("it is not an intermediate either: no later `compute` reads it");
             nearest_or_all(&mut error, name, "tensors", &known);
             return error;
         }
-        let message = format!("`{name}` is no operand, and nothing reads it");
+        let message = format!("`{name}` is not an operand, and nothing reads it");
         let mut error = Diagnostic::error(Code::KernelIntermediate, message, place, "");
         let operands = self.operands.iter().map(|operand| operand.name.value.as_str());
         let known: Vec<&str> = operands.collect();

@@ -1,6 +1,6 @@
-//! Values: names looked up, types given, every read proven inside.
+//! Type inference of values: names are resolved, types assigned, and reads proven in bounds.
 //!
-//! A number without a type adapts to what stands beside it; see [`InferredValue`].
+//! A number without a type adapts to the other operand; see [`InferredValue`].
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::dtype::Scalar;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::{Arithmetic, ComparePredicate, TypedExpr, TypedExprKind};
 
-/// What builds the value of one statement.
+/// Builds the value of one statement.
 #[derive(Clone, Copy)]
 pub(super) struct ValueBuilder<'a> {
     pub(super) text: &'a SpannedText,
@@ -29,26 +29,26 @@ pub(super) struct ValueBuilder<'a> {
     pub(super) scope: &'a ManifestScope,
     pub(super) domain: StatementDomain<'a>,
     pub(super) names: &'a TensorTable,
-    /// The value of a const or a symbol.
+    /// Value of a const or a symbol.
     pub(super) values: &'a dyn Fn(&str) -> Option<Expr>,
-    /// How many nodes of intermediates may still be written in place.
+    /// Number of nodes that may still be inlined.
     pub(super) left: &'a Cell<usize>,
-    /// The known bounds of the elements of a tensor.
+    /// Known bounds of the elements of a tensor.
     pub(super) elements: &'a BoundsOf<'a>,
-    /// The type that integers which are read are given; `None` where they keep their own.
+    /// The type that integers which are read are converted to; `None` to keep their own.
     pub(super) integers: Option<Scalar>,
 }
 
-/// A value on the way: numbers have no type of their own yet.
+/// A value during inference; a number has no type yet.
 #[derive(Debug, Clone)]
 pub(super) enum InferredValue {
-    /// An integer that adapts to any type beside it.
+    /// An integer that adapts to any type.
     Number(i128),
-    /// Arithmetic on axes and symbols: an `i64`, or an `i32` beside one.
+    /// Arithmetic on axes and symbols: an `i64`, or an `i32` next to an `i32`.
     Index(Expr),
-    /// Float literals, and what is made of them: `f32` until something beside it says otherwise.
+    /// An expression of float literals: `f32` until an operand determines its type.
     FloatLiteral(TypedExpr),
-    /// A value of its own type.
+    /// A value with a type.
     Typed(TypedExpr),
 }
 
@@ -60,16 +60,16 @@ pub(super) enum ValuePair {
     Typed(TypedExpr, TypedExpr),
 }
 
-/// All that is wrong; nothing where an earlier diagnostic says enough.
+/// The faults; empty where an earlier diagnostic covers them.
 pub(super) type CheckResult<T> = Result<T, Vec<Diagnostic>>;
 
 impl ValueBuilder<'_> {
-    /// A builder for an index that is read.
+    /// A builder for a data-dependent index.
     pub(super) fn in_an_index(&self) -> Self {
         Self { integers: Some(Scalar::I64), ..*self }
     }
 
-    /// The value that a text means.
+    /// Infers a parsed value.
     pub(super) fn infer(&self, ast: &ValueAst) -> CheckResult<InferredValue> {
         match &ast.kind {
             ValueAstKind::Integer(value) => Ok(InferredValue::Number(*value)),
@@ -105,7 +105,7 @@ impl ValueBuilder<'_> {
         Diagnostic::error(code, message, place_in(self.text, span, self.file), label)
     }
 
-    /// Arithmetic that is too large; `message` says which.
+    /// An arithmetic overflow.
     pub(super) fn overflow(
         &self,
         error: &ExprError,
@@ -115,7 +115,7 @@ impl ValueBuilder<'_> {
         overflow(error, message, place_in(self.text, span, self.file))
     }
 
-    /// A fault of types; `help` says what to write.
+    /// A type error.
     pub(super) fn mistyped<T>(
         &self,
         message: String,
@@ -144,10 +144,10 @@ impl ValueBuilder<'_> {
         {
             return Err(Vec::new());
         }
-        let message = format!("`{name}` is no axis, const or symbol here");
+        let message = format!("unknown axis, const or symbol `{name}`");
         let mut error = self.fault(Code::NameUnknown, message, span, "");
         if self.names.contains_key(name) {
-            error.add_help(format!("an element of it is written `{name}[…]`"));
+            error.add_help(format!("write `{name}[…]` to read an element"));
         } else {
             let axes = self.domain.axes.iter().map(|axis| axis.name.as_str());
             let known: Vec<&str> = axes.chain(self.scope.known()).collect();
@@ -168,7 +168,7 @@ impl ValueBuilder<'_> {
             InferredValue::Index(expr) => self.index_of(Expr::negate(&expr), &a.span),
             InferredValue::FloatLiteral(value) => Ok(InferredValue::FloatLiteral(negate(value))),
             InferredValue::Typed(value) if value.ty == Scalar::Bool => self.mistyped(
-                "a truth value has no sign".to_owned(),
+                "cannot negate a boolean".to_owned(),
                 &a.span,
                 "write `not`".to_owned(),
             ),
@@ -176,7 +176,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// An index as a value, if it fits 64 bits.
+    /// An index as a value; an error if it does not fit 64 bits.
     pub(super) fn index_of(
         &self,
         expr: Result<Expr, ExprError>,
@@ -200,7 +200,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Both values, and what is wrong with either.
+    /// Infers both values and collects the faults of both.
     fn infer_both(&self, [a, b]: [&ValueAst; 2]) -> CheckResult<(InferredValue, InferredValue)> {
         match (self.infer(a), self.infer(b)) {
             (Ok(a), Ok(b)) => Ok((a, b)),
@@ -216,7 +216,7 @@ impl ValueBuilder<'_> {
                 "is a number".to_owned()
             }
         };
-        let message = format!("`{}` {told}, and a truth value is to stand here", self.shown(ast));
+        let message = format!("expected a boolean, `{}` {told}", self.shown(ast));
         let help = format!("compare it: `{} != 0`", self.shown(ast));
         self.mistyped(message, &ast.span, help)
     }
@@ -265,8 +265,8 @@ impl ValueBuilder<'_> {
         if a.ty == Scalar::Bool
             && !matches!(op, ComparePredicate::Equal | ComparePredicate::NotEqual)
         {
-            let message = "truth values have no order".to_owned();
-            return self.mistyped(message, sign, "compare them by `==` or `!=`".to_owned());
+            let message = "booleans are not ordered".to_owned();
+            return self.mistyped(message, sign, "compare them with `==` or `!=`".to_owned());
         }
         let kind = TypedExprKind::Compare(op, Box::new(a), Box::new(b));
         Ok(InferredValue::Typed(TypedExpr { ty: Scalar::Bool, kind }))
@@ -297,7 +297,7 @@ impl ValueBuilder<'_> {
                         let message = format!("the divisor is {b}");
                         Err(vec![
                             self.fault(Code::ExprDivisor, message, &sides[1].span, "")
-                                .help("divisors of numbers are at least 1"),
+                                .help("write a divisor of at least 1"),
                         ])
                     }
                     None => {
@@ -321,15 +321,15 @@ impl ValueBuilder<'_> {
 
     fn whole_quotient<T>(&self, sign: &StatementSpan, sides: [&ValueAst; 2]) -> CheckResult<T> {
         let [a, b] = sides.map(|side| self.shown(side));
-        let message = "integers have no `/`".to_owned();
+        let message = "cannot divide integers with `/`".to_owned();
         self.mistyped(
             message,
             sign,
-            format!("write `{a} // {b}` for the quotient rounded down, or make one a float: `f32({a}) / {b}`"),
+            format!("write `{a} // {b}` for floor division, or convert an operand to a float: `f32({a}) / {b}`"),
         )
     }
 
-    /// Arithmetic on axes and symbols; a quotient whose divisor may be 0 or less is one of values.
+    /// Arithmetic on axes and symbols; a quotient whose divisor may be 0 or less becomes a typed value.
     fn indices(
         &self,
         op: BinOp,
@@ -343,7 +343,7 @@ impl ValueBuilder<'_> {
                 let message = format!("the divisor is {least}");
                 return Err(vec![
                     self.fault(Code::ExprDivisor, message, span, "")
-                        .help("divisors of indices are at least 1"),
+                        .help("write a divisor of at least 1"),
                 ]);
             }
             let op = if op == BinOp::Mod { Arithmetic::Modulo } else { Arithmetic::FloorDivide };
@@ -363,7 +363,7 @@ impl ValueBuilder<'_> {
     ) -> CheckResult<TypedExpr> {
         let ty = a.ty;
         if ty == Scalar::Bool {
-            let message = "truth values have no arithmetic".to_owned();
+            let message = "booleans have no arithmetic".to_owned();
             let help = "write `select(…, 1, 0)`, or `and`, `or` and `not`".to_owned();
             return self.mistyped(message, sign, help);
         }
@@ -373,7 +373,7 @@ impl ValueBuilder<'_> {
         if matches!(op, Arithmetic::FloorDivide | Arithmetic::Modulo) && is_float(ty) {
             let [a, b] = sides.map(|side| self.shown(side));
             let message = format!(
-                "`{}` is of integers, and these are {}",
+                "`{}` takes integers, and the operands are {}",
                 slice_text(self.text, sign),
                 word(ty)
             );
@@ -388,7 +388,8 @@ impl ValueBuilder<'_> {
         Ok(TypedExpr { ty, kind: TypedExprKind::Binary(op, Box::new(a), Box::new(b)) })
     }
 
-    /// Both in one type: numbers adapt, `f32` goes to `f64`, an index to `i32`. The words of a mismatch show the cast.
+    /// Unifies the types of two values: numbers adapt, `f32` widens to `f64`, an index narrows to `i32`. The help of a
+    /// mismatch shows the cast.
     pub(super) fn pair(
         &self,
         (a, a_ast): (InferredValue, &ValueAst),
@@ -426,7 +427,11 @@ impl ValueBuilder<'_> {
                 (x, y) if x == y => ValuePair::Typed(a, b),
                 (x, y) => {
                     let (shown, other) = (self.shown(a_ast), self.shown(b_ast));
-                    let message = format!("`{shown}` is {}, and `{other}` is {}", word(x), word(y));
+                    let message = format!(
+                        "mismatched types: `{shown}` is {}, and `{other}` is {}",
+                        word(x),
+                        word(y)
+                    );
                     let (inner, into) = if is_float(x) || !is_float(y) && x != Scalar::Bool {
                         (other, x)
                     } else {
@@ -447,7 +452,7 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// The value in this type: numbers adapt; what has another type is refused with the cast that it needs.
+    /// Converts an untyped value to a type; a typed value of another type is an error that suggests a cast.
     pub(super) fn convert_to(
         &self,
         built: InferredValue,
@@ -456,15 +461,15 @@ impl ValueBuilder<'_> {
     ) -> CheckResult<TypedExpr> {
         let shown = self.shown(ast);
         let refused = |what: &str, help: String| {
-            let message = format!("`{shown}` is {what}, and {} is to stand here", word(ty));
+            let message = format!("expected {}, `{shown}` is {what}", word(ty));
             self.mistyped(message, &ast.span, help)
         };
         match built {
             InferredValue::Number(number) => match (literal(number, ty), limits(ty)) {
                 (Some(value), _) => Ok(value),
                 (None, Some((low, high))) => {
-                    let message = format!("{number} is no {}", word(ty));
-                    let help = format!("{} holds {low} to {high}", word(ty));
+                    let message = format!("{number} does not fit {}", word(ty));
+                    let help = format!("the range of {} is {low} to {high}", word(ty));
                     self.mistyped(message, &ast.span, help)
                 }
                 (None, None) => refused("a number", format!("compare it: `{shown} != 0`")),
@@ -492,12 +497,11 @@ impl ValueBuilder<'_> {
     }
 }
 
-/// An index as a value.
 pub(super) fn index(expr: Expr) -> TypedExpr {
     TypedExpr { ty: Scalar::I64, kind: TypedExprKind::Index(expr) }
 }
 
-/// `write f32(x)`, for help.
+/// Help text of a cast: `write f32(x)`.
 pub(super) fn cast(shown: &str, ty: Scalar) -> String {
     format!("write `{}({shown})`", word(ty))
 }

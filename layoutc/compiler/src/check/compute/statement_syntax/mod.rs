@@ -1,9 +1,9 @@
-//! The text of a statement, `B[n, h, w, k] += A[n, h + r, w + s, c] * W[k, r, s, c]`: tokens, and trees with the place
-//! of every part. No name is looked up here.
+//! Syntax of a statement, `B[n, h, w, k] += A[n, h + r, w + s, c] * W[k, r, s, c]`: tokens, and trees with the span of
+//! every part. Names are not resolved here.
 //!
-//! Spans are UTF-8 bytes of the text. Trees are at most [`MAX_DEPTH`] deep, so that no text exhausts the stack. What
-//! stands in brackets behind a tensor is the algebra's: integers, axes, `+ - * // % & ^`; or, where an element is read there,
-//! a value.
+//! Spans are UTF-8 bytes of the text. Trees are at most [`MAX_DEPTH`] deep, so that no text exhausts the stack. An
+//! index in brackets is an expression of the algebra's parser (integers, axes, `+ - * // % & ^`), or a value if it
+//! reads an element.
 
 mod parse;
 mod token;
@@ -16,52 +16,49 @@ use crate::model::compute::{Arithmetic, ComparePredicate, Reduction};
 
 pub(in crate::check) use parse::statement;
 
-/// How deep a tree may be, and its parentheses nested.
+/// Limit on the depth of a tree and of nested parentheses.
 pub(in crate::check) const MAX_DEPTH: usize = 256;
 
-/// The tokens that may follow a value in an index.
+/// Description of the tokens that may follow a value in an index.
 pub(in crate::check) const IN_AN_INDEX: &str = "an operator, `,` or `]`";
 
-/// Bytes of the text.
+/// Byte range in the text.
 pub(in crate::check) type StatementSpan = Range<usize>;
 
-/// A statement as written.
+/// A parsed statement.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct StatementAst {
-    /// What is written.
+    /// The tensor that is written.
     pub(in crate::check) target: NameToken,
-    /// The axes of the target; none where it is written through an index tensor.
+    /// The axes of the target; empty for a target with data-dependent indices.
     pub(in crate::check) axes: Vec<NameToken>,
     /// The indices of the target where one of them reads an element: `cache[slot[t], h]`.
     pub(in crate::check) scatter: Option<Vec<IndexText>>,
     /// The target with its axes.
     pub(in crate::check) left: StatementSpan,
-    /// How the values of one element are put together.
+    /// Reduction of the values of one element.
     pub(in crate::check) op: Reduction,
-    /// The operator's own bytes.
     pub(in crate::check) op_span: StatementSpan,
-    /// The value.
     pub(in crate::check) value: ValueAst,
 }
 
-/// A name.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct NameToken {
     pub(in crate::check) name: String,
     pub(in crate::check) span: StatementSpan,
 }
 
-/// A value with the place of every part.
+/// A value with the span of every part.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct ValueAst {
-    /// The bytes it was written in, its parentheses included.
+    /// The bytes of the value, including its parentheses.
     pub(in crate::check) span: StatementSpan,
     pub(in crate::check) kind: ValueAstKind,
-    /// Nodes from here to the farthest leaf.
+    /// Number of nodes on the longest path to a leaf.
     depth: usize,
 }
 
-/// An operator between two values.
+/// An infix operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::check) enum InfixOperator {
     Arithmetic(Arithmetic),
@@ -82,7 +79,7 @@ pub(in crate::check) enum ValueAstKind {
     Guarded(Box<ReadAst>, Box<ValueAst>),
     Negate(Box<ValueAst>),
     Not(Box<ValueAst>),
-    /// With the operator's own bytes.
+    /// The span is the operator's own.
     Binary(InfixOperator, StatementSpan, Box<ValueAst>, Box<ValueAst>),
     Call(NameToken, Vec<ValueAst>),
 }
@@ -100,21 +97,20 @@ pub(in crate::check) struct ReadAst {
 pub(in crate::check) struct IndexText {
     pub(in crate::check) kind: IndexKind,
     pub(in crate::check) start: usize,
-    /// How long the text between the commas is.
+    /// Length of the text between the commas, in bytes.
     pub(in crate::check) length: usize,
 }
 
-/// The two kinds of an index.
 #[derive(Debug, Clone)]
 pub(in crate::check) enum IndexKind {
-    /// Arithmetic on axes; its places count from the beginning of the index.
+    /// Arithmetic on axes; spans are relative to the start of the index.
     Axes(index::IndexAst),
-    /// A value that reads elements; its places count from the beginning of the text.
+    /// A value that reads elements; spans are relative to the start of the text.
     Data(Box<ValueAst>),
 }
 
 impl IndexText {
-    /// The bytes of the index, without the blanks around.
+    /// The bytes of the index, without surrounding whitespace.
     pub(in crate::check) fn span(&self) -> StatementSpan {
         match &self.kind {
             IndexKind::Axes(ast) => self.start + ast.span.start..self.start + ast.span.end,
@@ -122,7 +118,7 @@ impl IndexText {
         }
     }
 
-    /// The axis or symbol that it is alone.
+    /// The name, if the index is a single axis, const or symbol.
     pub(in crate::check) fn lone_name(&self) -> Option<&str> {
         match &self.kind {
             IndexKind::Axes(index::IndexAst { kind: index::IndexAstKind::Name(name), .. }) => {
@@ -132,7 +128,7 @@ impl IndexText {
         }
     }
 
-    /// The value that it is, where it reads elements.
+    /// The value, if the index reads elements.
     pub(in crate::check) fn data(&self) -> Option<&ValueAst> {
         match &self.kind {
             IndexKind::Axes(_) => None,
@@ -142,7 +138,7 @@ impl IndexText {
 }
 
 impl ReadAst {
-    /// Whether an index of it reads elements.
+    /// True if an index reads elements.
     pub(in crate::check) fn is_gather(&self) -> bool {
         self.index.iter().any(|index| index.data().is_some())
     }
@@ -156,34 +152,33 @@ impl StatementAst {
     }
 }
 
-/// What is wrong with a text.
+/// Kind of a syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::check) enum StatementErrorKind {
-    /// Something else should stand here.
+    /// A token other than the expected one.
     Unexpected { expected: &'static str, found: String },
-    /// A character that no statement holds.
+    /// A character that no token contains.
     Character(char),
-    /// A literal beyond 64 bits, or beyond all floats.
+    /// A literal that does not fit 64 bits, or overflows a float.
     TooBig(String),
-    /// A literal with a leading zero, a `_`, letters, or a point at its end.
+    /// A literal with a leading zero, a `_`, letters, or a trailing point.
     Literal(String),
-    /// `.d` behind a name: a field of a record.
+    /// `.d` after a name: a field of a record.
     Field(String),
-    /// Nested too deep, or too long.
+    /// Nested too deeply, or too long.
     TooDeep,
     /// Two comparisons in a row.
     Chained,
-    /// `??` behind what is no read.
+    /// `??` after a value that is not a read.
     Guard,
-    /// A word of the language where a name is to stand.
+    /// A keyword in the position of a name.
     Keyword(String),
-    /// The text has no operator that writes.
+    /// No assignment operator.
     NoOperator,
-    /// What the algebra says of an index; the index' bytes.
+    /// A syntax error of an index, with the bytes of the index.
     Index(index::ParseError, StatementSpan),
 }
 
-/// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::check) struct StatementError {
     pub(in crate::check) kind: StatementErrorKind,
@@ -191,7 +186,7 @@ pub(in crate::check) struct StatementError {
 }
 
 impl ValueAst {
-    /// The nodes directly inside: of a read the indices that read elements, then the value outside.
+    /// The direct child nodes; for a read its data-dependent indices, then the value outside.
     pub(in crate::check) fn children(&self) -> Vec<&ValueAst> {
         fn data(read: &ReadAst) -> Vec<&ValueAst> {
             read.index.iter().filter_map(IndexText::data).collect()
@@ -222,7 +217,7 @@ impl ValueAst {
         }
     }
 
-    /// All nodes, each before what stands in it, as they stand in the text.
+    /// All nodes in text order, each before its children.
     pub(in crate::check) fn nodes(&self) -> Vec<&ValueAst> {
         let mut nodes = Vec::new();
         let mut open = vec![self];

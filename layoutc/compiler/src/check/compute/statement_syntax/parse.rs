@@ -1,4 +1,4 @@
-//! A statement's tokens into a tree.
+//! Parser of statements.
 
 use layoutc_algebra::parse as index;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::compute::{Arithmetic, ComparePredicate, Reduction};
 
-/// How tightly operators bind, the loosest first.
+/// Precedences of the operators, the loosest first.
 const OR: u8 = 1;
 const AND: u8 = 2;
 const NOT: u8 = 3;
@@ -20,7 +20,7 @@ const PRODUCT: u8 = 6;
 /// Parses one statement.
 ///
 /// # Errors
-/// The first fault, with its place.
+/// The first syntax error.
 pub(in crate::check) fn statement(text: &str) -> Result<StatementAst, StatementError> {
     let tokens = tokenize(text)?;
     let mut parser = StatementParser { text, tokens: &tokens, at: 0, nesting: 0 };
@@ -52,7 +52,7 @@ impl StatementParser<'_> {
         self.tokens.get(self.at).map_or(end..end, |token| token.span.clone())
     }
 
-    /// Where the token before ends.
+    /// End of the previous token.
     fn end_before(&self) -> usize {
         let before = self.at.checked_sub(1).and_then(|k| self.tokens.get(k));
         before.map_or(0, |token| token.span.end)
@@ -100,7 +100,7 @@ impl StatementParser<'_> {
         }
     }
 
-    /// The axes on the left, or the indices where one of them reads an element.
+    /// The axes on the left, or the indices if one of them reads an element.
     fn left(&mut self) -> Result<(Vec<NameToken>, Option<Vec<IndexText>>), StatementError> {
         let is_open = self.is_sign("[");
         let behind = self.tokens.get(self.at + usize::from(is_open)..).unwrap_or_default();
@@ -124,12 +124,12 @@ impl StatementParser<'_> {
             return Ok(axes);
         }
         loop {
-            axes.push(self.name("an axis: what is written is indexed by axes alone")?);
+            axes.push(self.name("an axis: the target is indexed by axes alone")?);
             if self.take("]") {
                 return Ok(axes);
             }
             if !self.take(",") {
-                return Err(self.unexpected("`,` or `]`: what is written is indexed by axes alone"));
+                return Err(self.unexpected("`,` or `]`: the target is indexed by axes alone"));
             }
         }
     }
@@ -144,7 +144,7 @@ impl StatementParser<'_> {
                 let op = if name == "min" { Reduction::Min } else { Reduction::Max };
                 self.at += 1;
                 if !self.is_sign("=") {
-                    return Err(self.unexpected("`=` behind `min` or `max`"));
+                    return Err(self.unexpected("`=` after `min` or `max`"));
                 }
                 op
             }
@@ -155,7 +155,7 @@ impl StatementParser<'_> {
         Ok((op, start.start..end))
     }
 
-    /// One more level of nesting.
+    /// Parses one more level of nesting.
     fn deeper<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, StatementError>,
@@ -178,7 +178,7 @@ impl StatementParser<'_> {
         Ok(ValueAst { depth, ..node })
     }
 
-    /// A value, and what may stand behind it: `?? value`.
+    /// A value with an optional `?? value`.
     fn value(&mut self) -> Result<ValueAst, StatementError> {
         self.deeper(|parser| {
             let left = parser.operators(OR)?;
@@ -216,7 +216,7 @@ impl StatementParser<'_> {
         })
     }
 
-    /// Operators that bind at least as tightly as `least`, by precedence climbing.
+    /// Operators of at least precedence `least`, by precedence climbing.
     fn operators(&mut self, least: u8) -> Result<ValueAst, StatementError> {
         let mut left = self.prefixed(least)?;
         let mut compared = false;
@@ -284,7 +284,7 @@ impl StatementParser<'_> {
         self.node(span, kind)
     }
 
-    /// What begins with a name: a read, a call, or the name alone.
+    /// A read, a call, or a name alone.
     fn named(&mut self, word: NameToken) -> Result<ValueAst, StatementError> {
         let start = word.span.start;
         if self.take("[") {
@@ -306,7 +306,7 @@ impl StatementParser<'_> {
         self.node(start..self.end_before(), ValueAstKind::Call(word, arguments))
     }
 
-    /// The indices up to the bracket that closes: each read by the algebra, or a value where it reads an element.
+    /// The indices up to the closing bracket: each an index expression, or a value if it reads an element.
     fn index(&mut self) -> Result<Vec<IndexText>, StatementError> {
         let mut index = Vec::new();
         if self.take("]") {
@@ -331,7 +331,7 @@ impl StatementParser<'_> {
         }
     }
 
-    /// Whether the index that begins here reads an element.
+    /// True if the index that starts here reads an element.
     fn is_data(&self) -> bool {
         let mut open = 0_usize;
         for token in self.tokens.get(self.at..).unwrap_or_default() {
@@ -347,7 +347,7 @@ impl StatementParser<'_> {
         false
     }
 
-    /// Goes to the `,` or `]` behind an index.
+    /// Skips to the `,` or `]` after an index.
     fn skip_index(&mut self) -> Result<(), StatementError> {
         let mut open = 0_usize;
         loop {

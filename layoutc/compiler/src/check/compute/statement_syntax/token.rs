@@ -1,14 +1,14 @@
-//! A statement's text into tokens.
+//! Tokenizer of statements.
 
 use super::{StatementError, StatementErrorKind, StatementSpan};
 
-/// The longest text, in bytes.
+/// Limit on the length of a statement, in bytes.
 const MAX_BYTES: usize = 1 << 16;
 
-/// The words that are no names.
+/// Reserved words.
 const KEYWORDS: &[&str] = &["and", "or", "not", "true", "false", "inf", "nan"];
 
-/// The operators and brackets, the longer before those that they begin with.
+/// Operators and brackets, each before its own prefixes.
 const SIGNS: &[&str] = &[
     "??", "+=", "*=", "==", "!=", "<=", ">=", "//", "(", ")", "[", "]", ",", "=", "<", ">", "+",
     "-", "*", "/", "%", "&", "^",
@@ -72,7 +72,7 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<StatementToken>, StatementError
     Ok(tokens)
 }
 
-/// `.d` right behind a name, which names a field.
+/// `.d` directly after a name: access to a field.
 fn field<'t>(rest: &'t str, before: Option<&StatementToken>, at: usize) -> Option<&'t str> {
     let name = rest.strip_prefix('.')?;
     let is_behind = before.is_some_and(|token| {
@@ -83,7 +83,7 @@ fn field<'t>(rest: &'t str, before: Option<&StatementToken>, at: usize) -> Optio
     if is_behind && is_name { rest.get(..length.checked_add(1)?) } else { None }
 }
 
-/// How many bytes belong to the number in front: letters too, so that a fault names all of it.
+/// Length of the leading number in bytes, including adjacent letters so that an error covers all of it.
 fn number_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let mut length = 0;
@@ -126,7 +126,7 @@ fn number(word: &str) -> Result<StatementTokenKind, StatementErrorKind> {
     }
 }
 
-/// The word, or its beginning where it is long.
+/// The word, truncated to 40 bytes.
 fn shown(word: &str) -> String {
     match word.get(..40) {
         Some(start) if word.len() > 40 => format!("{start}…"),
