@@ -83,7 +83,7 @@ fn a_result_of_which_no_part_is_there_is_told() {
     told(&text, &[("graph::alternative", "m", message)]);
     let notes = found(&text)[0].notes.clone();
     let note =
-        "the operator takes one layout for all, and no part of the layout of `x` is one for `y`";
+        "the operator requires one layout for all, and no projection of the layout of `x` fits `y`";
     assert_eq!(notes[0], note);
 }
 

@@ -165,25 +165,25 @@ fn a_transposition_that_cannot_be_one_is_refused() {
         (
             "perm=\"1,0\"",
             "N 2; C 3",
-            "`x` (N 2, C 3) gives `y` (N 2, C 3), where `N` is 2 and `C`, which becomes it, 3",
+            "the transposition of `x` (N 2, C 3) is not `y` (N 2, C 3): `N` is 2 and its source `C` is 3",
         ),
         (
             "perm=\"0,2\"",
             "N 2; C 3",
-            "`perm` is no order of the axes of `x` (N 2, C 3) that gives `y` (N 2, C 3)",
+            "`perm` is not a permutation of the axes of `x` (N 2, C 3) to `y` (N 2, C 3)",
         ),
         (
             "",
             "A 3; B 2",
-            "`x` (N 2, C 3) and `y` (A 3, B 2) have other axes, and no `perm` says their order",
+            "`x` (N 2, C 3) and `y` (A 3, B 2) have different axes, and there is no `perm`",
         ),
         (
             "",
             "C 4; N 2",
-            "`x` (N 2, C 3) gives `y` (C 4, N 2), where `C` is 4 and `C`, which becomes it, 3",
+            "the transposition of `x` (N 2, C 3) is not `y` (C 4, N 2): `C` is 4 and its source `C` is 3",
         ),
     ] {
-        let message = format!("the shapes of `t` (Transpose) do not go together: {why}");
+        let message = format!("incompatible shapes in `t` (Transpose): {why}");
         told(&text(perm, axes), &[("graph::shape", "t", &message)]);
     }
 }
@@ -247,68 +247,67 @@ fn shapes_that_do_not_go_together_are_told_with_their_figures() {
             "each",
             &["N 2; C 3", "N 2; C 4"][..],
             &["N 2; C 3"][..],
-            "`x1` (N 2, C 4) is not broadcast to `y0` (N 2, C 3): `C` is 4 and 3",
+            "`x1` (N 2, C 4) cannot be broadcast to `y0` (N 2, C 3): `C` is 4 and 3",
         ),
         (
             "b",
             "each",
             &["N 2; C 1"],
             &["N 2; C 3"],
-            "`y0` (N 2, C 3) has 3 along `C`, and no operand has so many",
+            "`y0` (N 2, C 3) has extent 3 along `C`, and no operand has it",
         ),
         (
             "b",
             "each",
             &["B 1; N 2; C 3"],
             &["N 2; C 3"],
-            "`x0` (B 1, N 2, C 3) is not broadcast to `y0` (N 2, C 3): it has more axes",
+            "`x0` (B 1, N 2, C 3) cannot be broadcast to `y0` (N 2, C 3): it has more axes",
         ),
         (
             "onnx",
             "Concat axis=C",
             &["N 2; C 3", "N 2; C 4"],
             &["N 2; C 6"],
-            "`x0` (N 2, C 3) and `x1` (N 2, C 4), one behind the other along `C`, are not `y0` (N 2, C 6)",
+            "the concatenation of `x0` (N 2, C 3) and `x1` (N 2, C 4) along `C` is not `y0` (N 2, C 6)",
         ),
         (
             "onnx",
             "Concat axis=C",
             &["N 2; C 3", "N 1; C 4"],
             &["N 2; C 7"],
-            "`x0` (N 2, C 3) and `x1` (N 1, C 4), one behind the other along `C`, are not `y0` (N 2, C 7)",
+            "the concatenation of `x0` (N 2, C 3) and `x1` (N 1, C 4) along `C` is not `y0` (N 2, C 7)",
         ),
         (
             "onnx",
             "MatMul",
             &["N 2; C 3", "N 4; C 5"],
             &["N 2; C 5"],
-            "`x0` (N 2, C 3) and `x1` (N 4, C 5) are not multiplied to `y0` (N 2, C 5): rows of 3 meet columns of 4",
+            "the product of `x0` (N 2, C 3) and `x1` (N 4, C 5) is not `y0` (N 2, C 5): the inner extents are 3 and 4",
         ),
         (
             "onnx",
             "MatMul",
             &["N 2; C 3", "N 3; C 5"],
             &["N 2; C 4"],
-            "`x0` (N 2, C 3) and `x1` (N 3, C 5) are not multiplied to `y0` (N 2, C 4): their product has the extents (2, 5)",
+            "the product of `x0` (N 2, C 3) and `x1` (N 3, C 5) is not `y0` (N 2, C 4): the product has the extents (2, 5)",
         ),
         (
             "onnx",
             "Conv group=1",
             &["N 1; C 4; W 5", "O 6; I 2; W 1"],
             &["N 1; C 6; W 5"],
-            "`C` of `x0` (N 1, C 4, W 5) is 4, and `I` of `x1` (O 6, I 2, W 1) takes 2 of each group",
+            "`C` of `x0` (N 1, C 4, W 5) is 4, and `I` of `x1` (O 6, I 2, W 1) is 2 per group",
         ),
         (
             "onnx",
             "Reshape",
             &["N 2; C 6"],
             &["N 4; C 4"],
-            "`x0` (N 2, C 6) has 12 elements, and `y0` (N 4, C 4) 16",
+            "`x0` (N 2, C 6) has 12 elements, and `y0` (N 4, C 4) has 16",
         ),
     ] {
         let name = op.split(' ').next().unwrap();
-        let expected =
-            format!("graph::shape: the shapes of `n` ({name}) do not go together: {why}");
+        let expected = format!("graph::shape: incompatible shapes in `n` ({name}): {why}");
         assert_eq!(said(backend, op, reads, gives), [expected], "{op} {reads:?} {gives:?}");
     }
 }
@@ -384,32 +383,32 @@ fn names_that_no_node_has_are_warned_of() {
         (
             "strid == 2",
             "strid",
-            "no `conv` here has a property or an axis `strid`",
+            "no `conv` of the manifest has a property or an axis `strid`",
             "did you mean `stride`?",
         ),
         (
             "Q % 16 == 0",
             "Q",
-            "no `conv` here has a property or an axis `Q`",
+            "no `conv` of the manifest has a property or an axis `Q`",
             "properties and axes here: `C`, `H`, `I`, `N`, `O`, `W`, `stride`",
         ),
         (
             "in[1].C == 1",
             "C",
-            "no `conv` here has an axis `C` of `in[1]`",
+            "no `conv` of the manifest has an axis `C` in `in[1]`",
             "names here: `H`, `I`, `O`, `W`, `dtype`, `rank`",
         ),
         (
             "in[1].rnak == 4",
             "rnak",
-            "no `conv` here has an axis `rnak` of `in[1]`",
+            "no `conv` of the manifest has an axis `rnak` in `in[1]`",
             "did you mean `rank`?",
         ),
         (
             "in[2].C == 1",
             "C",
-            "no `conv` here has `in[2]`",
-            "operands and results are counted from 0",
+            "no `conv` of the manifest has `in[2]`",
+            "count operands and results from 0",
         ),
     ] {
         let found = told(&condition(when), &[("name::unknown", marked, message)]);

@@ -1,4 +1,4 @@
-//! What an operator asks of its operands and results, before it is known which layouts they may have.
+//! Layout requirements of operators on their operands and results, before the candidate layouts are known.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use crate::manifest::syntax::{
     AcceptsItem, CostItem, GraphTensorItem, NodeItem, OperatorItem, OperatorRule, SpannedText,
 };
 
-/// A layout that is asked for.
+/// A required layout of an operand or result.
 #[derive(Debug, Clone)]
 pub(super) enum LayoutRequirement {
-    /// The one that a text says, and the manifest that it stands in.
+    /// The layout of a text, with the file that contains it.
     Text(SpannedText, Arc<str>),
-    /// Any, but the same one as everything else that is asked for so.
+    /// Any layout, but the same for all operands and results with this requirement.
     Same,
-    /// Any, but the part for the tensor's axes of the one that everything else asked for so has.
+    /// Any layout, but the projection to the tensor's axes of one that all with this requirement share.
     Projection,
-    /// Any.
+    /// Any layout.
     Any,
 }
 
-/// One alternative: what it asks for, and what it costs.
+/// One alternative: requirements and cost.
 #[derive(Debug, Clone)]
 pub(super) struct Alternative {
     /// Its position in the manifest; `None` for a rule.
@@ -39,38 +39,37 @@ pub(super) struct Alternative {
     pub(super) place: FileSpan,
 }
 
-/// An operator's alternatives.
 #[derive(Debug)]
 pub(super) struct OperatorAlternatives {
     pub(super) alternatives: Vec<Alternative>,
-    /// Why others are not there.
+    /// Reasons why other alternatives do not apply.
     pub(super) refused: Vec<String>,
-    /// Where they are declared.
+    /// Location of the declaration.
     pub(super) place: FileSpan,
-    /// Whether it sees elements alone: `elementwise=#true`.
+    /// True for `elementwise=#true`: the operator works on elements independently.
     pub(super) is_elementwise: bool,
-    /// Whether all that it reads and writes has one layout, whichever, or a part of it.
+    /// True if all operands and results share one layout, or projections of it.
     pub(super) shares_layout: bool,
-    /// Whether it is a transposition that no operator of the caller's does.
+    /// True for a transposition that layoutc performs itself.
     pub(super) is_transpose: bool,
-    /// The names in its conditions.
+    /// The names used in its conditions.
     pub(super) uses: Vec<ConditionName>,
 }
 
-/// A node with the tensors that it reads and writes.
+/// A node with its operands and results.
 pub(super) struct NodeContext<'a> {
     pub(super) node: &'a NodeItem,
     pub(super) inputs: &'a [&'a GraphTensorItem],
-    /// What is known of its operands, and of its results.
+    /// Types of its operands and results; `None` where unknown.
     pub(super) operands: &'a [Option<&'a GraphTensorType>],
     pub(super) results: &'a [Option<&'a GraphTensorType>],
     pub(super) file: &'a Arc<str>,
 }
 
-/// The alternatives that a node has.
+/// The alternatives of a node.
 ///
 /// # Errors
-/// Its operator is none of the backend's, or a condition is not well-formed.
+/// An operator that the backend does not have, or a malformed condition.
 pub(super) fn wants(
     site: &NodeContext<'_>,
     backend: Option<&Backend>,
@@ -81,9 +80,9 @@ pub(super) fn wants(
     }
     let place = FileSpan::new(site.file, node.op.span.clone());
     let Some(backend) = backend else {
-        let message = format!("nothing says what layouts `{}` accepts", node.op.value);
+        let message = format!("`{}` does not declare the layouts that it accepts", node.op.value);
         let error = Diagnostic::error(Code::NameUnknown, message, place, "");
-        let help = "name a backend (`graph … backend=canonical`), or write `accepts { … }` here";
+        let help = "set a backend (`graph … backend=canonical`), or write `accepts { … }` here";
         return Err(Box::new(error.help(help)));
     };
     let Some((operator, file)) = backend.operator(&node.op.value) else {
@@ -92,7 +91,7 @@ pub(super) fn wants(
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let known: Vec<&str> = backend.operators().collect();
         nearest_or_all(&mut error, &node.op.value, "operators", &known);
-        error.add_help("a node may say what it accepts itself: `accepts { in …; out … }`");
+        error.add_help("or declare the layouts in the node: `accepts { in …; out … }`");
         return Err(Box::new(error));
     };
     if operator.rule == OperatorRule::Accepts {
@@ -101,7 +100,7 @@ pub(super) fn wants(
     Ok(by_rule(site, backend, operator, file))
 }
 
-/// The one alternative of an operator that takes layouts by a rule.
+/// The single alternative of an operator with a layout rule.
 fn by_rule(
     site: &NodeContext<'_>,
     backend: &Backend,
@@ -144,7 +143,7 @@ fn by_rule(
     }
 }
 
-/// The alternatives that are there: their conditions hold, and they are for so many operands and results.
+/// The alternatives whose condition holds and whose numbers of operands and results match.
 fn listed(
     site: &NodeContext<'_>,
     items: &[AcceptsItem],
@@ -153,7 +152,7 @@ fn listed(
 ) -> Result<OperatorAlternatives, Box<Diagnostic>> {
     let (mut alternatives, mut refused) = (Vec::new(), Vec::new());
     let counts = (site.inputs.len(), site.node.outputs.len());
-    // What layoutc brings along asks for properties that a node need not have.
+    // The shipped profiles use properties that a node need not have.
     let uses = RefCell::new(Vec::new());
     let is_own = !backend::is_shipped(file);
     for (k, item) in items.iter().enumerate() {
@@ -172,7 +171,7 @@ fn listed(
             let holds = condition::holds(&text.value, &lookup);
             let holds = holds.map_err(|wrong| condition_fault(text, wrong, file))?;
             if !holds {
-                refused.push(format!("alternative {k} is there when {}", text.value));
+                refused.push(format!("alternative {k} applies when {}", text.value));
                 continue;
             }
         }
@@ -214,7 +213,7 @@ fn listed(
     })
 }
 
-/// What is wrong with a condition, at its place.
+/// Diagnostic of a malformed condition.
 fn condition_fault(
     text: &SpannedText,
     wrong: condition::WhenError,
@@ -224,9 +223,9 @@ fn condition_fault(
     let place = FileSpan::new(file, span);
     let is_equals = text.value.get(wrong.span).is_some_and(|rest| rest.starts_with('='));
     let help = if is_equals {
-        "compare by `==`: `C % 16 == 0`"
+        "compare with `==`: `C % 16 == 0`"
     } else {
-        "a condition is written `R <= 3 and stride == 1 and in[1].dtype == 'i8'`"
+        "write a condition like `R <= 3 and stride == 1 and in[1].dtype == 'i8'`"
     };
     Box::new(Diagnostic::error(Code::GraphCondition, wrong.message, place, "").help(help))
 }

@@ -1,4 +1,4 @@
-//! Backends: those of the manifest, and the profiles that layoutc brings.
+//! Backends: those of the manifest, and the shipped profiles.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,14 +9,14 @@ use crate::manifest::syntax::{
     BackendItem, Identifier, ItemKind, ManifestSyntax, OperatorItem, SpannedText,
 };
 
-/// A backend with the manifest that it stands in.
+/// A backend with the file that declares it.
 #[derive(Debug)]
 pub(in crate::check) struct BackendDef {
     pub(in crate::check) item: BackendItem,
     pub(in crate::check) file: Arc<str>,
 }
 
-/// A backend, and behind it those that it is like: each says what those before it do not.
+/// A backend followed by the chain of its `like=` bases; earlier entries override later ones.
 #[derive(Debug)]
 pub(super) struct Backend {
     chain: Vec<Arc<BackendDef>>,
@@ -27,12 +27,12 @@ impl Backend {
         self.chain.first().map_or("", |def| def.item.name.value.as_str())
     }
 
-    /// Whether graphs for it are verified.
+    /// True if graphs for it are verified.
     pub(super) fn is_verified(&self) -> bool {
         self.chain.first().is_none_or(|def| def.item.verify)
     }
 
-    /// The layout that it has for so many axes, and the manifest that says so.
+    /// The default layout of a rank, and the file that declares it.
     pub(super) fn default_layout(&self, rank: usize) -> Option<(&SpannedText, &Arc<str>)> {
         let rank = i128::try_from(rank).ok()?;
         self.chain.iter().find_map(|def| {
@@ -41,7 +41,7 @@ impl Backend {
         })
     }
 
-    /// The operator of a name, or the rule for those without one, and the manifest that it stands in.
+    /// The operator of a name, or else the rule for unlisted operators, and the file that declares it.
     pub(super) fn operator(&self, name: &str) -> Option<(&OperatorItem, &Arc<str>)> {
         let named = self.chain.iter().find_map(|def| {
             let found = def.item.operators.iter().find(|operator| operator.name.value == name)?;
@@ -54,14 +54,13 @@ impl Backend {
         })
     }
 
-    /// The names of its operators.
     pub(super) fn operators(&self) -> impl Iterator<Item = &str> {
         let operators = self.chain.iter().flat_map(|def| &def.item.operators);
         operators.map(|operator| operator.name.value.as_str())
     }
 }
 
-/// The profiles that layoutc brings, each a manifest with one backend.
+/// The shipped profiles, each a manifest with one backend.
 const PROFILES: &[(&str, &str)] = &[
     ("canonical", include_str!("profiles/canonical.kdl")),
     ("opencl", include_str!("profiles/opencl.kdl")),
@@ -79,26 +78,26 @@ static SHIPPED: LazyLock<Vec<Arc<BackendDef>>> = LazyLock::new(|| {
     shipped
 });
 
-/// Whether a manifest is one that layoutc brings.
+/// True if a manifest is a shipped profile.
 pub(super) fn is_shipped(file: &Arc<str>) -> bool {
     SHIPPED.iter().any(|def| Arc::ptr_eq(&def.file, file))
 }
 
-/// The backend of a name: the manifest's own comes before a profile.
+/// Finds a backend; the manifest's own take precedence over the profiles.
 ///
 /// # Errors
-/// That there is none; `None` where another diagnostic says enough.
+/// An unknown backend; `None` where another diagnostic covers it.
 pub(super) fn find(
     name: &Identifier,
     scope: &ManifestScope,
     file: &Arc<str>,
 ) -> Result<Backend, Option<Box<Diagnostic>>> {
     let first = definition(name, scope, file)?;
-    // What is wrong with what it is like is told where it is declared.
+    // Faults of its bases are reported at their declaration.
     chain(first, scope).map_err(|_| None)
 }
 
-/// What is wrong with the backends of a manifest: with what they are like.
+/// Faults in the `like=` chains of a manifest's backends.
 pub(super) fn faults(syntax: &ManifestSyntax, scope: &ManifestScope) -> Vec<Diagnostic> {
     let own = syntax.backends.iter().filter_map(|item| scope.backends.get(&item.name.value));
     own.filter_map(|def| chain(Arc::clone(def), scope).err().flatten())
@@ -106,7 +105,7 @@ pub(super) fn faults(syntax: &ManifestSyntax, scope: &ManifestScope) -> Vec<Diag
         .collect()
 }
 
-/// A backend, what it is like, what that is like.
+/// A backend with its bases, transitively.
 fn chain(
     first: Arc<BackendDef>,
     scope: &ManifestScope,
@@ -118,10 +117,10 @@ fn chain(
         let next = definition(like, scope, &last.file)?;
         if chain.iter().any(|def| Arc::ptr_eq(def, &next)) {
             let names: Vec<&str> = chain.iter().map(|def| def.item.name.value.as_str()).collect();
-            let message = format!("`{}` is like itself", names.join("` is like `"));
+            let message = format!("cyclic `like=`: `{}` is like itself", names.join("` is like `"));
             let place = FileSpan::new(&last.file, like.span.clone());
             let error = Diagnostic::error(Code::NameCycle, message, place, "");
-            return Err(Some(Box::new(error.help("take one `like=` of the circle out"))));
+            return Err(Some(Box::new(error.help("remove one `like=` of the cycle"))));
         }
         chain.push(next);
     }

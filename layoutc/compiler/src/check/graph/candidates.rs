@@ -1,5 +1,5 @@
-//! The layouts that each tensor of a graph may have: those that are stated of it, those that its writer and its readers
-//! ask for, and through operators that take any layout those of their other operands.
+//! Candidate layouts of each tensor of a graph: those declared, those required by its writer and its readers, and those
+//! that propagate through operators that take any layout.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,32 +16,32 @@ use crate::manifest::syntax::{GraphTensorItem, SpannedText};
 use crate::model::Tensor;
 use crate::model::graph::{Compatibility, LayoutCandidate, TensorRole};
 
-/// The most layouts of one tensor.
+/// Limit on the candidate layouts of one tensor.
 pub(super) const MAX_LAYOUTS: usize = 12;
 
-/// A layout that is asked of a tensor.
+/// A layout that a tensor is required to offer.
 #[derive(Clone)]
 pub(super) struct LayoutConstraint {
     pub(super) text: SpannedText,
     pub(super) place: FileSpan,
-    /// Whether the manifest states it of this tensor: then it must be one.
+    /// True if the manifest declares it for this tensor; then an invalid one is an error.
     pub(super) is_stated: bool,
 }
 
-/// What the candidates of a graph follow from.
+/// Inputs of the candidate search.
 pub(super) struct CandidateContext<'a> {
-    /// The alternatives of every node.
+    /// The alternatives of each node.
     pub(super) wants: &'a [Vec<Alternative>],
-    /// The order of every node that is a transposition of layoutc's.
+    /// The axis order of each node that is a transposition by layoutc.
     pub(super) orders: &'a [Option<Vec<usize>>],
-    /// What is known of every tensor.
+    /// The types of the tensors.
     pub(super) known: &'a [Option<GraphTensorType>],
 }
 
-/// The candidates of every tensor.
+/// The candidates of each tensor.
 ///
 /// # Errors
-/// What is stated of a tensor and is no layout of it, or a tensor without a number of bytes.
+/// A declared layout that is invalid for its tensor, or a tensor without a constant size.
 pub(super) fn candidates(
     graph: &ResolvedGraph<'_>,
     all: &CandidateContext<'_>,
@@ -77,7 +77,7 @@ pub(super) fn add(demands: &mut [Vec<LayoutConstraint>], tensor: usize, demand: 
     }
 }
 
-/// What the manifest states of tensors.
+/// The layouts that the manifest declares for tensors.
 fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
     let mut demands: Vec<Vec<LayoutConstraint>> =
         graph.tensors.iter().map(|_| Vec::new()).collect();
@@ -96,7 +96,7 @@ fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
     demands
 }
 
-/// Everything that alternatives ask for, with the tensor that they ask it of.
+/// The requirements of an alternative, each with its tensor.
 fn requirements_of<'w>(
     graph: &'w ResolvedGraph<'_>,
     node: usize,
@@ -125,16 +125,16 @@ fn add_requirements(
     }
 }
 
-/// How tensors that share a layout are alike.
+/// Relation between the layouts of tensors that share a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LayoutSharing {
-    /// All have the same one.
+    /// The same layout.
     Same,
-    /// Each has the part for its axes.
+    /// The projection to the axes of each tensor.
     Projection,
 }
 
-/// The layout that a tensor has where another one has `text`.
+/// The layout of tensor `to` where tensor `from` has `text`.
 fn part_of(graph: &ResolvedGraph<'_>, text: &str, from: usize, to: usize) -> Option<String> {
     if from == to {
         return Some(text.to_owned());
@@ -142,10 +142,10 @@ fn part_of(graph: &ResolvedGraph<'_>, text: &str, from: usize, to: usize) -> Opt
     project_layout(text, graph.tensors.get(from)?, graph.tensors.get(to)?)
 }
 
-/// Tensors that an alternative asks to be alike.
+/// A set of tensors that an alternative requires to share a layout.
 pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 
-/// The tensors that alternatives ask to be alike.
+/// The sharing constraints of all alternatives.
 fn bound(graph: &ResolvedGraph<'_>, wants: &[Vec<Alternative>]) -> Vec<SharingConstraint> {
     let of_node = |(node, alternatives): (usize, &Vec<Alternative>)| {
         let alike = |alternative: &Alternative| {
@@ -163,7 +163,8 @@ fn bound(graph: &ResolvedGraph<'_>, wants: &[Vec<Alternative>]) -> Vec<SharingCo
     wants.iter().enumerate().flat_map(of_node).collect()
 }
 
-/// Tensors that must be alike, and have their axes in other orders, are asked for a layout that says axes by their names.
+/// If tensors that must have the same layout have their axes in different orders, adds a layout that names the axes by
+/// letters.
 fn orders(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
@@ -194,7 +195,7 @@ fn orders(
     }
 }
 
-/// What is asked of one of several tensors that must be alike is asked of all, until nothing new is.
+/// Propagates constraints among tensors that share a layout, to a fixed point.
 pub(super) fn propagate_sharing(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
@@ -203,7 +204,7 @@ pub(super) fn propagate_sharing(
     loop {
         let count = |demands: &[Vec<LayoutConstraint>]| demands.iter().map(Vec::len).sum::<usize>();
         let before = count(demands);
-        // Once down and once up again: a chain is done in one round.
+        // A forward and a backward sweep complete a chain in one iteration.
         for (tensors, how) in bound.iter().chain(bound.iter().rev()) {
             let mut texts: Vec<(usize, SpannedText, FileSpan)> = Vec::new();
             for tensor in tensors {
@@ -236,7 +237,7 @@ pub(super) fn propagate_sharing(
     }
 }
 
-/// Asks a tensor of which nobody asks a layout for that which it then has.
+/// Adds the fallback layout as a constraint to a tensor that has none.
 fn fall_back(
     graph: &ResolvedGraph<'_>,
     tensor: usize,
@@ -269,12 +270,12 @@ fn of_tensor(
         found.push(fallback(graph, item, layouts)?);
     }
     if found.len() > MAX_LAYOUTS {
-        let message = format!("{} layouts are asked of `{}`", found.len(), item.name.value);
+        let message = format!("`{}` has {} candidate layouts", item.name.value, found.len());
         let place = FileSpan::new(graph.file, item.name.span.clone());
         let error = Diagnostic::error(Code::LimitGraph, message, place, "");
         let more = found.len().saturating_sub(MAX_LAYOUTS);
-        let help = format!("ask for {more} fewer: leave alternatives of its nodes out");
-        return Err(vec![error.note(format!("the most are {MAX_LAYOUTS}")).help(help)]);
+        let help = format!("remove {more} of them: drop alternatives of its nodes");
+        return Err(vec![error.note(format!("the limit is {MAX_LAYOUTS}")).help(help)]);
     }
     let mut candidates = Vec::new();
     for (demand, tensor) in found {
@@ -298,7 +299,7 @@ fn of_tensor(
     Ok(candidates)
 }
 
-/// The text with a place in the graph's manifest: its own, or the tensor's name.
+/// The text with a span in the graph's manifest: its own, or that of the tensor's name.
 fn here(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,
@@ -310,7 +311,7 @@ fn here(
     SpannedText { span: item.name.span.clone(), ..demand.text.clone() }
 }
 
-/// The layout of a tensor of which nobody asks one: the backend's default, else row-major.
+/// Layout of a tensor without constraints: the backend's default, else row-major.
 fn fallback(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,
@@ -341,9 +342,9 @@ fn bytes(
 ) -> Result<u64, Vec<Diagnostic>> {
     let bytes = tensor.counts().bytes.as_const().and_then(|bytes| u64::try_from(bytes).ok());
     bytes.ok_or_else(|| {
-        let message = format!("the extents of `{}` are not all numbers", item.name.value);
+        let message = format!("the extents of `{}` are not all constant", item.name.value);
         let place = FileSpan::new(graph.file, item.shape.span.clone());
         let error = Diagnostic::error(Code::GraphExtent, message, place, "");
-        vec![error.help("costs are bytes: write the extents that the graph is run with")]
+        vec![error.help("write the extents that the graph runs with: costs are in bytes")]
     })
 }

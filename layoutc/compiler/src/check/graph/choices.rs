@@ -1,4 +1,4 @@
-//! Every way to do an operator: its alternatives, with the candidates of its tensors that they ask for.
+//! Choices of an operator: its alternatives, each with matching candidates of its tensors.
 
 use std::borrow::Cow;
 
@@ -13,16 +13,16 @@ use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{CostItem, GraphTensorItem};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering, TensorRole};
 
-/// The most ways of one operator.
+/// Limit on the choices of one operator.
 const MAX_CHOICES: usize = 4096;
 
-/// The largest cost, in bytes: sums of many stay within 64 bits.
+/// Largest cost, in bytes; sums of many stay within 64 bits.
 const MAX_COST: u64 = 1 << 50;
 
-/// The ways of a node.
+/// The choices of a node.
 ///
 /// # Errors
-/// There is none, too many, or one too dear.
+/// No choice, too many, or a cost above [`MAX_COST`].
 pub(super) fn choices(
     graph: &ResolvedGraph<'_>,
     node: usize,
@@ -38,7 +38,8 @@ pub(super) fn choices(
                 Some(k) => format!("alternative {k}"),
                 None => "the operator".to_owned(),
             };
-            let fault = fault.unwrap_or_else(|| "asks for no layout that all can have".to_owned());
+            let fault =
+                fault.unwrap_or_else(|| "requires no layout that all tensors can have".to_owned());
             refused.push(format!("{name} {fault}"));
         }
     }
@@ -49,13 +50,13 @@ pub(super) fn choices(
         format!("no alternative of `{}` fits the tensors of `{}`", item.op.value, item.name.value);
     let place = FileSpan::new(graph.file, item.name.span.clone());
     let mut error = Diagnostic::error(Code::GraphAlternative, message, place, "");
-    error = error.with_label(wants.place.clone(), "what is accepted");
+    error = error.with_label(wants.place.clone(), "accepted layouts");
     error.notes.extend(refused);
     error.add_note(format!("the node has {}", tensors(graph, node)));
     let help = if item.accepts.is_empty() {
-        "a node may say what it accepts itself: `accepts { in …; out … }`"
+        "declare the layouts in the node: `accepts { in …; out … }`"
     } else {
-        "write a layout for each tensor, of as many letters as it has axes"
+        "write a layout for each tensor, with one letter per axis"
     };
     Err(Box::new(error.help(help)))
 }
@@ -75,14 +76,14 @@ fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     format!("{} and gives {}", shown(graph.reads.get(node)), shown(graph.writes.get(node)))
 }
 
-/// One tensor of a node as an alternative asks for it.
+/// An operand or result of a node, with the requirement of an alternative.
 struct OperandSlot<'a> {
     tensor: usize,
     want: &'a LayoutRequirement,
     is_result: bool,
 }
 
-/// Adds the ways of one alternative; gives why there is none where that is known.
+/// Adds the choices of one alternative; returns the reason if there is none.
 fn add_choices(
     graph: &ResolvedGraph<'_>,
     node: usize,
@@ -102,7 +103,7 @@ fn add_choices(
             && find(slot.tensor, &text.value).is_none()
         {
             return Ok(Some(format!(
-                "asks for `{}`, which `{}` cannot have",
+                "requires `{}`, which `{}` cannot have",
                 text.value,
                 name(slot.tensor)
             )));
@@ -111,7 +112,7 @@ fn add_choices(
     let whole = whole(graph, &slots);
     let texts = bound_texts(graph, &slots, whole, candidates);
     let mut fault = texts.is_empty().then(|| {
-        "takes one layout for all, and no layout here says by letters the axes that they have in other orders".to_owned()
+        "requires one layout for all, and no candidate names by letters the axes that are in different orders".to_owned()
     });
     for text in texts {
         let mut inputs: Vec<Vec<Option<usize>>> = Vec::new();
@@ -139,10 +140,10 @@ fn add_choices(
                 let own = name(slot.tensor);
                 fault = Some(match wanted.flatten() {
                     Some(text) => {
-                        format!("takes one layout for all, and `{own}` cannot have `{text}`")
+                        format!("requires one layout for all, and `{own}` cannot have `{text}`")
                     }
                     None => format!(
-                        "takes one layout for all, and no part of the layout of `{whole}` is one for `{own}`"
+                        "requires one layout for all, and no projection of the layout of `{whole}` fits `{own}`"
                     ),
                 });
                 is_possible = false;
@@ -184,7 +185,7 @@ fn add_choices(
     Ok(fault)
 }
 
-/// The candidates that do for one who asks for a text: itself, and where it has a `*` those with any axis there.
+/// The candidates that satisfy a required text: the same text, and for a `*` those with any axis there.
 fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
     let asked = candidates.iter().find(|candidate| candidate.text == text);
     let has_star =
@@ -204,9 +205,9 @@ fn too_many(graph: &ResolvedGraph<'_>, node: usize) -> Diagnostic {
     let item = graph.nodes.get(node);
     let name = item.map_or("", |item| item.name.value.as_str());
     let span = item.map_or(0..0, |item| item.name.span.clone());
-    let message = format!("`{name}` can be done in more than {MAX_CHOICES} ways");
+    let message = format!("`{name}` has more than {MAX_CHOICES} choices");
     Diagnostic::error(Code::LimitGraph, message, FileSpan::new(graph.file, span), "")
-        .help("state the layouts of its results, or leave alternatives out")
+        .help("declare the layouts of its results, or remove alternatives")
 }
 
 fn slots<'a>(
@@ -228,8 +229,8 @@ fn slots<'a>(
     slots
 }
 
-/// Whether a tensor need not be alike: a constant, which costs nothing in any layout, one with no order of axes, or one with
-/// fewer axes than a result, which is broadcast. A result always has a layout.
+/// True if a tensor need not share the layout: a constant, which is converted at no cost; a tensor of rank at most 1;
+/// or an operand with fewer axes than a result, which is broadcast. Results are never exempt.
 fn is_exempt(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, slots: &[OperandSlot<'_>]) -> bool {
     let is_constant = graph.roles.get(slot.tensor) == Some(&TensorRole::Constant);
     let rank = |slot: &OperandSlot<'_>| {
@@ -239,7 +240,8 @@ fn is_exempt(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, slots: &[Operand
     !slot.is_result && (is_constant || is_broadcast || rank(slot) <= 1)
 }
 
-/// The tensor of which the others have parts: the one with the most axes that is no constant, of several the first result.
+/// The tensor whose layout is projected to the others: the one of highest rank that is not a constant; the first result
+/// of several.
 fn whole(graph: &ResolvedGraph<'_>, slots: &[OperandSlot<'_>]) -> Option<usize> {
     let is_part = |slot: &&OperandSlot<'_>| matches!(slot.want, LayoutRequirement::Projection);
     let is_bound = |slot: &&OperandSlot<'_>| {
@@ -252,8 +254,8 @@ fn whole(graph: &ResolvedGraph<'_>, slots: &[OperandSlot<'_>]) -> Option<usize> 
     slots.iter().filter(is_part).filter(is_bound).rev().max_by_key(rank).map(|slot| slot.tensor)
 }
 
-/// Whether an operand need not be alike by its letters: a constant, which costs nothing in any layout, or one with an axis
-/// that the rest has not.
+/// True if an operand need not share a projected layout: a constant, or an operand with an axis that the whole does not
+/// have.
 fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usize>) -> bool {
     let is_constant = graph.roles.get(slot.tensor) == Some(&TensorRole::Constant);
     let items = whole.and_then(|k| graph.tensors.get(k)).zip(graph.tensors.get(slot.tensor));
@@ -274,7 +276,7 @@ fn own_part(
     project_layout(text, graph.tensors.get(whole?)?, graph.tensors.get(tensor)?)
 }
 
-/// The texts that what must be alike may have; one `None` where nothing must be.
+/// The layouts that tensors which share one may have; one `None` if no tensor must share.
 fn bound_texts<'c>(
     graph: &ResolvedGraph<'_>,
     slots: &[OperandSlot<'_>],
@@ -290,7 +292,7 @@ fn bound_texts<'c>(
     if alike.is_empty() {
         return vec![None];
     }
-    // A text that says axes by their order is one layout for all only where all have one order.
+    // A layout that names axes by position is one layout only if all tensors have their axes in one order.
     let mut orders =
         alike.iter().filter_map(|slot| graph.tensors.get(slot.tensor)).map(|t| names(t));
     let first = orders.next();
@@ -308,13 +310,13 @@ fn bound_texts<'c>(
     texts
 }
 
-/// Whether a text says all axes by their names.
+/// True if a text names all axes by letters.
 fn is_by_letter(text: &str) -> bool {
     let has_letters = matches!(notation(text).0, Notation::Glow | Notation::Tvm);
     has_letters && text != ROW_MAJOR && !text.contains('*')
 }
 
-/// Every combination of one of each.
+/// Cartesian product of the lists, truncated above [`MAX_CHOICES`].
 fn product<T: Copy>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
     let mut all: Vec<Vec<T>> = vec![Vec::new()];
     for list in lists {
@@ -329,7 +331,7 @@ fn product<T: Copy>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
     all
 }
 
-/// The bytes that an alternative states, or its share of those of the results; parts of a byte are dropped.
+/// Cost of an alternative in bytes: as declared, or its fraction of the bytes of the results, rounded down.
 fn cost(
     graph: &ResolvedGraph<'_>,
     node: usize,
@@ -354,11 +356,11 @@ fn cost(
         }
     };
     cost.filter(|cost| *cost <= MAX_COST).ok_or_else(|| {
-        let message = "the cost is too large to be added up";
+        let message = "the cost is too large";
         let place = alternative.place.clone();
         let error = Diagnostic::error(Code::LimitGraph, message, place, "");
         let all = counted(outputs.len(), "result");
         let error = error.note(format!("the largest cost of {all} is {MAX_COST} bytes"));
-        Box::new(error.help("state a smaller `cost` or `cost-per-byte`"))
+        Box::new(error.help("declare a smaller `cost` or `cost-per-byte`"))
     })
 }

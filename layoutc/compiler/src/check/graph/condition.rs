@@ -1,13 +1,13 @@
-//! `when="R <= 3 and stride == 1 and padding == 'same'"`: whether an alternative is there.
+//! Conditions of alternatives: `when="R <= 3 and stride == 1 and padding == 'same'"`.
 //!
-//! Integers and names of axes and properties with `+ - * // %`, and numbers with a fraction, compared; comparisons with
-//! `and`, `or`, `not`. A word in single quotes is compared with a property that holds a word. `in[1].C`, `in[1].rank`,
-//! `in[1].dtype` and `in[1][0]` ask one operand, `out[0].C` one result. What a node lacks is equal to nothing. It is read
-//! and worked out in one pass.
+//! A condition compares integers, names of axes and properties with `+ - * // %`, and reals, and combines comparisons
+//! with `and`, `or`, `not`. A word in single quotes is compared with a property that is a word. `in[1].C`,
+//! `in[1].rank`, `in[1].dtype` and `in[1][0]` query one operand, `out[0].C` one result. A missing attribute compares
+//! unequal to everything. The text is parsed and evaluated in one pass.
 
 use std::ops::Range;
 
-/// A value of a condition.
+/// A value in a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ConditionValue {
     /// An integer.
@@ -16,29 +16,29 @@ pub(super) enum ConditionValue {
     Real(f64),
     /// A word.
     Word(String),
-    /// Whether something holds.
+    /// A boolean.
     Truth(bool),
-    /// What a name means that is no axis here and no property: it is equal to nothing, and neither more nor less.
+    /// A name that is neither an axis nor a property here: unequal to everything, and unordered.
     Absent,
 }
 
-/// What is wrong with a condition: the bytes of the text, and why.
+/// A fault of a condition: bytes of the text and message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WhenError {
     pub(super) span: Range<usize>,
     pub(super) message: String,
 }
 
-/// What a condition asks for.
+/// A query of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConditionQuery<'a> {
-    /// A property, or an axis of whichever tensor has one of this name.
+    /// A property, or the extent of the first axis of this name.
     Name(&'a str),
-    /// Something of one operand or result.
+    /// An attribute of one operand or result.
     Of(ConditionTensor, TensorAttribute<'a>),
 }
 
-/// An operand or a result, counted from 0.
+/// An operand or a result, by its index from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConditionTensor {
     /// `in[1]`
@@ -47,7 +47,7 @@ pub(super) enum ConditionTensor {
     Result(usize),
 }
 
-/// What is asked of a tensor.
+/// An attribute of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TensorAttribute<'a> {
     /// `.rank`, `.dtype`, or the extent of the axis of this name.
@@ -56,29 +56,27 @@ pub(super) enum TensorAttribute<'a> {
     At(usize),
 }
 
-/// Gives the value of what is asked for, which stands at these bytes.
+/// Returns the value of a query, whose text is at these bytes.
 pub(super) type ConditionLookup<'a> =
     dyn Fn(ConditionQuery<'_>, Range<usize>) -> Option<ConditionValue> + 'a;
 
-/// How deep parentheses and `not` may nest.
+/// Limit on the nesting depth of parentheses.
 const MAX_DEPTH: usize = 64;
 
-/// Whether a condition holds. `lookup` is asked for every name, also where the rest decides.
+/// Evaluates a condition. `lookup` is called for every name, without short-circuiting.
 pub(super) fn holds(text: &str, lookup: &ConditionLookup<'_>) -> Result<bool, WhenError> {
     let mut reader = ConditionEvaluator { text, at: 0, depth: 0, lookup };
     let value = reader.or()?;
     reader.blanks();
     if reader.at < text.len() {
-        return Err(wrong(reader.at..text.len(), "nothing more is expected here"));
+        return Err(wrong(reader.at..text.len(), "expected the end of the condition"));
     }
     match value {
         ConditionValue::Truth(truth) => Ok(truth),
         ConditionValue::Integer(_)
         | ConditionValue::Real(_)
         | ConditionValue::Word(_)
-        | ConditionValue::Absent => {
-            Err(wrong(0..text.len(), "a condition is true or false: compare it"))
-        }
+        | ConditionValue::Absent => Err(wrong(0..text.len(), "expected a comparison")),
     }
 }
 
@@ -102,7 +100,7 @@ impl<'a> ConditionEvaluator<'a> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// Takes one of these symbols, longest first.
+    /// Consumes the first of these symbols that matches; longer ones must come first.
     fn symbol(&mut self, symbols: &[&'static str]) -> Option<&'static str> {
         self.blanks();
         let found = symbols.iter().find(|symbol| self.rest().starts_with(**symbol))?;
@@ -110,7 +108,7 @@ impl<'a> ConditionEvaluator<'a> {
         Some(found)
     }
 
-    /// The bytes of the name that is next.
+    /// The name at the current position; empty if there is none.
     fn name(&mut self) -> &'a str {
         self.blanks();
         let rest = self.rest();
@@ -169,9 +167,7 @@ impl<'a> ConditionEvaluator<'a> {
             ConditionValue::Integer(_)
             | ConditionValue::Real(_)
             | ConditionValue::Word(_)
-            | ConditionValue::Absent => {
-                Err(wrong(start..self.at, "this is neither true nor false: compare it"))
-            }
+            | ConditionValue::Absent => Err(wrong(start..self.at, "expected a comparison")),
         }
     }
 
@@ -197,7 +193,7 @@ impl<'a> ConditionEvaluator<'a> {
             _ => None,
         };
         let Some(order) = order else {
-            let message = "only numbers are larger or smaller, and only like is compared with like";
+            let message = "mismatched types: only numbers are ordered, and only values of one type are compared";
             return Err(wrong(start..self.at, message));
         };
         let holds = match symbol {
@@ -251,7 +247,7 @@ impl<'a> ConditionEvaluator<'a> {
             "//" => a.checked_div_euclid(*b).filter(|_| *b > 0),
             _ => a.checked_rem_euclid(*b).filter(|_| *b > 0),
         };
-        let message = "a divisor is at least 1, and values fit 128 bits";
+        let message = "a divisor below 1, or a value beyond 128 bits";
         value.map(ConditionValue::Integer).ok_or_else(|| wrong(start..self.at, message))
     }
 
@@ -261,18 +257,18 @@ impl<'a> ConditionEvaluator<'a> {
         if self.symbol(&["("]).is_some() {
             self.depth += 1;
             if self.depth > MAX_DEPTH {
-                return Err(wrong(start..self.at, "nested too deep"));
+                return Err(wrong(start..self.at, "nested too deeply"));
             }
             let value = self.or()?;
             self.depth -= 1;
             return match self.symbol(&[")"]) {
                 Some(_) => Ok(value),
-                None => Err(wrong(start..start + 1, "this is never closed")),
+                None => Err(wrong(start..start + 1, "unclosed parenthesis")),
             };
         }
         if self.symbol(&["'"]).is_some() {
             let Some((word, _)) = self.rest().split_once('\'') else {
-                return Err(wrong(start..start + 1, "this word is never closed"));
+                return Err(wrong(start..start + 1, "unclosed quote"));
             };
             self.at += word.len() + 1;
             return Ok(ConditionValue::Word(word.to_owned()));
@@ -300,14 +296,14 @@ impl<'a> ConditionEvaluator<'a> {
         };
         let Some(value) = value else {
             let end = self.rest().chars().next().map_or(0, char::len_utf8);
-            let message = "a number, a name or a word in single quotes is expected here";
+            let message = "expected a number, a name or a word in single quotes";
             return Err(wrong(self.at..self.at + end, message));
         };
         self.at += length;
         Ok(value)
     }
 
-    /// `[1].C` or `[1][0]`, behind `in` or `out`.
+    /// `[1].C` or `[1][0]`, after `in` or `out`.
     fn of_tensor(&mut self, is_operand: bool) -> Result<ConditionQuery<'a>, WhenError> {
         let number = self.bracket()?;
         let tensor = if is_operand {
@@ -321,7 +317,8 @@ impl<'a> ConditionEvaluator<'a> {
         let start = self.at;
         let name = if self.symbol(&["."]).is_some() { self.name() } else { "" };
         if name.is_empty() {
-            let message = "`.rank`, `.dtype`, the name of an axis (`.C`) or its position (`[0]`) is expected here";
+            let message =
+                "expected `.rank`, `.dtype`, the name of an axis (`.C`) or its position (`[0]`)";
             return Err(wrong(start..self.at, message));
         }
         self.at += name.len();
@@ -334,7 +331,7 @@ impl<'a> ConditionEvaluator<'a> {
         let inside = self.rest().strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let number = inside.and_then(|(digits, _)| digits.trim().parse::<u16>().ok());
         let (Some((digits, _)), Some(number)) = (inside, number) else {
-            let message = "operands, results and axes are counted from 0: `in[1]`";
+            let message = "expected the index of an operand, result or axis, from 0: `in[1]`";
             return Err(wrong(start..start + 1, message));
         };
         self.at += digits.len() + 2;
@@ -342,17 +339,17 @@ impl<'a> ConditionEvaluator<'a> {
     }
 }
 
-/// A number for a comparison with one that has a fraction.
+/// A number as a float, for a comparison with a real.
 fn real(value: &ConditionValue) -> Option<f64> {
     match value {
-        // The nearest number of 64 bits is what the text of the integer is read as.
+        // Parsing the decimal text rounds to the nearest f64.
         ConditionValue::Integer(value) => value.to_string().parse().ok(),
         ConditionValue::Real(value) => Some(*value),
         ConditionValue::Word(_) | ConditionValue::Truth(_) | ConditionValue::Absent => None,
     }
 }
 
-/// The bytes of the number that a text begins with, and whether it has a fraction or an exponent: `0.5`, `1e-5`.
+/// Length of the number that a text starts with, and true if it has a fraction or an exponent: `0.5`, `1e-5`.
 fn number(text: &str) -> (usize, bool) {
     let digits = |from: usize| text.bytes().skip(from).take_while(u8::is_ascii_digit).count();
     let whole = digits(0);

@@ -1,5 +1,4 @@
-//! A tensor of a graph in a layout: checked and proven as if it stood in the manifest. Tensors of one shape share what
-//! was found.
+//! Graph tensors in a layout, checked and proven like tensors of the manifest. Tensors of one shape share the results.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +16,10 @@ use crate::manifest::syntax::{
 use crate::model::graph::{Compatibility, LayoutCandidate};
 use crate::model::{Fill, Tensor, TensorSpans};
 
-/// The word for a layout that nobody names: row-major.
+/// Name of the default layout: row-major.
 pub(super) const ROW_MAJOR: &str = "row-major";
 
-/// What was found so far.
+/// Checked tensors and comparisons of layouts.
 pub(super) struct LayoutCache<'a> {
     place: ManifestContext<'a>,
     made: BTreeMap<(String, String), Tensor>,
@@ -32,11 +31,10 @@ impl<'a> LayoutCache<'a> {
         Self { place, made: BTreeMap::new(), fits: BTreeMap::new() }
     }
 
-    /// The tensor in the layout that a text says.
+    /// The tensor in the layout of a text.
     ///
     /// # Errors
-    /// What is wrong with its element type, its shape, or the text for it, with places as if the text stood where its
-    /// span says.
+    /// Faults of its element type, its shape, or the layout, located as if the text were at its span.
     pub(super) fn tensor(
         &mut self,
         item: &GraphTensorItem,
@@ -45,7 +43,7 @@ impl<'a> LayoutCache<'a> {
         let key = (shape(item), text.value.clone());
         let made = match self.made.get(&key) {
             Some(made) => made.clone(),
-            // What is wrong is told of each tensor.
+            // Faults are not cached, as they are reported for each tensor.
             None => tensor::check(&as_tensor(item, text), self.place)?.tensor,
         };
         self.made.insert(key, made.clone());
@@ -56,7 +54,7 @@ impl<'a> LayoutCache<'a> {
         Ok(Tensor { name: item.name.value.clone(), places, ..made })
     }
 
-    /// The axes of a tensor and its element type; `None` where one of them is wrong, or an extent is a symbol.
+    /// The type of a tensor; `None` if it is invalid or has a symbolic extent.
     pub(super) fn known(&mut self, item: &GraphTensorItem) -> Option<GraphTensorType> {
         let span = item.name.span.clone();
         let text = SpannedText { value: ROW_MAJOR.to_owned(), span, quoted: false };
@@ -68,7 +66,7 @@ impl<'a> LayoutCache<'a> {
         Some(GraphTensorType { name: item.name.value.clone(), axes, dtype: tensor.dtype })
     }
 
-    /// What a tensor in one layout is to one who asks for another.
+    /// Compatibility of a buffer in one layout with a required one.
     pub(super) fn fit(
         &mut self,
         item: &GraphTensorItem,
@@ -84,8 +82,8 @@ impl<'a> LayoutCache<'a> {
         fit
     }
 
-    /// Whether the result of a transposition in one layout is the memory of the operand in another one. Axis `p` of the
-    /// operand is axis `place[p]` of the result; `text` is the operand's layout in the letters of the result.
+    /// True if the result of a transposition in one layout is the operand's buffer in another. Axis `p` of the operand
+    /// is axis `place[p]` of the result; `text` is the operand's layout in the letters of the result.
     pub(super) fn is_alias(
         &self,
         has: &LayoutCandidate,
@@ -100,7 +98,7 @@ impl<'a> LayoutCache<'a> {
         layout.is_ok_and(|layout| self.holds(has, given, &layout))
     }
 
-    /// What one layout is to one who asks for another, whose map is `layout`.
+    /// Compatibility of a layout with a required one, whose map is `layout`.
     fn compared(
         &self,
         has: &LayoutCandidate,
@@ -123,8 +121,8 @@ impl<'a> LayoutCache<'a> {
         }
     }
 
-    /// Whether a buffer in one layout holds whatever may be read in the other: every element at its offset, every slot
-    /// that the other has, and in those without an element what the other fills them with.
+    /// True if a buffer in one layout can be read as the other: every element at the same offset, at least as many
+    /// slots, sufficient alignment, and padding with the other's fill value.
     fn holds(&self, has: &LayoutCandidate, asked: &LayoutCandidate, layout: &Layout) -> bool {
         let (own, other) = (&has.tensor, &asked.tensor);
         let slots = |layout: &Layout| layout.physical_elements.as_const();
@@ -144,7 +142,7 @@ impl<'a> LayoutCache<'a> {
     }
 }
 
-/// What tensors have in common that are laid out alike by one text.
+/// Cache key: element type and axes, which determine the meaning of a layout text.
 fn shape(item: &GraphTensorItem) -> String {
     let mut key = item.dtype.value.clone();
     for axis in &item.shape.axes {
@@ -159,7 +157,7 @@ fn shape(item: &GraphTensorItem) -> String {
     key
 }
 
-/// The tensor as the manifest would declare it.
+/// The tensor as a manifest item.
 fn as_tensor(item: &GraphTensorItem, text: &SpannedText) -> TensorItem {
     let (notation, start) = notation(&text.value);
     let span = text.span.start + start..text.span.end;
@@ -189,8 +187,9 @@ fn as_tensor(item: &GraphTensorItem, text: &SpannedText) -> TensorItem {
     }
 }
 
-/// The notation of a text, and where it begins: `onednn:aBcd16b` says it; letters, `*` and brackets are Glow's; blocks
-/// with capitals outside are TVM's (`NCHW16c`), any others oneDNN's (`nChw16c`).
+/// Notation of a text, and the offset of the layout in it: a prefix as in `onednn:aBcd16b` is explicit; text without
+/// blocks, or with brackets, is Glow's; blocks with capital outer axes are TVM's (`NCHW16c`), others oneDNN's
+/// (`nChw16c`).
 pub(super) fn notation(text: &str) -> (Notation, usize) {
     let said =
         text.split_once(':').and_then(|(word, _)| Some((Notation::of(word)?, word.len() + 1)));
@@ -201,7 +200,7 @@ pub(super) fn notation(text: &str) -> (Notation, usize) {
     if !is_blocked {
         return (Notation::Glow, 0);
     }
-    // A letter without a number before it is an outer axis.
+    // A letter that does not follow a digit is an outer axis.
     let mut digit = false;
     let is_lower = text.bytes().any(|b| {
         let outer = b.is_ascii_lowercase() && !digit;
@@ -211,14 +210,14 @@ pub(super) fn notation(text: &str) -> (Notation, usize) {
     (if is_lower { Notation::Onednn } else { Notation::Tvm }, 0)
 }
 
-/// Whether a text asks for nothing: `****`.
+/// True if a text requires nothing: `****`.
 pub(super) fn is_any(text: &str) -> bool {
     let parsed = glow::parse(text);
     let any = |dim: &glow::GlowAxis| dim.is_any() && dim.extensions().is_empty();
     parsed.is_ok_and(|layout| layout.rank() > 0 && layout.dims().iter().all(any))
 }
 
-/// Glow's string, if the text is one.
+/// The text as a Glow layout, if it is one.
 pub(super) fn string(text: &str) -> Option<glow::GlowLayout> {
     let (notation, start) = notation(text);
     let text = text.get(start..).filter(|_| notation == Notation::Glow && text != ROW_MAJOR)?;

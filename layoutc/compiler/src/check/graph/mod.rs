@@ -1,5 +1,5 @@
-//! Graphs: names resolved, every layout that a tensor may have proven, every way to do an operator listed. Which of them
-//! are taken is not decided here.
+//! Graphs: names are resolved, the candidate layouts of each tensor proven, and the choices of each operator listed.
+//! The planner selects among them.
 
 mod alternatives;
 mod backend;
@@ -36,7 +36,7 @@ use names::ConditionName;
 use resolve::{ResolvedGraph, resolve};
 use tensor_types::GraphTensorType;
 
-/// The good graphs of a manifest.
+/// The valid graphs of a manifest.
 pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Graph> {
     let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
     let Some(scope) = place.scopes.get(place.file) else { return Vec::new() };
@@ -63,15 +63,15 @@ pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic
     graphs
 }
 
-/// What is known of a graph before its layouts are.
+/// Properties of a graph that do not depend on layouts.
 struct GraphFacts {
     known: Vec<Option<GraphTensorType>>,
     wants: Vec<OperatorAlternatives>,
-    /// The order of each transposition of layoutc's.
+    /// The axis order of each transposition by layoutc.
     orders: Vec<Option<Vec<usize>>>,
 }
 
-/// A checked graph; the names in its conditions are added to `uses`.
+/// Checks a graph; adds the names in its conditions to `uses`.
 fn one(
     item: &GraphItem,
     graph: &ResolvedGraph<'_>,
@@ -108,7 +108,7 @@ fn one(
     Ok(Graph { name, place, tensors, nodes, outputs, is_fixed })
 }
 
-/// The nodes with all their ways, and what is wrong with those that have none.
+/// The nodes with their choices, and errors for those that have none.
 fn nodes(
     graph: &ResolvedGraph<'_>,
     facts: &GraphFacts,
@@ -142,7 +142,7 @@ fn nodes(
     (nodes, errors)
 }
 
-/// What every operator asks for.
+/// The alternatives of every node.
 fn all_wants(
     graph: &ResolvedGraph<'_>,
     known: &[Option<GraphTensorType>],
@@ -164,12 +164,12 @@ fn all_wants(
             Err(error) => errors.push(*error),
         }
     }
-    // A condition that is wrong is told once for all nodes that have the operator.
+    // Report a condition once for all nodes of its operator.
     super::sort(&mut errors);
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
-/// The tensors with what the manifest states of them.
+/// The tensors with the layouts that the manifest declares for them.
 fn tensors(
     graph: &ResolvedGraph<'_>,
     candidates: Vec<Vec<LayoutCandidate>>,
@@ -201,10 +201,10 @@ fn tensors(
             {
                 let (asked, own) = (tensor.text(asked), tensor.text(own));
                 let message =
-                    format!("`{}` is kept in `{asked}` and declared `{own}`", tensor.name);
+                    format!("`{}` is pinned to `{asked}` and declared as `{own}`", tensor.name);
                 let error = Diagnostic::error(Code::GraphPinned, message, place, "");
                 let error = error.with_label(tensor.place.clone(), "declared here");
-                return Err(Box::new(error.help("state one layout at both places")));
+                return Err(Box::new(error.help("use the same layout in both")));
             }
             tensor.declared = found.or(tensor.declared);
         }
@@ -215,14 +215,14 @@ fn tensors(
             let message = format!("{which} layout of `{}` is forbidden", tensor.name);
             let place = diagnostic::FileSpan::new(graph.file, pin.span.clone());
             let error = Diagnostic::error(Code::GraphPinned, message, place, "");
-            let help = "take this out, or give the tensor a layout that is not forbidden";
+            let help = "remove this, or give the tensor a layout that is not forbidden";
             return Err(Box::new(error.help(help)));
         }
     }
     Ok(tensors)
 }
 
-/// The candidate of a layout that the manifest states; none for `****`, which asks for nothing.
+/// The candidate of a declared layout; `None` for `****`.
 fn stated(text: Option<&SpannedText>, tensor: &GraphTensor) -> Option<usize> {
     tensor.find(&text.filter(|text| !is_any(&text.value))?.value)
 }

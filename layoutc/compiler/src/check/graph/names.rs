@@ -1,4 +1,4 @@
-//! What the names in conditions mean, and those that mean nothing anywhere.
+//! Resolution of names in conditions, and warnings for unknown ones.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,23 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PropertyItem;
 
-/// A name in a condition, as one node knows it.
+/// A name in a condition, as resolved for one node.
 #[derive(Debug, Clone)]
 pub(super) struct ConditionName {
-    /// Where it stands.
     place: FileSpan,
     /// The operator whose condition it is.
     op: String,
-    /// The tensor that is asked, `in[1]`; `None` where the node is.
+    /// The queried tensor, `in[1]`; `None` for the node.
     tensor: Option<String>,
-    /// The name that is asked for.
     name: String,
-    /// Whether the node has it.
+    /// True if the node has this name.
     is_known: bool,
-    /// What the node has.
+    /// The names that the node has.
     known: Vec<String>,
 }
 
 impl ConditionName {
-    /// `place` is that of all that is asked for: `in[1].C`.
+    /// `place` covers the whole query: `in[1].C`.
     pub(super) fn new(
         site: &NodeContext<'_>,
         asked: ConditionQuery<'_>,
@@ -66,7 +64,7 @@ fn own_names(site: &NodeContext<'_>) -> Vec<String> {
     properties.chain(axes).collect()
 }
 
-/// What can be asked of a tensor, by name or by position.
+/// The attributes of a tensor: names or positions.
 fn tensor_names(tensor: Option<&GraphTensorType>, part: TensorAttribute<'_>) -> Vec<String> {
     let Some(tensor) = tensor else { return Vec::new() };
     match part {
@@ -85,8 +83,8 @@ fn of<'a>(site: &NodeContext<'a>, which: ConditionTensor) -> Option<&'a GraphTen
     }
 }
 
-/// What a condition asks for: a property of the node, else the extent of the first operand, then of the first result, that
-/// has such an axis; or something of one tensor.
+/// Value of a query: a property of the node, else the extent of the first axis of this name among operands, then
+/// results; or an attribute of one tensor.
 pub(super) fn value(site: &NodeContext<'_>, asked: ConditionQuery<'_>) -> Option<ConditionValue> {
     match asked {
         ConditionQuery::Name(name) => {
@@ -121,7 +119,7 @@ pub(super) fn value(site: &NodeContext<'_>, asked: ConditionQuery<'_>) -> Option
     }
 }
 
-/// A warning for each name that no node of a manifest has.
+/// A warning for each name that no node of the manifest has.
 pub(super) fn unknown(uses: Vec<ConditionName>) -> Vec<Diagnostic> {
     let mut places: BTreeMap<FileSpan, ConditionName> = BTreeMap::new();
     for found in uses {
@@ -143,17 +141,17 @@ fn warning(found: ConditionName) -> Diagnostic {
     known.sort();
     known.dedup();
     let message = match &tensor {
-        None => format!("no `{op}` here has a property or an axis `{name}`"),
-        Some(tensor) if known.is_empty() => format!("no `{op}` here has `{tensor}`"),
-        Some(tensor) => format!("no `{op}` here has an axis `{name}` of `{tensor}`"),
+        None => format!("no `{op}` of the manifest has a property or an axis `{name}`"),
+        Some(tensor) if known.is_empty() => format!("no `{op}` of the manifest has `{tensor}`"),
+        Some(tensor) => format!("no `{op}` of the manifest has an axis `{name}` in `{tensor}`"),
     };
     let warning = Diagnostic::warning(Code::NameUnknown, message, place, "");
-    let mut warning =
-        warning.note("what no node has is equal to nothing, and neither more nor less");
+    let mut warning = warning
+        .note("a missing name compares unequal to every value, and neither less nor greater");
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let what = if tensor.is_some() { "names" } else { "properties and axes" };
     if known.is_empty() {
-        warning.add_help("operands and results are counted from 0");
+        warning.add_help("count operands and results from 0");
     } else {
         nearest_or_all(&mut warning, &name, what, &known);
     }

@@ -1,4 +1,4 @@
-//! What operators say of the shapes and element types of what they read and write, against what the graph says of it.
+//! Checks of the shapes and element types of nodes against the rules of their operators.
 
 use super::alternatives::{LayoutRequirement, OperatorAlternatives};
 use super::layouts::string;
@@ -11,8 +11,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, TypeRule};
 
-/// Sees that what every node reads and writes is what its operator says. Gives the order of each transposition of
-/// layoutc's.
+/// Checks the shapes and element types of all nodes. Returns the axis order of each transposition by layoutc.
 ///
 /// # Errors
 /// `graph::shape` and `graph::dtype`.
@@ -27,7 +26,7 @@ pub(super) fn check(
             side?.iter().map(|tensor| known.get(*tensor)?.as_ref()).collect()
         };
         let sides = tensors(graph.reads.get(k)).zip(tensors(graph.writes.get(k)));
-        // What is wrong with a tensor itself is told elsewhere.
+        // Faults of a tensor itself are reported elsewhere.
         let Some((operands, results)) = sides else {
             orders.push(None);
             continue;
@@ -49,7 +48,7 @@ pub(super) fn check(
     if errors.is_empty() { Ok(orders) } else { Err(errors) }
 }
 
-/// A node with its tensors.
+/// A node with the types of its tensors.
 struct NodeTypes<'a> {
     graph: &'a ResolvedGraph<'a>,
     node: &'a NodeItem,
@@ -60,7 +59,7 @@ struct NodeTypes<'a> {
 }
 
 impl NodeTypes<'_> {
-    /// The order, where the node is a transposition of layoutc's.
+    /// Checks the shapes; returns the axis order of a transposition by layoutc.
     fn shapes(&self) -> Result<Option<Vec<usize>>, Box<Diagnostic>> {
         let Some(operator) = self.operator else { return Ok(None) };
         if operator.rule == OperatorRule::Transpose {
@@ -88,14 +87,14 @@ impl NodeTypes<'_> {
         let ([from], [to]) = (self.operands.as_slice(), self.results.as_slice()) else {
             let (reads, gives) = (self.operands.len(), self.results.len());
             return Err(format!(
-                "a transposition has one operand and one result, and not {reads} and {gives}"
+                "a transposition has one operand and one result, not {reads} and {gives}"
             ));
         };
         transpose::order(self.node, from, to)
     }
 
-    /// The operands and results with their axes in the order in which the operator sees them: that of the letters that it
-    /// asks for, where it asks in one way and by letters alone.
+    /// The operands and results with their axes in the order of the required letters, if there is one alternative and
+    /// its requirements are letters.
     fn in_operator_order(&self) -> Vec<GraphTensorType> {
         let all = self.operands.iter().chain(&self.results);
         let wants: Vec<Option<&LayoutRequirement>> = match self.wants.alternatives.as_slice() {
@@ -108,14 +107,11 @@ impl NodeTypes<'_> {
 
     fn fault(&self, why: &str) -> Diagnostic {
         let NodeItem { name, op, .. } = self.node;
-        let message =
-            format!("the shapes of `{}` ({}) do not go together: {why}", name.value, op.value);
+        let message = format!("incompatible shapes in `{}` ({}): {why}", name.value, op.value);
         let place = FileSpan::new(self.graph.file, name.span.clone());
         let error = Diagnostic::error(Code::GraphShape, message, place, "");
-        let error = error.with_label(self.wants.place.clone(), "what the operator is");
-        error.help(
-            "give its tensors shapes that go together, or say by `shapes=` what the operator is",
-        )
+        let error = error.with_label(self.wants.place.clone(), "operator declared here");
+        error.help("make the shapes compatible, or set the operator's `shapes=` rule")
     }
 
     fn dtypes(&self, operator: &OperatorItem) -> Option<Diagnostic> {
@@ -126,7 +122,7 @@ impl NodeTypes<'_> {
         });
         let [first, other] = types::clash(rule, &self.operands, &self.results)?;
         let told = |(tensor, is_read): (&GraphTensorType, bool)| {
-            let verb = if is_read { "reads" } else { "gives" };
+            let verb = if is_read { "reads" } else { "writes" };
             format!("{verb} `{}` as {}", tensor.name, tensor.dtype)
         };
         let NodeItem { name, op, .. } = self.node;
@@ -134,12 +130,12 @@ impl NodeTypes<'_> {
         let message = format!("`{}` ({}) {first} and {other}", name.value, op.value);
         let place = FileSpan::new(self.graph.file, name.span.clone());
         let error = Diagnostic::error(Code::GraphDtype, message, place, "");
-        let error = error.with_label(self.wants.place.clone(), "what the operator is");
-        Some(error.help("give both one element type, or say by `types=` what the operator is"))
+        let error = error.with_label(self.wants.place.clone(), "operator declared here");
+        Some(error.help("use one element type in both, or set the operator's `types=` rule"))
     }
 }
 
-/// A tensor with its axes in the order of the letters that are asked for, where each axis has one of them.
+/// A tensor with its axes in the order of the required letters, if each axis matches one of them.
 fn ordered(tensor: &GraphTensorType, want: Option<&LayoutRequirement>) -> GraphTensorType {
     let Some(LayoutRequirement::Text(text, _)) = want else { return tensor.clone() };
     let Some(letters) = string(&text.value) else { return tensor.clone() };

@@ -1,21 +1,21 @@
-//! Layouts of tensors that have some of the axes of another one: of `NCHW16c`, a tensor of N and C has `NC16c`.
+//! Projection of layouts to tensors with a subset of the axes: `NCHW16c` projects to `NC16c` for a tensor of N and C.
 //!
-//! Axes are told by letters, so this goes for strings of letters and blocks alone (`NHWC`, `NCHW16c`). A layout in any other
-//! notation has no part but itself.
+//! Axes are identified by letters, so only strings of letters and blocks can be projected (`NHWC`, `NCHW16c`). A layout
+//! in any other notation has no projection but itself.
 
 use layoutc_algebra::notation::Notation;
 
 use super::layouts::{ROW_MAJOR, notation};
 use crate::manifest::syntax::{Extent, GraphTensorItem, IntegerExpr};
 
-/// A layout as letters: those outside, outermost first, then the blocks (`16c`).
+/// A layout as letters: outer axes, outermost first, then blocks (`16c`).
 struct LayoutLetters {
     outer: Vec<char>,
     blocks: Vec<(String, char)>,
 }
 
 impl LayoutLetters {
-    /// `None` for a text in any other notation.
+    /// Parses a text; `None` for any other notation.
     fn of(text: &str) -> Option<Self> {
         if !is_by_letter(text) || !text.chars().all(|c| c.is_ascii_alphanumeric()) {
             return None;
@@ -39,8 +39,8 @@ impl LayoutLetters {
     }
 }
 
-/// The layout of a tensor `to` that is alike to a tensor `from` in the layout `text`: its part for the axes that both
-/// have. Axes of one element that `from` has not come behind those that it has. `None` where there is none such.
+/// Projects the layout `text` of tensor `from` to tensor `to`: keeps the axes that both have, and appends the axes of
+/// extent 1 that only `to` has. `None` if there is no projection.
 pub(super) fn project_layout(
     text: &str,
     from: &GraphTensorItem,
@@ -56,7 +56,7 @@ pub(super) fn project_layout(
         return Some(text.to_owned());
     }
     if own.len() == others.len() && text != ROW_MAJOR && !others.iter().any(|name| lacks(&name)) {
-        // The same axes in another order: letters go by their names, other notations by that order.
+        // The same axes in another order: letters name axes, other notations go by position.
         return is_by_letter(text).then(|| text.to_owned());
     }
     if others.is_empty() || text == ROW_MAJOR {
@@ -80,12 +80,11 @@ pub(super) fn project_layout(
     (letters.outer.len() == others.len()).then(|| letters.text())
 }
 
-/// Whether a text says axes by their names, and not by their order.
+/// True if a text names axes by letters, not by position.
 fn is_by_letter(text: &str) -> bool {
     matches!(notation(text), (Notation::Glow | Notation::Tvm, 0)) && text != ROW_MAJOR
 }
 
-/// The names of a tensor's axes, in their order.
 pub(super) fn names(item: &GraphTensorItem) -> Vec<&str> {
     item.shape.axes.iter().map(|axis| axis.name.value.as_str()).collect()
 }

@@ -1,5 +1,4 @@
-//! The names of a graph: every tensor and node by position, operators in an order in which each comes after those whose
-//! results it reads.
+//! Resolution of a graph: tensors and nodes by position, nodes in topological order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,26 +12,26 @@ use crate::manifest::syntax::{
 };
 use crate::model::graph::TensorRole;
 
-/// A graph whose names are positions.
+/// A graph with names resolved to positions.
 pub(super) struct ResolvedGraph<'a> {
     pub(super) file: &'a Arc<str>,
     pub(super) backend: Option<Backend>,
     /// Inputs and constants, then results in the order of the nodes.
     pub(super) tensors: Vec<&'a GraphTensorItem>,
     pub(super) roles: Vec<TensorRole>,
-    /// The nodes in their new order.
+    /// The nodes in topological order.
     pub(super) nodes: Vec<&'a NodeItem>,
-    /// What each reads, and writes.
+    /// Operands of each node; then its results.
     pub(super) reads: Vec<Vec<usize>>,
     pub(super) writes: Vec<Vec<usize>>,
     pub(super) outputs: Vec<(usize, &'a OutputItem)>,
     pub(super) pins: Vec<(usize, &'a PinItem)>,
 }
 
-/// Looks names up.
+/// Resolves the names of a graph.
 ///
 /// # Errors
-/// Each name that is none, a backend that is none, and operators that wait for each other.
+/// Unknown names, an unknown backend, or a cycle of operators.
 pub(super) fn resolve<'a>(
     item: &'a GraphItem,
     scope: &ManifestScope,
@@ -90,7 +89,7 @@ fn unknown(name: &Identifier, positions: &BTreeMap<&str, usize>, file: &Arc<str>
     error
 }
 
-/// The nodes, each after those whose results it reads; else as they stand.
+/// The nodes in topological order, stable with respect to the text.
 fn in_order<'a>(
     item: &'a GraphItem,
     file: &Arc<str>,
@@ -128,8 +127,12 @@ fn in_order<'a>(
     let waiting = waits.iter().zip(&item.nodes).filter(|(count, _)| **count > 0);
     let names: Vec<&Identifier> = waiting.map(|(_, node)| &node.name).collect();
     let listed: Vec<&str> = names.iter().take(8).map(|name| name.value.as_str()).collect();
-    let message = format!("these operators wait for each other: `{}`", listed.join("`, `"));
+    let message = format!("cyclic dependency between operators: `{}`", listed.join("`, `"));
     let span = names.first().map_or(item.name.span.clone(), |name| name.span.clone());
     let error = Diagnostic::error(Code::GraphCycle, message, FileSpan::new(file, span), "");
-    Err(Box::new(error.help("an operator reads what inputs, constants and earlier operators give")))
+    Err(Box::new(
+        error.help(
+            "make each operator read only inputs, constants and results of earlier operators",
+        ),
+    ))
 }

@@ -1,5 +1,4 @@
-//! Whether the shapes of an operator's operands and results go together. Axes are matched by name, and where their names
-//! do not say it by position, as ONNX has it.
+//! Shape rules of operators. Axes are matched by name, or else by position as in ONNX.
 
 mod concat;
 mod product;
@@ -7,35 +6,33 @@ mod product;
 use super::tensor_types::{GraphTensorType, StaticAxis};
 use crate::manifest::syntax::{PropertyItem, ShapeRule};
 
-/// An operator with what it reads and writes.
+/// An operator with the types of its operands and results.
 pub(super) struct OperatorSignature<'k> {
     pub(super) operands: Vec<&'k GraphTensorType>,
     pub(super) results: Vec<&'k GraphTensorType>,
-    /// Its properties.
     pub(super) properties: Vec<(&'k str, &'k PropertyItem)>,
 }
 
 impl<'k> OperatorSignature<'k> {
-    /// A property of the operator.
     fn property(&self, name: &str) -> Option<&'k PropertyItem> {
         self.properties.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    /// A property that is an integer.
+    /// A property, if it is an integer.
     fn integer(&self, name: &str) -> Option<i128> {
         let PropertyItem::Integer(value) = self.property(name)? else { return None };
         Some(*value)
     }
 }
 
-/// Why the shapes of an operator do not go together, with the figures.
+/// The reason why the shapes of an operator are incompatible, with figures.
 pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Option<String> {
     match rule {
         ShapeRule::Any => None,
         ShapeRule::Broadcast => operation.results.iter().find_map(|to| broadcast(operation, to)),
         ShapeRule::First => {
             let (from, to) = (operation.operands.first()?, operation.results.first()?);
-            (!is_alike(from, to)).then(|| format!("{from} and {to} have other extents"))
+            (!is_alike(from, to)).then(|| format!("{from} and {to} have different extents"))
         }
         ShapeRule::Concat => concat::concat(operation),
         ShapeRule::Split => concat::split(operation),
@@ -44,23 +41,23 @@ pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Optio
         ShapeRule::Reshape => {
             let (from, to) = (operation.operands.first()?, operation.results.first()?);
             let (own, given) = (from.elements()?, to.elements()?);
-            (own != given).then(|| format!("{from} has {own} elements, and {to} {given}"))
+            (own != given).then(|| format!("{from} has {own} elements, and {to} has {given}"))
         }
     }
 }
 
-/// For each axis of a tensor the axis of another one that has its name; `None` where one has none.
+/// For each axis of `own` the axis of `other` with the same name; `None` if one is missing.
 fn by_name(own: &GraphTensorType, other: &GraphTensorType) -> Option<Vec<usize>> {
     own.axes.iter().map(|axis| other.position(&axis.name)).collect()
 }
 
-/// For each axis of a tensor the axis of another one, the last with the last; `None` where there are too few.
+/// For each axis of `own` the axis of `other` at the same position from the end; `None` if there are too few.
 fn by_position(own: &GraphTensorType, other: &GraphTensorType) -> Option<Vec<usize>> {
     let before = other.axes.len().checked_sub(own.axes.len())?;
     Some((before..other.axes.len()).collect())
 }
 
-/// Whether two tensors have the same extents, by name or by position.
+/// True if two tensors have the same extents, by name or by position.
 fn is_alike(a: &GraphTensorType, b: &GraphTensorType) -> bool {
     let is_so = |places: Option<Vec<usize>>| {
         places.is_some_and(|places| {
@@ -71,7 +68,7 @@ fn is_alike(a: &GraphTensorType, b: &GraphTensorType) -> bool {
     a.axes.len() == b.axes.len() && (is_so(by_name(a, b)) || is_so(by_position(a, b)))
 }
 
-/// The ways in which an operand is broadcast to a result: for each axis its place there.
+/// The valid broadcasts of an operand to a result, each as the result axis of every operand axis.
 fn places(own: &GraphTensorType, to: &GraphTensorType) -> Vec<Vec<usize>> {
     let is_broadcast = |places: &Vec<usize>| {
         let mut extents = own.axes.iter().zip(places);
@@ -80,9 +77,9 @@ fn places(own: &GraphTensorType, to: &GraphTensorType) -> Vec<Vec<usize>> {
     [by_name(own, to), by_position(own, to)].into_iter().flatten().filter(is_broadcast).collect()
 }
 
-/// Why the operands are not broadcast to a result.
+/// The reason why the operands do not broadcast to a result.
 fn broadcast(operation: &OperatorSignature<'_>, to: &GraphTensorType) -> Option<String> {
-    // ONNX, before opset 7: the axes of the second operand are those from `axis` on.
+    // ONNX before opset 7 aligns the second operand at `axis`.
     if operation.operands.is_empty() || operation.integer("broadcast") == Some(1) {
         return None;
     }
@@ -99,11 +96,11 @@ fn broadcast(operation: &OperatorSignature<'_>, to: &GraphTensorType) -> Option<
     }
     let missing = to.axes.iter().zip(is_given).find(|(axis, given)| !given && axis.extent != 1);
     missing.map(|(StaticAxis { name, extent }, _)| {
-        format!("{to} has {extent} along `{name}`, and no operand has so many")
+        format!("{to} has extent {extent} along `{name}`, and no operand has it")
     })
 }
 
-/// How an operand and a result differ.
+/// The difference between an operand and a result.
 fn unlike(own: &GraphTensorType, to: &GraphTensorType) -> String {
     let places = by_name(own, to).or_else(|| by_position(own, to)).unwrap_or_default();
     let differs = |(axis, place): &(&StaticAxis, &usize)| {
@@ -112,30 +109,30 @@ fn unlike(own: &GraphTensorType, to: &GraphTensorType) -> String {
     let wrong = own.axes.iter().zip(&places).find(differs);
     match wrong.and_then(|(axis, place)| Some((axis, to.axes.get(*place)?))) {
         Some((axis, there)) if axis.name == there.name => format!(
-            "{own} is not broadcast to {to}: `{}` is {} and {}",
+            "{own} cannot be broadcast to {to}: `{}` is {} and {}",
             axis.name, axis.extent, there.extent
         ),
         Some((axis, there)) => format!(
-            "{own} is not broadcast to {to}: `{}` is {} and `{}` is {}",
+            "{own} cannot be broadcast to {to}: `{}` is {} and `{}` is {}",
             axis.name, axis.extent, there.name, there.extent
         ),
-        None => format!("{own} is not broadcast to {to}: it has more axes"),
+        None => format!("{own} cannot be broadcast to {to}: it has more axes"),
     }
 }
 
-/// Why batch and channels of a convolution do not go together; its window is not looked at.
+/// The reason why the batch or the channels of a convolution mismatch; its window is not checked.
 fn convolution(operation: &OperatorSignature<'_>) -> Option<String> {
     let [data, filter, ..] = operation.operands.as_slice() else { return None };
     let result = operation.results.first()?;
     let differ =
         |own: Option<i128>, other: Option<i128>| own.zip(other).filter(|(own, other)| own != other);
     if let Some((own, given)) = differ(data.named("N"), result.named("N")) {
-        return Some(format!("`N` of {data} is {own}, and that of {result} {given}"));
+        return Some(format!("`N` of {data} is {own}, and `N` of {result} is {given}"));
     }
-    // A filter may have the letters of data: its first axis counts the channels of the result.
+    // A filter may use the letters of data: its first axis is the result's channels.
     let (gives, takes) = if filter.named("O").is_some() { ("O", "I") } else { ("N", "C") };
     if let Some((own, given)) = differ(filter.named(gives), result.named("C")) {
-        return Some(format!("`{gives}` of {filter} is {own}, and `C` of {result} {given}"));
+        return Some(format!("`{gives}` of {filter} is {own}, and `C` of {result} is {given}"));
     }
     let (channels, taken) = (data.named("C")?, filter.named(takes)?);
     let is_fit = match operation.integer("group").or_else(|| operation.integer("groups")) {
@@ -143,8 +140,6 @@ fn convolution(operation: &OperatorSignature<'_>) -> Option<String> {
         None => channels.checked_rem(taken) == Some(0),
     };
     (!is_fit).then(|| {
-        format!(
-            "`C` of {data} is {channels}, and `{takes}` of {filter} takes {taken} of each group"
-        )
+        format!("`C` of {data} is {channels}, and `{takes}` of {filter} is {taken} per group")
     })
 }

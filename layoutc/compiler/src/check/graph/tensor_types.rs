@@ -1,21 +1,18 @@
-//! What is known of a tensor of a graph whatever its layout is: its axes with their extents, and its element type.
+//! Types of graph tensors, independent of the layout: axes with extents, and element type.
 
 use std::fmt;
 
 use crate::dtype::Dtype;
 
-/// A tensor's axes and element type.
+/// Axes and element type of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GraphTensorType {
-    /// Its name.
     pub(super) name: String,
-    /// Its axes, with their extents.
     pub(super) axes: Vec<StaticAxis>,
-    /// Its element type.
     pub(super) dtype: Dtype,
 }
 
-/// An axis and its extent.
+/// An axis with a constant extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StaticAxis {
     pub(super) name: String,
@@ -23,22 +20,21 @@ pub(super) struct StaticAxis {
 }
 
 impl GraphTensorType {
-    /// The position of the axis of a name.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.axes.iter().position(|axis| axis.name == name)
     }
 
-    /// The extent of the axis of a name.
+    /// Extent of the axis of this name.
     pub(super) fn named(&self, name: &str) -> Option<i128> {
         self.extent(self.position(name)?)
     }
 
-    /// The extent of the axis at a position.
+    /// Extent of the axis at this position.
     pub(super) fn extent(&self, position: usize) -> Option<i128> {
         self.axes.get(position).map(|axis| axis.extent)
     }
 
-    /// How many elements it has; `None` where they are more than 128 bits count.
+    /// Number of elements; `None` on overflow.
     pub(super) fn elements(&self) -> Option<i128> {
         self.axes.iter().try_fold(1_i128, |all, axis| all.checked_mul(axis.extent))
     }

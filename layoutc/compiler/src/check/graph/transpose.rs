@@ -1,5 +1,4 @@
-//! Transpositions: in which order the result has the operand's axes, and the layouts of the one that are layouts of the
-//! other.
+//! Transpositions: their axis order, and the translation of layouts between operand and result.
 
 use layoutc_algebra::notation::{Notation, notation_axes};
 
@@ -7,17 +6,17 @@ use super::layouts::{ROW_MAJOR, notation};
 use super::tensor_types::GraphTensorType;
 use crate::manifest::syntax::{NodeItem, PropertyItem};
 
-/// The properties that say an order, as ONNX and Glow call them.
+/// Properties that give an order, in ONNX and Glow.
 const ORDERS: [&str; 2] = ["perm", "shuffle"];
 
-/// The most axes that a layout of letters has.
+/// Largest rank of a layout of letters.
 const MAX_LETTERS: usize = 6;
 
-/// The order of a transposition: axis `k` of the result is axis `order[k]` of the operand. It is said by the property
-/// `perm` or `shuffle`; else the axes are those of the same names.
+/// Order of a transposition: axis `k` of the result is axis `order[k]` of the operand. Given by the property `perm` or
+/// `shuffle`; otherwise axes are matched by name.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason why there is none.
 pub(super) fn order(
     node: &NodeItem,
     from: &GraphTensorType,
@@ -35,22 +34,22 @@ pub(super) fn order(
     let Some(order) = order else {
         return Err(match said {
             Some((key, _)) => {
-                format!("`{}` is no order of the axes of {from} that gives {to}", key.value)
+                format!("`{}` is not a permutation of the axes of {from} to {to}", key.value)
             }
-            None => format!("{from} and {to} have other axes, and no `perm` says their order"),
+            None => format!("{from} and {to} have different axes, and there is no `perm`"),
         });
     };
     let wrong = order.iter().enumerate().find(|(k, axis)| from.extent(**axis) != to.extent(*k));
     match wrong.and_then(|(k, axis)| Some((from.axes.get(*axis)?, to.axes.get(k)?))) {
         None => Ok(order),
         Some((own, given)) => Err(format!(
-            "{from} gives {to}, where `{}` is {} and `{}`, which becomes it, {}",
+            "the transposition of {from} is not {to}: `{}` is {} and its source `{}` is {}",
             given.name, given.extent, own.name, own.extent
         )),
     }
 }
 
-/// The numbers of a property: one, or several as a word.
+/// The integers of a property: one, or a comma-separated word.
 fn listed(value: &PropertyItem) -> Option<Vec<usize>> {
     if let PropertyItem::Integer(only) = value {
         return usize::try_from(*only).ok().map(|k| vec![k]);
@@ -59,13 +58,13 @@ fn listed(value: &PropertyItem) -> Option<Vec<usize>> {
     word.split(',').map(|k| k.trim().parse().ok()).collect()
 }
 
-/// For each axis of the operand its position in the result.
+/// Inverse permutation: for each axis of the operand its position in the result.
 pub(super) fn inverse(order: &[usize]) -> Vec<usize> {
     (0..order.len()).filter_map(|axis| order.iter().position(|own| *own == axis)).collect()
 }
 
-/// The layout of a tensor of axes `to` that is the layout `text` of one of axes `from`, whose axis `p` is axis `place[p]`
-/// there. `None` where its notation has no letters or positions to be put in their places.
+/// Translates the layout `text` of a tensor with axes `from` to axes `to`, where axis `p` of `from` is axis `place[p]`
+/// of `to`. `None` if its notation has no letters or positions to replace.
 pub(super) fn rewritten(
     text: &str,
     from: &GraphTensorType,
@@ -118,14 +117,14 @@ pub(super) fn rewritten(
     }
 }
 
-/// The order of the operand's axes in letters of the result's.
+/// The row-major order of the operand in letters of the result.
 fn row_major(to: &GraphTensorType, place: &[usize]) -> Option<String> {
     let letters = place.iter().map(|axis| single(&to.axes.get(*axis)?.name));
     let letters: Option<String> = letters.collect();
     letters.filter(|letters| (1..=MAX_LETTERS).contains(&letters.len()))
 }
 
-/// A text whose letters outside brackets are others, each in the case that it has; `None` where one has no other.
+/// Replaces the letters outside brackets, preserving case; `None` if one has no replacement.
 fn lettered(text: &str, letter: &dyn Fn(char) -> Option<char>) -> Option<String> {
     let mut is_inside = false;
     let one = |c: char| {
@@ -144,12 +143,12 @@ fn lettered(text: &str, letter: &dyn Fn(char) -> Option<char>) -> Option<String>
     text.chars().map(one).collect()
 }
 
-/// Whether an axis is called by this letter, case aside.
+/// True if an axis is named by this letter, ignoring case.
 fn is_letter(name: &str, letter: char) -> bool {
     single(name).is_some_and(|own| own.eq_ignore_ascii_case(&letter))
 }
 
-/// The letter that a name is.
+/// The letter, if the name is a single letter.
 fn single(name: &str) -> Option<char> {
     let mut chars = name.chars();
     let first = chars.next().filter(char::is_ascii_alphabetic)?;
@@ -172,7 +171,7 @@ mod tests {
 
     #[test]
     fn layouts_of_the_operand_are_layouts_of_the_result() {
-        // The result has the operand's axes N, H, W, C as A, D, B, E: by place N, W, C, H.
+        // Axes N, H, W, C of the operand are A, E, D, B of the result.
         let from = known(&[("N", 1), ("H", 2), ("W", 3), ("C", 4)]);
         let to = known(&[("A", 1), ("D", 3), ("B", 4), ("E", 2)]);
         let place = [0, 3, 1, 2];

@@ -1,4 +1,4 @@
-//! The ways of a transposition that no operator of the caller's does: the result is the operand's memory, or a conversion.
+//! Choices of a transposition that layoutc performs: the result aliases the operand, or a conversion copies it.
 
 use super::GraphFacts;
 use super::layouts::LayoutCache;
@@ -8,10 +8,10 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
-/// The ways of a transposition: those that move no byte first. Axis `k` of the result is axis `order[k]` of the operand.
+/// Choices of a transposition, aliases first. Axis `k` of the result is axis `order[k]` of the operand.
 ///
 /// # Errors
-/// There is none: the result is asked for with an attribute that no conversion gives.
+/// No choice: the result requires an attribute that no conversion gives.
 pub(super) fn choices(
     graph: &ResolvedGraph<'_>,
     node: usize,
@@ -54,8 +54,7 @@ pub(super) fn choices(
         return Ok(free);
     }
     let name = item.map_or("", |item| item.name.value.as_str());
-    let message =
-        format!("no conversion gives the result of `{name}` the attributes that are asked for");
+    let message = format!("no conversion gives the result of `{name}` the required attributes");
     let error = Diagnostic::error(Code::GraphAlternative, message, stated, "");
-    Err(Box::new(error.help("give the operand the same attributes, or leave them out")))
+    Err(Box::new(error.help("give the operand the same attributes, or remove them")))
 }

@@ -1,5 +1,5 @@
-//! The layouts that go through transpositions: what is asked of one side is asked of the other side too, by its own
-//! letters, so that the result is the operand's memory.
+//! Propagation of layouts through transpositions: a layout required on one side is translated and added to the other
+//! side, so that the result can alias the operand.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use super::tensor_types::GraphTensorType;
 use super::transpose::{inverse, rewritten};
 use crate::manifest::syntax::SpannedText;
 
-/// The layouts of tensors that must be alike up to which those on the other side of a transposition are added to them.
+/// Number of layouts of a class of tensors up to which translated layouts are added.
 const MAX_SPREAD: usize = 8;
 
-/// One direction through a transposition: the axes of both tensors, and for each axis of the first its position in the
+/// One direction through a transposition: the types of both tensors, and for each axis of the first its position in the
 /// second.
 pub(super) struct TransposeEdge<'a> {
     pub(super) from: usize,
@@ -52,8 +52,8 @@ pub(super) fn sides<'a>(
     sides
 }
 
-/// Asks of both sides what is asked of one, and of all that must be like them; no tensor is asked for more layouts than it
-/// may have.
+/// Propagates constraints across transpositions and to all tensors of the same class, to a fixed point, up to
+/// [`MAX_LAYOUTS`] per tensor.
 pub(super) fn propagate_layouts(
     graph: &ResolvedGraph<'_>,
     sides: &[TransposeEdge<'_>],
@@ -77,7 +77,7 @@ pub(super) fn propagate_layouts(
     }
 }
 
-/// Asks of one side what is asked of the other; says whether that is anything new.
+/// Propagates constraints across one edge; returns true if any is new.
 fn propagate_edge(
     side: &TransposeEdge<'_>,
     classes: &EquivalenceClasses,
@@ -105,7 +105,7 @@ fn propagate_edge(
     is_new
 }
 
-/// Tensors that must have one layout, directly or not.
+/// Classes of tensors that must have the same layout, transitively.
 struct EquivalenceClasses {
     /// The class of each tensor.
     own: Vec<usize>,
@@ -132,7 +132,7 @@ impl EquivalenceClasses {
         Self { own, members }
     }
 
-    /// Those that must be like a tensor, itself among them.
+    /// The class of a tensor, including itself.
     fn of(&self, tensor: usize) -> Option<&BTreeSet<usize>> {
         self.members.get(*self.own.get(tensor)?)
     }

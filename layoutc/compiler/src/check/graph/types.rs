@@ -1,10 +1,9 @@
-//! Whether the element types of an operator's operands and results go together.
+//! Element type rules of operators.
 
 use super::tensor_types::GraphTensorType;
 use crate::manifest::syntax::TypeRule;
 
-/// The tensors that a rule says have one element type: two that do not, if there are any. The words say whether each is
-/// read.
+/// Two tensors whose element types differ although the rule requires one type; each with true if it is an operand.
 pub(super) fn clash<'k>(
     rule: TypeRule,
     operands: &[&'k GraphTensorType],

@@ -1,10 +1,10 @@
-//! Tensors that lie one behind the other along an axis of another one.
+//! Shape rules of concatenation and split.
 
 use super::super::tensor_types::GraphTensorType;
 use super::{OperatorSignature, by_name, by_position};
 use crate::manifest::syntax::PropertyItem;
 
-/// Why the operands, one behind the other, are not the result.
+/// The reason why the concatenation of the operands is not the result.
 pub(super) fn concat(operation: &OperatorSignature<'_>) -> Option<String> {
     let whole = *operation.results.first()?;
     let parts = &operation.operands;
@@ -17,10 +17,10 @@ pub(super) fn concat(operation: &OperatorSignature<'_>) -> Option<String> {
     }
     let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
     let along = along(whole, &axes);
-    Some(format!("{}, one behind the other{along}, are not {whole}", parts.join(" and ")))
+    Some(format!("the concatenation of {}{along} is not {whole}", parts.join(" and ")))
 }
 
-/// Why the results, one behind the other, are not the operand, or its beginning: what nobody reads need not be there.
+/// The reason why the concatenation of the results is not a prefix of the operand; unused results may be omitted.
 pub(super) fn split(operation: &OperatorSignature<'_>) -> Option<String> {
     let whole = *operation.operands.first()?;
     let parts = &operation.results;
@@ -32,16 +32,16 @@ pub(super) fn split(operation: &OperatorSignature<'_>) -> Option<String> {
         return None;
     }
     let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
-    Some(format!("{} are no parts of {whole}{}", parts.join(" and "), along(whole, &axes)))
+    Some(format!("{} are not a split of {whole}{}", parts.join(" and "), along(whole, &axes)))
 }
 
-/// `` along `C` ``, where one axis is meant.
+/// `` along `C` ``, if there is one candidate axis.
 fn along(whole: &GraphTensorType, axes: &[usize]) -> String {
     let [axis] = axes else { return String::new() };
     whole.axes.get(*axis).map(|axis| format!(" along `{}`", axis.name)).unwrap_or_default()
 }
 
-/// The axes of the whole that may be meant: that of the property `axis`, by letter or by number, else any.
+/// Candidate axes of the whole: that of the property `axis`, by letter or by number, else all.
 fn axes(
     operation: &OperatorSignature<'_>,
     whole: &GraphTensorType,
@@ -63,8 +63,8 @@ fn axes(
     if meant.is_empty() { (0..rank).collect() } else { meant }
 }
 
-/// The extents of all parts along an axis of the whole added up; `None` where they differ from it along another one, or the
-/// sum is beyond 128 bits.
+/// Sum of the parts' extents along an axis of the whole; `None` if they differ from the whole along another axis, or on
+/// overflow.
 fn joined(parts: &[&GraphTensorType], whole: &GraphTensorType, axis: usize) -> Option<i128> {
     let along = |places: fn(&GraphTensorType, &GraphTensorType) -> Option<Vec<usize>>| {
         let mut sum = 0_i128;

@@ -1,9 +1,9 @@
-//! Products of matrices.
+//! Shape rule of matrix products.
 
 use super::super::tensor_types::GraphTensorType;
 use super::OperatorSignature;
 
-/// Why two operands and a result are no product: neither by position, as `NumPy` has it, nor by the names of their axes.
+/// The reason why two operands and a result are not a product: neither by position as in `NumPy`, nor by axis names.
 pub(super) fn clash(operation: &OperatorSignature<'_>) -> Option<String> {
     let ([a, b, ..], result) = (operation.operands.as_slice(), operation.results.first()?) else {
         return None;
@@ -23,19 +23,19 @@ pub(super) fn clash(operation: &OperatorSignature<'_>) -> Option<String> {
     let given: Vec<i128> = result.axes.iter().map(|axis| axis.extent).collect();
     let figures = match (first.last(), inner(&second)) {
         (Some(own), Some(other)) if *own != other => {
-            format!("rows of {own} meet columns of {other}")
+            format!("the inner extents are {own} and {other}")
         }
         (Some(_), Some(_)) => match multiplied(&first, &second) {
             Some(shape) if shape == given => return None,
-            Some(shape) => format!("their product has the extents {}", listed(&shape)),
-            None => "their other axes are not broadcast".to_owned(),
+            Some(shape) => format!("the product has the extents {}", listed(&shape)),
+            None => "the batch axes do not broadcast".to_owned(),
         },
-        _ => "a scalar is not multiplied".to_owned(),
+        _ => "an operand is a scalar".to_owned(),
     };
-    Some(format!("{a} and {b} are not multiplied to {result}: {figures}"))
+    Some(format!("the product of {a} and {b} is not {result}: {figures}"))
 }
 
-/// The extent of the axis of the second operand that is summed over.
+/// Extent of the reduced axis of the second operand.
 fn inner(extents: &[i128]) -> Option<i128> {
     match extents {
         [] => None,
@@ -44,7 +44,7 @@ fn inner(extents: &[i128]) -> Option<i128> {
     }
 }
 
-/// The shape of a product: a vector is a row on the left and a column on the right.
+/// Shape of a product: a vector is a row on the left and a column on the right.
 fn multiplied(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
     let outer = |extents: &[i128]| {
         extents.get(..extents.len().saturating_sub(2)).unwrap_or_default().to_vec()
@@ -55,7 +55,7 @@ fn multiplied(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
     Some(shape)
 }
 
-/// What both are broadcast to, the last with the last.
+/// Broadcast of two shapes, aligned at the last axis.
 fn together(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
     let rank = a.len().max(b.len());
     let at = |extents: &[i128], k: usize| {
@@ -70,8 +70,8 @@ fn together(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
     (0..rank).map(one).collect()
 }
 
-/// Whether the names of the axes say a product: each has one extent, those of the result are in an operand, and those that
-/// are summed over are in both.
+/// True if the axis names form a product: each name has one extent, each axis of the result is in an operand, and each
+/// reduced axis is in both.
 fn is_named(a: &GraphTensorType, b: &GraphTensorType, result: &GraphTensorType) -> bool {
     let all = [a, b, result];
     let has_one_extent = all.iter().flat_map(|tensor| &tensor.axes).all(|axis| {
