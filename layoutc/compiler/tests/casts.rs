@@ -607,21 +607,22 @@ fn elements_that_are_not_converted_are_told_with_a_way_out() {
     told(
         &pair("f32", "f16", ""),
         ("dtype::convert", "convert a to=b", "`a` holds f32 and `b` holds f16"),
-        "say what becomes of what f16 cannot hold: `cast=round` or `cast=saturate`",
+        "choose the treatment of values outside the range of f16: `cast=round` or `cast=saturate`",
     );
     told(
         &pair("f32", "bool", ""),
         ("dtype::convert", "convert a to=b", "`a` holds f32 and `b` holds bool"),
-        "a conversion moves elements; give both the same element type",
+        "a conversion copies elements unchanged; give both tensors the same element type",
     );
     for (dtype, way) in [
-        ("bool", "hold the truth values as u8"),
-        ("f8e8m0fnu", "hold the scales as f32, or as bf16"),
-        ("c64", "hold both parts as f32, along an axis of 2"),
-        ("c128", "hold both parts as f64, along an axis of 2"),
-        ("i8x3", "hold the lanes as i8, along an axis of 3"),
+        ("bool", "store the booleans as u8"),
+        ("f8e8m0fnu", "store the scales as f32 or bf16"),
+        ("c64", "store the real and imaginary parts as f32 along an axis of extent 2"),
+        ("c128", "store the real and imaginary parts as f64 along an axis of extent 2"),
+        ("i8x3", "store the lanes as i8 along an axis of extent 3"),
     ] {
-        let message = format!("`a` holds f32 and `b` holds {dtype}, which are not converted");
+        let message =
+            format!("`a` holds f32 and `b` holds {dtype}, and there is no cast between them");
         told(
             &pair("f32", dtype, " cast=round"),
             ("dtype::cast", "convert a to=b cast=round", &message),
@@ -631,21 +632,21 @@ fn elements_that_are_not_converted_are_told_with_a_way_out() {
     told(
         &packed("f16", "pack-from=bool { shape { n 4 } }"),
         ("dtype::cast", "bool", "`a` of f16 cannot be packed from bool"),
-        "hold the truth values as u8",
+        "store the booleans as u8",
     );
     told(
         &packed("f16", "pack-from=i4 { shape { n 4 } }"),
-        ("dtype::cast", "i4", "pack of `a` cannot take i4: its elements share bytes"),
-        "give it elements of whole bytes: `pack-from=i8`",
+        ("dtype::cast", "i4", "pack of `a` cannot read i4: its elements are smaller than a byte"),
+        "use elements of whole bytes: `pack-from=i8`",
     );
     told(
         &packed("f16", "pack-from=f32 { shape { n 4 }; memory none }"),
-        ("dtype::cast", "f32", "`a` has no memory, so nothing is packed"),
-        "drop `pack-from=`, or `memory none`",
+        ("dtype::cast", "f32", "cannot pack `a`: it has no memory"),
+        "remove `pack-from=` or `memory none`",
     );
     told(
         &packed("f16", "pack-from=float { shape { n 4 } }"),
-        ("dtype::unknown", "float", "`float` is no element type"),
+        ("dtype::unknown", "float", "unknown element type `float`"),
         "did you mean `f32`?",
     );
 }

@@ -42,7 +42,7 @@ fn an_element_type_of_another_language_gets_ours() {
     {
         told(
             &format!("tensor t dtype={word} {{ shape {{ n 4 }} }}\n"),
-            ("dtype::unknown", word, &format!("`{word}` is no element type")),
+            ("dtype::unknown", word, &format!("unknown element type `{word}`")),
             &[&format!("did you mean `{ours}`?")],
         );
     }
@@ -52,7 +52,7 @@ fn an_element_type_of_another_language_gets_ours() {
 fn the_list_of_element_types_has_vectors() {
     told(
         "tensor t dtype=zork { shape { n 4 } }\n",
-        ("dtype::unknown", "zork", "`zork` is no element type"),
+        ("dtype::unknown", "zork", "unknown element type `zork`"),
         &[
             "element types are f64, f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0fnu, f6e2m3fn, f6e3m2fn, \
              f4e2m1fn, i64, i32, i16, i8, i6, i5, i4, i3, i2, u64, u32, u16, u8, u6, u5, u4, u3, u2, u1, bool, c64, c128, and vectors of 2, 3, 4, 8, 16 of them: `f32x4`",
@@ -84,8 +84,8 @@ fn an_index_below_0_gets_the_simplest_one_that_is_not() {
     {
         told(
             &tensor("h 8", &format!("map \"(h) -> ({index})\"")),
-            ("map::negative", index, "an index of `t` goes below 0"),
-            &[&format!("indices count from 0: write `{raised}`")],
+            ("map::negative", index, "an index of `t` is negative"),
+            &[&format!("start the index at 0: write `{raised}`")],
         );
     }
 }
@@ -95,7 +95,7 @@ fn a_quotient_and_a_remainder_by_less_get_one_divisor() {
     told(
         &tensor("n 4; c 32", "map \"(n, c) -> (n, c // 4, c % 3)\""),
         ("map::not_injective", "c // 4, c % 3", "two elements of `t` share a slot"),
-        &["quotient and remainder need the same divisor: write `c % 4` in place of `c % 3`"],
+        &["use one divisor for quotient and remainder: write `c % 4` in place of `c % 3`"],
     );
 }
 
@@ -141,8 +141,10 @@ fn padding_of_one_slip_is_told_once_at_the_step_that_makes_it() {
     let map = "(c, n) -> (c, n // 4, n % 16)";
     told(
         &text,
-        ("padding::unexplained", map, "`t` has slots that no rounding up explains"),
-        &["if that is meant, say `padding allow`; else let quotient and remainder share a divisor"],
+        ("padding::unexplained", map, "`t` has padding that does not come from rounding up"),
+        &[
+            "write `padding allow` if it is intended; otherwise use one divisor for quotient and remainder",
+        ],
     );
     assert_eq!(
         found(&text, &Config::default())[0].notes,
@@ -151,7 +153,7 @@ fn padding_of_one_slip_is_told_once_at_the_step_that_makes_it() {
     told(
         &tensor("n 8; c 33", "tile 8 128; order n_outer c_outer c_inner n_inner"),
         ("padding::large", "tile 8 128", "74 % of `t` is padding"),
-        &["choose tiles and alignments that divide the extents, or say `padding allow`"],
+        &["choose tiles and alignments that divide the extents, or write `padding allow`"],
     );
 }
 
@@ -183,11 +185,11 @@ fn a_box_that_no_curve_goes_through_gets_one_that_it_does() {
     for (symbol, help) in [
         (
             "symbol n max=100",
-            "write the box for every size behind the arguments, 100 long here: `hilbert(h, w, 100, 64)`",
+            "write a box that fits every size after the arguments, here of 100 rows: `hilbert(h, w, 100, 64)`",
         ),
         (
             "symbol n",
-            "give the symbol a smaller `max`, and write the box behind the arguments: `hilbert(h, w, 64, 64)`",
+            "declare a smaller `max` of the symbol, and write the box after the arguments: `hilbert(h, w, 64, 64)`",
         ),
     ] {
         let tensor = tensor("h n; w 8", "map \"(h, w) -> (hilbert(h, w))\"");
@@ -211,8 +213,10 @@ fn tiles_along_a_curve_are_rounded_up_and_other_slots_are_not_explained() {
     let place = &text[text.find("(h, w) ->").unwrap()..text.find("\" } }").unwrap()];
     told(
         &text,
-        ("padding::unexplained", place, "`t` has slots that no rounding up explains"),
-        &["if that is meant, say `padding allow`; else let quotient and remainder share a divisor"],
+        ("padding::unexplained", place, "`t` has padding that does not come from rounding up"),
+        &[
+            "write `padding allow` if it is intended; otherwise use one divisor for quotient and remainder",
+        ],
     );
 }
 
@@ -251,7 +255,7 @@ fn a_function_that_is_meant_takes_as_many_values() {
     let help = |text: &str| found(text, &Config::default())[0].help.concat();
     assert_eq!(help(&kernel("tnah(a[n])")), "did you mean `tanh`?");
     // Not `min`, which takes two.
-    assert!(help(&kernel("sin(a[n])")).starts_with("functions are abs, exp"));
+    assert!(help(&kernel("sin(a[n])")).starts_with("expected one of abs, exp"));
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn padding_is_told_with_its_share_and_the_facts_that_avoid_it() {
 fn a_share_is_compared_exactly() {
     let at = |gate: &str| tensor("c 9", "pad c multiple=10", gate);
     let figure = ["9 elements in 10 slots: 10 % is padding"];
-    let enough = "choose tiles and alignments that leave less, or say `padding-below=0.11`";
+    let enough = "choose tiles and alignments with less padding, or write `padding-below=0.11`";
     only(&at("padding-below=0.10"), ("gate::padding", "padding-below=0.10"), &figure, &[enough]);
     good(&at("padding-below=0.1000000000001"));
     good(&at("padding-below=1"));
@@ -112,8 +112,8 @@ fn bytes_have_units_and_the_greatest_size_that_keeps_them() {
     only(
         &tensor("n 256; c 1024", "", "bytes-below=\"1 MiB\""),
         ("gate::bytes", "bytes-below=\"1 MiB\""),
-        &["it takes 1048576 bytes (1 MiB)"],
-        &["make it 1 byte smaller: less padding, a smaller extent, or elements of fewer bits"],
+        &["it has 1048576 bytes (1 MiB)"],
+        &["reduce it by 1 byte: less padding, a smaller extent, or elements of fewer bits"],
     );
     for limit in ["1048577", "\"1.048577 MB\"", "\"1025 KiB\"", "\"1025 kib\"", "\"0.002GB\""] {
         good(&tensor("n 256; c 1024", "", &format!("bytes-below={limit}")));
@@ -121,7 +121,7 @@ fn bytes_have_units_and_the_greatest_size_that_keeps_them() {
     only(
         &tensor("n rows; c 1024", "", "bytes-below=\"1 MiB\""),
         ("gate::bytes", "bytes-below=\"1 MiB\""),
-        &["it takes 16777216 bytes (16 MiB) for `rows` = 4096"],
+        &["it has 16777216 bytes (16 MiB) for `rows` = 4096"],
         &["holds when `rows` is at most 255: let its symbol have `max=255`"],
     );
     for size in ["\"1 ZiB\"", "\"99999999999 GiB\"", "\"0.3 B\"", "1.5", "#true"] {
@@ -138,15 +138,15 @@ fn neighbours_that_are_apart_are_named() {
         ("gate::contiguous", "contiguous c"),
         &[
             "t[0, 3] is at offset 3 and t[0, 4] is at offset 32",
-            "4 neighbours lie side by side, then there is a gap",
+            "runs of 4 elements are contiguous",
         ],
-        &["where groups are enough, say `require vector=4`"],
+        &["if contiguous groups are enough, write `require vector=4`"],
     );
     only(
         &tensor("n rows; c 32", "", "contiguous n"),
         ("gate::contiguous", "contiguous n"),
         &["t[0, 0] is at offset 0 and t[1, 0] is at offset 32 for `rows` = 2"],
-        &["let `n` be the last storage axis: `order ... n`"],
+        &["make `n` the last storage axis: `order ... n`"],
     );
     only(
         &tensor("n 8; c 32", "", "contiguous k"),
@@ -163,47 +163,43 @@ fn what_is_no_vector_access_says_why() {
         &tensor("n 8; c 30", "", "vector=4"),
         gate,
         &[
-            "the last group along `c` has 2 of 4 elements, and padding behind them could not be shown",
+            "the last group along `c` has 2 of 4 elements, and it is not proven that padding follows them",
         ],
-        &["round it up before the other steps: `pad c multiple=4`"],
+        &["round the extent up before the other steps: `pad c multiple=4`"],
     );
     only(
         &tensor("n 8; c 32", "pad c before=1", "vector=4"),
         gate,
-        &["t[0, 0] is at offset 1, which is no multiple of 4"],
+        &["t[0, 0] is at offset 1, which is not a multiple of 4"],
         &["make paddings and strides multiples of 4"],
     );
     only(
         &tensor("n 8; c 32", "map \"(n, c) -> (c // 2, n, c % 2)\"", "vector=4"),
         gate,
         &["t[0, 0] is at offset 0 and t[0, 2] is at offset 16"],
-        &["let `c % 4` be the last storage axis: `split c by=4`"],
+        &["make `c % 4` the last storage axis: `split c by=4`"],
     );
     only(
         &tensor("n 8; c 32", "strides 64 2; padding allow", "vector=4"),
         gate,
-        &[
-            "no axis runs along memory: along none is the next element one slot further",
-            "along `n` it is 64 slots further",
-            "along `c` it is 2 slots further",
-        ],
-        &["let the last axis in memory have the stride 1"],
+        &["no axis has stride 1", "the stride of `n` is 64", "the stride of `c` is 2"],
+        &["make the stride of the last axis in memory 1"],
     );
     only(
         &tensor("n 8; c 32", "align 8", "vector=4"),
         gate,
-        &["they are 16 bytes, and the base address is a multiple of 8"],
-        &["say `align 16` in the layout"],
+        &["they have 16 bytes, and the base address is aligned to 8"],
+        &["add `align 16` to the layout"],
     );
     only(
         &tensor("n 8; c rows", "", "vector=4"),
         gate,
         &[
-            "the last group along `c` may have fewer than 4 elements, and padding behind them could not be shown",
+            "the last group along `c` may have fewer than 4 elements, and it is not proven that padding follows them",
         ],
         &[
             "holds when `rows` is a multiple of 4: add `multiple=4` to its symbol",
-            "round it up before the other steps: `pad c multiple=4`",
+            "round the extent up before the other steps: `pad c multiple=4`",
         ],
     );
     for lanes in ["3", "1", "0", "-4", "131072"] {
@@ -225,12 +221,12 @@ fn layouts_are_the_same_however_they_are_written() {
         &both("order n c"),
         ("gate::same_as", "same-as=b"),
         &["a[0, 8] is at offset 32 and b[0, 8] at offset 8"],
-        &["lay `b` out as `a`, or leave the gate out if they may differ"],
+        &["give `b` the layout of `a`, or remove the gate if they may differ"],
     );
     only(
         &both("split c by=8; order c_outer n c_inner; axis-separators c_outer"),
         ("gate::same_as", "same-as=b"),
-        &["`a` has 1 axis in memory and `b` 2"],
+        &["`a` has 1 axis in memory and `b` has 2"],
         &["write the same `axis-separators` in both"],
     );
     only(
@@ -243,13 +239,13 @@ fn layouts_are_the_same_however_they_are_written() {
         "tensor a dtype=f32 { shape { n 4 }; require same-as=b }\ntensor b dtype=f32 { shape { m 4 } }\n",
         ("gate::same_as", "same-as=b"),
         &["the axes of `a` are n", "the axes of `b` are m"],
-        &["give both the same axes, in any order"],
+        &["declare the same axes in both, in any order"],
     );
     only(
         "tensor a dtype=f32 { shape { n 4 }; require same-as=b }\ntensor b dtype=f16 { shape { n 4 } }\n",
         ("gate::same_as", "same-as=b"),
-        &["elements of `a` are f32 and those of `b` are f16"],
-        &["elements of one size can be at the same places"],
+        &["`a` has elements of type f32 and `b` of type f16"],
+        &["use element types of the same size"],
     );
 }
 
@@ -290,20 +286,20 @@ fn a_tensor_larger_than_its_space_does_not_fit() {
     only(
         &fits("memory vmem", "33"),
         ("gate::fits", "fits"),
-        &["it takes 4224 bytes (about 4.12 KiB)", "`vmem` has 4096 bytes (4 KiB)"],
-        &["make it 128 bytes smaller: less padding, a smaller extent, or elements of fewer bits"],
+        &["it has 4224 bytes (about 4.12 KiB)", "`vmem` has 4096 bytes (4 KiB)"],
+        &["reduce it by 128 bytes: less padding, a smaller extent, or elements of fewer bits"],
     );
     only(
         &fits("memory vmem", "rows"),
         ("gate::fits", "fits"),
-        &["it takes 8192 bytes (8 KiB) for `rows` = 64", "`vmem` has 4096 bytes (4 KiB)"],
+        &["it has 8192 bytes (8 KiB) for `rows` = 64", "`vmem` has 4096 bytes (4 KiB)"],
         &["holds when `rows` is at most 32: let its symbol have `max=32`"],
     );
     only(
         &fits("memory smem", "4"),
         ("gate::fits", "fits"),
         &[],
-        &["say it: `memory-space smem bytes=\"16 MiB\"`"],
+        &["declare it: `memory-space smem bytes=\"16 MiB\"`"],
     );
     let found = told(&fits("memory texture", "4"));
     assert_eq!((found.len(), found[0].0), (1, "gate::fits"));
@@ -354,7 +350,7 @@ fn a_space_of_xla_that_nobody_names_is_told_of() {
         &format!("memory-space a xla=1\ntensor t {layout} {{ memory global }}\n"),
         ("notation::remark", "1"),
         &[],
-        &["write `memory a`, or take `S(1)` out"],
+        &["write `memory a`, or remove `S(1)`"],
     );
 }
 
@@ -425,26 +421,26 @@ fn the_order_of_axes_that_needs_least_is_named_where_it_needs_less() {
         assert_eq!(found[0].0, "padding::large");
         found[0].3.clone()
     };
-    let rest = "choose tiles and alignments that divide the extents, or say `padding allow`";
+    let rest = "choose tiles and alignments that divide the extents, or write `padding allow`";
     let named = |shape: &str, layout: &str, order: &str| {
         assert_eq!(warned(shape, layout), [order, rest], "{shape} {layout}");
     };
     named(
         "n 64; c 3",
         "map \"(n, c) -> (n, c // 16, c % 16)\"",
-        "`order c n` before the other steps needs least: 192 slots, 0 % of them padding",
+        "`order c n` before the other steps needs the fewest slots: 192 slots, 0 % of them padding",
     );
     named(
         "a 2; b 128; c 3",
         "tile 8 128",
-        "`order a c b` before the other steps needs least: 2048 slots, 62 % of them padding",
+        "`order a c b` before the other steps needs the fewest slots: 2048 slots, 62 % of them padding",
     );
     assert_eq!(warned("a 3; b 3", "tile 8 128"), [rest]);
     let many = "a 64; b 2; c 2; d 2; e 2; f 2; g 2; h 3";
     named(
         many,
         "map \"(a, b, c, d, e, f, g, h) -> (a, b, c, d, e, f, g, h // 64, h % 64)\"",
-        "`order h b c d e f g a` before the other steps needs least: 12288 slots, 0 % of them padding",
+        "`order h b c d e f g a` before the other steps needs the fewest slots: 12288 slots, 0 % of them padding",
     );
 }
 

@@ -121,9 +121,9 @@ fn a_map_of_another_language_is_written_in_ours() {
         "write `o = c // 4` to name a storage axis",
         &steps("map \"(n, c) -> (n, o = c // 4, i = c % 4)\""),
     );
-    let power = "write a power as the number that it is: there is no `**`";
+    let power = "write the value of the power: there is no `**`";
     helps(&text("c ** 2"), "expr::syntax", "*", power);
-    let choice = "an index is arithmetic, the same for all elements: no comparison, no choice";
+    let choice = "write an index as arithmetic: it has no comparisons and no conditionals";
     helps(&text("c < 4"), "expr::syntax", "<", choice);
 }
 
@@ -147,7 +147,7 @@ fn an_escape_is_marked_and_its_string_written_without() {
 fn an_exclusive_or_that_loses_a_side_keeps_it() {
     mends(
         &steps("map \"(n, c) -> (n ^ c)\"; padding allow"),
-        "`^` is exclusive or, not a power: keep one of its sides too: `(n ^ c, c)`",
+        "`^` is exclusive or, not a power: keep one of its operands too: `(n ^ c, c)`",
         &steps("map \"(n, c) -> (n ^ c, c)\"; padding allow"),
     );
 }
@@ -158,7 +158,7 @@ fn an_axis_is_no_number() {
         let text = steps(step);
         let help = "write a number: the extent of `c` is `8`";
         let told = found(&text);
-        assert_eq!(told[0].message, "`c` is an axis, and a number is wanted here", "{text}");
+        assert_eq!(told[0].message, "expected a number, found the axis `c`", "{text}");
         assert_eq!((told.len(), told[0].help.as_slice()), (1, &[help.to_owned()][..]), "{text}");
     }
     let text = "tensor t dtype=f32 { shape { n 4; m n } }\n";
@@ -186,9 +186,9 @@ fn a_property_that_is_no_notation_is_named_with_the_nearest() {
 #[test]
 fn the_layouts_of_other_tools_are_no_transforms() {
     for (word, help) in [
-        ("NC4c", "letters are a notation of TVM's: `layout tvm=\"NC4c\"`"),
-        ("aB4b", "tags are a notation of oneDNN's: `layout onednn=\"aB4b\"`"),
-        ("row_major", "leave the layout out: row-major is what a tensor without one has"),
+        ("NC4c", "write it in TVM's notation: `layout tvm=\"NC4c\"`"),
+        ("aB4b", "write it in oneDNN's notation: `layout onednn=\"aB4b\"`"),
+        ("row_major", "remove the layout: a tensor without one is row-major"),
         ("column_major", "write `layout { order c n }`"),
         ("mine", "declare it first: there are no transforms here"),
     ] {
@@ -211,7 +211,7 @@ fn a_name_in_place_of_what_is_none_is_one_that_nothing_else_has() {
 
 #[test]
 fn strides_under_which_elements_meet_get_those_that_keep_them_apart() {
-    let more = "give each stride more than all that the smaller ones reach";
+    let more = "make each stride larger than the span of the smaller ones";
     for (wrong, right) in [("4 1", "8 1"), ("1 1", "8 1"), ("0 1", "8 1"), ("2 4", "2 7")] {
         let help = format!("{more}: `strides {right}`");
         let right = format!("strides {right}");
@@ -246,7 +246,7 @@ fn a_foreign_map_that_is_not_one_to_one_says_what_to_keep() {
     let help = "keep the index too: add the result `i`";
     helps(&text, "map::not_injective", "(i, j) -> (j)", help);
     let bases = "{n: [[1], [2]], c: [[4], [8], [8]]} -> {offset: 32}";
-    let help = "let no image be zero, or the exclusive or of others: each then moves an element by its own";
+    let help = "make the images linearly independent over GF(2): none is zero or the xor of others";
     helps(&tensor(&format!("layout triton=\"{bases}\"")), "map::not_injective", bases, help);
 }
 
@@ -322,7 +322,7 @@ fn words_of_other_languages_get_ours() {
     manifest(
         &tensor("layout row-major"),
         "row-major",
-        "leave the layout out: row-major is what a tensor without one has",
+        "remove the layout: a tensor without one is row-major",
     );
     manifest(&tensor("memory __shared__"), "__shared__", "did you mean `shared`?");
     manifest(
@@ -333,7 +333,7 @@ fn words_of_other_languages_get_ours() {
     let two = "tensor a dtype=f32 { shape { n 4 } }\ntensor b like=a\n";
     manifest(&format!("{two}convert a -> b\n"), "-> b", "write `convert a to=b`");
     let kernel = |value: &str| format!("{two}kernel k {{ compute \"b[n] = {value}\" }}\n");
-    manifest(&kernel("a[n] ** 2"), "*", "a power is `pow(x, 2)`, or a product: `x * x`");
+    manifest(&kernel("a[n] ** 2"), "*", "write a power as `pow(x, 2)`, or as a product: `x * x`");
     manifest(&kernel("relu(a[n])"), "relu", "write `max(x, 0)`");
     let quoted = "write it as one quoted string: `compute \"b[n] = 2 * a[n]\"`";
     manifest(&format!("{two}kernel k {{ b[n] = 2 * a[n] }}\n"), "[", quoted);
@@ -365,7 +365,10 @@ fn slips_in_foreign_texts_get_the_text_that_was_meant() {
         ("einops=\"n c -> (c n\"", "close it with `)`"),
         ("einops=\"n c -> c n)\"", "take it out, or open the group with `(`"),
         ("einops=\"n c -> ((c) n)\"", "a group holds names alone: `(a b c)`"),
-        ("einops=\"... c -> c ... ...\"", "write it once: it is all the axes that are not named"),
+        (
+            "einops=\"... c -> c ... ...\"",
+            "write `...` once: it matches all axes that are not named",
+        ),
         ("einops=\"n (c b) -> n b c\"", "give all but one of them beside the text: `b=4`"),
         ("mlir=\"(i, j) -> (i, j / 4)\"", "write a quotient as `d0 floordiv 4`"),
         ("tvm=\"nc4c\"", "write axes as capitals: `NC4c`"),

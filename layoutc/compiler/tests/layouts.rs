@@ -74,7 +74,7 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
                 let found = found(&text);
                 assert_eq!(codes(&found), ["step::value"], "{text}");
                 let help = format!(
-                    "cut the rows before: `split k into=\"k_panel k_row\" by={most}`, then `order k_panel ... k_row`"
+                    "split the rows first: `split k into=\"k_panel k_row\" by={most}`, then `order k_panel ... k_row`"
                 );
                 assert_eq!(found[0].help, [help], "{text}");
                 let cut = format!(
@@ -123,7 +123,7 @@ fn rows_of_a_mode_are_known_for_every_value_of_a_symbol() {
     assert_eq!(codes(&found), ["step::value"]);
     assert_eq!(
         found[0].message,
-        "a row of `t`, along `c`, takes up to 144 bytes; the mode `128B` folds rows of at most 128"
+        "a row of `t` along `c` has up to 144 bytes; the limit of mode `128B` is 128"
     );
     let strided = |strides: &str| {
         format!(
@@ -339,6 +339,9 @@ fn a_manifest_that_is_too_large_is_told_to_be_divided() {
     assert_eq!(found(&filled(4 << 20)), []);
     let found = found(&filled((4 << 20) + 1));
     assert_eq!(codes(&found), ["name::file"]);
-    assert_eq!(found[0].help, ["divide it among several manifests"]);
-    assert!(found[0].message.ends_with("its 4194305 bytes are more than 4194304"), "{found:?}");
+    assert_eq!(found[0].help, ["split it into several manifests"]);
+    assert!(
+        found[0].message.ends_with("its 4194305 bytes exceed the limit of 4194304"),
+        "{found:?}"
+    );
 }

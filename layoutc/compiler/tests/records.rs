@@ -180,10 +180,10 @@ fn a_record_of_several_types_is_whole_bytes() {
         &[(
             "dtype::record",
             "dtype { d f16; q u4 }",
-            "a record is whole bytes, and these fields are 20 bits",
+            "a record consists of whole bytes, and these fields have 20 bits",
         )],
         &[
-            "give `q` a count that is a multiple of 2: `q u4 32`, or fill the last byte up: `dtype align=1 { … }`",
+            "give `q` a count that is a multiple of 2: `q u4 32`, or pad the last byte: `dtype align=1 { … }`",
         ],
     );
     for dtype in ["{ d f16; q u4 32 }", "align=1 { d f16; q u4 }"] {
@@ -196,12 +196,8 @@ fn a_record_of_several_types_is_whole_bytes() {
     }
     told(
         "tensor p { dtype { q u3 3; d f16 }; shape { n 4 } }\n",
-        &[(
-            "dtype::record",
-            "d f16",
-            "the field `d` would begin inside a byte: 9 bits stand before it",
-        )],
-        &["give `q` a multiple of 8 elements, or begin at the next byte: `align=1` behind `d`"],
+        &[("dtype::record", "d f16", "field `d` starts inside a byte, after 9 bits")],
+        &["give `q` a multiple of 8 elements, or start at the next byte: `align=1` after `d`"],
     );
 }
 
@@ -210,26 +206,26 @@ fn what_makes_no_record_is_told_with_the_figures() {
     told(
         "tensor p { dtype { x f32; q u4 0; r u4 -2 }; shape { n 4 } }\n",
         &[
-            ("dtype::record", "0", "the field `q` has 0 elements, and one is the least"),
-            ("dtype::record", "-2", "the field `r` has -2 elements, and one is the least"),
+            ("dtype::record", "0", "field `q` has 0 elements; the minimum is 1"),
+            ("dtype::record", "-2", "field `r` has -2 elements; the minimum is 1"),
         ],
-        &["write 1 or more, or leave the field out"; 2],
+        &["write 1 or more, or remove the field"; 2],
     );
     told(
         "tensor p { dtype { x f32; q u8 5000 }; shape { n 4 } }\n",
         &[(
             "dtype::record",
             "dtype { x f32; q u8 5000 }",
-            "a record has at most 4096 bytes, and this 5004",
+            "a record has at most 4096 bytes, and this one has 5004",
         )],
-        &["give a field fewer elements, and the shape an axis for the rest of them"],
+        &["give a field fewer elements, and add an axis to the shape"],
     );
     told(
         "tensor p { dtype { x i8; y f32 align=3 }; shape { n 4 } }\n",
         &[(
             "step::value",
             "3",
-            "3 is no alignment of a field: that is a power of two from 1 to 4096, in bytes",
+            "invalid alignment of a field: expected a power of two from 1 to 4096 bytes, found 3",
         )],
         &["write `2` or `4`"],
     );
@@ -241,19 +237,15 @@ fn what_makes_no_record_is_told_with_the_figures() {
     told(
         "tensor p { dtype { x float; y f33; z i8 }; shape { n 4 } }\n",
         &[
-            ("dtype::unknown", "float", "`float` is no element type"),
-            ("dtype::unknown", "f33", "`f33` is no element type"),
+            ("dtype::unknown", "float", "unknown element type `float`"),
+            ("dtype::unknown", "f33", "unknown element type `f33`"),
         ],
         &["did you mean `f32`?", "did you mean `f32`?"],
     );
     told(
         "tensor p { dtype { x i8; double f32 }; shape { n 4 } }\n",
-        &[(
-            "name::reserved",
-            "double",
-            "`double` is reserved in C, so no field can have this name",
-        )],
-        &["call it `double_data`, say"],
+        &[("name::reserved", "double", "field name `double` is reserved in C")],
+        &["rename it, for example to `double_data`"],
     );
     let many = (0..257).fold(String::new(), |text, k| format!("{text}f{k} u8; "));
     told(
@@ -271,8 +263,8 @@ fn what_makes_no_record_is_told_with_the_figures() {
 fn an_element_of_fields_is_no_axis_no_number_and_no_other_element() {
     told(
         "tensor p { dtype { x f32; id i32 }; shape { n 4; field } }\n",
-        &[("dtype::record", "field", "the fields of this record are no axis `field`")],
-        &["leave `field` out; for a struct of arrays, write a tensor for each field"],
+        &[("dtype::record", "field", "the fields of this record do not form an axis `field`")],
+        &["remove `field`; for a struct of arrays, declare a tensor per field"],
     );
     told(
         "\
@@ -285,7 +277,7 @@ convert a to=b
             "convert a to=b",
             "`a` holds { x f32; id i32 } and `b` holds { x f32; id u32 }",
         )],
-        &["a conversion moves elements; give both the same element type"],
+        &["a conversion copies elements unchanged; give both tensors the same element type"],
     );
     told(
         "\
@@ -293,16 +285,21 @@ tensor a { dtype { x f32; id i32 }; shape { n 4 } }
 tensor b dtype=f32 { shape { n 4 } }
 kernel k { compute \"b[n] = a[n]\" }
 ",
-        &[("dtype::kernel", "a", "`a` holds { x f32; id i32 }, and nothing is computed with that")],
-        &["hold each field in a tensor of its own"],
+        &[(
+            "dtype::kernel",
+            "a",
+            "`a` has elements of type { x f32; id i32 }, which has no arithmetic",
+        )],
+        &["store each field in its own tensor"],
     );
     for (read, field) in [("a.x[n]", ".x"), ("2 * f32(a.id [n])", ".id")] {
-        let message = format!("kernels that use a field of a record, `{field}`, are not built yet");
+        let message =
+            format!("kernels that use a field of a record, `{field}`, are not supported yet");
         let text = format!(
             "tensor a {{ dtype {{ x f32; id i32 }}; shape {{ n 4 }} }}\n\
              tensor b dtype=f32 {{ shape {{ n 4 }} }}\nkernel k {{ compute \"b[n] = {read}\" }}\n"
         );
-        let help = ["hold each field in a tensor of its own"];
+        let help = ["store each field in its own tensor"];
         told(&text, &[("name::not_yet", field, &message)], &help);
     }
     told(
@@ -310,13 +307,13 @@ kernel k { compute \"b[n] = a[n]\" }
 tensor a { dtype { x f32; id i32 }; shape { n 4 } }
 view b of=a dtype=f32
 ",
-        &[("dtype::view", "f32", "`a` holds { x f32; id i32 }, which f32 is no view of")],
-        &["leave `dtype` out"],
+        &[("dtype::view", "f32", "cannot view `a` of { x f32; id i32 } as f32")],
+        &["remove `dtype`"],
     );
     told(
         "tensor a pack-from=f32 { dtype { x f32; id i32 }; shape { n 4 } }\n",
         &[("dtype::cast", "f32", "`a` of { x f32; id i32 } cannot be packed from f32")],
-        &["hold each field in a tensor of its own"],
+        &["store each field in its own tensor"],
     );
     told(
         "tensor a { dtype { x f32; q u4 2 }; shape { n 3 }; layout { pad n multiple=4; fill 16 } }\n",
@@ -331,7 +328,7 @@ view b of=a dtype=f32
 
 #[test]
 fn the_axis_of_a_record_has_an_index_for_each_field() {
-    let message = "the axis `field` is not that of the record";
+    let message = "axis `field` does not match the record";
     for shape in ["field 3; n 4", "field { y; x }; n 4", "n 4; field { x; y; z }"] {
         told(
             &format!("tensor p {{ dtype {{ x f32; y f32 }}; shape {{ {shape} }} }}\n"),
@@ -346,12 +343,12 @@ fn the_axis_of_a_record_has_an_index_for_each_field() {
     );
     told(
         "const field 4\ntensor p { dtype { x f32 }; shape { n field } }\n",
-        &[("name::hides", "dtype { x f32 }", "the axis `field` hides a const of the same name")],
+        &[("name::hides", "dtype { x f32 }", "axis `field` shadows a const of the same name")],
         &["give the axis another name"],
     );
     told(
         "tensor p { dtype { x f32 }; shape { Field 4 } }\n",
-        &[("name::case", "dtype { x f32 }", "the axes `Field` and `field` differ in case only")],
+        &[("name::case", "dtype { x f32 }", "the axes `Field` and `field` differ only in case")],
         &["give one of them another name"],
     );
 }

@@ -143,10 +143,10 @@ fn what_is_no_ring_and_what_takes_whole_tensors_is_refused() {
     };
     for (ring, message) in [
         ("ring z=2", "the tensor has no axis `z`"),
-        ("ring y=0", "memory holds 1 to 8 of `y`, not 0"),
-        ("ring y=9", "memory holds 1 to 8 of `y`, not 9"),
-        ("ring part=1", "the axis `part` has labels, so all of it is in memory"),
-        ("ring y=2; shard y=d", "a tensor that is cut over a mesh is no ring"),
+        ("ring y=0", "the ring of `y` has 1 to 8 indices, not 0"),
+        ("ring y=9", "the ring of `y` has 1 to 8 indices, not 9"),
+        ("ring part=1", "axis `part` cannot be a ring: it has labels"),
+        ("ring y=2; shard y=d", "a sharded tensor cannot be a ring"),
     ] {
         assert_eq!(fault(&tensor(ring)), ("ring::axis".to_owned(), message.to_owned()));
     }
@@ -155,18 +155,14 @@ fn what_is_no_ring_and_what_takes_whole_tensors_is_refused() {
     assert_eq!(message, "`ring` names one axis, and how many of its indices are in memory");
     let other = "tensor b dtype=f32 { shape { y 4; x 16 } }\n";
     for (more, takes) in [
-        (
-            format!("{other}convert rows to=b\n"),
-            "a conversion that changes what is in memory moves",
-        ),
+        (format!("{other}convert rows to=b\n"), "a conversion that changes the ring takes"),
         (
             format!("{other}kernel k {{ compute \"b[y, x] = rows[y, x]\" }}\n"),
             "a kernel computes on",
         ),
         ("view v of=rows { map \"(x) -> (0, x)\"; shape { x 16 } }\n".to_owned(), "a view sees"),
     ] {
-        let wanted =
-            format!("{takes} whole tensors, and memory holds 4 of `y` of `rows` at a time");
+        let wanted = format!("{takes} whole tensors, and `rows` is a ring of 4 indices of `y`");
         assert_eq!(fault(&format!("{RING}{more}")), ("ring::whole".to_owned(), wanted));
     }
     let like = "tensor b dtype=f32 { shape { x 16; y 64 }; ring y=4 }\nconvert rows to=b\n";

@@ -40,21 +40,21 @@ fn of_input(view: &str) -> String {
 fn a_window_stays_inside() {
     refused(
         &of_input("view v of=t { shape { h 6; c 4 }; map \"(h, c) -> (h, c + 5)\" }"),
-        ("map::outside", "c + 5", "an index of `v` leaves `t`"),
-        &["v[0, 3] would be t[0, 8], and axis `c` of `t` has 8 indices"],
+        ("map::outside", "c + 5", "an index of `v` is out of bounds of `t`"),
+        &["extent v[0, 3] would be t[0, 8], and axis `c` of `t` has 8"],
         &["move the window, or give it a smaller shape"],
     );
     refused(
         &of_input("view v of=t { shape { h 6 }; map \"(h) -> (h - 1, 0)\" }"),
-        ("map::outside", "h - 1", "an index of `v` leaves `t`"),
-        &["v[0] would be t[-1, 0], and axis `h` of `t` has 6 indices"],
+        ("map::outside", "h - 1", "an index of `v` is out of bounds of `t`"),
+        &["extent v[0] would be t[-1, 0], and axis `h` of `t` has 6"],
         &["move the window, or give it a smaller shape"],
     );
     refused(
         "symbol n min=0 max=64\ntensor t dtype=f32 { shape { k n } }\nview v of=t { shape {}; map \"() -> (0)\" }",
-        ("map::unproven", "0", "an index of `v` could not be proven to stay inside `t`"),
-        &["axis `k` of `t` has n indices"],
-        &["state facts of the symbols (`min`, `max`, `multiple`), or a smaller shape"],
+        ("map::unproven", "0", "cannot prove that an index of `v` stays inside `t`"),
+        &["extent axis `k` of `t` has n"],
+        &["declare facts of the symbols (`min`, `max`, `multiple`), or a smaller shape"],
     );
 }
 
@@ -62,12 +62,12 @@ fn a_window_stays_inside() {
 fn a_window_beyond_64_bits_is_refused_with_its_own_extents() {
     refused(
         &of_input("view v of=t { shape { a 4611686018427387904; c 8 }; map \"(a, c) -> (0, c)\" }"),
-        ("limit::size", "(a, c) -> (0, c)", "`v` does not fit 64 bits"),
+        ("limit::size", "(a, c) -> (0, c)", "the size of `v` does not fit 64 bits"),
         &[
             "its logical extents are 4611686018427387904 × 8",
-            "elements and bytes are counted up to 9223372036854775807",
+            "the limit for elements and bytes is 9223372036854775807",
         ],
-        &["make the extents smaller, or divide the elements among several tensors"],
+        &["reduce the extents, or distribute the elements over several tensors"],
     );
 }
 
@@ -75,32 +75,32 @@ fn a_window_beyond_64_bits_is_refused_with_its_own_extents() {
 fn a_window_gives_one_index_for_each_axis_and_nothing_else() {
     refused(
         &of_input("view v of=t { shape { h 6 }; map \"(h) -> (h)\" }"),
-        ("map::arity", "(h) -> (h)", "the map gives 1 index, and `t` has 2 axes"),
+        ("map::arity", "(h) -> (h)", "the map has 1 index, and `t` has 2 axes"),
         &[],
-        &["give one index for each of h, c"],
+        &["write one index for each of h, c"],
     );
     refused(
         &of_input("view v of=t { shape { h 6 }; map \"(h) -> (h : 8, 0)\" }"),
-        ("step::form", "8", "the map of a window states no extents"),
+        ("step::form", "8", "the map of a window cannot have extents"),
         &[],
-        &["leave it out: they are those of `t`"],
+        &["remove it: they are those of `t`"],
     );
     refused(
         &of_input("view v of=t { shape { h 6 }; map \"(h) -> (h | 0)\" }"),
-        ("step::form", "|", "the map of a window states no separators"),
+        ("step::form", "|", "the map of a window cannot have separators"),
         &[],
-        &["leave it out: they are those of `t`"],
+        &["remove it: they are those of `t`"],
     );
 }
 
 #[test]
 fn lanes_divide_what_they_join() {
-    let whole = "the elements of `t` do not join to whole f32x4";
+    let whole = "cannot view the elements of `t` as f32x4";
     refused(
         "tensor t dtype=f32 { shape { h 6; c 30 } }\nview v of=t dtype=f32x4\n",
         ("shape::lanes", "f32x4", whole),
         &[
-            "f32x4 is 4 elements of f32; a step along storage axis `h` is 30 elements, no multiple of 4",
+            "f32x4 is 4 elements of f32; the stride of storage axis `h` is 30 elements, not a multiple of 4",
         ],
         &["pad the axes inside it to a multiple of 4"],
     );
@@ -108,29 +108,29 @@ fn lanes_divide_what_they_join() {
         "symbol n max=64\ntensor t dtype=f32 { shape { c n } }\nview v of=t dtype=f32x4\n",
         ("shape::lanes", "f32x4", whole),
         &[
-            "f32x4 is 4 elements of f32; there are n slots along storage axis `c`, not known to be a multiple of 4",
+            "f32x4 is 4 elements of f32; storage axis `c` has n slots, not known to be a multiple of 4",
         ],
         &["pad `c` to a multiple of 4"],
     );
     refused(
         "tensor t dtype=f32 { shape { c 6 }; layout { map \"(c) -> (c // 4, c % 4)\" } }\nview v of=t dtype=f32x4\n",
         ("shape::lanes", "f32x4", whole),
-        &["f32x4 is 4 elements of f32; axis `c` has 6 elements, no multiple of 4"],
-        &["make the extent a multiple of 4, or give the view a `shape` and a `layout` of its own"],
+        &["f32x4 is 4 elements of f32; axis `c` has 6 elements, not a multiple of 4"],
+        &["make the extent a multiple of 4, or declare a `shape` and a `layout` in the view"],
     );
     refused(
         "tensor t dtype=f32 { shape { c 8 }; layout { map \"(c) -> (7 - c)\" } }\nview v of=t dtype=f32x4\n",
         ("shape::lanes", "f32x4", whole),
         &[
-            "f32x4 is 4 elements of f32; 4 elements along `c`, counted from 0, are not always neighbours in memory",
+            "f32x4 is 4 elements of f32; 4 elements along `c`, from a multiple of 4, are not always contiguous",
         ],
-        &["put `c` innermost, or give the view a `shape` and a `layout` of its own"],
+        &["make `c` the innermost axis, or declare a `shape` and a `layout` in the view"],
     );
     refused(
         "tensor t dtype=f32 { shape { h 4; c 4 }; layout { strides 16 2; padding allow } }\nview v of=t dtype=f32x4\n",
-        ("shape::lanes", "f32x4", "no axis of `t` runs along neighbours in memory"),
+        ("shape::lanes", "f32x4", "no axis of `t` has stride 1"),
         &[],
-        &["give `v` a `shape` and a `layout` of its own"],
+        &["declare a `shape` and a `layout` in `v`"],
     );
     refused(
         "tensor t dtype=f32 { shape { c 8 }; layout { align 8 } }\nview v of=t dtype=f32x4\n",
@@ -144,21 +144,21 @@ fn lanes_divide_what_they_join() {
 fn elements_become_others_of_the_same_scalars() {
     refused(
         &of_input("view v of=t dtype=u32"),
-        ("dtype::view", "u32", "`t` holds f32, which u32 is no view of"),
-        &["a view has the scalars of its buffer: other scalars are other bits"],
-        &["leave `dtype` out, or write vectors of its scalars: `f32x4`"],
+        ("dtype::view", "u32", "cannot view `t` of f32 as u32"),
+        &["a view has the scalars of its buffer"],
+        &["remove `dtype`, or use vectors of the same scalars: `f32x4`"],
     );
     refused(
         "tensor t dtype=f32x2 { shape { c 6 } }\nview v of=t dtype=f32x3\n",
-        ("dtype::view", "f32x3", "`t` holds f32x2, which f32x3 is no view of"),
-        &["3 lanes are no multiple of 2"],
-        &["types that do: `f32`, `f32x4`, `f32x8`, `f32x16`"],
+        ("dtype::view", "f32x3", "cannot view `t` of f32x2 as f32x3"),
+        &["3 lanes are not a multiple of 2"],
+        &["use one of `f32`, `f32x4`, `f32x8`, `f32x16`"],
     );
     refused(
         &of_input("view v of=t dtype=f32x2 { shape { h 6 }; map \"(h) -> (h, 0)\" }"),
-        ("dtype::view", "f32x2", "`t` holds f32, which f32x2 is no view of"),
+        ("dtype::view", "f32x2", "cannot view `t` of f32 as f32x2"),
         &[],
-        &["a window takes elements as they are: leave `dtype` out, and make a view of the window"],
+        &["remove `dtype`, and declare a view of the window: a window does not change elements"],
     );
 }
 
@@ -166,22 +166,26 @@ fn elements_become_others_of_the_same_scalars() {
 fn a_shape_of_its_own_is_all_of_the_memory() {
     refused(
         &of_input("view v of=t { shape { k 47 } }"),
-        ("shape::view", "v", "`v` is not all of the memory of `t`"),
+        ("shape::view", "v", "`v` does not cover the memory of `t`"),
         &["`v` has 188 bytes", "`t` has 192 bytes"],
-        &["let it have 48 slots of f32, or make it a window of some elements, by a `map`"],
+        &["make it 48 slots of f32, or make it a window with a `map`"],
     );
     let image = "tensor t dtype=f32 { shape { h 6; c 8 }; layout { axis-separators h } }\n";
     refused(
         &format!("{image}view v of=t {{ shape {{ k 48 }} }}\n"),
-        ("shape::view", "v", "`v` has 1 physical axis and `t` 2"),
+        ("shape::view", "v", "`v` has 1 physical axis and `t` has 2"),
         &["`v` is [48] elements of f32 in memory", "`t` is [6, 8] elements of f32 in memory"],
-        &["write 1 separator in its layout, by `axis-separators`"],
+        &["write 1 separator in its layout, with `axis-separators`"],
     );
     refused(
         &format!("{image}view v of=t {{ shape {{ h 8; c 6 }}; layout {{ axis-separators h }} }}\n"),
-        ("shape::view", "layout { axis-separators h }", "`v` and `t` have other physical extents"),
+        (
+            "shape::view",
+            "layout { axis-separators h }",
+            "`v` and `t` have different physical extents",
+        ),
         &["`v` is [8, 6] elements of f32 in memory", "`t` is [6, 8] elements of f32 in memory"],
-        &["lay it out so that all its physical extents but the last are the same"],
+        &["choose a layout with the same physical extents, except the last"],
     );
 }
 
@@ -201,33 +205,33 @@ fn names_of_views_are_names_of_tensors() {
     );
     refused(
         &of_input("view T of=t"),
-        ("name::case", "T", "the tensors `t` and `T` differ in case only"),
+        ("name::case", "T", "the tensors `t` and `T` differ only in case"),
         &[],
         &["give one of them another name"],
     );
     refused(
         &of_input("view int of=t"),
-        ("name::reserved", "int", "`int` is reserved in C, so no view can have this name"),
+        ("name::reserved", "int", "view name `int` is reserved in C"),
         &[],
-        &["call it `int_data`, say"],
+        &["rename it, for example to `int_data`"],
     );
     refused(
         "view a of=b\nview b of=c\nview c of=b\n",
-        ("name::cycle", "b", "`of` goes round in a circle: b → c → b"),
+        ("name::cycle", "b", "cyclic `of`: b → c → b"),
         &[],
-        &["one of them needs to be a view of a tensor"],
+        &["make one of them a view of a tensor"],
     );
     refused(
         &of_input("view v of=t\ntensor u like=v"),
         ("name::unknown", "v", "there is no tensor `v`"),
-        &["`v` is a view: `like` takes a tensor"],
-        &["give it a `dtype` and a `shape` of its own"],
+        &["`v` is a view, and `like` takes a tensor"],
+        &["declare a `dtype` and a `shape` instead"],
     );
     refused(
         &of_input("view v of=t\nconvert v to=t"),
-        ("name::not_yet", "v", "conversions of views are not built yet"),
+        ("name::not_yet", "v", "conversions of views are not supported yet"),
         &[],
-        &["a window has `pack` and `unpack` of its own, from and to a dense array"],
+        &["use the `pack` and `unpack` of the window, from and to a dense array"],
     );
 }
 
@@ -240,7 +244,7 @@ fn a_chain_of_views_ends() {
     }
     refused(
         &text,
-        ("limit::steps", "v63", "a chain of more than 64 views"),
+        ("limit::steps", "v63", "the chain of views is longer than 64"),
         &[],
         &["make it a view of the tensor"],
     );
@@ -251,7 +255,7 @@ fn what_is_of_something_refused_is_not_told_again() {
     let text = "tensor t dtype=f33 { shape { c 6 } }\nview v of=t\nview w of=v\n";
     refused(
         text,
-        ("dtype::unknown", "f33", "`f33` is no element type"),
+        ("dtype::unknown", "f33", "unknown element type `f33`"),
         &[],
         &["did you mean `f32`?"],
     );

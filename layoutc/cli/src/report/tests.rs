@@ -22,7 +22,7 @@ fn refusal() -> Diagnostic {
     let message = "two elements of `input` share a slot";
     let place = place("layouts/a.kdl", MANIFEST, "c % 4");
     Diagnostic::error(Code::MapNotInjective, message, place, "drops c // 4")
-        .note("input[0, 0] and input[0, 4] both land at (0, 0)")
+        .note("input[0, 0] and input[0, 4] both map to (0, 0)")
         .help("keep the quotient too: `(n, c // 4, c % 4)`")
         .witness(vec![vec![0, 0], vec![0, 4]])
 }
@@ -36,7 +36,7 @@ error[map::not_injective]: two elements of `input` share a slot
   ┌─ layouts/a.kdl:4:28
 4 │         map \"(n, c) -> (n, c % 4)\"
   │                            ^^^^^ drops c // 4
-  = input[0, 0] and input[0, 4] both land at (0, 0)
+  = input[0, 0] and input[0, 4] both map to (0, 0)
   = help: keep the quotient too: `(n, c // 4, c % 4)`
 "
     );
@@ -52,7 +52,7 @@ fn the_same_as_json_is_one_line_with_bytes_and_characters() {
             r#""message":"two elements of `input` share a slot","#,
             r#""labels":[{"file":"layouts/a.kdl","start":88,"end":93,"line":4,"column":28,"#,
             r#""message":"drops c // 4","primary":true}],"#,
-            r#""notes":["input[0, 0] and input[0, 4] both land at (0, 0)"],"#,
+            r#""notes":["input[0, 0] and input[0, 4] both map to (0, 0)"],"#,
             r#""witness":[[0,0],[0,4]],"help":["keep the quotient too: `(n, c // 4, c % 4)`"],"#,
             r#""docs":"layoutc explain map::not_injective"}"#,
             "\n"

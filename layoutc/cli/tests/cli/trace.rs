@@ -64,7 +64,7 @@ s[7, 1] where batch = 8
       c = 1  of 4
       n = 7  of 8
   align c 64
-      every step along c is a multiple of 64 bytes
+      the stride of c is a multiple of 64 bytes
   physical
       p0 = c * 16 + n = 1 * 16 + 7 = 23  of 64
   offset = p0 = 23

@@ -1,4 +1,4 @@
-//! Which order of a tensor's axes, before the same steps, would need least memory.
+//! Suggests the order of a tensor's axes that, under the same steps, needs the fewest slots.
 
 use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::layout::{Axis, Layout};
@@ -8,13 +8,13 @@ use layoutc_algebra::step;
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::steps::StepLowering;
 
-/// The most orders that are tried: all of six axes.
+/// Limit on the orders tried: 6! = 720.
 const MOST_ORDERS: usize = 720;
 
-/// The most axes of which all orders are tried; beyond, axes change places in pairs while that helps.
+/// Largest rank whose orders are all tried; above it, pairs of axes are swapped while that reduces the slots.
 const MOST_AXES: usize = 6;
 
-/// `put `order c n` first: …`, where another order of the axes needs fewer slots than the layout has.
+/// Advice to put `order c n` first, if another order of the axes needs fewer slots than the layout.
 pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) -> Option<String> {
     let (elements, slots) =
         (layout.logical_elements.as_const()?, layout.physical_elements.as_const()?);
@@ -31,20 +31,23 @@ pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) ->
     } else {
         best_by_swaps(axes.len(), &counted)
     };
-    // The least that is proven one-to-one too: steps may lose elements of another order.
+    // The order with the fewest slots that is also proven injective: steps may lose elements of another order.
     for (needed, order) in found.into_iter().filter(|(needed, _)| *needed < slots).take(4) {
         if let ReplayOutcome::Proven(_) = recipe.replay(axes, &[], Some(&first(axes, &order)?)) {
             let names: Vec<&str> =
                 order.iter().filter_map(|k| axes.get(*k)).map(|axis| axis.name.as_str()).collect();
             let share = (needed - elements).checked_mul(100)?.checked_div(needed)?;
-            let words = format!("`order {}` before the other steps needs least", names.join(" "));
+            let words = format!(
+                "`order {}` before the other steps needs the fewest slots",
+                names.join(" ")
+            );
             return Some(format!("{words}: {needed} slots, {share} % of them padding"));
         }
     }
     None
 }
 
-/// The permutation as a map.
+/// Index map of a permutation of the axes.
 fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     let places: Vec<step::OrderEntry> = order
         .iter()
@@ -54,7 +57,7 @@ fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     step::order(axes, &places).ok()
 }
 
-/// All orders that could be counted, those that need least first.
+/// All orders whose slots could be counted, fewest slots first.
 fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(i128, Vec<usize>)> {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..rank {
@@ -70,7 +73,7 @@ fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(
     found
 }
 
-/// The order that is left when no two axes change places to advantage, or [`MOST_ORDERS`] were tried.
+/// Local optimum under swaps of two axes, found with at most [`MOST_ORDERS`] trials.
 fn best_by_swaps(
     rank: usize,
     counted: &dyn Fn(&[usize]) -> Option<i128>,

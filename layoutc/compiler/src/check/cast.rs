@@ -1,4 +1,4 @@
-//! Element types that change on the way: `pack-from=` of a tensor, `cast=` of a conversion.
+//! Element type conversions: `pack-from=` of a tensor, `cast=` of a conversion.
 
 use crate::cast::{Cast, CastError, CastMode};
 use crate::codes::Code;
@@ -8,7 +8,8 @@ use crate::fill;
 use crate::manifest::syntax::ConvertItem;
 use crate::model::{PackFrom, Tensor};
 
-/// What pack takes of a tensor, and unpack gives, at the place that says so; `None` where that is the tensor's own type.
+/// Conversions between the type that pack reads (and unpack writes) and the tensor's own; `None` where the types are
+/// equal.
 pub(super) fn pack_from(
     tensor: (&str, Dtype),
     logical: Dtype,
@@ -17,14 +18,15 @@ pub(super) fn pack_from(
 ) -> Result<Option<PackFrom>, Diagnostic> {
     let (name, own) = tensor;
     if logical.element_bits() < 8 {
-        let message = format!("pack of `{name}` cannot take {logical}: its elements share bytes");
+        let message =
+            format!("pack of `{name}` cannot read {logical}: its elements are smaller than a byte");
         let error = Diagnostic::error(Code::DtypeCast, message, place.clone(), "");
         let wide = match fill::format(logical.scalar) {
             Some(_) => "f32",
             None if fill::is_signed(logical.scalar) => "i8",
             None => "u8",
         };
-        return Err(error.help(format!("give it elements of whole bytes: `pack-from={wide}`")));
+        return Err(error.help(format!("use elements of whole bytes: `pack-from={wide}`")));
     }
     let cast = |from, to| {
         Cast::new(from, to, mode).map_err(|none| {
@@ -38,7 +40,7 @@ pub(super) fn pack_from(
     Ok(Some(PackFrom { dtype: logical, pack, unpack }))
 }
 
-/// How elements change on the way from one tensor to another; `None` where they do not.
+/// Element conversion from one tensor to another; `None` where the types are equal.
 pub(super) fn between(
     item: &ConvertItem,
     [source, destination]: [&Tensor; 2],
@@ -54,27 +56,35 @@ pub(super) fn between(
         (Ok(Some(_)), None) => {
             let error = Diagnostic::error(Code::DtypeConvert, told(""), place.clone(), "");
             Err(error.help(format!(
-                "say what becomes of what {to} cannot hold: `cast=round` or `cast=saturate`"
+                "choose the treatment of values outside the range of {to}: `cast=round` or `cast=saturate`"
             )))
         }
         (Err(_), None) => {
             let error = Diagnostic::error(Code::DtypeConvert, told(""), place.clone(), "");
-            Err(error.help("a conversion moves elements; give both the same element type"))
+            Err(error.help(
+                "a conversion copies elements unchanged; give both tensors the same element type",
+            ))
         }
-        (Err(none), Some(_)) => Err(fault(told(", which are not converted"), none, place)),
+        (Err(none), Some(_)) => {
+            Err(fault(told(", and there is no cast between them"), none, place))
+        }
     }
 }
 
 fn fault(message: String, CastError { dtype }: CastError, place: &FileSpan) -> Diagnostic {
     let error = Diagnostic::error(Code::DtypeCast, message, place.clone(), "");
-    let error = error.note(format!("elements of {dtype} are moved as they are"));
+    let error = error.note(format!("elements of {dtype} are copied unchanged"));
     let scalar = Dtype { lanes: 1, ..dtype };
     error.help(match dtype.scalar {
-        Scalar::Record(_) => "hold each field in a tensor of its own".to_owned(),
-        Scalar::Bool => "hold the truth values as u8".to_owned(),
-        Scalar::F8e8m0fnu => "hold the scales as f32, or as bf16".to_owned(),
-        Scalar::C64 => "hold both parts as f32, along an axis of 2".to_owned(),
-        Scalar::C128 => "hold both parts as f64, along an axis of 2".to_owned(),
-        _ => format!("hold the lanes as {scalar}, along an axis of {}", dtype.lanes),
+        Scalar::Record(_) => "store each field in its own tensor".to_owned(),
+        Scalar::Bool => "store the booleans as u8".to_owned(),
+        Scalar::F8e8m0fnu => "store the scales as f32 or bf16".to_owned(),
+        Scalar::C64 => {
+            "store the real and imaginary parts as f32 along an axis of extent 2".to_owned()
+        }
+        Scalar::C128 => {
+            "store the real and imaginary parts as f64 along an axis of extent 2".to_owned()
+        }
+        _ => format!("store the lanes as {scalar} along an axis of extent {}", dtype.lanes),
     })
 }

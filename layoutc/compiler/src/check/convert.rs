@@ -1,4 +1,4 @@
-//! `convert a to=b`: the same logical tensor in two layouts.
+//! `convert a to=b`: conversion of a logical tensor between two layouts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,13 +16,12 @@ use crate::model::{
     Convert, ConvertSchedule, FillStrategy, InnerKernel, Spanned, StorePolicy, Tensor,
 };
 
-/// A conversion on one device, or between devices.
 enum CheckedConversion {
     Convert(Box<Convert>),
     Reshard(Reshard),
 }
 
-/// The conversions whose two tensors are good and fit together: those on one device, and those between devices.
+/// The valid conversions of a manifest: those on one device, and those between devices.
 pub(super) fn check(
     syntax: &ManifestSyntax,
     scope: Option<&ManifestScope>,
@@ -50,9 +49,9 @@ pub(super) fn check(
             continue;
         };
         if !seen.insert((from, to)) {
-            let message = "the same conversion stands twice";
+            let message = "duplicate conversion";
             let error = Diagnostic::error(Code::NameDuplicate, message, place, "");
-            diagnostics.push(error.help("take one of the two out"));
+            diagnostics.push(error.help("remove one of the two"));
             continue;
         }
         match found {
@@ -64,7 +63,7 @@ pub(super) fn check(
     (converts, reshards)
 }
 
-/// `None` where an earlier diagnostic says enough.
+/// `None` where an earlier diagnostic covers it.
 fn check_convert(
     item: &ConvertItem,
     syntax: &ManifestSyntax,
@@ -74,10 +73,10 @@ fn check_convert(
     let file = &syntax.file;
     let find = |name: &Identifier| {
         if syntax.views.iter().any(|view| view.name.value == name.value) {
-            let message = "conversions of views are not built yet";
+            let message = "conversions of views are not supported yet";
             let place = FileSpan::new(file, name.span.clone());
             let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
-            let help = "a window has `pack` and `unpack` of its own, from and to a dense array";
+            let help = "use the `pack` and `unpack` of the window, from and to a dense array";
             return Err(vec![error.help(help)]);
         }
         let declared = syntax.tensors.iter().any(|tensor| tensor.name.value == name.value);
@@ -99,9 +98,9 @@ fn check_convert(
     };
     let place = FileSpan::new(file, item.span.clone());
     if from == to {
-        let message = format!("`{}` is converted to itself", source.name);
+        let message = format!("cannot convert `{}` to itself", source.name);
         let error = Diagnostic::error(Code::ShapeConvert, message, place, "");
-        return Err(vec![error.help("name another tensor after `to=`")]);
+        return Err(vec![error.help("use another tensor in `to=`")]);
     }
     let one = |error| vec![error];
     let axes = matching(source, destination, file, item).map_err(one)?;
@@ -124,7 +123,7 @@ fn check_convert(
     Ok(Some(CheckedConversion::Convert(Box::new(convert))))
 }
 
-/// How the conversion is to be done; whether it can be, its plan says.
+/// The requested schedule of the conversion; the planner checks whether it applies.
 fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
     let mut choices = ConvertSchedule::default();
     for ConvertScheduleItem { kind, span } in items {
@@ -168,7 +167,7 @@ fn chosen<T>(value: T, place: FileSpan) -> Spanned<T> {
     Spanned { value, place }
 }
 
-/// For each axis of the source, the axis of the destination with its name and extent.
+/// For each axis of the source, the position of the destination's axis with the same name and extent.
 fn matching(
     source: &Tensor,
     destination: &Tensor,
@@ -194,18 +193,24 @@ fn matching(
     let (from, to) = (&source.name, &destination.name);
     if from_axes.len() != to_axes.len() {
         let message = format!("`{from}` and `{to}` have different axes");
-        return Err(fault(message, "give both the same axes, in any order".to_owned()));
+        return Err(fault(message, "declare the same axes in both, in any order".to_owned()));
     }
     let mut axes = Vec::new();
     for axis in from_axes {
         let Some(position) = to_axes.iter().position(|other| other.name == axis.name) else {
             let message = format!("`{to}` has no axis `{}`", axis.name);
-            return Err(fault(message, "axes match by name: give both the same names".to_owned()));
+            return Err(fault(
+                message,
+                "axes match by name: use the same names in both".to_owned(),
+            ));
         };
         let (own, other) = (layout_names::layout_expr(&axis.extent, a), to_axes.get(position));
         if other.is_none_or(|other| layout_names::layout_expr(&other.extent, b) != own) {
-            let message = format!("the extents of `{}` differ", axis.name);
-            let help = format!("give `{}` one extent in both: {own}, as in `{from}`", axis.name);
+            let message = format!("axis `{}` has different extents", axis.name);
+            let help = format!(
+                "declare `{}` with the same extent in both: {own}, as in `{from}`",
+                axis.name
+            );
             return Err(fault(message, help));
         }
         axes.push(position);

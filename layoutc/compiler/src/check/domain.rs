@@ -1,4 +1,4 @@
-//! The domain of a tensor: `where "j <= i"` in its shape says which indices are elements.
+//! The domain of a tensor: `where "j <= i"` in its shape restricts the indices that are elements.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
-/// The form of a condition.
-const FORM: &str = "write sums of axes, each times a whole number, and `<`, `<=`, `==`, `>=` or `>` between them: `i - 2 <= j <= i`";
+/// Help with the form of a condition.
+const FORM: &str = "write comparisons (`<`, `<=`, `==`, `>=`, `>`) of sums of axes with integer factors: `i - 2 <= j <= i`";
 
-/// Where the names of conditions are known.
+/// Scope of the names in conditions.
 pub(super) struct ConditionNames<'a> {
     pub(super) scope: &'a ManifestScope,
     pub(super) file: &'a Arc<str>,
@@ -28,10 +28,10 @@ pub(super) struct ConditionNames<'a> {
 }
 
 impl ConditionNames<'_> {
-    /// Makes elements of those indices alone at which the conditions hold.
+    /// Restricts the elements of the layout to the indices that satisfy all conditions.
     ///
     /// # Errors
-    /// `domain::condition`, `domain::uncounted`, and faults of expressions.
+    /// `domain::condition`, `domain::uncounted`, and errors of expressions.
     pub(super) fn restrict(
         &self,
         builder: &mut LayoutBuilder,
@@ -63,7 +63,7 @@ impl ConditionNames<'_> {
         builder.restrict(predicate).map_err(|error| vec![unfit(&error, place)])
     }
 
-    /// The fault of a condition; `None` where an earlier diagnostic reports it.
+    /// The diagnostic of a condition; `None` where an earlier one covers it.
     fn fault(
         &self,
         error: &ConditionError,
@@ -85,7 +85,7 @@ impl ConditionNames<'_> {
                 "=>" => "write `>=`",
                 "=<" => "write `<=`",
                 "&&" => "write `and` between conditions",
-                "!=" | "||" | "or" => "conditions hold together: declare a tensor for each alternative",
+                "!=" | "||" | "or" => "all conditions of a shape must hold: declare a tensor for each alternative",
                 "not" => "write the opposite comparison: `j > i` for `not j <= i`",
                 _ => FORM,
             }),
@@ -93,10 +93,10 @@ impl ConditionNames<'_> {
             ConditionError::Enclosed(span) => plain(span)
                 .help("write comparisons without parentheses, with `and` between them: `i <= j and j <= k`"),
             ConditionError::NoAxis { span, has_symbols: true } => {
-                plain(span).help("state the bounds of a symbol where it is declared: `symbol n min=1 max=5`")
+                plain(span).help("declare the bounds with the symbol: `symbol n min=1 max=5`")
             }
             ConditionError::NoAxis { span, has_symbols: false } => {
-                plain(span).help("leave the comparison out, or compare an axis")
+                plain(span).help("remove the comparison, or compare an axis")
             }
             ConditionError::Expr(error) => {
                 let place = place_in(text, &(0..text.value.len()), self.file);
@@ -106,32 +106,35 @@ impl ConditionNames<'_> {
     }
 }
 
-/// A fault of all conditions together.
+/// The diagnostic of the conditions as a whole.
 pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     match error {
-        BuildError::NoElement => {
-            Diagnostic::error(Code::DomainCondition, "no index satisfies the conditions", place, "")
-                .help("a tensor has an element: compare the axes the other way round, or make an extent larger")
-        }
+        BuildError::NoElement => Diagnostic::error(
+            Code::DomainCondition,
+            "no index satisfies the conditions",
+            place,
+            "",
+        )
+        .help("reverse a comparison, or increase an extent: a tensor has at least one element"),
         BuildError::Uncounted => {
-            let message = "the number of elements that the conditions leave could not be computed";
+            let message = "cannot count the elements that satisfy the conditions";
             Diagnostic::error(Code::DomainUncounted, message, place, "")
                 .note(format!(
-                    "the axes of a condition, with those of conditions that share an axis with it, may have up to {} indices together; their extents and the condition are without symbols",
+                    "conditions that share axes are counted together: these axes may have up to {} indices, with constant extents and no symbols in the conditions",
                     layoutc_algebra::proof::MAX_POINTS
                 ))
-                .help("write a number in the place of a symbol, or make an extent smaller")
+                .help("replace a symbol by a number, or reduce an extent")
         }
         other => Diagnostic::error(Code::LimitSize, other.to_string(), place, "")
-            .help("write smaller numbers in the conditions, or make an extent smaller"),
+            .help("write smaller numbers in the conditions, or reduce an extent"),
     }
 }
 
-/// The most indices of a shape for which a condition is tried.
+/// Largest number of indices of a shape for which conditions are tried.
 const MOST_INDICES: i128 = 1 << 26;
 
-/// A condition between two axes under which a layout that is refused is proven: that of a triangle, where an index
-/// multiplies axes.
+/// A condition `a <= b` between two axes under which a refused layout is proven, as for triangular storage. Tried only
+/// if an index multiplies axes.
 pub(super) fn missing(told: &RefusalContext<'_>) -> Option<String> {
     let (site, recipe) = (told.site?, told.recipe?);
     let indices = told.logical.iter().filter_map(|axis| axis.extent.as_const());
@@ -153,7 +156,7 @@ pub(super) fn missing(told: &RefusalContext<'_>) -> Option<String> {
     })
 }
 
-/// Whether two factors of a product hold axes.
+/// True if the expression contains a product of two factors with axes.
 fn multiplies(index: &Expr) -> bool {
     let has_axes = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Storage(_)));
     match index.node() {
@@ -164,19 +167,17 @@ fn multiplies(index: &Expr) -> bool {
     }
 }
 
-/// The fault of a domain beside `parted`, which makes parts of a whole tensor.
+/// The error for a domain on a tensor that is also partitioned; `parted` names the construct.
 pub(super) fn parted(parted: &str, place: FileSpan) -> Diagnostic {
-    let message = format!("{parted} has all indices of its shape");
+    let message = format!("{parted} cannot have a domain");
     Diagnostic::error(Code::DomainWhole, message, place, "")
-        .help("take the condition out, or declare what is held as a tensor of its own")
+        .help("remove the condition, or declare the part in memory as a separate tensor")
 }
 
-/// The fault of what takes a tensor with a domain for a whole one; `takes` says so: `a kernel computes on`.
+/// The error for a tensor with a domain in a construct that needs the whole tensor, such as `a kernel computes on`.
 pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Diagnostic {
     let name = &tensor.name;
-    let message = format!(
-        "{takes} whole tensors, and `{name}` has only the elements that its `where` leaves"
-    );
+    let message = format!("{takes} whole tensors, and `{name}` is restricted by its `where`");
     Diagnostic::error(Code::DomainWhole, message, place, "").help(format!(
         "declare a tensor `like={name}` with the same shape without `where`, and `convert {name}` to it"
     ))

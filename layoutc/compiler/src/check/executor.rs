@@ -1,4 +1,4 @@
-//! What the algebra's proofs run on here: rayon's threads, and the memory of earlier runs.
+//! Executor of the algebra's proofs: rayon threads, and the result cache of earlier runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,10 +7,9 @@ use rayon::prelude::*;
 
 use crate::env::{CacheKey, ResultCache};
 
-/// Threads and a memory.
+/// Rayon threads and a result cache.
 pub(crate) struct RayonExecutor<'a>(pub(crate) &'a dyn ResultCache);
 
-/// The key of a question of the prover's.
 fn key(question: &str) -> CacheKey {
     CacheKey::new("proof", question.as_bytes())
 }
@@ -29,7 +28,7 @@ impl Executor for RayonExecutor<'_> {
     }
 }
 
-/// The same, and it tells whether many points were visited.
+/// Executor that records whether a proof enumerated many points.
 pub(super) struct CostTrackingExecutor<'a> {
     threads: RayonExecutor<'a>,
     has_asked: AtomicBool,
@@ -40,7 +39,7 @@ impl<'a> CostTrackingExecutor<'a> {
         Self { threads: RayonExecutor(memo), has_asked: AtomicBool::new(false) }
     }
 
-    /// Whether a proof visited so many points that the answer is worth remembering, now or in an earlier run.
+    /// True if a proof enumerated enough points to be worth caching, in this or an earlier run.
     pub(super) fn has_visited_many(&self) -> bool {
         self.has_asked.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Texts that hold expressions: parsed, looked up, and every fault at its own characters.
+//! Expressions in manifests: parsing, name resolution, and diagnostics at the characters at fault.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
 use crate::nearest::{expand_suffix, nearest};
 
-/// An expression free of axes.
+/// Resolves an expression without axes.
 pub(super) fn constant(
     bound: &IntegerExpr,
     values: &dyn Fn(&str) -> Option<Expr>,
@@ -34,7 +34,7 @@ pub(super) fn constant(
     })
 }
 
-/// Adds to the names that nothing declares how they are declared, unless another name was meant.
+/// Adds a declaration to the help for unknown names, unless another name was suggested.
 pub(super) fn with_declaration_help(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
         let name = fault.message.split('`').nth(1).unwrap_or_default();
@@ -47,8 +47,8 @@ pub(super) fn with_declaration_help(mut faults: Vec<Diagnostic>) -> Vec<Diagnost
     faults
 }
 
-/// The same faults, where a name is that of one of these axes: to declare it would hide the axis. An extent that is no
-/// number is `None`.
+/// Replaces errors about names that are axes: declaring such a name would shadow the axis. `None` is an extent that is
+/// not a number.
 pub(super) fn with_axis_help<'a>(
     mut faults: Vec<Diagnostic>,
     axes: &(impl Iterator<Item = (&'a str, Option<i128>)> + Clone),
@@ -56,7 +56,7 @@ pub(super) fn with_axis_help<'a>(
     for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
         let name = fault.message.split('`').nth(1).unwrap_or_default().to_owned();
         let Some((_, extent)) = axes.clone().find(|axis| axis.0 == name) else { continue };
-        fault.message = format!("`{name}` is an axis, and a number is wanted here");
+        fault.message = format!("expected a number, found the axis `{name}`");
         fault.help = vec![match extent {
             Some(extent) => format!("write a number: the extent of `{name}` is `{extent}`"),
             None => format!("write a number, or the symbol that is the extent of `{name}`"),
@@ -66,12 +66,12 @@ pub(super) fn with_axis_help<'a>(
     faults
 }
 
-/// The place of bytes of a text.
+/// Location of a byte range of a text.
 pub(super) fn place_in(text: &SpannedText, span: &parse::Span, file: &Arc<str>) -> FileSpan {
     FileSpan::new(file, text.span.start + span.start..text.span.start + span.end)
 }
 
-/// A text that is no expression or map.
+/// Diagnostic of a syntax error in an expression or map.
 pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str>) -> Diagnostic {
     let place = place_in(text, &error.span, file);
     let message = error.kind.to_string();
@@ -79,20 +79,17 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
         ParseErrorKind::Slash => {
             Diagnostic::error(Code::ExprSlash, message, place.clone(), "write `//`")
                 .fix(place, "//")
-                .help("`//` is the quotient rounded down, as in Python: `c // 4`")
+                .help("write `//` for floor division, as in Python: `c // 4`")
         }
         ParseErrorKind::TooBig { .. } => Diagnostic::error(Code::ExprOverflow, message, place, "")
             .note(format!("the largest literal is {}", i64::MAX))
             .help("write a smaller number: indices and sizes have 64 bits"),
         ParseErrorKind::TooDeep => Diagnostic::error(Code::ExprNesting, message, place, "")
-            .help("let one map follow another, each with a part of it"),
-        ParseErrorKind::EmptyGroup => Diagnostic::error(
-            Code::SeparatorsEmptyGroup,
-            message,
-            place,
-            "a group of axes is empty",
-        )
-        .help("write an index on both sides of this `|`, or take it out"),
+            .help("split it into several `map` steps"),
+        ParseErrorKind::EmptyGroup => {
+            Diagnostic::error(Code::SeparatorsEmptyGroup, message, place, "empty group of axes")
+                .help("write an index on both sides of this `|`, or remove it")
+        }
         ParseErrorKind::Unexpected { .. } | ParseErrorKind::Character(_) => {
             let fault = Diagnostic::error(Code::ExprSyntax, message, place, "");
             let own = matches!(error.kind, ParseErrorKind::Unexpected { .. })
@@ -119,25 +116,25 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
             }
         }
         ParseErrorKind::TwoStars => Diagnostic::error(Code::ExprSyntax, message, place, "")
-            .help("let one `*` parameter take what both take, or name each axis of one of them"),
+            .help("merge the two `*` parameters, or name each axis of one of them"),
     }
 }
 
-/// The way out where a choice between values is written.
+/// Help for a conditional expression.
 fn conditional(kind: &ParseErrorKind) -> Option<&'static str> {
     matches!(kind, ParseErrorKind::Character('<' | '>' | '?' | '!'))
-        .then_some("an index is arithmetic, the same for all elements: no comparison, no choice")
+        .then_some("write an index as arithmetic: it has no comparisons and no conditionals")
 }
 
-/// What expressions are made of.
-const FORM: &str = "expressions have whole numbers, names, `+ - * // % & ^` and parentheses";
+/// Help with the form of expressions.
+const FORM: &str = "expressions consist of integers, names, `+ - * // % & ^` and parentheses";
 
-/// How a text goes on at a byte where something else stands.
+/// Help for an unexpected token at byte `at`.
 fn continuation_help(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default().trim_end();
     let is_operand = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ')';
     if before.ends_with('*') && text.get(at..).is_some_and(|rest| rest.starts_with('*')) {
-        return "write a power as the number that it is: there is no `**`".to_owned();
+        return "write the value of the power: there is no `**`".to_owned();
     }
     let unit = |unit: &str| before.bytes().all(|b| b.is_ascii_digit()) && text[at..].trim() == unit;
     if ["B", "bytes", "byte", "elements", "bits"].into_iter().any(unit) {
@@ -148,17 +145,17 @@ fn continuation_help(text: &str, at: usize) -> String {
     });
     match taken {
         Some(sign) => {
-            format!("write what `{sign}` takes on its right, as in `c {sign} 4`, or take it out")
+            format!("write the right operand of `{sign}`, as in `c {sign} 4`, or remove it")
         }
         None if before.ends_with(',') => {
-            "write what follows the comma, or take the comma out".to_owned()
+            "write an item after the comma, or remove the comma".to_owned()
         }
-        None if text.contains("->") => "a map is written `(n, c) -> (n, c // 4, c % 4)`".to_owned(),
+        None if text.contains("->") => "write a map like `(n, c) -> (n, c // 4, c % 4)`".to_owned(),
         None => FORM.to_owned(),
     }
 }
 
-/// The value of a number that is written with leading zeros, `_` or a base.
+/// Value of a number with leading zeros, `_` or a base prefix.
 fn spelled(word: &str) -> Option<i64> {
     let digits = word.replace('_', "").to_ascii_lowercase();
     let of = |prefix: &str, radix| {
@@ -167,20 +164,22 @@ fn spelled(word: &str) -> Option<i64> {
     of("0x", 16).or_else(|| of("0o", 8)).or_else(|| of("0b", 2)).or_else(|| digits.parse().ok())
 }
 
-/// An expression that is too large, or whose values are.
+/// Diagnostic of an expression that is too large, or whose values overflow.
 pub(super) fn overflow(
     error: &ExprError,
     message: impl Into<String>,
     place: FileSpan,
 ) -> Diagnostic {
     let help = match error {
-        ExprError::TooLarge => "write shorter indices: what a step before writes stands in each",
-        _ => "make a factor or an extent smaller, or state a smaller `max` of a symbol",
+        ExprError::TooLarge => {
+            "write shorter indices: those of earlier steps are substituted into each"
+        }
+        _ => "reduce a factor or an extent, or declare a smaller `max` of a symbol",
     };
     Diagnostic::error(Code::ExprOverflow, message, place, "").help(help)
 }
 
-/// A map or expression that breaks a rule; `None` where an earlier diagnostic says enough.
+/// Diagnostic of a map or expression that breaks a rule; `None` where an earlier one covers it.
 pub(super) fn map_fault(
     error: &MapError,
     text: &SpannedText,
@@ -201,82 +200,82 @@ pub(super) fn map_fault(
                 Some(near) => error.with_suggestion(near),
                 None if known.is_empty() => error,
                 None => error.help(format!(
-                    "known here: {}; a number is declared above: `const {name} 16`",
+                    "known here: {}; or declare a number above: `const {name} 16`",
                     known.join(", ")
                 )),
             }
         }
         MapErrorKind::Arity { axes, .. } => plain(Code::MapArity)
-            .help(format!("name every axis: `({}) -> …`, or take the rest with `*name`", axes.join(", "))),
+            .help(format!("name every axis: `({}) -> …`, or match the rest with `*name`", axes.join(", "))),
         MapErrorKind::DuplicateParameter(_) | MapErrorKind::DuplicateName(_) => {
             plain(Code::NameDuplicate).help("give one of the two another name")
         }
         MapErrorKind::Hides(_) => plain(Code::NameHides).help("give the axis another name"),
         MapErrorKind::UnknownStar(name) if name.is_empty() => {
             Diagnostic::error(Code::SeparatorsEmptyGroup, "a separator leaves a group of axes empty", place, "")
-                .help("take this `|` out: the `*` parameter before it takes no axis here")
+                .help("remove this `|`: the `*` parameter before it matches no axis here")
         }
         MapErrorKind::UnknownStar(name) => plain(Code::NameUnknown)
-            .help(format!("write `*{name}` among the parameters too, before `->`")),
+            .help(format!("add `*{name}` to the parameters, before `->`")),
         MapErrorKind::DivisorNotConstant => {
-            plain(Code::ExprDivisor).help("a divisor is a number, a const, a parameter or a symbol")
+            plain(Code::ExprDivisor).help("use a number, a const, a parameter or a symbol as the divisor")
         }
         MapErrorKind::Divisor { .. } => plain(Code::ExprDivisor)
-            .help("divisors are at least 1: floor division by a negative number differs between languages"),
+            .help("use a divisor of at least 1: floor division by a negative number differs between languages"),
         MapErrorKind::ExtentHasAxes => plain(Code::ExprExtent)
             .help("write a number, or an expression of consts, parameters and symbols"),
         MapErrorKind::UnknownFunction(name) => {
             let error_span = &error.span;
             let error = plain(Code::NameUnknown);
             match nearest(name, ["morton", "bitrev", "hilbert"]) {
-                // The place is that of the whole call.
+                // The span covers the whole call.
                 Some(near) => error
                     .help(format!("did you mean `{near}`?"))
                     .fix(FileSpan { end: place.start + name.len(), ..place }, near),
                 None => match foreign_syntax::operator(text.value.get(error_span.clone()).unwrap_or_default()) {
                     Some(own) => error.help(format!("write `{own}`")).fix(place, own),
-                    None => error.help("functions are `morton`, `bitrev` and `hilbert`; a product has a `*`"),
+                    None => error.help("use `morton`, `bitrev` or `hilbert`, or write a product with `*`"),
                 },
             }
         }
         MapErrorKind::Arguments { name, .. } => plain(Code::ExprFunction).help(match name.as_str() {
             "bitrev" => "write `bitrev(c, 4)` for 4 bits of `c`",
-            "hilbert" => "write `hilbert(h, w)`, or `hilbert(h, w, 64, 64)` in a box of 64 by 64",
+            "hilbert" => "write `hilbert(h, w)`, or `hilbert(h, w, 64, 64)` for a box of 64 by 64",
             _ => "write `morton(h, w)`",
         }),
         MapErrorKind::ArgumentRange { low, .. } if *low < 0 => {
             let raised = raised(text.value.get(error.span.clone()).unwrap_or_default(), low.unsigned_abs());
-            plain(Code::ExprFunction).help(format!("let it count from 0: write `{raised}`")).fix(place, raised)
+            plain(Code::ExprFunction).help(format!("start it at 0: write `{raised}`")).fix(place, raised)
         }
         MapErrorKind::ArgumentRange { .. } => plain(Code::ExprFunction)
-            .help("multiply it by less, or state a smaller `max` of its symbol"),
+            .help("multiply it by less, or declare a smaller `max` of its symbol"),
         MapErrorKind::Bits => plain(Code::ExprFunction)
-            .help("write how many bits are put in reverse as a number or a const: 4 bits hold 0 to 15"),
+            .help("write the number of reversed bits as a number or a const: 4 bits hold 0 to 15"),
         MapErrorKind::Side => plain(Code::ExprFunction)
-            .help("write the rows and the columns of the box as numbers or consts: `hilbert(h, w, 64, 64)`"),
+            .help("write the rows and columns of the box as numbers or consts: `hilbert(h, w, 64, 64)`"),
         MapErrorKind::ArgumentExtent { name, most } if *most <= MAX_CELLS.into() => {
             plain(Code::ExprFunction).help(format!(
-                "write the box for every size behind the arguments, {most} long here: `{name}(h, w, {most}, 64)`"
+                "write a box that fits every size after the arguments, here of {most} rows: `{name}(h, w, {most}, 64)`"
             ))
         }
         MapErrorKind::ArgumentExtent { name, .. } => plain(Code::ExprFunction).help(format!(
-            "give the symbol a smaller `max`, and write the box behind the arguments: `{name}(h, w, 64, 64)`"
+            "declare a smaller `max` of the symbol, and write the box after the arguments: `{name}(h, w, 64, 64)`"
         )),
         MapErrorKind::BeyondBox { high, .. } => plain(Code::ExprFunction)
-            .help(format!("the box needs an extent of at least {} here", high.saturating_add(1))),
+            .help(format!("use a box with an extent of at least {} here", high.saturating_add(1))),
         MapErrorKind::Cells { .. } => plain(Code::ExprFunction)
             .help("tile first, and order the tiles: `(hilbert(h // 8, w // 8), h % 8, w % 8)`"),
         MapErrorKind::Expr(error) => overflow(error, message, place),
     })
 }
 
-/// The index with `more` added: what it subtracts last is subtracted less.
+/// The index plus `more`, folded into a constant that it subtracts last.
 pub(super) fn raised(index: &str, more: u128) -> String {
     if index.contains(['&', '^']) {
         return format!("({index}) + {more}");
     }
     let last = index.rsplit_once('-').and_then(|(before, last)| {
-        // A sign behind another operator is no subtraction.
+        // A sign after another operator is not a subtraction.
         let before = before.trim_end();
         let subtracts = before.ends_with(|c: char| c.is_ascii_alphanumeric() || "_)".contains(c));
         let last: u128 = last.trim().parse().ok()?;

@@ -1,4 +1,4 @@
-//! The algebra's errors in the user's words.
+//! Diagnostics of the algebra's errors.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 
-/// An expression in the manifest's own words.
+/// An expression with the manifest's names.
 pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| crate::layout_names::variable(var, logical, &[], symbols))
 }
@@ -26,7 +26,7 @@ pub(super) fn index(index: &[i128]) -> String {
     format!("[{}]", index.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// The item of a map that an error is about.
+/// Position of the map item that an error is about.
 pub(super) fn item_of(error: &BuildError) -> Option<usize> {
     match error {
         BuildError::Negative { item, .. }
@@ -36,7 +36,7 @@ pub(super) fn item_of(error: &BuildError) -> Option<usize> {
     }
 }
 
-/// A step that names axes that are not there, or too many, or too few.
+/// Diagnostic of a step with unknown axes or a wrong number of axes.
 pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) -> Diagnostic {
     let message = error.to_string();
     match error {
@@ -44,37 +44,37 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) ->
             let mut fault = Diagnostic::error(Code::StepAxis, message, place, "");
             suggest(&mut fault, name, axes.iter().map(String::as_str));
             if fault.help.is_empty() {
-                fault.add_help("name one of them, or leave the step out");
+                fault.add_help("use one of them, or remove the step");
             }
             fault
         }
         StepError::MissingAxes(_) => Diagnostic::error(Code::StepAxis, message, place, "")
-            .help("name every axis, or write `...` for all the others"),
+            .help("name every axis, or write `...` for all others"),
         StepError::RepeatedAxis(_) => {
             Diagnostic::error(Code::StepAxis, message, place, "").help("name it once")
         }
         StepError::TwoEllipses => Diagnostic::error(Code::StepAxis, message, place, "")
-            .help("write it once: it is all the axes that are not named"),
+            .help("write `...` once: it matches all axes that are not named"),
         StepError::NotAdjacent { .. } => Diagnostic::error(Code::StepAxis, message, place, "")
-            .help("bring them together with `order` first"),
+            .help("make them adjacent with `order` first"),
         StepError::TooFewAxes => Diagnostic::error(Code::StepForm, message, place, "")
-            .help("name another axis, or take the step out"),
+            .help("name another axis, or remove the step"),
         StepError::TrailingStar => Diagnostic::error(Code::StepForm, message, place, "")
-            .help("write the tile's extent along the last axis behind it: `tile * 128`"),
+            .help("write the tile's extent along the last axis after it: `tile * 128`"),
         StepError::NameCount { wanted, .. } => {
             Diagnostic::error(Code::StepForm, message, place, "")
-                .help(format!("write {wanted} names, or none: these are the names then"))
+                .help(format!("write {wanted} names, or none for the default names"))
         }
         StepError::TooManyAxes(count) => Diagnostic::error(Code::LimitAxes, message, place, "")
             .help(format!(
-                "have {} fewer: leave out those of extent 1, or make one axis of several",
+                "use {} fewer: remove axes of extent 1, or fuse several",
                 count.saturating_sub(MAX_AXES)
             )),
         StepError::Expr(error) => overflow(error, message, place),
     }
 }
 
-/// A text in a foreign notation that is at fault.
+/// Diagnostic of a text in a foreign notation.
 pub(super) fn notation_fault(
     fault: &NotationFault,
     text: &SpannedText,
@@ -86,7 +86,7 @@ pub(super) fn notation_fault(
     error
 }
 
-/// A step that cannot follow those before it.
+/// Diagnostic of a step that the builder refuses.
 pub(crate) fn build_fault(
     error: &BuildError,
     tensor: &str,
@@ -101,48 +101,47 @@ pub(crate) fn build_fault(
     match error {
         BuildError::Negative { witness, value, .. } => Diagnostic::error(
             Code::MapNegative,
-            format!("an index of `{tensor}` goes below 0"),
+            format!("an index of `{tensor}` is negative"),
             place,
             "",
         )
-        .note(format!("{tensor}{} would land at {value}", index(witness)))
-        .help("indices count from 0: add what is missing")
+        .note(format!("{tensor}{} maps to {value}", index(witness)))
+        .help("add an offset: indices start at 0")
         .witness(vec![witness.clone()]),
         BuildError::ExtentTooSmall { witness, value, needed, .. } => {
             let needed = text(needed, logical, symbols);
-            let message = format!("the stated extent is too small for `{tensor}`");
+            let message = format!("the declared extent is too small for `{tensor}`");
             Diagnostic::error(Code::MapExtent, message, place, "")
-                .note(format!("{tensor}{} lands at {value}", index(witness)))
-                .help(format!("the extent must be at least {needed}"))
+                .note(format!("{tensor}{} maps to {value}", index(witness)))
+                .help(format!("use an extent of at least {needed}"))
                 .witness(vec![witness.clone()])
         }
         BuildError::Unbounded { .. } => {
             let message =
-                format!("an index of `{tensor}` could not be proven to stay inside for all sizes");
+                format!("cannot prove that an index of `{tensor}` stays in range for all sizes");
             Diagnostic::error(Code::MapUnproven, message, place, "")
-                .help("state facts of the symbols (`min`, `max`, `multiple`), or an index that starts at 0")
+                .help("declare facts of the symbols (`min`, `max`, `multiple`), or use an index that starts at 0")
         }
         BuildError::AfterSeparators => {
             Diagnostic::error(Code::SeparatorsLaterStep, message, place, "")
-                .help("put the separators last")
+                .help("move the separators to the end")
         }
         BuildError::EmptyGroup => Diagnostic::error(Code::SeparatorsEmptyGroup, message, place, "")
             .help(format!(
-                "a separator stands after an axis that another follows; the axes here are {}",
+                "place a separator between two axes; the axes here are {}",
                 names.join(", ")
             )),
         BuildError::AfterAlign => Diagnostic::error(Code::StepForm, message, place, "")
-            .help("put `align` after the steps that make the axes"),
-        BuildError::AfterSwizzle => {
-            Diagnostic::error(Code::StepForm, message, place, "").help("put `swizzle` last, once")
-        }
+            .help("move `align` after the steps that create axes"),
+        BuildError::AfterSwizzle => Diagnostic::error(Code::StepForm, message, place, "")
+            .help("use `swizzle` once, as the last step"),
         BuildError::AfterStrides => Diagnostic::error(Code::StepForm, message, place, "")
-            .help("put `strides` last: they are the strides of the axes as they stand"),
+            .help("move `strides` to the end: they apply to the final axes"),
         BuildError::StrideCount { .. } => Diagnostic::error(Code::StepForm, message, place, "")
-            .help(format!("one stride for each of {}", names.join(", "))),
+            .help(format!("write one stride for each of {}", names.join(", "))),
         BuildError::WindowRank { axes, .. } => {
             Diagnostic::error(Code::MapArity, message, place, "")
-                .help(format!("write {axes} indices, one for each axis"))
+                .help(format!("write {axes} indices, one per axis"))
         }
         BuildError::NegativeStride => {
             Diagnostic::error(Code::StepValue, message, place, "").help("write 0 or more")
@@ -154,14 +153,14 @@ pub(crate) fn build_fault(
     }
 }
 
-/// A tensor beyond 64 bits, with the factors.
+/// Diagnostic of a tensor whose sizes exceed 64 bits, with the factors.
 pub(super) fn size(
     tensor: &str,
     logical: &[Axis],
     symbols: &[Symbol],
     place: FileSpan,
 ) -> Diagnostic {
-    let message = format!("`{tensor}` does not fit 64 bits");
+    let message = format!("the size of `{tensor}` does not fit 64 bits");
     let factors: Vec<String> =
         logical.iter().map(|axis| text(&axis.extent, logical, symbols)).collect();
     let mut fault = Diagnostic::error(Code::LimitSize, message, place, "");
@@ -171,17 +170,15 @@ pub(super) fn size(
     let elements = logical.iter().map(|axis| axis.extent.as_const()).product::<Option<i128>>();
     let spread = elements.is_some_and(|elements| elements <= i128::from(u32::MAX));
     if spread {
-        fault = fault.note("the layout spreads them over more slots than can be counted");
+        fault = fault.note("the layout spreads them over too many slots");
     }
     for symbol in symbols {
-        fault = fault.note(format!("`{}` may be {}", symbol.name, symbol.max));
+        fault = fault.note(format!("`{}` may be up to {}", symbol.name, symbol.max));
     }
     let help = match symbols {
-        [] if spread => {
-            "make what spreads them smaller: a tile, a padding, a stride, a factor of a map"
-        }
-        [] => "make the extents smaller, or divide the elements among several tensors",
-        _ => "state a smaller `max` for the symbol",
+        [] if spread => "reduce a tile, a padding, a stride or a factor of a map",
+        [] => "reduce the extents, or distribute the elements over several tensors",
+        _ => "declare a smaller `max` of the symbol",
     };
-    fault.help(help).note(format!("elements and bytes are counted up to {}", i64::MAX))
+    fault.help(help).note(format!("the limit for elements and bytes is {}", i64::MAX))
 }

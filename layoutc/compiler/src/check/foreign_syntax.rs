@@ -1,4 +1,4 @@
-//! Maps as other languages write them: the same in the manifest's words.
+//! Translation of maps and layout names from other languages.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::manifest::syntax::SpannedText;
 
-/// The longest map that is written anew.
+/// Limit on the length of a map that is translated, in bytes.
 const LONGEST: usize = 400;
 
-/// The map that a text in the words of other languages means; `None` where it is none either way.
+/// Translates a map from another language's syntax; `None` if the text is a valid map already or the result is not one.
 ///
 /// `lambda n, c: [n, c // 4, te.AXIS_SEPARATOR, c mod 4]` is `(n, c) -> (n, c // 4 | c % 4)`.
 pub(super) fn translate_map(text: &str) -> Option<String> {
@@ -47,7 +47,7 @@ pub(super) fn translate_map(text: &str) -> Option<String> {
     written.into_iter().find(|map| map != text && parse::map(map).is_ok())
 }
 
-/// The map without the parentheses inside others that hold several items: `(n, (c // 4, c % 4))`.
+/// The map without nested parentheses around several items, as in `(n, (c // 4, c % 4))`.
 fn flat(map: &str) -> String {
     let mut open: Vec<(usize, bool, bool)> = Vec::new();
     let mut dropped = Vec::new();
@@ -70,14 +70,14 @@ fn flat(map: &str) -> String {
     map.char_indices().filter(|(at, _)| !dropped.contains(at)).map(|(_, c)| c).collect()
 }
 
-/// Whether brackets follow a name, as those of an element do.
+/// True if brackets follow a name, as in a subscript.
 fn is_subscript(text: &str) -> bool {
     text.match_indices('[').any(|(at, _)| {
         text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ']')
     })
 }
 
-/// The map with the parentheses that are missing at its end, or without those that are too many there.
+/// The map with missing parentheses added at its end, or superfluous ones removed there.
 fn balanced(map: &str) -> String {
     let count = |mark: char| map.matches(mark).count();
     let (open, close) = (count('('), count(')'));
@@ -93,7 +93,7 @@ fn balanced(map: &str) -> String {
     map
 }
 
-/// Marks of other languages, with ours.
+/// Punctuation of other languages, with its equivalent here.
 const MARKS: &[(&str, &str)] = &[
     ("[", "("),
     ("]", ")"),
@@ -111,7 +111,7 @@ const MARKS: &[(&str, &str)] = &[
     (";", ","),
 ];
 
-/// The words and signs between operands, with ours.
+/// Infix words of other languages, with their operators here.
 const WORDS: &[(&str, &str)] = &[
     ("floordiv", "//"),
     ("div", "//"),
@@ -123,7 +123,7 @@ const WORDS: &[(&str, &str)] = &[
     ("times", "*"),
 ];
 
-/// The map with operators for words, quotients for shifts, and each single `/` doubled.
+/// Replaces infix words by operators, shifts by products and quotients, and a single `/` by `//`.
 fn in_words(map: &str) -> String {
     let mut out = String::new();
     let mut rest = map;
@@ -167,7 +167,7 @@ fn in_words(map: &str) -> String {
     out
 }
 
-/// What `2**3` is, with what follows.
+/// The value of a power such as `2**3`, and the text after it.
 fn power<'t>(base: &str, after: &'t str) -> Option<(String, &'t str)> {
     let exponent = after.trim_start().strip_prefix("**")?.trim_start();
     let end = exponent.find(|c: char| !c.is_ascii_digit()).unwrap_or(exponent.len());
@@ -176,7 +176,7 @@ fn power<'t>(base: &str, after: &'t str) -> Option<(String, &'t str)> {
     Some((value.to_string(), after))
 }
 
-/// The map with a bar in place of TVM's separator and the commas around it.
+/// Replaces TVM's separator and the commas around it by a bar.
 fn separated(map: &str) -> String {
     let mut parts: Vec<String> = vec![String::new()];
     let mut is_after = false;
@@ -195,7 +195,7 @@ fn separated(map: &str) -> String {
     parts.into_iter().skip(1).collect::<Vec<_>>().join(",")
 }
 
-/// Whether parentheses stand around the whole.
+/// True if one pair of parentheses encloses the whole text.
 fn wrapped(items: &str) -> bool {
     let mut depth = 0_usize;
     items.starts_with('(')
@@ -209,7 +209,7 @@ fn wrapped(items: &str) -> bool {
         })
 }
 
-/// What a call of another language's function is here: `floordiv(c, 4)` is `c // 4`.
+/// The operator for a function call of another language: `floordiv(c, 4)` is `c // 4`.
 pub(super) fn operator(call: &str) -> Option<String> {
     let (name, arguments) = call.split_once('(')?;
     let arguments = arguments.strip_suffix(')')?;
@@ -245,7 +245,7 @@ pub(super) fn operator(call: &str) -> Option<String> {
     Some(format!("{} {sign} {}", side(&arguments[..*comma]), side(&arguments[comma + 1..])))
 }
 
-/// A map that names its storage axes as `co: c // 4`, where `co = c // 4` is meant; `None` for any other.
+/// The error for a map that names its storage axes as `co: c // 4` instead of `co = c // 4`; `None` for any other.
 pub(super) fn named_by_colons(
     map: &MapText,
     errors: &[MapError],
@@ -267,21 +267,19 @@ pub(super) fn named_by_colons(
         }
         let place = place_in(text, &(expr.span.start..extent.span.end), file);
         let index = text.value.get(extent.span.clone())?;
-        let message = "an extent stands behind `:`, and a name before `=`";
+        let message = "`:` is followed by an extent, not by an index";
         let gap = place_in(text, &(expr.span.end..extent.span.start), file);
         let error = Diagnostic::error(Code::ExprExtent, message, place, "");
         Some(error.help(format!("write `{name} = {index}` to name a storage axis")).fix(gap, " = "))
     })
 }
 
-/// What a layout that other tools call by a word is here; `None` for words that are none of theirs.
+/// Help for a layout name of other tools; `None` for unknown words.
 pub(super) fn layout(word: &str, axes: &[Axis]) -> Option<String> {
     let plain = word.replace(['_', '-'], "").to_ascii_lowercase();
     match plain.as_str() {
         "rowmajor" | "corder" | "c" | "contiguous" | "dense" | "linear" | "default" => {
-            return Some(
-                "leave the layout out: row-major is what a tensor without one has".to_owned(),
-            );
+            return Some("remove the layout: a tensor without one is row-major".to_owned());
         }
         "columnmajor" | "colmajor" | "fortran" | "f" => {
             let names: Vec<&str> = axes.iter().rev().map(|axis| axis.name.as_str()).collect();
@@ -291,9 +289,9 @@ pub(super) fn layout(word: &str, axes: &[Axis]) -> Option<String> {
     }
     let is_text = |notation| notation::notation_axes(notation, word, &[]).is_ok();
     if word.starts_with(|c: char| c.is_ascii_uppercase()) && is_text(Notation::Tvm) {
-        return Some(format!("letters are a notation of TVM's: `layout tvm=\"{word}\"`"));
+        return Some(format!("write it in TVM's notation: `layout tvm=\"{word}\"`"));
     }
     let has_block = word.contains(|c: char| c.is_ascii_digit());
     (has_block && is_text(Notation::Onednn))
-        .then(|| format!("tags are a notation of oneDNN's: `layout onednn=\"{word}\"`"))
+        .then(|| format!("write it in oneDNN's notation: `layout onednn=\"{word}\"`"))
 }

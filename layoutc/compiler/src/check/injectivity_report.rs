@@ -1,4 +1,4 @@
-//! A layout that is not proven: the elements at fault, the characters that lose them, the change that keeps them.
+//! Diagnostics of layouts that are not injective: the colliding elements, the characters at fault, and a fix.
 
 use layoutc_algebra::build::{BuildError, FinishError};
 use layoutc_algebra::expr::{BinOp, ExprError, ExprNode, Var};
@@ -17,24 +17,24 @@ use super::strides::StrideSource;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan, Fix};
 
-/// What a refusal is told with.
+/// Context of a refused layout.
 pub(super) struct RefusalContext<'a> {
     pub(super) tensor: &'a str,
     pub(super) logical: &'a [Axis],
     pub(super) symbols: &'a [Symbol],
     /// The last map of the layout, if it has one.
     pub(super) site: Option<&'a AppliedMap>,
-    /// What lays the axes out by strides, if anything does.
+    /// The source of the strides, if the layout has any.
     pub(super) strides: Option<&'a StrideSource>,
     /// The last text in a foreign notation, if the layout has one.
     pub(super) foreign: Option<&'a ForeignText>,
-    /// The steps of the layout, where it can be tried again.
+    /// The source of the layout, if it can be replayed.
     pub(super) recipe: Option<LayoutSource<'a>>,
-    /// The layout's node, or the tensor's name when it has none.
+    /// Location of the layout's node, or of the tensor's name if it has none.
     pub(super) place: FileSpan,
 }
 
-/// The diagnostic of a layout that could not be finished.
+/// Diagnostic of a layout that could not be finished.
 pub(super) fn fault(error: &FinishError, told: &RefusalContext<'_>) -> Diagnostic {
     let plain =
         |code: Code, message: String| Diagnostic::error(code, message, told.place.clone(), "");
@@ -52,11 +52,10 @@ pub(super) fn fault(error: &FinishError, told: &RefusalContext<'_>) -> Diagnosti
             unproven(told, axes, *points, *slots)
         }
         FinishError::Injectivity(InjectivityError::Certificate(inner)) => {
-            let message =
-                format!("the proof of `{}` does not hold when checked again", told.tensor);
+            let message = format!("the certificate of `{}` fails its check", told.tensor);
             plain(Code::MapUnproven, message)
                 .note(inner.to_string())
-                .help("this is a fault of layoutc, not of the manifest: please report it with the manifest")
+                .help("report this bug in layoutc with the manifest")
         }
         FinishError::Build(BuildError::Size) => {
             size(told.tensor, told.logical, told.symbols, told.place.clone())
@@ -74,7 +73,7 @@ pub(super) fn fault(error: &FinishError, told: &RefusalContext<'_>) -> Diagnosti
     }
 }
 
-/// The diagnostic of a layout without a manifest that could not be finished.
+/// Diagnostic of a layout without a manifest that could not be finished.
 pub(crate) fn bare_fault(
     error: &FinishError,
     tensor: &str,
@@ -107,7 +106,7 @@ fn collision(
     let message = format!("two elements of `{tensor}` share a slot");
     let at = format!("({})", target.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     let mut note =
-        format!("{tensor}{} and {tensor}{} both land at {at}", index(first), index(second));
+        format!("{tensor}{} and {tensor}{} both map to {at}", index(first), index(second));
     if !symbols.is_empty() {
         let values: Vec<String> = told
             .symbols
@@ -121,7 +120,7 @@ fn collision(
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
     if let Some(condition) = domain::missing(told) {
         error.add_help(format!(
-            "it holds where `{condition}`: if no other index is an element, write `where \"{condition}\"` in the shape"
+            "if only indices with `{condition}` are elements, write `where \"{condition}\"` in the shape"
         ));
         return error.witness(vec![first.to_vec(), second.to_vec()]);
     }
@@ -138,7 +137,7 @@ fn collision(
     error.witness(vec![first.to_vec(), second.to_vec()])
 }
 
-/// The axis that a map keeps the remainder of alone, as a ring of a few neighbours has it, and how many.
+/// The axis and divisor of an index `axis % n` alone, as in a ring buffer of n elements.
 fn ringed<'a>(told: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(&'a str, i128)> {
     let site = told.site.filter(|site| site.direct && told.strides.is_none())?;
     let [digit] = lost else { return None };
@@ -151,14 +150,14 @@ fn ringed<'a>(told: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(
     (is_axis && is_whole).then_some((axis.name.as_str(), digit.weight))
 }
 
-/// The characters at fault, what they do, and the change that mends it.
+/// The characters at fault, a label, and a suggested fix.
 struct Culprit {
     place: FileSpan,
     label: String,
     mended: Option<Suggestion>,
 }
 
-/// A way out, and the change of the text that it is.
+/// A help text, with the edit that it describes.
 struct Suggestion {
     help: String,
     fix: Option<Fix>,
@@ -179,7 +178,7 @@ fn blame(
         }
         _ => return blame_text(told, lost),
     };
-    // An axis in which the two differ and that nothing reads.
+    // An axis in which the two elements differ and that no item reads.
     let unread: Vec<usize> =
         (0..told.logical.len()).filter(|k| !site.map.items.iter().any(|i| reads(i, *k))).collect();
     let parts = missing(site, told.logical, lost, &unread);
@@ -188,13 +187,13 @@ fn blame(
         let help = match parts.as_slice() {
             [] => return None,
             [only] => format!("keep {} too: `{items}`", only.kind),
-            _ => format!("keep what is dropped: `{items}`"),
+            _ => format!("keep the dropped parts: `{items}`"),
         };
         Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
     };
     if let Some(axis) = unread.into_iter().find(|k| first.get(*k) != second.get(*k)) {
         let name = axis_name(site, axis, told.logical);
-        return blamed(whole(site), format!("{name} is in no index"), mended());
+        return blamed(whole(site), format!("no index contains {name}"), mended());
     }
     if let Some(digit) = lost.iter().find(|digit| digit.plain)
         && let Some(item) = site.map.items.iter().find(|item| reads(item, digit.axis))
@@ -205,32 +204,32 @@ fn blame(
     }
     if let Some(strides) = told.strides {
         let mended = Some(Suggestion { help: OVERLAP.to_owned(), fix: None });
-        return blamed(strides.place.clone(), "does not tell them apart".to_string(), mended);
+        return blamed(strides.place.clone(), "maps both to one slot".to_string(), mended);
     }
-    // All the items that read the axes at fault.
+    // All items that read the axes at fault.
     let items: Vec<&MapItem> = targets.iter().filter_map(|k| site.map.items.get(*k)).collect();
     let start = items.iter().map(|item| item.span.start).min();
     let end = items.iter().map(|item| item.span.end).max();
     match (start, end) {
         (Some(start), Some(end)) if start < end => {
             let overlap = items.len() == 1 && site.text.value.get(start..end).is_some_and(is_sum);
-            let heavier = "give each term a weight above all that the smaller terms add up to";
+            let heavier = "give each term a weight above the sum of the smaller terms' maxima";
             let mended = if overlap {
                 Some(Suggestion { help: heavier.to_owned(), fix: None })
             } else {
                 divisor_suggestion(site, &items).or_else(|| xor_suggestion(site, &items))
             };
             let place = place_in(&site.text, &(start..end), &site.file);
-            blamed(place, "does not tell them apart".to_string(), mended)
+            blamed(place, "maps both to one slot".to_string(), mended)
         }
         _ => blamed(whole(site), String::new(), None),
     }
 }
 
-/// The way out of strides under which elements meet.
-const OVERLAP: &str = "give each stride more than all that the smaller ones reach";
+/// Help for overlapping strides.
+const OVERLAP: &str = "make each stride larger than the span of the smaller ones";
 
-/// The blame where no map of the layout's own is at fault: that of strides, or of a foreign text.
+/// The blame if no map of the layout itself is at fault: strides, or a foreign text.
 fn blame_text(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
     let label = drops(told, lost);
     if let Some(StrideSource { place, apart }) = told.strides {
@@ -255,14 +254,15 @@ fn blame_text(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit 
             format!("keep {kind} too: add the result `{text}`")
         }
         (Notation::Triton, _) => {
-            "let no image be zero, or the exclusive or of others: each then moves an element by its own".to_owned()
+            "make the images linearly independent over GF(2): none is zero or the xor of others"
+                .to_owned()
         }
-        _ => "let the text keep every part of each axis".to_owned(),
+        _ => "keep every digit of each axis in the text".to_owned(),
     };
     Culprit { place: place.clone(), label, mended: Some(Suggestion { help, fix: None }) }
 }
 
-/// What to write where `n ^ c` stands alone: one of its sides beside it tells which the other is.
+/// Fix for a lone `a ^ b`: keeps one of its operands as a further index, which determines the other.
 fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let [item] = items else { return None };
     let k = site.parsed.items.iter().position(
@@ -274,11 +274,11 @@ fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let side = [right.as_ref(), left.as_ref()].into_iter().find(is_name)?;
     let text = site.text.value.get(side.span.clone())?.to_owned();
     let items = with_items(site, &[MapInsertion { text, kind: "it", at: InsertPoint::After(k) }]);
-    let help = format!("`^` is exclusive or, not a power: keep one of its sides too: `{items}`");
+    let help = format!("`^` is exclusive or, not a power: keep one of its operands too: `{items}`");
     Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
 }
 
-/// What to write where the quotient and the remainder of one thing have different divisors: `c // 4, c % 3`.
+/// Fix for a quotient and a remainder of one expression with different divisors: `c // 4, c % 3`.
 fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let asts: Vec<&IndexAst> = site
         .parsed
@@ -304,7 +304,7 @@ fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestio
         let (remainder, _, _) = parts(BinOp::Mod).find(apart)?;
         let text = format!("{what} % {by}");
         let help = format!(
-            "quotient and remainder need the same divisor: write `{text}` in place of `{}`",
+            "use one divisor for quotient and remainder: write `{text}` in place of `{}`",
             written(&remainder.span)
         );
         let place = place_in(&site.text, &remainder.span, &site.file);
@@ -312,7 +312,7 @@ fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestio
     })
 }
 
-/// Where the items of a map stand, with the parentheses around them.
+/// Location of a map's items, including their parentheses.
 fn items_place(site: &AppliedMap) -> FileSpan {
     let text = &site.text.value;
     let arrow = text.find("->").filter(|_| site.parsed.params.is_some());
@@ -329,7 +329,7 @@ fn is_sum(text: &str) -> bool {
     text.contains('+') && !text.contains(['&', '^'])
 }
 
-/// `drops c // 4`, in the words of the tensor's own axes; empty when no digit of an axis is at fault.
+/// `drops c // 4`, with the tensor's own axis names; empty if no digit of an axis is at fault.
 fn drops(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     let digit = lost.iter().find(|digit| digit.plain);
     let name = digit.and_then(|digit| told.logical.get(digit.axis));
@@ -339,16 +339,15 @@ fn drops(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     }
 }
 
-/// Something to add to a map.
+/// An item to insert into a map.
 struct MapInsertion {
-    /// As it is to be written.
     text: String,
-    /// What to call it.
+    /// Noun for the item in the help.
     kind: &'static str,
     at: InsertPoint,
 }
 
-/// Where something is added to a map's written items.
+/// Position of an insertion among a map's items.
 #[derive(PartialEq, Eq)]
 enum InsertPoint {
     Before(usize),
@@ -356,7 +355,7 @@ enum InsertPoint {
     End,
 }
 
-/// All that a map drops: the axes that no item reads, and digits of those that are read.
+/// Everything that a map drops: axes that no item reads, and digits of the other axes.
 fn missing(
     site: &AppliedMap,
     logical: &[Axis],
@@ -393,7 +392,7 @@ fn reads(item: &MapItem, axis: usize) -> bool {
     item.index.mentions(&|var| matches!(var, Var::Storage(k) if usize::try_from(k) == Ok(axis)))
 }
 
-/// `c // 4`, `c % 4` or `c // 4 % 8`, and what to call it.
+/// `c // 4`, `c % 4` or `c // 4 % 8`, with a noun for it.
 fn digit_text(name: &str, digit: &UndeterminedDigit) -> (String, &'static str) {
     match (digit.weight, digit.count, digit.top) {
         (1, Some(count), false) => (format!("{name} % {count}"), "the remainder"),
@@ -403,8 +402,7 @@ fn digit_text(name: &str, digit: &UndeterminedDigit) -> (String, &'static str) {
     }
 }
 
-/// The name that the map's text has for a logical axis: that of the parameter which takes it, `*outer` for one that
-/// takes several.
+/// Name of a logical axis in the map's text: that of its parameter, `*outer` for one that matches several axes.
 fn axis_name(site: &AppliedMap, axis: usize, logical: &[Axis]) -> String {
     let Some(params) = &site.parsed.params else {
         return logical.get(axis).map(|a| a.name.clone()).unwrap_or_default();
@@ -421,7 +419,7 @@ fn axis_name(site: &AppliedMap, axis: usize, logical: &[Axis]) -> String {
     }
 }
 
-/// The map's items as written, with the parts that are missing.
+/// The map's items as written, with insertions.
 fn with_items(site: &AppliedMap, parts: &[MapInsertion]) -> String {
     let mut out = String::from("(");
     let mut first = true;
@@ -451,7 +449,7 @@ fn with_items(site: &AppliedMap, parts: &[MapInsertion]) -> String {
     out
 }
 
-/// The bytes of an item with its name and its extent.
+/// Bytes of an item, including its name and extent.
 fn item_span(item: &MapItemText) -> Span {
     match item {
         MapItemText::Star(_, span) => span.clone(),
@@ -474,7 +472,7 @@ fn unproven(
         .map(|axis| format!("`{}`", axis.name))
         .collect();
     let names = layoutc_algebra::proof::listed(&names);
-    let message = format!("the layout of `{}` could not be proven one-to-one", told.tensor);
+    let message = format!("cannot prove that the layout of `{}` is injective", told.tensor);
     let place = match told.site {
         Some(site) => place_in(&site.text, &(0..site.text.value.len()), &site.file),
         None => told.place.clone(),
@@ -484,12 +482,12 @@ fn unproven(
     match (points, slots) {
         (Some(points), Some(slots)) => error
             .note(format!(
-                "no digits could be read, and {points} elements over {slots} slots are more than are visited \
-                 one by one ({MAX_POINTS} elements, {MAX_SLOTS} slots)"
+                "the index has no digit form, and {points} elements over {slots} slots are too many to enumerate \
+                 (the limit is {MAX_POINTS} elements, {MAX_SLOTS} slots)"
             ))
-            .help("write the index as quotients and remainders of the axes, or make the axes smaller"),
+            .help("write the index as quotients and remainders of the axes, or reduce the extents"),
         _ => error
-            .note("no digits could be read, and an extent that is known only at run time cannot be visited")
-            .help("write the index as quotients and remainders of the axes, or give the axis a fixed extent"),
+            .note("the index has no digit form, and a run-time extent cannot be enumerated")
+            .help("write the index as quotients and remainders of the axes, or give the axis a constant extent"),
     }
 }

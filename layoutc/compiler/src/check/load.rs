@@ -1,4 +1,4 @@
-//! The manifests asked for and those that they use, each read and parsed once.
+//! Loading of the requested manifests and those that they use; each is read and parsed once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::manifest::{
 };
 use crate::sources::LoadError;
 
-/// The longest manifest, in bytes.
+/// Largest manifest, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Parsed manifests; a manifest stands after those that it uses.
+/// Parsed manifests; each comes after those that it uses.
 #[derive(Debug, Default)]
 pub(super) struct ManifestSet {
     by_path: BTreeMap<String, usize>,
@@ -41,7 +41,7 @@ impl ManifestSet {
         self.all.get(file).map(|loaded| &loaded.syntax)
     }
 
-    /// The text that the syntax is of.
+    /// The source text of a file.
     pub(super) fn text(&self, file: usize) -> &str {
         self.all.get(file).map_or("", |loaded| &loaded.text)
     }
@@ -50,7 +50,7 @@ impl ManifestSet {
         self.all.get(file).map_or(&[], |loaded| &loaded.uses)
     }
 
-    /// The files that a file needs: itself, those that it uses, and those that they use.
+    /// Transitive closure of `use` from a file, including itself.
     pub(super) fn closure(&self, file: usize) -> BTreeSet<usize> {
         let mut closure = BTreeSet::new();
         let mut open = vec![file];
@@ -67,7 +67,7 @@ impl ManifestSet {
     }
 }
 
-/// Reads the manifests at `paths` and all that they use.
+/// Loads the manifests at `paths` and all that they use.
 pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec<Diagnostic>) {
     let parsed = parse_all(host, paths);
     let mut loader = ManifestLoader {
@@ -92,29 +92,25 @@ pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec
     (loader.files, loader.diagnostics)
 }
 
-/// The fault of a manifest whose path cannot stand in `#include "…"` of what is generated from it.
+/// The error for a path that cannot be quoted in an `#include "…"` of generated code.
 fn unquotable(path: &str) -> Option<Diagnostic> {
     let bad = path.chars().find(|c| c.is_control() || matches!(c, '"' | '\\'))?;
     let (shown, bad) = (path.escape_debug(), bad.escape_debug());
-    let message = format!("the path of the manifest `{shown}` holds the character `{bad}`");
+    let message = format!("the path of the manifest `{shown}` contains the character `{bad}`");
     let place = FileSpan::new(&Arc::from(path), 0..0);
     let fault = Diagnostic::error(Code::NameFile, message, place, "");
-    Some(fault.help("rename it: files generated from it include one another by its name"))
+    Some(fault.help("rename the file: generated files include one another by its name"))
 }
 
-/// A manifest on its own.
 struct ParsedManifest {
     syntax: ManifestSyntax,
     text: String,
-    /// What is wrong with it.
     diagnostics: Vec<Diagnostic>,
 }
 
-/// A manifest, or why there is none.
 type ParseOutcome = Result<ParsedManifest, LoadError>;
 
-/// Every manifest that `paths` lead to, each parsed once, many at a time: those asked for, those that they use, and so
-/// on.
+/// Parses the manifests at `paths` and, level by level, those that they use; each once, in parallel.
 fn parse_all(host: &CompileEnv<'_>, paths: &[String]) -> BTreeMap<String, ParseOutcome> {
     let mut all = BTreeMap::new();
     let mut wanted: BTreeMap<String, String> = BTreeMap::new();
@@ -142,7 +138,7 @@ fn parse_all(host: &CompileEnv<'_>, paths: &[String]) -> BTreeMap<String, ParseO
     all
 }
 
-/// What each manifest uses.
+/// The `use` graph of the parsed manifests.
 fn uses(parsed: &BTreeMap<String, ParseOutcome>) -> UseGraph {
     let row = |(key, parsed): (&String, &ParseOutcome)| {
         let syntax = parsed.as_ref().ok().map(|read| &read.syntax);
@@ -155,12 +151,12 @@ fn uses(parsed: &BTreeMap<String, ParseOutcome>) -> UseGraph {
     parsed.iter().map(row).collect()
 }
 
-/// What the syntax of a manifest is remembered by; `hash` is blake3's, of its text.
+/// Cache key of a manifest's syntax; `hash` is the blake3 hash of its text.
 pub fn syntax_key(hash: &[u8; 32]) -> CacheKey {
     CacheKey::new("syntax", hash)
 }
 
-/// The syntax of one manifest: recalled where the same text was parsed before and nothing was wrong with it.
+/// Parses one manifest, or recalls its syntax if the same text was parsed before without diagnostics.
 fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
     let text = host.sources.load(path)?;
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
@@ -191,14 +187,14 @@ fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
 struct ManifestLoader {
     parsed: BTreeMap<String, ParseOutcome>,
     files: ManifestSet,
-    /// The uses that lead back.
+    /// The uses that close a cycle.
     cuts: CycleCuts,
-    /// The files that are being read, from the one asked for to the innermost.
+    /// The files being loaded, outermost first.
     open: Vec<String>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// How deep `use` may go.
+/// Limit on the depth of `use`.
 const MAX_USES: usize = 128;
 
 impl ManifestLoader {
@@ -209,7 +205,7 @@ impl ManifestLoader {
         let ParsedManifest { syntax, text, diagnostics } = match self.parsed.remove(&key) {
             Some(Ok(parsed)) => parsed,
             Some(Err(error)) => {
-                // Whoever asks again is told the same.
+                // Keep the error for other manifests that use this one.
                 self.parsed.insert(key, Err(error.clone()));
                 return Err(error);
             }
@@ -233,23 +229,23 @@ impl ManifestLoader {
         let place = FileSpan::new(file, used.path.span.clone());
         let wanted = &used.path.value;
         if is_outside(wanted) {
-            let message = format!("`{}` is no relative path", wanted.escape_debug());
-            let help = "name the manifest relative to this one, with `/` between folders";
+            let message = format!("`{}` is not a relative path", wanted.escape_debug());
+            let help = "write the path relative to this manifest, with `/` between folders";
             self.diagnostics.push(Diagnostic::error(Code::NameFile, message, place, "").help(help));
             return None;
         }
         let path = resolve_relative(file, wanted);
         let from = self.open.last().cloned().unwrap_or_default();
         if let Some(way) = self.cuts.get(&(from, path.clone())) {
-            let message = format!("`use` goes round in a circle: {} → {path}", way.join(" → "));
-            let help = "move what both need into a third manifest";
-            let error = Diagnostic::error(Code::NameCycle, message, place, "leads back here");
+            let message = format!("cyclic `use`: {} → {path}", way.join(" → "));
+            let help = "move the shared declarations into a third manifest";
+            let error = Diagnostic::error(Code::NameCycle, message, place, "closes the cycle");
             self.diagnostics.push(error.help(help));
             return None;
         }
         if self.open.len() >= MAX_USES {
-            let message = format!("`use` goes deeper than {MAX_USES} manifests");
-            let help = "put the manifests of the chain into fewer files";
+            let message = format!("`use` is nested deeper than {MAX_USES} manifests");
+            let help = "merge manifests of the chain";
             self.diagnostics
                 .push(Diagnostic::error(Code::NameCycle, message, place, "").help(help));
             return None;
@@ -268,17 +264,17 @@ impl ManifestLoader {
     }
 }
 
-/// The path of the manifest that the one at `from` calls `wanted` in a `use`; `None` where that is no relative path.
+/// Path of the manifest that the one at `from` names `wanted` in a `use`; `None` unless that is a relative path.
 pub fn used_path(from: &str, wanted: &str) -> Option<String> {
     (!is_outside(wanted)).then(|| resolve_relative(from, wanted))
 }
 
-/// Whether a `use` names no manifest relative to its own.
+/// True if a `use` is not a path relative to its manifest.
 fn is_outside(wanted: &str) -> bool {
     wanted.starts_with('/') || wanted.contains(['\\', ':', '\0']) || wanted.is_empty()
 }
 
-/// The path of what the manifest at `from` calls `wanted`.
+/// Path of `wanted` relative to the manifest at `from`.
 fn resolve_relative(from: &str, wanted: &str) -> String {
     match from.rsplit_once('/') {
         Some((folder, _)) => normal(&format!("{folder}/{wanted}")),
@@ -288,29 +284,31 @@ fn resolve_relative(from: &str, wanted: &str) -> String {
 
 fn load_error_message(error: &LoadError) -> String {
     match error {
-        LoadError::NotFound => "there is no such file".to_string(),
-        LoadError::NotUtf8 { valid_up_to } => format!("it is not UTF-8 from byte {valid_up_to} on"),
-        LoadError::TooLarge { bytes } => format!("its {bytes} bytes are more than {MAX_BYTES}"),
+        LoadError::NotFound => "no such file".to_string(),
+        LoadError::NotUtf8 { valid_up_to } => format!("invalid UTF-8 at byte {valid_up_to}"),
+        LoadError::TooLarge { bytes } => {
+            format!("its {bytes} bytes exceed the limit of {MAX_BYTES}")
+        }
         LoadError::Other(words) => words.clone(),
     }
 }
 
-/// What to do about a manifest at `path` that cannot be read, as far as that is known.
+/// Help for a manifest that cannot be read, if there is any.
 fn load_error_help(error: &LoadError, path: &str) -> Option<String> {
     match error {
         LoadError::NotFound if path.strip_suffix(".kdl").is_none() => {
             let path = path.trim_matches(['<', '>']);
             let stem = path.strip_suffix(".kdl").unwrap_or(path);
-            Some(format!("name it with its ending: `{stem}.kdl`"))
+            Some(format!("add the extension: `{stem}.kdl`"))
         }
-        LoadError::NotFound => Some(format!("write it at `{path}`, or name another one")),
+        LoadError::NotFound => Some(format!("create `{path}`, or use another manifest")),
         LoadError::NotUtf8 { .. } => Some("save it as UTF-8".to_owned()),
-        LoadError::TooLarge { .. } => Some("divide it among several manifests".to_owned()),
+        LoadError::TooLarge { .. } => Some("split it into several manifests".to_owned()),
         LoadError::Other(_) => None,
     }
 }
 
-/// A path without `.` and without `folder/..`.
+/// Normalizes a path: removes `.` and resolves `folder/..`.
 fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

@@ -1,4 +1,4 @@
-//! Meshes of devices, and what each device holds of a tensor.
+//! Device meshes, and sharding of tensors over them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::manifest::syntax::{
 use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;
 
-/// The most devices of a mesh: MPI counts ranks by an `int`.
+/// Limit on the devices of a mesh: MPI ranks are `int`.
 const MAX_DEVICES: i64 = i32::MAX as i64;
 
 /// Adds the meshes of a manifest to its scope.
@@ -59,9 +59,10 @@ fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> Result<Mesh,
         let size = number(bound, scope, file)?;
         let Some(size) = i64::try_from(size).ok().filter(|size| (1..=MAX_DEVICES).contains(size))
         else {
-            let message = format!("an axis of a mesh has 1 to {MAX_DEVICES} devices, not {size}");
+            let message =
+                format!("the extent of a mesh axis is 1 to {MAX_DEVICES} devices, not {size}");
             let error = Diagnostic::error(Code::MeshForm, message, at(&bound.span()), "");
-            return Err(vec![error.help("write how many devices lie along it")]);
+            return Err(vec![error.help("write the number of devices along the axis")]);
         };
         axes.push(MeshAxis { name: axis.value.clone(), size });
     }
@@ -71,12 +72,12 @@ fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> Result<Mesh,
         let message =
             format!("a mesh has at most {MAX_DEVICES} devices, not {}", sizes.join(" * "));
         let error = Diagnostic::error(Code::MeshForm, message, at(&item.span), "");
-        return Err(vec![error.help("make an axis smaller")]);
+        return Err(vec![error.help("reduce an axis")]);
     }
     Ok(mesh)
 }
 
-/// A tensor that is to be cut.
+/// A tensor to be sharded.
 pub(super) struct ShardContext<'a> {
     pub(super) item: &'a ShardItem,
     pub(super) scope: &'a ManifestScope,
@@ -89,10 +90,10 @@ impl ShardContext<'_> {
         FileSpan::new(self.file, span.clone())
     }
 
-    /// The axes of a part of the tensor with these axes and labels, and what each device holds.
+    /// The axes of one shard of a tensor with these axes and labels, and the sharding.
     ///
     /// # Errors
-    /// `mesh::shard`, `name::unknown`; empty where an earlier diagnostic says enough.
+    /// `mesh::shard`, `name::unknown`; empty where an earlier diagnostic covers it.
     pub(super) fn sharded(
         &self,
         whole: Vec<Axis>,
@@ -104,25 +105,34 @@ impl ShardContext<'_> {
         for (axis, text) in &self.item.cuts {
             let position = self.axis(axis, &whole)?;
             if labels.get(position).is_some_and(|labels| !labels.is_empty()) {
-                let message = format!("the axis `{}` has labels, so it stays whole", axis.value);
+                let message = format!("cannot shard axis `{}`: it has labels", axis.value);
                 let error = Diagnostic::error(Code::MeshShard, message, self.at(&axis.span), "");
-                return Err(vec![error.help("cut another axis")]);
+                return Err(vec![error.help("shard another axis")]);
             }
             let extent = whole.get(position).and_then(|axis| axis.extent.as_const());
             if extent.is_none() {
-                let message = format!("the extent of `{}` is known only at run time", axis.value);
-                let error =
-                    Diagnostic::error(Code::MeshShard, message, self.at(&axis.span), "cut here");
-                let help = "cut an axis whose extent is a number, or give the tensor a part's extent and no `shard`";
+                let message = format!(
+                    "cannot shard axis `{}`: its extent is known only at run time",
+                    axis.value
+                );
+                let error = Diagnostic::error(
+                    Code::MeshShard,
+                    message,
+                    self.at(&axis.span),
+                    "sharded here",
+                );
+                let help = "shard an axis with a constant extent, or declare the tensor with the extents of a shard and no `shard`";
                 return Err(vec![error.help(help)]);
             }
             let cuts = self.mesh_axes(text, mesh_name, mesh)?;
             for (cut, place) in &cuts {
                 if !used.insert(*cut) {
                     let name = mesh.axes.get(*cut).map_or("", |axis| axis.name.as_str());
-                    let message = format!("the mesh axis `{name}` cuts twice");
+                    let message = format!("mesh axis `{name}` is used twice");
                     let error = Diagnostic::error(Code::MeshShard, message, place.clone(), "");
-                    return Err(vec![error.help("each axis of a mesh cuts one axis of a tensor")]);
+                    return Err(vec![
+                        error.help("use each axis of a mesh for one axis of the tensor"),
+                    ]);
                 }
             }
             if let Some(list) = over.get_mut(position) {
@@ -146,12 +156,12 @@ impl ShardContext<'_> {
     }
 
     fn fault(&self, error: &dyn std::fmt::Display) -> Diagnostic {
-        let message = format!("the tensor cannot be cut: {error}");
+        let message = format!("cannot shard the tensor: {error}");
         let error = Diagnostic::error(Code::MeshShard, message, self.at(&self.item.span), "");
-        error.help("make the tensor or the mesh smaller")
+        error.help("reduce the tensor or the mesh")
     }
 
-    /// The mesh that is named; else the one that has the axes named.
+    /// The named mesh, or the only one that has the named axes.
     fn mesh(&self) -> Result<(&str, &Mesh), Vec<Diagnostic>> {
         let meshes = &self.scope.meshes;
         let known = || meshes.keys().map(String::as_str).collect::<Vec<_>>();
@@ -179,7 +189,7 @@ impl ShardContext<'_> {
         match (found.next(), found.next(), meshes.len()) {
             (Some(one), None, _) => Ok(one),
             (Some((one, _)), Some((other, _)), _) => {
-                let message = format!("`{one}` and `{other}` both have these axes");
+                let message = format!("ambiguous mesh: `{one}` and `{other}` both have these axes");
                 let error = Diagnostic::error(Code::MeshShard, message, place, "");
                 Err(vec![error.help(format!("name the mesh: `shard {one} …`"))])
             }
@@ -189,12 +199,12 @@ impl ShardContext<'_> {
                 Err(Vec::new())
             }
             (None, _, 0) => {
-                let message = "there is no mesh to cut the tensor over";
+                let message = "there is no mesh to shard the tensor over";
                 let error = Diagnostic::error(Code::NameUnknown, message, place, "");
-                let help = "declare the devices at the top: `mesh pod { x 2; y 4 }`";
+                let help = "declare a mesh at the top: `mesh pod { x 2; y 4 }`";
                 Err(vec![error.help(help)])
             }
-            // One mesh is meant: its axes are told.
+            // With a single mesh, the unknown axes are reported against it.
             (None, _, 1) => meshes
                 .iter()
                 .next()
@@ -219,7 +229,7 @@ impl ShardContext<'_> {
         })
     }
 
-    /// The axes of the mesh that a text names, with their places.
+    /// The axes of the mesh that a text names, with their locations.
     fn mesh_axes(
         &self,
         text: &SpannedText,
@@ -235,13 +245,12 @@ impl ShardContext<'_> {
             from = begin.saturating_add(word.len());
             let place = self.at(&(text.span.start + begin..text.span.start + from));
             let Some(position) = known.iter().position(|known| *known == word) else {
-                let message =
-                    format!("the mesh `{mesh_name}` has no axis `{}`", word.escape_debug());
+                let message = format!("mesh `{mesh_name}` has no axis `{}`", word.escape_debug());
                 let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
                 if word.contains(',') {
                     let words = text.value.replace(',', " ");
                     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-                    error.help.push(format!("part the axes by blanks: `\"{words}\"`"));
+                    error.help.push(format!("separate the axes by blanks: `\"{words}\"`"));
                 } else {
                     nearest_or_all(&mut error, word, "mesh axes", &known);
                 }
@@ -250,15 +259,15 @@ impl ShardContext<'_> {
             found.push((position, place));
         }
         if found.is_empty() {
-            let message = "an axis is cut by at least one axis of the mesh";
+            let message = "expected at least one axis of the mesh";
             let error = Diagnostic::error(Code::MeshShard, message, self.at(&text.span), "");
-            return Err(vec![error.help("leave the axis out: it stays whole then")]);
+            return Err(vec![error.help("remove the axis to keep it whole")]);
         }
         Ok(found)
     }
 
-    /// That every element of the tensor is at one index of one part: each axis that is cut is the number of its part
-    /// and the index there, and the prover of layouts says what it says of any other layout.
+    /// Proves that every element of the tensor is at one index of one shard: each sharded axis is split into the
+    /// shard's number and the index in it, and the layout prover checks the result.
     fn prove_sharding(
         &self,
         whole: &[Axis],
@@ -277,7 +286,7 @@ impl ShardContext<'_> {
             builder.apply(&split)?;
         }
         let layout = builder.finish(1, &CostTrackingExecutor::new(self.memo))?;
-        // The last parts may hold nothing at all.
+        // The last shards may be empty.
         let even = |((axis, part), parts): ((&Axis, &Axis), &i64)| {
             let filled = constant(part).and_then(|part| part.checked_mul(i128::from(*parts)));
             *parts == 1 || filled == constant(axis)
@@ -288,7 +297,8 @@ impl ShardContext<'_> {
     }
 }
 
-/// The fault of what takes a tensor that is cut, or of which memory holds a ring, for a whole one; `takes` says so: `a kernel computes on`.
+/// The error for a tensor that is sharded, a ring, or has a domain, in a construct that needs the whole tensor; `takes`
+/// names it, such as `a kernel computes on`.
 pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     if tensor.ring.is_some() {
         return super::ring::ring_fault(tensor, takes, place);
@@ -298,8 +308,7 @@ pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     }
     let mesh = &tensor.sharded.as_ref()?.mesh_name;
     let name = &tensor.name;
-    let message =
-        format!("{takes} whole tensors, and a device of `{mesh}` holds a part of `{name}`");
+    let message = format!("{takes} whole tensors, and `{name}` is sharded over `{mesh}`");
     let axes = tensor.layout.logical.iter();
     let axes = axes.map(|axis| {
         format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
@@ -307,7 +316,7 @@ pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     let shape = axes.collect::<Vec<_>>().join("; ");
     let error = Diagnostic::error(Code::MeshPart, message, place, "");
     let help = format!(
-        "declare the part as a tensor of its own, with the same layout: `shape {{ {shape} }}`"
+        "declare the shard as a separate tensor with the same layout: `shape {{ {shape} }}`"
     );
     Some(error.help(help))
 }

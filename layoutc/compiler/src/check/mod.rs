@@ -1,7 +1,8 @@
-//! Syntax → model: names, types, shapes, maps, proofs. The only place of semantic errors.
+//! Semantic checks: lowers manifest syntax to the model (names, types, shapes, maps, proofs). All semantic errors are
+//! raised here.
 //!
-//! Each manifest is read once, its names are gathered with those of the manifests that it uses, and then every tensor
-//! is checked on its own: one that is refused does not silence the others.
+//! Each manifest is read once, and its scope is merged with those of the manifests that it uses. Then every tensor is
+//! checked independently: an error in one does not hide errors in others.
 
 mod axis_order_advice;
 mod cast;
@@ -54,43 +55,43 @@ use crate::env::{CompileEnv, CompileStage, ResultCache};
 use crate::manifest::syntax::TensorItem;
 use crate::model::Manifest;
 
-/// What a project means, as far as it means anything.
+/// Result of a check: models of the valid items, and all diagnostics.
 #[derive(Debug, Clone)]
 pub struct CheckedProject {
-    /// The manifests asked for, in order, with their good tensors and conversions.
+    /// The requested manifests in order, with their valid items.
     pub manifests: Vec<Manifest>,
-    /// What each of them depends on, and what there is to say of it: one entry per manifest.
+    /// Dependencies and diagnostics, one entry per manifest.
     pub units: Vec<CompilationUnit>,
-    /// All that is wrong or worth a look, by file and place.
+    /// All errors and warnings, sorted by file and position.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A manifest as a unit of work: it means the same as long as the texts do that it needs.
+/// A manifest as a unit of compilation; valid as long as the texts that it depends on do not change.
 #[derive(Debug, Clone)]
 pub struct CompilationUnit {
-    /// The paths of the other manifests that it uses, directly or not, in order.
+    /// Paths of the manifests that it uses, directly or indirectly, in order.
     pub uses: Vec<String>,
-    /// What there is to say of it and of those.
+    /// Diagnostics of the manifest and of those that it uses.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl CheckedProject {
-    /// Whether nothing is wrong.
+    /// True if there are no errors.
     pub fn is_good(&self) -> bool {
         self.diagnostics.iter().all(|d| d.severity != Severity::Error)
     }
 }
 
-/// What a check is asked for besides.
+/// Optional services of a check.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CheckOptions<'a> {
-    /// Takes down the steps of the tensors that it wants.
+    /// Records the steps of the tensors that it selects.
     pub recorder: Option<&'a Recorder>,
-    /// Keeps tensors from one check to the next, of the same configuration.
+    /// Caches checked tensors across checks with the same configuration.
     pub kept: Option<&'a TensorCache>,
 }
 
-/// Checks and proves the manifests at `paths`, and those that they use.
+/// Checks and proves the manifests at `paths` and those that they use.
 pub(crate) fn check(
     host: &CompileEnv<'_>,
     paths: &[String],
@@ -141,7 +142,7 @@ fn unit(
     CompilationUnit { uses, diagnostics }
 }
 
-/// What all manifests of a check share.
+/// Context that all manifests of a check share.
 #[derive(Clone, Copy)]
 struct ProjectContext<'a> {
     files: &'a load::ManifestSet,
@@ -158,7 +159,7 @@ fn check_manifest(
     let ProjectContext { files, scopes, config, aside: CheckOptions { recorder, kept } } = around;
     let syntax = files.syntax(file)?;
     let mut diagnostics = names::check(syntax, config);
-    // The first of a name counts.
+    // The first tensor of a name takes precedence.
     let named = syntax.tensors.iter().rev().map(|item| (item.name.value.as_str(), item));
     let named = named.collect();
     let viewed = syntax.views.iter().map(|view| view.of.value.as_str()).collect();
@@ -201,7 +202,7 @@ fn check_manifest(
     Some((manifest, diagnostics))
 }
 
-/// By file and place; the same fault found twice (a transform that two tensors apply) is told once.
+/// Sorts by file and position, and removes duplicates, as of a transform that two tensors apply.
 pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by(|a, b| {
         let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());

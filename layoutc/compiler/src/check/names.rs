@@ -1,4 +1,4 @@
-//! Names that would become identifiers of a target: reserved words, names that differ in case only.
+//! Names that become identifiers in generated code: reserved words, and names that differ only in case.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::manifest::syntax::{
     FIELD, GraphItem, Identifier, ManifestSyntax, RecordItem, ShapeItem, SpannedText,
 };
 
-/// Every name of a manifest that a target cannot take, or takes for another.
+/// Diagnostics for names that are reserved in a target language or collide in generated code.
 pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnostic> {
     let file = &manifest.file;
     let mut diagnostics = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnosti
     diagnostics
 }
 
-/// The names of a graph: its tensors and nodes are members of structures, its name begins others.
+/// Checks the names of a graph: its tensors and nodes become members of structures, its own name a prefix.
 fn graph_names(
     graph: &GraphItem,
     config: &Config,
@@ -67,7 +67,7 @@ fn graph_names(
         graph.tensors.iter().chain(results).map(|tensor| &tensor.name).collect();
     let nodes: Vec<&Identifier> = graph.nodes.iter().map(|node| &node.name).collect();
     distinct(&tensors, "tensors of the graph", file, diagnostics);
-    // Members of structures may be called as functions of a library are, but not by words of the language.
+    // Members may have the name of a library function, but not of a keyword.
     let is_word = |name: &&&Identifier| {
         let mut languages = dialects.iter().filter_map(|dialect| dialect.reserved(&name.value));
         languages.any(|language| !language.ends_with("library"))
@@ -79,17 +79,17 @@ fn graph_names(
     }
 }
 
-/// The axis of a statement, if a target that is asked for cannot take its name.
+/// The error for an axis of a statement whose name a requested target reserves.
 pub(super) fn reserved_axis(name: &str, config: &Config, place: FileSpan) -> Option<Diagnostic> {
     let dialects = dialects(config, None);
     let language = dialects.iter().find_map(|dialect| dialect.reserved(name))?;
-    let message = format!("`{name}` is reserved in {language}, so no axis can have this name");
+    let message = format!("axis name `{name}` is reserved in {language}");
     let error = Diagnostic::error(Code::NameReserved, message, place, "");
-    Some(error.help(format!("call it `{}_axis`, say", name.trim_start_matches('_'))))
+    Some(error.help(format!("rename it, for example to `{}_axis`", name.trim_start_matches('_'))))
 }
 
-/// The languages of the targets that are asked for: a name need not be free in any other. C's words are kept in all,
-/// as every language here grew out of it.
+/// Languages of the requested targets; other languages do not restrict names. C is always included, as the other
+/// languages derive from it.
 fn dialects(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Dialect> {
     let asked = |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
     let names = config.target.names();
@@ -97,7 +97,7 @@ fn dialects(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Di
     [&C].into_iter().chain(languages.map(|language| language.dialect)).collect()
 }
 
-/// The functions of kernels: each name once, also among tensors and views.
+/// Checks the functions of kernels: each name must be unique, also among tensors and views.
 fn functions(
     manifest: &ManifestSyntax,
     config: &Config,
@@ -118,18 +118,18 @@ fn functions(
             seen.insert(upper, (what, name));
             continue;
         };
-        // What tensors and views have in common is told of them.
+        // Clashes of tensors and views with one another are reported elsewhere.
         let is_told =
             !["kernel", "instance"].contains(&what) || (what, other) == ("kernel", "kernel");
         if is_told {
             continue;
         }
         let (code, message) = if earlier.value == name.value {
-            let message = format!("the {what} has the name of the {other} `{}`", name.value);
+            let message = format!("the {what} has the same name as the {other} `{}`", name.value);
             (Code::NameDuplicate, message)
         } else {
             let message = format!(
-                "the {what} `{}` and the {other} `{}` differ in case only",
+                "the {what} `{}` and the {other} `{}` differ only in case",
                 name.value, earlier.value
             );
             (Code::NameCase, message)
@@ -142,10 +142,10 @@ fn functions(
     for (what, name) in functions.iter().filter(|_| config.project.prefix.is_empty()) {
         let kept = dialects.iter().find_map(|dialect| dialect.reserved_function(&name.value));
         let Some(language) = kept else { continue };
-        let message =
-            format!("`{}` is reserved in {language}, so no {what} can have this name", name.value);
+        let message = format!("{what} name `{}` is reserved in {language}", name.value);
         let place = FileSpan::new(file, name.span.clone());
-        let help = format!("call it `{}_kernel`, say", name.value.trim_start_matches('_'));
+        let help =
+            format!("rename it, for example to `{}_kernel`", name.value.trim_start_matches('_'));
         diagnostics.push(Diagnostic::error(Code::NameReserved, message, place, "").help(help));
     }
 }
@@ -160,7 +160,7 @@ fn axes(
     let Some(shape) = shape else { return };
     let mut names: Vec<&Identifier> = shape.axes.iter().map(|axis| &axis.name).collect();
     let field = record.filter(|record| record.is_axis()).map(record::axis_name);
-    // The fields of an element are members of a structure, those of an axis only constants.
+    // Fields of an element are members of a structure, those of an axis only constants.
     let members = record.filter(|record| !record.is_axis());
     for field in members.into_iter().flat_map(|record| &record.fields) {
         reserved(&field.name, "field", dialects, file, diagnostics);
@@ -182,19 +182,19 @@ fn reserved(
 ) {
     let kept = dialects.iter().find_map(|dialect| dialect.reserved(&name.value));
     let Some(language) = kept else { return };
-    let message =
-        format!("`{}` is reserved in {language}, so no {what} can have this name", name.value);
+    let message = format!("{what} name `{}` is reserved in {language}", name.value);
     let place = FileSpan::new(file, name.span.clone());
     let suffix = match what {
         "axis" => "axis",
         "symbol" => "extent",
         _ => "data",
     };
-    let help = format!("call it `{}_{suffix}`, say", name.value.trim_start_matches('_'));
+    let help =
+        format!("rename it, for example to `{}_{suffix}`", name.value.trim_start_matches('_'));
     diagnostics.push(Diagnostic::error(Code::NameReserved, message, place, "").help(help));
 }
 
-/// Names that are equal, or equal but for case: files and macros would collide.
+/// Reports names that are equal, or equal except for case: files and macros would collide.
 fn distinct(names: &[&Identifier], what: &str, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>) {
     let mut seen: BTreeMap<String, &Identifier> = BTreeMap::new();
     for name in names {
@@ -203,7 +203,7 @@ fn distinct(names: &[&Identifier], what: &str, file: &Arc<str>, diagnostics: &mu
             (Code::NameDuplicate, format!("two {what} are called `{}`", name.value))
         } else {
             let message =
-                format!("the {what} `{}` and `{}` differ in case only", earlier.value, name.value);
+                format!("the {what} `{}` and `{}` differ only in case", earlier.value, name.value);
             (Code::NameCase, message)
         };
         let place = FileSpan::new(file, name.span.clone());

@@ -1,4 +1,4 @@
-//! Padding: forbidden, unexplained, or too much of it.
+//! Padding checks: forbidden, unexplained, or above the configured limit.
 
 use std::collections::BTreeSet;
 
@@ -13,24 +13,24 @@ use crate::layout_names;
 use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
 
-/// How a layout's padding comes about.
+/// Origin of a layout's padding.
 #[derive(Debug)]
 pub(super) struct PaddingOrigin {
-    /// Whether steps explain it: they are there for padding, or round up.
+    /// True if steps explain it: they pad or round up explicitly.
     pub(super) is_explained: bool,
-    /// The last step that made slots.
+    /// The last step that added slots.
     pub(super) grown: Option<FileSpan>,
 }
 
-/// Ways out, found only where they are wanted.
+/// Lazily computed help.
 pub(super) struct PaddingAdvice<'a> {
-    /// The order of the axes that would need least.
+    /// The order of the axes with the fewest slots.
     pub(super) order: &'a dyn Fn() -> Option<String>,
-    /// The facts of symbols under which there is no padding.
+    /// The facts of symbols without padding.
     pub(super) facts: &'a dyn Fn() -> Option<String>,
 }
 
-/// A warning about a tensor's padding, or the error that it has any.
+/// Warnings about a tensor's padding, or the error if it is forbidden.
 pub(super) fn check(
     tensor: &Tensor,
     rule: Option<&(PaddingRule, FileSpan)>,
@@ -42,7 +42,7 @@ pub(super) fn check(
     if layout.verdict == Verdict::Bijective {
         return Ok(Vec::new());
     }
-    // A step of a transform says nothing about this layout alone.
+    // A step inside a transform is not specific to this layout.
     let whole = &tensor.places.layout;
     let inside = |place: &&FileSpan| {
         place.file == whole.file && whole.start <= place.start && place.end <= whole.end
@@ -52,14 +52,14 @@ pub(super) fn check(
     match rule {
         Some((PaddingRule::Allow, _)) => return Ok(Vec::new()),
         Some((PaddingRule::Forbid, rule)) => {
-            let message = format!("`{}` has padding, and none is allowed", tensor.name);
+            let message = format!("`{}` has padding, which is forbidden", tensor.name);
             let error =
                 Diagnostic::error(Code::PaddingForbidden, message, rule.clone(), "forbidden here");
             let mut error = error.with_label(place, "padded here").note(figure);
             error.help.extend((advice.facts)());
             if error.help.is_empty() {
                 let help =
-                    "choose tiles and alignments that divide the extents, or say `padding allow`";
+                    "choose tiles and alignments that divide the extents, or write `padding allow`";
                 error.add_help(help);
             }
             return Err(vec![error]);
@@ -68,20 +68,20 @@ pub(super) fn check(
     }
     let share = share(layout);
     if !padding.is_explained && is_unexplained(layout) {
-        let message = format!("`{}` has slots that no rounding up explains", tensor.name);
+        let message = format!("`{}` has padding that does not come from rounding up", tensor.name);
         let warning = Diagnostic::warning(Code::PaddingUnexplained, message, place, "");
         let figure = match share {
             Some(share) => format!("{figure}: {:.0} % is padding", share * 100.0),
             None => figure,
         };
         return Ok(vec![warning.note(figure).help(
-            "if that is meant, say `padding allow`; else let quotient and remainder share a divisor",
+            "write `padding allow` if it is intended; otherwise use one divisor for quotient and remainder",
         )]);
     }
     let Some(share) = share.filter(|share| *share > warn_above) else { return Ok(Vec::new()) };
     let message = format!("{:.0} % of `{}` is padding", share * 100.0, tensor.name);
     let warning = Diagnostic::warning(Code::PaddingLarge, message, place, "");
-    let help = "choose tiles and alignments that divide the extents, or say `padding allow`";
+    let help = "choose tiles and alignments that divide the extents, or write `padding allow`";
     let mut warning = warning.note(figure);
     warning.help.extend((advice.order)());
     Ok(vec![warning.help(help)])
@@ -99,7 +99,7 @@ fn figure(layout: &Layout) -> String {
     )
 }
 
-/// The share of the slots that hold no element, when it does not depend on a symbol.
+/// Fraction of the slots without an element; `None` if it depends on a symbol.
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
 fn share(layout: &Layout) -> Option<f64> {
     let (elements, slots) =
@@ -107,7 +107,7 @@ fn share(layout: &Layout) -> Option<f64> {
     (slots > 0).then(|| (slots - elements) as f64 / slots as f64)
 }
 
-/// Whether there are more slots than the digits of the axes, each rounded up to whole blocks, could fill.
+/// True if there are more slots than the digits of the axes, each rounded up to whole blocks, can fill.
 fn is_unexplained(layout: &Layout) -> bool {
     match &layout.digits {
         Some(digits) => {
@@ -120,13 +120,13 @@ fn is_unexplained(layout: &Layout) -> bool {
     }
 }
 
-/// Whether a layout has more slots than targets of these digits and extents could fill.
+/// True if a layout has more slots than targets with these digits and extents can fill.
 fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     let facts = Facts::new(&layout.symbols);
     let mut filled = Vec::new();
     let mut told = BTreeSet::new();
     for (form, extent) in digits.targets.iter().zip(extents) {
-        // An axis that is a number in digits of its own is rounded up as far as it spans.
+        // A target that is a mixed radix number in digits of its own fills its whole extent.
         let own = form.terms.iter().all(|(digit, _)| !told.contains(digit));
         if form.terms.is_empty() || (own && is_number(form, digits)) {
             told.extend(form.terms.iter().map(|(digit, _)| *digit));
@@ -142,13 +142,12 @@ fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     }
 }
 
-/// Ways to take an index that are tried.
+/// Limit on the alternatives of the indices.
 const MOST_WAYS: usize = 64;
 
-/// The digits of a layout, and the extent of each target, with every index taken for one that has as many values: a
-/// curve for the rows and columns of its box, an XOR for one of its sides, a sum modulo a number for one of its terms.
-/// Those are moved about by the rest, and fill what they are rounded up to. No way for a layout that digits do not tell
-/// then either.
+/// Digits of the layout and the extent of each target after replacing every index by one of equal range: a Hilbert
+/// curve by the rows and columns of its box, a XOR by one of its operands, a sum modulo a number by one of its terms.
+/// Such indices permute slots without adding any. Empty if the result has no digit form either.
 fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     let mut ways: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
     for (index, axis) in layout.storage_map.iter().zip(&layout.storage) {
@@ -190,7 +189,7 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     ways.into_iter().filter_map(told).collect()
 }
 
-/// The ways to take an index without XORs and sums modulo a number; itself where it has none.
+/// Alternatives of an index without XORs and sums modulo a number; the index itself if it has none.
 fn straight(index: &Expr) -> Vec<Expr> {
     let one = |expr: &Expr| vec![expr.clone()];
     let mut ways = match index.node() {
@@ -221,7 +220,7 @@ fn straight(index: &Expr) -> Vec<Expr> {
     ways
 }
 
-/// The terms of a sum, without their signs.
+/// Collects the terms of a sum, without their signs.
 fn put_terms(sum: &Expr, terms: &mut Vec<Expr>) {
     match sum.node() {
         ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => {
@@ -233,8 +232,7 @@ fn put_terms(sum: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// Whether a sum of digits takes every value from 0 to its greatest once: each weight is the count of what the
-/// smaller ones reach.
+/// True if a sum of digits is a mixed radix number: each weight is the product of the extents of the smaller digits.
 fn is_number(form: &LinearForm, digits: &Digits) -> bool {
     let mut terms: Vec<_> = form
         .terms
@@ -252,7 +250,7 @@ fn is_number(form: &LinearForm, digits: &Digits) -> bool {
     form.constant == 0 && !terms.is_empty()
 }
 
-/// The product of extents; `None` when it is too large.
+/// Product of extents; `None` on overflow.
 pub(super) fn product<'a>(factors: impl IntoIterator<Item = &'a Expr>) -> Option<Expr> {
     let mut product = Expr::constant(1);
     for factor in factors {

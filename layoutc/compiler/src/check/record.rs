@@ -1,4 +1,4 @@
-//! Records: fields of one type are the labels of an axis, others are one element together.
+//! Records: fields of one type become labels of an axis; other records become one element.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::manifest::syntax::{
 use crate::nearest::near_powers_of_two;
 use crate::record::{self, FieldSpec, MAX_ALIGNMENT, MAX_BYTES, RecordError};
 
-/// The name of the axis that a record adds to the shape.
+/// Name of the axis that a record adds to the shape.
 pub(super) fn axis_name(record: &RecordItem) -> Identifier {
     Identifier { value: FIELD.to_owned(), span: record.span.clone() }
 }
 
-/// The axes of a tensor: those of the shape, then that of the record if it is one, unless the shape places it.
+/// Axes of a tensor: those of the shape, then the record's axis unless the shape places it.
 pub(super) fn axes(shape: &ShapeItem, record: Option<&RecordItem>) -> Vec<AxisItem> {
     let mut axes = shape.axes.clone();
     let Some(record) = record.filter(|record| record.is_axis()) else { return axes };
@@ -30,31 +30,31 @@ pub(super) fn axes(shape: &ShapeItem, record: Option<&RecordItem>) -> Vec<AxisIt
     axes
 }
 
-/// How many fields there are, and their names.
+/// Number and names of the fields.
 pub(super) fn fields(record: &RecordItem) -> (Expr, Vec<String>) {
     let names: Vec<String> = record.fields.iter().map(|field| field.name.value.clone()).collect();
     (Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)), names)
 }
 
-/// The axis `field` of a tensor without a record has nothing that says its extent.
+/// The error for an axis `field` in a tensor without a record: its extent is unknown.
 pub(super) fn no_record(place: FileSpan) -> Diagnostic {
     let message = format!("axis `{FIELD}` has no extent");
     let error = Diagnostic::error(Code::ShapeExtent, message, place, "");
     error.help(format!("write `{FIELD} 64`, or a record: `dtype {{ x f32; y f32 }}`"))
 }
 
-/// The fields of a record are no axis, so that the shape cannot place it.
+/// The error for an axis `field` whose record is not an axis.
 pub(super) fn no_axis(place: FileSpan, (file, record): (&Arc<str>, &RecordItem)) -> Diagnostic {
-    let message = format!("the fields of this record are no axis `{FIELD}`");
+    let message = format!("the fields of this record do not form an axis `{FIELD}`");
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
     let error = error.with_label(FileSpan::new(file, record.span.clone()), "the record");
-    let note = "fields of several types, counts or alignments are one element together: no stride leads from one to the next";
+    let note = "fields of different types, counts or alignments form one element: there is no stride between them";
     error
         .note(note)
-        .help(format!("leave `{FIELD}` out; for a struct of arrays, write a tensor for each field"))
+        .help(format!("remove `{FIELD}`; for a struct of arrays, declare a tensor per field"))
 }
 
-/// What an axis of the shape has to do with the record, if it is its axis: it has an index for each field.
+/// Checks that the axis of a record has one index per field.
 pub(super) fn fits(
     axis: &Axis,
     labels: &[String],
@@ -65,14 +65,14 @@ pub(super) fn fits(
     if axis.extent == extent && (labels.is_empty() || labels == fields) {
         return Ok(());
     }
-    let message = format!("the axis `{FIELD}` is not that of the record");
+    let message = format!("axis `{FIELD}` does not match the record");
     let place = FileSpan::new(file, name.span.clone());
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
     let error = error.with_label(FileSpan::new(file, record.span.clone()), "has these fields");
     Err(error.help(format!("write `{FIELD}` alone: its indices are {}", fields.join(", "))))
 }
 
-/// Where a record stands: its file, its scope, and the order of packed elements in its tensor.
+/// Context of a record: file, scope, and the order of packed elements in its tensor.
 #[derive(Clone, Copy)]
 pub(super) struct RecordContext<'a> {
     pub(super) file: &'a Arc<str>,
@@ -80,7 +80,7 @@ pub(super) struct RecordContext<'a> {
     pub(super) high_first: bool,
 }
 
-/// The element type: that of all fields where they are an axis, else the record. `parsed` reads one.
+/// Element type: that of all fields if they form an axis, else the record. `parsed` parses a type.
 pub(super) fn dtype(
     item: &RecordItem,
     ground: RecordContext<'_>,
@@ -135,10 +135,10 @@ impl RecordContext<'_> {
         }
         let name = &field.name.value;
         let (message, help) = if value < 1 {
-            let message = format!("the field `{name}` has {value} elements, and one is the least");
-            (message, "write 1 or more, or leave the field out".to_owned())
+            let message = format!("field `{name}` has {value} elements; the minimum is 1");
+            (message, "write 1 or more, or remove the field".to_owned())
         } else {
-            let message = format!("the field `{name}` has {value} elements: too many");
+            let message = format!("field `{name}` has too many elements: {value}");
             (message, format!("a record has at most {MAX_BYTES} bytes"))
         };
         let error = Diagnostic::error(Code::DtypeRecord, message, self.at(count.span()), "");
@@ -153,7 +153,7 @@ impl RecordContext<'_> {
             return Ok(Some(align));
         }
         let message = format!(
-            "{value} is no alignment of a field: that is a power of two from 1 to {MAX_ALIGNMENT}, in bytes"
+            "invalid alignment of a field: expected a power of two from 1 to {MAX_ALIGNMENT} bytes, found {value}"
         );
         let error = Diagnostic::error(Code::StepValue, message, self.at(bound.span()), "");
         Err(vec![error.help(near_powers_of_two(value, MAX_ALIGNMENT.into()))])
@@ -175,34 +175,31 @@ fn fault(
         |message: String, span| Diagnostic::error(Code::DtypeRecord, message, ground.at(span), "");
     match error {
         RecordError::Large { bytes } => {
-            let message = format!("a record has at most {MAX_BYTES} bytes, and this {bytes}");
+            let message =
+                format!("a record has at most {MAX_BYTES} bytes, and this one has {bytes}");
             refused(message, item.span.clone())
-                .help("give a field fewer elements, and the shape an axis for the rest of them")
+                .help("give a field fewer elements, and add an axis to the shape")
         }
         RecordError::Field { field, bits: before } => {
             let name = item.fields.get(field).map_or("", |field| &field.name.value);
-            let message = format!(
-                "the field `{name}` would begin inside a byte: {} stand before it",
-                bits(before)
-            );
+            let message = format!("field `{name}` starts inside a byte, after {}", bits(before));
             let span = item.fields.get(field).map_or(item.span.clone(), |f| f.span.clone());
             let packed = wanted.get(..field).unwrap_or_default();
             refused(message, span).help(format!(
-                "{}, or begin at the next byte: `align=1` behind `{name}`",
+                "{}, or start at the next byte: `align=1` after `{name}`",
                 whole(packed)
             ))
         }
         RecordError::End { bits: all } => {
-            let message = format!("a record is whole bytes, and these fields are {}", bits(all));
-            refused(message, item.span.clone()).help(format!(
-                "{}, or fill the last byte up: `dtype align=1 {{ … }}`",
-                whole(wanted)
-            ))
+            let message =
+                format!("a record consists of whole bytes, and these fields have {}", bits(all));
+            refused(message, item.span.clone())
+                .help(format!("{}, or pad the last byte: `dtype align=1 {{ … }}`", whole(wanted)))
         }
     }
 }
 
-/// The way to whole bytes, at the last field that has none: more elements of it.
+/// Help to reach whole bytes: a larger count of the last field that has a partial byte.
 fn whole(fields: &[FieldSpec]) -> String {
     let odd = fields.iter().rev().find(|field| {
         let elements = field.counts.iter().fold(1_u64, |all, n| all.saturating_mul((*n).into()));

@@ -1,4 +1,4 @@
-//! What the steps of tensors did, for whoever wants to follow an index through them. Builds record nothing.
+//! Recording of the steps of tensors, for tools that trace an index through a layout. Builds record nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,30 +9,30 @@ use layoutc_algebra::map::IndexMap;
 use crate::diagnostic::FileSpan;
 use crate::manifest::syntax::{IntegerExpr, StepItem, StepKind};
 
-/// One step of a layout, transforms unfolded.
+/// One step of a layout, with transforms expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRecord {
     /// The step as text.
     pub line: String,
-    /// The maps that it is, one after another: none where it changes no axis, several for most foreign notations. The
+    /// Index maps of the step, applied in order: none if it changes no axis, several for most foreign notations. The
     /// first is over the axes before the step.
     pub maps: Vec<IndexMap>,
-    /// What it does besides.
+    /// Effect other than on axes.
     pub note: Option<String>,
-    /// The axes after it.
+    /// Axes after the step.
     pub axes: Vec<Axis>,
-    /// After which of them a separator stands.
+    /// Positions of the axes that a separator follows.
     pub separators: Vec<usize>,
-    /// Where it stands.
+    /// Location of the step.
     pub place: FileSpan,
-    /// The step of the tensor's own layout that applies the transform it stands in, if it stands in one.
+    /// For a step of a transform, the step of the tensor's own layout that applies the transform.
     pub within: Option<FileSpan>,
 }
 
-/// The steps of tensors, each by its file and its name.
+/// Steps by file and name of their tensor.
 pub type StepRecords = BTreeMap<(Arc<str>, String), Vec<StepRecord>>;
 
-/// Takes down the steps of one tensor, or of all.
+/// Records the steps of one tensor, or of all.
 #[derive(Debug)]
 pub struct Recorder {
     tensor: Option<String>,
@@ -40,22 +40,22 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// One for the tensor called `tensor`.
+    /// Recorder of the tensor called `tensor`.
     pub fn new(tensor: &str) -> Self {
         Self { tensor: Some(tensor.to_owned()), steps: Mutex::default() }
     }
 
-    /// One for all tensors.
+    /// Recorder of all tensors.
     pub fn of_all() -> Self {
         Self { tensor: None, steps: Mutex::default() }
     }
 
-    /// The steps of the tensor, from its logical axes on; none if there is no good tensor of the name.
+    /// Steps of the recorded tensor, starting at its logical axes; empty if there is no valid tensor of that name.
     pub fn into_steps(self) -> Vec<StepRecord> {
         self.into_all().into_values().next().unwrap_or_default()
     }
 
-    /// The steps of every good tensor, from its logical axes on.
+    /// Steps of every valid tensor, starting at its logical axes.
     pub fn into_all(self) -> StepRecords {
         self.steps.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,14 +64,14 @@ impl Recorder {
         self.tensor.as_ref().is_none_or(|wanted| wanted == tensor)
     }
 
-    /// The first of a name counts.
+    /// Records the steps of a tensor; the first of a name takes precedence.
     pub(super) fn take(&self, file: &str, tensor: &str, steps: Vec<StepRecord>) {
         let mut all = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry((Arc::from(file), tensor.to_owned())).or_insert(steps);
     }
 }
 
-/// What a step does besides making axes; `separators` are those that stand after it.
+/// Effect of a step other than on axes; `separators` are those after the step.
 pub(super) fn note(step: &StepItem, axes: &[Axis], separators: &[usize]) -> Option<String> {
     let written = |bound: &IntegerExpr| match bound {
         IntegerExpr::Integer(number) => number.value.to_string(),
@@ -83,20 +83,20 @@ pub(super) fn note(step: &StepItem, axes: &[Axis], separators: &[usize]) -> Opti
                 format!("{} {}", axis.name, written(stride))
             };
             let all: Vec<String> = axes.iter().zip(strides).map(one).collect();
-            Some(format!("elements between neighbours: {}", all.join(", ")))
+            Some(format!("strides in elements: {}", all.join(", ")))
         }
         StepKind::AlignAxis { axis, bytes } => {
             let bytes = written(bytes);
-            Some(format!("every step along {} is a multiple of {bytes} bytes", axis.value))
+            Some(format!("the stride of {} is a multiple of {bytes} bytes", axis.value))
         }
         StepKind::AlignBase(bytes) => {
-            Some(format!("the buffer begins at a multiple of {} bytes", written(bytes)))
+            Some(format!("the buffer is aligned to {} bytes", written(bytes)))
         }
         StepKind::Swizzle { .. } | StepKind::SwizzleMode(_) => {
-            Some("folds bits of the last physical index".to_owned())
+            Some("xors bits of the last physical index".to_owned())
         }
-        StepKind::Fill(_) => Some("what pack writes to padding".to_owned()),
-        StepKind::Padding(_) => Some("whether padding may be".to_owned()),
+        StepKind::Fill(_) => Some("fill value of the padding".to_owned()),
+        StepKind::Padding(_) => Some("rule for padding".to_owned()),
         StepKind::Separators(_) => Some(format!("physical axes: {}", grouped(axes, separators))),
         _ => None,
     }

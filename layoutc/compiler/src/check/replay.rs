@@ -1,4 +1,4 @@
-//! What a layout is made from: its steps, ready to be applied again to other axes, another order or other facts.
+//! Source of a layout: its steps, which can be replayed on other axes, in another order or under other facts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::env::ResultCache;
 use crate::manifest::syntax::{IntegerExpr, SpannedText, StepItem, StepKind, TensorItem};
 
-/// The steps of a tensor's layout with all that they refer to.
+/// The steps of a tensor's layout with everything that they refer to.
 #[derive(Clone, Copy)]
 pub(super) struct LayoutSource<'a> {
     pub(super) item: &'a TensorItem,
@@ -26,40 +26,39 @@ pub(super) struct LayoutSource<'a> {
     pub(super) scopes: &'a ManifestScopes,
     pub(super) memo: &'a dyn ResultCache,
     pub(super) element_bits: u32,
-    /// Which indices are elements, over the axes' names.
+    /// Conditions of the domain, over the names of the axes.
     pub(super) conditions: &'a [SpannedText],
-    /// What the base address is aligned to where no step says it, in bytes.
+    /// Base alignment if no step sets it, in bytes.
     pub(super) default_alignment: u64,
-    /// What it is aligned to in any case: the memory space's own.
+    /// Minimum base alignment: the memory space's own, in bytes.
     pub(super) least_alignment: u64,
 }
 
-/// How another try ended.
+/// Outcome of a replay.
 pub(super) enum ReplayOutcome {
-    /// With a proven layout.
+    /// A proven layout.
     Proven(Box<Layout>),
-    /// Refused.
     Refused,
-    /// Refused, and many elements were visited for it: too dear to be tried with other facts.
+    /// Refused after enumerating many elements: too expensive to replay under other facts.
     Costly,
 }
 
 impl<'a> LayoutSource<'a> {
-    /// What the base address is aligned to after steps that say so much, in bytes.
+    /// Base alignment in bytes, given the attributes that steps set.
     pub(super) fn alignment(&self, said: &LayoutAttributes) -> u64 {
         let own = said.alignment.unwrap_or(self.default_alignment);
         own.max(self.least_alignment).max(said.swizzle_alignment)
     }
 
-    /// The steps as written; none for a row-major layout.
+    /// The steps as written; empty for a row-major layout.
     fn steps(&self) -> &'a [StepItem] {
         self.item.layout.as_ref().map_or(&[], |layout| &layout.steps)
     }
 
-    /// The steps applied to these axes. `first` goes before them.
+    /// Applies the steps to these axes, after the map `first`.
     ///
     /// # Errors
-    /// Every fault of the steps.
+    /// All faults of the steps.
     pub(super) fn apply_steps(
         &self,
         axes: &[Axis],
@@ -73,7 +72,7 @@ impl<'a> LayoutSource<'a> {
         self.applied_to(StepLowering::new(builder, &self.item.name.value), symbols)
     }
 
-    /// The same, each step taken down.
+    /// Like [`LayoutSource::apply_steps`], and records each step.
     ///
     /// # Errors
     /// As [`LayoutSource::apply_steps`].
@@ -121,7 +120,7 @@ impl<'a> LayoutSource<'a> {
         }]
     }
 
-    /// The layout of the same steps on these axes with these facts.
+    /// Builds and proves the layout of the same steps on these axes under these facts.
     pub(super) fn replay(
         &self,
         axes: &[Axis],
@@ -139,7 +138,7 @@ impl<'a> LayoutSource<'a> {
         }
     }
 
-    /// The steps and those of the transforms that they apply, each transform once, with the scope of their names.
+    /// All steps, including those of applied transforms, each transform once; with the scope of their names.
     pub(super) fn all_steps(&self) -> Vec<(&'a StepItem, &'a ManifestScope)> {
         let mut all = Vec::new();
         let mut seen = BTreeSet::new();
@@ -159,7 +158,7 @@ impl<'a> LayoutSource<'a> {
         all
     }
 
-    /// The integers from 2 on that the steps are written with: consts and the parameters of transforms too.
+    /// The integers of at least 2 in the steps, including values of consts and parameters of transforms.
     pub(super) fn numbers(&self) -> BTreeSet<i128> {
         let mut found = BTreeSet::new();
         for (step, scope) in self.all_steps() {
@@ -189,13 +188,13 @@ impl<'a> LayoutSource<'a> {
     }
 }
 
-/// The names and numbers of a text.
+/// The names and numbers in a text.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     parts.filter(|part| !part.is_empty())
 }
 
-/// A symbol as a value, by name.
+/// A symbol as an expression, by name.
 pub(super) fn symbol_value(name: &str, symbols: &[Symbol]) -> Option<Expr> {
     let k = symbols.iter().position(|symbol| symbol.name == name)?;
     Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))

@@ -1,4 +1,4 @@
-//! Tensors of which memory holds a ring: the axis, how many of its indices there are, and what takes a whole tensor.
+//! Ring buffers: tensors of which memory holds a window along one axis.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::manifest::syntax::RingItem;
 use crate::model::Tensor;
 use crate::model::ring::Ring;
 
-/// The axes that memory holds, and the ring. That any `held` neighbours of the axis have places of their own follows from
-/// the proof of the layout: their remainders by `held` are all different.
+/// The axes in memory, and the ring. The proof of the layout implies that any `held` consecutive indices of the axis
+/// have distinct slots, as their remainders by `held` differ.
 pub(super) fn ring(
     item: &RingItem,
     (scope, file): (&ManifestScope, &Arc<str>),
@@ -32,17 +32,19 @@ pub(super) fn ring(
         return Err(vec![error]);
     };
     if labels.get(axis).is_some_and(|labels| !labels.is_empty()) {
-        let message = format!("the axis `{name}` has labels, so all of it is in memory");
-        return Err(vec![fault(at(&item.axis.span), message).help("make a ring of another axis")]);
+        let message = format!("axis `{name}` cannot be a ring: it has labels");
+        return Err(vec![
+            fault(at(&item.axis.span), message).help("use another axis for the ring"),
+        ]);
     }
     let held = number(&item.held, scope, file)?;
     let extent = whole.get(axis).and_then(|axis| axis.extent.as_const());
     if held < 1 || extent.is_some_and(|extent| held > extent) {
         let message = match extent {
-            Some(extent) => format!("memory holds 1 to {extent} of `{name}`, not {held}"),
-            None => format!("memory holds at least 1 of `{name}`, not {held}"),
+            Some(extent) => format!("the ring of `{name}` has 1 to {extent} indices, not {held}"),
+            None => format!("the ring of `{name}` has at least 1 index, not {held}"),
         };
-        let help = "write how many neighbours along the axis are in memory at a time";
+        let help = "write the number of consecutive indices in memory";
         return Err(vec![fault(at(&item.held.span()), message).help(help)]);
     }
     let mut axes = whole.clone();
@@ -52,20 +54,20 @@ pub(super) fn ring(
     Ok((axes, Ring { axis, held, whole }))
 }
 
-/// The fault of a tensor that is cut over a mesh and a ring.
+/// The error for a tensor that is both sharded and a ring.
 pub(super) fn sharded_ring_fault(file: &Arc<str>, item: &RingItem) -> Diagnostic {
-    let message = "a tensor that is cut over a mesh is no ring";
+    let message = "a sharded tensor cannot be a ring";
     let place = FileSpan::new(file, item.span.clone());
     let error = Diagnostic::error(Code::RingAxis, message, place, "");
-    error.help("declare what a device holds as a tensor of its own, without `shard`")
+    error.help("declare the shard as a separate tensor, without `shard`")
 }
 
-/// The fault of what takes a tensor of which memory holds a ring for a whole one; `takes` says so: `a kernel computes on`.
+/// The error for a ring in a construct that needs the whole tensor; `takes` names it, such as `a kernel computes on`.
 pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     let ring = tensor.ring.as_ref()?;
     let (name, axis, held) = (&tensor.name, ring.name(), ring.held);
     let message =
-        format!("{takes} whole tensors, and memory holds {held} of `{axis}` of `{name}` at a time");
+        format!("{takes} whole tensors, and `{name}` is a ring of {held} indices of `{axis}`");
     let axes = tensor.layout.logical.iter();
     let axes = axes.map(|axis| {
         format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
@@ -73,13 +75,13 @@ pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     let shape = axes.collect::<Vec<_>>().join("; ");
     let error = Diagnostic::error(Code::RingWhole, message, place, "");
     let help = format!(
-        "declare what is in memory as a tensor of its own, with the same layout: `shape {{ {shape} }}`"
+        "declare the window in memory as a separate tensor with the same layout: `shape {{ {shape} }}`"
     );
     Some(error.help(help))
 }
 
-/// The fault of a conversion from or to a ring, unless both are rings of the same indices; `axes[k]` is the position in
-/// the destination of axis `k` of the source.
+/// The error for a conversion from or to a ring, unless both are rings of the same indices; `axes[k]` is the position
+/// in the destination of axis `k` of the source.
 pub(super) fn ring_mismatch(
     [source, destination]: [&Tensor; 2],
     axes: &[usize],
@@ -92,6 +94,6 @@ pub(super) fn ring_mismatch(
     {
         return None;
     }
-    let takes = "a conversion that changes what is in memory moves";
+    let takes = "a conversion that changes the ring takes";
     [source, destination].into_iter().find_map(|tensor| ring_fault(tensor, takes, place.clone()))
 }

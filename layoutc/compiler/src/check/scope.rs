@@ -1,4 +1,4 @@
-//! What the names of a manifest mean: its own consts, symbols and transforms, and those of the manifests that it uses.
+//! Scopes of manifests: consts, symbols, transforms and other items, own and imported by `use`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::manifest::syntax::{
 use crate::model::MemorySpace;
 use crate::nearest::nearest;
 
-/// The greatest value of a symbol that states none: 2^31 - 1.
+/// Default maximum of a symbol: 2^31 - 1.
 pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;
 
-/// The way out where one name is declared twice.
+/// Help for a duplicate name.
 const RENAME: &str = "give one of the two another name";
 
-/// The scope of every file, by position.
+/// The scope of each file, by position.
 pub(super) type ManifestScopes = Vec<ManifestScope>;
 
-/// What names mean in one manifest.
+/// The items of one manifest by name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ManifestScope {
     pub(super) consts: BTreeMap<String, (i128, FileSpan)>,
@@ -39,18 +39,18 @@ pub(super) struct ManifestScope {
     pub(super) backends: BTreeMap<String, Arc<BackendDef>>,
     pub(super) spaces: BTreeMap<String, (MemorySpace, FileSpan)>,
     pub(super) meshes: BTreeMap<String, (Mesh, FileSpan)>,
-    /// Names whose items have errors of their own: a reference to one needs no further diagnostic.
+    /// Names whose items have errors; a reference to one adds no diagnostic.
     pub(super) broken: BTreeSet<(ItemKind, String)>,
-    /// Whether part of a file could not be read: unknown names may stand there.
+    /// True if part of a file could not be parsed: it may declare unknown names.
     pub(super) torn: bool,
 }
 
-/// A transform with the manifest that it stands in.
+/// A transform, with the file that declares it.
 #[derive(Debug)]
 pub(super) struct TransformDef {
     pub(super) item: TransformItem,
     pub(super) file: Arc<str>,
-    /// The position of its file, whose scope its steps are read in.
+    /// Position of its file, in whose scope its steps are resolved.
     pub(super) home: usize,
 }
 
@@ -59,7 +59,7 @@ impl ManifestScope {
         self.torn || self.broken.contains(&(kind, name.to_string()))
     }
 
-    /// The names that an expression may use here.
+    /// The names that an expression may use.
     pub(super) fn known(&self) -> impl Iterator<Item = &str> {
         self.consts.keys().chain(self.symbols.keys()).map(String::as_str)
     }
@@ -77,7 +77,7 @@ impl ManifestScope {
     }
 }
 
-/// The scopes of all files; a file stands after those that it uses.
+/// Builds the scopes of all files; each file comes after those that it uses.
 pub(super) fn gather(files: &ManifestSet, diagnostics: &mut Vec<Diagnostic>) -> ManifestScopes {
     let mut scopes: ManifestScopes = Vec::new();
     for file in 0..files.len() {
@@ -204,7 +204,7 @@ fn kernels(
     }
 }
 
-/// Whether no const or symbol has this name yet; says so otherwise.
+/// Returns true if no const or symbol has this name yet; otherwise reports an error.
 fn is_new(
     scope: &ManifestScope,
     name: &Identifier,
@@ -221,7 +221,7 @@ fn is_new(
     false
 }
 
-/// A number: an integer, or an expression of consts.
+/// Value of an integer, or of an expression of consts.
 pub(super) fn number(
     bound: &IntegerExpr,
     scope: &ManifestScope,
@@ -236,12 +236,12 @@ pub(super) fn number(
     };
     let expr = constant(bound, &values, scope, &Facts::default(), file).map_err(|mut faults| {
         if let (Some(name), [fault]) = (symbol, faults.as_mut_slice()) {
-            fault.message = format!("`{name}` is a symbol, and its value is not known here");
+            fault.message = format!("expected a constant, found the symbol `{name}`");
             fault.help.clear();
             fault.add_help("write a number, or a `const`");
         }
         for fault in faults.iter_mut().filter(|fault| fault.help.is_empty()) {
-            // Nothing is known, so nothing is near either.
+            // Without known names there is no suggestion either.
             fault.add_help("declare it above as a `const`, or write a number");
         }
         faults
@@ -267,11 +267,11 @@ fn symbol(
     let mut fact = |bound: &Option<IntegerExpr>, default: i128| match bound {
         None => default,
         Some(IntegerExpr::Text(text)) if scope.symbols.contains_key(&text.value) => {
-            let message = "facts that name other symbols are not built yet";
+            let message = "facts that refer to other symbols are not supported yet";
             let place = FileSpan::new(file, text.span.clone());
             let error = Diagnostic::error(Code::NameNotYet, message, place, "");
             found.push(
-                error.help("state a number, and check the relation where the sizes are known"),
+                error.help("write a number, and check the relation where the sizes are known"),
             );
             default
         }
@@ -287,18 +287,18 @@ fn symbol(
     }
     let name = &item.name.value;
     let wrong = if min < 0 {
-        let message = format!("the least value of `{name}` is {min}: a symbol counts elements");
-        Some((message, "write `min=0`, or leave it out: it is 1 then".to_owned()))
+        let message = format!("the minimum of `{name}` is negative: {min}");
+        Some((message, "write `min=0`, or remove it for the default of 1".to_owned()))
     } else if multiple < 1 {
         let message = format!("`{name}` cannot be a multiple of {multiple}");
-        Some((message, "write 1 or more, or leave it out: it is 1 then".to_owned()))
+        Some((message, "write 1 or more, or remove it for the default of 1".to_owned()))
     } else if max > i128::from(i64::MAX) {
-        let message = format!("the greatest value of `{name}` is beyond 64 bits");
+        let message = format!("the maximum of `{name}` does not fit 64 bits");
         Some((message, format!("write `max={}` or less", i64::MAX)))
     } else if max / multiple * multiple < min {
         let of =
             if multiple > 1 { format!(" that is a multiple of {multiple}") } else { String::new() };
-        let message = format!("`{name}` has no value: there is none from {min} to {max}{of}");
+        let message = format!("`{name}` has no values: there is no number from {min} to {max}{of}");
         let (below, above) =
             (max / multiple * multiple, (min + multiple - 1) / multiple * multiple);
         let greater = (above <= i128::from(i64::MAX)).then(|| format!("`max={above}`"));
@@ -307,7 +307,7 @@ fn symbol(
         let ways = if ways.is_empty() { "a smaller `min`".to_owned() } else { ways.join(", or ") };
         Some((message, format!("write {ways}")))
     } else if max / multiple == 0 {
-        let message = format!("`{name}` can only be 0: write the extent 0");
+        let message = format!("the only value of `{name}` is 0");
         Some((message, format!("write 0 in place of `{name}`, or `max={multiple}`")))
     } else {
         None
@@ -321,7 +321,7 @@ fn symbol(
     }
 }
 
-/// Adds to an error about a name what it was probably meant to be, if a known one is near.
+/// Adds a suggestion to an error about a name, if a known one is similar.
 pub(super) fn suggest<'a>(
     error: &mut Diagnostic,
     name: &str,
@@ -332,10 +332,10 @@ pub(super) fn suggest<'a>(
     }
 }
 
-/// The most names that a help line lists.
+/// Limit on the names that a help text lists.
 const LISTED: usize = 12;
 
-/// The same, and where none is near, all that are known: `tensors here: …`; or that there are none.
+/// Like [`suggest`]; if no name is similar, lists the known ones (`tensors here: …`), or says that there are none.
 pub(super) fn nearest_or_all(error: &mut Diagnostic, name: &str, what: &str, known: &[&str]) {
     if let Some(near) = nearest(name, known.iter().copied()) {
         error.add_suggestion(near);

@@ -1,4 +1,4 @@
-//! Memories: those that a project names, and the one that a tensor lives in.
+//! Memory spaces of a project, and the memory of a tensor.
 
 use super::scope::{ManifestScope, nearest_or_all, number};
 use crate::codes::Code;
@@ -50,7 +50,7 @@ fn space(
     let same = |space: &&(MemorySpace, FileSpan)| xla.is_some() && space.0.xla == xla;
     if let (Some(n), Some((other, first))) = (&item.xla, scope.spaces.values().find(same)) {
         let message =
-            format!("`S({})` of XLA is the memory space `{}` already", n.value, other.name);
+            format!("`S({})` of XLA is already the memory space `{}`", n.value, other.name);
         return Err(twice(message, &n.span, first, "number"));
     }
     let value = |bound: &IntegerExpr| number(bound, scope, &syntax.file);
@@ -60,13 +60,13 @@ fn space(
     {
         let message = format!("`{name}` cannot have {bytes} bytes");
         let error = Diagnostic::error(Code::StepValue, message, at(&bound.span()), "");
-        return Err(vec![error.help("write how many there are, or leave `bytes=` out")]);
+        return Err(vec![error.help("write a positive size, or remove `bytes=`")]);
     }
     let align = item.align.as_ref().map(value).transpose()?.unwrap_or(1);
     let alignment_bytes =
         u64::try_from(align).ok().filter(|n| n.is_power_of_two() && *n <= 1 << 30);
     let Some(alignment_bytes) = alignment_bytes else {
-        let message = "an alignment is a power of two from 1 to 2^30, in bytes";
+        let message = "expected an alignment: a power of two from 1 to 2^30 bytes";
         let span = item.align.as_ref().map_or(item.span.clone(), IntegerExpr::span);
         let error = Diagnostic::error(Code::StepValue, message, at(&span), "");
         return Err(vec![error.help(near_powers_of_two(align, 1 << 30))]);
@@ -74,10 +74,10 @@ fn space(
     Ok(MemorySpace { name: name.clone(), bytes, alignment_bytes, xla })
 }
 
-/// The memory that a tensor names, with the project's space where it names one.
+/// The memory of a tensor, with the memory space if it names one.
 ///
 /// # Errors
-/// `name::unknown`; empty where an earlier diagnostic says enough.
+/// `name::unknown`; empty where an earlier diagnostic covers it.
 pub(super) fn memory(
     item: Option<&MemoryItem>,
     scope: &ManifestScope,
@@ -114,7 +114,7 @@ pub(super) fn memory(
     Ok((memory, None))
 }
 
-/// What other languages call a memory, without the `_` around.
+/// Names of memories in other languages, without surrounding `_`.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("constant", "constant"),
     ("cpu", "global"),
@@ -133,7 +133,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("vram", "global"),
 ];
 
-/// The memory space that stands for XLA's `S(n)`.
+/// The memory space of XLA's `S(n)`.
 pub(super) fn of_xla(n: i128, scope: &ManifestScope) -> Option<&MemorySpace> {
     scope.spaces.values().map(|(space, _)| space).find(|space| space.xla == Some(n))
 }

@@ -5,7 +5,6 @@ use crate::manifest::syntax::{
     StepKind, SwizzleUnit, TileEntry,
 };
 
-/// The step as one line of text.
 pub(super) fn line(step: &StepItem) -> String {
     let bound = |bound: &IntegerExpr| match bound {
         IntegerExpr::Integer(number) => number.value.to_string(),

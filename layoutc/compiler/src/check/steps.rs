@@ -1,4 +1,4 @@
-//! The steps of a layout, one after another onto a builder, every fault at the words that caused it.
+//! Lowering of a layout's steps onto a builder; each fault is located at the words that cause it.
 
 use std::sync::Arc;
 
@@ -31,27 +31,27 @@ use crate::manifest::syntax::{
 };
 use crate::nearest::{near_powers_of_two, nearest};
 
-/// The most steps that a layout may have, transforms unfolded.
+/// Limit on the steps of a layout, with transforms expanded.
 const MAX_STEPS: usize = 1000;
 
-/// The way out of too many steps.
-const FEWER_STEPS: &str = "apply fewer transforms, or write what several steps do as one `map`";
+/// Help for too many steps.
+const FEWER_STEPS: &str = "apply fewer transforms, or merge several steps into one `map`";
 
-/// How deep transforms may apply one another.
+/// Limit on the nesting depth of transforms.
 const MAX_OPEN: usize = 64;
 
-/// A map as it was applied, for diagnostics that point into it.
+/// A map as applied, for diagnostics that point into it.
 #[derive(Debug, Clone)]
 pub(super) struct AppliedMap {
     pub(super) file: Arc<str>,
     pub(super) text: SpannedText,
     pub(super) parsed: MapText,
     pub(super) map: IndexMap,
-    /// Whether its axes are the logical ones.
+    /// True if its axes are the logical ones.
     pub(super) direct: bool,
-    /// Whether it is the layout's only map.
+    /// True if it is the layout's only map.
     pub(super) only: bool,
-    /// Whether it stands in the layout itself: a transform may be applied elsewhere, with other parameters.
+    /// True if it is in the layout itself: a transform may be applied elsewhere with other parameters.
     pub(super) is_own: bool,
 }
 
@@ -59,43 +59,41 @@ pub(super) struct AppliedMap {
 #[derive(Debug, Clone)]
 pub(super) struct ForeignText {
     pub(super) notation: Notation,
-    /// The text without its quotes.
+    /// Location of the text, without quotes.
     pub(super) place: FileSpan,
-    /// What the text calls the axes; empty where it has no names.
+    /// The axis names of the text; empty if it has none.
     pub(super) names: Vec<String>,
 }
 
-/// What the steps say besides the map.
+/// Attributes that the steps set besides the map.
 #[derive(Debug, Default)]
 pub(super) struct LayoutAttributes {
     pub(super) alignment: Option<u64>,
-    /// What a swizzle asks of the base address, in bytes; 0 where none does.
+    /// Base alignment that a swizzle requires, in bytes; 0 without one.
     pub(super) swizzle_alignment: u64,
     pub(super) fill: Option<(FillItem, Arc<str>)>,
     pub(super) padding: Option<(PaddingRule, FileSpan)>,
-    /// Where the tool of a foreign notation goes another way.
+    /// Deviations from the tool that defines a foreign notation.
     pub(super) remarks: Vec<(FileSpan, Remark)>,
-    /// The number of XLA's memory space.
+    /// Number of XLA's memory space.
     pub(super) memory_space: Option<(FileSpan, i128)>,
-    /// The last map.
     pub(super) map: Option<AppliedMap>,
-    /// What lays the axes out by strides.
+    /// The source of the strides, if any.
     pub(super) strides: Option<StrideSource>,
-    /// The last text in a foreign notation.
     pub(super) foreign: Option<ForeignText>,
-    /// The last separator: the node, or the bar of a map.
+    /// Location of the last separator: the node, or the bar of a map.
     pub(super) separators: Option<FileSpan>,
-    /// The steps as text, one each, transforms unfolded.
+    /// One line of text per step, with transforms expanded.
     pub(super) lines: Vec<String>,
 }
 
-/// Where names of steps come from.
+/// Scope of the names in steps.
 #[derive(Clone, Copy)]
 pub(super) struct StepScope<'a> {
     pub(super) file: &'a Arc<str>,
     pub(super) scope: &'a ManifestScope,
     pub(super) scopes: &'a ManifestScopes,
-    /// The value of a symbol of the tensor, by name.
+    /// Value of a symbol of the tensor, by name.
     pub(super) symbol: &'a dyn Fn(&str) -> Option<Expr>,
     /// Layout parameters with their values.
     pub(super) parameters: &'a [(String, Expr)],
@@ -117,32 +115,32 @@ impl StepScope<'_> {
     }
 }
 
-/// Applies steps; stops at the first fault, for what follows stands on it.
+/// Lowers steps in order; stops at the first fault, as later steps depend on earlier ones.
 pub(super) struct StepLowering<'a> {
     pub(super) builder: LayoutBuilder,
     pub(super) said: LayoutAttributes,
-    /// The transforms being unfolded, from the outermost.
+    /// The transforms being expanded, outermost first.
     pub(super) open: Vec<String>,
-    /// How many transforms were applied so far.
+    /// Number of transforms applied so far.
     pub(super) applied: usize,
     pub(super) tensor: &'a str,
-    /// The most slots that steps other than maps explain by rounding up; `None` when they are beyond counting.
+    /// Most slots that steps other than maps explain by rounding up; `None` on overflow.
     filled: Option<Expr>,
-    /// The last step that made slots.
+    /// Location of the last step that added slots.
     grown: Option<FileSpan>,
-    /// What each step did; `None`: nobody asks.
+    /// Records of the steps; `None` if not requested.
     pub(super) recorded: Option<Vec<StepRecord>>,
-    /// The step of the tensor's own layout that applies what is being unfolded.
+    /// The step of the tensor's own layout whose transform is being expanded.
     within: Option<FileSpan>,
 }
 
 impl<'a> StepLowering<'a> {
-    /// Nothing applied yet, and each step recorded.
+    /// A lowering without steps that records each step.
     pub(super) fn recording(builder: LayoutBuilder, tensor: &'a str) -> Self {
         Self { recorded: Some(Vec::new()), ..Self::new(builder.recording(), tensor) }
     }
 
-    /// Nothing applied yet.
+    /// A lowering without steps.
     pub(super) fn new(builder: LayoutBuilder, tensor: &'a str) -> Self {
         let filled = product(builder.axes().iter().map(|axis| &axis.extent));
         Self {
@@ -158,7 +156,7 @@ impl<'a> StepLowering<'a> {
         }
     }
 
-    /// How the padding comes about.
+    /// Origin of the padding.
     pub(super) fn padding(&self) -> PaddingOrigin {
         let slots = product(self.builder.axes().iter().map(|axis| &axis.extent));
         let is_filled = match (&self.filled, &slots) {
@@ -175,8 +173,8 @@ impl<'a> StepLowering<'a> {
         self.builder.facts().proves_ge(filled, slots).unwrap_or(false)
     }
 
-    /// Notes the slots that a step made of `before` many, and whether they are explained: those of a step that is no
-    /// map are, when all before were.
+    /// Updates the slots after a step that started with `before` slots. A step that is not a map explains the slots
+    /// that it adds, if all earlier slots are explained.
     fn track_padding(&mut self, before: Option<Expr>, place: &FileSpan, is_map: bool) {
         let after = product(self.builder.axes().iter().map(|axis| &axis.extent));
         let (Some(before), Some(after), Some(filled)) = (before, after, self.filled.take()) else {
@@ -204,7 +202,7 @@ impl StepLowering<'_> {
                 self.within = matches!(step.kind, StepKind::Apply { .. }).then(|| place.clone());
             }
             self.step(step, ground)?;
-            // The steps of a transform were recorded one by one.
+            // The steps of a transform were recorded individually.
             if !matches!(step.kind, StepKind::Apply { .. }) {
                 self.record(step, place);
             }
@@ -212,7 +210,7 @@ impl StepLowering<'_> {
         Ok(())
     }
 
-    /// Records what the last step did, for whoever asks.
+    /// Records the last step, if requested.
     fn record(&mut self, step: &StepItem, place: FileSpan) {
         let Some(recorded) = &mut self.recorded else { return };
         let maps = self.builder.take_recorded();
@@ -228,7 +226,7 @@ impl StepLowering<'_> {
         if self.said.lines.len() >= MAX_STEPS {
             let message = format!("the layout has more than {MAX_STEPS} steps");
             let error = Diagnostic::error(Code::LimitSteps, message, place, "one too many");
-            let error = error.note("the steps of a transform count wherever it is applied");
+            let error = error.note("the steps of a transform count each time it is applied");
             return Err(vec![error.help(FEWER_STEPS)]);
         }
         if let StepKind::Apply { name, arguments } = &step.kind {
@@ -312,7 +310,7 @@ impl StepLowering<'_> {
         }
     }
 
-    /// The steps that are maps of the current axes.
+    /// Lowers a step that is an index map of the current axes.
     fn axis_step(
         &mut self,
         step: &StepItem,
@@ -383,13 +381,13 @@ impl StepLowering<'_> {
             let blamed = written.or(span.clone()).unwrap_or(0..text.value.len());
             let place = place_in(text, &blamed, file);
             let mut fault = build_fault(&e, self.tensor, &self.builder, &place);
-            // With symbols the value is that of one size, not of all.
+            // With symbols the value is that of one size only.
             if let BuildError::Negative { value, .. } = &e
                 && self.builder.facts().symbols().is_empty()
                 && let Some(index) = span.and_then(|span| text.value.get(span))
             {
                 let raised = raised(index, value.unsigned_abs());
-                fault.help = vec![format!("indices count from 0: write `{raised}`")];
+                fault.help = vec![format!("start the index at 0: write `{raised}`")];
                 if is_own {
                     fault.add_fix(raised);
                 }
@@ -504,14 +502,14 @@ impl StepLowering<'_> {
         if self.open.contains(&name.value) {
             let mut chain = self.open.clone();
             chain.push(name.value.clone());
-            let message = format!("the transform applies itself: {}", chain.join(" → "));
+            let message = format!("cyclic `apply`: {}", chain.join(" → "));
             let error = Diagnostic::error(Code::NameCycle, message, place, "");
-            return Err(vec![error.help("take one `apply` of the circle out")]);
+            return Err(vec![error.help("remove one `apply` of the cycle")]);
         }
         self.applied += 1;
         if self.applied > MAX_STEPS || self.open.len() >= MAX_OPEN {
             let message = format!(
-                "the layout applies more than {MAX_STEPS} transforms, or more than {MAX_OPEN} inside one another"
+                "the layout applies more than {MAX_STEPS} transforms, or nests more than {MAX_OPEN}"
             );
             let error = Diagnostic::error(Code::LimitSteps, message, place, "");
             return Err(vec![error.help(FEWER_STEPS)]);
@@ -528,7 +526,7 @@ impl StepLowering<'_> {
         for (argument, _) in arguments {
             if !parameters.iter().any(|(parameter, _)| *parameter == argument.value) {
                 let message =
-                    format!("the transform `{}` has no parameter `{}`", name.value, argument.value);
+                    format!("transform `{}` has no parameter `{}`", name.value, argument.value);
                 let known: Vec<&str> =
                     parameters.iter().map(|(parameter, _)| parameter.as_str()).collect();
                 let place = ground.place(&argument.span);
@@ -542,10 +540,10 @@ impl StepLowering<'_> {
         self.open.push(name.value.clone());
         let applied = self.steps(&def.item.steps, inner);
         self.open.pop();
-        // A fault inside the transform says who applies it.
+        // Label a fault inside the transform with its application.
         applied.map_err(|errors| {
             let through = match self.open.last() {
-                Some(transform) => format!("applied by the transform `{transform}` here"),
+                Some(transform) => format!("applied by transform `{transform}` here"),
                 None => format!("applied by `{}` here", self.tensor),
             };
             errors
@@ -556,7 +554,7 @@ impl StepLowering<'_> {
     }
 }
 
-/// The map that a text means on `axes`.
+/// Parses and resolves a map on `axes`.
 pub(super) fn resolved(
     text: &SpannedText,
     axes: &[Axis],
@@ -585,7 +583,7 @@ pub(super) fn resolved(
     Ok((parsed, map))
 }
 
-/// The bytes of the extent that is stated for the index at `index`.
+/// Bytes of the extent that is written for the index at `index`.
 fn stated(map: &MapText, index: &Span) -> Option<Span> {
     map.items.iter().find_map(|item| match item {
         MapItemText::Expr { expr, extent: Some(extent), .. } if expr.span == *index => {
@@ -595,7 +593,7 @@ fn stated(map: &MapText, index: &Span) -> Option<Span> {
     })
 }
 
-/// Names that the user chose for a step's axes may clash with those of the others.
+/// Refuses axis names of a step that are not unique.
 fn unique_names(map: &IndexMap, place: &FileSpan) -> Result<(), Vec<Diagnostic>> {
     for (k, item) in map.items.iter().enumerate() {
         if map.items.iter().take(k).any(|other| other.name == item.name) {
@@ -611,7 +609,7 @@ fn order_place(word: &SpannedText) -> OrderPlace {
     if word.value == "..." { OrderPlace::Others } else { OrderPlace::Axis(word.value.clone()) }
 }
 
-/// The words of a step that a fault is about: the axis that it names, else the whole step.
+/// Location of a step's fault: the axis that it names, else the whole step.
 fn step_place(step: &StepItem, error: &step::StepError, ground: StepScope<'_>) -> FileSpan {
     let wanted = match error {
         step::StepError::UnknownAxis { name, .. } | step::StepError::RepeatedAxis(name) => name,
@@ -654,9 +652,9 @@ fn at_least(
     if low < least {
         let (is, help) = match value.as_const() {
             Some(_) => ("is", format!("write {least} or more")),
-            None => ("can be", "state a greater `min` of the symbol".to_owned()),
+            None => ("can be", "declare a greater `min` of the symbol".to_owned()),
         };
-        let message = format!("this must be at least {least}, and it {is} {low}");
+        let message = format!("expected at least {least}, and it {is} {low}");
         return Err(vec![Diagnostic::error(Code::StepValue, message, place(), "").help(help)]);
     }
     Ok(value)
@@ -679,11 +677,11 @@ fn power_of_two(
     match value.as_const().filter(|bytes| bytes.count_ones() == 1 && *bytes <= 1 << 30) {
         Some(bytes) => Ok(bytes),
         None => {
-            let message = "an alignment is a power of two from 1 to 2^30, in bytes";
+            let message = "expected an alignment: a power of two from 1 to 2^30 bytes";
             let place = ground.place(&bytes.span());
             let help = match value.as_const() {
                 Some(bytes) => near_powers_of_two(bytes, 1 << 30),
-                None => "write a number or a const: a symbol has other values too".to_owned(),
+                None => "write a number or a const: a symbol is not constant".to_owned(),
             };
             Err(vec![Diagnostic::error(Code::StepValue, message, place, "").help(help)])
         }

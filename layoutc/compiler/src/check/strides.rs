@@ -1,4 +1,4 @@
-//! Strides under which elements meet: the ones that keep them apart, in the words of who wrote them.
+//! Overlapping strides: a suggestion of injective ones, in the notation of the source.
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
@@ -7,17 +7,17 @@ use layoutc_algebra::notation::Notation;
 use crate::diagnostic::{FileSpan, Fix};
 use crate::manifest::syntax::IntegerExpr;
 
-/// What lays the axes out by strides.
+/// Source of a layout's strides.
 #[derive(Debug, Clone)]
 pub(super) struct StrideSource {
-    /// Where they stand.
+    /// Location of the strides.
     pub(super) place: FileSpan,
-    /// Strides that keep elements apart, as they are written there, where these may not; with the change of the text.
+    /// Injective strides in the same notation if those given may overlap, with the edit.
     pub(super) apart: Option<(String, Option<Fix>)>,
 }
 
 impl StrideSource {
-    /// The step `strides`, with strides that keep elements apart.
+    /// Strides of the step `strides`, with injective ones if those given overlap.
     pub(super) fn step(
         place: FileSpan,
         bounds: &[IntegerExpr],
@@ -26,7 +26,7 @@ impl StrideSource {
         let apart = strides.map(|strides| {
             let written = joined(&strides, " ");
             let spans: Vec<_> = bounds.iter().map(IntegerExpr::span).collect();
-            // A comment between two of them has no place in the change.
+            // The edit would remove a comment between two strides.
             let is_plain = spans.windows(2).all(|pair| pair[0].end + 1 == pair[1].start)
                 && bounds.iter().all(|bound| matches!(bound, IntegerExpr::Integer(_)));
             let ends = spans.first().zip(spans.last()).filter(|_| is_plain);
@@ -39,7 +39,7 @@ impl StrideSource {
         Self { place, apart }
     }
 
-    /// A text in a foreign notation; `place` is that of the text.
+    /// Strides of a text in a foreign notation at `place`.
     pub(super) fn foreign(
         notation: Notation,
         place: FileSpan,
@@ -72,14 +72,14 @@ fn joined(numbers: &[i128], between: &str) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// Strides near those given under which no two elements meet: each is above all that the smaller ones reach. `None` where
-/// these are so, or depend on symbols.
+/// Injective strides close to those given: each exceeds the span of the smaller ones. `None` if those given are
+/// injective or symbolic.
 pub(super) fn injective_strides(axes: &[Axis], strides: &[Expr]) -> Option<Vec<i128>> {
     let extents: Option<Vec<i128>> = axes.iter().map(|axis| axis.extent.as_const()).collect();
     let given: Option<Vec<i128>> = strides.iter().map(Expr::as_const).collect();
     let (extents, given) = (extents?, given?);
     let mut order: Vec<usize> = (0..given.len().min(extents.len())).collect();
-    // What has no stride goes above all others, and of equal ones the later axis is the minor one.
+    // Zero strides come last; of equal strides the later axis is the minor one.
     order.sort_by_key(|&k| (given[k] == 0, given[k], std::cmp::Reverse(k)));
     let mut found = given.clone();
     let mut reach = 0_i128;

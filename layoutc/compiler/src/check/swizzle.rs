@@ -1,4 +1,4 @@
-//! The step `swizzle`: its numbers in elements.
+//! The step `swizzle`: conversion of its numbers to elements.
 
 use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
@@ -9,7 +9,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{IntegerLiteral, SwizzleUnit};
 
-/// The swizzle of three numbers, for elements of so many bits.
+/// The swizzle of three numbers, for elements of `element_bits` bits.
 pub(super) fn swizzle(
     [bits, base, shift]: [&IntegerLiteral; 3],
     unit: SwizzleUnit,
@@ -28,11 +28,11 @@ pub(super) fn swizzle(
             }
             SwizzleError::Overlap { bits, .. } => (shift, format!("write `{bits}` or more")),
             SwizzleError::Range => {
-                (bits, "write smaller numbers, none but the shift below 0".to_owned())
+                (bits, "write smaller numbers; only the shift may be negative".to_owned())
             }
             SwizzleError::Unit { .. } => {
                 let help =
-                    "the lowest bit counts whole elements: take a larger base, or `unit=elements`";
+                    "use a larger base, so that the lowest bit selects whole elements, or `unit=elements`";
                 (base, help.to_owned())
             }
         };
@@ -40,24 +40,23 @@ pub(super) fn swizzle(
     })
 }
 
-/// A mode of the tensor memory accelerator: 16-byte pieces of rows of at most so many bytes.
+/// A swizzle mode of the tensor memory accelerator: permutes 16-byte chunks within rows of at most 32, 64 or 128 bytes.
 pub(super) struct TmaSwizzleMode<'a> {
-    /// The bytes of the widest row, 32, 64 or 128, where the manifest says the mode.
+    /// Bytes of the widest row (32, 64 or 128), at the location of the mode.
     pub(super) row: &'a IntegerLiteral,
     pub(super) place: FileSpan,
 }
 
 impl TmaSwizzleMode<'_> {
-    /// What the base address is a multiple of, in bytes: the pattern repeats after 8 rows, and begins where the address'
-    /// bits do.
+    /// Required base alignment in bytes: the pattern depends on address bits and repeats after 8 rows.
     pub(super) fn alignment(&self) -> u64 {
         u64::try_from(self.row.value.saturating_mul(8)).unwrap_or(1)
     }
 
-    /// The swizzle for a layout in the making.
+    /// The swizzle of the layout under construction.
     ///
     /// # Errors
-    /// `step::value` where the elements do not fit 16 bytes, or a row is wider than the mode.
+    /// `step::value` if the elements do not divide 16 bytes, or a row is wider than the mode.
     pub(super) fn swizzle(
         &self,
         builder: &LayoutBuilder,
@@ -69,10 +68,8 @@ impl TmaSwizzleMode<'_> {
         let fault =
             |message: String| Diagnostic::error(Code::StepValue, message, self.place.clone(), "");
         let swizzle = made.map_err(|_| {
-            fault(format!(
-                "16 bytes are no whole elements of {element_bits} bits, a power of two of them"
-            ))
-            .help("a mode folds pieces of 16 bytes: take elements of 1, 2, 4, 8 or 16 bytes")
+            fault(format!("16 bytes are not a power of two of elements of {element_bits} bits"))
+                .help("use elements of 1, 2, 4, 8 or 16 bytes: a mode permutes chunks of 16 bytes")
         })?;
         let Some(row) = row(builder) else { return Ok(swizzle) };
         let most = builder.facts().bounds(&row.extent).map_or(i128::MAX, |(_, most)| most);
@@ -82,21 +79,21 @@ impl TmaSwizzleMode<'_> {
         }
         let elements = self.row.value * 8 / i128::from(element_bits.max(1));
         let takes = match row.extent.as_const() {
-            Some(_) => format!("takes {wide} bytes"),
-            None => format!("takes up to {wide} bytes"),
+            Some(_) => format!("has {wide} bytes"),
+            None => format!("has up to {wide} bytes"),
         };
         let (mode, axis) = (self.row.value, &row.name);
         let message = format!(
-            "a row of `{tensor}`, along `{axis}`, {takes}; the mode `{mode}B` folds rows of at most {mode}"
+            "a row of `{tensor}` along `{axis}` {takes}; the limit of mode `{mode}B` is {mode}"
         );
         let help = format!(
-            "cut the rows before: `split {axis} into=\"{axis}_panel {axis}_row\" by={elements}`, then `order {axis}_panel ... {axis}_row`"
+            "split the rows first: `split {axis} into=\"{axis}_panel {axis}_row\" by={elements}`, then `order {axis}_panel ... {axis}_row`"
         );
         Err(fault(message).help(help))
     }
 }
 
-/// The axis along which neighbours are neighbours in memory: the last one, or with strides the one with stride 1.
+/// The axis with unit stride: the last one, or the one with stride 1 if strides are given.
 fn row(builder: &LayoutBuilder) -> Option<&Axis> {
     let axes = builder.axes();
     let Some(strides) = builder.element_strides() else { return axes.last() };

@@ -1,4 +1,4 @@
-//! Facts of symbols that would make good what is refused: the weakest of those that the layout's own numbers suggest.
+//! Advice on symbols: the weakest facts under which a refused layout is valid, among those that its numbers suggest.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use layoutc_algebra::layout::Symbol;
 
 use super::replay::ReplayOutcome;
 
-/// The most facts that are tried.
+/// Limit on the facts tried.
 const MOST_TRIALS: usize = 64;
 
-/// The most numbers of a layout that are looked at, the smallest first.
+/// Limit on the numbers of a layout that are used, smallest first.
 const MOST_NUMBERS: usize = 8;
 
-/// How many values a greatest value must leave a symbol: to hold for one or two sizes is no way out.
+/// Least number of values that a suggested maximum leaves a symbol: one that allows only a few sizes is no use.
 const LEAST_VALUES: i128 = 4;
 
-/// A fact that a symbol may have besides those that it has.
+/// An additional fact of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SymbolFact {
     /// Every value is a multiple of this.
@@ -26,8 +26,8 @@ pub(super) enum SymbolFact {
     Max(i128),
 }
 
-/// What holds, and what to write: the first fact under which `trial` is good. `numbers` are those of the layout,
-/// `hints` facts that are tried first, each of the symbol at its position.
+/// The first fact under which `trial` succeeds, as a help text. `numbers` are those of the layout; `hints` are facts to
+/// try first, each with the position of its symbol.
 pub(super) fn advice(
     symbols: &[Symbol],
     numbers: &BTreeSet<i128>,
@@ -50,7 +50,7 @@ pub(super) fn advice(
     None
 }
 
-/// The facts that numbers suggest: multiples of one symbol or of all, then the least value, then the greatest.
+/// Facts that numbers suggest: multiples of one symbol or of all, then minima, then maxima.
 fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, SymbolFact)>> {
     let numbers: Vec<i128> = numbers.iter().copied().take(MOST_NUMBERS).collect();
     let pairs = |of: &dyn Fn(i128, i128) -> Option<i128>| -> BTreeSet<i128> {
@@ -72,7 +72,7 @@ fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, Sy
     all
 }
 
-/// The symbols with these facts besides; `None` where they say nothing new or leave too few values.
+/// The symbols with these facts added; `None` if they add nothing or leave too few values.
 fn with(symbols: &[Symbol], facts: &[(usize, SymbolFact)]) -> Option<Vec<Symbol>> {
     let mut stronger = symbols.to_vec();
     for (k, fact) in facts {
@@ -111,7 +111,7 @@ fn advice_text(symbols: &[Symbol], stronger: &[Symbol], facts: &[(usize, SymbolF
         let write = if is_new {
             format!("add `{fact}` to {symbol}")
         } else {
-            format!("let {symbol} have `{fact}`")
+            format!("change {symbol} to `{fact}`")
         };
         Some((format!("`{name}` is {what}"), write))
     };
@@ -119,7 +119,7 @@ fn advice_text(symbols: &[Symbol], stronger: &[Symbol], facts: &[(usize, SymbolF
     format!("holds when {}: {}", what.join(" and "), write.join(", "))
 }
 
-/// The least common multiple of two positive numbers, up to 2^31.
+/// Least common multiple of two positive numbers, up to 2^31.
 fn lcm(a: i128, b: i128) -> Option<i128> {
     let (mut x, mut y) = (a, b);
     while y != 0 {

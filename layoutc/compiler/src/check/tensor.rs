@@ -1,4 +1,4 @@
-//! One tensor: its element type, its axes, its layout, proven.
+//! Checks of one tensor: element type, axes, and the proof of its layout.
 
 mod declared;
 
@@ -33,7 +33,7 @@ use crate::model::ring::Ring;
 use crate::model::{Fill, FillValue, Memory, MemorySpace, PackFrom, Tensor, TensorSpans};
 use crate::nearest::nearest;
 
-/// Where a tensor stands.
+/// Context of a tensor: its manifest and the shared services.
 #[derive(Clone, Copy)]
 pub(super) struct ManifestContext<'a> {
     pub(super) file: usize,
@@ -41,27 +41,27 @@ pub(super) struct ManifestContext<'a> {
     pub(super) scopes: &'a ManifestScopes,
     pub(super) config: &'a Config,
     pub(super) memo: &'a dyn ResultCache,
-    /// Who asks what the steps of a tensor do.
+    /// Recorder of steps, if requested.
     pub(super) recorder: Option<&'a Recorder>,
     /// The manifest's tensors by name.
     pub(super) named: &'a BTreeMap<&'a str, &'a TensorItem>,
-    /// The names of those that there are views of.
+    /// Names of the tensors that have views.
     pub(super) viewed: &'a BTreeSet<&'a str>,
 }
 
-/// A good tensor.
+/// A valid tensor.
 #[derive(Debug, Clone)]
 pub(super) struct CheckedTensor {
     pub(super) tensor: Tensor,
-    /// Its layout in the making, where there are views of it.
+    /// The builder of its layout, if it has views.
     pub(super) builder: Option<LayoutBuilder>,
     pub(super) warnings: Vec<Diagnostic>,
-    /// Its steps, where they are asked for.
+    /// Its steps, if requested.
     pub(super) recorded: Option<Vec<StepRecord>>,
 }
 
 impl CheckedTensor {
-    /// Gives its steps to who asks for them.
+    /// Passes its steps to the recorder.
     pub(super) fn record_steps(&mut self, recorder: Option<&Recorder>) {
         if let (Some(recorder), Some(steps)) = (recorder, self.recorded.take()) {
             recorder.take(&self.tensor.file, &self.tensor.name, steps);
@@ -69,7 +69,7 @@ impl CheckedTensor {
     }
 }
 
-/// The tensor, or all that is wrong with it.
+/// Checks a tensor; returns it or all its faults.
 pub(super) fn check(
     item: &TensorItem,
     place: ManifestContext<'_>,
@@ -77,7 +77,7 @@ pub(super) fn check(
     TensorChecker::new(item, place).ok_or_else(Vec::new)?.tensor()
 }
 
-/// Checks one tensor, or a view as if it were one.
+/// Checks one tensor, or a view in the form of one.
 pub(super) struct TensorChecker<'a> {
     item: &'a TensorItem,
     syntax: &'a ManifestSyntax,
@@ -87,7 +87,7 @@ pub(super) struct TensorChecker<'a> {
 }
 
 impl<'a> TensorChecker<'a> {
-    /// `None` where the place is in no file.
+    /// `None` if the file does not exist.
     pub(super) fn new(item: &'a TensorItem, place: ManifestContext<'a>) -> Option<Self> {
         let syntax = place.files.syntax(place.file)?;
         let scope = place.scopes.get(place.file)?;
@@ -142,7 +142,7 @@ impl TensorChecker<'_> {
         Ok(CheckedTensor { tensor, builder: kept, warnings, recorded })
     }
 
-    /// The axes of a part, and what each device holds; the axes alone where the tensor is not cut.
+    /// The axes of a shard, and the sharding; the same axes if the tensor is not sharded.
     fn sharded(
         &self,
         whole: Vec<Axis>,
@@ -155,18 +155,18 @@ impl TensorChecker<'_> {
         Ok((axes, Some(sharded)))
     }
 
-    /// Refuses a domain beside what makes parts of a whole tensor.
+    /// Refuses a domain on a sharded tensor or a ring.
     fn is_alone(&self, conditions: &[SpannedText]) -> Result<(), Vec<Diagnostic>> {
         let Some(condition) = conditions.first() else { return Ok(()) };
         let parted = match (&self.item.shard, &self.item.ring) {
-            (Some(_), _) => "a tensor that is cut over a mesh",
+            (Some(_), _) => "a sharded tensor",
             (None, Some(_)) => "a ring",
             (None, None) => return Ok(()),
         };
         Err(vec![domain::parted(parted, self.at(&condition.span))])
     }
 
-    /// The axes that memory holds, and of what; the axes alone where that is the whole tensor.
+    /// The axes in memory, and the ring; the same axes if the tensor is not a ring.
     fn ring(
         &self,
         whole: Vec<Axis>,
@@ -223,7 +223,7 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// The memory that the tensor names; else the space that stands for XLA's.
+    /// The memory that the tensor names; else the memory space of XLA's number.
     fn memory(
         &self,
         said: &LayoutAttributes,
@@ -267,7 +267,7 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// The element type on the logical side of pack and unpack, where it is another.
+    /// The element type on the logical side of pack and unpack, if it differs.
     fn pack_from(&self, dtype: Dtype, memory: Memory) -> Result<Option<PackFrom>, Vec<Diagnostic>> {
         let Some(PackFromItem { dtype: text, cast: mode }) = &self.item.pack_from else {
             return Ok(None);
@@ -275,9 +275,9 @@ impl TensorChecker<'_> {
         let logical = self.dtype(text).map_err(|error| vec![error])?;
         let (name, place) = (&self.item.name.value, self.at(&text.span));
         if memory == Memory::None {
-            let message = format!("`{name}` has no memory, so nothing is packed");
+            let message = format!("cannot pack `{name}`: it has no memory");
             let error = Diagnostic::error(Code::DtypeCast, message, place, "");
-            return Err(vec![error.help("drop `pack-from=`, or `memory none`")]);
+            return Err(vec![error.help("remove `pack-from=` or `memory none`")]);
         }
         cast::pack_from((name, dtype), logical, mode.unwrap_or(CastMode::Round), &place)
             .map_err(|error| vec![error])
@@ -320,7 +320,7 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// What is worth a look: remarks of foreign notations, and padding.
+    /// Warnings: remarks of foreign notations, and padding.
     fn warnings(
         &self,
         gated: GateContext<'_>,
@@ -334,16 +334,16 @@ impl TensorChecker<'_> {
         let space = said.memory_space.as_ref().and_then(|(place, n)| {
             let (text, help) = match space::of_xla(*n, self.scope) {
                 None => (
-                    format!("the memory space {n} is not kept: no `memory-space` has `xla={n}`"),
+                    format!("ignored memory space {n}: no `memory-space` has `xla={n}`"),
                     format!("declare it at the top: `memory-space NAME xla={n}`"),
                 ),
                 Some(space) if tensor.space.as_ref() == Some(space) => return None,
                 Some(MemorySpace { name, .. }) => (
                     format!(
-                        "`S({n})` is the memory space `{name}`, and the tensor says `memory {}`, which counts",
+                        "`S({n})` is the memory space `{name}`, and is overridden by `memory {}`",
                         tensor.memory_word()
                     ),
-                    format!("write `memory {name}`, or take `S({n})` out"),
+                    format!("write `memory {name}`, or remove `S({n})`"),
                 ),
             };
             Some(warning(place, text, help))
@@ -382,7 +382,7 @@ impl TensorChecker<'_> {
             match nearest(&target.value, known.iter().copied()) {
                 Some(near) => error.add_suggestion(near),
                 None => {
-                    error.add_help(format!("targets are {}", known.join(", ")));
+                    error.add_help(format!("expected one of {}", known.join(", ")));
                 }
             }
             errors.push(error);
@@ -394,7 +394,7 @@ impl TensorChecker<'_> {
     }
 }
 
-/// The same faults of a layout, with the facts of its symbols under which there would be none.
+/// Adds to a layout's faults the facts of its symbols under which it is valid.
 fn with_symbol_advice(
     mut errors: Vec<Diagnostic>,
     recipe: LayoutSource<'_>,

@@ -1,6 +1,6 @@
-//! Tensors that were checked before. An editor checks a manifest again at every key, and most of its tensors stand as
-//! they stood: one is taken over where its own text is what it was, and the texts of all that it may name, those of the
-//! manifests that are used among them. What it tells of places is moved to where they are now.
+//! Incremental checks: a cache of checked tensors. An editor checks a manifest after every keystroke, and most tensors
+//! do not change. A tensor is reused if its own text and the texts of everything that it may name, including used
+//! manifests, are unchanged. Its locations are remapped to the new text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,35 +15,34 @@ use crate::manifest::lenient::slice;
 use crate::manifest::syntax::{ManifestSyntax, TensorItem};
 use crate::model::{Tensor, TensorSpans};
 
-/// Good tensors by the manifest that they stand in, as it was checked last. It is for one configuration.
+/// Valid tensors of each manifest's last check, for one configuration.
 #[derive(Debug, Default)]
 pub struct TensorCache(Mutex<BTreeMap<Arc<str>, Arc<CachedManifest>>>);
 
-/// A hash of texts.
+/// Hash of a text.
 type TextHash = [u8; 32];
 
-/// A tensor's text, and what is asked for besides: its layout in the making, its steps.
+/// Hash of a tensor's text, and two flags: it has views, its steps are recorded.
 type TensorCacheKey = (TextHash, bool, bool);
 
-/// The tensors of a manifest.
+/// The cached tensors of a manifest.
 #[derive(Debug)]
 struct CachedManifest {
-    /// Of what stands around them.
+    /// Hash of the texts that the tensors may name.
     around: TextHash,
     tensors: BTreeMap<TensorCacheKey, Arc<CachedTensor>>,
 }
 
-/// A tensor as it was checked.
 #[derive(Debug)]
 struct CachedTensor {
     good: CheckedTensor,
-    /// Its node.
+    /// Span of its node at the time of the check.
     node: Range<usize>,
-    /// What it may name, at that time.
+    /// Spans of the items that it may name, at the time of the check.
     named: Arc<[Range<usize>]>,
 }
 
-/// A manifest that is checked, with what is kept of it.
+/// A manifest being checked, with its cached tensors.
 pub(super) struct CacheLookup<'a> {
     kept: &'a TensorCache,
     syntax: &'a ManifestSyntax,
@@ -54,7 +53,7 @@ pub(super) struct CacheLookup<'a> {
 }
 
 impl TensorCache {
-    /// What is kept of a manifest; `None` where it cannot be read.
+    /// Opens the cache of a manifest; `None` if it could not be parsed.
     pub(super) fn open<'a>(
         &'a self,
         file: usize,
@@ -82,7 +81,7 @@ impl TensorCache {
     }
 }
 
-/// All that a tensor may name in its own manifest but tensors, in order.
+/// Spans of the items that a tensor may name in its own manifest, except tensors, in order.
 fn named(syntax: &ManifestSyntax) -> Vec<Range<usize>> {
     let ManifestSyntax { uses, consts, symbols, memory_spaces, meshes, transforms, .. } = syntax;
     let uses = uses.iter().map(|item| item.span.clone());
@@ -100,7 +99,7 @@ impl CacheLookup<'_> {
         (*hash.as_bytes(), is_viewed, is_recorded)
     }
 
-    /// The tensor as it was checked before, at its place of today. `is_viewed`: there are views of it.
+    /// The cached tensor with its locations remapped. `is_viewed`: it has views.
     pub(super) fn lookup(
         &self,
         item: &TensorItem,
@@ -113,11 +112,11 @@ impl CacheLookup<'_> {
         way.remap_tensor()
     }
 
-    /// Keeps the good ones of the manifest's tensors for the next time.
+    /// Caches the valid tensors of the manifest.
     pub(super) fn store(&self, checked: &[Result<CheckedTensor, Vec<Diagnostic>>]) {
         let mut tensors = BTreeMap::new();
         for (item, good) in self.syntax.tensors.iter().zip(checked) {
-            // What it is like may have changed.
+            // The base of `like=` may have changed.
             let (None, Ok(good)) = (&item.like, good) else { continue };
             let key = self.key(item, good.builder.is_some(), good.recorded.is_some());
             let known = self.before.as_ref().and_then(|before| before.tensors.get(&key));
@@ -133,7 +132,7 @@ impl CacheLookup<'_> {
     }
 }
 
-/// From where a tensor and all that it names stood to where they stand.
+/// Map from the spans of a cached tensor and the items that it names to the current ones.
 struct SpanRemap<'a> {
     file: &'a Arc<str>,
     one: &'a CachedTensor,
@@ -142,7 +141,7 @@ struct SpanRemap<'a> {
 }
 
 impl SpanRemap<'_> {
-    /// The tensor there; `None` where it tells of places that are on no way.
+    /// The remapped tensor; `None` if a location is outside all remapped spans.
     fn remap_tensor(&self) -> Option<CheckedTensor> {
         let CheckedTensor { tensor, builder, warnings, recorded } = &self.one.good;
         let recorded = match recorded {

@@ -1,14 +1,14 @@
-//! Circles of `use`, each cut at the same place whichever manifest is asked for.
+//! Cycles of `use`: each is cut at the same edge, whichever manifest is requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What each manifest uses, in the order of its text.
+/// The uses of each manifest, in text order.
 pub(super) type UseGraph = BTreeMap<String, Vec<String>>;
 
-/// The uses that lead back, by the manifest and what it uses: the way round, from the one that is led back to.
+/// The uses that close a cycle, by user and used manifest, with the path of the cycle from the used one.
 pub(super) type CycleCuts = BTreeMap<(String, String), Vec<String>>;
 
-/// The uses to be left out so that none goes round. A circle is gone through from its first manifest by name.
+/// The uses to remove so that no cycle is left. A cycle is traversed from its first manifest by name.
 pub(super) fn cuts(uses: &UseGraph) -> CycleCuts {
     let mut cuts = CycleCuts::new();
     let mut open = cyclic_manifests(uses);
@@ -20,13 +20,13 @@ pub(super) fn cuts(uses: &UseGraph) -> CycleCuts {
     cuts
 }
 
-/// What a manifest uses.
+/// The uses of a manifest.
 fn of<'a>(uses: &'a UseGraph, path: &str) -> impl Iterator<Item = &'a str> {
     uses.get(path).into_iter().flatten().map(String::as_str)
 }
 
-/// The manifests that use one another in circles, and those between such circles: what is left when those go, again and
-/// again, that use none of the others or that none uses.
+/// The manifests on cycles or on paths between cycles: those left after repeatedly removing manifests that use none of
+/// the others or that none uses.
 fn cyclic_manifests(uses: &UseGraph) -> BTreeSet<&str> {
     let mut left: BTreeSet<&str> = uses.keys().map(String::as_str).collect();
     loop {
@@ -40,7 +40,7 @@ fn cyclic_manifests(uses: &UseGraph) -> BTreeSet<&str> {
     }
 }
 
-/// The manifests that lead to `first` and that it leads to, of those `among`.
+/// Strongly connected component of `first` among `among`.
 fn cycle_of<'a>(
     uses: &'a UseGraph,
     first: &'a str,
@@ -55,7 +55,7 @@ fn cycle_of<'a>(
     forth.intersection(&back).copied().collect()
 }
 
-/// All of `among` that steps lead to from `first`, itself in any case.
+/// All of `among` that are reachable from `first`, including itself.
 fn reached<'a>(
     first: &'a str,
     among: &BTreeSet<&'a str>,
@@ -71,10 +71,10 @@ fn reached<'a>(
     reached
 }
 
-/// Goes through a circle from `first`, and cuts where it leads back to what is open.
+/// Depth-first traversal of a component from `first`; cuts each edge to an open manifest.
 fn cut_cycle(uses: &UseGraph, first: &str, circle: &BTreeSet<&str>, cuts: &mut CycleCuts) {
     let mut seen: BTreeSet<&str> = BTreeSet::from([first]);
-    // The manifests that are open, each with its uses that are not gone through yet.
+    // The open manifests, each with its unvisited uses.
     let mut open: Vec<(&str, Vec<&str>)> = Vec::new();
     let inside = |path: &str| -> Vec<&str> {
         let mut all: Vec<&str> = of(uses, path).filter(|used| circle.contains(used)).collect();
@@ -117,7 +117,7 @@ mod tests {
     fn a_circle_is_cut_before_its_first_manifest_by_name() {
         let circle: &[(&str, &[&str])] = &[("a", &["b"]), ("b", &["c"]), ("c", &["a"])];
         assert_eq!(found(circle), ["c>a: a b c"]);
-        // Who leads there from outside changes nothing.
+        // A user outside the cycle changes nothing.
         let outside: &[(&str, &[&str])] =
             &[("0", &["b", "z"]), ("a", &["b"]), ("b", &["c"]), ("c", &["a"]), ("z", &["c"])];
         assert_eq!(found(outside), ["c>a: a b c"]);

@@ -1,4 +1,4 @@
-//! Gates on neighbours: what lies side by side in memory, and what one vector access reaches.
+//! Gates on memory access: unit stride along an axis, and aligned vectors.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var};
 use layoutc_algebra::layout::{Axis, Layout};
@@ -11,10 +11,10 @@ use crate::check::faults::index;
 use crate::check::symbol_facts::SymbolFact;
 use crate::codes::Code;
 
-/// The longest run that is counted for a figure.
+/// Longest contiguous run that is measured for a note.
 const LONGEST_RUN: i128 = 1 << 16;
 
-/// Neighbours along a logical axis are neighbours in memory: the offset of the next is one more, for all indices.
+/// Unit stride along a logical axis: `offset(i + 1) - offset(i) = 1` for all indices.
 pub(super) fn contiguous(
     subject: &GateSubject<'_>,
     axis: usize,
@@ -29,14 +29,14 @@ pub(super) fn contiguous(
     if let Some(extent) = extents.get_mut(axis) {
         *extent = Expr::binary(BinOp::Sub, extent, &Expr::constant(1))?;
     }
-    let message = format!("neighbours along `{name}` are not neighbours in `{}`", subject.name);
+    let message = format!("axis `{name}` of `{}` is not contiguous", subject.name);
     let broken = GateViolation::new(Code::GateContiguous, message)
-        .otherwise(format!("let the last index of the layout be `{name}` alone"));
+        .otherwise(format!("make `{name}` alone the last index of the layout"));
     Ok(match is_zero(&wrong, &extents, &layout.symbols)? {
         ClaimResult::Holds => None,
-        ClaimResult::Unknown => Some(broken.note("it could not be proven for all indices")),
+        ClaimResult::Unknown => Some(broken.note("it cannot be proven for all indices")),
         ClaimResult::Fails(_) if layout.domain.is_some() => Some(broken.note(
-            "it does not hold for every index of the shape, of which `where` leaves some out",
+            "it does not hold for every index of the shape, including those excluded by `where`",
         )),
         ClaimResult::Fails(point) => {
             let there = moved(&point, axis, 1);
@@ -47,22 +47,24 @@ pub(super) fn contiguous(
             let is_last = last.is_some_and(|index| index.mentions(&|var| var == axis_var(axis)));
             Some(match run {
                 0 | 1 if is_last => broken,
-                0 | 1 => broken
-                    .help(format!("let `{name}` be the last storage axis: `order ... {name}`")),
-                run => broken
-                    .note(format!("{run} neighbours lie side by side, then there is a gap"))
-                    .help(format!("where groups are enough, say `require vector={}`", power(run))),
+                0 | 1 => {
+                    broken.help(format!("make `{name}` the last storage axis: `order ... {name}`"))
+                }
+                run => broken.note(format!("runs of {run} elements are contiguous")).help(format!(
+                    "if contiguous groups are enough, write `require vector={}`",
+                    power(run)
+                )),
             })
         }
     })
 }
 
-/// The greatest power of two that divides a number.
+/// Largest power of two that divides a number.
 fn power(number: i128) -> i128 {
     number & number.wrapping_neg()
 }
 
-/// How many elements from the start of an axis lie side by side.
+/// Length of the contiguous run from the start of an axis.
 fn run(layout: &Layout, axis: usize, at: &SamplePoint) -> Result<i128, ExprError> {
     let mut point = at.clone();
     let mut length = 0;
@@ -82,8 +84,8 @@ fn run(layout: &Layout, axis: usize, at: &SamplePoint) -> Result<i128, ExprError
     Ok(length)
 }
 
-/// Every group of `lanes` neighbours that starts at a multiple of `lanes` along the fastest axis lies side by side, and
-/// starts at a multiple of its size.
+/// Vector access: every group of `lanes` elements that starts at a multiple of `lanes` along the fastest axis is
+/// contiguous and aligned to its size.
 pub(super) fn vector(
     subject: &GateSubject<'_>,
     lanes: i128,
@@ -92,41 +94,43 @@ pub(super) fn vector(
     if layout.logical_elements.as_const() == Some(0) {
         return Ok(None);
     }
-    let message = format!("{lanes} elements of `{}` are not one access", subject.name);
+    let message = format!("{lanes} elements of `{}` are not a vector", subject.name);
     let broken = GateViolation::new(Code::GateVector, message);
     if layout.domain.is_some() {
-        let broken = broken.note("an access may reach indices that `where` leaves out");
-        return Ok(Some(broken.help("ask it of a tensor without `where`")));
+        let broken = broken.note("an access may reach indices that `where` excludes");
+        return Ok(Some(broken.help("use the gate on a tensor without `where`")));
     }
     let bits = i128::from(subject.element_bits).saturating_mul(lanes);
     if bits.rem_euclid(8) != 0 {
-        let note = format!("{lanes} elements of {} bits are no whole bytes", subject.element_bits);
+        let note = format!("{lanes} elements of {} bits are not whole bytes", subject.element_bits);
         let broken = broken.note(note);
         let whole = 8_u32.checked_div(subject.element_bits).unwrap_or(8);
-        return Ok(Some(broken.help(format!("ask for whole ones: `require vector={whole}`"))));
+        return Ok(Some(broken.help(format!("require whole bytes: `require vector={whole}`"))));
     }
     let bytes = bits.div_euclid(8);
     if i128::from(layout.alignment_bytes).rem_euclid(bytes) != 0 {
         let note = format!(
-            "they are {bytes} bytes, and the base address is a multiple of {}",
+            "they have {bytes} bytes, and the base address is aligned to {}",
             layout.alignment_bytes
         );
         let broken = broken.note(note);
         return Ok(Some(match bytes.count_ones() {
-            1 => broken.help(format!("say `align {bytes}` in the layout")),
-            _ => broken.help("hold elements whose bytes are a power of two"),
+            1 => broken.help(format!("add `align {bytes}` to the layout")),
+            _ => broken.help("use elements whose size in bytes is a power of two"),
         }));
     }
     let Some(axis) = fastest(layout)? else {
-        let note = "no axis runs along memory: along none is the next element one slot further";
+        let note = "no axis has stride 1";
         let broken = steps(layout)?.into_iter().fold(broken.note(note), GateViolation::note);
-        return Ok(Some(broken.help("let the last axis in memory have the stride 1")));
+        return Ok(Some(broken.help("make the stride of the last axis in memory 1")));
     };
     match whole_groups(subject, axis, lanes)? {
         Ok(whole) => groups(subject, &whole, axis, lanes, broken),
         Err(note) => {
             let name = name_of(layout, axis);
-            let help = format!("round it up before the other steps: `pad {name} multiple={lanes}`");
+            let help = format!(
+                "round the extent up before the other steps: `pad {name} multiple={lanes}`"
+            );
             let symbols = 0..layout.symbols.len();
             let hints = symbols.map(|k| (k, SymbolFact::Multiple(lanes))).collect();
             Ok(Some(broken.note(note).help(help).hints(hints)))
@@ -134,7 +138,7 @@ pub(super) fn vector(
     }
 }
 
-/// Whether the groups of a layout lie side by side and start where they must.
+/// Checks that the groups of a layout are contiguous and aligned.
 fn groups(
     subject: &GateSubject<'_>,
     whole: &Layout,
@@ -144,9 +148,9 @@ fn groups(
 ) -> Result<Option<GateViolation>, ExprError> {
     let name = name_of(subject.layout, axis);
     let together =
-        format!("let `{name} % {lanes}` be the last storage axis: `split {name} by={lanes}`");
+        format!("make `{name} % {lanes}` the last storage axis: `split {name} by={lanes}`");
     let broken = broken.otherwise(together);
-    // The axis counts groups; one more axis counts inside a group.
+    // The axis now counts groups; an added axis counts elements in a group.
     let inside = whole.logical.len();
     let start = Expr::binary(BinOp::Mul, &variable(axis), &Expr::constant(lanes))?;
     let element = Expr::binary(BinOp::Add, &start, &variable(inside))?;
@@ -166,7 +170,7 @@ fn groups(
         match is_zero(wrong, &extents, &whole.symbols)? {
             ClaimResult::Holds => {}
             ClaimResult::Unknown => {
-                return Ok(Some(broken.note("it could not be proven for all indices")));
+                return Ok(Some(broken.note("it cannot be proven for all indices")));
             }
             ClaimResult::Fails(point) => {
                 let sizes = sizes(layout, &point.symbols);
@@ -183,7 +187,7 @@ fn groups(
                     broken.note(format!("{start} and {there}{sizes}"))
                 } else {
                     broken
-                        .note(format!("{start}, which is no multiple of {lanes}{sizes}"))
+                        .note(format!("{start}, which is not a multiple of {lanes}{sizes}"))
                         .otherwise(format!("make paddings and strides multiples of {lanes}"))
                 }));
             }
@@ -192,8 +196,9 @@ fn groups(
     Ok(None)
 }
 
-/// The layout itself where groups end with the axis; else the same layout with the axis rounded up, where that puts
-/// every element at the same place of the same buffer: then the slots behind the last elements are padding.
+/// The layout itself if the extent is a multiple of `lanes`; otherwise the same layout with the extent rounded up,
+/// provided that it gives every element the same offset in a buffer of the same size: the slots after the last elements
+/// are padding.
 fn whole_groups(
     subject: &GateSubject<'_>,
     axis: usize,
@@ -225,11 +230,11 @@ fn whole_groups(
     };
     let name = &own.name;
     Ok(Err(format!(
-        "the last group along `{name}` {has}, and padding behind them could not be shown"
+        "the last group along `{name}` {has}, and it is not proven that padding follows them"
     )))
 }
 
-/// Whether two layouts of the same steps put the elements of the first at the same places of equal buffers.
+/// True if two layouts from the same steps have equal offsets for the elements of the first, and equal buffer sizes.
 fn is_same(a: &Layout, b: &Layout) -> Result<bool, ExprError> {
     let mut facts = Facts::new(&a.symbols);
     for (k, axis) in (0_u32..).zip(&a.logical) {
@@ -239,8 +244,7 @@ fn is_same(a: &Layout, b: &Layout) -> Result<bool, ExprError> {
         && facts.proves_eq(&a.physical_elements, &b.physical_elements)?)
 }
 
-/// The logical axis along which the next element is in the next slot, at the first element; the last if there are
-/// several.
+/// The logical axis with stride 1 at the first element; the last one if there are several.
 fn fastest(layout: &Layout) -> Result<Option<usize>, ExprError> {
     let longer = |axis: &Axis| axis.extent.as_const() != Some(1);
     for (k, _) in layout.logical.iter().enumerate().rev().filter(|(_, axis)| longer(axis)) {
@@ -251,7 +255,7 @@ fn fastest(layout: &Layout) -> Result<Option<usize>, ExprError> {
     Ok(None)
 }
 
-/// How far the second element along an axis is from the first of all.
+/// Offset of the second element along an axis, relative to the first element.
 fn first_step(layout: &Layout, axis: usize) -> Result<Expr, ExprError> {
     let at = |wanted: Option<usize>| {
         layout.offset.substitute(&|var| match var {
@@ -266,19 +270,18 @@ fn first_step(layout: &Layout, axis: usize) -> Result<Expr, ExprError> {
     Facts::new(&layout.symbols).simplify(&step)
 }
 
-/// A line for each axis: how far its second element is.
+/// A note per axis with its stride at the first element.
 fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
     let mut lines = Vec::new();
     for (k, axis) in layout.logical.iter().enumerate() {
         if axis.extent.as_const() != Some(1) {
             let step = crate::layout_names::layout_expr(&first_step(layout, k)?, layout);
-            lines.push(format!("along `{}` it is {step} slots further", axis.name));
+            lines.push(format!("the stride of `{}` is {step}", axis.name));
         }
     }
     Ok(lines)
 }
 
-/// The name of a logical axis.
 fn name_of(layout: &Layout, axis: usize) -> &str {
     layout.logical.get(axis).map_or("", |axis| axis.name.as_str())
 }
@@ -302,7 +305,7 @@ fn replaced(expr: &Expr, axis: usize, with: &Expr) -> Result<Expr, ExprError> {
     })
 }
 
-/// The point so many steps further along an axis.
+/// The point moved by `steps` along an axis.
 fn moved(point: &SamplePoint, axis: usize, steps: i128) -> SamplePoint {
     let mut moved = point.clone();
     if let Some(index) = moved.axes.get_mut(axis) {

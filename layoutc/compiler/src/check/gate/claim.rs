@@ -1,23 +1,23 @@
-//! Is an expression of a layout's indices 0 for all of them? Proven, refuted with an index, or open.
+//! Decides whether an expression over a layout's indices is 0 everywhere: proven, refuted by a witness, or unknown.
 
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::simplify::Facts;
 
-/// The most indices that are visited one by one where nothing else decides.
+/// Limit on the indices visited exhaustively.
 const MOST_VISITED: i128 = 1 << 20;
 
-/// The most indices that are looked at where there are too many to visit, for each choice of the symbols.
+/// Limit on the indices probed if there are too many to visit, per assignment of the symbols.
 const MOST_PROBED: usize = 1 << 14;
 
-/// What is known of a claim.
+/// Result of a check that an expression is 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ClaimResult {
-    /// It holds for all indices.
+    /// 0 for all indices.
     Holds,
-    /// It does not hold at this one.
+    /// Nonzero at this index.
     Fails(SamplePoint),
-    /// Neither is known.
+    /// Neither proven nor refuted.
     Unknown,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct SamplePoint {
 }
 
 impl SamplePoint {
-    /// The value of a variable here.
+    /// Value of a variable at this point.
     pub(super) fn value(&self, var: Var) -> Option<i128> {
         let at = |all: &[i128], k: u32| all.get(usize::try_from(k).ok()?).copied();
         match var {
@@ -40,10 +40,10 @@ impl SamplePoint {
     }
 }
 
-/// Whether `expr` is 0 for all indices `0..extents` and all values of the symbols.
+/// Decides whether `expr` is 0 for all indices in `0..extents` and all values of the symbols.
 ///
 /// # Errors
-/// [`ExprError`] where a value leaves the integer range.
+/// [`ExprError`] if a value leaves the integer range.
 pub(super) fn is_zero(
     expr: &Expr,
     extents: &[Expr],
@@ -70,7 +70,7 @@ pub(super) fn is_zero(
             SampleResult::Sampled => is_whole = false,
         }
     }
-    // An index is not all there are while a symbol has other values.
+    // Visiting all indices proves nothing for other values of a symbol.
     let is_static = symbols.is_empty() || !depends_on_symbols(&expr, &extents);
     Ok(if is_whole && is_static { ClaimResult::Holds } else { ClaimResult::Unknown })
 }
@@ -82,13 +82,13 @@ fn depends_on_symbols(expr: &Expr, extents: &[Expr]) -> bool {
     is_symbol(expr) || extents.iter().enumerate().any(|(k, extent)| is_read(k) && is_symbol(extent))
 }
 
-/// What a look at the indices found, with one choice of the symbols.
+/// Result of visiting the indices under one assignment of the symbols.
 enum SampleResult {
-    /// An index at which the expression is not 0.
+    /// The expression is nonzero at this index.
     NonZero(SamplePoint),
-    /// It is 0 at all of them.
+    /// The expression is 0 at all indices.
     AllZero,
-    /// It is 0 at those looked at; there are more.
+    /// The expression is 0 at the sampled indices, which are not all.
     Sampled,
 }
 
@@ -137,7 +137,7 @@ fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<SampleResu
     }
 }
 
-/// The next choice, the last axis fastest; `false` after the last.
+/// Advances to the next choice, the last axis fastest; `false` after the last.
 fn next(at: &mut [usize], chosen: &[(usize, Vec<i128>)]) -> bool {
     for (position, (_, values)) in at.iter_mut().zip(chosen).rev() {
         *position += 1;
@@ -149,7 +149,7 @@ fn next(at: &mut [usize], chosen: &[(usize, Vec<i128>)]) -> bool {
     false
 }
 
-/// Indices at which layouts break: the first few, those around powers of two, the last few.
+/// Indices at which layouts tend to break: the first few, those around powers of two, the last few.
 fn probes(length: i128) -> Vec<i128> {
     let powers = (1..40).map(|n| 1_i128 << n).take_while(|power| *power < length);
     let around = powers.flat_map(|power| [power - 1, power, power + 1]);
@@ -159,8 +159,8 @@ fn probes(length: i128) -> Vec<i128> {
     found.into_iter().collect()
 }
 
-/// A few choices of values: the least, then each symbol on its own way to the greatest, beside the least and beside the
-/// greatest of the others. One empty choice without symbols.
+/// Sample assignments: all symbols at their least value, then each symbol through its sample values while the others
+/// are at their least or greatest. One empty assignment without symbols.
 pub(super) fn samples(symbols: &[Symbol]) -> Vec<Vec<i128>> {
     let values: Vec<Vec<i128>> = symbols.iter().map(values_of).collect();
     let least: Vec<i128> = values.iter().filter_map(|v| v.first().copied()).collect();
@@ -182,7 +182,7 @@ pub(super) fn samples(symbols: &[Symbol]) -> Vec<Vec<i128>> {
     all
 }
 
-/// Values of one symbol, from the least: it counts at least one element where it can.
+/// Sample values of one symbol in ascending order, at least 1 where possible.
 fn values_of(symbol: &Symbol) -> Vec<i128> {
     let multiple = symbol.multiple.max(1);
     let floor = |value: i128| value.div_euclid(multiple).saturating_mul(multiple);

@@ -1,7 +1,7 @@
-//! Gates: what a tensor's layout must meet. One that does not hold is an error at its place, with the figure.
+//! Gates: requirements on a tensor's layout. A gate that fails is an error at its node, with a figure.
 //!
-//! With symbols a gate holds for all their values. Where it does not, facts of the symbols that would make it hold are
-//! searched for.
+//! A gate must hold for all values of the symbols. If it fails, facts of the symbols that would make it hold are
+//! searched.
 
 mod access;
 mod claim;
@@ -21,10 +21,10 @@ use crate::manifest::syntax::{Fraction, GateItem, GateKind, Identifier, IntegerE
 use crate::model::{MemorySpace, Tensor};
 use crate::nearest::near_powers_of_two;
 
-/// The longest vector that a gate may ask for, in elements.
+/// Longest vector of a gate, in elements.
 const LONGEST_VECTOR: i128 = 1 << 16;
 
-/// A tensor whose gates are to be checked, with what it was made from.
+/// A tensor whose gates are checked, with the source of its layout.
 #[derive(Clone, Copy)]
 pub(super) struct GateContext<'a> {
     pub(super) tensor: &'a Tensor,
@@ -33,7 +33,7 @@ pub(super) struct GateContext<'a> {
     pub(super) axes: &'a [Axis],
 }
 
-/// A gate with its names and numbers looked up.
+/// A gate with resolved names and numbers.
 enum Gate<'a> {
     Bijective,
     Padding(&'a Fraction),
@@ -43,27 +43,27 @@ enum Gate<'a> {
     Fits,
 }
 
-/// What a gate is asked of: the tensor's own layout, or the same steps with other facts.
+/// The layout that a gate is evaluated on: the tensor's own, or the same steps under other facts.
 struct GateSubject<'a> {
     name: &'a str,
     element_bits: u32,
     layout: &'a Layout,
     space: Option<&'a MemorySpace>,
-    /// The word for the tensor's memory.
+    /// The manifest's word for the tensor's memory.
     memory: &'a str,
-    /// The same steps on other axes; `None` where they give no layout.
+    /// Replays the steps on other axes; `None` where they give no layout.
     again: &'a dyn Fn(&[Axis]) -> Option<Layout>,
 }
 
-/// A gate that does not hold.
+/// A failed gate.
 struct GateViolation {
     code: Code,
     message: String,
     notes: Vec<String>,
     help: Vec<String>,
-    /// The way out where no better one is found.
+    /// Help that is used if there is no other.
     otherwise: Option<String>,
-    /// Facts of symbols that may make it hold.
+    /// Symbol facts that may make it hold.
     hints: Vec<(usize, SymbolFact)>,
 }
 
@@ -94,7 +94,7 @@ impl GateViolation {
     }
 }
 
-/// The gates of a tensor that do not hold, but for those that compare it with another.
+/// The failed gates of a tensor, except those that compare it with another tensor.
 pub(super) fn check(gated: GateContext<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for item in &gated.recipe.item.gates {
@@ -111,7 +111,7 @@ fn at(gated: GateContext<'_>, span: &std::ops::Range<usize>) -> FileSpan {
     FileSpan::new(gated.recipe.file, span.clone())
 }
 
-/// `None` for a gate that compares two tensors.
+/// Resolves a gate; `None` for one that compares two tensors.
 fn resolve<'a>(
     item: &'a GateItem,
     gated: GateContext<'_>,
@@ -125,7 +125,8 @@ fn resolve<'a>(
         GateKind::Vector(bound) => {
             let lanes = value(bound)?;
             if !(2..=LONGEST_VECTOR).contains(&lanes) || lanes.count_ones() != 1 {
-                let message = format!("a vector has 2, 4, 8, … up to {LONGEST_VECTOR} elements");
+                let message =
+                    format!("the length of a vector is a power of two from 2 to {LONGEST_VECTOR}");
                 let error =
                     Diagnostic::error(Code::StepValue, message, at(gated, &bound.span()), "");
                 return Err(vec![error.help(near_powers_of_two(lanes.max(2), LONGEST_VECTOR))]);
@@ -142,21 +143,21 @@ fn axis(name: &Identifier, gated: GateContext<'_>) -> Result<usize, Vec<Diagnost
     if let Some(k) = gated.axes.iter().position(|axis| axis.name == name.value) {
         return Ok(k);
     }
-    let message = format!("`{}` is no axis of `{}`", name.value, gated.tensor.name);
+    let message = format!("`{}` is not an axis of `{}`", name.value, gated.tensor.name);
     let mut error = Diagnostic::error(Code::StepAxis, message, at(gated, &name.span), "");
     let known: Vec<&str> = gated.axes.iter().map(|axis| axis.name.as_str()).collect();
     nearest_or_all(&mut error, &name.value, "axes", &known);
     Err(vec![error])
 }
 
-/// What is wrong with one gate.
+/// Diagnostic of a gate that fails.
 fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagnostic> {
     let layout = &gated.tensor.layout;
     let place = at(gated, &item.span);
     let broken = match evaluate_gate(gate, layout, gated) {
         Ok(broken) => broken?,
         Err(error) => {
-            let message = format!("the gate of `{}` cannot be decided: {error}", gated.tensor.name);
+            let message = format!("cannot decide a gate of `{}`: {error}", gated.tensor.name);
             return Some(overflow(&error, message, place));
         }
     };
@@ -188,7 +189,7 @@ fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Optio
     Some(fault)
 }
 
-/// Asks a gate of a layout of the tensor's.
+/// Evaluates a gate on a layout of the tensor.
 fn evaluate_gate(
     gate: &Gate<'_>,
     layout: &Layout,
@@ -210,7 +211,7 @@ fn evaluate_gate(
         Gate::Bijective => size::bijective(&subject),
         Gate::Padding(share) => size::padding(&subject, share),
         Gate::Bytes(below) => {
-            let wanted = format!("must take fewer than {}", size::counted_bytes(*below));
+            let wanted = format!("must have fewer than {}", size::counted_bytes(*below));
             size::bytes_at_most(&subject, below - 1, Code::GateBytes, &wanted)
         }
         Gate::Contiguous(axis) => access::contiguous(&subject, *axis)?,
@@ -219,17 +220,17 @@ fn evaluate_gate(
     })
 }
 
-/// The tensor is no larger than its memory space.
+/// Checks that the tensor fits its memory space.
 fn fits(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let Some(space) = subject.space else {
-        let message = format!("`{}` is in no memory space that it could fit", subject.name);
-        let help = "declare one at the top, `memory-space vmem bytes=\"16 MiB\"`, and say `memory vmem` in the tensor";
+        let message = format!("`{}` is not in a memory space", subject.name);
+        let help = "declare one at the top, `memory-space vmem bytes=\"16 MiB\"`, and write `memory vmem` in the tensor";
         let note = format!("its memory is `{}`, which has no size", subject.memory);
         return Some(GateViolation::new(Code::GateFits, message).note(note).help(help));
     };
     let Some(bytes) = space.bytes else {
         let message = format!("the memory space `{}` has no size", space.name);
-        let help = format!("say it: `memory-space {} bytes=\"16 MiB\"`", space.name);
+        let help = format!("declare it: `memory-space {} bytes=\"16 MiB\"`", space.name);
         return Some(GateViolation::new(Code::GateFits, message).help(help));
     };
     let wanted = format!("does not fit `{}`", space.name);

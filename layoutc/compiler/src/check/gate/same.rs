@@ -1,4 +1,4 @@
-//! `require same-as=other`: two tensors whose layouts put every element at the same place.
+//! `require same-as=other`: equality of two layouts.
 
 use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 use layoutc_algebra::layout::Layout;
@@ -13,7 +13,7 @@ use crate::env::ResultCache;
 use crate::manifest::syntax::{GateKind, Identifier, ItemKind, ManifestSyntax};
 use crate::model::Tensor;
 
-/// The gates of a manifest that compare two tensors and do not hold.
+/// The failed gates of a manifest that compare two tensors.
 pub(in crate::check) fn check(
     syntax: &ManifestSyntax,
     tensors: &[Tensor],
@@ -34,7 +34,7 @@ pub(in crate::check) fn check(
     found
 }
 
-/// The two tensors; `None` where an earlier diagnostic says enough.
+/// The two tensors; `None` where an earlier diagnostic covers one of them.
 fn both<'t>(
     own: &Identifier,
     other: &Identifier,
@@ -55,7 +55,7 @@ fn both<'t>(
     Ok(find(own).zip(find(other)).map(|(first, second)| [first, second]))
 }
 
-/// What keeps two layouts from being the same.
+/// The first difference between two layouts.
 fn one(
     first: &Tensor,
     second: &Tensor,
@@ -67,13 +67,13 @@ fn one(
     let error = Diagnostic::error(Code::GateSameAs, message, place, "");
     if first.dtype.element_bits() != second.dtype.element_bits() {
         let note = format!(
-            "elements of `{a}` are {} and those of `{b}` are {}",
+            "`{a}` has elements of type {} and `{b}` of type {}",
             first.dtype, second.dtype
         );
-        return Some(error.note(note).help("elements of one size can be at the same places"));
+        return Some(error.note(note).help("use element types of the same size"));
     }
     if first.dtype.element_bits() < 8 && first.high_first != second.high_first {
-        let note = "one has the first element of a byte in its high bits";
+        let note = "the order of the elements in a byte differs";
         return Some(error.note(note).help("write the same `nibbles=` in both"));
     }
     let Some(other) = matched(&first.layout, &second.layout) else {
@@ -90,7 +90,7 @@ fn one(
             error
                 .note(format!("the axes of `{a}` are {}", axes(first)))
                 .note(format!("the axes of `{b}` are {}", axes(second)))
-                .help("give both the same axes, in any order"),
+                .help("declare the same axes in both, in any order"),
         );
     };
     match compare(&first.layout, &other, &RayonExecutor(memo)) {
@@ -106,20 +106,23 @@ fn one(
             let (own, there) = (at(&own), at(&there));
             let element = index(&logical);
             let note = format!("{a}{element} is at {own} and {b}{element} at {there}{sizes}");
-            let help = format!("lay `{b}` out as `{a}`, or leave the gate out if they may differ");
+            let help =
+                format!("give `{b}` the layout of `{a}`, or remove the gate if they may differ");
             Some(error.note(note).help(help).witness(vec![logical]))
         }
         Ok(LayoutEquivalence::Ranks { first, second }) => {
-            let note = format!("`{a}` has {} in memory and `{b}` {second}", axes_of(first));
+            let note = format!("`{a}` has {} in memory and `{b}` has {second}", axes_of(first));
             Some(error.note(note).help("write the same `axis-separators` in both"))
         }
         Ok(LayoutEquivalence::Undecided { .. }) => {
-            let note = "neither that they are nor that they are not could be proven";
+            let note = "the layouts are neither proven equal nor proven different";
             Some(error.note(note).help("write both as quotients and remainders of the axes"))
         }
-        Err(fault) => {
-            Some(error.note(fault.to_string()).help("give both the same axes, extents and symbols"))
-        }
+        Err(fault) => Some(
+            error
+                .note(fault.to_string())
+                .help("declare the same axes, extents and symbols in both"),
+        ),
     }
 }
 
@@ -127,7 +130,7 @@ fn axes_of(count: usize) -> String {
     if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") }
 }
 
-/// `offset 12`, or the physical index where there are several axes: `(3, 12)`.
+/// `offset 12`, or the physical index if there are several physical axes: `(3, 12)`.
 fn at(location: &ElementLocation) -> String {
     match location.physical.as_slice() {
         [_] => format!("offset {}", location.offset),
@@ -138,7 +141,7 @@ fn at(location: &ElementLocation) -> String {
     }
 }
 
-/// The second layout with its axes in the order of the first; `None` where they have other names.
+/// The second layout with its axes in the order of the first; `None` if the names differ.
 fn matched(first: &Layout, second: &Layout) -> Option<Layout> {
     if first.logical.len() != second.logical.len() {
         return None;

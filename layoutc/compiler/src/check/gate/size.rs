@@ -11,7 +11,7 @@ use crate::codes::Code;
 use crate::manifest::syntax::Fraction;
 use crate::model::layout_bytes;
 
-/// Every slot holds an element.
+/// Bijectivity: every slot holds an element.
 pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let layout = subject.layout;
     if layout.verdict == Verdict::Bijective {
@@ -23,7 +23,7 @@ pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     Some(broken.otherwise("choose tiles and alignments that divide the extents"))
 }
 
-/// Less than a share of the bytes is padding.
+/// Padding below a fraction of the slots.
 pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<GateViolation> {
     let layout = subject.layout;
     let parts = 10_i128.checked_pow(limit.places)?;
@@ -42,19 +42,19 @@ pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<Gat
         return None;
     }
     let broken = GateViolation::new(Code::GatePadding, message).note(figure(layout, &is_above));
-    // The least share in hundredths that is more than there is.
+    // The least percentage above the actual one.
     let enough = constant.and_then(|counts| {
         let padding = counts.slots.saturating_sub(counts.elements).checked_mul(100)?;
         padding.checked_div(counts.slots)?.checked_add(1)
     });
     let allowed = match enough {
-        Some(hundredths @ ..100) => format!("say `padding-below=0.{hundredths:02}`"),
+        Some(hundredths @ ..100) => format!("write `padding-below=0.{hundredths:02}`"),
         _ => "allow more".to_owned(),
     };
-    Some(broken.otherwise(format!("choose tiles and alignments that leave less, or {allowed}")))
+    Some(broken.otherwise(format!("choose tiles and alignments with less padding, or {allowed}")))
 }
 
-/// Whether `padding / slots < digits / parts` is proven for all values of the symbols.
+/// True if `padding / slots < digits / parts` is proven for all values of the symbols.
 fn holds_for_all(layout: &Layout, limit: &Fraction, parts: i128) -> bool {
     let facts = Facts::new(&layout.symbols);
     let (all, elements) = (&layout.physical_elements, &layout.logical_elements);
@@ -68,7 +68,7 @@ fn holds_for_all(layout: &Layout, limit: &Fraction, parts: i128) -> bool {
     proven().unwrap_or(false)
 }
 
-/// At most so many bytes; `wanted` says so.
+/// Size of at most `most` bytes; `wanted` completes the message.
 pub(super) fn bytes_at_most(
     subject: &GateSubject<'_>,
     most: i128,
@@ -95,20 +95,20 @@ pub(super) fn bytes_at_most(
             let hints = hints(layout, &symbols, &|symbols| at(symbols).is_some_and(|b| b <= most));
             let over = counted_bytes(bytes.saturating_sub(most));
             broken
-                .note(format!("it takes {}{sizes}", counted_bytes(bytes)))
+                .note(format!("it has {}{sizes}", counted_bytes(bytes)))
                 .otherwise(format!(
-                    "make it {over} smaller: less padding, a smaller extent, or elements of fewer bits"
+                    "reduce it by {over}: less padding, a smaller extent, or elements of fewer bits"
                 ))
                 .hints(hints)
         }
         None if layout.symbols.is_empty() => return None,
         None => broken
-            .note("it could not be proven for all sizes")
-            .otherwise("state a smaller `max` of a symbol"),
+            .note("it cannot be proven for all sizes")
+            .otherwise("declare a smaller `max` of a symbol"),
     })
 }
 
-/// For each symbol the greatest value for which `fits` holds, the others as they are.
+/// For each symbol the greatest value for which `fits` holds while the others stay fixed.
 fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, SymbolFact)> {
     let mut hints = Vec::new();
     for (k, symbol) in layout.symbols.iter().enumerate() {
@@ -136,7 +136,7 @@ fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(u
     hints
 }
 
-/// Elements and slots at one choice of the symbols.
+/// Elements and slots under one assignment of the symbols.
 pub(super) struct SlotCounts {
     pub(super) elements: i128,
     pub(super) slots: i128,
@@ -154,14 +154,14 @@ fn value(expr: &Expr, symbols: &[i128]) -> Option<i128> {
     expr.evaluate(&|var| point.value(var)).ok()
 }
 
-/// `20 elements in 24 slots: 16.67 % is padding`, with the sizes for which `is_wrong` where there are symbols.
+/// `20 elements in 24 slots: 16.67 % is padding`, with the first sizes for which `is_wrong` holds if there are symbols.
 fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
     let wrong = samples(&layout.symbols).into_iter().find_map(|symbols| {
         let counts = SlotCounts::at(layout, &symbols).filter(is_wrong)?;
         Some((counts, symbols))
     });
     let Some((SlotCounts { elements, slots }, symbols)) = wrong else {
-        return "it could not be proven for all sizes".to_owned();
+        return "it cannot be proven for all sizes".to_owned();
     };
     let counted = |n: i128, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     format!(
@@ -182,7 +182,7 @@ pub(super) fn sizes(layout: &Layout, symbols: &[i128]) -> String {
     if all.is_empty() { String::new() } else { format!(" for {}", all.join(", ")) }
 }
 
-/// A share in percent, with at most two digits behind the point: `16.67 %`.
+/// A fraction in percent, with at most two decimals: `16.67 %`.
 fn percent(part: i128, whole: i128) -> String {
     let hundredths = part
         .checked_mul(10_000)

@@ -1,4 +1,4 @@
-//! What a tensor declares: its element type, its shape, the symbols in it.
+//! Declarations of a tensor: element type, shape, and their symbols.
 
 use std::collections::BTreeSet;
 
@@ -20,16 +20,16 @@ use crate::manifest::syntax::{
 };
 use crate::nearest::nearest;
 
-/// What a tensor declares, on its own or by the tensor that it is like.
+/// Declarations of a tensor, its own or inherited by `like=`.
 pub(in crate::check) struct TensorDeclaration<'a> {
-    /// The element type; it comes before that of the record.
+    /// The element type; takes precedence over the record.
     pub(in crate::check) dtype: Option<&'a SpannedText>,
     pub(in crate::check) shape: &'a ShapeItem,
     pub(in crate::check) record: Option<&'a RecordItem>,
 }
 
 impl<'a> TensorDeclaration<'a> {
-    /// Where the element type stands.
+    /// Span of the element type.
     pub(super) fn dtype_span(&self) -> Option<&'a std::ops::Range<usize>> {
         let record = self.record.map(|record| &record.span);
         self.dtype.map(|text| &text.span).or(record)
@@ -37,14 +37,14 @@ impl<'a> TensorDeclaration<'a> {
 }
 
 impl TensorChecker<'_> {
-    /// The element type, or the record, and the shape: the tensor's own, or those of the tensor that it is like.
+    /// Element type or record, and shape: the tensor's own, or those that it inherits by `like=`.
     pub(super) fn declared(&self) -> Result<TensorDeclaration<'_>, Vec<Diagnostic>> {
         let mut chain: Vec<&str> = Vec::new();
         let mut seen = BTreeSet::new();
         let mut item = self.item;
         let (mut dtype, mut shape, mut record) = (None, None, None);
         loop {
-            // Whoever gives one of the two brings the fields along.
+            // A tensor that declares an element type or a record overrides both.
             dtype = dtype.or(item.dtype.as_ref().filter(|_| record.is_none()));
             shape = shape.or(item.shape.as_ref());
             record = record.or(item.record.as_ref());
@@ -66,17 +66,17 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// The last of `chain` stood in it before.
+    /// The error for a cycle of `like=`: the last of `chain` occurs in it before.
     fn circle(&self, chain: &[&str], like: &Identifier) -> Diagnostic {
         let start = chain.iter().position(|earlier| Some(earlier) == chain.last()).unwrap_or(0);
         let circle = chain.get(start..).unwrap_or_default().join(" → ");
-        let message = format!("`like` goes round in a circle: {circle}");
+        let message = format!("cyclic `like`: {circle}");
         let place = self.at(&like.span);
-        let error = Diagnostic::error(Code::NameCycle, message, place, "leads back");
-        error.help("one of them needs a `dtype` and a `shape` of its own")
+        let error = Diagnostic::error(Code::NameCycle, message, place, "closes the cycle");
+        error.help("declare a `dtype` and a `shape` in one of them")
     }
 
-    /// There is no tensor that `name` could be like.
+    /// The error for an unknown tensor in `like=`.
     fn unlike(&self, like: &Identifier, name: &str) -> Vec<Diagnostic> {
         if self.scope.is_broken(ItemKind::Tensor, &like.value) {
             return Vec::new();
@@ -87,8 +87,8 @@ impl TensorChecker<'_> {
         let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
         let known: Vec<&str> = tensors.filter(|known| *known != name).collect();
         if self.syntax.views.iter().any(|view| view.name.value == like.value) {
-            error.add_note(format!("`{}` is a view: `like` takes a tensor", like.value));
-            error.add_help("give it a `dtype` and a `shape` of its own");
+            error.add_note(format!("`{}` is a view, and `like` takes a tensor", like.value));
+            error.add_help("declare a `dtype` and a `shape` instead");
         } else {
             nearest_or_all(&mut error, &like.value, "tensors", &known);
         }
@@ -111,17 +111,18 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// The element type that a text names.
+    /// Parses an element type.
     pub(in crate::check) fn dtype(&self, text: &SpannedText) -> Result<Dtype, Diagnostic> {
         Dtype::parse(&text.value).ok_or_else(|| {
-            let message = format!("`{}` is no element type", text.value.escape_debug());
+            let message = format!("unknown element type `{}`", text.value.escape_debug());
             let error = Diagnostic::error(Code::DtypeUnknown, message, self.at(&text.span), "");
             let names = SCALARS.iter().map(|(_, name, _)| *name);
             let base = text.value.rsplit_once('x').map_or(text.value.as_str(), |(base, _)| base);
             let vector = base != text.value && Dtype::parse(base).is_some();
             let lanes = LANES.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             if vector {
-                return error.help(format!("vectors have {lanes} lanes, of a byte or more each"));
+                return error
+                    .help(format!("use a vector of {lanes} lanes of at least one byte each"));
             }
             if let Some(ours) = Dtype::from_foreign_name(&text.value) {
                 return error.with_suggestion(ours);
@@ -129,14 +130,14 @@ impl TensorChecker<'_> {
             match nearest(&text.value, names.clone()) {
                 Some(near) => error.with_suggestion(near),
                 None => error.help(format!(
-                    "element types are {}, and vectors of {lanes} of them: `f32x4`",
+                    "expected one of {}, or a vector of {lanes} lanes: `f32x4`",
                     names.collect::<Vec<_>>().join(", ")
                 )),
             }
         })
     }
 
-    /// The symbols that the tensor's texts name, in their order in the scope.
+    /// The symbols in the tensor's texts, in the order of their declarations.
     pub(in crate::check) fn symbols(&self, shape: &ShapeItem) -> Vec<Symbol> {
         let mut words = BTreeSet::new();
         for axis in &shape.axes {
@@ -211,9 +212,9 @@ impl TensorChecker<'_> {
         let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for axis in &record::axes(declared.shape, declared.record) {
             let name = &axis.name.value;
-            // An axis may be called as the symbol that it counts to.
+            // An axis may have the name of its symbolic extent.
             if self.scope.consts.contains_key(name) {
-                let message = format!("the axis `{name}` hides a const of the same name");
+                let message = format!("axis `{name}` shadows a const of the same name");
                 let error =
                     Diagnostic::error(Code::NameHides, message, self.at(&axis.name.span), "");
                 errors.push(error.help("give the axis another name"));
@@ -252,12 +253,12 @@ impl TensorChecker<'_> {
             }
             labels.push(own);
         }
-        // Of an extent that is broken elsewhere nothing is told here.
+        // A broken extent has a diagnostic elsewhere.
         let is_whole = axes.len() == labels.len();
         if is_whole && errors.is_empty() { Ok((axes, labels)) } else { Err(errors) }
     }
 
-    /// An extent is at least 0 and fits 64 bits for all values of the symbols.
+    /// Checks that an extent is at least 0 and fits 64 bits for all values of the symbols.
     fn extent(
         &self,
         extent: &Expr,
@@ -267,10 +268,10 @@ impl TensorChecker<'_> {
         let place = self.at(&bound.span());
         match facts.bounds(extent) {
             Ok((low, _)) if low < 0 => {
-                let message = format!("an extent is at least 0, and this can be {low}");
+                let message = format!("the extent is negative: it can be {low}");
                 let help = match extent.as_const() {
                     Some(_) => "write 0 or more",
-                    None => "state a greater `min` of the symbol",
+                    None => "declare a greater `min` of the symbol",
                 };
                 Err(Diagnostic::error(Code::ShapeExtent, message, place, "").help(help))
             }
@@ -279,7 +280,7 @@ impl TensorChecker<'_> {
                 let message = "the extent does not fit 64 bits";
                 let error = Diagnostic::error(Code::LimitSize, message, place, "");
                 let error = error.note(format!("the largest extent is {}", i64::MAX));
-                Err(error.help("write a smaller one, or state a smaller `max` of a symbol"))
+                Err(error.help("write a smaller one, or declare a smaller `max` of a symbol"))
             }
         }
     }

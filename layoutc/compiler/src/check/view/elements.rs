@@ -1,4 +1,4 @@
-//! Which element types go into which.
+//! Element types of views.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use crate::dtype::{Dtype, LANES, Scalar};
 use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
 
-/// The same scalars, and whole vectors of them one way or the other; a window takes elements as they are.
+/// A view has the scalars of its base, in vectors that are multiples or divisors of the base's; a window has the same
+/// element type.
 pub(super) fn check(
     item: &ViewItem,
     dtype: Dtype,
@@ -21,35 +22,35 @@ pub(super) fn check(
     }
     let Some(text) = &item.dtype else { return Ok(()) };
     let place = FileSpan::new(file, text.span.clone());
-    let message = format!("`{}` holds {other}, which {dtype} is no view of", seen.name);
+    let message = format!("cannot view `{}` of {other} as {dtype}", seen.name);
     let error = Diagnostic::error(Code::DtypeView, message, place.clone(), "");
     if item.map.is_some() {
         let help =
-            "a window takes elements as they are: leave `dtype` out, and make a view of the window";
+            "remove `dtype`, and declare a view of the window: a window does not change elements";
         return Err(vec![error.help(help)]);
     }
     if dtype.scalar != other.scalar {
-        let note = "a view has the scalars of its buffer: other scalars are other bits";
+        let note = "a view has the scalars of its buffer";
         if let Scalar::Record(_) = other.scalar {
-            let note = "elements are records, and a view has whole ones";
-            return Err(vec![error.note(note).help("leave `dtype` out")]);
+            let note = "the elements are records, and a view cannot split them";
+            return Err(vec![error.note(note).help("remove `dtype`")]);
         }
         let help = match Dtype::parse(&format!("{}x4", Dtype { lanes: 1, ..other })) {
             Some(vector) => {
-                format!("leave `dtype` out, or write vectors of its scalars: `{vector}`")
+                format!("remove `dtype`, or use vectors of the same scalars: `{vector}`")
             }
-            None => "leave `dtype` out".to_owned(),
+            None => "remove `dtype`".to_owned(),
         };
         return Err(vec![error.note(note).help(help)]);
     }
     let [few, many] = if dtype.lanes < other.lanes { [dtype, other] } else { [other, dtype] };
     if many.lanes.checked_rem(few.lanes) != Some(0) {
-        let note = format!("{} lanes are no multiple of {}", many.lanes, few.lanes);
+        let note = format!("{} lanes are not a multiple of {}", many.lanes, few.lanes);
         let divides = |a: u32, b: u32| a != b && a.checked_rem(b) == Some(0);
         let fits = |lanes: &u32| divides(*lanes, other.lanes) || divides(other.lanes, *lanes);
         let types = [1].into_iter().chain(LANES.iter().copied()).filter(fits);
         let types = types.map(|lanes| format!("`{}`", Dtype { lanes, ..other }));
-        let help = format!("types that do: {}", types.collect::<Vec<_>>().join(", "));
+        let help = format!("use one of {}", types.collect::<Vec<_>>().join(", "));
         return Err(vec![error.note(note).help(help)]);
     }
     let (has, needs) = (seen.layout.alignment_bytes, alignment(dtype));
@@ -62,7 +63,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The alignment that devices load whole vectors at, in bytes: that of their size, up to 16.
+/// Required alignment of an element type, in bytes: the largest power of two that divides its size, at most 16.
 fn alignment(dtype: Dtype) -> u64 {
     let bytes = u64::from(dtype.element_bits() / 8);
     if bytes == 0 { 1 } else { 1 << bytes.trailing_zeros().min(4) }

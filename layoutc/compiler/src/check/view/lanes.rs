@@ -1,4 +1,4 @@
-//! Views in other elements: scalars joined to vectors, or vectors cut into scalars.
+//! Views with other elements: scalars joined to vectors, or vectors split into scalars.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::dtype::Dtype;
 use crate::manifest::syntax::ViewItem;
 use crate::model::ViewKind;
 
-/// The view of the same memory in elements of `dtype`, whose lanes divide those there or are divided by them.
+/// The view of the same memory in elements of `dtype`, whose lanes are a multiple or a divisor of the base's.
 pub(super) fn lane_view(
     item: &ViewItem,
     dtype: Dtype,
@@ -62,22 +62,22 @@ fn fault(
     let refused = |message: String, note: String| {
         Diagnostic::error(Code::ShapeLanes, message, place.clone(), "").note(note)
     };
-    let own = "or give the view a `shape` and a `layout` of its own";
+    let own = "or declare a `shape` and a `layout` in the view";
     let whole = |lanes: i128| format!("{dtype} is {lanes} elements of {of}");
     let axis_text = |axis: usize| {
         let axis = logical.get(axis);
         axis.map_or_else(Default::default, |a| (a.name.clone(), text(&a.extent, logical, symbols)))
     };
-    // A figure that depends on a symbol may still be a multiple.
+    // A symbolic figure may still be a multiple.
     let none = |count: &str| {
-        if count.parse::<i128>().is_ok() { "no multiple" } else { "not known to be a multiple" }
+        if count.parse::<i128>().is_ok() { "not a multiple" } else { "not known to be a multiple" }
     };
-    let message = format!("the elements of `{seen_name}` do not join to whole {dtype}");
+    let message = format!("cannot view the elements of `{seen_name}` as {dtype}");
     match error {
         RegroupError::NoAxis => {
-            let message = format!("no axis of `{seen_name}` runs along neighbours in memory");
+            let message = format!("no axis of `{seen_name}` has stride 1");
             Diagnostic::error(Code::ShapeLanes, message, place, "")
-                .help(format!("give `{name}` a `shape` and a `layout` of its own"))
+                .help(format!("declare a `shape` and a `layout` in `{name}`"))
         }
         RegroupError::Extent { axis, lanes } => {
             let (axis, extent) = axis_text(*axis);
@@ -89,15 +89,15 @@ fn fault(
         RegroupError::NotContiguous { axis, lanes } => {
             let (axis, _) = axis_text(*axis);
             let note = format!(
-                "{}; {lanes} elements along `{axis}`, counted from 0, are not always neighbours in memory",
+                "{}; {lanes} elements along `{axis}`, from a multiple of {lanes}, are not always contiguous",
                 whole(*lanes)
             );
-            refused(message, note).help(format!("put `{axis}` innermost, {own}"))
+            refused(message, note).help(format!("make `{axis}` the innermost axis, {own}"))
         }
         RegroupError::Stride { axis, stride, lanes } => {
             let stride = text(stride, logical, symbols);
             let note = format!(
-                "{}; a step along storage axis `{axis}` is {stride} elements, {} of {lanes}",
+                "{}; the stride of storage axis `{axis}` is {stride} elements, {} of {lanes}",
                 whole(*lanes),
                 none(&stride)
             );
@@ -106,22 +106,21 @@ fn fault(
         RegroupError::StorageExtent { axis, extent, lanes } => {
             let extent = text(extent, logical, symbols);
             let note = format!(
-                "{}; there are {extent} slots along storage axis `{axis}`, {} of {lanes}",
+                "{}; storage axis `{axis}` has {extent} slots, {} of {lanes}",
                 whole(*lanes),
                 none(&extent)
             );
             refused(message, note).help(format!("pad `{axis}` to a multiple of {lanes}"))
         }
         RegroupError::Swizzled { lanes } => {
-            let note = format!("{}; the swizzle moves parts of them", whole(*lanes));
+            let note = format!("{}; the swizzle separates their lanes", whole(*lanes));
             refused(message, note)
-                .help("take a swizzle whose base counts whole elements of the view")
+                .help("use a swizzle whose base covers whole elements of the view")
         }
         RegroupError::Origin => {
             let note =
-                "slots in front of the first element align it (`align … at=origin`)".to_owned();
-            refused(message, note)
-                .help("leave out `at=origin`, or look at the elements as they are")
+                "the first element is aligned by slots before it (`align … at=origin`)".to_owned();
+            refused(message, note).help("remove `at=origin`, or keep the element type")
         }
         RegroupError::Expr(inner) => {
             let message = format!("the layout of `{name}` is too large: {inner}");

@@ -1,4 +1,5 @@
-//! Views: each after what it is a view of, as a window, in other elements, or with a shape and a layout of its own.
+//! Views, each checked after its base: windows, views with other elements, and reinterpretations with their own shape
+//! and layout.
 
 mod elements;
 mod lanes;
@@ -24,7 +25,7 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::manifest::syntax::{ItemKind, ManifestSyntax, ViewItem};
 use crate::model::{Fill, Tensor, TensorSpans, View, ViewKind, ViewTarget};
 
-/// The good views of a manifest. `builders` are the layouts of `tensors` in the making, where there are views of them.
+/// The valid views of a manifest. `builders` are the layout builders of those `tensors` that have views.
 pub(super) fn check(
     place: ManifestContext<'_>,
     tensors: &[Tensor],
@@ -32,7 +33,7 @@ pub(super) fn check(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<View> {
     let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
-    // The first of a name counts.
+    // The first declaration of a name takes precedence.
     let declared: BTreeSet<&str> =
         syntax.tensors.iter().map(|tensor| tensor.name.value.as_str()).collect();
     let named = |k: usize| {
@@ -66,15 +67,15 @@ pub(super) fn check(
     views.good.into_iter().map(|good| good.view).collect()
 }
 
-/// The longest chain of views of views.
+/// Limit on chains of views of views.
 const MAX_CHAIN: usize = 64;
 
-/// A good view.
+/// A valid view.
 struct CheckedView {
     view: View,
-    /// Its layout in the making, where there are views of it.
+    /// The builder of its layout, if it has views.
     builder: Option<LayoutBuilder>,
-    /// How many views lead to the tensor, itself included.
+    /// Number of views down to the tensor, including itself.
     depth: usize,
 }
 
@@ -83,27 +84,27 @@ struct ViewChecker<'a> {
     syntax: &'a ManifestSyntax,
     tensors: &'a [Tensor],
     builders: &'a [Option<LayoutBuilder>],
-    /// The tensors as written.
+    /// Names of the declared tensors.
     declared: BTreeSet<&'a str>,
-    /// The views as written, by name.
+    /// Positions of the declared views, by name.
     named: BTreeMap<&'a str, usize>,
-    /// What is good so far, by name.
+    /// The valid tensors and views so far, by name.
     known: BTreeMap<String, ViewTarget>,
     good: Vec<CheckedView>,
 }
 
-/// What a view is a view of.
+/// The base of a view.
 #[derive(Clone, Copy)]
 struct ViewBase<'a> {
     tensor: &'a Tensor,
     builder: &'a LayoutBuilder,
     of: ViewTarget,
     buffer: usize,
-    /// How many views lead from it to the tensor, itself included.
+    /// Number of views from the base down to the tensor, including the base.
     depth: usize,
 }
 
-/// What a view is made of.
+/// Lowered definition of a view.
 struct ViewDefinition {
     builder: LayoutBuilder,
     seeing: ViewKind,
@@ -112,7 +113,7 @@ struct ViewDefinition {
 }
 
 impl<'a> ViewChecker<'a> {
-    /// The view and those that it is a view of, as far as they were not begun before.
+    /// The view and its bases that were not visited before, outermost first.
     fn chain(&self, start: usize, begun: &mut [bool]) -> Result<Vec<&'a ViewItem>, Diagnostic> {
         let mut chain: Vec<&'a ViewItem> = Vec::new();
         let mut next = Some(start);
@@ -140,13 +141,13 @@ impl<'a> ViewChecker<'a> {
     fn circle(&self, circle: &[&ViewItem]) -> Diagnostic {
         let names = circle.iter().chain(circle.first()).map(|item| item.name.value.as_str());
         let names = names.collect::<Vec<_>>().join(" → ");
-        let message = format!("`of` goes round in a circle: {names}");
+        let message = format!("cyclic `of`: {names}");
         let span = circle.last().map_or(0..0, |item| item.of.span.clone());
-        let error = Diagnostic::error(Code::NameCycle, message, self.at(&span), "leads back");
-        error.help("one of them needs to be a view of a tensor")
+        let error = Diagnostic::error(Code::NameCycle, message, self.at(&span), "closes the cycle");
+        error.help("make one of them a view of a tensor")
     }
 
-    /// What the view is a view of; an error without words where an earlier diagnostic says enough.
+    /// The base of the view; an empty error where an earlier diagnostic covers it.
     fn base(&self, item: &ViewItem) -> Result<ViewBase<'_>, Vec<Diagnostic>> {
         let name = &item.of.value;
         match self.known.get(name) {
@@ -195,12 +196,12 @@ impl<'a> ViewChecker<'a> {
     fn one(&self, item: &ViewItem) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
         let seen = self.base(item)?;
         if seen.depth >= MAX_CHAIN {
-            let message = format!("a chain of more than {MAX_CHAIN} views");
+            let message = format!("the chain of views is longer than {MAX_CHAIN}");
             let place = self.at(&item.of.span);
             let error = Diagnostic::error(Code::LimitSteps, message, place, "one too many");
             return Err(vec![error.help("make it a view of the tensor")]);
         }
-        // Its texts are read as those of a tensor are.
+        // The texts of a view are resolved like those of a tensor.
         let told = reinterpret::as_tensor(item, seen.tensor);
         let checker = TensorChecker::new(&told, self.place).ok_or_else(Vec::new)?;
         let dtype = match &item.dtype {
@@ -264,7 +265,7 @@ impl<'a> ViewChecker<'a> {
         overflow(&ExprError::TooLarge, message, self.at(&item.name.span))
     }
 
-    /// The layout, and whether several elements of the view share a slot.
+    /// The layout, and true if several elements of the view share a slot.
     fn finish(
         &self,
         item: &ViewItem,
@@ -297,7 +298,7 @@ impl<'a> ViewChecker<'a> {
     }
 }
 
-/// A view that changes nothing.
+/// The view that is the whole base.
 fn identity_view(seen: ViewBase<'_>) -> Result<ViewDefinition, BuildError> {
     let axes = seen.builder.logical();
     let symbols = seen.builder.facts().symbols();
@@ -306,7 +307,7 @@ fn identity_view(seen: ViewBase<'_>) -> Result<ViewDefinition, BuildError> {
     Ok(ViewDefinition { builder, seeing, labels: seen.tensor.labels.clone(), steps: Vec::new() })
 }
 
-/// The symbols of what is seen, then those of the view's own texts that are not among them.
+/// The symbols of the base, then the view's own that are not among them.
 fn symbols(seen: &LayoutBuilder, own: Vec<Symbol>) -> Vec<Symbol> {
     let mut all = seen.facts().symbols().to_vec();
     for symbol in own {

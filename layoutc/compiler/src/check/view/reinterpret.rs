@@ -1,4 +1,5 @@
-//! Views with a shape and a layout of their own: the same bytes, and as many rows.
+//! Reinterpretations: views with their own shape and layout of the same bytes, with the same physical extents except
+//! the last.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
@@ -16,7 +17,7 @@ use crate::manifest::syntax::{
 };
 use crate::model::{Tensor, View, ViewKind};
 
-/// The view as a tensor with the same texts; the map of a window stands where a layout would.
+/// The view as a tensor item with the same texts; the map of a window becomes the layout.
 pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
     let same =
         SpannedText { value: seen.dtype.to_string(), span: item.of.span.clone(), quoted: false };
@@ -44,7 +45,7 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
     }
 }
 
-/// The same with these axes for a shape.
+/// The tensor item with these axes as its shape.
 pub(super) fn with_axes(told: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> TensorItem {
     let symbols = seen.builder.facts().symbols();
     let span = told.name.span.clone();
@@ -64,7 +65,7 @@ pub(super) fn with_axes(told: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> 
     TensorItem { shape: Some(shape), ..told }
 }
 
-/// The view whose texts are those of `told`.
+/// The reinterpretation with the texts of `told`.
 pub(super) fn view(
     told: &TensorItem,
     place: ManifestContext<'_>,
@@ -95,7 +96,7 @@ pub(super) fn view(
     Ok((CheckedView { view, builder, depth: seen.depth.saturating_add(1) }, warnings))
 }
 
-/// As many bytes, in as many physical axes, with the same extents but along the last.
+/// Checks that a view has the same number of bytes and the same physical extents, except the last, as its base.
 fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
     let (own, other) = (&view.layout, &seen.layout);
     let refused = |message: String, notes: [String; 2], help: String| {
@@ -119,23 +120,24 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
     };
     if own.physical_shape.len() != other.physical_shape.len() {
         let message = format!(
-            "`{}` has {} and `{}` {}",
+            "`{}` has {} and `{}` has {}",
             view.name,
             axes(own.physical_shape.len()),
             seen.name,
             other.physical_shape.len()
         );
         let help = match other.physical_shape.len() {
-            0 | 1 => format!("take the separators of `{}` out", view.name),
-            more => format!("write {} in its layout, by `axis-separators`", separators(more - 1)),
+            0 | 1 => format!("remove the separators of `{}`", view.name),
+            more => format!("write {} in its layout, with `axis-separators`", separators(more - 1)),
         };
         return refused(message, [shape(view), shape(seen)], help);
     }
     let rows = own.physical_shape.len().saturating_sub(1);
     let equal = own.physical_shape.iter().zip(&other.physical_shape).take(rows);
     if !equal.into_iter().all(|(a, b)| same((a, own), (b, other))) {
-        let message = format!("`{}` and `{}` have other physical extents", view.name, seen.name);
-        let help = "lay it out so that all its physical extents but the last are the same";
+        let message =
+            format!("`{}` and `{}` have different physical extents", view.name, seen.name);
+        let help = "choose a layout with the same physical extents, except the last";
         return refused(message, [shape(view), shape(seen)], help.to_owned());
     }
     let (own_bytes, other_bytes) = (view.counts().bytes, seen.counts().bytes);
@@ -147,15 +149,15 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
                 layout_names::layout_expr(bytes, &tensor.layout)
             )
         };
-        let message = format!("`{}` is not all of the memory of `{}`", view.name, seen.name);
+        let message = format!("`{}` does not cover the memory of `{}`", view.name, seen.name);
         let bits = other_bytes.as_const().and_then(|bytes| bytes.checked_mul(8));
         let whole = i128::from(view.dtype.element_bits());
         let slots = bits.filter(|bits| bits.checked_rem(whole) == Some(0));
         let all = match slots.and_then(|bits| bits.checked_div(whole)) {
-            Some(slots) => format!("let it have {slots} slots of {}", view.dtype),
-            None => "let it have as many bytes".to_owned(),
+            Some(slots) => format!("make it {slots} slots of {}", view.dtype),
+            None => "give it the same number of bytes".to_owned(),
         };
-        let help = format!("{all}, or make it a window of some elements, by a `map`");
+        let help = format!("{all}, or make it a window with a `map`");
         return refused(message, [bytes(view, &own_bytes), bytes(seen, &other_bytes)], help);
     }
     Ok(())
@@ -169,7 +171,7 @@ fn axes(count: usize) -> String {
     if count == 1 { "1 physical axis".to_owned() } else { format!("{count} physical axes") }
 }
 
-/// Whether two expressions over symbols of two layouts are equal for all values.
+/// True if two expressions over the symbols of two layouts are equal for all values; symbols match by name.
 fn same((a, of_a): (&Expr, &Layout), (b, of_b): (&Expr, &Layout)) -> bool {
     let mut symbols: Vec<Symbol> = of_a.symbols.clone();
     for symbol in &of_b.symbols {

@@ -1,4 +1,4 @@
-//! Windows: slices, tiles and broadcasts of what is seen, every index proven inside.
+//! Windows: slices, tiles and broadcasts of the base, with every index proven in bounds.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{ShapeItem, SpannedText, ViewItem};
 use crate::model::ViewKind;
 
-/// The window that a shape and a map make.
+/// The window of a shape and a map.
 pub(super) fn window_view(
     checker: &TensorChecker<'_>,
     item: &ViewItem,
@@ -59,7 +59,7 @@ pub(super) fn window_view(
     Ok(ViewDefinition { builder, seeing: ViewKind::Window(indices), labels, steps })
 }
 
-/// The axes themselves, as many as there are.
+/// The first `count` axes as expressions.
 pub(super) fn axis_vars(count: usize) -> Vec<Expr> {
     (0..u32::try_from(count).unwrap_or(u32::MAX)).map(|k| Expr::var(Var::Axis(k))).collect()
 }
@@ -74,7 +74,7 @@ struct ViewWindow<'a> {
 }
 
 impl ViewWindow<'_> {
-    /// Separators and extents are what is seen says, not the window.
+    /// Refuses separators and extents in the map of a window: the base determines them.
     fn is_indices_alone(&self, parsed: &MapText) -> Result<(), Vec<Diagnostic>> {
         let stated = parsed.items.iter().find_map(|item| match item {
             MapItemText::Expr { extent, .. } => extent.as_ref().map(|extent| &extent.span),
@@ -86,10 +86,10 @@ impl ViewWindow<'_> {
             (None, None) => return Ok(()),
         };
         let seen = &self.seen.tensor.name;
-        let message = format!("the map of a window states no {what}");
+        let message = format!("the map of a window cannot have {what}");
         let place = place_in(self.map, span, self.file);
         let error = Diagnostic::error(Code::StepForm, message, place, "");
-        Err(vec![error.help(format!("leave it out: they are those of `{seen}`"))])
+        Err(vec![error.help(format!("remove it: they are those of `{seen}`"))])
     }
 
     fn fault(&self, error: &BuildError, map: &IndexMap) -> Diagnostic {
@@ -106,16 +106,16 @@ impl ViewWindow<'_> {
             BuildError::Unbounded { item } => {
                 let seen = &self.seen.tensor.name;
                 let message =
-                    format!("an index of `{name}` could not be proven to stay inside `{seen}`");
+                    format!("cannot prove that an index of `{name}` stays inside `{seen}`");
                 let place = at(Some(*item));
                 let error = Diagnostic::error(Code::MapUnproven, message, place, "");
                 error.note(self.extent(*item)).help(
-                    "state facts of the symbols (`min`, `max`, `multiple`), or a smaller shape",
+                    "declare facts of the symbols (`min`, `max`, `multiple`), or a smaller shape",
                 )
             }
             BuildError::WindowRank { given, axes } => {
                 let message = format!(
-                    "the map gives {given} ind{}, and `{}` has {axes} ax{}",
+                    "the map has {given} ind{}, and `{}` has {axes} ax{}",
                     if *given == 1 { "ex" } else { "ices" },
                     self.seen.tensor.name,
                     if *axes == 1 { "is" } else { "es" },
@@ -123,7 +123,7 @@ impl ViewWindow<'_> {
                 let logical = self.seen.builder.logical();
                 let names: Vec<&str> = logical.iter().map(|axis| axis.name.as_str()).collect();
                 Diagnostic::error(Code::MapArity, message, at(None), "")
-                    .help(format!("give one index for each of {}", names.join(", ")))
+                    .help(format!("write one index for each of {}", names.join(", ")))
             }
             BuildError::Size => size(name, self.axes, self.symbols, at(None)),
             other => self.build_fault(other, &at(item_of(error))),
@@ -134,13 +134,12 @@ impl ViewWindow<'_> {
         build_fault(error, &self.item.name.value, self.seen.builder, place)
     }
 
-    /// `axis h of qkv has 12 indices`
+    /// `axis h of qkv has extent 12`
     fn extent(&self, axis: usize) -> String {
         let seen: &LayoutBuilder = self.seen.builder;
         let Some(axis) = seen.logical().get(axis) else { return String::new() };
         let extent = text(&axis.extent, seen.logical(), self.symbols);
-        let counted =
-            if extent == "1" { "1 index".to_owned() } else { format!("{extent} indices") };
+        let counted = format!("extent {extent}");
         format!("axis `{}` of `{}` has {counted}", axis.name, self.seen.tensor.name)
     }
 
@@ -148,7 +147,7 @@ impl ViewWindow<'_> {
         let (name, seen) = (&self.item.name.value, &self.seen.tensor.name);
         let span = map.items.get(item).map_or(0..0, |item| item.span.clone());
         let place = place_in(self.map, &span, self.file);
-        let message = format!("an index of `{name}` leaves `{seen}`");
+        let message = format!("an index of `{name}` is out of bounds of `{seen}`");
         let here = index(witness);
         let there =
             map.items.iter().map(|item| item.index.evaluate(&|var| self.value(var, witness)));
@@ -163,7 +162,7 @@ impl ViewWindow<'_> {
             .witness(vec![witness.to_vec()])
     }
 
-    /// The value of an axis of the window at an index; symbols have their least.
+    /// Value of an axis of the window at an index; symbols have their least value.
     fn value(&self, var: Var, at: &[i128]) -> Option<i128> {
         match var {
             Var::Storage(k) => at.get(usize::try_from(k).ok()?).copied(),
