@@ -54,8 +54,8 @@ fn the_list_of_element_types_has_vectors() {
         "tensor t dtype=zork { shape { n 4 } }\n",
         ("dtype::unknown", "zork", "unknown element type `zork`"),
         &[
-            "element types are f64, f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0fnu, f6e2m3fn, f6e3m2fn, \
-             f4e2m1fn, i64, i32, i16, i8, i6, i5, i4, i3, i2, u64, u32, u16, u8, u6, u5, u4, u3, u2, u1, bool, c64, c128, and vectors of 2, 3, 4, 8, 16 of them: `f32x4`",
+            "expected one of f64, f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0fnu, f6e2m3fn, f6e3m2fn, \
+             f4e2m1fn, i64, i32, i16, i8, i6, i5, i4, i3, i2, u64, u32, u16, u8, u6, u5, u4, u3, u2, u1, bool, c64, c128, or a vector of 2, 3, 4, 8, 16 lanes: `f32x4`",
         ],
     );
 }

@@ -264,7 +264,7 @@ fn copies_take_an_element_of_each_message_at_least() {
     let checked =
         check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &Config::default());
     let told = format!("{:?}", checked.diagnostics);
-    assert!(told.contains("copies take 16 bytes at least, not 15"), "{told}");
+    assert!(told.contains("staging needs at least 16 bytes, not 15"), "{told}");
 }
 
 #[test]

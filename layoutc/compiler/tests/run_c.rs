@@ -460,7 +460,7 @@ fn a_tensor_beyond_the_index_type_is_refused_with_the_figure() {
     assert_eq!(
         messages,
         [
-            "`bytes` does not fit `int32_t`: it has up to 2147483648 bytes, and the type ends at 2147483647",
+            "`bytes` does not fit `int32_t`: it takes up to 2147483648 bytes, and the type ends at 2147483647",
             "`elements` does not fit `int32_t`: it takes up to 4294967296 elements, and the type ends at 2147483647",
         ]
     );
