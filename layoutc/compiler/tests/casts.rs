@@ -606,12 +606,12 @@ fn elements_that_are_not_converted_are_told_with_a_way_out() {
     let packed = |own: &str, rest: &str| format!("tensor a dtype={own} {rest}");
     told(
         &pair("f32", "f16", ""),
-        ("dtype::convert", "convert a to=b", "`a` holds f32 and `b` holds f16"),
+        ("dtype::convert", "convert a to=b", "`a` has elements of type f32 and `b` of type f16"),
         "choose the treatment of values outside the range of f16: `cast=round` or `cast=saturate`",
     );
     told(
         &pair("f32", "bool", ""),
-        ("dtype::convert", "convert a to=b", "`a` holds f32 and `b` holds bool"),
+        ("dtype::convert", "convert a to=b", "`a` has elements of type f32 and `b` of type bool"),
         "a conversion copies elements unchanged; give both tensors the same element type",
     );
     for (dtype, way) in [
@@ -621,8 +621,9 @@ fn elements_that_are_not_converted_are_told_with_a_way_out() {
         ("c128", "store the real and imaginary parts as f64 along an axis of extent 2"),
         ("i8x3", "store the lanes as i8 along an axis of extent 3"),
     ] {
-        let message =
-            format!("`a` holds f32 and `b` holds {dtype}, and there is no cast between them");
+        let message = format!(
+            "`a` has elements of type f32 and `b` of type {dtype}, and there is no cast between them"
+        );
         told(
             &pair("f32", dtype, " cast=round"),
             ("dtype::cast", "convert a to=b cast=round", &message),

@@ -316,7 +316,7 @@ fn shapes_that_do_not_go_together_are_told_with_their_figures() {
 fn element_types_that_do_not_go_together_are_told() {
     for (op, reads, gives, why) in [
         ("Add", &["N 2:f32", "N 2:i8"][..], "N 2:f32", "reads `x0` as f32 and reads `x1` as i8"),
-        ("Relu", &["N 2:f32"], "N 2:f16", "reads `x0` as f32 and gives `y0` as f16"),
+        ("Relu", &["N 2:f32"], "N 2:f16", "reads `x0` as f32 and writes `y0` as f16"),
         ("Less", &["N 2:f32", "N 2:f64"], "N 2:bool", "reads `x0` as f32 and reads `x1` as f64"),
         (
             "Where",
@@ -324,7 +324,7 @@ fn element_types_that_do_not_go_together_are_told() {
             "N 2:f32",
             "reads `x1` as f32 and reads `x2` as i32",
         ),
-        ("Transpose", &["N 2:f32"], "N 2:i32", "reads `x0` as f32 and gives `y0` as i32"),
+        ("Transpose", &["N 2:f32"], "N 2:i32", "reads `x0` as f32 and writes `y0` as i32"),
     ] {
         let expected = format!("graph::dtype: `n` ({op}) {why}");
         assert_eq!(said("onnx", op, reads, &[gives]), [expected], "{op} {reads:?} {gives}");

@@ -275,7 +275,7 @@ convert a to=b
         &[(
             "dtype::convert",
             "convert a to=b",
-            "`a` holds { x f32; id i32 } and `b` holds { x f32; id u32 }",
+            "`a` has elements of type { x f32; id i32 } and `b` of type { x f32; id u32 }",
         )],
         &["a conversion copies elements unchanged; give both tensors the same element type"],
     );

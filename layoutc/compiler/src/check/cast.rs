@@ -48,7 +48,10 @@ pub(super) fn between(
 ) -> Result<Option<Cast>, Diagnostic> {
     let (from, to) = (source.dtype, destination.dtype);
     let told = |middle| {
-        format!("`{}` holds {from} and `{}` holds {to}{middle}", source.name, destination.name)
+        format!(
+            "`{}` has elements of type {from} and `{}` of type {to}{middle}",
+            source.name, destination.name
+        )
     };
     match (Cast::new(from, to, item.cast.unwrap_or(CastMode::Round)), item.cast) {
         (Ok(None), _) => Ok(None),

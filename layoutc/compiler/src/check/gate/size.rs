@@ -36,7 +36,7 @@ pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<Gat
         return None;
     }
     let percent = percent(limit.digits, parts);
-    let message = format!("`{}` must have less than {percent} of padding", subject.name);
+    let message = format!("`{}` must have less than {percent} padding", subject.name);
     let constant = SlotCounts::at(layout, &[]).filter(|_| layout.symbols.is_empty());
     if constant.as_ref().is_some_and(|counts| !is_above(counts)) {
         return None;

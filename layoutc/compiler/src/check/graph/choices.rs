@@ -52,7 +52,7 @@ pub(super) fn choices(
     let mut error = Diagnostic::error(Code::GraphAlternative, message, place, "");
     error = error.with_label(wants.place.clone(), "accepted layouts");
     error.notes.extend(refused);
-    error.add_note(format!("the node has {}", tensors(graph, node)));
+    error.add_note(format!("the node reads {}", tensors(graph, node)));
     let help = if item.accepts.is_empty() {
         "declare the layouts in the node: `accepts { in …; out … }`"
     } else {
@@ -61,7 +61,7 @@ pub(super) fn choices(
     Err(Box::new(error.help(help)))
 }
 
-/// `x (N, H, W, C), w (O, H, W, I) and gives y (N, H, W, C)`
+/// `x (N, H, W, C), w (O, H, W, I) and writes y (N, H, W, C)`
 fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     let shown = |positions: Option<&Vec<usize>>| {
         let items = positions.into_iter().flatten().filter_map(|k| graph.tensors.get(*k));
@@ -73,7 +73,7 @@ fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
         let all: Vec<String> = items.map(one).collect();
         if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
     };
-    format!("{} and gives {}", shown(graph.reads.get(node)), shown(graph.writes.get(node)))
+    format!("{} and writes {}", shown(graph.reads.get(node)), shown(graph.writes.get(node)))
 }
 
 /// An operand or result of a node, with the requirement of an alternative.

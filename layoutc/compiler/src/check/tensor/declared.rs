@@ -44,7 +44,7 @@ impl TensorChecker<'_> {
         let mut item = self.item;
         let (mut dtype, mut shape, mut record) = (None, None, None);
         loop {
-            // A tensor that declares an element type or a record overrides both.
+            // A record hides the element types of its bases; an element type keeps a base's record, for its axis.
             dtype = dtype.or(item.dtype.as_ref().filter(|_| record.is_none()));
             shape = shape.or(item.shape.as_ref());
             record = record.or(item.record.as_ref());
