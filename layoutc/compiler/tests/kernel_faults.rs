@@ -298,7 +298,12 @@ fn types_meet_by_casts_alone() {
             "booleans have no arithmetic",
             "write `select(…, 1, 0)`, or `and`, `or` and `not`",
         ),
-        ("u[i, j] = u[i, j] + (-1)", "(-1)", "-1 does not fit u32", "the range of u32 is 0 to 4294967295"),
+        (
+            "u[i, j] = u[i, j] + (-1)",
+            "(-1)",
+            "-1 does not fit u32",
+            "the range of u32 is 0 to 4294967295",
+        ),
         (
             "b[i, j] = z[i, j]",
             "z",
