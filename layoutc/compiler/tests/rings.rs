@@ -155,12 +155,12 @@ fn what_is_no_ring_and_what_takes_whole_tensors_is_refused() {
     assert_eq!(message, "`ring` names one axis, and how many of its indices are in memory");
     let other = "tensor b dtype=f32 { shape { y 4; x 16 } }\n";
     for (more, takes) in [
-        (format!("{other}convert rows to=b\n"), "a conversion that changes the ring takes"),
+        (format!("{other}convert rows to=b\n"), "a conversion that changes the ring requires"),
+        (format!("{other}kernel k {{ compute \"b[y, x] = rows[y, x]\" }}\n"), "a kernel requires"),
         (
-            format!("{other}kernel k {{ compute \"b[y, x] = rows[y, x]\" }}\n"),
-            "a kernel computes on",
+            "view v of=rows { map \"(x) -> (0, x)\"; shape { x 16 } }\n".to_owned(),
+            "a view requires",
         ),
-        ("view v of=rows { map \"(x) -> (0, x)\"; shape { x 16 } }\n".to_owned(), "a view sees"),
     ] {
         let wanted = format!("{takes} whole tensors, and `rows` is a ring of 4 indices of `y`");
         assert_eq!(fault(&format!("{RING}{more}")), ("ring::whole".to_owned(), wanted));

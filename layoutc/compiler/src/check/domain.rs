@@ -174,7 +174,7 @@ pub(super) fn parted(parted: &str, place: FileSpan) -> Diagnostic {
         .help("remove the condition, or declare the part in memory as a separate tensor")
 }
 
-/// The error for a tensor with a domain in a construct that needs the whole tensor, such as `a kernel computes on`.
+/// The error for a tensor with a domain in a construct that needs the whole tensor, such as `a kernel requires`.
 pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Diagnostic {
     let name = &tensor.name;
     let message = format!("{takes} whole tensors, and `{name}` is restricted by its `where`");

@@ -298,7 +298,7 @@ impl ShardContext<'_> {
 }
 
 /// The error for a tensor that is sharded, a ring, or has a domain, in a construct that needs the whole tensor; `takes`
-/// names it, such as `a kernel computes on`.
+/// names it, such as `a kernel requires`.
 pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     if tensor.ring.is_some() {
         return super::ring::ring_fault(tensor, takes, place);

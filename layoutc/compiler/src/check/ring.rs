@@ -62,7 +62,7 @@ pub(super) fn sharded_ring_fault(file: &Arc<str>, item: &RingItem) -> Diagnostic
     error.help("declare the shard as a separate tensor, without `shard`")
 }
 
-/// The error for a ring in a construct that needs the whole tensor; `takes` names it, such as `a kernel computes on`.
+/// The error for a ring in a construct that needs the whole tensor; `takes` names it, such as `a kernel requires`.
 pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     let ring = tensor.ring.as_ref()?;
     let (name, axis, held) = (&tensor.name, ring.name(), ring.held);
@@ -94,6 +94,6 @@ pub(super) fn ring_mismatch(
     {
         return None;
     }
-    let takes = "a conversion that changes the ring takes";
+    let takes = "a conversion that changes the ring requires";
     [source, destination].into_iter().find_map(|tensor| ring_fault(tensor, takes, place.clone()))
 }

@@ -212,7 +212,7 @@ impl OperandBinder<'_> {
         }
         let position = self.tensors.iter().position(|tensor| tensor.name == name.value);
         let tensor = position.and_then(|k| self.tensors.get(k));
-        match tensor.and_then(|tensor| mesh::part_fault(tensor, "a kernel computes on", place)) {
+        match tensor.and_then(|tensor| mesh::part_fault(tensor, "a kernel requires", place)) {
             Some(fault) => Err(fault),
             None => Ok(position),
         }

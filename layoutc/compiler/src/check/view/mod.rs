@@ -156,7 +156,7 @@ impl<'a> ViewChecker<'a> {
                     (self.tensors.get(*k), self.builders.get(*k))
                 {
                     if let Some(fault) =
-                        mesh::part_fault(tensor, "a view sees", self.at(&item.of.span))
+                        mesh::part_fault(tensor, "a view requires", self.at(&item.of.span))
                     {
                         return Err(vec![fault]);
                     }
