@@ -668,7 +668,7 @@ fn a_record_is_packed_from_another_type_as_a_whole() {
     assert_eq!(checked(text).tensors[0].logical_dtype(), dtype("f32"));
     told(
         "tensor a { dtype { x f16 pack-from=f32; y f16 }; shape { n 4 } }",
-        ("dtype::record", "x f16 pack-from=f32", "a field is a name with its element type"),
-        "`pack-from=` stands at the tensor, and holds for all fields",
+        ("dtype::record", "x f16 pack-from=f32", "a field needs a name and an element type"),
+        "write `pack-from=` on the tensor: it applies to all fields",
     );
 }

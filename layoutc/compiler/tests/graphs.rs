@@ -280,10 +280,14 @@ graph g backend=b {{
 #[test]
 fn what_operators_accept_is_stated_in_one_way() {
     let operator = |text: &str| format!("backend b {{ op f {text} }}\n");
-    told(&operator(""), &[("kdl::missing", "op f", "an operator needs to say what it accepts")]);
+    told(&operator(""), &[("kdl::missing", "op f", "an operator needs alternatives or a rule")]);
     told(
         &operator("elementwise=#true { accepts { out NHWC } }"),
-        &[("kdl::twice", "op f elementwise=#true", "an operator has alternatives or one rule")],
+        &[(
+            "kdl::twice",
+            "op f elementwise=#true",
+            "an operator can have either alternatives or one rule",
+        )],
     );
     told(
         &operator("{ accepts { in NHWC } }"),
@@ -291,14 +295,14 @@ fn what_operators_accept_is_stated_in_one_way() {
     );
     told(
         &operator("{ accepts cost=-1 { out NHWC } }"),
-        &[("kdl::value", "-1", "`cost` is a whole number of bytes from 0 that 63 bits hold")],
+        &[("kdl::value", "-1", "`cost` must be a number of bytes from 0 to 2^63 - 1")],
     );
     told(
         &operator("{ accepts cost-per-byte=-0.5 { out NHWC } }"),
-        &[("kdl::value", "-0.5", "`cost-per-byte` is a number from 0 and below 1000000000")],
+        &[("kdl::value", "-0.5", "`cost-per-byte` must be a number from 0 and below 1000000000")],
     );
     told(
         "backend b { default-layout 4 NHWC; default-layout 4 NCHW }\n",
-        &[("kdl::twice", "4", "4 axes have two default layouts")],
+        &[("kdl::twice", "4", "duplicate default layout for rank 4")],
     );
 }

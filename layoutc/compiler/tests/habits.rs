@@ -43,11 +43,11 @@ fn helps(text: &str, code: &str, marked: &str, help: &str) {
 #[test]
 fn a_list_in_brackets_is_arguments() {
     for (wrong, help, right) in [
-        ("order [c n]", "write `order c n`: blanks part arguments", "order c n"),
-        ("order [c, n]", "write `order c n`: blanks part arguments", "order c n"),
-        ("order = [c, n]", "write `order c n`: blanks part arguments", "order c n"),
-        ("order: [\"c\", \"n\"]", "write `order c n`: blanks part arguments", "order c n"),
-        ("tile [2, 4]", "write `tile 2 4`: blanks part arguments", "tile 2 4"),
+        ("order [c n]", "write `order c n`: spaces separate arguments", "order c n"),
+        ("order [c, n]", "write `order c n`: spaces separate arguments", "order c n"),
+        ("order = [c, n]", "write `order c n`: spaces separate arguments", "order c n"),
+        ("order: [\"c\", \"n\"]", "write `order c n`: spaces separate arguments", "order c n"),
+        ("tile [2, 4]", "write `tile 2 4`: spaces separate arguments", "tile 2 4"),
         ("split c into=[a, b] by=4", "write `into=\"a b\"`", "split c into=\"a b\" by=4"),
         ("split c by=[4]", "write `by=4`", "split c by=4"),
         ("map [c, n]", "write it as one quoted string: `\"(c, n)\"`", "map \"(c, n)\""),
@@ -80,7 +80,7 @@ fn a_shape_in_brackets_is_a_block() {
     mends(&text("n 4*16"), "write `\"4*16\"`, an expression in quotes", &text("n \"4*16\""));
     let help = "write it in the block: `shape { d0 4; d1 8 }`";
     helps("tensor t dtype=f32 shape=[4, 8] { }\n", "expr::unquoted", "[", help);
-    let symbol = "one known only at run time is a symbol, declared above: `symbol batch max=4096`";
+    let symbol = "declare an extent known only at run time as a symbol: `symbol batch max=4096`";
     helps(&text("n \"?\""), "shape::extent", "\"?\"", symbol);
 }
 
@@ -136,7 +136,7 @@ fn an_escape_is_marked_and_its_string_written_without() {
         assert_eq!(mended(&wrong, &found(&wrong)), right);
         assert_eq!(found(&right), []);
     }
-    let help = "write `#\"(n, c \\ 4)\"#`, in which nothing is escaped";
+    let help = "write `#\"(n, c \\ 4)\"#`, a raw string without escapes";
     helps(&steps("map \"(n, c \\\\ 4)\""), "expr::escape", "\\\\", help);
     let lines = "map \"\"\"\n  (n, c) ->\n  (c, n)\n  \"\"\"";
     let help = "write it on one line: `\"(n, c) -> (c, n)\"`";
@@ -172,10 +172,10 @@ fn a_property_that_is_no_notation_is_named_with_the_nearest() {
     for (word, help) in [
         (
             "torch",
-            "strides in elements are a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`",
+            "write strides in elements as a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`",
         ),
-        ("jax", "JAX's layouts are XLA's: `xla=\"{1,0}\"`"),
-        ("order", "an order of axes is a step: `layout { order c n }`"),
+        ("jax", "write JAX layouts in XLA's notation: `xla=\"{1,0}\"`"),
+        ("order", "write the axis order as a step: `layout { order c n }`"),
         ("zork", "write one of these, or the layout as steps: `layout { order c n }`"),
     ] {
         helps(&tensor(&format!("layout {word}=\"x\"")), "name::unknown", word, help);
@@ -206,7 +206,7 @@ fn a_name_in_place_of_what_is_none_is_one_that_nothing_else_has() {
     let offered: Vec<_> = told.iter().flat_map(|d| &d.fixes).map(|f| f.text.as_str()).collect();
     assert_eq!(offered, ["n_x", "n_x"]);
     let split = steps("split c into=\"co,ci\" by=4");
-    mends(&split, "part them by blanks: `\"co ci\"`", &steps("split c into=\"co ci\" by=4"));
+    mends(&split, "separate them with spaces: `\"co ci\"`", &steps("split c into=\"co ci\" by=4"));
 }
 
 #[test]
@@ -300,25 +300,29 @@ fn words_of_other_languages_get_ours() {
     manifest("symbol n 1..4096\n", "1..4096", "write `min=1 max=4096` for a range");
     let with = |head: &str| format!("tensor t {head} {{ shape {{ n 4 }} }}\n");
     manifest(&with("dtype=torch.float16"), "torch.float16", "did you mean `f16`?");
-    let block = "write it as a node of the block: `tensor … { memory … }`";
+    let block = "write it as a node in the block: `tensor … { memory … }`";
     manifest(&with("dtype=f32 memory=shared"), "memory", block);
     manifest(&steps("permute c n"), "permute", "did you mean `order`?");
     manifest(&steps("order 1 0"), "1", "write its name: `order c n`");
     manifest(&steps("split c factor=4"), "factor", "did you mean `by`?");
-    manifest(&steps("tile 2x4"), "2x4", "write `2 4`: blanks part arguments");
+    manifest(&steps("tile 2x4"), "2x4", "write `2 4`: spaces separate arguments");
     manifest(&steps("swizzle \"128B\""), "\"128B\"", "write `swizzle mode=\"128B\"`");
-    manifest(&steps("swizzle 128B"), "128B", "write `mode=\"128B\"` for a swizzle of the hardware");
+    manifest(&steps("swizzle 128B"), "128B", "write `mode=\"128B\"` for a hardware swizzle");
     manifest(
         &steps("tile n=2 c=4"),
         "n",
-        "a tile takes the extents of the last axes, without names: `tile 8 128`",
+        "write the tile extents of the last axes, without names: `tile 8 128`",
     );
     manifest(
         "tensor t {\n dtype = f32\n}\n",
         "dtype = f32",
-        "it is a property: `tensor … dtype=f32`",
+        "write it as a property: `tensor … dtype=f32`",
     );
-    manifest("tensor t {\n dtype: f32\n}\n", "dtype:", "it is a property of a tensor: `dtype=…`");
+    manifest(
+        "tensor t {\n dtype: f32\n}\n",
+        "dtype:",
+        "write it as a property of a tensor: `dtype=…`",
+    );
     manifest(
         &tensor("layout row-major"),
         "row-major",

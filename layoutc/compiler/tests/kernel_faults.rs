@@ -620,7 +620,7 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
     );
     told(
         &of("cache a at=x; cache a at=i"),
-        &[("kdl::twice", "a", "the cache of `a` is given twice")],
+        &[("kdl::twice", "a", "duplicate cache of `a`")],
         &["leave one of the two out"],
     );
     told(
@@ -629,11 +629,11 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
             (
                 "kdl::missing",
                 "cache a",
-                "`cache` needs `at=`, the loop inside which the block is used",
+                "`cache` needs `at=`, the loop whose iterations use the block",
             ),
-            ("name::unknown", "fast", "the memory of a block is not `fast`"),
+            ("name::unknown", "fast", "unknown value `fast` for `memory`"),
         ],
-        &["it is written `cache A at=k_outer`", "write `shared` or `local`"],
+        &["write it as `cache A at=k_outer`", "write `shared` or `local`"],
     );
 }
 

@@ -237,8 +237,8 @@ fn blanks_in_a_bound_are_told_to_part_numbers() {
         };
         let told = found(&text(by));
         assert_eq!(codes(&told), ["expr::syntax"], "{by}");
-        assert_eq!(told[0].message, format!("blanks part the numbers of `{by}`"));
-        assert_eq!(told[0].help, [format!("write an expression without blanks: `\"{joined}\"`")]);
+        assert_eq!(told[0].message, format!("spaces separate the numbers in `{by}`"));
+        assert_eq!(told[0].help, [format!("write each expression without spaces: `\"{joined}\"`")]);
         let [fix] = told[0].fixes.as_slice() else { panic!("{:?}", told[0].fixes) };
         let text_before = text(by);
         let mended =

@@ -253,7 +253,7 @@ fn what_makes_no_record_is_told_with_the_figures() {
         &[(
             "dtype::record",
             &format!("{{ {many}}}"),
-            "a record has at most 256 fields, and this has 257",
+            "a record can have at most 256 fields, and this one has 257",
         )],
         &["give a field a count: `q u4 32` is 32 elements"],
     );

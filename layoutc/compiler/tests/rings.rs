@@ -152,7 +152,7 @@ fn what_is_no_ring_and_what_takes_whole_tensors_is_refused() {
     }
     let (code, message) = fault(&tensor("ring"));
     assert_eq!(code, "kdl::missing");
-    assert_eq!(message, "`ring` names one axis, and how many of its indices are in memory");
+    assert_eq!(message, "`ring` needs one axis and the number of its indices in memory");
     let other = "tensor b dtype=f32 { shape { y 4; x 16 } }\n";
     for (more, takes) in [
         (format!("{other}convert rows to=b\n"), "a conversion that changes the ring requires"),

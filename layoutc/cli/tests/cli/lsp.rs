@@ -297,9 +297,9 @@ fn a_new_name_goes_through_all_that_see_it() {
     for (new, message) in [
         (
             "2x",
-            "`2x` is not a name: names are ASCII letters, digits and `_`, and begin with no digit",
+            "`2x` is not a name: names consist of ASCII letters, digits and `_`, and do not begin with a digit",
         ),
-        ("batch", "`batch` is declared in `layouts/common.kdl` already"),
+        ("batch", "`batch` is already declared in `layouts/common.kdl`"),
     ] {
         let id = client.ask(
             "textDocument/rename",

@@ -1,5 +1,5 @@
-//! `layoutc.toml`: its keys, their defaults and their types. The schema is generated from these types, and their
-//! descriptions are the ones that editors show.
+//! `layoutc.toml`: its keys, defaults and types. The JSON schema is generated from these types; editors show their doc
+//! comments.
 
 mod path;
 mod read;
@@ -19,29 +19,29 @@ pub use read::parse;
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct Config {
-    /// What belongs to the project, and where its outputs go.
+    /// The project: its manifests, and where its outputs go.
     pub project: ProjectConfig,
-    /// What holds for every tensor that does not say otherwise.
+    /// Defaults for all tensors.
     pub defaults: Defaults,
-    /// One table for each output language; without any, the language is C.
+    /// One table for each target; the default is C alone.
     pub target: TargetsConfig,
 }
 
-/// What belongs to the project, and where its outputs go. Paths count from the folder of layoutc.toml and stay inside it.
+/// The project: its manifests and outputs. Paths are relative to the folder of layoutc.toml and stay inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct ProjectConfig {
-    /// The name of the project; the folder's name if none is given.
+    /// The name of the project; the default is the name of its folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The manifests, as glob patterns.
     pub sources: Vec<String>,
-    /// The folder of the generated files.
+    /// The output folder.
     pub out_dir: String,
-    /// The folder of the project's own templates, which take precedence over the built-in ones of the same name.
+    /// The folder of custom templates, which take precedence over built-in templates of the same name.
     pub templates_dir: String,
-    /// The beginning of every generated identifier: empty, or letters, digits and `_`.
+    /// The prefix of every generated identifier: empty, or letters, digits and `_`.
     pub prefix: String,
 }
 
@@ -57,17 +57,17 @@ impl Default for ProjectConfig {
     }
 }
 
-/// What holds for every tensor that does not say otherwise.
+/// Defaults for all tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct Defaults {
-    /// The alignment of a tensor's base address, in bytes: a power of two.
+    /// The alignment of base addresses, in bytes: a power of two.
     #[schemars(range(min = 1))]
     pub alignment: u64,
     /// The value that pack writes to padding.
     pub fill: DefaultFill,
-    /// The share of padding in a tensor's bytes, 0 to 1, above which the build warns.
+    /// The fraction of a tensor's bytes that is padding, 0 to 1, above which the build warns.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub padding_warning: f64,
 }
@@ -88,7 +88,7 @@ pub enum DefaultFill {
     Float(f64),
 }
 
-/// One table for each target: an output language, or a template of the project's own.
+/// One table for each target: an output language or a custom template.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(default)]
 pub struct TargetsConfig {
@@ -101,7 +101,7 @@ pub struct TargetsConfig {
     /// CUDA C++.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cuda: Option<TargetCuda>,
-    /// Targets of the project's own, by name.
+    /// Custom targets, by name.
     #[serde(flatten)]
     pub own: BTreeMap<String, TargetCustom>,
 }
@@ -114,7 +114,7 @@ impl Default for TargetsConfig {
 }
 
 impl TargetsConfig {
-    /// The names of all targets, which are those of their folders: the built-in languages first.
+    /// The names of all targets, which are also the names of their output folders: built-in languages first.
     pub fn names(&self) -> Vec<&str> {
         let built_in = [
             self.c.as_ref().map(|_| "c"),
@@ -130,21 +130,20 @@ impl TargetsConfig {
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct TargetC {
-    /// The edition of C that the header names in its first lines. The output is the same for all of them: C99 that the
-    /// later ones take too.
+    /// The C standard named in the header comment. The output is the same for all: C99, valid in later standards too.
     pub standard: CStandard,
-    /// What is written for each manifest.
+    /// The kinds of output for each manifest.
     pub emit: Vec<EmitKind>,
-    /// Whether the index functions come as macros too, which initialisers of static data may use.
+    /// Generates the index functions also as macros, which can be used in initializers of static data.
     pub macros: bool,
-    /// Whether pack, unpack and convert run on all cores where the compiler knows OpenMP.
+    /// Runs pack, unpack and convert in parallel on all cores, if the compiler supports OpenMP.
     pub openmp: bool,
     /// The type of indices, extents and offsets in every signature.
     pub index_type: IndexType,
-    /// One more header, which includes those of all manifests: its path in the target's folder.
+    /// An additional header that includes the headers of all manifests: its path in the target's folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub umbrella_header: Option<String>,
-    /// Where the file says so.
+    /// The span of `umbrella-header` in the file.
     #[serde(skip)]
     pub umbrella_span: Range<usize>,
 }
@@ -168,9 +167,9 @@ impl Default for TargetC {
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct TargetOpenCl {
-    /// The version of OpenCL C that the program is written in; later devices take it too.
+    /// The OpenCL C version of the program; it is also valid in later versions.
     pub version: OpenClVersion,
-    /// The greatest image that the devices have: texels along a row, and rows.
+    /// The maximum image size of the devices: width and height in texels.
     #[schemars(range(min = 1))]
     pub image_max: [u64; 2],
     /// The type of indices, extents and offsets in every signature.
@@ -210,7 +209,7 @@ pub enum OpenClIndex {
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct TargetCuda {
-    /// The architectures that the source is meant for, as nvcc's `-arch` has them: it names them in its first lines.
+    /// The target architectures, as in nvcc's `-arch`; they are named in the header comment.
     pub arch: Vec<String>,
     /// The type of indices, extents and offsets in every signature.
     pub index_type: CudaIndex,
@@ -233,21 +232,21 @@ pub enum CudaIndex {
     Int64,
 }
 
-/// A target of the project's own: one file for each manifest, from one template.
+/// A custom target: one file for each manifest, generated from one template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(deny_unknown_fields)]
 pub struct TargetCustom {
-    /// The template, a path below the templates folder: `python/index.py.j2`.
+    /// The template, as a path below the templates folder: `python/index.py.j2`.
     pub template: String,
-    /// The extension of the files, without the dot; without it, what the template's name has before `.j2`.
+    /// The extension of the files, without the leading dot; the default is taken from the template's name before `.j2`.
     pub extension: String,
-    /// Where the template is named in the file.
+    /// The span of `template` in the file.
     #[serde(skip)]
     pub span: Range<usize>,
 }
 
-/// An edition of C.
+/// A version of the C standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CStandard {
@@ -260,7 +259,7 @@ pub enum CStandard {
 }
 
 impl CStandard {
-    /// The name that configurations and compilers use.
+    /// The name in configurations and compiler flags.
     pub fn name(self) -> &'static str {
         match self {
             Self::C99 => "c99",
@@ -270,19 +269,19 @@ impl CStandard {
     }
 }
 
-/// A part of the output for one manifest.
+/// A kind of output for one manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EmitKind {
-    /// Extents, strides and sizes, usable in `#if`.
+    /// Extents, strides and sizes as macros, usable in `#if`.
     Constants,
-    /// The functions from logical to physical indices and back.
+    /// Functions between logical and physical indices.
     Index,
-    /// The routines that pack, unpack and convert.
+    /// Routines that pack, unpack and convert.
     Pack,
-    /// A stand-alone program that tests the others.
+    /// A stand-alone program that tests the other outputs.
     Test,
-    /// A stand-alone program that times the routines.
+    /// A stand-alone benchmark of the routines.
     Bench,
 }
 

@@ -1,19 +1,19 @@
-//! Paths that stay inside the project, whatever the machine.
+//! Checks that configured paths stay inside the project and are portable.
 
-/// Names that Windows gives to devices, whatever follows the first dot.
+/// Device names on Windows, reserved with any extension.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
-/// Why `path`, which counts from the project's folder, could lead out of it or exist on some machines only; `None` if
-/// it is well. `/` parts its components.
+/// Reason why `path`, relative to the project folder with `/` as separator, could leave the project or is not portable;
+/// `None` if it is valid.
 pub(super) fn fault(path: &str) -> Option<String> {
     if path.is_empty() {
         return Some("the path is empty".to_owned());
     }
     if path.len() > 4096 {
-        return Some(format!("a path of {} bytes; the most are 4096", path.len()));
+        return Some(format!("a path of {} bytes is too long: the limit is 4096", path.len()));
     }
     if path.starts_with(['/', '~']) {
-        return Some("the path does not begin in the project".to_owned());
+        return Some("the path is not relative to the project".to_owned());
     }
     path.split('/').find_map(component)
 }
@@ -26,13 +26,13 @@ fn component(name: &str) -> Option<String> {
     if name == ".." {
         Some("`..` leads out of the project".to_owned())
     } else if let Some(c) = name.chars().find(|&c| c == '\\' || c == ':' || c.is_control()) {
-        Some(format!("the character `{}` must not stand in a path", c.escape_default()))
+        Some(format!("the character `{}` is not allowed in a path", c.escape_default()))
     } else if name.len() > 255 {
-        Some(format!("a file name of {} bytes; the most are 255", name.len()))
+        Some(format!("a file name of {} bytes is too long: the limit is 255", name.len()))
     } else if name != "." && name.ends_with(['.', ' ']) {
-        Some(format!("`{name}` ends with a dot or a blank, which Windows drops"))
+        Some(format!("`{name}` ends with a dot or a space, which Windows drops"))
     } else if device {
-        Some(format!("`{name}` is a device on Windows"))
+        Some(format!("`{name}` is a device name on Windows"))
     } else {
         None
     }

@@ -1,4 +1,4 @@
-//! What a layoutc.toml is read as, and what is said of a wrong one.
+//! Tests of reading layoutc.toml, valid and invalid.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn targets_are_told_what_they_lack() {
             (
                 "config::value",
                 "[0, 1]",
-                "`image-max` is two sizes from 1: `[16384, 16384]`, texels along a row, and rows",
+                "`image-max` must be two positive sizes, width and height in texels: `[16384, 16384]`",
             ),
             ("config::value", "\"int64_t\"", "`index-type` cannot be `int64_t`"),
             ("config::value", "\"hopper\"", "`hopper` is not an architecture"),
@@ -112,15 +112,15 @@ fn values_of_the_wrong_type_are_told() {
     check(
         "project = 1\n[defaults]\nalignment = \"64\"\nfill = true\npadding-warning = \"x\"\n[target.c]\nemit = \"pack\"\nstandard = 99\nmacros = 1\nopenmp = \"yes\"\numbrella-header = true\n",
         &[
-            ("config::value", "1", "`project` is a table, not a TOML integer"),
-            ("config::value", "\"64\"", "`alignment` is an integer, not a TOML string"),
-            ("config::value", "true", "`fill` is a number, not a TOML boolean"),
-            ("config::value", "\"x\"", "`padding-warning` is a number, not a TOML string"),
-            ("config::value", "\"pack\"", "`emit` is an array of strings, not a TOML string"),
-            ("config::value", "99", "`standard` is a string, not a TOML integer"),
-            ("config::value", "1", "`macros` is a boolean, not a TOML integer"),
-            ("config::value", "\"yes\"", "`openmp` is a boolean, not a TOML string"),
-            ("config::value", "true", "`umbrella-header` is a string, not a TOML boolean"),
+            ("config::value", "1", "`project` must be a table, not a TOML integer"),
+            ("config::value", "\"64\"", "`alignment` must be an integer, not a TOML string"),
+            ("config::value", "true", "`fill` must be a number, not a TOML boolean"),
+            ("config::value", "\"x\"", "`padding-warning` must be a number, not a TOML string"),
+            ("config::value", "\"pack\"", "`emit` must be an array of strings, not a TOML string"),
+            ("config::value", "99", "`standard` must be a string, not a TOML integer"),
+            ("config::value", "1", "`macros` must be a boolean, not a TOML integer"),
+            ("config::value", "\"yes\"", "`openmp` must be a boolean, not a TOML string"),
+            ("config::value", "true", "`umbrella-header` must be a string, not a TOML boolean"),
         ],
     );
 }
@@ -128,7 +128,7 @@ fn values_of_the_wrong_type_are_told() {
 #[test]
 fn a_target_that_is_no_table_gets_its_heading() {
     let text = "[target]\nopencl = true\n";
-    check(text, &[("config::value", "true", "`opencl` is a table, not a TOML boolean")]);
+    check(text, &[("config::value", "true", "`opencl` must be a table, not a TOML boolean")]);
     let found = parse(&Arc::from("layoutc.toml"), text).unwrap_err();
     assert_eq!(found[0].help, ["write `[target.opencl]` on a line of its own"]);
 }
@@ -143,12 +143,16 @@ fn values_out_of_range_are_told() {
     check(
         "[project]\nprefix = \"4x\"\nsources = []\n[defaults]\npadding-warning = 1.5\n[target.c]\nstandard = \"c98\"\nindex-type = \"int\"\nemit = [\"pack\", \"pack\", \"inde\"]\n",
         &[
-            ("config::value", "\"4x\"", "`prefix` cannot begin an identifier"),
+            ("config::value", "\"4x\"", "`prefix` is not a valid start of an identifier"),
             ("config::value", "[]", "`sources` is empty: nothing would be built"),
-            ("config::value", "1.5", "`padding-warning` is a share of the bytes, from 0 to 1"),
+            (
+                "config::value",
+                "1.5",
+                "`padding-warning` must be a fraction of the bytes, from 0 to 1",
+            ),
             ("config::value", "\"c98\"", "`standard` cannot be `c98`"),
             ("config::value", "\"int\"", "`index-type` cannot be `int`"),
-            ("config::value", "\"pack\"", "`pack` is given twice"),
+            ("config::value", "\"pack\"", "duplicate value `pack`"),
             ("config::value", "\"inde\"", "`emit` cannot be `inde`"),
         ],
     );
@@ -160,9 +164,9 @@ fn paths_stay_inside_the_project() {
         "[project]\nout-dir = \"../x\"\ntemplates-dir = \"/etc\"\nsources = [\"C:/a.kdl\", \"a\\\\b\"]\n",
         &[
             ("config::path", "\"../x\"", "`..` leads out of the project"),
-            ("config::path", "\"/etc\"", "the path does not begin in the project"),
-            ("config::path", "\"C:/a.kdl\"", "the character `:` must not stand in a path"),
-            ("config::path", "\"a\\\\b\"", "the character `\\\\` must not stand in a path"),
+            ("config::path", "\"/etc\"", "the path is not relative to the project"),
+            ("config::path", "\"C:/a.kdl\"", "the character `:` is not allowed in a path"),
+            ("config::path", "\"a\\\\b\"", "the character `\\\\` is not allowed in a path"),
         ],
     );
     for path in ["\"/all.h\"", "\"../all.h\"", "\"a/../../all.h\"", "\"\""] {
@@ -213,7 +217,7 @@ fn every_truncation_and_mutation_is_read_soundly() {
     sound("a.".repeat(5000).into_bytes());
 }
 
-/// To write the schema anew: `LAYOUTC_WRITE_SCHEMA=1 cargo test -p layoutc-compiler schema`.
+/// `LAYOUTC_WRITE_SCHEMA=1 cargo test -p layoutc-compiler schema` rewrites the schema.
 #[test]
 fn the_schema_in_the_repository_is_that_of_the_types() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/layoutc.schema.json");

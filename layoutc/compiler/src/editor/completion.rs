@@ -1,4 +1,4 @@
-//! What may be written at a place.
+//! Completion proposals at a byte of a manifest.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,39 +11,39 @@ use crate::dtype::{LANES, SCALARS};
 use crate::manifest::lenient::{self, CursorContext, LenientNode, slice};
 use crate::manifest::read::FOREIGN;
 
-/// What a proposal is, in the words that editors have icons for.
+/// Icon of a proposal, one for each kind that editors distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompletionIcon {
-    /// A word of the language.
+    /// A keyword of the language: the name of a node.
     Keyword,
-    /// A property.
+    /// The name of a property.
     Property,
-    /// A word that stands as a value.
+    /// A keyword as a value.
     Value,
     /// An element type.
     Type,
     /// An axis.
     Axis,
-    /// A name that a manifest declares.
+    /// A declared name.
     Name(NameKind),
-    /// A manifest.
+    /// The path of a manifest.
     File,
 }
 
-/// A proposal.
+/// A completion proposal; proposals are ordered by label.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CompletionProposal {
-    /// What is shown, and written but for what follows it.
+    /// The label shown in the list.
     pub label: String,
-    /// What is written.
+    /// The text inserted: `dtype=` for the label `dtype`.
     pub text: String,
-    /// What it is.
+    /// Its icon.
     pub icon: CompletionIcon,
-    /// A few words beside it.
+    /// A short description shown beside the label, or empty.
     pub detail: String,
 }
 
-/// The proposals at a byte of the manifest at `path`, and the bytes that they replace.
+/// The proposals at byte `offset` of the manifest at `path`, and the byte range of the word that they replace.
 pub fn complete(
     known: &ProjectSnapshot,
     path: &str,
@@ -69,7 +69,7 @@ struct CompletionBuilder<'a> {
     known: &'a ProjectSnapshot,
     path: &'a str,
     file: &'a EditorFile,
-    /// The text before the place.
+    /// The text up to the cursor.
     text: &'a str,
     typing: &'a CursorContext,
     found: BTreeSet<CompletionProposal>,
@@ -117,7 +117,7 @@ impl CompletionBuilder<'_> {
         self.typing.around.last().map(|node| node.name(self.text))
     }
 
-    /// The parent of the parent.
+    /// The node around the parent.
     fn above(&self) -> Option<&str> {
         let before = self.typing.around.len().checked_sub(2)?;
         self.typing.around.get(before).map(|node| node.name(self.text))
@@ -141,7 +141,6 @@ impl CompletionBuilder<'_> {
         }
     }
 
-    /// The names of nodes.
     fn nodes(&mut self) {
         let parent = self.parent().map(str::to_owned);
         let above = self.above().map(str::to_owned);
@@ -238,7 +237,7 @@ impl CompletionBuilder<'_> {
             ("const", _) => self.names(NameKind::Value, ""),
             _ => {}
         }
-        // A tensor is not like itself.
+        // A tensor cannot be `like` itself.
         if let Some(own) = node.args().next().filter(|_| matches!(name, "tensor" | "view")) {
             let own = slice(self.text, own);
             self.found.retain(|found| {
@@ -247,7 +246,7 @@ impl CompletionBuilder<'_> {
         }
     }
 
-    /// Inside quotes: expressions, and paths of manifests.
+    /// Completes inside quotes: expressions, and paths of manifests.
     fn string(&mut self, name: &str) {
         match (name, self.parent()) {
             ("use", None) => self.manifests(),
@@ -267,7 +266,7 @@ impl CompletionBuilder<'_> {
         }
     }
 
-    /// What an expression may name besides axes: values, and the parameters or operands of the item around.
+    /// Names that an expression may contain besides axes: values, and the parameters or operands of the enclosing item.
     fn expression(&mut self) {
         self.names(NameKind::Value, "");
         let Some(item) = self.typing.around.first() else { return };
@@ -292,7 +291,7 @@ impl CompletionBuilder<'_> {
         }
     }
 
-    /// The name of the tensor around, and the axes of its shape as written.
+    /// The name of the enclosing tensor, and the axes of its `shape` in the current text.
     fn shape(&self) -> Option<(String, BTreeSet<String>)> {
         let item = self.typing.around.first()?;
         let name = slice(self.text, item.args().next()?).to_owned();
@@ -307,7 +306,8 @@ impl CompletionBuilder<'_> {
         Some((name, axes))
     }
 
-    /// The axes of the tensor around: of its shape as written, and after each step where it was good last.
+    /// The axes of the enclosing tensor: those of its `shape` in the current text, and those after each layout step
+    /// as of the last successful check.
     fn axes(&mut self) {
         let Some((name, mut axes)) = self.shape() else { return };
         if let Some(model) = self.known.models.get(self.path)

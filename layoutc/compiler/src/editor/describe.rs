@@ -1,4 +1,4 @@
-//! Tensors and views as a few lines for people.
+//! Multi-line text summaries of tensors and views.
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
@@ -7,7 +7,7 @@ use crate::inspect::{proof, verdict, view_verdict};
 use crate::layout_names;
 use crate::model::{Tensor, View};
 
-/// `n 16, c_outer 32, h 64 | w 64, c_inner 4`: axes with their extents, and where the groups end.
+/// Axes with their extents, with `|` at the axis separators: `n 16, c_outer 32, h 64 | w 64, c_inner 4`.
 pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
     let mut text = String::new();
     for (k, axis) in axes.iter().enumerate() {
@@ -23,7 +23,7 @@ pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
     text
 }
 
-/// What is known of a tensor, a line each.
+/// Summary of a tensor, one fact per line.
 pub fn tensor(tensor: &Tensor) -> String {
     let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
     let how = format!("{}, proven by {}", verdict(tensor), proof(tensor));
@@ -36,7 +36,7 @@ pub fn tensor(tensor: &Tensor) -> String {
     table(&head, &lines)
 }
 
-/// What is known of a view.
+/// Summary of a view, one fact per line.
 pub fn view(view: &View) -> String {
     let head = format!("view {} of {}: {}", view.tensor.name, view.of_name, view.tensor.dtype);
     table(&head, &rows(&view.tensor, view_verdict(view)))
@@ -71,7 +71,8 @@ fn table(head: &str, rows: &[(&str, String)]) -> String {
     text
 }
 
-/// `896 of 1024 elements, 3584 bytes, 87.5 %`.
+/// Padding in elements, bytes and percent: `896 of 1024 elements, 3584 bytes, 87.5 %`. Bytes and percent need constant
+/// extents.
 fn padding(tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let counts = tensor.counts();

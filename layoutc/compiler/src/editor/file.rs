@@ -1,4 +1,4 @@
-//! Manifests as an editor has them: texts, drafts and names, and how one sees another.
+//! Manifests as the editor sees them: texts, leniently parsed nodes and names, and visibility through `use`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use super::names::{NameKind, NameOccurrence, mentions};
 use crate::check::used_path;
 use crate::manifest::lenient::{self, LenientNode, slice};
 
-/// A manifest as it stands.
+/// A manifest with its current text.
 #[derive(Debug, Clone)]
 pub struct EditorFile {
-    /// Its text.
+    /// The text.
     pub text: Arc<str>,
-    /// Where its lines begin.
+    /// The line index of the text.
     pub lines: LineIndex,
-    /// Its nodes, as far as they can be told.
+    /// Its nodes, parsed leniently.
     pub nodes: Vec<LenientNode>,
-    /// The names in it.
+    /// The name occurrences in it, in textual order.
     pub mentions: Vec<NameOccurrence>,
-    /// The paths of the manifests that it uses, each relative to the project.
+    /// The paths of the manifests named by its `use` items, relative to the project.
     pub uses: Vec<String>,
 }
 
 impl EditorFile {
-    /// The manifest with this text; `path` is its own.
+    /// Parses `text`; `path` is the manifest's own path, which `use` paths are resolved against.
     pub fn new(path: &str, text: Arc<str>) -> Self {
         let nodes = lenient::nodes(&text);
         let used = nodes.iter().filter(|node| node.name(&text) == "use");
@@ -38,14 +38,14 @@ impl EditorFile {
         }
     }
 
-    /// The name at a byte, or just before it.
+    /// The name occurrence that contains or ends at byte `offset`.
     pub fn mention_at(&self, offset: usize) -> Option<&NameOccurrence> {
         self.mentions
             .iter()
             .find(|mention| mention.span.start <= offset && offset <= mention.span.end)
     }
 
-    /// The nodes around a byte, from the outermost to the innermost.
+    /// The nodes that contain byte `offset`, outermost first.
     pub fn nodes_at(&self, offset: usize) -> Vec<&LenientNode> {
         let mut around = Vec::new();
         let mut nodes = &self.nodes;
@@ -58,7 +58,7 @@ impl EditorFile {
         around
     }
 
-    /// The item at the top that declares a name.
+    /// The top-level item that contains a name occurrence.
     pub fn item(&self, mention: &NameOccurrence) -> Option<&LenientNode> {
         self.nodes
             .iter()
@@ -66,21 +66,21 @@ impl EditorFile {
     }
 }
 
-/// The manifests of a project and those that they use, by their paths relative to it.
+/// The manifests of a project and those that they use, by path relative to the project.
 pub type EditorFiles = BTreeMap<String, Arc<EditorFile>>;
 
-/// Where a name is declared.
+/// The declaration of a name.
 #[derive(Debug, Clone, Copy)]
 pub struct Declaration<'f> {
-    /// The path of the manifest.
+    /// The path of the declaring manifest.
     pub path: &'f str,
-    /// The manifest.
+    /// The declaring manifest.
     pub file: &'f EditorFile,
-    /// The name there.
+    /// The occurrence of the name in the declaration.
     pub mention: &'f NameOccurrence,
 }
 
-/// A manifest and all that it uses, directly or not.
+/// A manifest and all manifests that it uses, directly or indirectly.
 pub fn closure<'f>(files: &'f EditorFiles, path: &str) -> BTreeMap<&'f str, &'f EditorFile> {
     let mut seen = BTreeMap::new();
     let mut open = vec![path];
@@ -94,7 +94,7 @@ pub fn closure<'f>(files: &'f EditorFiles, path: &str) -> BTreeMap<&'f str, &'f 
     seen
 }
 
-/// All names of a kind that the manifest at `path` sees.
+/// All declared names of a kind that are visible in the manifest at `path`.
 pub fn visible<'f>(files: &'f EditorFiles, path: &str, kind: NameKind) -> Vec<Declaration<'f>> {
     let mut found = Vec::new();
     for (from, file) in closure(files, path) {
@@ -107,7 +107,8 @@ pub fn visible<'f>(files: &'f EditorFiles, path: &str, kind: NameKind) -> Vec<De
     found
 }
 
-/// What a name in the manifest at `path` refers to: the manifest's own before those that it uses.
+/// The declaration that a name in the manifest at `path` refers to: one in the same manifest, else the first in the
+/// manifests that it uses.
 pub fn declaration<'f>(
     files: &'f EditorFiles,
     path: &str,
@@ -120,7 +121,7 @@ pub fn declaration<'f>(
     found.iter().find(|d| d.path == path).or(found.first()).copied()
 }
 
-/// Every place that names what is declared there, the declaration among them, by manifest.
+/// All occurrences of a declared name, including the declaration, by manifest.
 pub fn mentions_of<'f>(
     files: &'f EditorFiles,
     declaration: Declaration<'_>,
@@ -145,7 +146,7 @@ pub fn mentions_of<'f>(
     found
 }
 
-/// The paths of all manifests that see the one at `path`, itself among them.
+/// The paths of all manifests that use the one at `path`, directly or indirectly, and `path` itself.
 pub fn users(files: &EditorFiles, path: &str) -> BTreeSet<String> {
     files.keys().filter(|user| closure(files, user).contains_key(path)).cloned().collect()
 }

@@ -1,11 +1,11 @@
-//! The page of the book that lists every node and property, held against what completion offers.
+//! Checks the grammar page of the book, which lists every node and property, against the completion proposals.
 
 use super::keywords::{node, nodes_in, properties_of, values_of};
 use crate::manifest::read::FOREIGN;
 
 const PAGE: &str = include_str!("../../../../book/src/grammar.md");
 
-/// The sections with a table of nodes: what these stand in, and what is around that.
+/// Sections with a table of nodes, each with the parent node and the node around that.
 const SECTIONS: &[(&str, Option<&str>, Option<&str>)] = &[
     ("At the top", None, None),
     ("In a tensor", Some("tensor"), None),
@@ -24,7 +24,7 @@ const SECTIONS: &[(&str, Option<&str>, Option<&str>)] = &[
     ("In a tensor of a graph", Some("input"), Some("graph")),
 ];
 
-/// Keys that stand for any.
+/// Placeholder keys in the page: any operand, any axis.
 const ANY: &[&str] = &["OPERAND", "AXIS"];
 
 /// The text below a heading.
@@ -33,13 +33,13 @@ fn section(heading: &str) -> &'static str {
     rest.split_once("\n## ").map_or(rest, |(text, _)| text)
 }
 
-/// The rows of the table below a heading, each with the name of its node.
+/// The rows of the table below a heading, each with its node name.
 fn rows(heading: &str) -> Vec<(&'static str, &'static str)> {
     let row = |line: &'static str| Some((line.strip_prefix("| `")?.split_once('`')?.0, line));
     section(heading).lines().filter_map(row).collect()
 }
 
-/// The properties that a row tells of: words in backticks that end with `=`.
+/// The properties in a row: words in backticks that end with `=`.
 fn keys(row: &str) -> Vec<&str> {
     row.split('`').skip(1).step_by(2).filter_map(|word| word.strip_suffix('=')).collect()
 }

@@ -1,20 +1,20 @@
-//! What stands beside the steps of a layout: the axes after each, with their extents.
+//! Inlay hints behind the steps of a layout: the axes after each step, with their extents.
 
 use std::collections::BTreeMap;
 
 use super::{ProjectSnapshot, describe};
 
-/// A text that is shown behind a byte.
+/// An inlay hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisHint {
-    /// The byte.
+    /// The byte after which the text is shown.
     pub offset: usize,
-    /// `n 16, c_outer 32, c_inner 4`.
+    /// The axes after the step: `n 16, c_outer 32, c_inner 4`.
     pub text: String,
 }
 
-/// The hints of the manifest at `path`, in its order. A transform has none: what its axes are depends on who applies
-/// it.
+/// The hints of the manifest at `path`, in textual order. A transform has none: its axes depend on the layout that
+/// applies it.
 pub fn hints(known: &ProjectSnapshot, path: &str) -> Vec<AxisHint> {
     let Some(model) = known.models.get(path) else { return Vec::new() };
     let mut found = BTreeMap::new();
@@ -22,7 +22,7 @@ pub fn hints(known: &ProjectSnapshot, path: &str) -> Vec<AxisHint> {
         let key = (tensor.places.layout.file.clone(), tensor.name.clone());
         let layout = &tensor.layout;
         for step in known.steps.get(&key).into_iter().flatten() {
-            // The last step of a transform counts for the step that applies it.
+            // Steps inside a transform are shown at the `apply` step: the last one wins.
             let place = step.within.as_ref().unwrap_or(&step.place);
             if place.file.as_ref() == path {
                 let text = describe::axes(&step.axes, &layout.symbols, &step.separators);

@@ -1,4 +1,4 @@
-//! What is told of the word under the pointer.
+//! Hover texts: the declaration of a name, or the documentation of a keyword.
 
 use std::ops::Range;
 
@@ -8,16 +8,17 @@ use super::names::{NameKind, NameOccurrence};
 use super::{ProjectSnapshot, describe};
 use crate::manifest::lenient::{LenientNode, slice};
 
-/// What is told, in Markdown, of some bytes.
+/// A hover text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
-    /// The text.
+    /// The text, in Markdown.
     pub text: String,
-    /// The bytes of the word.
+    /// The bytes of the word that it describes.
     pub span: Range<usize>,
 }
 
-/// What is told of the word at a byte of the manifest at `path`.
+/// The hover text for byte `offset` of the manifest at `path`: for a name its declaration, else for a keyword its usage
+/// and summary.
 pub fn hover(known: &ProjectSnapshot, path: &str, offset: usize) -> Option<Hover> {
     let file = known.files.get(path)?;
     let mentions = file.mentions.iter();
@@ -41,7 +42,7 @@ fn of_declaration(known: &ProjectSnapshot, found: Declaration<'_>, path: &str) -
     text
 }
 
-/// The facts of a good tensor or view; the source of one that is not good.
+/// The summary of a tensor or view that was checked without errors, else its source.
 fn of_tensor(known: &ProjectSnapshot, found: Declaration<'_>) -> String {
     let name = &found.mention.name;
     let model = known.models.get(found.path);
@@ -54,10 +55,10 @@ fn of_tensor(known: &ProjectSnapshot, found: Declaration<'_>) -> String {
     }
 }
 
-/// The longest source that is shown, in lines.
+/// Maximum number of source lines shown.
 const LINES: usize = 24;
 
-/// The item that declares a name, as it is written.
+/// The source of the item that declares a name, cut after [`LINES`] lines.
 fn source(file: &EditorFile, mention: &NameOccurrence) -> String {
     let item = file.item(mention).map(|node| slice(&file.text, &node.span)).unwrap_or_default();
     let mut lines: Vec<&str> = item.lines().take(LINES).collect();
@@ -71,7 +72,7 @@ fn code(language: &str, text: &str) -> String {
     format!("```{language}\n{}\n```\n", text.trim_end())
 }
 
-/// What a node or a property of the language is.
+/// The documentation of the node or property name at a byte.
 fn word(file: &EditorFile, offset: usize) -> Option<Hover> {
     let text = file.text.as_ref();
     let around = file.nodes_at(offset);

@@ -1,33 +1,33 @@
-//! Places in a text as editors count them: lines, and characters in a line by their UTF-8 or UTF-16 units.
+//! Positions in a text as editors count them: lines, and characters in UTF-8 or UTF-16 code units.
 
 use std::ops::Range;
 
-/// What the characters of a line are counted in.
+/// The code unit in which characters of a line are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PositionEncoding {
     /// Bytes.
     Utf8,
-    /// UTF-16 units: 2 for what lies beyond the first 65 536 characters.
+    /// UTF-16 code units: 2 for a character above U+FFFF.
     Utf16,
 }
 
-/// A place: line and character, both from 0.
+/// A position: line and character, both from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The line.
+    /// The line, from 0.
     pub line: u32,
-    /// Units before it in the line.
+    /// Number of code units before it in the line.
     pub character: u32,
 }
 
-/// Where the lines of a text begin, in bytes. A line ends with `\n`, `\r\n` or `\r`.
+/// Byte offsets of the line starts of a text. A line ends with `\n`, `\r\n` or `\r`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineIndex {
     starts: Vec<usize>,
 }
 
 impl LineIndex {
-    /// The lines of `text`.
+    /// The line index of `text`.
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let is_end = |k: usize, b: u8| {
@@ -37,7 +37,7 @@ impl LineIndex {
         Self { starts: [0].into_iter().chain(ends.map(|(k, _)| k + 1)).collect() }
     }
 
-    /// The bytes of a line without its end.
+    /// The bytes of a line without its terminator.
     fn line(&self, text: &str, line: usize) -> Range<usize> {
         let start = self.starts.get(line).copied().unwrap_or(text.len());
         let end = self.starts.get(line + 1).copied().unwrap_or(text.len());
@@ -45,8 +45,8 @@ impl LineIndex {
         start..start + content.trim_end_matches(['\n', '\r']).len()
     }
 
-    /// The byte at a position. What lies behind the end of a line is its end, what lies behind the last line the end of
-    /// the text, and what lies inside a character its start.
+    /// The byte at a position. A position past the end of a line is clamped to that end, one past the last line to the
+    /// end of the text, and one inside a character to the start of that character.
     pub fn offset(&self, text: &str, position: Position, encoding: PositionEncoding) -> usize {
         let line = usize::try_from(position.line).unwrap_or(usize::MAX);
         if line >= self.starts.len() {
@@ -64,7 +64,7 @@ impl LineIndex {
         span.end
     }
 
-    /// The position of a byte; of the text's end for one behind it.
+    /// The position of byte `offset`, which is clamped to the end of the text.
     pub fn position(&self, text: &str, offset: usize, encoding: PositionEncoding) -> Position {
         let offset = offset.min(text.len());
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);

@@ -1,5 +1,5 @@
-//! What an editor asks of manifests: who names what, what a place means, what may stand there. It answers for a text as
-//! it is while it is typed, from what can be told of it, and never refuses.
+//! Editor queries on manifests: names and references, hover texts, completion, outline, rename. They work on text that
+//! is being edited and may be malformed, and never fail.
 
 pub mod completion;
 pub mod describe;
@@ -25,13 +25,13 @@ pub use file::{EditorFile, EditorFiles};
 use crate::check::StepRecords;
 use crate::model::Manifest;
 
-/// What is known of a project: its texts as they stand, and what they meant when they were checked last.
+/// The state of a project: its current texts, and the results of the last check.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectSnapshot {
     /// Its manifests and those that they use.
     pub files: EditorFiles,
-    /// The good items of its manifests.
+    /// The items that were checked without errors, by manifest.
     pub models: BTreeMap<String, Arc<Manifest>>,
-    /// What the steps of their tensors did.
+    /// The recorded effect of each layout step, by tensor.
     pub steps: StepRecords,
 }

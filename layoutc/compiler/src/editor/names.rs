@@ -1,12 +1,12 @@
-//! The names in a manifest: which are declared where, and which places refer to one. It goes by the form of the nodes
-//! alone, so that it works while a text is wrong.
+//! Name declarations and references in a manifest. It works on the syntax alone, so that it also works while the text
+//! has errors.
 
 use std::ops::Range;
 
 use crate::manifest::lenient::{LenientNode, slice};
 use crate::manifest::read::FOREIGN;
 
-/// What a name is the name of. Names of one kind are one list.
+/// The namespace of a name: names of different kinds never conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
     /// A const or a symbol.
@@ -27,7 +27,7 @@ pub enum NameKind {
     Space,
     /// A mesh.
     Mesh,
-    /// An axis of a mesh; axes of one name in several meshes are one list.
+    /// An axis of a mesh; axes with one name in several meshes share a name.
     MeshAxis,
     /// A backend.
     Backend,
@@ -38,7 +38,7 @@ pub enum NameKind {
 }
 
 impl NameKind {
-    /// Whether manifests that use another see its names of this kind.
+    /// Returns true if manifests that use another one see its names of this kind.
     pub fn is_shared(self) -> bool {
         match self {
             Self::Value
@@ -55,22 +55,23 @@ impl NameKind {
     }
 }
 
-/// A name where it stands.
+/// An occurrence of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameOccurrence {
-    /// What it is the name of.
+    /// The namespace.
     pub kind: NameKind,
     /// The name.
     pub name: String,
-    /// What it is a part of; empty for most kinds.
+    /// The item that the name belongs to, for parameters, operands and graph tensors; else empty.
     pub owner: String,
-    /// Its bytes.
+    /// The bytes of the name.
     pub span: Range<usize>,
-    /// Whether it is declared here. Elsewhere a word may be no name at all: an axis looks like a const.
+    /// True if this is the declaration. A reference may turn out to be no name at all: in an expression, an axis looks
+    /// like a const.
     pub is_declared: bool,
 }
 
-/// The names in a text, in its order.
+/// The name occurrences in a text, in textual order.
 pub fn mentions(text: &str, nodes: &[LenientNode]) -> Vec<NameOccurrence> {
     let mut finder = NameCollector { text, found: Vec::new(), scope: NameScope::default() };
     for node in nodes {
@@ -82,7 +83,7 @@ pub fn mentions(text: &str, nodes: &[LenientNode]) -> Vec<NameOccurrence> {
     found
 }
 
-/// The words of an expression: every name in it.
+/// The byte ranges of all identifiers in an expression.
 pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     let bytes = slice(text, span).as_bytes();
@@ -98,16 +99,16 @@ pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     words
 }
 
-/// What words mean inside an item.
+/// Scope of the names inside an item.
 #[derive(Default)]
 struct NameScope {
-    /// The kind of its own names.
+    /// The kind of the item's own names.
     own: Option<NameKind>,
     /// The item's name.
     owner: String,
     /// Its parameters or operands.
     names: Vec<String>,
-    /// Whether elements of tensors are read: `A[…]`.
+    /// True if expressions may read elements of tensors: `A[…]`.
     reads: bool,
 }
 
@@ -138,7 +139,7 @@ impl NameCollector<'_> {
         }
     }
 
-    /// The words of an expression.
+    /// Records the identifiers in an expression.
     fn expression(&mut self, span: &Range<usize>) {
         for word in words(self.text, span) {
             let name = slice(self.text, &word);
@@ -324,7 +325,7 @@ impl NameCollector<'_> {
         }
     }
 
-    /// The words about loops, of a kernel or an instance.
+    /// The loop schedule of a kernel or an instance.
     fn schedule(&mut self, node: &LenientNode) {
         match node.name(self.text) {
             "split" | "tile" => {

@@ -1,11 +1,11 @@
-//! The items of a manifest as a tree, and what of it can be folded.
+//! The items of a manifest as an outline, and its foldable blocks.
 
 use std::ops::Range;
 
 use super::file::EditorFile;
 use crate::manifest::lenient::{LenientNode, slice};
 
-/// What an item is, in the words that editors have icons for.
+/// Icon of an item, one for each kind that editors distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutlineIcon {
     /// A const.
@@ -22,22 +22,22 @@ pub enum OutlineIcon {
     Event,
 }
 
-/// An item.
+/// An item of the outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineItem {
-    /// Its name.
+    /// The name that it declares.
     pub name: String,
-    /// What it is, with what tells it from others: `tensor f32`.
+    /// The keyword with its main property: `tensor f32`.
     pub detail: String,
-    /// What it looks like.
+    /// Its icon.
     pub icon: OutlineIcon,
-    /// All its bytes.
+    /// The bytes of the whole item.
     pub span: Range<usize>,
     /// The bytes of its name.
     pub name_span: Range<usize>,
 }
 
-/// The items of a manifest, in its order.
+/// The items of a manifest, in textual order.
 pub fn outline(file: &EditorFile) -> Vec<OutlineItem> {
     file.nodes.iter().filter_map(|node| item(&file.text, node)).collect()
 }
@@ -73,7 +73,7 @@ fn item(text: &str, node: &LenientNode) -> Option<OutlineItem> {
     })
 }
 
-/// The blocks of a manifest, braces included: those that begin before what they hold.
+/// The blocks of a manifest, including braces, in pre-order: a block comes before the blocks inside it.
 pub fn blocks(file: &EditorFile) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Vec<&LenientNode> = file.nodes.iter().rev().collect();

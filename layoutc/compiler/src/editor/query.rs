@@ -1,4 +1,4 @@
-//! The query by which tree-sitter colours manifests, held against the words of the language.
+//! Checks the tree-sitter highlight query for manifests against the keywords of the language.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::keywords::{
 
 const QUERY: &str = include_str!("../../../../editors/tree-sitter/highlights.scm");
 
-/// The words of nodes as the query lists them, each list with its colour.
+/// The node keywords in the order of the query, each list with its highlight capture.
 const LISTS: [(&str, &[KeywordDoc]); 6] = [
     ("keyword", TOP),
     ("keyword", TENSOR),
@@ -22,7 +22,7 @@ fn patterns() -> impl Iterator<Item = &'static str> {
     QUERY.split("\n\n").filter(|block| block.starts_with('('))
 }
 
-/// The words that a pattern compares a capture with; none if it does not.
+/// The words that a pattern's `#any-of?` predicate compares `capture` with; empty without such a predicate.
 fn compared(pattern: &'static str, capture: &str) -> Vec<&'static str> {
     let Some((_, rest)) = pattern.split_once(&format!("(#any-of? @{capture}")) else {
         return Vec::new();
@@ -31,7 +31,7 @@ fn compared(pattern: &'static str, capture: &str) -> Vec<&'static str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// The words that a pattern gives a colour, with the colour.
+/// The highlight capture of a pattern, `keyword` or `function`, and the words that get it.
 fn coloured(pattern: &'static str) -> Option<(&'static str, Vec<&'static str>)> {
     let of = |colour| (colour, compared(pattern, colour));
     ["keyword", "function"].into_iter().map(of).find(|list| !list.1.is_empty())
@@ -56,7 +56,7 @@ fn the_query_colours_words_in_every_node_that_they_stand_in() {
             }
         }
     }
-    // `out` has a block in a node of a graph alone.
+    // `out` has a block only inside a `node` of a graph.
     let words = LISTS.iter().flat_map(|(_, list)| list.iter().map(|word| word.name));
     let with_block: BTreeSet<&str> =
         words.filter(|word| !nodes_in(Some(word), Some("node")).is_empty()).collect();
@@ -75,7 +75,7 @@ fn the_query_asks_for_words_of_the_language_alone() {
 
 #[test]
 fn the_query_has_no_pattern_that_takes_minutes_to_read() {
-    // With tree-sitter-kdl 2.0.0: a `node` with a `node_field` in it. Editors hang, without a word.
+    // tree-sitter-kdl 2.0.0 takes minutes on a `node` pattern that contains a `node_field`, and editors hang silently.
     for pattern in patterns() {
         assert!(!pattern.contains("node_field"), "{pattern}");
     }

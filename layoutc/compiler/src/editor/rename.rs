@@ -1,4 +1,4 @@
-//! Another name for what is declared, everywhere.
+//! Renames a declared name and all references to it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,28 +8,28 @@ use thiserror::Error;
 use super::file::{Declaration, EditorFiles, declaration, mentions_of, visible};
 use super::names::NameOccurrence;
 
-/// Why a name cannot be changed.
+/// Reason why a name cannot be renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RenameError {
-    /// Nothing there has a name that a manifest gave.
-    #[error("no layout, tensor, symbol or constant is named here")]
+    /// There is no reference to a declared name at the position.
+    #[error("no name that a manifest declares is here")]
     Nothing,
-    /// The new one is no name.
+    /// The new name is not a valid identifier.
     #[error(
-        "`{0}` is not a name: names are ASCII letters, digits and `_`, and begin with no digit"
+        "`{0}` is not a name: names consist of ASCII letters, digits and `_`, and do not begin with a digit"
     )]
     Invalid(String),
-    /// Something else is called so.
-    #[error("`{name}` is declared in `{path}` already")]
+    /// The new name is already declared in a manifest that sees the old one.
+    #[error("`{name}` is already declared in `{path}`")]
     Taken {
-        /// The name.
+        /// The new name.
         name: String,
-        /// Where.
+        /// The manifest that declares it.
         path: String,
     },
 }
 
-/// The name at a byte that can be changed: what it refers to is declared somewhere.
+/// The name occurrence at byte `offset` and its declaration.
 pub fn at<'f>(
     files: &'f EditorFiles,
     path: &str,
@@ -41,7 +41,7 @@ pub fn at<'f>(
         .ok_or(RenameError::Nothing)
 }
 
-/// The bytes to be replaced by `new`, by manifest.
+/// The byte ranges to replace by `new`, by manifest.
 ///
 /// # Errors
 /// [`RenameError`].

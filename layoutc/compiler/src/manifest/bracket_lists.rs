@@ -1,25 +1,25 @@
-//! Lists in brackets or parentheses, as other languages write them: what KDL has in their place.
+//! Lists in brackets or parentheses, as in other languages, and their KDL equivalents.
 
 use std::ops::Range;
 
 use super::lex::{KdlToken, KdlTokenKind, has_comments};
 
-/// What was meant by a list in brackets.
+/// A list in brackets with its replacement.
 pub(super) struct BracketList {
-    /// The brackets and what they hold.
+    /// The bytes of the list, including brackets.
     pub(super) list: Range<usize>,
-    /// The bytes that the right text takes the place of.
+    /// The bytes to replace with `text`.
     pub(super) place: Range<usize>,
-    /// The right text.
+    /// The replacement; empty if there is none.
     pub(super) text: String,
-    /// What to write, for people.
+    /// Help text with the replacement.
     pub(super) help: String,
-    /// Whether it is a shape.
+    /// True if the list is a shape.
     pub(super) is_shape: bool,
 }
 
-/// What was meant by the list that opens at a token of a node; `None` where that is an expression, or not a list of
-/// words. `parent` is the name of the node around.
+/// Interprets the list that opens at token `at` of a node; `None` for an expression, or if an element is not a word.
+/// `parent` is the name of the enclosing node.
 pub(super) fn parse_list(
     text: &str,
     head: &[KdlToken],
@@ -72,21 +72,21 @@ pub(super) fn parse_list(
     match at {
         0 => None,
         1 if name == of(first) => {
-            let help = format!("write `{name} {blanks}`: blanks part arguments");
+            let help = format!("write `{name} {blanks}`: spaces separate arguments");
             plain(blanks, list.clone(), help)
         }
         1 | 2 if at == 1 || is_value => {
-            let help = format!("write `{name} {blanks}`: blanks part arguments");
+            let help = format!("write `{name} {blanks}`: spaces separate arguments");
             plain(format!("{name} {blanks}"), from_name, help)
         }
         _ => {
-            let help = format!("write `{blanks}`: blanks part arguments");
+            let help = format!("write `{blanks}`: spaces separate arguments");
             plain(blanks, list.clone(), help)
         }
     }
 }
 
-/// The bytes from the bracket at a token to the one that closes it, where blanks are around both.
+/// The bytes from the opening bracket at a token to its closing bracket, if spaces surround the list.
 fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     let mark = |token: &KdlToken| match token.kind {
         KdlTokenKind::Stray => text.get(token.span.clone()),
@@ -116,7 +116,7 @@ fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     apart.then_some(open.span.start..close.span.end)
 }
 
-/// The words of a list, without the quotes that each may have; `None` where one is no word.
+/// The words of a list without quotes; `None` if an element is not a word.
 fn words(inside: &str) -> Option<Vec<&str>> {
     let words = inside.split([' ', '\t', ',']).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.map(|word| word.trim_matches('"')).collect();
@@ -126,7 +126,7 @@ fn words(inside: &str) -> Option<Vec<&str>> {
     (!words.is_empty() && words.iter().all(|word| is_word(word))).then_some(words)
 }
 
-/// The axes of a list, as nodes: those that have no name get `d0`, `d1`, ….
+/// The axes of a list as KDL nodes; unnamed axes are named `d0`, `d1`, ….
 fn axes(inside: &str) -> Option<String> {
     let of_item = |item: &str| -> Option<Vec<String>> {
         let parted = item.replace(['=', ':'], " ");

@@ -1,4 +1,4 @@
-//! The diagnostics of one file while it is read: collected, capped, one per cause.
+//! Collects the diagnostics of one file while it is parsed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,36 +7,36 @@ use super::lex::NESTING_LIMIT;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 
-/// How many faults of KDL itself are told of one file.
+/// Maximum number of KDL syntax errors reported for one file.
 const SYNTAX_LIMIT: usize = 20;
 
-/// The diagnostics found so far.
+/// The diagnostics reported so far.
 #[derive(Debug)]
 pub(super) struct DiagnosticSink {
     file: Arc<str>,
     found: Vec<Diagnostic>,
-    /// Whether a string without an end, or a `//` that was not meant as a comment, swallowed the tail of a line: a brace
-    /// may be missing for that reason, and is not complained of.
+    /// True if an unclosed string, or a `//` that was not meant as a comment, may have swallowed a brace: errors about
+    /// missing braces are then suppressed.
     pub(super) tail_lost: bool,
 }
 
 impl DiagnosticSink {
-    /// None yet, of `file`.
+    /// An empty sink for `file`.
     pub(super) fn new(file: &Arc<str>) -> Self {
         Self { file: Arc::clone(file), found: Vec::new(), tail_lost: false }
     }
 
-    /// How many there are.
+    /// Number of diagnostics reported so far.
     pub(super) fn count(&self) -> usize {
         self.found.len()
     }
 
-    /// A place in the file.
+    /// The span as a span of this file.
     pub(super) fn place(&self, span: Range<usize>) -> FileSpan {
         FileSpan::new(&self.file, span)
     }
 
-    /// Adds an error; the caller may add help to it.
+    /// Reports an error and returns it, so that the caller can add help.
     pub(super) fn error(
         &mut self,
         code: Code,
@@ -48,24 +48,24 @@ impl DiagnosticSink {
         self.found.push_mut(diagnostic)
     }
 
-    /// Adds the error of `what` nested deeper than the limit.
+    /// Reports that `what` is nested deeper than [`NESTING_LIMIT`].
     pub(super) fn nesting(&mut self, what: &str, span: Range<usize>) {
         let message = format!("{what} nested deeper than {NESTING_LIMIT}");
         let label = format!("level {}", NESTING_LIMIT + 1);
         let fault = self.error(Code::KdlNesting, message, span, label);
-        fault.add_help("close one before the next begins");
+        fault.add_help("close one before opening the next");
     }
 
-    /// Cuts the faults of KDL off at the limit and says how many are not shown.
+    /// Truncates the KDL syntax errors at the limit and notes how many were dropped.
     pub(super) fn cap(&mut self) {
         let left_out = self.found.len().saturating_sub(SYNTAX_LIMIT);
         self.found.truncate(SYNTAX_LIMIT);
         if let (Some(last), 1..) = (self.found.last_mut(), left_out) {
-            last.add_note(format!("{left_out} more of this file are not shown"));
+            last.add_note(format!("{left_out} more errors in this file are not shown"));
         }
     }
 
-    /// All of them, in the order of the file.
+    /// All diagnostics, ordered by position in the file.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|d| d.labels.first().map_or(0, |label| label.place.start));
         self.found

@@ -1,16 +1,16 @@
-//! Nodes whose every word can be read in one way only: names of letters, short decimal integers, strings of ASCII in
-//! which nothing is escaped. Nearly all nodes are such, and need no parser.
+//! Fast path for nodes whose words need no KDL parser: ASCII identifiers, decimal integers of at most 18 digits, and
+//! quoted ASCII strings without escapes. Nearly all nodes qualify.
 
 use super::lex::{KdlToken, KdlTokenKind};
 use super::tree::ManifestValue;
 
-/// What a node says after its name: each argument, and each value with the property that it is given to.
+/// The entries of a node after its name: the property key (`None` for an argument) and the value.
 pub(super) type NodeEntries = Vec<(Option<String>, ManifestValue)>;
 
-/// The digits of an integer that fits whatever they are.
+/// Maximum number of digits of an integer: any such integer fits in 64 bits.
 const DIGITS: usize = 18;
 
-/// What a well-spelled node says; `None` where one of its words is left to the parser.
+/// The entries of a node; `None` if any of its words needs the parser.
 pub(super) fn read(text: &str, head: &[KdlToken]) -> Option<NodeEntries> {
     let (name, words) = head.split_first()?;
     string(text, name)?;
@@ -34,7 +34,7 @@ fn value(text: &str, token: &KdlToken) -> Option<ManifestValue> {
     string(text, token).map(|string| ManifestValue::String(string.to_owned()))
 }
 
-/// A name or a string. Keywords without `#`, which look like names, are refused as misspelled.
+/// The text of a name or a string. Keywords without `#` look like names, but [`super::node_lints`] has rejected them.
 fn string<'t>(text: &'t str, token: &KdlToken) -> Option<&'t str> {
     let word = text.get(token.span.clone())?;
     match token.kind {

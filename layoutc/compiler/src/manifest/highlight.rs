@@ -1,28 +1,28 @@
-//! The parts of a KDL text that are shown in colours. It answers for any text and refuses none.
+//! Syntax highlighting of KDL text. It accepts any text.
 
 use std::ops::Range;
 
 use super::lenient::slice;
 use super::lex::{self, KdlToken, KdlTokenKind};
 
-/// What a part of a text is.
+/// Syntax class of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HighlightKind {
-    /// A comment, or the `/-` before what is left out.
+    /// A comment, or a `/-` mark.
     Comment,
     /// The name of a node.
     Node,
-    /// The name of a property.
+    /// The key of a property.
     Property,
-    /// A string in quotes.
+    /// A quoted string.
     String,
     /// A number.
     Number,
-    /// `#true` and its like.
+    /// A keyword, such as `#true`.
     Keyword,
 }
 
-/// The painted parts of a text: bytes, in order, none within another.
+/// The highlighted spans of a text: disjoint and in order.
 pub fn highlight(text: &str) -> Vec<(Range<usize>, HighlightKind)> {
     let tokens = lex::lex_lossy(text);
     let mut parts = Vec::new();
@@ -77,7 +77,7 @@ fn value(text: &str, token: &KdlToken) -> Option<HighlightKind> {
     }
 }
 
-/// The comments between two tokens.
+/// The comments in the gap between two tokens, as one span.
 fn comment(text: &str, gap: Range<usize>) -> Option<(Range<usize>, HighlightKind)> {
     let between = slice(text, &gap);
     let first = between.trim_start();

@@ -1,6 +1,7 @@
-//! One node of KDL 2, without its block, by the `kdl` crate. The crate gets one node at a time, free of comments and
-//! `/-`, because it recurses without bound, and takes exponential time, on what nests: [`super::tree_builder`] does that.
-//! It resolves strings and numbers, where [`super::fast_path`] cannot; the places come from the tokens.
+//! Parses one node of KDL 2, without its block, with the `kdl` crate. The crate recurses without a bound and takes
+//! exponential time on nested input, so it gets one node at a time, without comments and `/-`;
+//! [`super::tree_builder`] handles the nesting. The crate resolves the strings and numbers that [`super::fast_path`]
+//! cannot read; spans come from the tokens.
 
 use std::ops::Range;
 
@@ -13,8 +14,8 @@ use super::node_lints;
 use super::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 use crate::codes::Code;
 
-/// The node that `head` spells; `parent` is the name of the node around it, empty at the top. A malformed one is
-/// reported once and comes back broken.
+/// The node made of the tokens `head`; `parent` is the name of the enclosing node, empty at the top level. A malformed
+/// node is reported once and returned with `broken` set.
 pub(super) fn node(
     text: &str,
     head: &[KdlToken],
@@ -32,9 +33,9 @@ pub(super) fn node(
     match fast_path::read(text, head).map_or_else(|| read(text, head), |said| Ok(Some(said))) {
         Ok(said) => {
             if said.and_then(|said| fill(text, &mut node, head, said)).is_none() {
-                let message = "this is not one node of KDL 2";
+                let message = "expected a single KDL 2 node";
                 let fault = faults.error(Code::KdlSyntax, message, whole, "");
-                fault.add_help("part nodes by `;` or a new line");
+                fault.add_help("separate nodes with `;` or a new line");
                 node.broken = true;
             }
         }
@@ -50,7 +51,7 @@ pub(super) fn node(
     node
 }
 
-/// The node with its name and, for the sake of a broken one, the first argument: the name that it declares.
+/// The node with its name and first argument, the name that it declares; a broken node keeps only these.
 fn outline(text: &str, head: &[KdlToken]) -> ManifestNode {
     let span = head.first().map_or(0, |t| t.span.start)..head.last().map_or(0, |t| t.span.end);
     let name_span = head.first().map_or(span.clone(), |token| token.span.clone());
@@ -75,7 +76,7 @@ fn outline(text: &str, head: &[KdlToken]) -> ManifestNode {
     }
 }
 
-/// What the crate reads a node as; `None` if it reads anything but one node.
+/// The entries as the crate parses them; `None` if it finds anything but one node.
 pub(super) fn read(text: &str, head: &[KdlToken]) -> Result<Option<NodeEntries>, KdlError> {
     let document = KdlDocument::parse_v2(&alone(text, head))?;
     let [node] = document.nodes() else { return Ok(None) };
@@ -83,12 +84,13 @@ pub(super) fn read(text: &str, head: &[KdlToken]) -> Result<Option<NodeEntries>,
     Ok(Some(node.entries().iter().map(|entry| (key(entry), value(entry.value()))).collect()))
 }
 
-/// Whether a source is one node to the crate.
+/// True if the crate parses a source as exactly one node.
 pub(super) fn is_one_node(source: &str) -> bool {
     KdlDocument::parse_v2(source).is_ok_and(|document| document.nodes().len() == 1)
 }
 
-/// The source of the node with blanks for all that is not a token of it, so that bytes keep their distance.
+/// The source of the node with blanks in place of everything that is not one of its tokens, so that offsets stay the
+/// same.
 fn alone(text: &str, head: &[KdlToken]) -> String {
     let start = head.first().map_or(0, |token| token.span.start);
     let mut source = String::new();
@@ -100,7 +102,7 @@ fn alone(text: &str, head: &[KdlToken]) -> String {
     source
 }
 
-/// Pairs the tokens with the values that they were read as. `None` if they do not match.
+/// Pairs the tokens with their parsed values. `None` if they do not match.
 fn fill(text: &str, node: &mut ManifestNode, head: &[KdlToken], said: NodeEntries) -> Option<()> {
     let mut tokens = head.get(1..)?.iter().peekable();
     let mut said = said.into_iter();
@@ -156,7 +158,7 @@ fn content(token: &KdlToken) -> Range<usize> {
     token.span.start + quotes..token.span.end.saturating_sub(quotes).max(token.span.start + quotes)
 }
 
-/// Reports the first of the crate's errors: the others of one node follow from it.
+/// Reports only the first of the crate's errors: the others of one node are consequences of it.
 fn report(text: &str, whole: &Range<usize>, error: &KdlError, faults: &mut DiagnosticSink) {
     let first = error.diagnostics.first();
     let clamp = |byte: usize| {
@@ -177,7 +179,7 @@ fn report(text: &str, whole: &Range<usize>, error: &KdlError, faults: &mut Diagn
     fault.help.extend(first.and_then(|d| d.help.as_deref()).map(lower));
 }
 
-/// A sentence in the style of our messages: lower case, no full stop.
+/// Adapts a sentence to the style of our messages: lower case, no final period.
 fn lower(sentence: &str) -> String {
     let mut rest = sentence.chars();
     let first = rest.next().map(char::to_lowercase).into_iter().flatten();

@@ -1,65 +1,65 @@
-//! A manifest as it stands while it is typed: nodes with their parts and their bytes, as far as they can be told. It
-//! reports nothing. A block that never closes ends before the next item that begins a line.
+//! Lenient parser for manifests that are being edited: nodes with their entries and spans, as far as they are
+//! recognizable. It reports nothing. An unclosed block ends before the next item that begins a line.
 
 use std::ops::Range;
 
 use super::lex::{self, KdlToken, KdlTokenKind, NESTING_LIMIT};
 use super::read::ITEMS;
 
-/// An argument or a property.
+/// An argument or a property of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LenientEntry {
-    /// The name of a property; `None`: an argument.
+    /// The key of a property; `None` for an argument.
     pub key: Option<Range<usize>>,
-    /// The value, quotes excluded; `None` where it is not written yet.
+    /// The value, without quotes; `None` if it is not written yet.
     pub value: Option<Range<usize>>,
-    /// Whether the value stands in quotes.
+    /// True if the value is quoted.
     pub quoted: bool,
 }
 
 /// A node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LenientNode {
-    /// Its name, quotes excluded; empty for a block without one.
+    /// The name, without quotes; empty for a block without a name.
     pub name: Range<usize>,
-    /// Its arguments and properties, in order.
+    /// The arguments and properties, in order.
     pub parts: Vec<LenientEntry>,
-    /// The nodes in its block.
+    /// The nodes of the block.
     pub children: Vec<LenientNode>,
-    /// The block, braces included, if there is one; up to where it must end if it never closes.
+    /// The block with its braces, if there is one; an unclosed block extends to where it is assumed to end.
     pub block: Option<Range<usize>>,
-    /// From its name to its last part or its brace.
+    /// From the name to the last entry or the closing brace.
     pub span: Range<usize>,
 }
 
 impl LenientNode {
-    /// Its name.
+    /// The name as text.
     pub fn name<'t>(&self, text: &'t str) -> &'t str {
         slice(text, &self.name)
     }
 
-    /// The bytes of its arguments, those that are written.
+    /// The spans of the arguments that have a value.
     pub fn args(&self) -> impl Iterator<Item = &Range<usize>> {
         self.parts.iter().filter(|part| part.key.is_none()).filter_map(|part| part.value.as_ref())
     }
 
-    /// The properties that have a value: the name's bytes, and the value's.
+    /// The properties that have a value, as spans of key and value.
     pub fn props(&self) -> impl Iterator<Item = (&Range<usize>, &Range<usize>)> {
         self.parts.iter().filter_map(|part| part.key.as_ref().zip(part.value.as_ref()))
     }
 
-    /// The value of a property.
+    /// The span of the value of a property.
     pub fn prop(&self, text: &str, name: &str) -> Option<&Range<usize>> {
         self.props().find(|(key, _)| slice(text, key) == name).map(|(_, value)| value)
     }
 }
 
-/// The text at some bytes; empty where there are none.
+/// The text at a span; empty if the span is out of range.
 pub fn slice<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
     text.get(span.clone()).unwrap_or_default()
 }
 
-/// The nodes at the top of a text.
+/// The top-level nodes of a text.
 pub fn nodes(text: &str) -> Vec<LenientNode> {
     let mut drafter = LenientParser { text, ..LenientParser::default() };
     for token in lex::lex_lossy(text) {
@@ -70,27 +70,27 @@ pub fn nodes(text: &str) -> Vec<LenientNode> {
     drafter.nodes
 }
 
-/// What is being written at the end of a text.
+/// Context of the cursor at the end of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CursorContext {
-    /// The nodes whose blocks are open, from the outermost.
+    /// The enclosing nodes, outermost first.
     pub around: Vec<LenientNode>,
-    /// The node that is being written; `None` where one may begin.
+    /// The node under the cursor; `None` if a new one may begin.
     pub node: Option<LenientNode>,
-    /// The property whose value is being written.
+    /// The property whose value is under the cursor.
     pub key: Option<Range<usize>>,
     /// The bytes of the unfinished word; empty at the end if there is none.
     pub word: Range<usize>,
-    /// Whether a string is open.
+    /// True inside an open string.
     pub is_in_string: bool,
 }
 
-/// What is being written at the end of a text; `None` inside a comment.
+/// The context of the cursor at the end of a text; `None` inside a comment.
 pub fn cursor_context(text: &str) -> Option<CursorContext> {
     let tokens = lex::lex_lossy(text);
     let end = text.len();
     let behind = tokens.last().map_or(0, |token| token.span.end);
-    // Only blanks and comments make no tokens.
+    // Only spaces and comments make no tokens.
     if text.get(behind..)?.contains(['/', '*']) {
         return None;
     }
@@ -127,12 +127,12 @@ pub fn cursor_context(text: &str) -> Option<CursorContext> {
     Some(CursorContext { around, node, key, word, is_in_string })
 }
 
-/// A block that is open.
+/// An open block.
 struct LenientBlock {
     owner: LenientNode,
-    /// Whether the owner is commented out.
+    /// True if the owner is commented out.
     dropped: bool,
-    /// The nodes before the owner, where the owner stands.
+    /// The siblings before the owner.
     nodes: Vec<LenientNode>,
     opened: usize,
 }
@@ -140,17 +140,17 @@ struct LenientBlock {
 #[derive(Default)]
 struct LenientParser<'t> {
     text: &'t str,
-    /// The node that is being read, and whether it is commented out.
+    /// The current node, and true if it is commented out.
     head: Option<(LenientNode, bool)>,
-    /// Whether a value must follow, behind `=`.
+    /// True after `=`, which requires a value.
     wants_value: bool,
-    /// Whether `/-` takes out what follows.
+    /// True after `/-`, which comments out what follows.
     slashed: bool,
-    /// Whether the last part was taken out.
+    /// True if the last entry was commented out.
     dropped_part: bool,
     frames: Vec<LenientBlock>,
     nodes: Vec<LenientNode>,
-    /// Blocks beyond the limit that are open: they are not looked at.
+    /// Number of open blocks beyond the nesting limit; their content is ignored.
     too_deep: usize,
 }
 
@@ -209,7 +209,7 @@ impl LenientParser<'_> {
         }
     }
 
-    /// The bytes inside the quotes, and whether there are quotes.
+    /// The bytes inside the quotes, and true if there are quotes.
     fn content(&self, token: &KdlToken) -> (Range<usize>, bool) {
         let Range { start, end } = token.span;
         let text = slice(self.text, &token.span);
@@ -226,7 +226,7 @@ impl LenientParser<'_> {
         (start + edge..if closes { end - edge } else { end }, true)
     }
 
-    /// Whether an item of a manifest begins a line here.
+    /// Returns true if a token begins a line and is the keyword of an item, inside an open block.
     fn is_item(&self, token: &KdlToken) -> bool {
         let before = self.text.get(..token.span.start).unwrap_or_default();
         !self.frames.is_empty()
@@ -245,7 +245,7 @@ impl LenientParser<'_> {
         let (owner, dropped) = match self.head.take() {
             Some((owner, dropped)) if !slashed => (owner, dropped),
             Some((owner, dropped)) => {
-                // The block is taken out; the node stays.
+                // Only the block is commented out; the node remains.
                 self.push(owner, dropped);
                 (nameless, true)
             }
@@ -270,7 +270,7 @@ impl LenientParser<'_> {
         }
     }
 
-    /// Closes the innermost block; whether there was one.
+    /// Closes the innermost block at byte `end`; returns true if there was one.
     fn close(&mut self, end: usize) -> bool {
         let Some(LenientBlock { mut owner, dropped, nodes, opened }) = self.frames.pop() else {
             return false;

@@ -1,5 +1,5 @@
-//! KDL text cut into tokens: where strings, comments, braces and names begin and end. It bounds nesting without
-//! recursion and resolves no value.
+//! KDL lexer: splits text into strings, comments, braces and words. It limits nesting without recursion and does not
+//! resolve values.
 //!
 //! Source: KDL 2.0.0, sections "Whitespace", "Newline", "String" and "Disallowed Literal Code Points".
 
@@ -9,22 +9,22 @@ use std::sync::Arc;
 use super::diagnostic_sink::DiagnosticSink;
 use crate::codes::Code;
 
-/// How many blocks or comments may stand inside each other.
+/// Maximum nesting depth of blocks and of comments.
 pub(super) const NESTING_LIMIT: usize = 128;
 
-/// How many tokens back a node is looked for.
+/// Maximum number of tokens searched backwards for the start of a node.
 const NODE_TOKENS: usize = 64;
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KdlTokenKind {
-    /// A name, a number or a keyword, without quotes.
+    /// An unquoted name, number or keyword.
     Bare,
-    /// A string in quotes on one line; `hashes` are around a raw one.
+    /// A quoted string on one line; a raw one has `hashes` number signs on each side.
     Quoted { hashes: usize },
     /// A string in triple quotes.
     MultiLine,
-    /// A string or character that a diagnostic speaks of already.
+    /// A string or character that is already reported.
     Bad,
     /// `{`
     Open,
@@ -32,24 +32,24 @@ pub(super) enum KdlTokenKind {
     Close,
     /// `=`
     Equals,
-    /// `;` or the end of a line.
+    /// `;` or a line end.
     End,
     /// `/-`
     SlashDash,
-    /// A character that KDL gives no meaning outside quotes, or one that manifests do not use: `( ) [ ] / \`.
+    /// A character without meaning outside quotes, or without use in manifests: `( ) [ ] / \`.
     Stray,
 }
 
-/// A token and its bytes.
+/// A token with its span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KdlToken {
     pub(super) kind: KdlTokenKind,
     pub(super) span: Range<usize>,
-    /// Whether `//` follows it without a blank.
+    /// True if `//` follows it without a space.
     pub(super) glued_comment: bool,
 }
 
-/// The tokens of a text. `None` if it cannot be cut at all: something never closes, or nests too deep.
+/// The tokens of a text; `None` if a delimiter is unclosed or the nesting is too deep.
 pub(super) fn lex(text: &str, faults: &mut DiagnosticSink) -> Option<Vec<KdlToken>> {
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), faults };
     if text.starts_with('\u{feff}') {
@@ -61,7 +61,7 @@ pub(super) fn lex(text: &str, faults: &mut DiagnosticSink) -> Option<Vec<KdlToke
     Some(lexer.tokens)
 }
 
-/// The tokens of a text as far as it can be cut; what is wrong with it is not told.
+/// The tokens of a text up to the first fatal error; nothing is reported.
 pub(super) fn lex_lossy(text: &str) -> Vec<KdlToken> {
     let mut faults = DiagnosticSink::new(&Arc::from(""));
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), faults: &mut faults };
@@ -72,7 +72,7 @@ pub(super) fn lex_lossy(text: &str) -> Vec<KdlToken> {
     lexer.tokens
 }
 
-/// Whether a comment stands in a part of a text, or something that `/-` takes out.
+/// Returns true if a text contains a comment or `/-`.
 pub(super) fn has_comments(part: &str) -> bool {
     let mut at = 0;
     for token in lex_lossy(part) {
@@ -173,7 +173,7 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// Whether what stands before on the line is a map without quotes, whose `//` was not meant as a comment.
+    /// Returns true if the line so far is an unquoted map or statement, whose `//` was not meant as a comment.
     fn is_in_map(&self) -> bool {
         let ends = |token: &&KdlToken| {
             matches!(token.kind, KdlTokenKind::End | KdlTokenKind::Open | KdlTokenKind::Close)
@@ -185,7 +185,7 @@ impl Lexer<'_, '_> {
             && node.iter().any(|token| token.kind == KdlTokenKind::Stray)
     }
 
-    /// Skips a comment with those inside it.
+    /// Skips a block comment, including nested ones.
     fn block_comment(&mut self) -> Option<()> {
         let start = self.at;
         let mut depth = 0_usize;
@@ -209,12 +209,12 @@ impl Lexer<'_, '_> {
             }
         }
         self.faults
-            .error(Code::KdlSyntax, "this comment never closes", start..start + 2, "")
-            .add_help("close it with `*/`; a `/*` inside a comment opens another one");
+            .error(Code::KdlSyntax, "unclosed comment", start..start + 2, "")
+            .add_help("close it with `*/`; comments nest");
         None
     }
 
-    /// Skips a backslash with the line end that it hides.
+    /// Skips a backslash and the line end that it escapes.
     fn line_continuation(&mut self) -> Option<()> {
         let start = self.at;
         self.at += 1;
@@ -289,7 +289,7 @@ impl Lexer<'_, '_> {
         self.unclosed_string(start, end, triple)
     }
 
-    /// Skips a backslash in a string with what it escapes: a character, or blanks and line ends.
+    /// Skips a backslash in a string and what it escapes: one character, or white space with line ends.
     fn escape(&mut self) {
         self.at += 1;
         let blank = |c: char| is_space(c) || is_newline(c);
@@ -302,13 +302,10 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// One line loses its string; a string in triple quotes takes the rest of the file with it.
+    /// Reports an unclosed string. It extends to the end of the line, or of the file if it has triple quotes.
     fn unclosed_string(&mut self, start: usize, end: &str, triple: bool) -> Option<()> {
-        let message = if triple {
-            "this string never closes"
-        } else {
-            "this string does not close on its line"
-        };
+        let message =
+            if triple { "unclosed string" } else { "this string is not closed on its line" };
         let fault = self.faults.error(Code::KdlSyntax, message, start..self.at, "");
         fault.add_help(format!("close it with `{end}`"));
         self.faults.tail_lost = true;
@@ -319,21 +316,21 @@ impl Lexer<'_, '_> {
         Some(())
     }
 
-    /// Reports a character that no KDL text may contain; whether it is one.
+    /// Reports a character that KDL does not allow; returns true if it is one.
     fn disallowed(&mut self, c: char) -> bool {
         let bad = is_disallowed(c);
         if bad {
             let code = u32::from(c);
             let span = self.at..self.at + c.len_utf8();
-            let message = format!("the character U+{code:04X} must not stand in a manifest");
+            let message = format!("the character U+{code:04X} is not allowed in a manifest");
             let fault = self.faults.error(Code::KdlCharacter, message, span, "");
-            fault.add_help("remove it; it is invisible, or turns the reading direction");
+            fault.add_help("remove it: it is invisible or changes the text direction");
         }
         bad
     }
 }
 
-/// How many bytes the line end at the start of `rest` has.
+/// Length in bytes of the line end at the start of `rest`.
 pub(super) fn newline(rest: &str) -> Option<usize> {
     if rest.starts_with("\r\n") {
         return Some(2);
@@ -370,7 +367,7 @@ fn is_bare(c: char) -> bool {
         && !is_disallowed(c)
 }
 
-/// The number of `#` before the quote of a raw string; `None` if `rest` starts otherwise.
+/// Number of `#` before the quote of a raw string; `None` if `rest` does not begin with one.
 fn raw_hashes(rest: &str) -> Option<usize> {
     let hashes = rest.bytes().take_while(|&b| b == b'#').count();
     (hashes > 0 && rest.as_bytes().get(hashes) == Some(&b'"')).then_some(hashes)

@@ -1,4 +1,4 @@
-//! Manifests: KDL text → [`tree`] → [`syntax`]. Each stage collects all that is wrong and goes on with the rest.
+//! Reads manifests: KDL text → [`tree`] → [`syntax`]. Each stage reports all errors and continues with the rest.
 
 mod bracket_lists;
 mod diagnostic_sink;
@@ -26,8 +26,8 @@ pub(crate) use read::MEMORIES;
 pub use read::bytes;
 use syntax::ManifestSyntax;
 
-/// The items of a manifest, and all that is wrong with it in the order of the file. What has errors is left out and
-/// named in [`ManifestSyntax::broken`]. No text makes this panic, exhaust the stack, or take more than about linear time.
+/// Parses a manifest. Returns its items and all diagnostics, in textual order. Items with errors are left out and
+/// listed in [`ManifestSyntax::broken`]. Terminates on any input without panic or stack overflow, in near-linear time.
 pub fn parse(file: &Arc<str>, text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     let mut faults = DiagnosticSink::new(file);
     let tree = tree_builder::tree(text, &mut faults);
@@ -36,7 +36,7 @@ pub fn parse(file: &Arc<str>, text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     (manifest, faults.finish())
 }
 
-/// The generic tree of a manifest, and what is wrong with it as KDL.
+/// Parses the generic tree of a manifest. Returns it with the KDL syntax errors.
 pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::ManifestTree, Vec<Diagnostic>) {
     let mut faults = DiagnosticSink::new(file);
     let tree = tree_builder::tree(text, &mut faults);

@@ -1,5 +1,5 @@
-//! What is wrong with a node by the look of its tokens, said better than a general parser can: numbers out of range,
-//! KDL 1, expressions without quotes.
+//! Checks the tokens of one node before parsing, with more specific messages than a general parser: numbers out of
+//! range, KDL 1 syntax, unquoted expressions.
 
 use std::ops::Range;
 
@@ -13,7 +13,8 @@ use crate::nearest::nearest;
 
 use super::read::{ITEMS, NodeScope};
 
-/// Whether the tokens of a node are spelled well; the first fault is reported. `parent` is the name of the node around.
+/// Returns true if the tokens of a node are valid; else reports the first error. `parent` is the name of the enclosing
+/// node.
 pub(super) fn check(
     text: &str,
     head: &[KdlToken],
@@ -34,7 +35,7 @@ pub(super) fn check(
         return false;
     }
     if let Some(span) = misplaced_equals(head) {
-        let message = "`=` stands between a property and its value";
+        let message = "misplaced `=`: it belongs between a property and its value";
         let fault = faults.error(Code::KdlSyntax, message, span, "");
         fault.add_help("write `name=value`, or leave the `=` out");
         return false;
@@ -66,7 +67,7 @@ pub(super) fn check(
         let span = pair[0].span.start..pair[1].span.end;
         let apart = [&pair[0], &pair[1]].map(|token| text.get(token.span.clone()));
         let apart = apart.map(Option::unwrap_or_default).join(" ");
-        let fault = faults.error(Code::KdlSyntax, "a blank is missing inside this", span, "");
+        let fault = faults.error(Code::KdlSyntax, "missing space between two words", span, "");
         fault.add_help(format!("write `{apart}`"));
         fault.add_fix(apart);
         return false;
@@ -74,7 +75,7 @@ pub(super) fn check(
     true
 }
 
-/// The first `=` that does not stand between two words, one property's name and its value.
+/// The first `=` that is not between a property's name and its value.
 fn misplaced_equals(head: &[KdlToken]) -> Option<Range<usize>> {
     let mut at = 1;
     while let Some(token) = head.get(at) {
@@ -94,13 +95,13 @@ fn misplaced_equals(head: &[KdlToken]) -> Option<Range<usize>> {
     None
 }
 
-/// Whether two words stand without a blank between them.
+/// Returns true if two words are adjacent without a space.
 fn touching(pair: &[KdlToken]) -> bool {
     pair[0].span.end == pair[1].span.start
         && pair.iter().all(|token| token.kind != KdlTokenKind::Equals)
 }
 
-/// Whether every backslash of a string begins an escape of KDL.
+/// Returns true if every backslash of a string begins a KDL escape sequence; else reports the first that does not.
 fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
     let source = text.get(token.span.clone()).unwrap_or_default();
     let mut rest = source.char_indices();
@@ -114,25 +115,25 @@ fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
         };
         if !good {
             let span = token.span.start + at..token.span.start + next_at + next.len_utf8();
-            let message = format!("`\\{next}` begins no escape of KDL");
+            let message = format!("`\\{next}` is not a KDL escape sequence");
             faults
                 .error(Code::KdlSyntax, message, span, "")
-                .add_help("use `#\"…\"#`, in which nothing is escaped");
+                .add_help("use a raw string, `#\"…\"#`, which has no escapes");
             return false;
         }
     }
     true
 }
 
-/// The longest text that is shown on one line.
+/// Maximum number of bytes for a suggested one-line string.
 const SHOWN: usize = 200;
 
-/// A string over several lines.
+/// Reports a multi-line string.
 fn lines(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) {
     let source = text.get(token.span.clone()).unwrap_or_default();
     let words: Vec<&str> = source.trim_matches(['#', '"']).split_whitespace().collect();
     let line = words.join(" ");
-    let message = "a string stands on one line, in one pair of quotes";
+    let message = "a string must be on one line, in one pair of quotes";
     let fault = faults.error(Code::ExprEscape, message, token.span.clone(), "");
     if line.len() > SHOWN || line.contains(['"', '\\']) {
         fault.add_help("write it as `\"…\"` on one line");
@@ -142,14 +143,14 @@ fn lines(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) {
     }
 }
 
-/// The character that the rest of `\u{1F600}` spells.
+/// The character of a `\u{1F600}` escape; `after` is the text behind the `u`.
 fn scalar(after: &str) -> Option<char> {
     let (digits, _) = after.strip_prefix('{')?.split_once('}')?;
     let hex = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
     char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| hex)?)
 }
 
-/// A character that only an expression has, or a comment that an unquoted `//` has opened.
+/// Reports a character that occurs only in expressions, or a comment that begins with an unquoted `//`.
 fn unquoted(
     text: &str,
     head: &[KdlToken],
@@ -159,8 +160,8 @@ fn unquoted(
 ) {
     let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let name = head.first().map(of).unwrap_or_default();
-    let outside = || format!("`{}` must not stand outside quotes", of(token));
-    // From the fault's own word to the end of the line: that is what was meant as the expression.
+    let outside = || format!("unexpected `{}` outside quotes", of(token));
+    // The text from the word with the error to the end of the line is taken as the intended expression.
     let glued = |pair: &[KdlToken]| pair[0].span.end == pair[1].span.start;
     let at = head.iter().position(|t| t.span == token.span).unwrap_or_default();
     if let Some(list) = bracket_lists::parse_list(text, head, at, parent) {
@@ -216,12 +217,12 @@ fn unquoted(
             text.get(start..token.span.end).unwrap_or_default()
         );
         let fault = faults.error(Code::ExprUnquoted, message, span, label);
-        fault.add_help(help).add_help("put a blank before `//` if a comment is meant");
+        fault.add_help(help).add_help("put a space before `//` to begin a comment");
         fault.fixes.push(fix);
     } else if of(token) == "\\" {
-        let message = "a `\\` outside quotes continues a line, and must be the last of it";
+        let message = "a `\\` outside quotes continues a line and must be its last character";
         let fault = faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-        fault.add_help("leave it out, or begin a new line behind it");
+        fault.add_help("leave it out, or begin a new line after it");
     } else if name != "map" && !is_statement && matches!(of(token), "[" | "]") {
         let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
         fault.add_help(match name.trim_end_matches(':') {
@@ -229,7 +230,7 @@ fn unquoted(
             "[" if parent.is_empty() => {
                 "a tensor is written `tensor input dtype=f32 { shape { n 16; c 4 } }`"
             }
-            _ => "take it out: blanks part arguments, and a block stands in `{ … }`",
+            _ => "remove it: spaces separate arguments, and a block is written `{ … }`",
         });
     } else {
         let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
@@ -238,7 +239,7 @@ fn unquoted(
     }
 }
 
-/// A list in brackets.
+/// Reports a list in brackets.
 fn bracketed(
     list: bracket_lists::BracketList,
     token: &KdlToken,
@@ -258,7 +259,7 @@ fn bracketed(
     }
 }
 
-/// `n=1` where a node is expected.
+/// Reports a property, as `n=1`, where a node is expected.
 fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut DiagnosticSink) {
     let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);
@@ -269,13 +270,12 @@ fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut D
     } else {
         (Code::KdlSyntax, words.join(" "))
     };
-    let message =
-        format!("`{}` begins a node, and a node's name is followed by a blank", of(&head[0]));
+    let message = format!("expected a space after the node name `{}`", of(&head[0]));
     let fault = faults.error(code, message, whole.clone(), "");
     let is_property =
         NodeScope::of(parent).is_some_and(|scope| scope.words().1.contains(&of(&head[0])));
     if let (true, [name, value]) = (is_property, words.as_slice()) {
-        fault.add_help(format!("it is a property: `{parent} … {name}={value}`"));
+        fault.add_help(format!("write it as a property: `{parent} … {name}={value}`"));
         return;
     }
     fault.add_help(format!("write `{meant}`"));
@@ -284,15 +284,15 @@ fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut D
     }
 }
 
-/// Marks that begin strings elsewhere.
+/// Quotation marks of other languages.
 const QUOTES: &[char] = &['\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}'];
 
-/// Whether a word without quotes is a name, a keyword or a number that can be read.
+/// Returns true if an unquoted word is a valid name, keyword or number; else reports it.
 fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSink) -> bool {
     let word = text.get(span.clone()).unwrap_or_default();
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     if word.starts_with(QUOTES) {
-        let message = "a string stands in double quotes";
+        let message = "a string needs double quotes";
         let fault = faults.error(Code::KdlSyntax, message, span, "");
         let inside = word.trim_matches(QUOTES);
         fault.add_help(format!("write `\"{inside}\"`"));
@@ -310,17 +310,17 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSi
         return false;
     }
     if word.starts_with('#') && !KEYWORDS.contains(&word) {
-        let message = format!("`{}` is no keyword of KDL", shorten(word));
+        let message = format!("`{}` is not a KDL keyword", shorten(word));
         let fault = faults.error(Code::KdlSyntax, message, span, "");
         if word == "#include" {
-            fault.add_help("another manifest is taken by `use \"common.kdl\"`");
+            fault.add_help("import a manifest with `use \"common.kdl\"`");
             return false;
         }
         if is_name || word == "#" {
             fault.add_help("a comment begins with `//`");
             return false;
         }
-        fault.add_note("they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`");
+        fault.add_note("the keywords are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`");
         match nearest(word, KEYWORDS.iter().copied()) {
             Some(near) => fault.add_suggestion(near),
             None => {
@@ -340,7 +340,7 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSi
         return true;
     }
     if is_name {
-        let message = format!("`{word}` is a number where a name is expected");
+        let message = format!("expected a name, found the number `{word}`");
         let fault = faults.error(Code::KdlSyntax, message, span, "");
         fault.add_help("begin the name with a letter or `_`");
         return false;
@@ -363,7 +363,7 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSi
 /// The keywords of KDL 2.
 const KEYWORDS: &[&str] = &["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
 
-/// The first characters of a word that may be very long.
+/// The first 40 characters of a word.
 pub(super) fn shorten(word: &str) -> String {
     let mut start: String = word.chars().take(40).collect();
     if start.len() < word.len() {

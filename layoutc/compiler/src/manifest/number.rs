@@ -1,15 +1,15 @@
-//! Words that begin with a digit: the numbers of KDL, and what was meant by those that are none.
+//! Checks words that begin with a digit, and suggests what was meant by those that are not KDL numbers.
 
 use super::node_lints::shorten;
 use crate::nearest::expand_suffix;
 
-/// The way out of what begins with a digit and is no number.
-const NO_NUMBER: &str = "write digits alone, a name that begins with a letter, or a text in quotes";
+/// Help for a word that begins with a digit but is not a number.
+const NO_NUMBER: &str = "write only digits, a name that begins with a letter, or a quoted string";
 
-/// The way out of a number that is too large.
+/// Help for a number that is too large.
 const SMALLER: &str = "write a smaller number";
 
-/// Whether KDL can hold the number; else why not, and the way out.
+/// Checks that KDL can represent the number; the error is a message and a help text.
 pub(super) fn read(word: &str) -> Result<(), (String, &'static str)> {
     let digits: String = word.chars().filter(|&c| c != '_').collect();
     for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)] {
@@ -29,7 +29,7 @@ pub(super) fn read(word: &str) -> Result<(), (String, &'static str)> {
     }
     if parts.iter().any(|part| part.len() > 38) {
         let message = format!("`{}` has more digits than a number can hold", shorten(word));
-        return Err((message, "write at most 38 digits before the point and 38 behind it"));
+        return Err((message, "write at most 38 digits before the point and 38 after it"));
     }
     match digits.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(()),
@@ -51,15 +51,15 @@ fn integer(word: &str, digits: &str, radix: u32) -> Result<(), (String, &'static
     }
 }
 
-/// What was meant by a word that is no number, and why it is written so.
+/// Replacement for a word that is not a number, and an explanation to append to it.
 pub(super) fn number_suggestion(word: &str) -> Option<(String, &'static str)> {
     let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
     if let Some(number) = word.strip_suffix(',').filter(|number| !number.contains(',')) {
-        return Some((number.to_owned(), ": blanks part arguments, `;` parts nodes"));
+        return Some((number.to_owned(), ": spaces separate arguments, `;` separates nodes"));
     }
     for mark in [',', 'x', 'X', '×'] {
         if word.contains(mark) && word.split(mark).all(is_digits) {
-            return Some((word.replace(mark, " "), ": blanks part arguments"));
+            return Some((word.replace(mark, " "), ": spaces separate arguments"));
         }
     }
     if let Some((low, high)) = word.split_once("..") {
@@ -75,7 +75,7 @@ pub(super) fn number_suggestion(word: &str) -> Option<(String, &'static str)> {
             .then(|| (format!("\"{word}\""), ", an expression in quotes"));
     }
     if word.strip_suffix('B').is_some_and(is_digits) {
-        return Some((format!("mode=\"{word}\""), " for a swizzle of the hardware"));
+        return Some((format!("mode=\"{word}\""), " for a hardware swizzle"));
     }
     expand_suffix(word).map(|number| (number, ", the number itself"))
 }

@@ -1,5 +1,5 @@
-//! A manifest as typed syntax: every node of the language with its parts and their places. Nothing is resolved: a name
-//! is not looked up, an expression is not parsed, an extent is not computed.
+//! Typed syntax of a manifest: every node of the language with its fields and spans. Nothing is resolved: names are not
+//! looked up, expressions not parsed, extents not computed.
 
 mod convert;
 mod graph;
@@ -26,14 +26,14 @@ pub use kernel::{
 pub use mesh::{MeshItem, ShardItem};
 pub use ring::RingItem;
 
-/// A text of the user's, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
+/// A string of the manifest, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpannedText {
     /// The text.
     pub value: String,
-    /// Its bytes in the file, quotes excluded.
+    /// The bytes in the file, without quotes.
     pub span: Range<usize>,
-    /// Whether it stands in quotes.
+    /// True if it is quoted.
     pub quoted: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct SpannedText {
 pub struct Identifier {
     /// The name.
     pub value: String,
-    /// Its bytes in the file, quotes excluded.
+    /// The bytes in the file, without quotes.
     pub span: Range<usize>,
 }
 
@@ -51,21 +51,21 @@ pub struct Identifier {
 pub struct IntegerLiteral {
     /// Its value.
     pub value: i128,
-    /// Its bytes in the file.
+    /// The bytes in the file.
     pub span: Range<usize>,
 }
 
-/// An integer that may be written as an expression of consts, symbols and parameters.
+/// An integer, or an expression of consts, symbols and parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IntegerExpr {
-    /// An integer.
+    /// An integer literal.
     Integer(IntegerLiteral),
-    /// A name, or an expression in quotes.
+    /// A name, or a quoted expression.
     Text(SpannedText),
 }
 
 impl IntegerExpr {
-    /// Its bytes in the file, quotes excluded.
+    /// The bytes in the file, without quotes.
     pub fn span(&self) -> Range<usize> {
         match self {
             Self::Integer(number) => number.span.clone(),
@@ -74,7 +74,7 @@ impl IntegerExpr {
     }
 }
 
-/// What an item declares.
+/// The kind of a declared item. Names of one kind share a namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ItemKind {
     /// `const`
@@ -87,7 +87,7 @@ pub enum ItemKind {
     MemorySpace,
     /// `mesh`
     Mesh,
-    /// `tensor`, or `view`: their names are one list
+    /// `tensor` or `view`, which share a namespace
     Tensor,
     /// `kernel`
     Kernel,
@@ -97,46 +97,46 @@ pub enum ItemKind {
     Backend,
     /// `graph`
     Graph,
-    /// `use`: the name is the path
+    /// `use`; its name is the path
     Use,
 }
 
-/// A manifest's items, each kind in the order of the file.
+/// The items of a manifest, each kind in textual order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ManifestSyntax {
-    /// The path as given; not kept with the rest, so that a text means the same wherever it stands.
+    /// The path of the manifest as given; not serialized, so that the cached form does not depend on the path.
     #[serde(skip)]
     pub file: Arc<str>,
-    /// The manifests whose items it uses.
+    /// The `use` items.
     pub uses: Vec<UseItem>,
-    /// Its constants.
+    /// The constants.
     pub consts: Vec<ConstItem>,
-    /// Its run-time extents.
+    /// The symbols (extents known only at run time).
     pub symbols: Vec<SymbolItem>,
-    /// Its memories.
+    /// The memory spaces.
     pub memory_spaces: Vec<MemorySpaceItem>,
-    /// Its meshes of devices.
+    /// The device meshes.
     pub meshes: Vec<MeshItem>,
-    /// Its reusable pipelines.
+    /// The transforms (reusable layout steps).
     pub transforms: Vec<TransformItem>,
-    /// Its tensors.
+    /// The tensors.
     pub tensors: Vec<TensorItem>,
-    /// Its views.
+    /// The views.
     pub views: Vec<ViewItem>,
-    /// Its conversions.
+    /// The conversions.
     pub converts: Vec<ConvertItem>,
-    /// Its kernels.
+    /// The kernels.
     pub kernels: Vec<KernelItem>,
-    /// Its instances of kernels, its own and those of manifests that it uses.
+    /// The kernel instances, which may refer to kernels of used manifests.
     pub instances: Vec<InstanceItem>,
-    /// What devices accept.
+    /// The backends.
     pub backends: Vec<BackendItem>,
-    /// Its graphs of operators.
+    /// The operator graphs.
     pub graphs: Vec<GraphItem>,
-    /// What had errors and is left out above: a reference to one of these needs no further diagnostic.
+    /// Items with errors, left out above. A reference to one of these gets no further diagnostic.
     pub broken: Vec<(ItemKind, String)>,
-    /// Whether part of the file could not be read at all: a name that is not found here may stand there, and needs no
-    /// further diagnostic.
+    /// True if part of the file could not be read at all. An undefined name may be declared there, and gets no further
+    /// diagnostic.
     pub torn: bool,
 }
 
@@ -154,7 +154,7 @@ pub struct UseItem {
 pub struct ConstItem {
     /// The name.
     pub name: Identifier,
-    /// The value, of integers and earlier consts.
+    /// The value: an expression of integers and earlier consts.
     pub value: IntegerExpr,
 }
 
@@ -163,11 +163,11 @@ pub struct ConstItem {
 pub struct SymbolItem {
     /// The name.
     pub name: Identifier,
-    /// The least value.
+    /// The minimum value.
     pub min: Option<IntegerExpr>,
-    /// The greatest value.
+    /// The maximum value.
     pub max: Option<IntegerExpr>,
-    /// What divides every value.
+    /// A divisor of every value.
     pub multiple: Option<IntegerExpr>,
     /// The node.
     pub span: Range<usize>,
@@ -178,11 +178,11 @@ pub struct SymbolItem {
 pub struct MemorySpaceItem {
     /// The name.
     pub name: Identifier,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub bytes: Option<IntegerExpr>,
-    /// What the base address of a tensor in it is a multiple of, in bytes.
+    /// The alignment of base addresses in this space, in bytes.
     pub align: Option<IntegerExpr>,
-    /// The number that XLA has for it: `S(1)`.
+    /// XLA's number of the space, the n of `S(n)`.
     pub xla: Option<IntegerLiteral>,
     /// The node.
     pub span: Range<usize>,
@@ -201,7 +201,7 @@ pub struct TransformItem {
     pub span: Range<usize>,
 }
 
-/// Which end of a byte holds the first of its packed elements.
+/// The order of packed elements in a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NibbleOrder {
     /// The first element is in the high bits.
@@ -215,29 +215,29 @@ pub enum NibbleOrder {
 pub struct TensorItem {
     /// The name.
     pub name: Identifier,
-    /// The element type as written. There is one, or a record, or a `like`, or one of both and a `like`.
+    /// The element type as written. A tensor has a `dtype`, a `record` or a `like`, or a `like` with one of the others.
     pub dtype: Option<SpannedText>,
-    /// The record that stands in its place.
+    /// The record type, in place of `dtype`.
     pub record: Option<RecordItem>,
-    /// The tensor whose shape and element type it takes.
+    /// The tensor that provides the shape and element type that are not given here.
     pub like: Option<Identifier>,
-    /// The shape. There is one, or a `like`, or both.
+    /// The shape; required without `like`.
     pub shape: Option<ShapeItem>,
-    /// The layout; without one it is row-major.
+    /// The layout; the default is row-major.
     pub layout: Option<LayoutItem>,
-    /// The memory; without it, it is global.
+    /// The memory; the default is global.
     pub memory: Option<MemoryItem>,
-    /// What each device holds of it.
+    /// The partition over the devices of a mesh.
     pub shard: Option<ShardItem>,
-    /// The axis of which memory holds some indices at a time.
+    /// The ring buffer: the axis of which only some indices are in memory at a time.
     pub ring: Option<RingItem>,
-    /// What the layout must meet.
+    /// The conditions that the layout must meet.
     pub gates: Vec<GateItem>,
-    /// The targets that it is restricted to.
+    /// The targets that it is generated for; all if absent.
     pub targets: Option<Vec<SpannedText>>,
     /// The order of packed elements.
     pub nibbles: Option<NibbleOrder>,
-    /// The element type on the logical side of pack and unpack, where it is another.
+    /// The element type that pack reads and unpack writes, if different.
     pub pack_from: Option<PackFromItem>,
     /// The node.
     pub span: Range<usize>,
@@ -248,19 +248,19 @@ pub struct TensorItem {
 pub struct PackFromItem {
     /// The element type as written.
     pub dtype: SpannedText,
-    /// What becomes of values that the tensor's element type does not hold.
+    /// The conversion of values that are out of range for the element type.
     pub cast: Option<CastMode>,
 }
 
-/// The axis that the fields of a record of one type are the labels of.
+/// The axis whose labels are the fields of a record, if all fields have one type.
 pub const FIELD: &str = "field";
 
 /// `dtype { x f32; y f32 }`, `dtype align=4 { d f16; q u4 32 }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordItem {
-    /// The fields, in their order; one at least, and their names differ.
+    /// The fields, at least one, with distinct names.
     pub fields: Vec<FieldItem>,
-    /// The alignment of the whole record: its size is a multiple of it, in bytes.
+    /// The alignment of the record in bytes; its size is rounded up to a multiple.
     pub align: Option<IntegerExpr>,
     /// The node.
     pub span: Range<usize>,
@@ -273,17 +273,17 @@ pub struct FieldItem {
     pub name: Identifier,
     /// The element type as written.
     pub dtype: SpannedText,
-    /// How many elements there are along each axis of the field; one element where there are none.
+    /// Number of elements along each axis of the field; empty for one element.
     pub counts: Vec<IntegerExpr>,
-    /// The multiple of bytes that it begins at.
+    /// The alignment of the field's offset, in bytes.
     pub align: Option<IntegerExpr>,
     /// The node.
     pub span: Range<usize>,
 }
 
 impl RecordItem {
-    /// Whether the fields are the labels of an axis: they have one type, and neither counts nor alignments. Other fields
-    /// are one element together.
+    /// Returns true if the fields are the labels of an axis: all have one type, and none has counts or an alignment.
+    /// Otherwise all fields together form one element.
     pub fn is_axis(&self) -> bool {
         let first = self.fields.first().map(|field| &field.dtype.value);
         let is_plain = |field: &FieldItem| {
@@ -296,15 +296,15 @@ impl RecordItem {
 /// `shape { n batch; h 64 }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeItem {
-    /// The axes, outermost first; their names differ.
+    /// The axes, outermost first, with distinct names.
     pub axes: Vec<AxisItem>,
-    /// `where "j <= i"`: which indices are elements; all where there is none.
+    /// The `where "j <= i"` conditions that select the indices that are elements; empty for all.
     pub conditions: Vec<SpannedText>,
     /// The node.
     pub span: Range<usize>,
 }
 
-/// The node of a shape that says which indices are elements; no axis is called so.
+/// The node of a shape that states a condition; it cannot be the name of an axis.
 pub const WHERE: &str = "where";
 
 /// One axis of a shape.
@@ -316,14 +316,14 @@ pub struct AxisItem {
     pub extent: Extent,
 }
 
-/// How long an axis is.
+/// The extent of an axis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Extent {
-    /// So many elements; an integer here is not negative.
+    /// A number of elements; an integer literal is not negative.
     Bound(IntegerExpr),
-    /// As many as there are labels; they differ.
+    /// One index for each label; the labels are distinct.
     Labels(Vec<Identifier>),
-    /// As many as the record has fields: nothing stands behind `field`.
+    /// One index for each field of the record: `field` without an extent.
     Fields,
 }
 
@@ -339,7 +339,7 @@ pub struct LayoutItem {
 /// One step of a layout.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepItem {
-    /// What it does.
+    /// The operation with its arguments.
     pub kind: StepKind,
     /// The node.
     pub span: Range<usize>,
@@ -347,7 +347,7 @@ pub struct StepItem {
     pub name_span: Range<usize>,
 }
 
-/// What a step does.
+/// The operation of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the words of the manifest")]
 pub enum StepKind {
@@ -357,23 +357,23 @@ pub enum StepKind {
     Apply { name: Identifier, arguments: Vec<(Identifier, IntegerExpr)> },
     /// `order a ... c`: names of axes, or `...`
     Order(Vec<SpannedText>),
-    /// `split c by=4`, `split i into="io im ii" by="4 4"`; `into` is empty where it is not written
+    /// `split c by=4`, `split i into="io im ii" by="4 4"`; `into` is empty if absent
     Split { axis: Identifier, into: Vec<Identifier>, by: Vec<IntegerExpr> },
     /// `fuse h w as=hw`
     Fuse { axes: Vec<Identifier>, into: Option<Identifier> },
-    /// `tile 8 * 128 as="r_tile …"`; `names` is empty where it is not written
+    /// `tile 8 * 128 as="r_tile …"`; `names` is empty if absent
     Tile { entries: Vec<TileEntry>, names: Vec<Identifier> },
     /// `pad c multiple=8`
     PadMultiple { axis: Identifier, multiple: IntegerExpr },
-    /// `pad h before=1 after=1`: one of the two at least
+    /// `pad h before=1 after=1`; at least one of the two is present
     PadBeforeAfter { axis: Identifier, before: Option<IntegerExpr>, after: Option<IntegerExpr> },
     /// `strides 1056 1`, in elements
     Strides(Vec<IntegerExpr>),
     /// `align 64`: the base address, in bytes
     AlignBase(IntegerExpr),
-    /// `align h 64`: every step along an axis
+    /// `align h 64`: the stride of an axis, in bytes
     AlignAxis { axis: Identifier, bytes: IntegerExpr },
-    /// `align 64 at=origin`: the first real element
+    /// `align 64 at=origin`: the address of the first element that is not padding, in bytes
     AlignOrigin(IntegerExpr),
     /// `fill 0`, `fill none`
     Fill(FillItem),
@@ -381,15 +381,15 @@ pub enum StepKind {
     Padding(PaddingRule),
     /// `axis-separators h 2`
     Separators(Vec<SeparatorItem>),
-    /// `swizzle 3 4 3 unit=bytes`: bits, base and shift of CuTe's swizzle
+    /// `swizzle 3 4 3 unit=bytes`: CuTe's bits, base and shift
     Swizzle { bits: IntegerLiteral, base: IntegerLiteral, shift: IntegerLiteral, unit: SwizzleUnit },
-    /// `swizzle mode="128B"`: a swizzle of the tensor memory accelerator, by the bytes of its widest row
+    /// `swizzle mode="128B"`: a swizzle mode of the tensor memory accelerator, by row width in bytes
     SwizzleMode(IntegerLiteral),
-    /// `notation tvm="NCHW16c"`, or the same behind `layout`; `sizes` are the sizes beside the text, by name
+    /// `notation tvm="NCHW16c"`, or the same on `layout`; `sizes` are the additional properties, by name
     Foreign { notation: String, text: SpannedText, sizes: Vec<(Identifier, IntegerLiteral)> },
 }
 
-/// What a swizzle's numbers count.
+/// Unit of a swizzle's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the variants are the words of the manifest")]
 pub enum SwizzleUnit {
@@ -400,13 +400,13 @@ pub enum SwizzleUnit {
 /// One entry of a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TileEntry {
-    /// `*`: merges its axis into the next more minor one. Its bytes in the file.
+    /// `*`, which merges its axis into the next more minor one; with its bytes in the file.
     Star(Range<usize>),
     /// The extent of the tile.
     Extent(IntegerExpr),
 }
 
-/// What pack writes to padding.
+/// The fill value: written to padding by pack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FillItem {
     /// The value.
@@ -424,11 +424,11 @@ pub enum FillLiteral {
     Float(f64),
     /// `#true`, `#false`
     Bool(bool),
-    /// `none`: padding keeps what it holds.
+    /// `none`: padding is not written.
     Nothing,
 }
 
-/// What is said of padding.
+/// The argument of a `padding` step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PaddingRule {
     /// Any padding is an error.
@@ -437,12 +437,12 @@ pub enum PaddingRule {
     Allow,
 }
 
-/// Where a separator stands.
+/// The position of an axis separator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SeparatorItem {
     /// After the storage axis of this name.
     Name(Identifier),
-    /// After the storage axis at this position, counted from 0; not negative.
+    /// After the storage axis at this position, from 0.
     Position(IntegerLiteral),
 }
 
@@ -451,9 +451,9 @@ pub enum SeparatorItem {
 pub struct MemoryItem {
     /// The memory.
     pub kind: MemoryKind,
-    /// The channels of an image's texel: `rgba`.
+    /// The channel order of an image: `rgba`.
     pub format: Option<SpannedText>,
-    /// How an image is accessed: `read`, `write` or `read-write`.
+    /// The access mode of an image: `read`, `write` or `read-write`.
     pub access: Option<SpannedText>,
     /// The node.
     pub span: Range<usize>,
@@ -471,7 +471,7 @@ pub enum MemoryKind {
     Shared,
     Local,
     None,
-    /// A memory of the project's own, by name
+    /// A declared memory space
     Space(Identifier),
 }
 
@@ -480,34 +480,34 @@ pub enum MemoryKind {
 pub struct GateItem {
     /// The condition.
     pub kind: GateKind,
-    /// Its words, without `require`.
+    /// The words of the condition, without `require`.
     pub span: Range<usize>,
 }
 
-/// The conditions that a layout may have to meet.
+/// A condition on a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GateKind {
-    /// `bijective`: no slot without an element.
+    /// `bijective`: every slot has an element.
     Bijective,
-    /// `padding-below=0.10`: a share of the bytes.
+    /// `padding-below=0.10`: upper bound of the fraction of bytes that are padding.
     PaddingBelow(Fraction),
     /// `bytes-below="64 MiB"`
     BytesBelow(IntegerExpr),
-    /// `contiguous c`: neighbours along an axis are neighbours in memory.
+    /// `contiguous c`: consecutive indices along an axis are adjacent in memory.
     Contiguous(Identifier),
-    /// `vector=4`: groups of so many elements can be read and written at once.
+    /// `vector=4`: aligned loads and stores of this many elements are possible.
     Vector(IntegerExpr),
     /// `fits`: the tensor is no larger than its memory space.
     Fits,
-    /// `same-as=other`: the layouts of two tensors put every element at the same place.
+    /// `same-as=other`: both tensors store every element at the same offset.
     SameAs(Identifier),
 }
 
-/// A share, exact: `digits / 10^places`, above 0 and at most 1.
+/// An exact fraction `digits / 10^places`, above 0 and at most 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fraction {
-    /// The digits without the point.
+    /// The digits without the decimal point.
     pub digits: i128,
-    /// How many of them stand behind the point, at most 18.
+    /// Number of digits after the decimal point, at most 18.
     pub places: u32,
 }

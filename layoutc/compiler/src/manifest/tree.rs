@@ -1,12 +1,12 @@
-//! A manifest as a generic tree: nodes with arguments, properties and children, every part with its bytes in the file.
-//! It knows KDL's shape and nothing of layouts.
+//! A manifest as a generic KDL tree: nodes with arguments, properties and children, each with its span. It does not
+//! know about layouts.
 
 use std::ops::Range;
 
-/// A value of KDL.
+/// A KDL value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ManifestValue {
-    /// A string, its escapes resolved.
+    /// A string with escapes resolved.
     String(String),
     /// An integer.
     Integer(i128),
@@ -19,7 +19,7 @@ pub enum ManifestValue {
 }
 
 impl ManifestValue {
-    /// What it is, for messages: `a string`.
+    /// The kind of value with its article, for messages: `a string`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::String(_) => "a string",
@@ -34,66 +34,66 @@ impl ManifestValue {
 /// An argument, or the value of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The value.
+    /// The parsed value.
     pub value: ManifestValue,
-    /// Its bytes in the file, quotes included.
+    /// The bytes in the file, including quotes.
     pub span: Range<usize>,
-    /// The bytes inside the quotes; the same as `span` where there are none.
+    /// The bytes without the quotes; equal to `span` for an unquoted value.
     pub content: Range<usize>,
-    /// Whether it stands in quotes.
+    /// True if the value is quoted.
     pub quoted: bool,
-    /// Whether byte `k` of the string's value is byte `content.start + k` of the file: no escape, one line.
+    /// True if byte `k` of the string value is byte `content.start + k` of the file: there is no escape and one line.
     pub plain: bool,
 }
 
-/// The name of a property.
+/// The key of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PropertyKey {
-    /// The name.
+    /// The key with escapes resolved.
     pub value: String,
-    /// Its bytes in the file, quotes included.
+    /// The bytes in the file, including quotes.
     pub span: Range<usize>,
 }
 
-/// A node.
+/// A KDL node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManifestNode {
-    /// Its name: `tensor`.
+    /// The node name, such as `tensor`.
     pub name: String,
-    /// The bytes of the name, quotes included.
+    /// The bytes of the name, including quotes.
     pub name_span: Range<usize>,
-    /// The arguments, in order.
+    /// The arguments, in textual order.
     pub args: Vec<Entry>,
-    /// The properties, in order; one that is written twice is here twice.
+    /// The properties, in textual order; a duplicate key occurs twice.
     pub props: Vec<(PropertyKey, Entry)>,
-    /// The nodes between its braces; `None` without braces.
+    /// The nodes of the block; `None` without a block.
     pub children: Option<Vec<ManifestNode>>,
-    /// From its name to its last argument, property or closing brace.
+    /// From the name to the last argument, property or closing brace.
     pub span: Range<usize>,
-    /// From its name to its last argument or property: the part before the braces.
+    /// From the name to the last argument or property, without the block.
     pub head: Range<usize>,
-    /// Whether a diagnostic has said already that it is malformed. A broken node has no properties, and at most one
-    /// argument: the name that it would have declared.
+    /// True if a diagnostic has already reported the node as malformed. A broken node has no properties and at most one
+    /// argument, the name that it declares.
     pub broken: bool,
 }
 
 impl ManifestNode {
-    /// Its children; none where it has no braces.
+    /// The nodes of the block; empty without a block.
     pub fn children(&self) -> &[ManifestNode] {
         self.children.as_deref().unwrap_or_default()
     }
 
-    /// Whether it or any node below it is broken.
+    /// Returns true if the node or any descendant is broken.
     pub fn is_damaged(&self) -> bool {
         self.broken || self.children().iter().any(Self::is_damaged)
     }
 }
 
-/// A manifest's nodes.
+/// The KDL tree of a manifest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ManifestTree {
-    /// The nodes at the top, in order.
+    /// The top-level nodes, in textual order.
     pub nodes: Vec<ManifestNode>,
-    /// Whether something that was opened never closes, so that nodes are missing here.
+    /// True if a delimiter is unclosed or unmatched, so that nodes may be missing.
     pub torn: bool,
 }

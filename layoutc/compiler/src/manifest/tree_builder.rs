@@ -1,5 +1,5 @@
-//! Tokens into a tree: which arguments belong to which node, and which node stands in which. It walks the tokens once,
-//! with its own stack, so that no text can exhaust the thread's.
+//! Builds the KDL tree from tokens: assigns arguments to nodes and nodes to blocks. It uses an explicit stack, so that
+//! no input overflows the thread's.
 
 use super::diagnostic_sink::DiagnosticSink;
 use super::kdl;
@@ -7,7 +7,7 @@ use super::lex::{self, KdlToken, KdlTokenKind, NESTING_LIMIT};
 use super::tree::{ManifestNode, ManifestTree};
 use crate::codes::Code;
 
-/// The nodes of a text. What is malformed is reported once and left out, or marked as broken.
+/// The nodes of a text. Malformed parts are reported once, and left out or marked as broken.
 pub(super) fn tree(text: &str, faults: &mut DiagnosticSink) -> ManifestTree {
     let Some(tokens) = lex::lex(text, faults) else {
         return ManifestTree { nodes: Vec::new(), torn: true };
@@ -28,20 +28,20 @@ pub(super) fn tree(text: &str, faults: &mut DiagnosticSink) -> ManifestTree {
     let balanced = blocks.run().is_some() && !blocks.stray;
     let mut nodes = blocks.nodes;
     if !balanced && faults.tail_lost {
-        nodes.clear(); // The braces that the line lost would have put these elsewhere.
+        nodes.clear(); // The nesting is unreliable: braces were lost with the tail of a line.
     }
     ManifestTree { nodes, torn: !balanced || faults.tail_lost }
 }
 
-/// A block that is open.
+/// An open block.
 struct OpenBlock<'t> {
-    /// The node that it belongs to; `None` where that is commented out or missing.
+    /// The node that it belongs to; `None` if that is commented out or missing.
     owner: Option<ManifestNode>,
     /// The token of its `{`.
     brace: &'t KdlToken,
-    /// The nodes before the owner, where the owner stands.
+    /// The siblings before the owner.
     nodes: Vec<ManifestNode>,
-    /// Whether what stands in it is commented out, or has no owner: it is not looked at.
+    /// True if the content is skipped, because the owner is commented out or missing.
     discard: bool,
 }
 
@@ -49,18 +49,18 @@ struct TreeBuilder<'t, 'f> {
     text: &'t str,
     tokens: &'t [KdlToken],
     at: usize,
-    /// The tokens of the node that is being read, without those that `/-` takes out.
+    /// The tokens of the current node, without those commented out by `/-`.
     head: Vec<KdlToken>,
-    /// Whether `/-` takes out the whole node.
+    /// True if `/-` comments out the whole node.
     slashed: bool,
-    /// Whether the node's block has just closed.
+    /// True directly after the node's block.
     after_block: bool,
     frames: Vec<OpenBlock<'t>>,
     /// The nodes of the innermost open block, or of the file.
     nodes: Vec<ManifestNode>,
-    /// How many nodes there were at the top when a block closed there last.
+    /// Number of top-level nodes when a top-level block last closed.
     closed: usize,
-    /// Whether a `}` closed nothing.
+    /// True if there was an unmatched `}`.
     stray: bool,
     faults: &'f mut DiagnosticSink,
 }
@@ -85,7 +85,7 @@ impl<'t> TreeBuilder<'t, '_> {
         let Some(frame) = self.frames.last() else { return Some(()) };
         if !self.faults.tail_lost {
             let span = frame.brace.span.clone();
-            let fault = self.faults.error(Code::KdlSyntax, "this block never closes", span, "");
+            let fault = self.faults.error(Code::KdlSyntax, "unclosed block", span, "");
             fault.add_help("close it with `}`");
         }
         while let Some(frame) = self.frames.pop() {
@@ -108,12 +108,12 @@ impl<'t> TreeBuilder<'t, '_> {
     fn part(&mut self, token: &KdlToken) {
         if self.after_block {
             self.after_block = false;
-            // A name begins a node that lacks its `;`; anything else was meant for the one before.
+            // A name begins a node that lacks its `;`; anything else belongs to the node before.
             let names = matches!(token.kind, KdlTokenKind::Bare | KdlTokenKind::Quoted { .. });
             let is_mark =
                 self.text.get(token.span.clone()).is_some_and(|word| word.starts_with('#'));
             if token.kind == KdlTokenKind::Bare && is_mark {
-                // A comment of another language, which is told of as such.
+                // A comment of another language: `node_lints` reports it as such.
                 self.head.push(token.clone());
                 return;
             }
@@ -129,7 +129,7 @@ impl<'t> TreeBuilder<'t, '_> {
         self.head.push(token.clone());
     }
 
-    /// The end of a node without a block, or of what follows one.
+    /// Ends the current node.
     fn finish(&mut self) {
         if let Some(node) = self.take_head() {
             self.nodes.push(node);
@@ -138,7 +138,7 @@ impl<'t> TreeBuilder<'t, '_> {
         self.after_block = false;
     }
 
-    /// The node that the tokens so far make.
+    /// The node made of the tokens so far.
     fn take_head(&mut self) -> Option<ManifestNode> {
         let head = std::mem::take(&mut self.head);
         let discard = self.frames.last().is_some_and(|frame| frame.discard);
@@ -157,14 +157,14 @@ impl<'t> TreeBuilder<'t, '_> {
         }
         let span = brace.span.clone();
         let owner = if self.after_block {
-            let message = "a node has one block";
+            let message = "a node can have only one block";
             let fault = self.faults.error(Code::KdlSyntax, message, span, "a second one");
             fault.add_help("write all its nodes in one block");
             None
         } else if self.head.is_empty() && !self.slashed {
-            let message = "a block without the name of a node before it";
+            let message = "block without a node name";
             let fault = self.faults.error(Code::KdlSyntax, message, span, "");
-            fault.add_help("write the `{` at the end of the line that names its node");
+            fault.add_help("write the `{` on the line of its node");
             None
         } else {
             self.take_head()
@@ -180,13 +180,13 @@ impl<'t> TreeBuilder<'t, '_> {
     fn close(&mut self, token: &KdlToken) {
         self.finish();
         let Some(frame) = self.frames.pop() else {
-            // What stands before it was to be part of the node whose block closed too early.
+            // The nodes before it were meant for a block that closed too early.
             self.nodes.truncate(self.closed);
             self.stray = true;
             if !self.faults.tail_lost {
-                let message = "this `}` closes nothing";
+                let message = "unmatched `}`";
                 let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-                fault.add_help("take it out, or one before it that closes a block too early");
+                fault.add_help("remove it, or an earlier `}` that closes a block too early");
             }
             return;
         };
@@ -202,7 +202,7 @@ impl<'t> TreeBuilder<'t, '_> {
         self.after_block = true;
     }
 
-    /// `/-`: takes out the node, the argument, the property or the block that follows.
+    /// `/-`: comments out the node, argument, property or block that follows.
     fn slash_dash(&mut self, token: &KdlToken) -> Option<()> {
         while self.peek() == Some(KdlTokenKind::End) {
             self.at += 1;
@@ -213,9 +213,9 @@ impl<'t> TreeBuilder<'t, '_> {
                 self.comment_out_block(brace)
             }
             Some(KdlTokenKind::Close) | None => {
-                let message = "`/-` takes out what follows it, and nothing does";
+                let message = "nothing follows this `/-`";
                 let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-                fault.add_help("take it out, or write it before a node");
+                fault.add_help("remove it, or write it before a node");
                 Some(())
             }
             Some(_) if self.head.is_empty() && !self.after_block => {
@@ -229,7 +229,7 @@ impl<'t> TreeBuilder<'t, '_> {
         }
     }
 
-    /// Skips a block that `/-` takes out, with the blocks inside it.
+    /// Skips a block that `/-` comments out, including nested blocks.
     fn comment_out_block(&mut self, brace: &KdlToken) -> Option<()> {
         let mut depth = 1_usize;
         while let Some(token) = self.next() {
@@ -255,13 +255,13 @@ impl<'t> TreeBuilder<'t, '_> {
         }
         if !self.faults.tail_lost {
             let span = brace.span.clone();
-            let fault = self.faults.error(Code::KdlSyntax, "this block never closes", span, "");
+            let fault = self.faults.error(Code::KdlSyntax, "unclosed block", span, "");
             fault.add_help("close it with `}`");
         }
         None
     }
 
-    /// Skips an argument or a property that `/-` takes out.
+    /// Skips an argument or property that `/-` comments out.
     fn skip_entry(&mut self) {
         self.at += 1;
         if self.peek() == Some(KdlTokenKind::Equals) {

@@ -1,5 +1,5 @@
-//! Text → [`Config`]. It walks TOML's own spanned table instead of deserialising, because a deserialiser stops at the
-//! first fault: all of a file's are told in one run.
+//! Text → [`Config`]. It walks TOML's spanned table instead of deserializing, because a deserializer stops at the first
+//! error; all errors of a file are reported in one run.
 
 mod targets;
 
@@ -13,14 +13,14 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::nearest::{near_powers_of_two, nearest};
 
-/// How many faults of TOML itself are told of one file.
+/// Maximum number of TOML syntax errors reported for one file.
 const SYNTAX_LIMIT: usize = 20;
 
-/// The configuration that `text` spells; what it does not say has its default.
+/// Parses a configuration; missing keys have their defaults.
 ///
 /// # Errors
 ///
-/// All that is wrong with it, in the order of the file.
+/// All errors, in textual order.
 pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
     let mut reader = ConfigReader { file, text, found: Vec::new() };
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -31,7 +31,9 @@ pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
         let message: String = first.into_iter().chain(message).collect();
         let fault = reader.error(Code::ConfigSyntax, message.trim_end_matches('.'), span);
         if message.starts_with("string values must be quoted") {
-            fault.add_help("write a value behind the `=`, a text in quotes: `\"kernels\"`");
+            fault.add_help(
+                "write a value after the `=`, with quotes around a string: `\"kernels\"`",
+            );
         }
     }
     let config = if errors.is_empty() { reader.config(table.get_ref()) } else { Config::default() };
@@ -43,7 +45,7 @@ pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
     Err(found)
 }
 
-/// A value with its place.
+/// A value with its span.
 type TomlEntry<'t, 'i> = (&'t DeValue<'i>, Range<usize>);
 
 struct ConfigReader<'a> {
@@ -98,9 +100,9 @@ impl ConfigReader<'_> {
         let (prefix, span) = self.string(table, "prefix")?;
         let word = prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !word || prefix.starts_with(|c: char| c.is_ascii_digit()) || prefix.len() > 128 {
-            let message = "`prefix` cannot begin an identifier";
+            let message = "`prefix` is not a valid start of an identifier";
             let fault = self.error(Code::ConfigValue, message, span);
-            fault.add_note("at most 128 ASCII letters, digits and `_`, and no digit first");
+            fault.add_note("a prefix has at most 128 ASCII letters, digits and `_`, and does not begin with a digit");
             fault.add_help("write one such as `prefix = \"lib_\"`");
         }
         Some(prefix)
@@ -151,7 +153,7 @@ impl ConfigReader<'_> {
         match u64::try_from(bytes) {
             Ok(bytes) if bytes.is_power_of_two() => Some(bytes),
             Ok(_) | Err(_) => {
-                let message = format!("an alignment is a power of two: {bytes}");
+                let message = format!("an alignment must be a power of two: {bytes}");
                 let help = near_powers_of_two(i128::from(bytes), 1 << 62);
                 self.error(Code::ConfigValue, &message, span).add_help(help);
                 None
@@ -184,7 +186,7 @@ impl ConfigReader<'_> {
             return None;
         };
         if !(0.0..=1.0).contains(&share) {
-            let message = "`padding-warning` is a share of the bytes, from 0 to 1";
+            let message = "`padding-warning` must be a fraction of the bytes, from 0 to 1";
             self.error(Code::ConfigValue, message, span).add_help("write a half as `0.5`");
         }
         Some(share)
@@ -213,7 +215,7 @@ impl ConfigReader<'_> {
         let words: Vec<String> = known.iter().map(|row| format!("`{}`", row.0)).collect();
         let message = format!("`{key}` cannot be `{}`", word.escape_debug());
         let fault = self.error(Code::ConfigValue, &message, span);
-        fault.add_note(format!("it is one of {}", words.join(", ")));
+        fault.add_note(format!("expected one of {}", words.join(", ")));
         if let Some(near) = nearest(word, known.iter().map(|row| row.0)) {
             fault.add_help(format!("did you mean `{near}`?"));
             fault.add_fix(format!("\"{near}\""));
@@ -246,7 +248,7 @@ impl ConfigReader<'_> {
     }
 
     fn wrong_type(&mut self, key: &str, wanted: &str, value: &DeValue<'_>, span: Range<usize>) {
-        let message = format!("`{key}` is {wanted}, not a TOML {}", value.type_str());
+        let message = format!("`{key}` must be {wanted}, not a TOML {}", value.type_str());
         let help = match wanted {
             "a table" => format!("write `[{key}]` on a line of its own"),
             "a string" => "write it in quotes".to_owned(),

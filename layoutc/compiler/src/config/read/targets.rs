@@ -1,4 +1,4 @@
-//! The tables of the targets.
+//! Reads the tables of the targets.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -95,7 +95,7 @@ impl ConfigReader<'_> {
             _ => {}
         }
         let message =
-            "`image-max` is two sizes from 1: `[16384, 16384]`, texels along a row, and rows";
+            "`image-max` must be two positive sizes, width and height in texels: `[16384, 16384]`";
         self.error(Code::ConfigValue, message, span)
             .add_help("write the limits of the device: `image-max = [16384, 16384]`");
         None
@@ -130,8 +130,8 @@ impl ConfigReader<'_> {
             if !digits {
                 let message = format!("`{}` is not an architecture", word.escape_debug());
                 let fault = self.error(Code::ConfigValue, &message, span.clone());
-                fault.add_note("architectures are written as nvcc takes them: `sm_80`");
-                fault.add_help("write `sm_` or `compute_` and the number of one");
+                fault.add_note("architectures are written as for nvcc's `-arch`: `sm_80`");
+                fault.add_help("write `sm_` or `compute_` and the number of an architecture");
             }
         }
         Some(words.into_iter().map(|(word, _)| word).collect())
@@ -180,8 +180,8 @@ impl ConfigReader<'_> {
             let message = format!("`{}` is not an extension", extension.escape_debug());
             let fault = self.error(Code::ConfigValue, &message, at);
             fault
-                .add_note("letters, digits, `_`, `-` and dots inside, without the first dot: `py`");
-            fault.add_help("write `extension = \"py\"`, say");
+                .add_note("an extension has letters, digits, `_`, `-` and inner dots, without the leading dot: `py`");
+            fault.add_help("write for example `extension = \"py\"`");
             return None;
         }
         let span = find(table, "template").map_or(span, |(_, span)| span);
@@ -211,8 +211,8 @@ impl ConfigReader<'_> {
         if !path.is_empty() && stem.is_none_or(str::is_empty) {
             let message = "`umbrella-header` does not name a header";
             let fault = self.error(Code::ConfigValue, message, span);
-            fault.add_note("it ends in `.h` or `.hpp`: `all.h`");
-            fault.add_help("write `umbrella-header = \"all.h\"`, say");
+            fault.add_note("a header ends in `.h` or `.hpp`: `all.h`");
+            fault.add_help("write for example `umbrella-header = \"all.h\"`");
         }
         Some(path)
     }
@@ -223,7 +223,7 @@ impl ConfigReader<'_> {
         for (word, span) in words {
             match self.one_of("emit", &word, span.clone(), EMITS) {
                 Some(part) if emit.contains(&part) => {
-                    let message = format!("`{word}` is given twice");
+                    let message = format!("duplicate value `{word}`");
                     self.error(Code::ConfigValue, &message, span)
                         .add_help("leave one of the two out");
                 }

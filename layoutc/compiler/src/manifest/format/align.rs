@@ -1,9 +1,9 @@
-//! Lines into text: the comments behind consecutive lines stand below each other.
+//! Joins lines into text, and aligns the trailing comments of consecutive lines.
 
 use super::WIDTH;
 use super::print::{FormatLine, last_width};
 
-/// The text of `rows`, after `start`; each ends with `line_end`.
+/// The text of `rows` after the prefix `start`; each row ends with `line_end`.
 pub(super) fn text(rows: &[FormatLine], start: &str, line_end: &str) -> String {
     let mut text = start.to_owned();
     for run in rows.chunk_by(|above, below| is_commented(above) && is_commented(below)) {
@@ -27,7 +27,7 @@ pub(super) fn text(rows: &[FormatLine], start: &str, line_end: &str) -> String {
     text
 }
 
-/// The column of the comments of consecutive rows: where the first has it, or further right for a longer row.
+/// The comment column of consecutive rows: that of the first row, or further right if a row is longer.
 fn column(run: &[FormatLine]) -> usize {
     let own = |row: &FormatLine| last_width(&row.words) + row.gap.max(1);
     let first = run.iter().find(|row| !row.is_below && has_room(row));
@@ -36,7 +36,7 @@ fn column(run: &[FormatLine]) -> usize {
     least.fold(first, usize::max)
 }
 
-/// Whether a comment can stand behind a row without beginning too far to the right: longer rows align nothing.
+/// Returns true if a row takes part in alignment: longer rows than [`WIDTH`] do not.
 fn has_room(row: &FormatLine) -> bool {
     last_width(&row.words) < WIDTH
 }

@@ -1,56 +1,56 @@
-//! What a manifest is made of before it has lines: nodes, their words and blocks, and the comments between them.
+//! Concrete syntax of a manifest: nodes with their words, blocks and comments.
 
-/// A comment, without blanks behind it.
+/// A comment, without trailing spaces.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Comment<'t> {
-    /// From its `//` or `/*`.
+    /// The text, from its `//` or `/*`.
     pub(super) text: &'t str,
-    /// Its first byte in the manifest.
+    /// The byte offset in the manifest.
     pub(super) start: usize,
-    /// How many blanks stand before it.
+    /// Number of spaces before it.
     pub(super) gap: usize,
 }
 
 impl Comment<'_> {
-    /// Whether it ends its line.
+    /// Returns true for a comment that extends to the end of its line.
     pub(super) fn ends_line(&self) -> bool {
         self.text.starts_with("//")
     }
 }
 
-/// What stands before a word of a node.
+/// Comments and line continuations before an element.
 #[derive(Debug, Clone)]
 pub(super) enum Trivia<'t> {
     /// A comment.
     Comment(Comment<'t>),
-    /// A backslash that hides the end of the line, with the comments between the two.
+    /// A backslash that escapes the line end, with the comments between the two.
     Continuation(Vec<Comment<'t>>),
 }
 
-/// A part of a node.
+/// An element of a node: a word, a mark or a block.
 #[derive(Debug)]
 pub(super) struct CstElement<'t> {
-    /// What stands before it.
+    /// The trivia before it.
     pub(super) before: Vec<Trivia<'t>>,
-    /// How it is joined to what precedes it.
+    /// The separation from the previous element.
     pub(super) joint: Spacing,
-    /// What it is.
+    /// The element.
     pub(super) what: CstElementKind<'t>,
 }
 
-/// What joins two pieces.
+/// Separation of two elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spacing {
-    /// A blank.
+    /// A space.
     Blank,
-    /// Nothing: the parts of `(type)key=value`, what follows `/-`, and the first piece.
+    /// None: inside `(type)key=value`, after `/-`, and before the first element.
     Adjacent,
 }
 
-/// What a piece is.
+/// Kind of an element.
 #[derive(Debug)]
 pub(super) enum CstElementKind<'t> {
-    /// A word as it is spelled, or a mark.
+    /// A word or mark, as written.
     Word(&'t str),
     /// A block in braces.
     Block(CstBlock<'t>),
@@ -61,29 +61,29 @@ pub(super) enum CstElementKind<'t> {
 pub(super) struct CstBlock<'t> {
     /// The comments behind the `{`, on its line.
     pub(super) opening: Vec<Comment<'t>>,
-    /// What stands in it, in order.
+    /// The content, in order.
     pub(super) items: Vec<CstItem<'t>>,
-    /// Whether all of it stands on one line.
+    /// True if the block is on one line.
     pub(super) is_flat: bool,
 }
 
-/// What has a line of its own in a block over several lines.
+/// An item of a block; in a block over several lines, each has its own line.
 #[derive(Debug)]
 pub(super) struct CstItem<'t> {
-    /// Whether a blank line stands before it.
+    /// True after a blank line.
     pub(super) is_apart: bool,
-    /// What it is.
+    /// The content.
     pub(super) line: CstItemKind<'t>,
 }
 
-/// A line of a block.
+/// Kind of an item.
 #[derive(Debug)]
 pub(super) enum CstItemKind<'t> {
-    /// Comments alone.
+    /// Only comments.
     Comments {
         /// In order; only the last may end its line.
         comments: Vec<Comment<'t>>,
-        /// Whether they stand right below the comment behind the line above, and go on with it.
+        /// True if they continue the trailing comment of the line above: they begin in the same column.
         is_below: bool,
     },
     /// A node.
@@ -95,7 +95,7 @@ pub(super) enum CstItemKind<'t> {
 pub(super) struct CstNode<'t> {
     /// The comments before it, on its line; none ends the line.
     pub(super) leading: Vec<Comment<'t>>,
-    /// Its words and blocks, `/-` before them too.
+    /// Its words and blocks, including `/-` marks.
     pub(super) pieces: Vec<CstElement<'t>>,
     /// The comments behind it, on its line; only the last may end the line.
     pub(super) trailing: Vec<Comment<'t>>,

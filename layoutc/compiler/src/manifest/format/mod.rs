@@ -1,5 +1,5 @@
-//! Manifests in one style: indentation, blanks, blank lines and the places of comments. Every word keeps its spelling,
-//! and every comment its words and its place among them. It knows KDL's shape and nothing of layouts.
+//! Formatter for manifests: indentation, spaces, blank lines and positions of comments. Words and comments keep their
+//! spelling and order. It works on KDL syntax alone.
 //!
 //! tokens → [`cst`] (by [`parse`]) → lines (by [`print`]) → text (by [`align`]).
 
@@ -21,17 +21,17 @@ use super::parse_tree;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
-/// Columns that a block on one line may reach.
+/// Maximum width of a block on one line, in columns.
 pub(super) const WIDTH: usize = 100;
 
-/// Columns of a level.
+/// Indentation per level, in columns.
 pub(super) const INDENT: usize = 4;
 
-/// The manifest in the style; what is in it already comes back as it is. Lines end as the first that ends outside of
-/// strings, comments and continuations does, and a byte order mark stays.
+/// Formats a manifest; a formatted manifest is returned unchanged. The first line end outside of strings, comments and
+/// continuations determines all line ends, and a byte order mark is preserved.
 ///
 /// # Errors
-/// What is wrong with it as KDL: a text that is none has no form.
+/// The syntax errors of a text that is not valid KDL.
 pub fn format(file: &Arc<str>, text: &str) -> Result<String, Vec<Diagnostic>> {
     let mut faults = DiagnosticSink::new(file);
     let Some(tokens) = lex::lex(text, &mut faults) else {
@@ -43,7 +43,7 @@ pub fn format(file: &Arc<str>, text: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(align::text(&lines, start, line_end(text, &tokens)))
 }
 
-/// The bytes from the first line that differs to the last, of each of two texts; `None` where they are the same.
+/// The byte ranges from the first to the last line that differs, in each of two texts; `None` if they are equal.
 pub fn difference(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
     if old == new {
         return None;
@@ -59,26 +59,26 @@ pub fn difference(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
     Some([start..old.len() - after, start..new.len() - after])
 }
 
-/// What the reader of manifests says of a text, else that it is no KDL at `place`.
+/// The diagnostics of the manifest parser, else a generic syntax error at `place`.
 fn refusal(file: &Arc<str>, text: &str, place: Range<usize>) -> Vec<Diagnostic> {
     let (_, found) = parse_tree(file, text);
     if !found.is_empty() {
         return found;
     }
-    // The reader looks at nothing that `/-` takes out.
+    // The manifest parser skips what `/-` comments out, so it may find no error.
     let mut faults = DiagnosticSink::new(file);
     faults.error(Code::KdlSyntax, "this is not KDL 2", place, "");
     faults.finish()
 }
 
-/// How the first line ends that ends outside of strings, comments and continuations.
+/// The first line end outside of strings, comments and continuations.
 fn line_end(text: &str, tokens: &[KdlToken]) -> &'static str {
     let ends = tokens.iter().filter(|token| token.kind == KdlTokenKind::End);
     let mut ends = ends.filter_map(|token| text.get(token.span.clone())).filter(|end| *end != ";");
     if ends.next() == Some("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// How many columns a line takes.
+/// Width of a line in columns.
 fn width(line: &str) -> usize {
     UnicodeWidthStr::width(line)
 }

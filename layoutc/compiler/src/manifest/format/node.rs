@@ -1,4 +1,4 @@
-//! The pieces of one node: its words with their types and values, and its blocks.
+//! Parses the elements of one node: words with type annotations and values, and blocks.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use super::super::node_lints;
 use super::cst::{Comment, CstElement, CstElementKind, CstNode, Spacing, Trivia};
 use super::parse::{CstParser, KdlErrorSpan};
 
-/// A node so far.
+/// The elements of a node so far.
 #[derive(Default)]
 struct CstNodeBuilder<'t> {
     pieces: Vec<CstElement<'t>>,
-    /// The tokens that are read: not those that `/-` takes out.
+    /// The tokens that are not commented out by `/-`.
     head: Vec<KdlToken>,
     has_block: bool,
 }
 
 impl<'t> CstParser<'t> {
-    /// The node that begins with the next token.
+    /// Parses the node that begins with the next token.
     pub(super) fn node(&mut self, leading: Vec<Comment<'t>>) -> Result<CstNode<'t>, KdlErrorSpan> {
         let mut parts = CstNodeBuilder::default();
         let start = self.here().start;
@@ -49,7 +49,7 @@ impl<'t> CstParser<'t> {
         Ok(CstNode { leading, pieces: parts.pieces, trailing: Vec::new() })
     }
 
-    /// What `/-` takes out of a node, with its `/-`.
+    /// Parses a `/-` inside a node and the element that it comments out.
     fn taken_out(&mut self, parts: &mut CstNodeBuilder<'t>) -> Result<(), KdlErrorSpan> {
         let read = parts.head.len();
         let before = self.slash_dash(self.gap(), parts)?;
@@ -66,7 +66,7 @@ impl<'t> CstParser<'t> {
         Ok(())
     }
 
-    /// A `/-`; gives what stands between it and what it takes out. Ends of lines there end nothing.
+    /// Parses a `/-`; returns the trivia before the element that it comments out. Line ends there do not end the node.
     fn slash_dash(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -84,7 +84,7 @@ impl<'t> CstParser<'t> {
         Ok(self.gap())
     }
 
-    /// An argument or a property.
+    /// Parses an argument or a property.
     fn entry(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -100,7 +100,7 @@ impl<'t> CstParser<'t> {
         Ok(())
     }
 
-    /// A word, with the type before it.
+    /// Parses a word with its type annotation.
     fn value(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -130,7 +130,7 @@ impl<'t> CstParser<'t> {
                 token.kind,
                 KdlTokenKind::Bare | KdlTokenKind::Quoted { .. } | KdlTokenKind::MultiLine
             );
-            // `c//4` is a word and a comment, and was meant otherwise.
+            // `c//4` lexes as a word and a comment, but was meant as a division.
             kinds && !token.glued_comment
         };
         if self.peek().is_none_or(|token| !is_word(token)) {
@@ -145,7 +145,7 @@ impl<'t> CstParser<'t> {
             .is_some_and(|token| token.kind == KdlTokenKind::Stray && self.spelled(token) == mark)
     }
 
-    /// The next token, whatever it is.
+    /// Appends the next token, of any kind.
     fn token(&mut self, before: Vec<Trivia<'t>>, joint: Spacing, parts: &mut CstNodeBuilder<'t>) {
         if let Some(token) = self.take() {
             parts.pieces.push(CstElement {
@@ -157,7 +157,7 @@ impl<'t> CstParser<'t> {
         }
     }
 
-    /// A block with its braces.
+    /// Parses a block with its braces.
     fn braces(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -182,8 +182,8 @@ impl<'t> CstParser<'t> {
     }
 }
 
-/// Whether the words of a node are those of one node: to the reader of manifests, and where they have types or lines
-/// that no manifest has, to the parser.
+/// Returns true if tokens form one node: by the manifest parser, or by the `kdl` crate for type annotations and
+/// multi-line strings, which manifests do not use.
 fn is_one_node(text: &str, head: &[KdlToken]) -> bool {
     if head.iter().any(|token| matches!(token.kind, KdlTokenKind::MultiLine | KdlTokenKind::Stray))
     {
@@ -194,7 +194,7 @@ fn is_one_node(text: &str, head: &[KdlToken]) -> bool {
         && (fast_path::read(text, head).is_some() || kdl::is_one_node(&joined(text, head)))
 }
 
-/// The words of a node with no more blanks than they need.
+/// The words of a node, separated by single spaces where needed.
 fn joined(text: &str, head: &[KdlToken]) -> String {
     let mut joined = String::new();
     let mut is_apart = false;

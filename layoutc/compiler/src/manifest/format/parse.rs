@@ -1,4 +1,4 @@
-//! Tokens into nodes and comments, by the grammar of KDL 2 and the parser's own reading of each node.
+//! Parses tokens into nodes and comments, by the KDL 2 grammar; each node is also checked by the manifest parser.
 //!
 //! Source: KDL 2.0.0, section "Full Grammar".
 
@@ -9,16 +9,16 @@ use super::INDENT;
 use super::cst::{Comment, CstBlock, CstItem, CstItemKind, Trivia};
 use super::trivia::{between, by_lines, comments};
 
-/// Where a text is no KDL.
+/// The span of a syntax error.
 pub(super) type KdlErrorSpan = Range<usize>;
 
-/// Bytes before a comment, on its line, up to which its column is counted.
+/// Maximum number of bytes before a comment, on its line, up to which its column is computed.
 const FAR: usize = 400;
 
-/// What the tokens of a whole text make.
+/// Parses the tokens of a whole text.
 ///
 /// # Errors
-/// The first place at which they are no KDL 2, or nest too deep.
+/// The first span that is not valid KDL 2, or is nested too deep.
 pub(super) fn document<'t>(
     text: &'t str,
     tokens: &'t [KdlToken],
@@ -38,13 +38,13 @@ pub(super) struct CstParser<'t> {
     pub(super) text: &'t str,
     pub(super) tokens: &'t [KdlToken],
     pub(super) at: usize,
-    /// The end of the last token that was taken.
+    /// The end of the last token taken.
     pub(super) end: usize,
-    /// Where lines end, in order.
+    /// Byte offsets of the line ends, in order.
     line_ends: Vec<usize>,
-    /// How many blocks are open.
+    /// Number of open blocks.
     pub(super) depth: usize,
-    /// How many `/-` the place is inside of: what they take out is not read.
+    /// Number of enclosing `/-`; commented out nodes are not checked.
     pub(super) slashed: usize,
 }
 
@@ -56,16 +56,16 @@ struct CstBlockBuilder<'t> {
     pending: Vec<Comment<'t>>,
     /// Line ends since the last item.
     newlines: usize,
-    /// Whether a line end has been seen.
+    /// True after the first line end of the block.
     is_open: bool,
-    /// Whether a node stands on this line.
+    /// True if the current line has a node.
     is_fresh: bool,
-    /// The column of the comment behind the line above.
+    /// The column of the trailing comment of the line above.
     above: Option<usize>,
 }
 
 impl<'t> CstBlockBuilder<'t> {
-    /// The comments behind what stands on this line: the last node, or the `{` of the block.
+    /// The trailing comments of the current line: of its last node, or of the `{` of the block.
     fn behind(&mut self, has_brace: bool) -> Option<&mut Vec<Comment<'t>>> {
         match self.block.items.last_mut().map(|item| &mut item.line) {
             Some(CstItemKind::Node(node)) if self.is_fresh => Some(&mut node.trailing),
@@ -74,7 +74,7 @@ impl<'t> CstBlockBuilder<'t> {
         }
     }
 
-    /// A `;`: what stands before it belongs to the node that it ends.
+    /// Handles a `;`: the comments before it belong to the node that it ends.
     fn semicolon(&mut self) {
         if !self.is_fresh {
             return;
@@ -88,7 +88,7 @@ impl<'t> CstBlockBuilder<'t> {
         self.pending = rows.flatten().collect();
     }
 
-    /// The comments that stand on the line of the node that follows.
+    /// The pending comments on the line of the next node; earlier ones become lines of their own.
     fn leading(&mut self) -> Vec<Comment<'t>> {
         let mut rows = by_lines(std::mem::take(&mut self.pending));
         let leading = rows.pop_if(|row| row.last().is_some_and(|last| !last.ends_line()));
@@ -121,7 +121,7 @@ impl<'t> CstParser<'t> {
         self.text.get(token.span.clone()).unwrap_or_default()
     }
 
-    /// The place of the next token, or the end of the text.
+    /// The span of the next token, or the end of the text.
     pub(super) fn here(&self) -> KdlErrorSpan {
         self.peek().map_or(self.text.len()..self.text.len(), |token| token.span.clone())
     }
@@ -130,7 +130,7 @@ impl<'t> CstParser<'t> {
         between(self.text, self.end..self.here().start)
     }
 
-    /// The column of a comment; `None` if it is far to the right.
+    /// The column of a comment; `None` if it is more than [`FAR`] bytes into its line.
     fn column(&self, comment: &Comment<'_>) -> Option<usize> {
         let line = self.line_ends.partition_point(|&end| end < comment.start);
         let end = line.checked_sub(1).and_then(|line| self.line_ends.get(line));
@@ -139,13 +139,13 @@ impl<'t> CstParser<'t> {
         (before.len() <= FAR).then(|| super::width(before))
     }
 
-    /// Whether a line ends in `span`.
+    /// Returns true if a line ends in `span`.
     pub(super) fn has_line_end(&self, span: Range<usize>) -> bool {
         let next = self.line_ends.partition_point(|&end| end < span.start);
         self.line_ends.get(next).is_some_and(|&end| end < span.end)
     }
 
-    /// What stands up to the `}`, or to the end of the text.
+    /// Parses up to the `}` or the end of the text.
     pub(super) fn block(&mut self) -> Result<CstBlock<'t>, KdlErrorSpan> {
         let mut lines = CstBlockBuilder::default();
         loop {
@@ -174,7 +174,7 @@ impl<'t> CstParser<'t> {
         Ok(lines.block)
     }
 
-    /// Gives the comments at the end of a line their places.
+    /// Assigns the pending comments at a line end: to the last node or brace, or to lines of their own.
     fn line_end(&self, lines: &mut CstBlockBuilder<'t>) {
         let mut rows = by_lines(std::mem::take(&mut lines.pending)).into_iter().peekable();
         let above = lines.above.take();
@@ -186,7 +186,7 @@ impl<'t> CstParser<'t> {
         lines.above = behind.and_then(|comment| self.column(&comment));
         for comments in rows {
             let own = comments.first().and_then(|comment| self.column(comment));
-            // One that stands at its own level is not meant to stand below another.
+            // A comment at the indentation of its block stands alone, whatever is above it.
             let below = own.filter(|&own| above == Some(own) && own > self.depth * INDENT);
             lines.above = below;
             lines.add(CstItemKind::Comments { comments, is_below: below.is_some() });

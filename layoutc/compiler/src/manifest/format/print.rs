@@ -1,20 +1,20 @@
-//! Nodes and comments into lines: indentation, the blanks of a line, and which blocks stand on one.
+//! Prints nodes and comments as lines: indentation, spaces, and the choice of blocks on one line.
 
 use super::cst::{
     Comment, CstBlock, CstElement, CstElementKind, CstItem, CstItemKind, CstNode, Spacing, Trivia,
 };
 use super::{INDENT, WIDTH, width};
 
-/// A line of the result. Its words may hold ends of lines, where a comment or a string does.
+/// A line of the result. Comments and strings in `words` may contain line ends.
 #[derive(Debug, Default)]
 pub(super) struct FormatLine {
     /// The indentation and the words.
     pub(super) words: String,
-    /// The comments behind them.
+    /// The trailing comments.
     pub(super) comments: String,
-    /// How many blanks stood before those.
+    /// Number of spaces before the comments in the source.
     pub(super) gap: usize,
-    /// Whether it is a comment that goes on with the one behind the row above; `words` are then the indentation.
+    /// True for a comment that continues the trailing comment of the line above; `words` is then the indentation.
     pub(super) is_below: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn lines(document: &CstBlock<'_>) -> Vec<FormatLine> {
 
 struct FormatPrinter {
     rows: Vec<FormatLine>,
-    /// The row that is being written.
+    /// The line being written.
     row: FormatLine,
 }
 
@@ -82,14 +82,14 @@ impl FormatPrinter {
         self.behind(&node.trailing);
     }
 
-    /// Writes what stands before a piece; gives what joins the piece to it.
+    /// Writes the trivia before an element; returns the separation of the element from them.
     fn between(&mut self, before: &[Trivia<'_>], joint: Spacing, indent: usize) -> Spacing {
         let mut joint = joint;
         let mut is_begun = true;
         for one in before {
             let (mark, comments) = match one {
                 Trivia::Comment(comment) => ("", std::slice::from_ref(comment)),
-                // A line is not broken within a word, nor twice.
+                // A line is not broken within a word, nor twice in a row.
                 Trivia::Continuation(comments)
                     if comments.is_empty() && joint == Spacing::Adjacent =>
                 {
@@ -112,7 +112,7 @@ impl FormatPrinter {
         joint
     }
 
-    /// A block, on its one line if it had one and fits there.
+    /// Prints a block, on one line if it was on one and fits.
     fn block(&mut self, block: &CstBlock<'_>, indent: usize) {
         let room = WIDTH.saturating_sub(last_width(&self.row.words));
         let mut flat = InlineWriter { text: String::new(), room };
@@ -129,7 +129,7 @@ impl FormatPrinter {
     }
 }
 
-/// A block on one line, as far as there is room.
+/// Prints a block on one line, within a remaining width.
 struct InlineWriter {
     text: String,
     room: usize,
@@ -174,7 +174,7 @@ impl InlineWriter {
         }
         for CstElement { before, joint, what } in &node.pieces {
             for one in before {
-                // Nothing on one line hides its end.
+                // A continuation has no effect on one line.
                 let Trivia::Comment(comment) = one else { continue };
                 self.push(" ")?;
                 self.push(comment.text)?;
@@ -195,7 +195,7 @@ fn joined(comments: &[Comment<'_>]) -> String {
     comments.iter().map(|comment| comment.text).collect::<Vec<_>>().join(" ")
 }
 
-/// The columns of the last line of `words`.
+/// Width of the last line of `words`, in columns.
 pub(super) fn last_width(words: &str) -> usize {
     width(words.rsplit('\n').next().unwrap_or_default())
 }

@@ -1,11 +1,11 @@
-//! What stands between two tokens: comments, and backslashes that hide the end of a line.
+//! Trivia between tokens: comments, and backslashes that escape a line end.
 
 use std::ops::Range;
 
 use super::super::lex::{is_space, newline};
 use super::cst::{Comment, Trivia};
 
-/// The comments and continuations in `gap`. Line ends between comments, which only `/-` has behind it, say nothing.
+/// The comments and continuations in `gap`. Line ends between comments, possible only after `/-`, are dropped.
 pub(super) fn between(text: &str, gap: Range<usize>) -> Vec<Trivia<'_>> {
     let mut found = Vec::new();
     let mut continued: Option<Vec<Comment<'_>>> = None;
@@ -36,7 +36,7 @@ pub(super) fn between(text: &str, gap: Range<usize>) -> Vec<Trivia<'_>> {
     found
 }
 
-/// How many bytes the comment at the start of `rest` has.
+/// Length in bytes of the comment at the start of `rest`; `None` if there is none or it is unclosed.
 fn comment(rest: &str) -> Option<usize> {
     if rest.starts_with("//") {
         let end = rest.char_indices().find(|&(at, _)| rest.get(at..).and_then(newline).is_some());
@@ -58,7 +58,7 @@ fn comment(rest: &str) -> Option<usize> {
     Some(at)
 }
 
-/// The comments, in order.
+/// The comments of the trivia, in order.
 pub(super) fn comments(between: Vec<Trivia<'_>>) -> Vec<Comment<'_>> {
     let each = between.into_iter().flat_map(|one| match one {
         Trivia::Comment(comment) => vec![comment],
@@ -67,7 +67,7 @@ pub(super) fn comments(between: Vec<Trivia<'_>>) -> Vec<Comment<'_>> {
     each.collect()
 }
 
-/// Comments by lines: each line ends with a comment that ends it, or with the last.
+/// Comments grouped by line: a `//` comment ends its line.
 pub(super) fn by_lines(comments: Vec<Comment<'_>>) -> Vec<Vec<Comment<'_>>> {
     let mut lines: Vec<Vec<Comment<'_>>> = Vec::new();
     for comment in comments {

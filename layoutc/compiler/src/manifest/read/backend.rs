@@ -14,7 +14,7 @@ const BACKEND: &str = "backend opencl { op conv { accepts { in NHWC OHWI; out NH
 const OPERATOR: &str = "op conv { accepts { in NHWC OHWI; out NHWC } }";
 const ACCEPTS: &str = "accepts cost-per-byte=0.5 { in NHWC OHWI; out NHWC }";
 
-/// The words for rules that need no alternatives.
+/// The rules that need no alternatives, by keyword.
 const RULES: &[(&str, OperatorRule)] = &[
     ("elementwise", OperatorRule::Elementwise),
     ("by-letter", OperatorRule::ByLetter),
@@ -23,7 +23,7 @@ const RULES: &[(&str, OperatorRule)] = &[
     ("transpose", OperatorRule::Transpose),
 ];
 
-/// The most axes of a default layout.
+/// Maximum rank of a default layout.
 const MAX_RANK: i128 = 64;
 
 impl ManifestReader<'_, '_> {
@@ -49,7 +49,7 @@ impl ManifestReader<'_, '_> {
                 _ => self.unknown_node(child, &NodeScope::BACKEND),
             }
         }
-        self.differ_texts(operators.iter().map(|op: &OperatorItem| &op.name), "the operator");
+        self.differ_texts(operators.iter().map(|op: &OperatorItem| &op.name), "operator");
         self.ranks_differ(&defaults);
         let name = self.name(node.args.first()?, "a backend's name")?;
         let verify = verify.unwrap_or(Some(true))?;
@@ -72,9 +72,9 @@ impl ManifestReader<'_, '_> {
                 Some(IntegerLiteral { value, span: entry.span.clone() })
             }
             _ => {
-                let message = format!("a number of axes is a whole number from 0 to {MAX_RANK}");
+                let message = format!("the rank must be an integer from 0 to {MAX_RANK}");
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.add_help(format!("it is written `{usage}`"));
+                fault.add_help(format!("write it as `{usage}`"));
                 None
             }
         };
@@ -87,7 +87,7 @@ impl ManifestReader<'_, '_> {
             let mut before = defaults.iter().take(k);
             if let Some(first) = before.find(|first| first.rank.value == item.rank.value) {
                 let place = self.faults.place(first.rank.span.clone());
-                let message = format!("{} axes have two default layouts", item.rank.value);
+                let message = format!("duplicate default layout for rank {}", item.rank.value);
                 let span = item.rank.span.clone();
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
                 fault.add_label(place, "first here").add_help("leave one of the two out");
@@ -95,7 +95,7 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// `op conv { … }`, or `others …`, which has no name.
+    /// Reads `op conv { … }`, or `others …`, which has no name.
     fn operator(&mut self, node: &ManifestNode) -> Option<OperatorItem> {
         let args = if node.name == "op" { 1..=1 } else { 0..=0 };
         let props = Some(NodeScope::OPERATOR.props);
@@ -126,16 +126,15 @@ impl ManifestReader<'_, '_> {
         let rule = self.one_rule(node, &rules, &accepts, cost.is_some())?;
         let has_more = cost.is_some() || shapes.is_some() || types.is_some();
         if rule == OperatorRule::Transpose && has_more {
-            let message =
-                "a transposition costs the bytes that it moves, and has the operand's element type";
+            let message = "`transpose` determines the cost, the shapes and the element types";
             let fault = self.faults.error(Code::KdlSurplus, message, node.head.clone(), "");
-            fault.add_help("write `op Transpose transpose=#true` alone, or `any=#true` with what the operator is");
+            fault.add_help("write `op Transpose transpose=#true` alone, or `any=#true` with a cost, `shapes` and `types`");
             return None;
         }
         Some(OperatorItem { name, rule, shapes, types, cost, accepts, span: node.head.clone() })
     }
 
-    /// What the word of a property says, where it stands there.
+    /// Reads a property whose value is one of a few keywords.
     fn one_word<T: Copy>(
         &mut self,
         node: &ManifestNode,
@@ -149,14 +148,14 @@ impl ManifestReader<'_, '_> {
         };
         if said.is_none() {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let message = format!("`{key}` is one of `{}`", known.join("`, `"));
+            let message = format!("`{key}` must be one of `{}`", known.join("`, `"));
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
             fault.add_help("write one of these, or leave it out");
         }
         said.map(|(_, rule)| *rule)
     }
 
-    /// One rule, or alternatives.
+    /// The rule of an operator: one keyword, or alternatives.
     fn one_rule(
         &mut self,
         node: &ManifestNode,
@@ -167,14 +166,14 @@ impl ManifestReader<'_, '_> {
         match (rules, accepts) {
             ([(rule, _)], []) => Some(*rule),
             ([], [_, ..]) if has_cost => {
-                let message = "a cost stands at each alternative";
+                let message = "alternatives have their own costs";
                 let fault = self.faults.error(Code::KdlSurplus, message, node.head.clone(), "");
                 fault.add_help(format!("write `{ACCEPTS}`"));
                 None
             }
             ([], [_, ..]) => Some(OperatorRule::Accepts),
             ([], []) => {
-                let message = "an operator needs to say what it accepts";
+                let message = "an operator needs alternatives or a rule";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
                 fault.add_help(format!(
                     "write alternatives: `{OPERATOR}`; or `elementwise=#true`, `by-letter=#true`, `any=#true`, `default=#true` or `transpose=#true`"
@@ -184,7 +183,7 @@ impl ManifestReader<'_, '_> {
             ([(_, first), ..], _) => {
                 let span = rules.get(1).map_or_else(|| node.head.clone(), |(_, span)| span.clone());
                 let place = self.faults.place(first.clone());
-                let message = "an operator has alternatives or one rule";
+                let message = "an operator can have either alternatives or one rule";
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
                 fault.add_label(place, "the rule").add_help("leave one of the two out");
                 None
@@ -192,7 +191,7 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// The alternatives among the children of a node; `scope` says what else may stand there.
+    /// Reads the alternatives among the children of a node; other children must be in `scope`.
     pub(super) fn alternatives(
         &mut self,
         node: &ManifestNode,
@@ -230,7 +229,7 @@ impl ManifestReader<'_, '_> {
         if outputs.is_none() && !node.broken && node.children.is_some() {
             let message = "an alternative needs `out`, the layouts of the results";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("it is written `{ACCEPTS}`"));
+            fault.add_help(format!("write it as `{ACCEPTS}`"));
         }
         let cost = self.cost(node)?;
         let when = match Self::prop(node, "when") {
@@ -254,7 +253,7 @@ impl ManifestReader<'_, '_> {
         node.args.iter().filter_map(|entry| self.text_of(entry, "a layout")).collect()
     }
 
-    /// The cost that a node states; `None` where it is wrong.
+    /// The cost of a node; `None` if it is invalid.
     #[expect(clippy::option_option, reason = "no cost, and a wrong one")]
     pub(super) fn cost(&mut self, node: &ManifestNode) -> Option<Option<CostItem>> {
         match (Self::prop(node, "cost"), Self::prop(node, "cost-per-byte")) {
@@ -264,16 +263,16 @@ impl ManifestReader<'_, '_> {
                     Some(Some(CostItem::Bytes(IntegerLiteral { value, span: entry.span.clone() })))
                 }
                 _ => {
-                    let message = "`cost` is a whole number of bytes from 0 that 63 bits hold";
+                    let message = "`cost` must be a number of bytes from 0 to 2^63 - 1";
                     let span = entry.span.clone();
                     let fault = self.faults.error(Code::KdlValue, message, span, "");
-                    fault.add_help("a share of the results' bytes is `cost-per-byte=0.5`");
+                    fault.add_help("write a fraction of the results' bytes as `cost-per-byte=0.5`");
                     None
                 }
             },
             (None, Some(entry)) => Some(Some(CostItem::PerByte(self.per_byte(entry)?))),
             (Some(_), Some(entry)) => {
-                let message = "a cost is `cost` or `cost-per-byte`";
+                let message = "`cost` and `cost-per-byte` are mutually exclusive";
                 let fault = self.faults.error(Code::KdlTwice, message, entry.span.clone(), "");
                 fault.add_help("leave one of the two out");
                 None
@@ -285,7 +284,7 @@ impl ManifestReader<'_, '_> {
         let most = 1_000_000_000_i128;
         let number = match &entry.value {
             ManifestValue::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
-            // The shortest decimal that means this number is what was written, but for zeros at the end.
+            // The shortest decimal of the float is the text as written, except for trailing zeros.
             ManifestValue::Float(value) => decimal(&value.to_string()),
             ManifestValue::String(_) | ManifestValue::Bool(_) | ManifestValue::Null => None,
         };
@@ -294,7 +293,7 @@ impl ManifestReader<'_, '_> {
             number.digits >= 0 && number.digits.checked_div(one).is_some_and(|whole| whole < most)
         });
         if number.is_none() {
-            let message = format!("`cost-per-byte` is a number from 0 and below {most}");
+            let message = format!("`cost-per-byte` must be a number from 0 and below {most}");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
             fault.add_help("write bytes for each byte: `cost-per-byte=0.5`");
         }
@@ -306,19 +305,19 @@ impl ManifestReader<'_, '_> {
         if let ManifestValue::Bool(value) = entry.value {
             return Some(value);
         }
-        let message = format!("{what} is `#true` or `#false`");
+        let message = format!("{what} must be `#true` or `#false`");
         let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
         fault.add_help("write one of these, or leave it out");
         None
     }
 
-    /// Reports a text that stands twice; `what` it is: `the operator`.
+    /// Reports duplicate texts; `what` precedes the text in the message: `operator`.
     fn differ_texts<'n>(&mut self, texts: impl Iterator<Item = &'n SpannedText>, what: &str) {
         let mut seen = std::collections::BTreeMap::new();
         for text in texts {
             if let Some(first) = seen.insert(text.value.as_str(), text) {
                 let place = self.faults.place(first.span.clone());
-                let message = format!("{what} `{}` is given twice", text.value);
+                let message = format!("duplicate {what} `{}`", text.value);
                 let fault = self.faults.error(Code::KdlTwice, message, text.span.clone(), "");
                 fault.add_label(place, "first here").add_help("leave one of the two out");
             }

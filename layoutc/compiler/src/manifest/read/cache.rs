@@ -8,12 +8,12 @@ use crate::manifest::tree::{ManifestNode, ManifestValue};
 
 const CACHE: &str = "cache A at=k_outer";
 
-/// The words for where a block is copied to.
+/// The keywords for the memory of a staging buffer.
 const MEMORIES: &[(&str, CacheMemory)] =
     &[("shared", CacheMemory::Shared), ("local", CacheMemory::Local)];
 
 impl ManifestReader<'_, '_> {
-    /// A block of a tensor that is copied near the compute.
+    /// Reads a `cache` node: the staging of an operand's tile in a buffer.
     pub(super) fn cache(&mut self, node: &ManifestNode) -> Option<CacheItem> {
         let props = Some(&["at", "double"][..]);
         let form = NodeSignature { usage: CACHE, args: 1..=1, props, block: BlockRule::Maybe };
@@ -44,9 +44,9 @@ impl ManifestReader<'_, '_> {
         });
         let Some(entry) = Self::prop(node, "at") else {
             if !node.broken {
-                let message = "`cache` needs `at=`, the loop inside which the block is used";
+                let message = "`cache` needs `at=`, the loop whose iterations use the block";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.add_help(format!("it is written `{CACHE}`"));
+                fault.add_help(format!("write it as `{CACHE}`"));
             }
             return None;
         };
@@ -68,7 +68,7 @@ impl ManifestReader<'_, '_> {
         let found = MEMORIES.iter().find(|row| row.0 == text.value);
         if found.is_none() {
             let words: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
-            self.unknown_word("the memory of a block", entry, &words);
+            self.unknown_word("`memory`", entry, &words);
         }
         found.map(|row| row.1)
     }

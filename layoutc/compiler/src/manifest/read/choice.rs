@@ -1,4 +1,4 @@
-//! The block of `convert`: how the conversion is done, where the planner is not to choose.
+//! Reads the block of `convert`: overrides of the planner's choices.
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
@@ -6,7 +6,7 @@ use crate::codes::Code;
 use crate::manifest::syntax::{ConvertScheduleItem, ConvertScheduleKind};
 use crate::manifest::tree::{ManifestNode, ManifestValue};
 
-/// The choices that are one word of a few.
+/// The choices between keywords.
 const WORDS: &[(&str, &str, ConvertScheduleKind)] = &[
     ("inside", "blocks", ConvertScheduleKind::InsideBlocks),
     ("inside", "runs", ConvertScheduleKind::InsideRuns),
@@ -17,11 +17,11 @@ const WORDS: &[(&str, &str, ConvertScheduleKind)] = &[
     ("fill", "borders", ConvertScheduleKind::FillBorders),
 ];
 
-/// The longest edge of a block.
+/// Maximum edge of a block, in elements.
 const EDGE: i64 = 1 << 30;
 
 impl ManifestReader<'_, '_> {
-    /// The choices of a conversion, in its order.
+    /// Reads the choices of a conversion, in textual order.
     pub(super) fn choices(&mut self, node: &ManifestNode) -> Vec<ConvertScheduleItem> {
         let mut seen: Vec<&ManifestNode> = Vec::new();
         let mut choices = Vec::new();
@@ -32,7 +32,7 @@ impl ManifestReader<'_, '_> {
             }
             if let Some(first) = seen.iter().find(|first| first.name == child.name) {
                 let place = self.faults.place(first.name_span.clone());
-                let message = format!("`{}` is given twice", child.name);
+                let message = format!("duplicate node `{}`", child.name);
                 let span = child.name_span.clone();
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
                 fault.add_label(place, "first here").add_help("leave one of the two out");
@@ -57,7 +57,7 @@ impl ManifestReader<'_, '_> {
         let names = self.all_names(&node.args, "a loop")?;
         for (k, name) in names.iter().enumerate() {
             if names.iter().take(k).any(|other| other.value == name.value) {
-                let message = format!("`{}` stands twice", name.value);
+                let message = format!("duplicate loop `{}`", name.value);
                 let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
                 fault.add_help("name it once");
                 return None;
@@ -79,9 +79,10 @@ impl ManifestReader<'_, '_> {
                     edges.push(i64::try_from(*value).ok()?);
                 }
                 _ => {
-                    let message = format!("the edge of a block is a whole number from 1 to {EDGE}");
+                    let message =
+                        format!("the edge of a block must be an integer from 1 to {EDGE}");
                     let fault = self.faults.error(Code::KdlValue, message, arg.span.clone(), "");
-                    fault.add_help("it is written `block 32 64`");
+                    fault.add_help("write it as `block 32 64`");
                 }
             }
         }

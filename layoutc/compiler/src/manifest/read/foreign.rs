@@ -1,4 +1,4 @@
-//! Layouts, and whole tensors, in foreign notations.
+//! Reads layouts, and whole tensors, in foreign notations.
 
 use layoutc_algebra::notation::{Notation, xla};
 
@@ -13,38 +13,38 @@ use crate::manifest::syntax::{
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 use crate::nearest::nearest;
 
-/// Other words for where layouts come from, and the notation that says such layouts.
+/// Properties of other frameworks, with help that names the equivalent notation or step.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("torch", STRIDES),
     ("pytorch", STRIDES),
     ("strides", STRIDES),
     ("stride", STRIDES),
-    ("np", "NumPy's strides are `numpy=\"(64, 4)\"`, in bytes"),
-    ("jax", "JAX's layouts are XLA's: `xla=\"{1,0}\"`"),
-    ("hlo", "HLO's layouts are `xla=\"{1,0}\"`"),
-    ("stablehlo", "layouts of StableHLO are `xla=\"{1,0}\"`"),
-    ("tensorflow", "TensorFlow's words for axes are letters: `tvm=\"NHWC\"`"),
-    ("tf", "TensorFlow's words for axes are letters: `tvm=\"NHWC\"`"),
-    ("cutlass", "CUTLASS writes layouts as CuTe: `cute=\"(4,8):(8,1)\"`"),
-    ("dnnl", "the tags of oneDNN are `onednn=\"aBcd16b\"`"),
-    ("mkldnn", "the tags of oneDNN are `onednn=\"aBcd16b\"`"),
-    ("memref", "the layout of a memref is `mlir=\"strided<[8, 1]>\"`"),
-    ("affine_map", "MLIR's maps are `mlir=\"affine_map<(i, j) -> (j, i)>\"`"),
-    ("name", "a transform is named without a property: `layout nchw4c`"),
-    ("order", "an order of axes is a step: `layout { order c n }`"),
-    ("tile", "a tile is a step: `layout { tile 8 128 }`"),
-    ("map", "a map is a step: `layout { map \"(n, c) -> (c, n)\" }`"),
+    ("np", "write NumPy strides, in bytes, as `numpy=\"(64, 4)\"`"),
+    ("jax", "write JAX layouts in XLA's notation: `xla=\"{1,0}\"`"),
+    ("hlo", "write HLO layouts as `xla=\"{1,0}\"`"),
+    ("stablehlo", "write StableHLO layouts as `xla=\"{1,0}\"`"),
+    ("tensorflow", "write TensorFlow layouts as `tvm=\"NHWC\"`"),
+    ("tf", "write TensorFlow layouts as `tvm=\"NHWC\"`"),
+    ("cutlass", "write CUTLASS layouts in CuTe's notation: `cute=\"(4,8):(8,1)\"`"),
+    ("dnnl", "write oneDNN tags as `onednn=\"aBcd16b\"`"),
+    ("mkldnn", "write oneDNN tags as `onednn=\"aBcd16b\"`"),
+    ("memref", "write memref layouts as `mlir=\"strided<[8, 1]>\"`"),
+    ("affine_map", "write MLIR maps as `mlir=\"affine_map<(i, j) -> (j, i)>\"`"),
+    ("name", "write the transform without a property: `layout nchw4c`"),
+    ("order", "write the axis order as a step: `layout { order c n }`"),
+    ("tile", "write the tile as a step: `layout { tile 8 128 }`"),
+    ("map", "write the map as a step: `layout { map \"(n, c) -> (c, n)\" }`"),
 ];
 
-/// The way out for strides in elements.
-const STRIDES: &str = "strides in elements are a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`";
+/// Help for strides in elements.
+const STRIDES: &str = "write strides in elements as a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`";
 
-/// Whether a property gives a layout in a foreign notation.
+/// Returns true if a property gives a layout in a foreign notation.
 pub(super) fn is_foreign(word: &str) -> bool {
     FOREIGN.contains(&word)
 }
 
-/// What a foreign text says of a tensor.
+/// Element type, shape and layout of a tensor given in one foreign text.
 pub(super) struct ForeignTensor {
     pub(super) dtype: SpannedText,
     pub(super) shape: ShapeItem,
@@ -52,7 +52,7 @@ pub(super) struct ForeignTensor {
 }
 
 impl ManifestReader<'_, '_> {
-    /// A layout in a foreign notation: one property with the text, and sizes beside it where the notation takes some.
+    /// Reads a layout in a foreign notation: one property with the text, and sizes if the notation takes some.
     pub(super) fn foreign(&mut self, node: &ManifestNode, usage: &'static str) -> Option<StepKind> {
         if !self
             .form(node, &NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never })
@@ -65,17 +65,17 @@ impl ManifestReader<'_, '_> {
                 self.unknown_notation(key);
                 return None;
             }
-            let message = format!("`{}` needs a text in a foreign notation", node.name);
+            let message = format!("`{}` needs a layout in a foreign notation", node.name);
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("it is written `{usage}`"));
+            fault.add_help(format!("write it as `{usage}`"));
             fault.add_note(format!("the notations are {}", list(FOREIGN)));
             return None;
         };
         if let Some((second, _)) = texts.next() {
-            let message = "a layout is written in one notation";
+            let message = "a layout can use only one notation";
             let place = self.faults.place(word.span.clone());
             let fault = self.faults.error(Code::StepForm, message, second.span.clone(), "");
-            fault.add_label(place, "and here is another").add_help("leave one of the two out");
+            fault.add_label(place, "the first").add_help("leave one of the two out");
             return None;
         }
         let text = self.text_of(entry, "a layout")?;
@@ -83,9 +83,9 @@ impl ManifestReader<'_, '_> {
         let mut sizes = Vec::new();
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != word.value) {
             if !takes_sizes {
-                let message = format!("`{}=` takes no property beside it", word.value);
+                let message = format!("`{}=` does not take other properties", word.value);
                 let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
-                fault.add_help("leave it out: `einops=` alone takes sizes");
+                fault.add_help("leave it out: only `einops=` takes sizes");
                 return None;
             }
             match entry.value {
@@ -95,7 +95,7 @@ impl ManifestReader<'_, '_> {
                 }
                 _ => {
                     let message =
-                        format!("the size of `{}` is a whole number from 1", show(&key.value));
+                        format!("the size of `{}` must be a positive integer", show(&key.value));
                     let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
                     fault.add_help("write 1 or more");
                     return None;
@@ -105,10 +105,10 @@ impl ManifestReader<'_, '_> {
         Some(StepKind::Foreign { notation: word.value.clone(), text, sizes })
     }
 
-    /// Reports a property that is no notation.
+    /// Reports a property that is not a known notation.
     pub(super) fn unknown_notation(&mut self, key: &PropertyKey) {
         let word = key.value.as_str();
-        let message = format!("`{}` is no notation that a layout is written in", show(word));
+        let message = format!("unknown layout notation `{}`", show(word));
         let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
         let elsewhere = ELSEWHERE.iter().find(|row| row.0.eq_ignore_ascii_case(word));
         match (nearest(word, FOREIGN.iter().copied()), elsewhere) {
@@ -124,7 +124,7 @@ impl ManifestReader<'_, '_> {
         fault.add_note(format!("the notations are {}", list(FOREIGN)));
     }
 
-    /// A tensor whose element type, shape and layout stand in one text of XLA's.
+    /// Reads a tensor whose element type, shape and layout are one XLA text.
     pub(super) fn foreign_tensor(
         &mut self,
         node: &ManifestNode,
@@ -141,7 +141,7 @@ impl ManifestReader<'_, '_> {
                 .map(|child| &child.name_span)
         });
         if let Some(span) = double {
-            let message = "`xla=` says the element type, the shape and the layout";
+            let message = "`xla=` already gives the element type, the shape and the layout";
             let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
             fault.add_help("leave this out, or write `layout xla=\"{1,0}\"`");
             return None;

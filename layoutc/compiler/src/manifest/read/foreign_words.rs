@@ -1,6 +1,6 @@
-//! Words of other languages and tools, with ours.
+//! Keywords of other languages and tools, with their equivalents here.
 
-/// What other languages call a node.
+/// Node names of other languages, with ours.
 const NODES: &[(&str, &str)] = &[
     ("array", "tensor"),
     ("assert", "require"),
@@ -41,7 +41,7 @@ const NODES: &[(&str, &str)] = &[
     ("var", "symbol"),
 ];
 
-/// What other languages call a property of a node.
+/// Property names of other languages: the node, their name, ours.
 const PROPERTIES: &[(&str, &str, &str)] = &[
     ("convert", "into", "to"),
     ("fuse", "into", "as"),
@@ -66,27 +66,27 @@ const PROPERTIES: &[(&str, &str, &str)] = &[
     ("tile", "names", "as"),
 ];
 
-/// Properties of other languages that are written in another way here, with that way.
+/// Properties of other languages without an equivalent property: the node, their name, help.
 const WAYS: &[(&str, &str, &str)] = &[
     ("require", "bijective", "write `require bijective`"),
     ("require", "contiguous", "write the axis as an argument: `require contiguous c`"),
 ];
 
-/// The way out where a tile names its axes.
-const TILE: &str = "a tile takes the extents of the last axes, without names: `tile 8 128`";
+/// Help for a tile that names its axes.
+const TILE: &str = "write the tile extents of the last axes, without names: `tile 8 128`";
 
-/// Our word for a node of other languages.
+/// Our name for a node of another language; case is ignored.
 pub(super) fn node(word: &str) -> Option<&'static str> {
     NODES.iter().find(|row| row.0.eq_ignore_ascii_case(word)).map(|row| row.1)
 }
 
-/// Our word for a property of other languages.
+/// Our name for a property of another language; case is ignored.
 pub(super) fn property(node: &str, word: &str) -> Option<&'static str> {
     let is_it = |row: &&(&str, &str, &str)| row.0 == node && row.1.eq_ignore_ascii_case(word);
     PROPERTIES.iter().find(is_it).map(|row| row.2)
 }
 
-/// How what a property of other languages says is written here.
+/// Help for a property of another language that has no equivalent property.
 pub(super) fn foreign_usage(node: &str, word: &str) -> Option<&'static str> {
     let way = WAYS.iter().find(|row| row.0 == node && row.1 == word).map(|row| row.2);
     way.or((node == "tile").then_some(TILE))

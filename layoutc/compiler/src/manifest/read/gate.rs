@@ -1,4 +1,4 @@
-//! `require`: what a tensor's layout must meet.
+//! Reads `require`: conditions on a tensor's layout.
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature};
@@ -6,11 +6,11 @@ use crate::codes::Code;
 use crate::manifest::syntax::{GateItem, GateKind};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 
-/// The conditions that are words of their own.
+/// The conditions that are keywords.
 const WORDS: &[&str] = &["bijective", "contiguous", "fits"];
 
 impl ManifestReader<'_, '_> {
-    /// The conditions of a node, in its order: words first, then properties.
+    /// Reads the conditions of a node: arguments first, then properties.
     pub(super) fn gates(&mut self, node: &ManifestNode) -> Vec<GateItem> {
         let form = NodeSignature {
             usage: "require bijective",
@@ -24,7 +24,7 @@ impl ManifestReader<'_, '_> {
         if node.args.is_empty() && node.props.is_empty() {
             let message = "`require` needs a condition";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            let help = "it is `bijective`, `contiguous AXIS`, `fits`, `padding-below=0.10`, \
+            let help = "write `bijective`, `contiguous AXIS`, `fits`, `padding-below=0.10`, \
                         `bytes-below=\"64 MiB\"`, `vector=4` or `same-as=TENSOR`";
             fault.add_help(help);
         }
@@ -56,7 +56,7 @@ impl ManifestReader<'_, '_> {
                 let Some(axis) = rest.next() else {
                     let message = "`contiguous` needs an axis";
                     let fault = self.faults.error(Code::KdlMissing, message, span, "");
-                    fault.add_help("it is written `require contiguous c`");
+                    fault.add_help("write it as `require contiguous c`");
                     return None;
                 };
                 let name = self.name(axis, "an axis")?;
@@ -64,7 +64,7 @@ impl ManifestReader<'_, '_> {
                 Some(GateItem { kind: GateKind::Contiguous(name), span })
             }
             _ => {
-                self.unknown_word("a condition", word, WORDS);
+                self.unknown_word("`require`", word, WORDS);
                 None
             }
         }

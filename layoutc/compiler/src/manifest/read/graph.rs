@@ -43,13 +43,13 @@ impl ManifestReader<'_, '_> {
         for node in &nodes {
             self.unique("nodes of the graph", &node.name, &mut seen);
         }
-        self.differ(outputs.iter().map(|output: &OutputItem| &output.tensor), "the output");
+        self.differ(outputs.iter().map(|output: &OutputItem| &output.tensor), "output");
         let name = self.name(node.args.first()?, "a graph's name")?;
         let backend = backend.map_or(Some(None), |backend| backend.map(Some))?;
         Some(GraphItem { name, backend, tensors, nodes, outputs, pins, span: node.span.clone() })
     }
 
-    /// An input, a constant, or a result.
+    /// Reads an input, a constant, or the result of a node.
     fn graph_tensor(&mut self, node: &ManifestNode) -> Option<GraphTensorItem> {
         let props = Some(NodeScope::GRAPH_TENSOR.props);
         let form = NodeSignature { usage: TENSOR, args: 1..=1, props, block: BlockRule::Always };
@@ -63,7 +63,7 @@ impl ManifestReader<'_, '_> {
                 self.unknown_node(child, &NodeScope::GRAPH_TENSOR);
             } else if self.is_first(child, &seen, true) {
                 seen.push(child);
-                shape = self.box_shape(child, "a tensor of a graph has");
+                shape = self.box_shape(child, "a tensor of a graph");
             }
         }
         let name = self.name(node.args.first()?, "a tensor's name");
@@ -86,7 +86,7 @@ impl ManifestReader<'_, '_> {
         Some(GraphTensorItem { name: name?, constant, dtype, shape: shape?, layout, span })
     }
 
-    /// The layout that a node states; `None` where it is none.
+    /// The `layout` property of a node; `None` if it is invalid.
     #[expect(clippy::option_option, reason = "no layout, and a wrong one")]
     fn layout_text(&mut self, node: &ManifestNode) -> Option<Option<SpannedText>> {
         match Self::prop(node, "layout") {
@@ -127,14 +127,14 @@ impl ManifestReader<'_, '_> {
             None => {
                 let message = "`node` needs `op=`, the operator";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.add_help(format!("it is written `{NODE}`"));
+                fault.add_help(format!("write it as `{NODE}`"));
                 return None;
             }
         };
         if outputs.is_empty() && self.faults.count() == before {
             let message = "`node` needs `out`, the tensor that it writes";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("it is written `{NODE}`"));
+            fault.add_help(format!("write it as `{NODE}`"));
         }
         let name = self.name(node.args.first()?, "a node's name")?;
         let good = self.faults.count() == before;
@@ -180,7 +180,7 @@ impl ManifestReader<'_, '_> {
         if forbid && layout.is_none() {
             let message = "`forbid` needs a layout";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("it is written `{usage}`"));
+            fault.add_help(format!("write it as `{usage}`"));
             return None;
         }
         let tensor = self.tensor_name(node)?;

@@ -1,4 +1,4 @@
-//! The items of a manifest: `use`, `const`, `symbol`, `transform`, `tensor`, `convert`; memory spaces are beside.
+//! Reads the items `use`, `const`, `symbol`, `transform`, `tensor` and `convert`.
 
 use super::ManifestReader;
 use super::foreign::ForeignTensor;
@@ -21,7 +21,7 @@ impl ManifestReader<'_, '_> {
         if path.value.is_empty() {
             let span = node.head.clone();
             let fault = self.faults.error(Code::KdlValue, "the path is empty", span, "");
-            fault.add_help(format!("it is written `{usage}`"));
+            fault.add_help(format!("write it as `{usage}`"));
             return None;
         }
         Some(UseItem { path, span: node.span.clone() })
@@ -32,7 +32,7 @@ impl ManifestReader<'_, '_> {
         if let ([], [(key, value)]) = (node.args.as_slice(), node.props.as_slice()) {
             let value = self.text.get(value.span.clone()).unwrap_or_default();
             let text = format!("const {} {value}", show(&key.value));
-            let message = "a const stands before its value, without `=`";
+            let message = "a const is written without `=`";
             let fault = self.faults.error(Code::KdlSyntax, message, node.head.clone(), "");
             fault.add_help(format!("write `{text}`")).add_fix(text);
             return None;
@@ -55,10 +55,10 @@ impl ManifestReader<'_, '_> {
             && form.props.is_none_or(|props| !props.contains(&key.value.as_str()))
         {
             let value = self.text.get(value.span.clone()).unwrap_or_default();
-            let message = "a symbol has no value: it is known at run time";
+            let message = "a symbol has no value: it is known only at run time";
             let fault = self.faults.error(Code::KdlSyntax, message, node.head.clone(), "");
             let text = format!("const {} {value}", show(&key.value));
-            fault.add_help(format!("write `{text}` where it is the same each time")).add_fix(text);
+            fault.add_help(format!("write `{text}` if the value is fixed")).add_fix(text);
             return None;
         }
         self.form(node, &form);
@@ -90,15 +90,15 @@ impl ManifestReader<'_, '_> {
     ) -> Option<(Identifier, IntegerLiteral)> {
         let name = self.key(key);
         let ManifestValue::Integer(value) = entry.value else {
-            let message = format!("the default of `{}` is an integer", show(&key.value));
+            let message = format!("the default of `{}` must be an integer", show(&key.value));
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.add_help(format!("write a whole number: `{}=16`", show(&key.value)));
+            fault.add_help(format!("write an integer: `{}=16`", show(&key.value)));
             return None;
         };
         Some((name?, IntegerLiteral { value, span: entry.span.clone() }))
     }
 
-    /// The name of a property that the user chose.
+    /// Reads the key of a property that the user names.
     pub(super) fn key(&mut self, key: &crate::manifest::tree::PropertyKey) -> Option<Identifier> {
         let text = self.inside(&key.value, &key.span);
         self.as_name(&text)
@@ -114,7 +114,7 @@ impl ManifestReader<'_, '_> {
         if let ([from, others @ .., to], []) = (node.args.as_slice(), node.props.as_slice()) {
             let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default();
             let text = format!("convert {} to={}", of(from), of(to));
-            let message = "a conversion names its result as `to=`";
+            let message = "a conversion names its destination with `to=`";
             let span = others.first().unwrap_or(to).span.start..to.span.end;
             let fault = self.faults.error(Code::KdlSurplus, message, span, "");
             fault.add_help(format!("write `{text}`"));
@@ -127,7 +127,7 @@ impl ManifestReader<'_, '_> {
         let Some(to) = Self::prop(node, "to") else {
             let message = "`convert` needs `to=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("it is written `{}`", form.usage));
+            fault.add_help(format!("write it as `{}`", form.usage));
             return None;
         };
         let to = self.name(to, "a tensor");
@@ -196,7 +196,7 @@ impl ManifestReader<'_, '_> {
         })
     }
 
-    /// The element type that pack takes, where it is another than the tensor's.
+    /// Reads `pack-from=` and `cast=`: the element type that pack reads, if it differs from the tensor's.
     fn pack_from(&mut self, node: &ManifestNode) -> Option<PackFromItem> {
         let dtype = Self::prop(node, "pack-from");
         let dtype = dtype.and_then(|entry| self.text_of(entry, "an element type"));
@@ -206,7 +206,7 @@ impl ManifestReader<'_, '_> {
         {
             let message = "`cast` in a tensor needs `pack-from=`";
             let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
-            let help = "it says how pack changes the element type: `pack-from=f32 cast=saturate`";
+            let help = "add the element type that pack reads: `pack-from=f32 cast=saturate`";
             fault.add_help(help);
             return None;
         }
@@ -214,7 +214,7 @@ impl ManifestReader<'_, '_> {
         Some(PackFromItem { dtype: dtype?, cast })
     }
 
-    /// What becomes of values that the other element type does not hold.
+    /// Reads `cast=`: the conversion of values out of range for the element type.
     fn cast(&mut self, node: &ManifestNode) -> Option<CastMode> {
         let entry = Self::prop(node, "cast")?;
         let written = match &entry.value {
@@ -241,7 +241,7 @@ impl ManifestReader<'_, '_> {
             return;
         }
         let known = ["shape", "layout", "memory", "nibbles", "dtype", "shard", "ring"];
-        // An element type is a property, a record is a block.
+        // `dtype` is a node only for a record, which has a block; an element type is a property.
         let is_other = node.name == "dtype" && node.children.is_none();
         let found = known.into_iter().find(|known| *known == node.name).filter(|_| !is_other);
         let Some(name) = found else {
@@ -253,7 +253,7 @@ impl ManifestReader<'_, '_> {
             let span = node.name_span.clone();
             let place = first.filter(|other| other.span != node.span);
             let place = place.map(|other| self.faults.place(other.name_span.clone()));
-            let message = format!("a tensor has one `{name}`");
+            let message = format!("a tensor can have only one `{name}`");
             let fault = self.faults.error(Code::KdlTwice, message, span, "");
             fault.add_help("leave one of the two out");
             if let Some(place) = place {
@@ -310,7 +310,7 @@ struct TensorFields {
     seen: Vec<&'static str>,
 }
 
-/// Whether what is missing may be what a broken or misplaced part of the tensor was meant to be.
+/// Returns true if a missing part may be a broken or misspelled part of the tensor.
 fn hides(tensor: &ManifestNode, what: &str) -> bool {
     let near = |name: &str| crate::nearest::nearest(name, ["shape", "dtype"]).is_some();
     let child = |node: &ManifestNode| node.broken || near(&node.name);

@@ -15,7 +15,7 @@ const KERNEL: &str = "kernel copy { compute \"b[i] = a[i]\" }";
 const INSTANCE: &str = "instance conv_nchw of=conv A=input W=filters B=output";
 const LOCAL: &str = "local T dtype=f32";
 
-/// The nodes that stand in a kernel once.
+/// The nodes that occur at most once in a kernel.
 const ONCE: &[&str] = &["operands", "acc", "accumulate"];
 
 /// The parts of a kernel found so far.
@@ -57,11 +57,11 @@ impl ManifestReader<'_, '_> {
         if is_whole && !seen.iter().any(|child| child.name == "compute") && !node.is_damaged() {
             let message = "`kernel` needs a `compute`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help("write what it does: `compute \"b[i] = 2 * a[i]\"`");
+            fault.add_help("add a statement: `compute \"b[i] = 2 * a[i]\"`");
         }
-        self.differ(parts.ranges.iter().map(|(name, _)| name), "the range of");
-        self.differ(parts.locals.iter().map(|local| &local.name), "the local tensor");
-        self.differ(parts.caches.iter().map(|cache| &cache.tensor), "the cache of");
+        self.differ(parts.ranges.iter().map(|(name, _)| name), "range");
+        self.differ(parts.locals.iter().map(|local| &local.name), "local tensor");
+        self.differ(parts.caches.iter().map(|cache| &cache.tensor), "cache of");
         let name = self.name(node.args.first()?, "a kernel's name")?;
         let KernelFields { operands, computes, ranges, acc, accumulate, locals, schedule, caches } =
             parts;
@@ -80,7 +80,8 @@ impl ManifestReader<'_, '_> {
         })
     }
 
-    /// Whether a node that stands once (`once`, or a schedule's) is the first of its name; says so otherwise.
+    /// Returns true if a node is the first of its name or may be repeated: `once` is false, and the schedule allows
+    /// several. Else reports it.
     pub(super) fn is_first(
         &mut self,
         node: &ManifestNode,
@@ -91,20 +92,20 @@ impl ManifestReader<'_, '_> {
         let first = seen.iter().find(|first| once && first.name == node.name);
         let Some(first) = first else { return true };
         let place = self.faults.place(first.name_span.clone());
-        let message = format!("`{}` is given twice", node.name);
+        let message = format!("duplicate node `{}`", node.name);
         let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
         fault.add_label(place, "first here").add_help("leave one of the two out");
         false
     }
 
-    /// Reports a name that stands twice; `what` has it: `the range of`.
+    /// Reports duplicate names; `what` precedes the name in the message: `operand`.
     pub(super) fn differ<'n>(&mut self, names: impl Iterator<Item = &'n Identifier>, what: &str) {
         let mut seen = std::collections::BTreeMap::new();
         for name in names {
             if let Some(first) = seen.insert(name.value.as_str(), name) {
                 let place = self.faults.place(first.span.clone());
                 let what = if what.is_empty() { String::new() } else { format!("{what} ") };
-                let message = format!("{what}`{}` is given twice", name.value);
+                let message = format!("duplicate {what}`{}`", name.value);
                 let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
                 fault.add_label(place, "first here").add_help("leave one of the two out");
             }
@@ -132,9 +133,9 @@ impl ManifestReader<'_, '_> {
             return None;
         }
         let names = self.all_names(&node.args, "an operand")?;
-        self.differ(names.iter(), "the operand");
+        self.differ(names.iter(), "operand");
         for name in names.iter().filter(|name| name.value == "of") {
-            let message = "no operand can be called `of`";
+            let message = "an operand cannot be named `of`";
             let fault = self.faults.error(Code::NameReserved, message, name.span.clone(), "");
             fault.add_note("`instance … of=` names the kernel");
             fault.add_help("give it another name");
@@ -149,14 +150,14 @@ impl ManifestReader<'_, '_> {
             return None;
         }
         let entry = node.args.first()?;
-        let text = self.text_of(entry, "what is computed")?;
+        let text = self.text_of(entry, "`compute`")?;
         if !text.quoted {
             return self.unquoted(&text);
         }
         if text.value.trim().is_empty() {
-            let message = "what is computed is empty";
+            let message = "the statement is empty";
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.add_help(format!("it is written `{usage}`"));
+            fault.add_help(format!("write it as `{usage}`"));
             return None;
         }
         Some(text)
@@ -231,7 +232,7 @@ impl ManifestReader<'_, '_> {
             if !node.broken {
                 let message = "`local` needs an element type";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.add_help(format!("it is written `{LOCAL}`"));
+                fault.add_help(format!("write it as `{LOCAL}`"));
             }
             return None;
         };
@@ -248,7 +249,7 @@ impl ManifestReader<'_, '_> {
         if of.is_none() && !node.broken {
             let message = "`instance` needs `of=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("it is written `{INSTANCE}`"));
+            fault.add_help(format!("write it as `{INSTANCE}`"));
         }
         let mut operands = Vec::new();
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != "of") {
@@ -269,7 +270,7 @@ impl ManifestReader<'_, '_> {
                 }
             }
         }
-        self.differ(caches.iter().map(|cache| &cache.tensor), "the cache of");
+        self.differ(caches.iter().map(|cache| &cache.tensor), "cache of");
         let name = self.name(node.args.first()?, "an instance's name")?;
         let (of, span) = (of.flatten()?, node.head.clone());
         Some(InstanceItem { name, of, operands, schedule, caches, span })

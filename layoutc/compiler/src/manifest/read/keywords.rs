@@ -1,10 +1,10 @@
-//! The words of the language: foreign notations, and the steps of a layout.
+//! Keywords of the language: foreign notations and layout steps.
 
 /// Properties that give a layout in a foreign notation.
 pub(crate) const FOREIGN: &[&str] =
     &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan", "triton"];
 
-/// The steps of a layout, each with the way it is written.
+/// The layout steps, each with an example of use.
 pub(super) const STEPS: &[(&str, &str)] = &[
     ("map", "map \"(n, c) -> (n, c // 4, c % 4)\""),
     ("apply", "apply NAME"),
@@ -22,7 +22,7 @@ pub(super) const STEPS: &[(&str, &str)] = &[
     ("notation", "notation tvm=\"NCHW16c\""),
 ];
 
-/// How a step is written; empty for what is none.
+/// The example of a step; empty for an unknown one.
 pub(super) fn step_usage(step: &str) -> &'static str {
     STEPS.iter().find(|row| row.0 == step).map_or("", |row| row.1)
 }

@@ -9,7 +9,7 @@ use crate::manifest::syntax::{Identifier, IntegerExpr, MeshItem, RingItem, Shard
 use crate::manifest::tree::{Entry, ManifestNode};
 
 impl ManifestReader<'_, '_> {
-    /// A mesh: its axes are nodes, each with its size.
+    /// Reads a mesh; its axes are nodes, each with its size.
     pub(super) fn mesh(&mut self, node: &ManifestNode) -> Option<MeshItem> {
         let usage = "mesh pod { x 2; y 4 }";
         let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Always };
@@ -19,7 +19,8 @@ impl ManifestReader<'_, '_> {
         let name = self.name(node.args.first()?, "a mesh's name")?;
         if node.children().is_empty() {
             let span = self.block_span(node);
-            let fault = self.faults.error(Code::MeshForm, "a mesh has an axis", span, "");
+            let fault =
+                self.faults.error(Code::MeshForm, "a mesh needs at least one axis", span, "");
             fault.add_help(format!("write `{usage}`"));
             return None;
         }
@@ -36,10 +37,10 @@ impl ManifestReader<'_, '_> {
     fn mesh_axis(&mut self, node: &ManifestNode) -> Option<(Identifier, IntegerExpr)> {
         let (alone, children) = (node.props.is_empty(), &node.children);
         let ([size], true, None) = (node.args.as_slice(), alone, children) else {
-            let message = "an axis of a mesh is a name with its size";
+            let message = "a mesh axis needs a name and a size";
             let fault = self.faults.error(Code::MeshForm, message, node.span.clone(), "");
             let name = show(&node.name);
-            fault.add_help(format!("write `{name} 4`, each axis on a node of its own"));
+            fault.add_help(format!("write `{name} 4`, each axis as a separate node"));
             return None;
         };
         let name = self.node_name(node);
@@ -47,7 +48,7 @@ impl ManifestReader<'_, '_> {
         Some((name?, size?))
     }
 
-    /// What a tensor is cut by: each property is one of its axes.
+    /// Reads a `shard` node; each property is an axis of the tensor with the mesh axes that partition it.
     pub(super) fn shard(&mut self, node: &ManifestNode) -> Option<ShardItem> {
         let usage = "shard n=x c=y";
         let form = NodeSignature { usage, args: 0..=1, props: None, block: BlockRule::Never };
@@ -59,10 +60,10 @@ impl ManifestReader<'_, '_> {
             None => None,
         };
         if mesh.is_none() && node.props.is_empty() {
-            let message = "`shard` names what cuts the tensor, or the mesh that holds it whole";
+            let message = "`shard` needs tensor axes with their mesh axes, or a mesh";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             fault.add_help(format!(
-                "write `{usage}`; or the mesh alone, as `shard pod`, if every device holds all"
+                "write `{usage}`, or only the mesh, as `shard pod`, to replicate the tensor"
             ));
             return None;
         }
@@ -73,7 +74,7 @@ impl ManifestReader<'_, '_> {
         Some(ShardItem { mesh, cuts, span: node.span.clone() })
     }
 
-    /// The axis of which memory holds some indices at a time: the only property.
+    /// Reads a `ring` node; its only property is the axis with the number of its indices in memory.
     pub(super) fn ring(&mut self, node: &ManifestNode) -> Option<RingItem> {
         let usage = "ring y=4";
         let form = NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never };
@@ -81,7 +82,7 @@ impl ManifestReader<'_, '_> {
             return None;
         }
         let [(key, entry)] = node.props.as_slice() else {
-            let message = "`ring` names one axis, and how many of its indices are in memory";
+            let message = "`ring` needs one axis and the number of its indices in memory";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             fault.add_help(format!("write `{usage}`"));
             return None;

@@ -1,4 +1,4 @@
-//! Tree → syntax: every node checked against what the language lets it take.
+//! Converts the KDL tree to typed syntax, and checks every node against its signature.
 
 mod backend;
 mod cache;
@@ -36,7 +36,7 @@ use super::diagnostic_sink::DiagnosticSink;
 use super::syntax::{ItemKind, ManifestSyntax};
 use super::tree::{ManifestNode, ManifestTree};
 
-/// The items of a tree; what is wrong goes to `faults`.
+/// The items of a tree; errors are reported to `faults`.
 pub(super) fn manifest(
     file: &Arc<str>,
     text: &str,
@@ -68,11 +68,11 @@ pub(super) fn manifest(
     manifest
 }
 
-/// Reads nodes. A method that returns `None` has reported why.
+/// Reads nodes. A method that returns `None` has reported the reason.
 struct ManifestReader<'t, 'f> {
     text: &'t str,
     faults: &'f mut DiagnosticSink,
-    /// What words that are no names may be called; read where there is one.
+    /// Suggested names for words that are not valid names; computed on first use.
     renames: OnceCell<Renames>,
 }
 
@@ -135,7 +135,7 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// The item, if reading it reported nothing; else its name goes to `broken`.
+    /// The item, if reading it reported no error; else its name is added to `broken`.
     fn keep<T>(
         &mut self,
         kind: ItemKind,
@@ -153,7 +153,7 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// The name that a node declares.
+/// The name that a node declares: its first argument, if that is a string.
 fn declared(node: &ManifestNode) -> Option<String> {
     match &node.args.first()?.value {
         super::tree::ManifestValue::String(name) => Some(name.clone()),

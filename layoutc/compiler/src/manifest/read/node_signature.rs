@@ -1,5 +1,5 @@
-//! What a node takes: how many arguments, which properties, whether a block. And what to say of a node that has no
-//! place where it stands.
+//! Signatures of nodes (number of arguments, properties, block), and the diagnostics for nodes and values that do not
+//! match or are unknown.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -11,7 +11,7 @@ use crate::codes::Code;
 use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
 use crate::nearest::nearest;
 
-/// Whether a node has a block.
+/// Presence of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockRule {
     Never,
@@ -19,20 +19,19 @@ pub(super) enum BlockRule {
     Always,
 }
 
-/// What a node takes.
+/// Signature of a node.
 #[derive(Debug)]
 pub(super) struct NodeSignature {
-    /// How it is written, for help.
+    /// An example of use, for help texts.
     pub(super) usage: &'static str,
-    /// How many arguments.
+    /// The allowed number of arguments.
     pub(super) args: RangeInclusive<usize>,
-    /// Its properties; `None` if it takes any.
+    /// The allowed properties; `None` for any.
     pub(super) props: Option<&'static [&'static str]>,
-    /// Whether it has a block.
     pub(super) block: BlockRule,
 }
 
-/// The nodes at the top of a manifest.
+/// The top-level nodes of a manifest.
 pub(crate) const ITEMS: &[&str] = &[
     "use",
     "const",
@@ -49,14 +48,14 @@ pub(crate) const ITEMS: &[&str] = &[
     "graph",
 ];
 
-/// A place where nodes stand.
+/// A scope: the node around, with the nodes and properties that it allows.
 #[derive(Debug)]
 pub(crate) struct NodeScope {
-    /// Where, for messages: `in a manifest`.
+    /// Noun phrase for messages: `a manifest`.
     place: &'static str,
-    /// The nodes that may stand there.
+    /// The nodes allowed inside.
     nodes: &'static [&'static str],
-    /// The properties of the node around.
+    /// The properties of the enclosing node.
     pub(super) props: &'static [&'static str],
 }
 
@@ -159,12 +158,12 @@ impl NodeScope {
 }
 
 impl NodeScope {
-    /// The nodes that may stand here, and the properties of the node around.
+    /// The nodes allowed in this scope, and the properties of the enclosing node.
     pub(crate) fn words(&self) -> (&'static [&'static str], &'static [&'static str]) {
         (self.nodes, self.props)
     }
 
-    /// The place inside a node.
+    /// The scope inside a node of this name.
     pub(crate) fn of(node: &str) -> Option<Self> {
         Some(match node {
             "tensor" => Self::TENSOR,
@@ -176,15 +175,15 @@ impl NodeScope {
         })
     }
 
-    /// Whether a node of this name may stand here.
+    /// Returns true if a node of this name is allowed in this scope.
     pub(super) fn has(&self, node: &str) -> bool {
         self.nodes.contains(&node)
     }
 }
 
 impl ManifestReader<'_, '_> {
-    /// Whether the node has the form; every way in which it has not is reported. `false` for a broken node, without
-    /// another word.
+    /// Returns true if the node matches the signature; every mismatch is reported. A broken node never matches, and is
+    /// not reported again.
     pub(super) fn form(&mut self, node: &ManifestNode, form: &NodeSignature) -> bool {
         if node.broken {
             return false;
@@ -224,7 +223,7 @@ impl ManifestReader<'_, '_> {
         for (key, _) in &node.props {
             if let Some(first) = seen.get(key.value.as_str()) {
                 let place = self.faults.place(first.span.clone());
-                let message = format!("`{}` is given twice", key.value);
+                let message = format!("duplicate property `{}`", key.value);
                 let fault = self.faults.error(Code::KdlTwice, message, key.span.clone(), "");
                 fault.add_label(place, "first here").add_help("leave one of them out");
                 continue;
@@ -249,10 +248,10 @@ impl ManifestReader<'_, '_> {
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         let in_block = NodeScope::of(&node.name).is_some_and(|scope| scope.has(key));
         if FOREIGN.contains(&key) {
-            fault.add_help(format!("write it at the layout: `layout {key}=\"…\"`"));
+            fault.add_help(format!("write it on the layout: `layout {key}=\"…\"`"));
         } else if in_block && !props.contains(&key) {
             fault.add_help(format!(
-                "write it as a node of the block: `{} … {{ {key} … }}`",
+                "write it as a node in the block: `{} … {{ {key} … }}`",
                 node.name
             ));
         } else if let Some(ours) = foreign_words::property(&node.name, key) {
@@ -271,32 +270,32 @@ impl ManifestReader<'_, '_> {
         });
     }
 
-    /// The property, if it is there.
+    /// The property with this name.
     pub(super) fn prop<'n>(node: &'n ManifestNode, name: &str) -> Option<&'n Entry> {
         node.props.iter().find(|(key, _)| key.value == name).map(|(_, entry)| entry)
     }
 
-    /// The bytes of the node's braces and what they hold.
+    /// The bytes of the node's block, including braces.
     pub(super) fn block_span(&self, node: &ManifestNode) -> Range<usize> {
         let gap = self.text.get(node.head.end..node.span.end).unwrap_or_default();
         let start = gap.find('{').map_or(node.head.start, |at| node.head.end + at);
         start..node.span.end
     }
 
-    /// Reports a node that has no place in `scope`.
+    /// Reports a node that is not allowed in `scope`.
     pub(super) fn unknown_node(&mut self, node: &ManifestNode, scope: &NodeScope) {
         if node.broken {
             return;
         }
         let name = node.name.as_str();
         let span = node.name_span.clone();
-        let message = format!("`{}` is nothing that stands in {}", show(name), scope.place);
+        let message = format!("unknown node `{}` in {}", show(name), scope.place);
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
-        // YAML's and TOML's marks behind a word are not part of it.
+        // `name:` and `name,` come from YAML and other languages; the mark is not part of the word.
         let bare = name.trim_end_matches([':', ',']);
         let ours = foreign_words::node(bare).filter(|ours| scope.has(ours));
         if scope.props.contains(&bare) {
-            fault.add_help(format!("it is a property of {}: `{bare}=…`", scope.place));
+            fault.add_help(format!("write it as a property of {}: `{bare}=…`", scope.place));
         } else if scope.has(bare) {
             fault.add_suggestion(bare);
         } else if let Some(ours) = ours {
@@ -306,32 +305,32 @@ impl ManifestReader<'_, '_> {
         } else if scope.has("compute") && name.contains('[') && name.contains('=') {
             fault.add_help(format!("write `compute \"{}\"`", show(name)));
         } else if FOREIGN.contains(&name) {
-            fault.add_help(format!("it is a property of a layout: `layout {name}=\"…\"`"));
+            fault.add_help(format!("write it as a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
             fault.add_suggestion(near);
         } else if STEPS.iter().any(|row| row.0 == name) {
             fault.add_help(format!("it is a step: write it inside `layout {{ {name} … }}`"));
         } else if bare == "name" {
-            fault.add_help("a name is what stands first behind the word: `tensor input dtype=f32`");
+            fault.add_help("write the name as the first argument: `tensor input dtype=f32`");
         } else if NodeScope::TENSOR.props.contains(&bare) {
-            fault.add_help(format!("it is a property of a tensor: `{bare}=…`"));
+            fault.add_help(format!("write it as a property of a tensor: `{bare}=…`"));
         } else if NodeScope::TENSOR.nodes.contains(&bare) {
-            fault.add_help("it stands in a tensor");
+            fault.add_help("move it into a tensor");
         } else if NodeScope::KERNEL.nodes.contains(&name) {
-            fault.add_help("it stands in a kernel");
+            fault.add_help("move it into a kernel");
         } else if NodeScope::TOP.nodes.contains(&name) {
-            fault.add_help("it stands at the top of a manifest");
+            fault.add_help("move it to the top level of the manifest");
         } else {
-            fault.add_help("write one of those that stand here, or leave it out");
+            fault.add_help("use one of the nodes allowed here, or leave it out");
         }
         let others = scope.nodes.iter().filter(|other| **other != name).copied();
-        fault.add_note(format!("here stand {}", list(&others.collect::<Vec<_>>())));
+        fault.add_note(format!("allowed here: {}", list(&others.collect::<Vec<_>>())));
     }
 
-    /// Reports a word that is none of those allowed.
+    /// Reports a value that is not among the keywords `known`; `subject` is what it was given for.
     pub(super) fn unknown_word(&mut self, subject: &str, entry: &Entry, known: &[&str]) {
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
-        let message = format!("{subject} is not `{}`", show(written));
+        let message = format!("unknown value `{}` for {subject}", show(written));
         let near = nearest(written, known.iter().copied());
         let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
         match near {
@@ -343,17 +342,17 @@ impl ManifestReader<'_, '_> {
             }
         }
         let of = if known.len() == 1 { "" } else { "one of " };
-        fault.add_note(format!("it is {of}{}", list(known)));
+        fault.add_note(format!("expected {of}{}", list(known)));
     }
 }
 
-/// A word as a manifest has it: in quotes where it would be a number.
+/// A keyword as it is written in a manifest: quoted if it begins with a digit.
 fn as_written(word: &str) -> String {
     let is_number = word.starts_with(|c: char| c.is_ascii_digit());
     if is_number { format!("\"{word}\"") } else { word.to_owned() }
 }
 
-/// A word of the user's for a message: what is not printable ASCII as `U+0430`, and no more than 80 characters.
+/// A word of the user for a message, cut after 80 characters; a character that is not printable ASCII becomes `U+0430`.
 pub(super) fn show(word: &str) -> String {
     let ascii = |c: char| c.is_ascii_graphic() || c == ' ';
     let spell = |c: char| if ascii(c) { c.to_string() } else { format!("U+{:04X}", u32::from(c)) };
@@ -365,13 +364,13 @@ pub(super) fn show(word: &str) -> String {
 }
 
 fn usage(form: &NodeSignature) -> String {
-    format!("it is written `{}`", form.usage)
+    format!("write it as `{}`", form.usage)
 }
 
 fn arguments(range: &RangeInclusive<usize>) -> String {
     let (least, most) = (*range.start(), *range.end());
     match (least, most) {
-        (0, 0) => "no argument".to_owned(),
+        (0, 0) => "no arguments".to_owned(),
         (1, 1) => "one argument".to_owned(),
         (least, usize::MAX) => {
             format!("at least {least} argument{}", if least == 1 { "" } else { "s" })

@@ -11,7 +11,7 @@ use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 use crate::record::MAX_FIELDS;
 
 impl ManifestReader<'_, '_> {
-    /// A record: its fields are nodes, each with its element type, and with counts where it has several elements.
+    /// Reads a record; its fields are nodes with an element type and optional counts.
     pub(super) fn record(&mut self, node: &ManifestNode) -> Option<RecordItem> {
         let form = NodeSignature {
             usage: "dtype { x f32; y f32 }",
@@ -24,13 +24,15 @@ impl ManifestReader<'_, '_> {
         }
         if node.children().is_empty() {
             let span = self.block_span(node);
-            let fault = self.faults.error(Code::DtypeRecord, "a record has a field", span, "");
+            let fault =
+                self.faults.error(Code::DtypeRecord, "a record needs at least one field", span, "");
             fault.add_help(format!("write `{}`", form.usage));
             return None;
         }
         let count = node.children().len();
         if count > MAX_FIELDS {
-            let message = format!("a record has at most {MAX_FIELDS} fields, and this has {count}");
+            let message =
+                format!("a record can have at most {MAX_FIELDS} fields, and this one has {count}");
             let span = self.block_span(node);
             let fault = self.faults.error(Code::DtypeRecord, message, span, "");
             fault.add_help("give a field a count: `q u4 32` is 32 elements");
@@ -77,22 +79,22 @@ impl ManifestReader<'_, '_> {
     }
 
     fn no_field<T>(&mut self, node: &ManifestNode) -> Option<T> {
-        let message = "a field is a name with its element type";
+        let message = "a field needs a name and an element type";
         let for_all = |key: &str| node.props.iter().any(|(k, _)| k.value == key);
         let count = node.props.iter().find(|(key, _)| key.value == "count");
         let help = match (&node.children, count) {
             _ if for_all("pack-from") || for_all("cast") => {
-                "`pack-from=` stands at the tensor, and holds for all fields".into()
+                "write `pack-from=` on the tensor: it applies to all fields".into()
             }
             (Some(_), _) => {
-                "records hold no records: write the inner fields beside the others".into()
+                "records cannot be nested: write the inner fields next to the others".into()
             }
             (None, Some((_, entry))) => {
                 let dtype = node.args.first().map_or("f32", |dtype| self.written(dtype));
                 format!("write `{} {dtype} {}`", show(&node.name), self.written(entry))
             }
             (None, None) => {
-                format!("write `{} f32`, each field on a node of its own", show(&node.name))
+                format!("write `{} f32`, each field as a separate node", show(&node.name))
             }
         };
         let span = node.span.clone();
@@ -105,7 +107,7 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// Whether an entry where a count should be is an element type.
+/// Returns true if an entry in the place of a count is an element type.
 fn is_dtype(entry: &Entry) -> bool {
     let ManifestValue::String(word) = &entry.value else { return false };
     Dtype::parse(word).or_else(|| Dtype::from_foreign_name(word)).is_some()

@@ -1,26 +1,26 @@
-//! Names in place of words that are none.
+//! Suggests valid names for words that are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::{NAME_LIMIT, is_name};
 use crate::manifest::lex::{self, KdlToken, KdlTokenKind};
 
-/// For each word of a file that is no name, one that is, and that no other word there has or gets.
+/// For each invalid name of a file, a valid one that is unique in the file.
 #[derive(Debug)]
 pub(super) struct Renames(BTreeMap<String, String>);
 
 impl Renames {
-    /// Those of a file.
+    /// Computes the suggestions for a file.
     pub(super) fn of(text: &str) -> Self {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let parts = text.split(|c| !is_part(c)).filter(|part| is_name(part));
-        // Names that differ in case alone are refused too.
+        // Names that differ only in case are rejected too.
         let mut taken: BTreeSet<String> = parts.map(str::to_ascii_lowercase).collect();
         let mut renames = BTreeMap::new();
         for token in lex::lex_lossy(text) {
             let words = content(text, &token);
             let words = words.split_whitespace().chain([words]);
-            // A mark of other languages behind a name is not part of it.
+            // A trailing mark of another language is not part of the name.
             for word in words.filter(|word| !word.ends_with([',', ':'])) {
                 let Some(near) = near(word).filter(|_| !renames.contains_key(word)) else {
                     continue;
@@ -37,13 +37,13 @@ impl Renames {
         Self(renames)
     }
 
-    /// The name for a word; `None` where little would be left of it.
+    /// The suggestion for a word, if there is one.
     pub(super) fn get(&self, word: &str) -> Option<&str> {
         self.0.get(word).map(String::as_str)
     }
 }
 
-/// What stands in a token; nothing where it is neither a name nor a string.
+/// The content of a name or string token; empty for other tokens.
 fn content<'t>(text: &'t str, token: &KdlToken) -> &'t str {
     let source = text.get(token.span.clone()).unwrap_or_default();
     match token.kind {
@@ -53,8 +53,8 @@ fn content<'t>(text: &'t str, token: &KdlToken) -> &'t str {
     }
 }
 
-/// A name like `word`: `_` for what no name holds, and before a digit. `None` where little would be left of it, and for
-/// what is a name.
+/// The word with `_` in place of every character that a name cannot contain, and before a leading digit. `None` for a
+/// valid name, a word without letters or digits, or one that is not ASCII.
 fn near(word: &str) -> Option<String> {
     if !word.chars().any(|c| c.is_ascii_alphanumeric()) || !word.is_ascii() {
         return None;

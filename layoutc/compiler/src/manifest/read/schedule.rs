@@ -1,4 +1,4 @@
-//! What a kernel or an instance says of its loops.
+//! Reads the loop schedule of a kernel or an instance.
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature};
@@ -6,13 +6,13 @@ use crate::codes::Code;
 use crate::manifest::syntax::{Identifier, ScheduleItem, ScheduleKind};
 use crate::manifest::tree::ManifestNode;
 
-/// Whether a word of a schedule stands once in a kernel or an instance.
+/// Returns true for a schedule node that occurs at most once in a kernel or an instance.
 pub(super) fn stands_once(word: &str) -> bool {
     ["loops", "unroll", "vectorize", "parallel"].contains(&word)
 }
 
 impl ManifestReader<'_, '_> {
-    /// One word of a schedule.
+    /// Reads one node of a schedule.
     pub(super) fn scheduled(&mut self, node: &ManifestNode) -> Option<ScheduleItem> {
         let kind = match node.name.as_str() {
             "loops" => ScheduleKind::Loops(self.loops(node, "loops n h w")?),
@@ -31,7 +31,7 @@ impl ManifestReader<'_, '_> {
             return None;
         }
         let names = self.all_names(&node.args, "a loop")?;
-        self.differ(names.iter(), "");
+        self.differ(names.iter(), "loop");
         Some(names)
     }
 
@@ -71,10 +71,10 @@ impl ManifestReader<'_, '_> {
         let Some(entry) = Self::prop(node, "by") else { return self.without_by(node, usage) };
         let by = self.bounds(entry, "`by`");
         let (axes, by) = (axes?, by?);
-        self.differ(axes.iter(), "");
+        self.differ(axes.iter(), "loop");
         if axes.len() != by.len() {
             let loops = if axes.len() == 1 { "loop" } else { "loops" };
-            let message = format!("{} {loops}, and {} in `by`", axes.len(), by.len());
+            let message = format!("`tile` names {} {loops}, but `by` has {}", axes.len(), by.len());
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
             fault.add_help(format!("give one number for each loop: `{usage}`"));
             return None;
@@ -85,7 +85,7 @@ impl ManifestReader<'_, '_> {
     fn without_by(&mut self, node: &ManifestNode, usage: &str) -> Option<ScheduleKind> {
         let message = format!("`{}` needs `by=`", node.name);
         let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-        fault.add_help(format!("it is written `{usage}`"));
+        fault.add_help(format!("write it as `{usage}`"));
         None
     }
 }

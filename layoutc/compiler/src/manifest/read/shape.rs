@@ -15,14 +15,14 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
-/// Words for an extent that is known only at run time.
+/// Marks of other languages for an extent known only at run time.
 const OPEN: &[&str] = &["?", "*", "...", ":"];
 
-/// The way out where an extent is known only at run time.
+/// Help for an extent known only at run time.
 const SYMBOL: &str =
-    "one known only at run time is a symbol, declared above: `symbol batch max=4096`";
+    "declare an extent known only at run time as a symbol: `symbol batch max=4096`";
 
-/// Whether an argument is an operator of an expression without quotes.
+/// Returns true if an argument is an operator of an unquoted expression.
 fn is_operator(entry: &Entry) -> bool {
     let ManifestValue::String(word) = &entry.value else { return false };
     !entry.quoted && ["*", "+", "-", "%"].contains(&word.as_str())
@@ -57,7 +57,7 @@ impl ManifestReader<'_, '_> {
         Some(ShapeItem { axes, conditions, span: node.span.clone() })
     }
 
-    /// `where "j <= i"`
+    /// Reads `where "j <= i"`.
     fn condition(&mut self, node: &ManifestNode) -> Option<SpannedText> {
         let usage = "where \"j <= i\"";
         let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
@@ -67,7 +67,7 @@ impl ManifestReader<'_, '_> {
         let entry = node.args.first()?;
         let is_text = matches!(entry.value, ManifestValue::String(_)) && entry.quoted;
         if !is_text {
-            let message = "`where` says which indices are elements: no axis is called so";
+            let message = "an axis cannot be named `where`: it begins a condition";
             let span = node.head.clone();
             let fault = self.faults.error(Code::DomainCondition, message, span, "");
             fault.add_help(
@@ -78,20 +78,20 @@ impl ManifestReader<'_, '_> {
         self.text_of(entry, "a condition")
     }
 
-    /// The shape of what is a whole box: `takes` says what that is, as in `a view has`.
+    /// Reads a shape without conditions; `takes` names its owner in the message: `a view`.
     pub(super) fn box_shape(&mut self, node: &ManifestNode, takes: &str) -> Option<ShapeItem> {
         let shape = self.shape(node)?;
         if let Some(condition) = shape.conditions.first() {
-            let message = format!("{takes} all indices of its shape");
+            let message = format!("{takes} cannot have a condition on its shape");
             let span = condition.span.clone();
             let fault = self.faults.error(Code::DomainWhole, message, span, "");
-            fault.add_help("take the condition out: it belongs to a tensor");
+            fault.add_help("remove the condition: only a `tensor` item can have one");
             return None;
         }
         Some(shape)
     }
 
-    /// Reports a name that is among those seen, with their places; else adds it.
+    /// Adds a name to those seen, with its span; reports a name that is already among them.
     pub(super) fn unique(
         &mut self,
         what: &str,
@@ -108,7 +108,7 @@ impl ManifestReader<'_, '_> {
         seen.insert(name.value.clone(), name.span.clone());
     }
 
-    /// Whether the axes are written as properties, as arguments, or several on one node: one diagnostic that prints
+    /// Returns true if the axes are written as properties, as arguments, or several on one node, and reports it with
     /// the corrected line.
     fn misshapen(&mut self, node: &ManifestNode) -> bool {
         let crowded = |axis: &&ManifestNode| {
@@ -121,9 +121,9 @@ impl ManifestReader<'_, '_> {
             ("axes are nodes in a block: each has a name", first.span.start..last.span.end)
         } else if let Some(axis) = node.children().iter().find(crowded) {
             let message = if axis.args.iter().any(is_operator) {
-                "an expression is one quoted string"
+                "an expression must be one quoted string"
             } else {
-                "one axis is one node: part them by `;` or a new line"
+                "each axis is a separate node: separate them with `;` or a new line"
             };
             (message, axis.head.clone())
         } else {
@@ -133,14 +133,14 @@ impl ManifestReader<'_, '_> {
         let place = self.faults.place(node.span.clone());
         let fault = self.faults.error(Code::ShapeForm, message, span, "");
         fault.add_help(format!("write `{corrected}`"));
-        // A comment has no place in the corrected line.
+        // Comments would be lost in the corrected line: no fix then.
         if !self.text.get(node.span.clone()).is_some_and(has_comments) {
             fault.fixes.push(Fix { place, text: corrected });
         }
         true
     }
 
-    /// The shape as it should have been written.
+    /// The corrected shape.
     fn corrected(&self, node: &ManifestNode) -> String {
         let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default().to_owned();
         // `n:16` and `"16, 64"` are several words.
@@ -193,14 +193,13 @@ impl ManifestReader<'_, '_> {
             (Some(extent), None) => self.extent(extent).map(Extent::Bound),
             (None, Some(labels)) => self.labels(node, labels).map(Extent::Labels),
             (Some(extent), Some(labels)) => {
-                let message = format!("axis `{}` has an extent or labels", show(&node.name));
+                let message = format!("axis `{}` has both an extent and labels", show(&node.name));
                 let place = self.faults.place(extent.span.start..self.block_span(node).start);
                 let span = node.span.clone();
                 let fault = self.faults.error(Code::ShapeLabels, message, span, "both are here");
                 let count = labels.len();
-                fault.add_help(format!(
-                    "leave the extent out: the axis has {count}, one for each label"
-                ));
+                fault
+                    .add_help(format!("leave the extent out: it is {count}, the number of labels"));
                 if matches!(extent.value, ManifestValue::Integer(n) if usize::try_from(n) == Ok(count))
                 {
                     fault.fixes.push(Fix { place, text: String::new() });
@@ -222,7 +221,7 @@ impl ManifestReader<'_, '_> {
         Some(AxisItem { name: name?, extent: extent? })
     }
 
-    /// The node's own name as a name of the user's.
+    /// The name of a node as a name of the user.
     pub(super) fn node_name(&mut self, node: &ManifestNode) -> Option<Identifier> {
         let text = self.inside(&node.name, &node.name_span);
         self.as_name(&text)
@@ -232,13 +231,14 @@ impl ManifestReader<'_, '_> {
         let bound = self.bound(entry, "an extent", Code::ShapeExtent)?;
         let message = match &bound {
             IntegerExpr::Integer(number) if number.value < 0 => {
-                format!("an extent is not negative: {}", number.value)
+                format!("an extent cannot be negative: {}", number.value)
             }
             IntegerExpr::Text(text) if text.quoted && text.value.trim().parse::<f64>().is_ok() => {
-                "an extent is a number, not a string".to_owned()
+                "an extent must be a number, not a string".to_owned()
             }
             IntegerExpr::Text(text) if OPEN.contains(&text.value.trim()) => {
-                let message = "an extent is a number, or a symbol where it is known at run time";
+                let message =
+                    "an extent must be a number, or a symbol if it is known only at run time";
                 let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
                 fault.add_help(SYMBOL);
                 return None;
@@ -267,7 +267,7 @@ impl ManifestReader<'_, '_> {
         let mut seen = BTreeMap::new();
         for label in labels.iter().filter(|label| !label.broken) {
             if !label.args.is_empty() || !label.props.is_empty() || label.children.is_some() {
-                let message = "a label is a name alone";
+                let message = "a label must be a single name";
                 let span = label.span.clone();
                 let fault = self.faults.error(Code::ShapeLabels, message, span, "");
                 fault.add_help("write `field { x; y; z }`");

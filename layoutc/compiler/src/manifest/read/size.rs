@@ -5,7 +5,7 @@ use crate::codes::Code;
 use crate::manifest::syntax::{Decimal, Fraction, IntegerExpr, IntegerLiteral};
 use crate::manifest::tree::{Entry, ManifestValue};
 
-/// Units of bytes; case counts for nothing.
+/// Units of bytes, in lower case; case is ignored.
 const UNITS: &[(&str, i128)] = &[
     ("b", 1),
     ("kb", 1_000),
@@ -19,7 +19,7 @@ const UNITS: &[(&str, i128)] = &[
 ];
 
 impl ManifestReader<'_, '_> {
-    /// A number of bytes: an integer, a text with a unit, or an expression of consts.
+    /// Reads a number of bytes: an integer, a string with a unit, or an expression of consts.
     pub(super) fn size(&mut self, entry: &Entry, what: &str) -> Option<IntegerExpr> {
         let ManifestValue::String(text) = &entry.value else {
             return self.bound(entry, what, Code::KdlValue);
@@ -34,9 +34,9 @@ impl ManifestReader<'_, '_> {
                 Some(IntegerExpr::Integer(IntegerLiteral { value, span: entry.content.clone() }))
             }
             None => {
-                let message = format!("{what} is not a number of bytes that 64 bits hold");
+                let message = format!("{what} is not a number of bytes that fits in 64 bits");
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                let note = "units are B, KB, MB, GB, TB (of 1000) and KiB, MiB, GiB, TiB (of 1024)";
+                let note = "units are B, KB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024)";
                 fault.add_note(note);
                 fault.add_help("write a number and a unit: `\"64 MiB\"`");
                 None
@@ -44,11 +44,11 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// A share above 0 and up to 1, exact as it is written.
+    /// Reads an exact fraction above 0 and at most 1.
     pub(super) fn share(&mut self, entry: &Entry, what: &str) -> Option<Fraction> {
         let share = match &entry.value {
             ManifestValue::Integer(value) => Some(Fraction { digits: *value, places: 0 }),
-            // The shortest decimal that means this number is what was written, but for zeros at the end.
+            // The shortest decimal of the float is the text as written, except for trailing zeros.
             ManifestValue::Float(value) => decimal(&value.to_string())
                 .map(|Decimal { digits, places }| Fraction { digits, places }),
             ManifestValue::String(_) | ManifestValue::Bool(_) | ManifestValue::Null => None,
@@ -57,20 +57,20 @@ impl ManifestReader<'_, '_> {
         let share = share
             .filter(|share| share.digits > 0 && one(share).is_some_and(|one| share.digits <= one));
         if share.is_none() {
-            let message = format!("{what} is a share of the bytes, above 0 and at most 1");
+            let message = format!("{what} must be a fraction of the bytes, above 0 and at most 1");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
             fault.add_help(match entry.value {
                 ManifestValue::Integer(0) => {
-                    "for no padding at all, say `require bijective`".to_owned()
+                    "write `require bijective` for no padding at all".to_owned()
                 }
-                _ => "a tenth is `0.10`".to_owned(),
+                _ => "write a tenth as `0.10`".to_owned(),
             });
         }
         share
     }
 }
 
-/// The bytes that a text with a unit says, as `64 MiB`: so many as a whole number.
+/// The number of bytes of a text with a unit, as `64 MiB`; `None` if it is malformed or not a whole number.
 pub fn bytes(text: &str) -> Option<i128> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(number.len()..)?;
@@ -81,7 +81,7 @@ pub fn bytes(text: &str) -> Option<i128> {
     (all.checked_rem(parts) == Some(0)).then(|| all.checked_div(parts)).flatten()
 }
 
-/// `1.5` as 15 / 10^1; `None` for anything but digits with at most one point, 18 of them in all.
+/// Parses `1.5` as 15 / 10^1. `None` unless the text is digits with at most one point, 18 digits in all.
 pub(super) fn decimal(text: &str) -> Option<Decimal> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let part = part.trim_end_matches('0');

@@ -1,4 +1,4 @@
-//! Memories: what a tensor says of its own, and the spaces that a project names.
+//! Reads the memory of a tensor, and declared memory spaces.
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature, list, show};
@@ -10,7 +10,7 @@ use crate::manifest::syntax::{
 use crate::manifest::tree::{ManifestNode, ManifestValue};
 use crate::nearest::nearest;
 
-/// The kinds of memory by their names in manifests.
+/// The built-in memories, by keyword.
 pub(crate) const MEMORIES: &[(&str, MemoryKind)] = &[
     ("global", MemoryKind::Global),
     ("constant", MemoryKind::Constant),
@@ -23,7 +23,7 @@ pub(crate) const MEMORIES: &[(&str, MemoryKind)] = &[
 ];
 
 impl ManifestReader<'_, '_> {
-    /// `memory-space vmem bytes="16 MiB" align=512 xla=1`
+    /// Reads `memory-space vmem bytes="16 MiB" align=512 xla=1`.
     pub(super) fn memory_space(&mut self, node: &ManifestNode) -> Option<MemorySpaceItem> {
         let form = NodeSignature {
             usage: "memory-space vmem bytes=\"16 MiB\" align=512",
@@ -39,7 +39,7 @@ impl ManifestReader<'_, '_> {
                 Some(IntegerLiteral { value, span: entry.span.clone() })
             }
             _ => {
-                let message = "`xla` is the n of `S(n)`, a whole number from 1";
+                let message = "`xla` must be the n of `S(n)`, an integer from 1";
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
                 fault.add_help("write 1 or more");
                 None
@@ -47,10 +47,10 @@ impl ManifestReader<'_, '_> {
         });
         let name = self.name(node.args.first()?, "a memory space's name")?;
         if MEMORIES.iter().any(|row| row.0 == name.value) {
-            let message = format!("every project has a memory `{}`", name.value);
+            let message = format!("`{}` is a built-in memory", name.value);
             let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
             let words: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
-            fault.add_note(format!("there are {}", list(&words)));
+            fault.add_note(format!("the built-in memories are {}", list(&words)));
             fault.add_help("give the memory space another name");
             return None;
         }
@@ -74,25 +74,25 @@ impl ManifestReader<'_, '_> {
         };
         let image = matches!(kind, MemoryKind::Image2d | MemoryKind::Image2dArray);
         if let Some((key, _)) = node.props.first().filter(|_| !image) {
-            let message = format!("`{}` is a property of images", show(&key.value));
+            let message = format!("`{}` applies only to images", show(&key.value));
             let fault = self.faults.error(Code::StepForm, message, key.span.clone(), "");
-            fault.add_help("leave it out, or say `memory image2d`");
+            fault.add_help("leave it out, or write `memory image2d`");
         }
         let format = self.choice(node, "format", &["rgba"]);
         let access = self.choice(node, "access", &["read", "write", "read-write"]);
         Some(MemoryItem { kind, format, access, span: node.span.clone() })
     }
 
-    /// Reports what is no name and nearly the word for a memory.
+    /// Reports a word that is not a valid name but close to a built-in memory; returns true if it is one.
     fn meant_memory(&mut self, text: &SpannedText) -> bool {
         let near = nearest(&text.value, MEMORIES.iter().map(|row| row.0));
         let Some(near) = near else { return false };
-        let message = format!("`{}` is no memory", show(&text.value));
+        let message = format!("unknown memory `{}`", show(&text.value));
         self.faults.error(Code::NameInvalid, message, text.span.clone(), "").add_suggestion(near);
         true
     }
 
-    /// A property whose value is one of a few words.
+    /// Reads a property whose value is one of a few keywords.
     fn choice(&mut self, node: &ManifestNode, prop: &str, known: &[&str]) -> Option<SpannedText> {
         let entry = Self::prop(node, prop)?;
         let text = self.text_of(entry, &format!("`{prop}`"))?;

@@ -1,4 +1,4 @@
-//! The steps of a layout.
+//! Reads the steps of a layout.
 
 use super::ManifestReader;
 use super::foreign::is_foreign;
@@ -11,14 +11,14 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
-/// Other words for dense layouts that are no names.
+/// Terms for dense layouts in other tools, with help.
 const DENSE: &[(&str, &str)] = &[
-    ("row-major", "leave the layout out: row-major is what a tensor without one has"),
+    ("row-major", "leave the layout out: row-major is the default"),
     ("column-major", "write the axes in reverse: `layout { order c n }`"),
     ("col-major", "write the axes in reverse: `layout { order c n }`"),
 ];
 
-/// Any number of arguments, but one.
+/// At least one argument.
 const SOME: std::ops::RangeInclusive<usize> = 1..=usize::MAX;
 
 impl ManifestReader<'_, '_> {
@@ -53,7 +53,7 @@ impl ManifestReader<'_, '_> {
             return Some(LayoutItem { steps: vec![step], span });
         };
         if !node.args.is_empty() || !node.props.is_empty() {
-            let message = "a layout has a name or a block";
+            let message = "a layout can have either a name or a block";
             let fault =
                 self.faults.error(Code::StepForm, message, node.head.clone(), "both are here");
             let source = self.text.get(node.head.clone()).unwrap_or_default();
@@ -63,7 +63,7 @@ impl ManifestReader<'_, '_> {
         Some(LayoutItem { steps: self.steps(children), span })
     }
 
-    /// The good steps; the faults of the others are reported.
+    /// Reads steps; the errors of invalid ones are reported.
     pub(super) fn steps(&mut self, nodes: &[ManifestNode]) -> Vec<StepItem> {
         let mut steps = Vec::new();
         for node in nodes.iter().filter(|node| !node.broken) {
@@ -116,20 +116,21 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// A map, which is always quoted.
+    /// Reads a map, which must be quoted.
     pub(super) fn map(&mut self, entry: &Entry) -> Option<SpannedText> {
         let text = self.text_of(entry, "a map")?;
         if text.quoted { Some(text) } else { self.unquoted(&text) }
     }
 
-    /// Whether a map stands where the name of a transform is wanted; reported with the way `written` that takes it.
+    /// Returns true if a map is given in place of a transform's name, and reports it; `written` is the correct form,
+    /// with `…` for the map.
     fn is_map(&mut self, entry: Option<&Entry>, written: &str) -> bool {
         let Some(entry) = entry.filter(|entry| entry.quoted && entry.plain) else { return false };
         let ManifestValue::String(map) = &entry.value else { return false };
         if !map.contains("->") {
             return false;
         }
-        let message = "a map stands where the name of a transform is wanted";
+        let message = "expected the name of a transform, found a map";
         let span = entry.span.clone();
         self.faults
             .error(Code::NameInvalid, message, span, "")
@@ -137,13 +138,13 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// `apply blocked block=8`, or the same behind `layout`.
+    /// Reads `apply blocked block=8`, or the same on `layout`.
     fn apply(&mut self, node: &ManifestNode) -> Option<StepKind> {
         if let Some(entry) = node.args.first()
             && let ManifestValue::String(word) = &entry.value
             && let Some((_, help)) = DENSE.iter().find(|row| row.0.eq_ignore_ascii_case(word))
         {
-            let message = format!("there is no transform `{word}`");
+            let message = format!("unknown transform `{word}`");
             self.faults.error(Code::NameUnknown, message, entry.span.clone(), "").add_help(*help);
             return None;
         }
@@ -193,7 +194,7 @@ impl ManifestReader<'_, '_> {
     fn missing(&mut self, node: &ManifestNode, what: &str) {
         let message = format!("`{}` needs {what}", node.name);
         let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-        fault.add_help(format!("it is written `{}`", step_usage(&node.name)));
+        fault.add_help(format!("write it as `{}`", step_usage(&node.name)));
     }
 
     fn fuse(&mut self, node: &ManifestNode) -> Option<StepKind> {
@@ -249,7 +250,7 @@ impl ManifestReader<'_, '_> {
             (Some(multiple), None, None) => Some(StepKind::PadMultiple { axis: axis?, multiple }),
             (None, before, after) => Some(StepKind::PadBeforeAfter { axis: axis?, before, after }),
             (Some(_), _, _) => {
-                let message = "`pad` takes `multiple=`, or `before=` and `after=`";
+                let message = "`pad` takes either `multiple=`, or `before=` and `after=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
                 fault.add_help("write two `pad` steps");
@@ -264,7 +265,7 @@ impl ManifestReader<'_, '_> {
             let axis = self.name(first, "an axis");
             let bytes = self.bound(second, "an alignment", Code::KdlValue);
             if at.is_some() {
-                let message = "`align` takes an axis or `at=`";
+                let message = "`align` takes either an axis or `at=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
                 fault.add_help("write two `align` steps");
@@ -293,7 +294,7 @@ impl ManifestReader<'_, '_> {
             ManifestValue::String(word) if word == "none" => FillLiteral::Nothing,
             ManifestValue::String(word) => {
                 let word = show(word);
-                let message = format!("`fill` is a number or `none`, not `{word}`");
+                let message = format!("`fill` must be a number or `none`, not `{word}`");
                 let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
                 fault.add_help("write `fill 0`, or `fill none` to leave padding as it is");
                 return None;
@@ -336,7 +337,7 @@ impl ManifestReader<'_, '_> {
                     }))
                 }
                 ManifestValue::Integer(value) => {
-                    let message = format!("a position counts from 0: {value}");
+                    let message = format!("a position cannot be negative: {value}");
                     let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
                     fault.add_help("write 0 or more, or the name of an axis");
                     None

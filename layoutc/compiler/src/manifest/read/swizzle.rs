@@ -1,4 +1,4 @@
-//! The step `swizzle 3 4 3 unit=bytes`, or `swizzle mode="128B"`.
+//! Reads the step `swizzle 3 4 3 unit=bytes`, or `swizzle mode="128B"`.
 
 use super::ManifestReader;
 use super::keywords::step_usage;
@@ -6,7 +6,7 @@ use crate::codes::Code;
 use crate::manifest::syntax::{IntegerLiteral, StepKind, SwizzleUnit};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
-/// The modes of the tensor memory accelerator, with the bytes of the widest row that each folds.
+/// The swizzle modes of the tensor memory accelerator, with their row width in bytes.
 const MODES: &[(&str, i128)] = &[("32B", 32), ("64B", 64), ("128B", 128)];
 
 impl ManifestReader<'_, '_> {
@@ -14,7 +14,7 @@ impl ManifestReader<'_, '_> {
         let (mode, unit) = (Self::prop(node, "mode"), Self::prop(node, "unit"));
         if let Some(mode) = mode {
             if !node.args.is_empty() || unit.is_some() {
-                let message = "`swizzle` takes three numbers and `unit=`, or `mode=`";
+                let message = "`swizzle` takes either three numbers and `unit=`, or `mode=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
                 fault.add_help("leave `mode=` out, or all the others");
@@ -27,13 +27,13 @@ impl ManifestReader<'_, '_> {
         let Ok([bits, base, shift]) = <[IntegerLiteral; 3]>::try_from(numbers) else {
             let message = "`swizzle` needs three numbers, or `mode=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("it is written `{}`", step_usage("swizzle")));
+            fault.add_help(format!("write it as `{}`", step_usage("swizzle")));
             return None;
         };
         let Some(unit) = unit else {
             let message = "`swizzle` needs `unit=bytes` or `unit=elements`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help("the hardware's swizzles count bytes, CuTe's count elements");
+            fault.add_help("write `unit=bytes` for hardware swizzles, `unit=elements` for CuTe's");
             return None;
         };
         let unit = match &unit.value {
@@ -76,7 +76,7 @@ impl ManifestReader<'_, '_> {
             | ManifestValue::Float(_)
             | ManifestValue::Bool(_)
             | ManifestValue::Null => {
-                let message = "a swizzle is three whole numbers: bits, base and shift";
+                let message = "a swizzle takes three integers: bits, base and shift";
                 let word = self.text.get(entry.content.clone()).unwrap_or_default();
                 let numbers: Vec<&str> = word
                     .split(|c: char| !c.is_ascii_digit())
@@ -87,11 +87,9 @@ impl ManifestReader<'_, '_> {
                         format!("write `swizzle mode=\"{word}\"`")
                     }
                     [bits, base, shift] => {
-                        format!(
-                            "write `swizzle {bits} {base} {shift} unit=elements`, as CuTe counts"
-                        )
+                        format!("write `swizzle {bits} {base} {shift} unit=elements`, as in CuTe")
                     }
-                    _ => format!("it is written `{}`", step_usage("swizzle")),
+                    _ => format!("write it as `{}`", step_usage("swizzle")),
                 };
                 self.faults.error(Code::KdlValue, message, entry.span.clone(), "").add_help(help);
                 None

@@ -1,4 +1,4 @@
-//! Entries into texts, names, numbers and bounds.
+//! Reads entries as texts, names, integers and integer expressions.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use crate::diagnostic::Fix;
 use crate::manifest::syntax::{Identifier, IntegerExpr, IntegerLiteral, SpannedText};
 use crate::manifest::tree::{Entry, ManifestValue};
 
-/// The longest name, in characters.
+/// Maximum length of a name, in characters.
 pub(super) const NAME_LIMIT: usize = 128;
 
-/// The way out where a name is none.
-const OTHER_NAME: &str = "write another one, as `input_2`";
+/// Help for an invalid name without a suggestion.
+const OTHER_NAME: &str = "choose another name, such as `input_2`";
 
-/// What may stand for a number.
-const NUMBER: &str = "write a whole number, or an expression in quotes";
+/// Help where an integer expression is expected.
+const NUMBER: &str = "write an integer, or an expression in quotes";
 
-/// The longest text that is shown on one line.
+/// Maximum number of bytes of a suggested one-line string.
 const SHOWN: usize = 200;
 
-/// How many bytes the escape at the start of `rest` has.
+/// Length in bytes of the escape at the start of `rest`.
 fn escape_length(rest: &str) -> usize {
     let mut chars = rest.char_indices().skip(1);
     match chars.next() {
@@ -36,24 +36,24 @@ fn escape_length(rest: &str) -> usize {
     }
 }
 
-/// Whether `word` is `[A-Za-z_][A-Za-z0-9_]*`.
+/// Returns true if `word` is `[A-Za-z_][A-Za-z0-9_]*`.
 pub(super) fn is_name(word: &str) -> bool {
     let mut bytes = word.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// The names of an argument that has commas between them, as arguments.
+/// The names of a comma-separated list, separated by spaces; `None` if the entry is not such a list.
 fn several_names(entry: &Entry) -> Option<String> {
     let ManifestValue::String(text) = &entry.value else { return None };
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
     (names.len() > 1 && names.iter().all(|name| is_name(name))).then(|| names.join(" "))
 }
 
-/// What stands between two parts of an expression.
+/// Characters that join two parts of an expression.
 const OPERATORS: [char; 8] = ['+', '-', '*', '/', '%', '&', '^', '('];
 
-/// Whether a word goes on before it or behind it: `*`, `8*`, `-1)`.
+/// Returns true if a word is an incomplete expression: `*`, `8*`, `-1)`.
 fn is_cut_off(word: &str) -> bool {
     let opened = word.matches('(').count();
     word.ends_with(OPERATORS)
@@ -61,7 +61,7 @@ fn is_cut_off(word: &str) -> bool {
         || opened != word.matches(')').count()
 }
 
-/// The text without the blanks around operators.
+/// The text without the spaces around operators.
 fn joined(text: &str) -> String {
     let mut joined = String::new();
     for word in text.split_whitespace() {
@@ -77,10 +77,10 @@ fn joined(text: &str) -> String {
 }
 
 impl ManifestReader<'_, '_> {
-    /// A string whose bytes are the file's. `what` it is: `an axis`.
+    /// Reads a string without escapes. `what` names it in messages: `an axis`.
     pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<SpannedText> {
         let ManifestValue::String(value) = &entry.value else {
-            self.wrong_kind(entry, what, "write a word, or a text in quotes");
+            self.wrong_kind(entry, what, "write a word or a quoted string");
             return None;
         };
         if !entry.plain {
@@ -97,7 +97,7 @@ impl ManifestReader<'_, '_> {
     /// Reports the first escape of a string.
     fn escaped(&mut self, entry: &Entry, value: &str, what: &str) {
         let source = self.text.get(entry.content.clone()).unwrap_or_default();
-        let message = format!("{what} is written without escapes");
+        let message = format!("{what} cannot contain escapes");
         let (span, label) = match source.find('\\') {
             Some(at) => {
                 let length = escape_length(&source[at..]);
@@ -110,12 +110,12 @@ impl ManifestReader<'_, '_> {
         let fault = self.faults.error(Code::ExprEscape, message, span, label);
         let blanks = value.replace(['\n', '\r', '\t'], " ");
         if blanks.len() > SHOWN || blanks.chars().any(char::is_control) {
-            fault.add_help("use `#\"…\"#`, in which nothing is escaped");
+            fault.add_help("use a raw string, `#\"…\"#`, which has no escapes");
             return;
         }
         let raw = blanks.contains(['\\', '"']) && !blanks.contains("\"#");
         let text = if raw { format!("#\"{blanks}\"#") } else { format!("\"{blanks}\"") };
-        let more = if raw { ", in which nothing is escaped" } else { "" };
+        let more = if raw { ", a raw string without escapes" } else { "" };
         fault.add_help(format!("write `{text}`{more}"));
         fault.fixes.push(Fix { place: quotes, text });
     }
@@ -125,7 +125,7 @@ impl ManifestReader<'_, '_> {
         self.faults.error(Code::KdlValue, message, entry.span.clone(), "").add_help(help);
     }
 
-    /// The name of a node or a property as a text: `span` are its bytes with the quotes that it may have.
+    /// The name of a node or a property as a text; `span` covers the name and its quotes, if any.
     pub(super) fn inside(&self, name: &str, span: &Range<usize>) -> SpannedText {
         let quotes = span.len().saturating_sub(name.len()) / 2;
         let content = span.start + quotes..span.end - quotes;
@@ -134,40 +134,44 @@ impl ManifestReader<'_, '_> {
         SpannedText { value: name.to_owned(), span, quoted: exact && quotes > 0 }
     }
 
-    /// A name. `what` it is: `an axis`.
+    /// Reads a name. `what` names it in messages: `an axis`.
     pub(super) fn name(&mut self, entry: &Entry, what: &str) -> Option<Identifier> {
         let text = self.text_of(entry, what)?;
         self.as_name(&text)
     }
 
-    /// The text as a name.
+    /// Checks that a text is a valid name.
     pub(super) fn as_name(&mut self, text: &SpannedText) -> Option<Identifier> {
         let (value, span) = (text.value.clone(), text.span.clone());
         if is_name(&value) && value.len() <= NAME_LIMIT {
             return Some(Identifier { value, span });
         }
-        // An empty name has no bytes: its quotes are the place.
+        // An empty name has no bytes: the quotes are marked.
         let place =
             if span.is_empty() && text.quoted { span.start - 1..span.end + 1 } else { span };
         let message = if value.is_empty() {
-            "a name is empty".to_owned()
+            "empty name".to_owned()
         } else if is_name(&value) {
-            format!("a name of {} characters; the most are {NAME_LIMIT}", value.len())
+            format!("a name of {} characters is too long: the limit is {NAME_LIMIT}", value.len())
         } else {
             format!("`{}` is not a name", show(&value))
         };
         let near = self.renames.get_or_init(|| Renames::of(self.text)).get(&value);
         let fault = self.faults.error(Code::NameInvalid, message, place, "");
-        fault.add_note("names are ASCII letters, digits and `_`, and begin with no digit");
+        fault.add_note(
+            "names consist of ASCII letters, digits and `_`, and do not begin with a digit",
+        );
         if let Some((at, c)) = value.chars().enumerate().find(|(_, c)| !c.is_ascii()) {
             let code = u32::from(c);
             fault.add_note(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
             fault.add_help(OTHER_NAME);
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
-            fault.add_help(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
+            fault.add_help(format!(
+                "write `{name}`: spaces separate arguments, `;` separates nodes"
+            ));
             fault.add_fix(name);
         } else if let Some(name) = value.strip_suffix(':').filter(|name| is_name(name)) {
-            fault.add_help(format!("write `{name}`, and a blank behind it"));
+            fault.add_help(format!("write `{name}`followed by a space"));
             fault.add_fix(name);
         } else if let Some(name) = near {
             fault.add_help(format!("write `{name}`"));
@@ -178,7 +182,7 @@ impl ManifestReader<'_, '_> {
         None
     }
 
-    /// An integer, or an expression of consts, symbols and parameters. `code` is raised for any other value.
+    /// Reads an integer, or an expression of consts, symbols and parameters. `code` is raised for any other value.
     pub(super) fn bound(&mut self, entry: &Entry, what: &str, code: Code) -> Option<IntegerExpr> {
         match &entry.value {
             ManifestValue::Integer(value) => Some(IntegerExpr::Integer(IntegerLiteral {
@@ -208,16 +212,16 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reports an expression without quotes.
+    /// Reports an unquoted expression.
     pub(super) fn unquoted<T>(&mut self, text: &SpannedText) -> Option<T> {
-        let message = "an expression is one quoted string";
+        let message = "an expression must be one quoted string";
         let fault = self.faults.error(Code::ExprUnquoted, message, text.span.clone(), "");
         fault.add_help(format!("write `\"{}\"`", text.value));
         fault.add_fix(format!("\"{}\"", text.value));
         None
     }
 
-    /// The words of a string, parted by blanks: at least one.
+    /// Reads the words of a string, separated by white space: at least one.
     pub(super) fn words(&mut self, entry: &Entry, what: &str) -> Option<Vec<SpannedText>> {
         let text = self.text_of(entry, what)?;
         let mut words = Vec::new();
@@ -234,19 +238,19 @@ impl ManifestReader<'_, '_> {
         if words.is_empty() {
             let message = format!("{what} is empty");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.add_help("write one or more, with blanks between them");
+            fault.add_help("write one or more, separated by spaces");
             return None;
         }
         Some(words)
     }
 
-    /// The names in a string, parted by blanks.
+    /// Reads the names in a string, separated by white space.
     pub(super) fn names(&mut self, entry: &Entry, what: &str) -> Option<Vec<Identifier>> {
         if let Some(names) = several_names(entry) {
             let written = self.text.get(entry.content.clone()).unwrap_or_default();
             let message = format!("`{}` is not a name", show(written));
             let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
-            fault.add_help(format!("part them by blanks: `\"{names}\"`"));
+            fault.add_help(format!("separate them with spaces: `\"{names}\"`"));
             fault.add_fix(format!("\"{names}\""));
             return None;
         }
@@ -255,7 +259,7 @@ impl ManifestReader<'_, '_> {
         names.into_iter().collect()
     }
 
-    /// The bounds in a string, parted by blanks, or the one that the entry is.
+    /// Reads the integer expressions in a string, separated by white space, or one unquoted entry.
     pub(super) fn bounds(&mut self, entry: &Entry, what: &str) -> Option<Vec<IntegerExpr>> {
         if !entry.quoted {
             return self.bound(entry, what, Code::KdlValue).map(|bound| vec![bound]);
@@ -264,9 +268,9 @@ impl ManifestReader<'_, '_> {
         if words.iter().any(|word| is_cut_off(&word.value)) {
             let written = self.text.get(entry.content.clone()).unwrap_or_default();
             let joined = joined(written);
-            let message = format!("blanks part the numbers of `{}`", show(written));
+            let message = format!("spaces separate the numbers in `{}`", show(written));
             let fault = self.faults.error(Code::ExprSyntax, message, entry.span.clone(), "");
-            fault.add_help(format!("write an expression without blanks: `\"{joined}\"`"));
+            fault.add_help(format!("write each expression without spaces: `\"{joined}\"`"));
             fault.add_fix(format!("\"{joined}\""));
             return None;
         }
@@ -279,27 +283,27 @@ impl ManifestReader<'_, '_> {
         Some(bounds.collect())
     }
 
-    /// The bounds of all entries; each fault is reported.
+    /// Reads all entries as integer expressions; every error is reported.
     pub(super) fn all_bounds(&mut self, entries: &[Entry], what: &str) -> Option<Vec<IntegerExpr>> {
         let bounds: Vec<Option<IntegerExpr>> =
             entries.iter().map(|entry| self.bound(entry, what, Code::KdlValue)).collect();
         bounds.into_iter().collect()
     }
 
-    /// The names of all entries; each fault is reported.
+    /// Reads all entries as names; every error is reported.
     pub(super) fn all_names(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Identifier>> {
         let names: Vec<Option<Identifier>> =
             entries.iter().map(|entry| self.one_name(entry, what)).collect();
         names.into_iter().collect()
     }
 
-    /// A name where others may stand beside it: several with commas between them are told to be arguments.
+    /// Reads a name among several arguments: a comma-separated list gets a suggestion to write separate arguments.
     pub(super) fn one_name(&mut self, entry: &Entry, what: &str) -> Option<Identifier> {
         let Some(names) = several_names(entry) else { return self.name(entry, what) };
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("`{}` is not a name", show(written));
         let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
-        fault.add_help(format!("write each as an argument of its own: `{names}`"));
+        fault.add_help(format!("write each as a separate argument: `{names}`"));
         fault.add_fix(names);
         None
     }

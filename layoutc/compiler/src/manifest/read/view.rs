@@ -28,7 +28,7 @@ impl ManifestReader<'_, '_> {
         if of.is_none() {
             let message = "`view` needs `of=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("it is written `{USAGE}`"));
+            fault.add_help(format!("write it as `{USAGE}`"));
         }
         let mut parts = ViewFields::default();
         for child in node.children() {
@@ -54,13 +54,13 @@ impl ManifestReader<'_, '_> {
         let first = view.children().iter().find(|other| other.name == node.name);
         if let Some(first) = first.filter(|first| first.span != node.span) {
             let place = self.faults.place(first.name_span.clone());
-            let message = format!("a view has one `{}`", node.name);
+            let message = format!("a view can have only one `{}`", node.name);
             let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
             fault.add_label(place, "the first").add_help("leave one of the two out");
             return;
         }
         match node.name.as_str() {
-            "shape" => parts.shape = self.box_shape(node, "a view has"),
+            "shape" => parts.shape = self.box_shape(node, "a view"),
             "layout" => parts.layout = self.layout(node),
             _ => parts.map = self.window(node),
         }
@@ -75,17 +75,17 @@ impl ManifestReader<'_, '_> {
         self.map(node.args.first()?)
     }
 
-    /// A window has axes of its own, and no layout.
+    /// Checks that a view with a map has a shape and no layout.
     fn view_goes_together(&mut self, node: &ManifestNode) {
         let child = |name: &str| node.children().iter().find(|child| child.name == name);
         let (map, layout) = (child("map"), child("layout"));
         if let (Some(map), Some(layout)) = (map, layout) {
-            let message = "a view has a map or a layout";
+            let message = "a view cannot have both a map and a layout";
             let place = self.faults.place(map.name_span.clone());
             let span = layout.name_span.clone();
             let fault = self.faults.error(Code::StepForm, message, span, "both are here");
             fault.add_label(place, "the map");
-            fault.add_help("a map takes elements of what the view sees, where they are; a layout puts elements of its own");
+            fault.add_help("keep the map to select elements of the base, or the layout to place the view's own elements");
         }
         let Some(map) = map.filter(|_| child("shape").is_none() && !node.broken) else { return };
         let message = "a view with a map needs a shape";

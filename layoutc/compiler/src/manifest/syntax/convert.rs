@@ -1,4 +1,4 @@
-//! Memory seen in another way, and moved into another layout.
+//! Views and conversions.
 
 use std::ops::Range;
 
@@ -12,15 +12,15 @@ use crate::cast::CastMode;
 pub struct ViewItem {
     /// The name.
     pub name: Identifier,
-    /// The tensor, or the view, whose memory it sees.
+    /// The base: a tensor or a view.
     pub of: Identifier,
-    /// The element type as written; without it, that of what it sees.
+    /// The element type as written; the default is that of the base.
     pub dtype: Option<SpannedText>,
-    /// Its own shape; there is one where there is a map.
+    /// The shape; required with a map.
     pub shape: Option<ShapeItem>,
-    /// Its own layout.
+    /// The layout; excludes a map.
     pub layout: Option<LayoutItem>,
-    /// The map of a window, into the axes of what it sees; then there is no layout.
+    /// The index map from the view's axes to those of the base; excludes a layout.
     pub map: Option<SpannedText>,
     /// The node.
     pub span: Range<usize>,
@@ -29,35 +29,35 @@ pub struct ViewItem {
 /// `convert input to=texture`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertItem {
-    /// The tensor that is read.
+    /// The source tensor.
     pub from: Identifier,
-    /// The tensor that is written.
+    /// The destination tensor.
     pub to: Identifier,
-    /// How the element type changes.
+    /// The conversion of values that are out of range for the destination's element type.
     pub cast: Option<CastMode>,
-    /// The most bytes that copies on the way may take, where devices exchange their parts.
+    /// Maximum size of staging buffers in bytes, if devices exchange shards.
     pub max_staging: Option<IntegerExpr>,
-    /// How it is to be done: each kind at most once.
+    /// Overrides of the planner's choices, each kind at most once.
     pub choices: Vec<ConvertScheduleItem>,
     /// The node.
     pub span: Range<usize>,
 }
 
-/// What a conversion's block says of how it is done.
+/// One node in the block of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertScheduleItem {
-    /// What is chosen.
+    /// The choice.
     pub kind: ConvertScheduleKind,
     /// The node.
     pub span: Range<usize>,
 }
 
-/// What is chosen.
+/// A choice that overrides the planner's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConvertScheduleKind {
-    /// `order h n`: loops, outermost first.
+    /// `order h n`: the loop order, outermost first.
     Order(Vec<Identifier>),
-    /// `block 32 64`: values of the destination's fastest digit, and of the source's.
+    /// `block 32 64`: tile extents along the destination's and the source's fastest digit.
     Block([i64; 2]),
     /// `inside blocks`
     InsideBlocks,

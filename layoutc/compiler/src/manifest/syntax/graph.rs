@@ -1,4 +1,4 @@
-//! What a device accepts, and graphs of operators.
+//! Backends and graphs of operators.
 
 use std::ops::Range;
 
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{Identifier, IntegerLiteral, ShapeItem, SpannedText};
 
-/// A number from 0, exact as it is written: `digits / 10^places`.
+/// An exact non-negative decimal: `digits / 10^places`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decimal {
-    /// The digits without the point.
+    /// The digits without the decimal point.
     pub digits: i128,
-    /// How many of them stand behind the point, at most 18.
+    /// Number of digits after the decimal point, at most 18.
     pub places: u32,
 }
 
-/// What an alternative costs.
+/// Cost of an alternative.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CostItem {
     /// `cost=100352`, in bytes; not negative.
     Bytes(IntegerLiteral),
-    /// `cost-per-byte=0.5`, for each byte of the results.
+    /// `cost-per-byte=0.5`: cost per byte of the results.
     PerByte(Decimal),
 }
 
@@ -29,15 +29,15 @@ pub enum CostItem {
 pub struct BackendItem {
     /// The name.
     pub name: Identifier,
-    /// `like=onnx`: the backend that says what this one does not.
+    /// `like=onnx`: the backend that provides what is not given here.
     pub like: Option<Identifier>,
-    /// Whether graphs for it are verified.
+    /// True if graphs for it are verified: the default.
     pub verify: bool,
-    /// `default-layout 4 NHWC`: a layout for a number of axes; the numbers differ.
+    /// `default-layout 4 NHWC`: default layouts by rank; the ranks are distinct.
     pub defaults: Vec<DefaultLayoutItem>,
-    /// Its operators; their names differ.
+    /// The operators, with distinct names.
     pub operators: Vec<OperatorItem>,
-    /// `others default=#true`: all operators that are not named.
+    /// `others default=#true`: the rule for operators that are not listed.
     pub others: Option<OperatorItem>,
     /// The node.
     pub span: Range<usize>,
@@ -46,7 +46,7 @@ pub struct BackendItem {
 /// `default-layout 4 NHWC`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefaultLayoutItem {
-    /// How many axes, from 0.
+    /// The rank, from 0.
     pub rank: IntegerLiteral,
     /// The layout.
     pub layout: SpannedText,
@@ -55,79 +55,78 @@ pub struct DefaultLayoutItem {
 /// `op conv { … }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperatorItem {
-    /// The name; `others` for those without.
+    /// The name; `others` for the rule of unlisted operators.
     pub name: SpannedText,
-    /// What it accepts.
+    /// The rule for accepted layouts.
     pub rule: OperatorRule,
-    /// `shapes=concat`: how the shapes of its results follow from those of its operands; what the rule says if nothing
-    /// is said.
+    /// `shapes=concat`: the shape rule; the default follows from `rule`.
     pub shapes: Option<ShapeRule>,
-    /// `types=any`: which element types are one; what the rule says if nothing is said.
+    /// `types=any`: the type rule; the default follows from `rule`.
     pub types: Option<TypeRule>,
-    /// What it costs, whatever its layouts are: not beside `accepts`.
+    /// The cost, independent of the layouts; excludes `accepts`.
     pub cost: Option<CostItem>,
-    /// Its alternatives, for [`OperatorRule::Accepts`].
+    /// The alternatives, for [`OperatorRule::Accepts`].
     pub accepts: Vec<AcceptsItem>,
     /// The node.
     pub span: Range<usize>,
 }
 
-/// What kind of layouts an operator accepts.
+/// Rule for the layouts that an operator accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OperatorRule {
-    /// One of its alternatives.
+    /// One of the listed alternatives.
     Accepts,
     /// `elementwise=#true`: any layout, the same one for all operands and results.
     Elementwise,
-    /// `by-letter=#true`: any layout, the same one for all; a tensor with fewer axes has the part for its axes.
+    /// `by-letter=#true`: any layout, the same one for all; a tensor of lower rank takes the part for its axes.
     ByLetter,
-    /// `any=#true`: any layout, each its own.
+    /// `any=#true`: any layout, chosen for each tensor separately.
     Any,
-    /// `default=#true`: the default layouts for the number of axes.
+    /// `default=#true`: the default layout of the backend for the rank.
     Default,
-    /// `transpose=#true`: the result is the operand with its axes in another order. No operator of the caller's does it:
-    /// the result is the operand's memory where the layouts allow that, and else a conversion.
+    /// `transpose=#true`: the result is a transposition of the operand. No operator is called: the result shares the
+    /// operand's memory if the layouts allow it, else it is a conversion.
     Transpose,
 }
 
-/// How the shapes of an operator's results follow from those of its operands.
+/// Rule that derives the result shapes of an operator from its operand shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShapeRule {
-    /// In no way that is checked.
+    /// Unchecked.
     Any,
-    /// All operands are broadcast to one shape, which every result has.
+    /// All operands are broadcast to one shape, the shape of every result.
     Broadcast,
     /// The first result has the shape of the first operand.
     First,
-    /// The operands lie one behind the other along an axis of the result.
+    /// The operands are concatenated along an axis of the result.
     Concat,
-    /// The results lie one behind the other along an axis of the operand.
+    /// The results are concatenated along an axis of the operand.
     Split,
-    /// A product of two matrices, or of batches of them.
+    /// A product of two matrices or of batches of matrices.
     Product,
-    /// A convolution: batch and channels of data, filter and result.
+    /// A convolution: batch and channel extents of data, filter and result agree.
     Convolution,
     /// The result has as many elements as the operand.
     Reshape,
 }
 
-/// Which element types of an operator's operands and results are one.
+/// Rule for the element types of an operator that must be equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TypeRule {
-    /// None that is checked.
+    /// Unchecked.
     Any,
-    /// All of them.
+    /// The types of all operands and results.
     One,
-    /// Those of the first operand and the first result.
+    /// The types of the first operand and the first result.
     First,
-    /// Those of all operands: the result is a comparison.
+    /// The types of all operands; the result is a comparison.
     Compare,
-    /// All but that of the first operand, which is a condition.
+    /// The types of all but the first operand, which is a condition.
     Select,
 }
 
 impl ShapeRule {
-    /// The words, each with what it says.
+    /// The keywords with their rules.
     pub const WORDS: [(&'static str, Self); 8] = [
         ("any", Self::Any),
         ("broadcast", Self::Broadcast),
@@ -141,7 +140,7 @@ impl ShapeRule {
 }
 
 impl TypeRule {
-    /// The words, each with what it says.
+    /// The keywords with their rules.
     pub const WORDS: [(&'static str, Self); 5] = [
         ("any", Self::Any),
         ("one", Self::One),
@@ -158,9 +157,9 @@ pub struct AcceptsItem {
     pub inputs: Vec<SpannedText>,
     /// The layouts of the results, in order.
     pub outputs: Vec<SpannedText>,
-    /// What it costs; nothing if that is not said.
+    /// The cost; zero if absent.
     pub cost: Option<CostItem>,
-    /// When it is there at all.
+    /// The condition under which the alternative applies.
     pub when: Option<SpannedText>,
     /// The node.
     pub span: Range<usize>,
@@ -171,15 +170,15 @@ pub struct AcceptsItem {
 pub struct GraphItem {
     /// The name.
     pub name: Identifier,
-    /// The backend; without one, operators must bring their own alternatives.
+    /// The backend; without one, every node needs its own alternatives.
     pub backend: Option<Identifier>,
     /// Inputs and constants.
     pub tensors: Vec<GraphTensorItem>,
-    /// The operators, in the order of the file.
+    /// The operators, in textual order.
     pub nodes: Vec<NodeItem>,
-    /// What the graph gives.
+    /// The output tensors.
     pub outputs: Vec<OutputItem>,
-    /// What is asked of single tensors.
+    /// The `keep` and `forbid` constraints.
     pub pins: Vec<PinItem>,
     /// The node.
     pub span: Range<usize>,
@@ -190,13 +189,13 @@ pub struct GraphItem {
 pub struct GraphTensorItem {
     /// The name.
     pub name: Identifier,
-    /// Whether it is a constant.
+    /// True for a constant.
     pub constant: bool,
     /// The element type as written.
     pub dtype: SpannedText,
     /// The shape.
     pub shape: ShapeItem,
-    /// The layout that it has.
+    /// The given layout.
     pub layout: Option<SpannedText>,
     /// The node.
     pub span: Range<usize>,
@@ -209,24 +208,24 @@ pub struct NodeItem {
     pub name: Identifier,
     /// The operator.
     pub op: SpannedText,
-    /// Its own properties, by name.
+    /// The operator's properties, by name.
     pub properties: Vec<(Identifier, PropertyItem)>,
-    /// The tensors that it reads.
+    /// The input tensors.
     pub inputs: Vec<Identifier>,
-    /// The tensors that it writes, one at least.
+    /// The output tensors, at least one.
     pub outputs: Vec<GraphTensorItem>,
-    /// Its own alternatives: with one, those of the operator do not count.
+    /// The node's own alternatives; if any, they replace those of the operator.
     pub accepts: Vec<AcceptsItem>,
     /// The node.
     pub span: Range<usize>,
 }
 
-/// A finite number with a fraction or an exponent, as the nearest of 64 bits.
+/// A finite 64-bit float, comparable by its bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FiniteFloat(u64);
 
 impl FiniteFloat {
-    /// `None` for one that is not finite.
+    /// The number; `None` if it is not finite.
     pub fn new(value: f64) -> Option<Self> {
         value.is_finite().then(|| Self(value.to_bits()))
     }
@@ -253,14 +252,14 @@ pub enum PropertyItem {
 pub struct OutputItem {
     /// The tensor.
     pub tensor: Identifier,
-    /// The layout in which it is wanted.
+    /// The required layout.
     pub layout: Option<SpannedText>,
 }
 
-/// `keep y layout=NHWC`: it is never converted. `forbid y layout=NCHW`: it is never in this layout.
+/// `keep y layout=NHWC`: the tensor is never converted. `forbid y layout=NCHW`: it never has this layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinItem {
-    /// Whether it is `forbid`, which has a layout.
+    /// True for `forbid`, which has a layout.
     pub forbid: bool,
     /// The tensor.
     pub tensor: Identifier,

@@ -1,4 +1,4 @@
-//! Kernels and their instances as typed syntax. What a kernel computes is a text here.
+//! Kernels and their instances; statements are kept as text.
 
 use std::ops::Range;
 
@@ -11,21 +11,21 @@ use super::{Identifier, IntegerExpr, LayoutItem, SpannedText};
 pub struct KernelItem {
     /// The name.
     pub name: Identifier,
-    /// The names of its tensors, which differ; without them it names the file's tensors and is its own instance.
+    /// The names of its tensors, distinct. Without them, the kernel names tensors of the file and is its own instance.
     pub operands: Option<Vec<Identifier>>,
     /// The statements, at least one.
     pub computes: Vec<SpannedText>,
-    /// How far axes count that no tensor is indexed by alone; their names differ.
+    /// Extents of axes that do not index a tensor alone; the names are distinct.
     pub ranges: Vec<(Identifier, IntegerExpr)>,
     /// The accumulator's type as written.
     pub acc: Option<SpannedText>,
-    /// Where it says that what the outputs held before counts; `None` where it does not.
+    /// The `accumulate #true` node: the statement adds to the previous values of the outputs.
     pub accumulate: Option<Range<usize>>,
-    /// The intermediates that have memory; their names differ.
+    /// The intermediates with storage; the names are distinct.
     pub locals: Vec<LocalItem>,
-    /// How the loops are ordered and done, in all instances.
+    /// The loop schedule of all instances.
     pub schedule: Vec<ScheduleItem>,
-    /// What is copied near the compute; the tensors differ.
+    /// The operand tiles that are staged in buffers; the tensors are distinct.
     pub caches: Vec<CacheItem>,
     /// The node.
     pub span: Range<usize>,
@@ -38,7 +38,7 @@ pub struct LocalItem {
     pub name: Identifier,
     /// The element type as written.
     pub dtype: SpannedText,
-    /// The layout; without one it is row-major.
+    /// The layout; the default is row-major.
     pub layout: Option<LayoutItem>,
     /// The node.
     pub span: Range<usize>,
@@ -51,11 +51,11 @@ pub struct InstanceItem {
     pub name: Identifier,
     /// The kernel.
     pub of: Identifier,
-    /// The kernel's names, each with a tensor of the file; the names differ.
+    /// The tensor of the file for each operand of the kernel; the operands are distinct.
     pub operands: Vec<(Identifier, Identifier)>,
-    /// How the loops are ordered and done: each word here replaces the kernel's.
+    /// The loop schedule; each keyword here replaces the kernel's.
     pub schedule: Vec<ScheduleItem>,
-    /// What is copied near the compute; where there is any, none of the kernel's is.
+    /// The staged operand tiles; if any, they replace all of the kernel's.
     pub caches: Vec<CacheItem>,
     /// The node without its block.
     pub span: Range<usize>,
@@ -64,47 +64,47 @@ pub struct InstanceItem {
 /// `cache A at=k_outer double=#true { layout { … }; memory shared }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheItem {
-    /// The kernel's name of the tensor.
+    /// The operand.
     pub tensor: Identifier,
-    /// The loop inside which a block of it is used.
+    /// The loop whose iterations each use one tile.
     pub at: Identifier,
-    /// Whether the next block is copied while one is used.
+    /// True for double buffering: the next tile is copied while the current one is used.
     pub double: bool,
-    /// The layout of the block; without one it is row-major.
+    /// The layout of the buffer; the default is row-major.
     pub layout: Option<LayoutItem>,
-    /// Where the block is.
+    /// The memory of the buffer.
     pub memory: CacheMemory,
     /// The node without its block.
     pub span: Range<usize>,
 }
 
-/// Where a block of a tensor is copied to.
+/// The memory of a staging buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CacheMemory {
-    /// Memory that the items of a work group share; the stack of a core.
+    /// Memory shared by a thread block; the stack on a CPU.
     Shared,
-    /// Memory of an item's own; the stack of a core.
+    /// Memory of one thread; the stack on a CPU.
     Local,
 }
 
-/// What is said of loops.
+/// One node of a loop schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleItem {
-    /// What.
+    /// The operation.
     pub kind: ScheduleKind,
     /// The node.
     pub span: Range<usize>,
 }
 
-/// What can be said of loops.
+/// An operation of a loop schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the words of the manifest")]
 pub enum ScheduleKind {
-    /// `loops a b c`: outermost first
+    /// `loops a b c`: the loop order, outermost first
     Loops(Vec<Identifier>),
     /// `split w by=8`
     Split { axis: Identifier, by: IntegerExpr },
-    /// `tile h w by="4 8"`: as many axes as numbers
+    /// `tile h w by="4 8"`: one size for each axis
     Tile { axes: Vec<Identifier>, by: Vec<IntegerExpr> },
     /// `unroll a b`
     Unroll(Vec<Identifier>),
@@ -115,7 +115,7 @@ pub enum ScheduleKind {
 }
 
 impl ScheduleKind {
-    /// Its word.
+    /// The keyword.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Loops(_) => "loops",

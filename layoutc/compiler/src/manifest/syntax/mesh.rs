@@ -1,4 +1,4 @@
-//! Devices, and what each holds of a tensor.
+//! Device meshes, and the sharding of tensors over them.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::{Identifier, IntegerExpr, SpannedText};
 pub struct MeshItem {
     /// The name.
     pub name: Identifier,
-    /// The axes with their sizes, major to minor; one at least, and their names differ.
+    /// The axes with their sizes, major to minor: at least one, with distinct names.
     pub axes: Vec<(Identifier, IntegerExpr)>,
     /// The node.
     pub span: Range<usize>,
@@ -20,9 +20,9 @@ pub struct MeshItem {
 /// `shard pod n=x c="y z"`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardItem {
-    /// The mesh; without one it is the mesh that has the axes named.
+    /// The mesh; by default the one that has the named axes.
     pub mesh: Option<Identifier>,
-    /// The tensor's axes that are cut, each with the axes of the mesh that cut it, as written.
+    /// The sharded axes of the tensor, each with the mesh axes that partition it, as written.
     pub cuts: Vec<(Identifier, SpannedText)>,
     /// The node.
     pub span: Range<usize>,

@@ -1,4 +1,4 @@
-//! Tensors of which memory holds some indices at a time.
+//! Ring buffers: tensors of which only some indices along an axis are in memory at a time.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::{Identifier, IntegerExpr};
 pub struct RingItem {
     /// The axis.
     pub axis: Identifier,
-    /// How many of its indices are in memory.
+    /// Number of its indices in memory at a time.
     pub held: IntegerExpr,
     /// The node.
     pub span: Range<usize>,

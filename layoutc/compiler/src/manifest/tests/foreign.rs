@@ -39,18 +39,18 @@ fn one_notation_says_it() {
          tensor d dtype=f32 { shape { n 4 }; layout einops=\"n -> n\" n=0 }\n\
          tensor e dtype=f32 tvm=\"N\" { shape { n 4 } }",
         &[
-            ("step::form", "glow", "a layout is written in one notation"),
-            ("name::unknown", "p", "`tvm=` takes no property beside it"),
-            ("kdl::missing", "notation", "`notation` needs a text in a foreign notation"),
-            ("kdl::value", "0", "the size of `n` is a whole number from 1"),
+            ("step::form", "glow", "a layout can use only one notation"),
+            ("name::unknown", "p", "`tvm=` does not take other properties"),
+            ("kdl::missing", "notation", "`notation` needs a layout in a foreign notation"),
+            ("kdl::value", "0", "the size of `n` must be a positive integer"),
             ("name::unknown", "tvm", "`tensor` has no property `tvm`"),
         ],
         &[
             "leave one of the two out",
-            "leave it out: `einops=` alone takes sizes",
-            "it is written `notation tvm=\"NCHW16c\"`",
+            "leave it out: only `einops=` takes sizes",
+            "write it as `notation tvm=\"NCHW16c\"`",
             "write 1 or more",
-            "write it at the layout: `layout tvm=\"…\"`",
+            "write it on the layout: `layout tvm=\"…\"`",
         ],
     );
 }
@@ -63,8 +63,16 @@ fn a_text_of_xlas_says_what_nothing_else_may_say() {
          tensor c xla=\"{0}\"\n\
          tensor d xla=\"f33[4]{0}\"",
         &[
-            ("kdl::twice", "dtype", "`xla=` says the element type, the shape and the layout"),
-            ("kdl::twice", "shape", "`xla=` says the element type, the shape and the layout"),
+            (
+                "kdl::twice",
+                "dtype",
+                "`xla=` already gives the element type, the shape and the layout",
+            ),
+            (
+                "kdl::twice",
+                "shape",
+                "`xla=` already gives the element type, the shape and the layout",
+            ),
             ("kdl::missing", "\"{0}\"", "a tensor needs a type and a shape before its layout"),
             ("notation::value", "f33", "`f33` is no type of XLA's"),
         ],

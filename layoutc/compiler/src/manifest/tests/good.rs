@@ -1,4 +1,4 @@
-//! What well-formed manifests are read as.
+//! Typed syntax of valid manifests.
 
 use super::sweep::FULL;
 use super::{good, read};
@@ -7,7 +7,7 @@ use crate::manifest::syntax::{
     SeparatorItem, StepKind, TileEntry,
 };
 
-/// The source of a bound: what its place marks.
+/// The source text at the span of an integer expression.
 fn bound<'t>(text: &'t str, bound: &IntegerExpr) -> &'t str {
     &text[bound.span()]
 }

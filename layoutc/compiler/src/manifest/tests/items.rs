@@ -7,10 +7,10 @@ fn an_unknown_node_gets_the_nearest_name() {
     check(
         "tensr x\nfoo",
         &[
-            ("name::unknown", "tensr", "`tensr` is nothing that stands in a manifest"),
-            ("name::unknown", "foo", "`foo` is nothing that stands in a manifest"),
+            ("name::unknown", "tensr", "unknown node `tensr` in a manifest"),
+            ("name::unknown", "foo", "unknown node `foo` in a manifest"),
         ],
-        &["did you mean `tensor`?", "write one of those that stand here, or leave it out"],
+        &["did you mean `tensor`?", "use one of the nodes allowed here, or leave it out"],
     );
 }
 
@@ -27,7 +27,7 @@ fn an_unknown_property_gets_the_nearest_name() {
 fn a_property_given_twice_is_refused() {
     check(
         "tensor a dtype=f32 dtype=f16 { shape {} }",
-        &[("kdl::twice", "dtype", "`dtype` is given twice")],
+        &[("kdl::twice", "dtype", "duplicate property `dtype`")],
         &["leave one of them out"],
     );
 }
@@ -49,8 +49,8 @@ fn a_part_given_twice_is_refused() {
     check(
         "tensor a dtype=f32 nibbles=low-first { shape {}; shape {}; nibbles high-first }",
         &[
-            ("kdl::twice", "shape", "a tensor has one `shape`"),
-            ("kdl::twice", "nibbles", "a tensor has one `nibbles`"),
+            ("kdl::twice", "shape", "a tensor can have only one `shape`"),
+            ("kdl::twice", "nibbles", "a tensor can have only one `nibbles`"),
         ],
         &["leave one of the two out"; 2],
     );
@@ -61,16 +61,16 @@ fn misplaced_nodes_get_a_hint() {
     check(
         "tensor a dtype=f32 { shape {}; map \"\"; like b; layout { shape {} } }\nshape {}",
         &[
-            ("name::unknown", "map", "`map` is nothing that stands in a tensor"),
-            ("name::unknown", "like", "`like` is nothing that stands in a tensor"),
-            ("name::unknown", "shape", "`shape` is nothing that stands in a layout"),
-            ("name::unknown", "shape", "`shape` is nothing that stands in a manifest"),
+            ("name::unknown", "map", "unknown node `map` in a tensor"),
+            ("name::unknown", "like", "unknown node `like` in a tensor"),
+            ("name::unknown", "shape", "unknown node `shape` in a layout"),
+            ("name::unknown", "shape", "unknown node `shape` in a manifest"),
         ],
         &[
             "it is a step: write it inside `layout { map … }`",
-            "it is a property of a tensor: `like=…`",
-            "it stands in a tensor",
-            "it stands in a tensor",
+            "write it as a property of a tensor: `like=…`",
+            "move it into a tensor",
+            "move it into a tensor",
         ],
     );
 }
@@ -80,20 +80,20 @@ fn a_mesh_is_axes_with_sizes() {
     check(
         "mesh m { }\nmesh n { x 2 4; y; x 2; x 3 }\nmesh o\nmesh p { x 2.5 }",
         &[
-            ("mesh::form", "{ }", "a mesh has an axis"),
-            ("mesh::form", "x 2 4", "an axis of a mesh is a name with its size"),
-            ("mesh::form", "y", "an axis of a mesh is a name with its size"),
+            ("mesh::form", "{ }", "a mesh needs at least one axis"),
+            ("mesh::form", "x 2 4", "a mesh axis needs a name and a size"),
+            ("mesh::form", "y", "a mesh axis needs a name and a size"),
             ("name::duplicate", "x", "two axes are called `x`"),
             ("kdl::missing", "mesh o", "`mesh` needs a block"),
             ("mesh::form", "2.5", "a size cannot be a number with a fraction or an exponent"),
         ],
         &[
             "write `mesh pod { x 2; y 4 }`",
-            "write `x 4`, each axis on a node of its own",
-            "write `y 4`, each axis on a node of its own",
+            "write `x 4`, each axis as a separate node",
+            "write `y 4`, each axis as a separate node",
             "give one of the two another name",
-            "it is written `mesh pod { x 2; y 4 }`",
-            "write a whole number, or an expression in quotes",
+            "write it as `mesh pod { x 2; y 4 }`",
+            "write an integer, or an expression in quotes",
         ],
     );
 }
@@ -104,16 +104,16 @@ fn a_cast_is_one_of_two_words_and_needs_another_type() {
         "tensor b dtype=f32 pack-from=f16 cast=nearest { shape {} }\nconvert a to=b cast=rond\n\
          tensor c dtype=f32 cast=round { shape {}; pack-from f16 }",
         &[
-            ("name::unknown", "nearest", "`cast` is not `nearest`"),
-            ("name::unknown", "rond", "`cast` is not `rond`"),
+            ("name::unknown", "nearest", "unknown value `nearest` for `cast`"),
+            ("name::unknown", "rond", "unknown value `rond` for `cast`"),
             ("kdl::missing", "round", "`cast` in a tensor needs `pack-from=`"),
-            ("name::unknown", "pack-from", "`pack-from` is nothing that stands in a tensor"),
+            ("name::unknown", "pack-from", "unknown node `pack-from` in a tensor"),
         ],
         &[
             "write `round` or `saturate`",
             "did you mean `round`?",
-            "it says how pack changes the element type: `pack-from=f32 cast=saturate`",
-            "it is a property of a tensor: `pack-from=…`",
+            "add the element type that pack reads: `pack-from=f32 cast=saturate`",
+            "write it as a property of a tensor: `pack-from=…`",
         ],
     );
 }
@@ -123,17 +123,13 @@ fn a_shard_names_axes_or_a_mesh() {
     check(
         "tensor a dtype=f32 { shape {}; shard }\ntensor b dtype=f32 { shape {}; shard n=2; shard m }",
         &[
-            (
-                "kdl::missing",
-                "shard",
-                "`shard` names what cuts the tensor, or the mesh that holds it whole",
-            ),
+            ("kdl::missing", "shard", "`shard` needs tensor axes with their mesh axes, or a mesh"),
             ("kdl::value", "2", "an axis of a mesh cannot be an integer"),
-            ("kdl::twice", "shard", "a tensor has one `shard`"),
+            ("kdl::twice", "shard", "a tensor can have only one `shard`"),
         ],
         &[
-            "write `shard n=x c=y`; or the mesh alone, as `shard pod`, if every device holds all",
-            "write a word, or a text in quotes",
+            "write `shard n=x c=y`, or only the mesh, as `shard pod`, to replicate the tensor",
+            "write a word or a quoted string",
             "leave one of the two out",
         ],
     );
@@ -150,10 +146,10 @@ fn a_const_needs_a_name_and_a_value() {
             ("kdl::value", "4", "a const's name cannot be an integer"),
         ],
         &[
-            "it is written `const LANES 4`",
-            "it is written `const LANES 4`",
-            "write a whole number, or an expression in quotes",
-            "write a word, or a text in quotes",
+            "write it as `const LANES 4`",
+            "write it as `const LANES 4`",
+            "write an integer, or an expression in quotes",
+            "write a word or a quoted string",
         ],
     );
 }
@@ -169,10 +165,10 @@ fn a_symbols_facts_are_numbers_or_names() {
             ("kdl::value", "3", "a symbol's name cannot be an integer"),
         ],
         &[
-            "write a whole number, or an expression in quotes",
-            "write a whole number, or an expression in quotes",
+            "write an integer, or an expression in quotes",
+            "write an integer, or an expression in quotes",
             "leave it out",
-            "write a word, or a text in quotes",
+            "write a word or a quoted string",
         ],
     );
 }
@@ -182,10 +178,10 @@ fn a_transforms_defaults_are_integers() {
     check(
         "transform t x=1.5 { map \"n\" }\ntransform u",
         &[
-            ("kdl::value", "1.5", "the default of `x` is an integer"),
+            ("kdl::value", "1.5", "the default of `x` must be an integer"),
             ("kdl::missing", "transform u", "`transform` needs a block"),
         ],
-        &["write a whole number: `x=16`", "it is written `transform blocked block=16 { … }`"],
+        &["write an integer: `x=16`", "write it as `transform blocked block=16 { … }`"],
     );
 }
 
@@ -194,10 +190,10 @@ fn a_layout_has_a_name_or_a_block() {
     check(
         "tensor a dtype=f32 { shape {}; layout t { fill 0 } }\ntensor b dtype=f32 { shape {}; layout }",
         &[
-            ("step::form", "layout t", "a layout has a name or a block"),
+            ("step::form", "layout t", "a layout can have either a name or a block"),
             ("kdl::missing", "layout", "`layout` needs one argument"),
         ],
-        &["write `layout { apply t; … }`", "it is written `layout nchw4c` or `layout { … }`"],
+        &["write `layout { apply t; … }`", "write it as `layout nchw4c` or `layout { … }`"],
     );
 }
 
@@ -206,16 +202,16 @@ fn an_unknown_word_about_an_image_gets_the_nearest() {
     check(
         "tensor a dtype=f32 { shape {}; memory tex-tur }\ntensor b dtype=f32 { shape {}; memory image2d format=rgb access=rea }\ntensor c dtype=f32 { shape {}; memory global access=read }",
         &[
-            ("name::invalid", "tex-tur", "`tex-tur` is no memory"),
-            ("name::unknown", "rgb", "`format` is not `rgb`"),
-            ("name::unknown", "rea", "`access` is not `rea`"),
-            ("step::form", "access", "`access` is a property of images"),
+            ("name::invalid", "tex-tur", "unknown memory `tex-tur`"),
+            ("name::unknown", "rgb", "unknown value `rgb` for `format`"),
+            ("name::unknown", "rea", "unknown value `rea` for `access`"),
+            ("step::form", "access", "`access` applies only to images"),
         ],
         &[
             "did you mean `texture`?",
             "did you mean `rgba`?",
             "did you mean `read`?",
-            "leave it out, or say `memory image2d`",
+            "leave it out, or write `memory image2d`",
         ],
     );
 }
@@ -224,7 +220,7 @@ fn an_unknown_word_about_an_image_gets_the_nearest() {
 fn unknown_nibbles_are_refused() {
     check(
         "tensor a dtype=i4 nibbles=high { shape {} }",
-        &[("name::unknown", "high", "`nibbles` is not `high`")],
+        &[("name::unknown", "high", "unknown value `high` for `nibbles`")],
         &["write `high-first` or `low-first`"],
     );
 }
@@ -239,9 +235,9 @@ fn a_conversion_needs_both_tensors() {
             ("kdl::value", "4", "a tensor cannot be an integer"),
         ],
         &[
-            "it is written `convert input to=texture`",
-            "it is written `convert input to=texture`",
-            "write a word, or a text in quotes",
+            "write it as `convert input to=texture`",
+            "write it as `convert input to=texture`",
+            "write a word or a quoted string",
         ],
     );
 }
@@ -257,10 +253,10 @@ fn a_use_needs_a_path() {
             ("kdl::surplus", "{ b }", "`use` takes no block"),
         ],
         &[
-            "it is written `use \"common.kdl\"`",
-            "write a word, or a text in quotes",
-            "it is written `use \"common.kdl\"`",
-            "it is written `use \"common.kdl\"`",
+            "write it as `use \"common.kdl\"`",
+            "write a word or a quoted string",
+            "write it as `use \"common.kdl\"`",
+            "write it as `use \"common.kdl\"`",
         ],
     );
 }

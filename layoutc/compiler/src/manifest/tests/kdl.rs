@@ -1,4 +1,4 @@
-//! What is wrong as KDL, whatever the nodes mean.
+//! KDL syntax errors, independent of the nodes.
 
 use super::check;
 
@@ -6,7 +6,7 @@ use super::check;
 fn an_unclosed_brace_gives_one_diagnostic() {
     check(
         "tensor a dtype=f32 { shape { n 16 }\ntensor b dtype=f32 { shape { n 16 } }",
-        &[("kdl::syntax", "{", "this block never closes")],
+        &[("kdl::syntax", "{", "unclosed block")],
         &["close it with `}`"],
     );
 }
@@ -15,8 +15,8 @@ fn an_unclosed_brace_gives_one_diagnostic() {
 fn a_brace_too_many_gives_one_diagnostic() {
     check(
         "tensor a dtype=f32 {\n    shape { n 16 } }\n    layout t\n}",
-        &[("kdl::syntax", "}", "this `}` closes nothing")],
-        &["take it out, or one before it that closes a block too early"],
+        &[("kdl::syntax", "}", "unmatched `}`")],
+        &["remove it, or an earlier `}` that closes a block too early"],
     );
 }
 
@@ -24,7 +24,7 @@ fn a_brace_too_many_gives_one_diagnostic() {
 fn a_string_without_an_end_does_not_blame_the_braces_it_swallowed() {
     check(
         "tensor a dtype=\"f32 {\n    shape { n 16 }\n}",
-        &[("kdl::syntax", "\"f32 {", "this string does not close on its line")],
+        &[("kdl::syntax", "\"f32 {", "this string is not closed on its line")],
         &["close it with `\"`"],
     );
 }
@@ -33,7 +33,7 @@ fn a_string_without_an_end_does_not_blame_the_braces_it_swallowed() {
 fn a_string_in_triple_quotes_without_an_end_is_told_at_its_beginning() {
     check(
         "use \"\"\"\nabc\n",
-        &[("kdl::syntax", "\"\"\"\nabc\n", "this string never closes")],
+        &[("kdl::syntax", "\"\"\"\nabc\n", "unclosed string")],
         &["close it with `\"\"\"`"],
     );
 }
@@ -42,7 +42,7 @@ fn a_string_in_triple_quotes_without_an_end_is_told_at_its_beginning() {
 fn a_raw_string_without_an_end_is_told_on_its_line() {
     check(
         "use #\"abc\"\n",
-        &[("kdl::syntax", "#\"abc\"", "this string does not close on its line")],
+        &[("kdl::syntax", "#\"abc\"", "this string is not closed on its line")],
         &["close it with `\"#`"],
     );
 }
@@ -51,8 +51,8 @@ fn a_raw_string_without_an_end_is_told_on_its_line() {
 fn a_comment_without_an_end_is_told_at_its_beginning() {
     check(
         "const A 1 /* x /* y */",
-        &[("kdl::syntax", "/*", "this comment never closes")],
-        &["close it with `*/`; a `/*` inside a comment opens another one"],
+        &[("kdl::syntax", "/*", "unclosed comment")],
+        &["close it with `*/`; comments nest"],
     );
 }
 
@@ -61,16 +61,16 @@ fn nul_bidi_and_inner_bom_are_refused() {
     check(
         "const A\u{0} 1\nconst B \"x\u{202e}y\"\n// \u{200f}\n/* \u{feff} */",
         &[
-            ("kdl::character", "\0", "the character U+0000 must not stand in a manifest"),
-            ("kdl::character", "\u{202e}", "the character U+202E must not stand in a manifest"),
-            ("kdl::character", "\u{200f}", "the character U+200F must not stand in a manifest"),
-            ("kdl::character", "\u{feff}", "the character U+FEFF must not stand in a manifest"),
+            ("kdl::character", "\0", "the character U+0000 is not allowed in a manifest"),
+            ("kdl::character", "\u{202e}", "the character U+202E is not allowed in a manifest"),
+            ("kdl::character", "\u{200f}", "the character U+200F is not allowed in a manifest"),
+            ("kdl::character", "\u{feff}", "the character U+FEFF is not allowed in a manifest"),
         ],
         &[
-            "remove it; it is invisible, or turns the reading direction",
-            "remove it; it is invisible, or turns the reading direction",
-            "remove it; it is invisible, or turns the reading direction",
-            "remove it; it is invisible, or turns the reading direction",
+            "remove it: it is invisible or changes the text direction",
+            "remove it: it is invisible or changes the text direction",
+            "remove it: it is invisible or changes the text direction",
+            "remove it: it is invisible or changes the text direction",
         ],
     );
 }
@@ -79,8 +79,8 @@ fn nul_bidi_and_inner_bom_are_refused() {
 fn a_block_without_a_name_is_refused() {
     check(
         "{ a }",
-        &[("kdl::syntax", "{", "a block without the name of a node before it")],
-        &["write the `{` at the end of the line that names its node"],
+        &[("kdl::syntax", "{", "block without a node name")],
+        &["write the `{` on the line of its node"],
     );
 }
 
@@ -88,7 +88,7 @@ fn a_block_without_a_name_is_refused() {
 fn a_second_block_is_refused() {
     check(
         "tensor a dtype=f32 { shape {} } { x }",
-        &[("kdl::syntax", "{", "a node has one block")],
+        &[("kdl::syntax", "{", "a node can have only one block")],
         &["write all its nodes in one block"],
     );
 }
@@ -114,8 +114,8 @@ fn a_node_behind_a_block_needs_a_semicolon() {
 fn slash_dash_with_nothing_behind_it_is_refused() {
     check(
         "const A 1\n/-",
-        &[("kdl::syntax", "/-", "`/-` takes out what follows it, and nothing does")],
-        &["take it out, or write it before a node"],
+        &[("kdl::syntax", "/-", "nothing follows this `/-`")],
+        &["remove it, or write it before a node"],
     );
 }
 
@@ -157,7 +157,7 @@ fn a_float_of_very_many_digits_is_refused() {
             "0.333333333333333333333333333333333333333",
             "`0.33333333333333333333333333333333333333…` has more digits than a number can hold",
         )],
-        &["write at most 38 digits before the point and 38 behind it"],
+        &["write at most 38 digits before the point and 38 after it"],
     );
 }
 
@@ -173,11 +173,11 @@ fn a_malformed_number_is_refused() {
             ("kdl::number", "3,", "`3,` is not a number"),
         ],
         &[
-            "write digits alone, a name that begins with a letter, or a text in quotes",
-            "write digits alone, a name that begins with a letter, or a text in quotes",
-            "write digits alone, a name that begins with a letter, or a text in quotes",
-            "write digits alone, a name that begins with a letter, or a text in quotes",
-            "write `3`: blanks part arguments, `;` parts nodes",
+            "write only digits, a name that begins with a letter, or a quoted string",
+            "write only digits, a name that begins with a letter, or a quoted string",
+            "write only digits, a name that begins with a letter, or a quoted string",
+            "write only digits, a name that begins with a letter, or a quoted string",
+            "write `3`: spaces separate arguments, `;` separates nodes",
         ],
     );
 }
@@ -187,8 +187,8 @@ fn a_number_cannot_be_a_name() {
     check(
         "5x 4\nlayout 4=5",
         &[
-            ("kdl::syntax", "5x", "`5x` is a number where a name is expected"),
-            ("kdl::syntax", "4", "`4` is a number where a name is expected"),
+            ("kdl::syntax", "5x", "expected a name, found the number `5x`"),
+            ("kdl::syntax", "4", "expected a name, found the number `4`"),
         ],
         &["begin the name with a letter or `_`"; 2],
     );
@@ -216,7 +216,7 @@ fn kdl_1_keywords_and_raw_strings_get_a_hint() {
 fn an_unknown_keyword_is_refused() {
     check(
         "use #tru",
-        &[("kdl::syntax", "#tru", "`#tru` is no keyword of KDL")],
+        &[("kdl::syntax", "#tru", "`#tru` is not a KDL keyword")],
         &["did you mean `#true`?"],
     );
 }
@@ -226,12 +226,12 @@ fn an_unknown_escape_is_refused() {
     check(
         "use \"a\\q\"\nuse \"\\u{zz}\"",
         &[
-            ("kdl::syntax", "\\q", "`\\q` begins no escape of KDL"),
-            ("kdl::syntax", "\\u", "`\\u` begins no escape of KDL"),
+            ("kdl::syntax", "\\q", "`\\q` is not a KDL escape sequence"),
+            ("kdl::syntax", "\\u", "`\\u` is not a KDL escape sequence"),
         ],
         &[
-            "use `#\"…\"#`, in which nothing is escaped",
-            "use `#\"…\"#`, in which nothing is escaped",
+            "use a raw string, `#\"…\"#`, which has no escapes",
+            "use a raw string, `#\"…\"#`, which has no escapes",
         ],
     );
 }
@@ -240,7 +240,7 @@ fn an_unknown_escape_is_refused() {
 fn words_without_a_blank_between_them_are_refused() {
     check(
         "use \"a\"b",
-        &[("kdl::syntax", "\"a\"b", "a blank is missing inside this")],
+        &[("kdl::syntax", "\"a\"b", "missing space between two words")],
         &["write `\"a\" b`"],
     );
 }
@@ -250,8 +250,8 @@ fn a_property_without_a_value_is_refused() {
     check(
         "symbol s min=\nsymbol t min= =1",
         &[
-            ("kdl::syntax", "=", "`=` stands between a property and its value"),
-            ("kdl::syntax", "=", "`=` stands between a property and its value"),
+            ("kdl::syntax", "=", "misplaced `=`: it belongs between a property and its value"),
+            ("kdl::syntax", "=", "misplaced `=`: it belongs between a property and its value"),
         ],
         &["write `name=value`, or leave the `=` out"; 2],
     );
@@ -261,7 +261,7 @@ fn a_property_without_a_value_is_refused() {
 fn a_property_in_the_place_of_a_node_is_refused() {
     check(
         "n = 1",
-        &[("kdl::syntax", "n = 1", "`n` begins a node, and a node's name is followed by a blank")],
+        &[("kdl::syntax", "n = 1", "expected a space after the node name `n`")],
         &["write `n 1`"],
     );
 }
@@ -273,15 +273,15 @@ fn a_backslash_within_a_line_is_refused() {
         &[(
             "kdl::syntax",
             "\\",
-            "a `\\` outside quotes continues a line, and must be the last of it",
+            "a `\\` outside quotes continues a line and must be its last character",
         )],
-        &["leave it out, or begin a new line behind it"],
+        &["leave it out, or begin a new line after it"],
     );
 }
 
 #[test]
 fn a_string_in_triple_quotes_has_no_use() {
-    let message = "a string stands on one line, in one pair of quotes";
+    let message = "a string must be on one line, in one pair of quotes";
     let text = "use \"\"\"a\"\"\"";
     let help = ["write it on one line: `\"a\"`"];
     check(text, &[("expr::escape", "\"\"\"a\"\"\"", message)], &help);

@@ -1,4 +1,4 @@
-//! What a manifest is read as, and what is said of a wrong one.
+//! Tests of reading manifests, valid and invalid.
 
 mod foreign;
 mod format;
@@ -24,7 +24,7 @@ fn read(text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     parse(&Arc::from("layouts/a.kdl"), text)
 }
 
-/// The manifest of a text without faults.
+/// The syntax of a text without errors.
 fn good(text: &str) -> ManifestSyntax {
     let (manifest, faults) = read(text);
     assert_eq!(faults, [], "{text}");
@@ -33,13 +33,13 @@ fn good(text: &str) -> ManifestSyntax {
     manifest
 }
 
-/// The text of the primary place of a diagnostic.
+/// The text at the primary span of a diagnostic.
 fn marked<'t>(text: &'t str, fault: &Diagnostic) -> &'t str {
     let place = &fault.labels[0].place;
     &text[place.start..place.end]
 }
 
-/// Asserts the diagnostics of `text`, each as code, marked text and message, and the help of all of them.
+/// Asserts the diagnostics of `text`, each as code, marked text and message, and the help texts of all.
 fn check(text: &str, expected: &[(&str, &str, &str)], help: &[&str]) {
     let (_, faults) = read(text);
     let found: Vec<_> =

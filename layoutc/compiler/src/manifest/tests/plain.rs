@@ -1,4 +1,4 @@
-//! What is read without the parser is what the parser reads.
+//! The fast path gives the same result as the parser.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::manifest::diagnostic_sink::DiagnosticSink;
 use crate::manifest::lex::{KdlToken, KdlTokenKind, lex};
 use crate::manifest::{fast_path, kdl};
 
-/// Whether the words of a node are read without the parser; they are then what the parser reads.
+/// Returns true if the fast path reads a node; asserts that the parser then agrees.
 fn is_plain(text: &str, head: &[KdlToken]) -> bool {
     let Some(said) = fast_path::read(text, head) else { return false };
     assert_eq!(kdl::read(text, head), Ok(Some(said)), "{text:?}");

@@ -20,14 +20,14 @@ fn a_record_is_its_fields_in_their_order() {
 fn a_record_has_a_field() {
     check(
         "tensor p { dtype { }; shape { n 4 } }",
-        &[("dtype::record", "{ }", "a record has a field")],
+        &[("dtype::record", "{ }", "a record needs at least one field")],
         &["write `dtype { x f32; y f32 }`"],
     );
 }
 
 #[test]
 fn a_field_is_a_name_with_its_element_type() {
-    let message = "a field is a name with its element type";
+    let message = "a field needs a name and an element type";
     check(
         "tensor p { dtype { x; y f32 f32; z f32 at=0; v { a f32 } }; shape { n 4 } }",
         &[
@@ -37,10 +37,10 @@ fn a_field_is_a_name_with_its_element_type() {
             ("dtype::record", "v { a f32 }", message),
         ],
         &[
-            "write `x f32`, each field on a node of its own",
-            "write `y f32`, each field on a node of its own",
-            "write `z f32`, each field on a node of its own",
-            "records hold no records: write the inner fields beside the others",
+            "write `x f32`, each field as a separate node",
+            "write `y f32`, each field as a separate node",
+            "write `z f32`, each field as a separate node",
+            "records cannot be nested: write the inner fields next to the others",
         ],
     );
     check(
@@ -54,7 +54,7 @@ fn a_field_is_a_name_with_its_element_type() {
             ("kdl::value", "32", "an element type cannot be an integer"),
             ("name::invalid", "y-z", "`y-z` is not a name"),
         ],
-        &["write a word, or a text in quotes", "write `y_z`"],
+        &["write a word or a quoted string", "write `y_z`"],
     );
 }
 
@@ -69,7 +69,7 @@ fn a_field_stands_once() {
 
 #[test]
 fn a_tensor_has_an_element_type_or_a_record() {
-    let one = "a tensor has one `dtype`";
+    let one = "a tensor can have only one `dtype`";
     check(
         "tensor p dtype=f32 { dtype { x f32 }; shape { n 4 } }",
         &[("kdl::twice", "dtype", one)],
@@ -82,13 +82,17 @@ fn a_tensor_has_an_element_type_or_a_record() {
     );
     check(
         "tensor p xla=\"f32[4]{0}\" { dtype { x f32 } }",
-        &[("kdl::twice", "dtype", "`xla=` says the element type, the shape and the layout")],
+        &[(
+            "kdl::twice",
+            "dtype",
+            "`xla=` already gives the element type, the shape and the layout",
+        )],
         &["leave this out, or write `layout xla=\"{1,0}\"`"],
     );
     check(
         "tensor p { dtype f32; shape { n 4 } }",
-        &[("name::unknown", "dtype", "`dtype` is nothing that stands in a tensor")],
-        &["it is a property of a tensor: `dtype=…`"],
+        &[("name::unknown", "dtype", "unknown node `dtype` in a tensor")],
+        &["write it as a property of a tensor: `dtype=…`"],
     );
     check(
         "tensor p { dtype x=f32 { y f32 }; shape { n 4 } }",

@@ -33,7 +33,11 @@ fn axes_as_arguments_get_the_corrected_line() {
 fn two_axes_on_one_node_get_the_corrected_line() {
     check(
         "tensor a dtype=f32 { shape { n 1; h 2 w 3 } }",
-        &[("shape::form", "h 2 w 3", "one axis is one node: part them by `;` or a new line")],
+        &[(
+            "shape::form",
+            "h 2 w 3",
+            "each axis is a separate node: separate them with `;` or a new line",
+        )],
         &["write `shape { n 1; h 2; w 3 }`"],
     );
 }
@@ -42,7 +46,7 @@ fn two_axes_on_one_node_get_the_corrected_line() {
 fn an_axis_with_an_equals_sign_gets_the_corrected_line() {
     check(
         "tensor a dtype=f32 { shape { n=1; h 2 } }",
-        &[("shape::form", "n=1", "`n` begins a node, and a node's name is followed by a blank")],
+        &[("shape::form", "n=1", "expected a space after the node name `n`")],
         &["write `n 1`"],
     );
 }
@@ -51,7 +55,11 @@ fn an_axis_with_an_equals_sign_gets_the_corrected_line() {
 fn an_axis_with_a_property_gets_the_corrected_line() {
     check(
         "tensor a dtype=f32 { shape { f { x; y }; n 1 h=2 } }",
-        &[("shape::form", "n 1 h=2", "one axis is one node: part them by `;` or a new line")],
+        &[(
+            "shape::form",
+            "n 1 h=2",
+            "each axis is a separate node: separate them with `;` or a new line",
+        )],
         &["write `shape { f { x; y }; n 1; h 2 }`"],
     );
 }
@@ -60,10 +68,10 @@ fn an_axis_with_a_property_gets_the_corrected_line() {
 fn a_negative_extent_is_refused() {
     check(
         "tensor a dtype=f32 { shape { n -1 } }",
-        &[("shape::extent", "-1", "an extent is not negative: -1")],
+        &[("shape::extent", "-1", "an extent cannot be negative: -1")],
         &[
             "write 0 or more",
-            "one known only at run time is a symbol, declared above: `symbol batch max=4096`",
+            "declare an extent known only at run time as a symbol: `symbol batch max=4096`",
         ],
     );
 }
@@ -73,7 +81,7 @@ fn a_fractional_extent_is_refused() {
     check(
         "tensor a dtype=f32 { shape { n 2.5 } }",
         &[("shape::extent", "2.5", "an extent cannot be a number with a fraction or an exponent")],
-        &["write a whole number, or an expression in quotes"],
+        &["write an integer, or an expression in quotes"],
     );
 }
 
@@ -82,11 +90,11 @@ fn a_number_in_quotes_is_no_extent() {
     check(
         "tensor a dtype=f32 { shape { n \"64\"; h \"\"; w \"-1\" } }",
         &[
-            ("shape::extent", "\"64\"", "an extent is a number, not a string"),
+            ("shape::extent", "\"64\"", "an extent must be a number, not a string"),
             ("shape::extent", "\"\"", "an extent is empty"),
-            ("shape::extent", "\"-1\"", "an extent is a number, not a string"),
+            ("shape::extent", "\"-1\"", "an extent must be a number, not a string"),
         ],
-        &["write `64`", "write a whole number, or an expression in quotes", "write `-1`"],
+        &["write `64`", "write an integer, or an expression in quotes", "write `-1`"],
     );
 }
 
@@ -98,7 +106,7 @@ fn other_values_are_no_extents() {
             ("shape::extent", "#true", "an extent cannot be a boolean"),
             ("shape::extent", "#null", "an extent cannot be `#null`"),
         ],
-        &["write a whole number, or an expression in quotes"; 2],
+        &["write an integer, or an expression in quotes"; 2],
     );
 }
 
@@ -138,16 +146,16 @@ fn labels_are_names_alone() {
     check(
         "tensor a dtype=f32 { shape { f { x 1; y { } }; g {}; h 3 { a } } }",
         &[
-            ("shape::labels", "x 1", "a label is a name alone"),
-            ("shape::labels", "y { }", "a label is a name alone"),
+            ("shape::labels", "x 1", "a label must be a single name"),
+            ("shape::labels", "y { }", "a label must be a single name"),
             ("shape::labels", "g {}", "axis `g` has no labels"),
-            ("shape::labels", "h 3 { a }", "axis `h` has an extent or labels"),
+            ("shape::labels", "h 3 { a }", "axis `h` has both an extent and labels"),
         ],
         &[
             "write `field { x; y; z }`",
             "write `field { x; y; z }`",
             "write `g { x; y; z }`, or an extent: `g 64`",
-            "leave the extent out: the axis has 1, one for each label",
+            "leave the extent out: it is 1, the number of labels",
         ],
     );
 }
@@ -166,7 +174,7 @@ fn a_shape_needs_a_block() {
     check(
         "tensor a dtype=f32 { shape  }",
         &[("kdl::missing", "shape", "`shape` needs a block")],
-        &["it is written `shape { n 16; c 4 }`"],
+        &["write it as `shape { n 16; c 4 }`"],
     );
 }
 
@@ -174,8 +182,8 @@ fn a_shape_needs_a_block() {
 fn an_empty_name_is_refused() {
     check(
         "tensor a dtype=f32 { shape { \"\" 4 } }",
-        &[("name::invalid", "\"\"", "a name is empty")],
-        &["write another one, as `input_2`"],
+        &[("name::invalid", "\"\"", "empty name")],
+        &["choose another name, such as `input_2`"],
     );
 }
 
@@ -184,7 +192,7 @@ fn a_name_with_a_comma_gets_a_hint() {
     check(
         "tensor a dtype=f32 { shape { h, 4 } }",
         &[("name::invalid", "h,", "`h,` is not a name")],
-        &["write `h`: blanks part arguments, `;` parts nodes"],
+        &["write `h`: spaces separate arguments, `;` separates nodes"],
     );
 }
 
@@ -193,7 +201,7 @@ fn a_confusable_letter_is_shown_by_its_code() {
     check(
         "tensor a dtype=f32 { shape { \u{430}b 4 } }",
         &[("name::invalid", "\u{430}b", "`U+0430b` is not a name")],
-        &["write another one, as `input_2`"],
+        &["choose another name, such as `input_2`"],
     );
 }
 
@@ -204,8 +212,8 @@ fn a_name_of_more_than_128_characters_is_refused() {
         &[(
             "name::invalid",
             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-            "a name of 129 characters; the most are 128",
+            "a name of 129 characters is too long: the limit is 128",
         )],
-        &["write another one, as `input_2`"],
+        &["choose another name, such as `input_2`"],
     );
 }

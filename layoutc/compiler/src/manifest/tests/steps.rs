@@ -6,7 +6,7 @@ use super::check;
 fn an_unknown_step_gets_the_nearest() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { splt n by=4 } }",
-        &[("name::unknown", "splt", "`splt` is nothing that stands in a layout")],
+        &[("name::unknown", "splt", "unknown node `splt` in a layout")],
         &["did you mean `split`?"],
     );
 }
@@ -26,14 +26,14 @@ fn a_step_without_arguments_is_refused() {
             ("kdl::missing", "apply", "`apply` needs one argument"),
         ],
         &[
-            "it is written `order AXIS…`",
-            "it is written `split AXIS by=4`",
-            "it is written `fuse AXIS AXIS… as=NAME`",
-            "it is written `tile 8 128`",
-            "it is written `strides 1056 1`",
-            "it is written `axis-separators AXIS…`",
-            "it is written `map \"(n, c) -> (n, c // 4, c % 4)\"`",
-            "it is written `apply NAME`",
+            "write it as `order AXIS…`",
+            "write it as `split AXIS by=4`",
+            "write it as `fuse AXIS AXIS… as=NAME`",
+            "write it as `tile 8 128`",
+            "write it as `strides 1056 1`",
+            "write it as `axis-separators AXIS…`",
+            "write it as `map \"(n, c) -> (n, c // 4, c % 4)\"`",
+            "write it as `apply NAME`",
         ],
     );
 }
@@ -48,9 +48,9 @@ fn a_step_with_too_many_arguments_is_refused() {
             ("kdl::surplus", "5", "`align` takes one or two arguments"),
         ],
         &[
-            "it is written `map \"(n, c) -> (n, c // 4, c % 4)\"`",
-            "it is written `pad AXIS multiple=8`",
-            "it is written `align 64`",
+            "write it as `map \"(n, c) -> (n, c // 4, c % 4)\"`",
+            "write it as `pad AXIS multiple=8`",
+            "write it as `align 64`",
         ],
     );
 }
@@ -60,7 +60,7 @@ fn a_step_takes_no_block() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { order n { x } } }",
         &[("kdl::surplus", "{ x }", "`order` takes no block")],
-        &["it is written `order AXIS…`"],
+        &["write it as `order AXIS…`"],
     );
 }
 
@@ -73,11 +73,7 @@ fn a_split_needs_by() {
             ("kdl::value", "\"\"", "`by` is empty"),
             ("name::invalid", "4b", "`4b` is not a name"),
         ],
-        &[
-            "it is written `split AXIS by=4`",
-            "write one or more, with blanks between them",
-            "write `_4b`",
-        ],
+        &["write it as `split AXIS by=4`", "write one or more, separated by spaces", "write `_4b`"],
     );
 }
 
@@ -102,7 +98,7 @@ fn a_tile_takes_integers_and_names() {
             ),
             ("kdl::value", "4", "`as` cannot be an integer"),
         ],
-        &["write a whole number, or an expression in quotes", "write a word, or a text in quotes"],
+        &["write an integer, or an expression in quotes", "write a word or a quoted string"],
     );
 }
 
@@ -115,14 +111,14 @@ fn a_pad_needs_one_way_to_pad() {
             (
                 "step::form",
                 "pad n multiple=4 before=2",
-                "`pad` takes `multiple=`, or `before=` and `after=`",
+                "`pad` takes either `multiple=`, or `before=` and `after=`",
             ),
             ("kdl::value", "1.5", "`after` cannot be a number with a fraction or an exponent"),
         ],
         &[
-            "it is written `pad AXIS multiple=8`",
+            "write it as `pad AXIS multiple=8`",
             "write two `pad` steps",
-            "write a whole number, or an expression in quotes",
+            "write an integer, or an expression in quotes",
         ],
     );
 }
@@ -132,14 +128,14 @@ fn an_alignment_has_an_axis_or_an_origin() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { align n 64 at=origin; align 64 at=start; align #true } }",
         &[
-            ("step::form", "align n 64 at=origin", "`align` takes an axis or `at=`"),
-            ("name::unknown", "start", "`at` is not `start`"),
+            ("step::form", "align n 64 at=origin", "`align` takes either an axis or `at=`"),
+            ("name::unknown", "start", "unknown value `start` for `at`"),
             ("kdl::value", "#true", "an alignment cannot be a boolean"),
         ],
         &[
             "write two `align` steps",
             "write `origin`",
-            "write a whole number, or an expression in quotes",
+            "write an integer, or an expression in quotes",
         ],
     );
 }
@@ -149,7 +145,7 @@ fn a_fill_is_a_number_or_none() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { fill zero; fill #null } }",
         &[
-            ("name::unknown", "zero", "`fill` is a number or `none`, not `zero`"),
+            ("name::unknown", "zero", "`fill` must be a number or `none`, not `zero`"),
             ("kdl::value", "#null", "`fill` cannot be `#null`"),
         ],
         &["write `fill 0`, or `fill none` to leave padding as it is", "write a number or `none`"],
@@ -160,7 +156,7 @@ fn a_fill_is_a_number_or_none() {
 fn padding_is_forbidden_or_allowed() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { padding maybe } }",
-        &[("name::unknown", "maybe", "`padding` is not `maybe`")],
+        &[("name::unknown", "maybe", "unknown value `maybe` for `padding`")],
         &["write `forbid` or `allow`"],
     );
 }
@@ -170,14 +166,14 @@ fn a_separator_is_a_name_or_a_position() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { axis-separators -1; axis-separators 1.5 } }",
         &[
-            ("kdl::value", "-1", "a position counts from 0: -1"),
+            ("kdl::value", "-1", "a position cannot be negative: -1"),
             (
                 "kdl::value",
                 "1.5",
                 "a storage axis cannot be a number with a fraction or an exponent",
             ),
         ],
-        &["write 0 or more, or the name of an axis", "write a word, or a text in quotes"],
+        &["write 0 or more, or the name of an axis", "write a word or a quoted string"],
     );
 }
 
@@ -189,7 +185,7 @@ fn the_arguments_of_a_transform_are_integers_or_names() {
             ("kdl::value", "1.5", "`x` cannot be a number with a fraction or an exponent"),
             ("name::invalid", "4y", "`4y` is not a name"),
         ],
-        &["write a whole number, or an expression in quotes", "write `_4y`"],
+        &["write an integer, or an expression in quotes", "write `_4y`"],
     );
 }
 
@@ -202,20 +198,20 @@ fn arguments_in_parentheses_or_between_commas_are_to_be_parted_by_blanks() {
     {
         check(
             &step(written),
-            &[("expr::unquoted", "(", "`(` must not stand outside quotes")],
-            &[&format!("write `{meant}`: blanks part arguments")],
+            &[("expr::unquoted", "(", "unexpected `(` outside quotes")],
+            &[&format!("write `{meant}`: spaces separate arguments")],
         );
     }
     check(
         &step("tile 2,2"),
         &[("kdl::number", "2,2", "`2,2` is not a number")],
-        &["write `2 2`: blanks part arguments"],
+        &["write `2 2`: spaces separate arguments"],
     );
 }
 
 #[test]
 fn a_map_for_the_name_of_a_transform_goes_into_a_block() {
-    let message = "a map stands where the name of a transform is wanted";
+    let message = "expected the name of a transform, found a map";
     check(
         "tensor a dtype=f32 { shape { n 4; c 4 }; layout \"(n, c) -> (c, n)\" }",
         &[("name::invalid", "\"(n, c) -> (c, n)\"", message)],
@@ -238,21 +234,21 @@ fn a_swizzle_is_three_numbers_with_their_unit_or_a_mode() {
     check(
         &steps("swizzle 3 4 3"),
         &[("kdl::missing", "swizzle 3 4 3", "`swizzle` needs `unit=bytes` or `unit=elements`")],
-        &["the hardware's swizzles count bytes, CuTe's count elements"],
+        &["write `unit=bytes` for hardware swizzles, `unit=elements` for CuTe's"],
     );
     check(
         &steps("swizzle 3 4 unit=bytes"),
         &[("kdl::missing", "swizzle 3 4 unit=bytes", "`swizzle` needs three numbers, or `mode=`")],
-        &["it is written `swizzle 3 4 3 unit=bytes`"],
+        &["write it as `swizzle 3 4 3 unit=bytes`"],
     );
     check(
         &steps("swizzle mode=\"16B\""),
-        &[("name::unknown", "\"16B\"", "`mode` is not `16B`")],
+        &[("name::unknown", "\"16B\"", "unknown value `16B` for `mode`")],
         &["write `\"32B\"`, `\"64B\"` or `\"128B\"`"],
     );
     check(
         &steps("swizzle 3 4 3 unit=bits"),
-        &[("name::unknown", "bits", "`unit` is not `bits`")],
+        &[("name::unknown", "bits", "unknown value `bits` for `unit`")],
         &["write `bytes` or `elements`"],
     );
     check(
@@ -260,14 +256,14 @@ fn a_swizzle_is_three_numbers_with_their_unit_or_a_mode() {
         &[(
             "step::form",
             "swizzle 3 4 3 mode=\"128B\"",
-            "`swizzle` takes three numbers and `unit=`, or `mode=`",
+            "`swizzle` takes either three numbers and `unit=`, or `mode=`",
         )],
         &["leave `mode=` out, or all the others"],
     );
     check(
         &steps("swizzle 3 x 3 unit=bytes"),
-        &[("kdl::value", "x", "a swizzle is three whole numbers: bits, base and shift")],
-        &["it is written `swizzle 3 4 3 unit=bytes`"],
+        &[("kdl::value", "x", "a swizzle takes three integers: bits, base and shift")],
+        &["write it as `swizzle 3 4 3 unit=bytes`"],
     );
 }
 
@@ -279,10 +275,7 @@ fn names_with_commas_are_arguments_of_their_own() {
             ("name::invalid", "\"n, c\"", "`n, c` is not a name"),
             ("name::invalid", "n,c", "`n,c` is not a name"),
         ],
-        &[
-            "write each as an argument of its own: `n c`",
-            "write each as an argument of its own: `n c`",
-        ],
+        &["write each as a separate argument: `n c`", "write each as a separate argument: `n c`"],
     );
 }
 
@@ -290,7 +283,7 @@ fn names_with_commas_are_arguments_of_their_own() {
 fn a_mode_that_is_meant_is_written_in_quotes() {
     check(
         "tensor a dtype=f32 { shape { n 8 }; layout { swizzle mode=\"128\" } }",
-        &[("name::unknown", "\"128\"", "`mode` is not `128`")],
+        &[("name::unknown", "\"128\"", "unknown value `128` for `mode`")],
         &["did you mean `\"128B\"`?"],
     );
 }

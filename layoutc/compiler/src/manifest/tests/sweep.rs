@@ -1,4 +1,4 @@
-//! No text makes the reader panic, hang, exhaust the stack or point outside the file.
+//! No input makes the parser panic, hang, overflow the stack or report a span outside the file.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use super::read;
 /// A manifest with every node and step.
 pub(super) const FULL: &str = include_str!("full.kdl");
 
-/// A manifest as users write them.
+/// A typical manifest.
 const SMALL: &str = "// weights\ntensor w dtype=bf16 {\n    shape { i 1000; o 500 }\n    layout {\n        order o i\n        map \"(o, i) -> (o, i // 8, i % 8)\"\n        fill 0\n    }\n}\nconvert w to=v\n";
 
-/// Whether all places of the diagnostics lie in the text, on character boundaries.
+/// Asserts that all spans of the diagnostics are in the text, on character boundaries.
 fn assert_sound(text: &str) {
     let (manifest, faults) = read(text);
     for label in faults.iter().flat_map(|fault| &fault.labels) {
@@ -26,7 +26,7 @@ fn assert_sound(text: &str) {
     }
 }
 
-/// Tries every place; of the substitutions, `per_place` at each place in turn.
+/// Checks truncations, deletions, duplications and `per_place` substitutions at every offset.
 fn sweep(text: &str, per_place: usize) {
     let bytes = text.as_bytes();
     let check = |bytes: Vec<u8>| {
@@ -83,7 +83,7 @@ fn the_limit_of_nesting_is_128_levels() {
 fn type_annotations_are_refused_however_many_there_are() {
     let (_, faults) = read(&("(a)".repeat(2000) + "b"));
     let found: Vec<_> = faults.iter().map(|f| (f.code.id(), f.message.as_str())).collect();
-    assert_eq!(found, [("expr::unquoted", "`(` must not stand outside quotes")]);
+    assert_eq!(found, [("expr::unquoted", "unexpected `(` outside quotes")]);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn long_runs_of_one_mark_end_soon() {
 fn diagnostics_of_kdl_are_capped_at_20() {
     let (_, faults) = read(&"use 1x\n".repeat(50));
     assert_eq!(faults.len(), 20);
-    assert_eq!(faults[19].notes, ["30 more of this file are not shown"]);
+    assert_eq!(faults[19].notes, ["30 more errors in this file are not shown"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn a_map_without_quotes_before_a_comment_is_told() {
         &[("expr::unquoted", "n//", "`//` begins a comment here: the rest of the line is lost")],
         &[
             "write it as one quoted string: `\"n//4\"`",
-            "put a blank before `//` if a comment is meant",
+            "put a space before `//` to begin a comment",
         ],
     );
 }
@@ -21,7 +21,7 @@ fn a_comment_that_swallowed_a_brace_is_the_only_cause_told() {
         &[("expr::unquoted", "n//", "`//` begins a comment here: the rest of the line is lost")],
         &[
             "write it as one quoted string: `\"n//4\"`",
-            "put a blank before `//` if a comment is meant",
+            "put a space before `//` to begin a comment",
         ],
     );
 }
@@ -33,7 +33,7 @@ fn a_number_before_a_comment_is_told_too() {
         &[("expr::unquoted", "64//", "`//` begins a comment here: the rest of the line is lost")],
         &[
             "write it as one quoted string: `\"64//4\"`",
-            "put a blank before `//` if a comment is meant",
+            "put a space before `//` to begin a comment",
         ],
     );
 }
@@ -42,7 +42,7 @@ fn a_number_before_a_comment_is_told_too() {
 fn a_map_with_bare_parentheses_is_told() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { map (n, h) -> (n / 4, h) } }",
-        &[("expr::unquoted", "(", "`(` must not stand outside quotes")],
+        &[("expr::unquoted", "(", "unexpected `(` outside quotes")],
         &["write it as one quoted string: `\"(n, h) -> (n / 4, h)\"`"],
     );
 }
@@ -51,7 +51,7 @@ fn a_map_with_bare_parentheses_is_told() {
 fn a_map_of_one_bare_word_is_told() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { map n%4 } }",
-        &[("expr::unquoted", "n%4", "an expression is one quoted string")],
+        &[("expr::unquoted", "n%4", "an expression must be one quoted string")],
         &["write `\"n%4\"`"],
     );
 }
@@ -61,8 +61,8 @@ fn a_property_without_quotes_is_told() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { pad n multiple=LANES*2; pad n multiple=n/4 } }",
         &[
-            ("expr::unquoted", "LANES*2", "an expression is one quoted string"),
-            ("expr::unquoted", "/", "`/` must not stand outside quotes"),
+            ("expr::unquoted", "LANES*2", "an expression must be one quoted string"),
+            ("expr::unquoted", "/", "unexpected `/` outside quotes"),
         ],
         &["write `\"LANES*2\"`", "write it as one quoted string: `\"n/4\"`"],
     );
@@ -73,13 +73,13 @@ fn escapes_in_an_expression_are_refused() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { map \"n \\u{2b} 1\"; map \"(n) \\\\ 2\"; order \"\\u{6e}\" } }",
         &[
-            ("expr::escape", "\\u{2b}", "a map is written without escapes"),
-            ("expr::escape", "\\\\", "a map is written without escapes"),
-            ("expr::escape", "\\u{6e}", "an axis is written without escapes"),
+            ("expr::escape", "\\u{2b}", "a map cannot contain escapes"),
+            ("expr::escape", "\\\\", "a map cannot contain escapes"),
+            ("expr::escape", "\\u{6e}", "an axis cannot contain escapes"),
         ],
         &[
             "write `\"n + 1\"`",
-            "write `#\"(n) \\ 2\"#`, in which nothing is escaped",
+            "write `#\"(n) \\ 2\"#`, a raw string without escapes",
             "write `\"n\"`",
         ],
     );
@@ -89,6 +89,6 @@ fn escapes_in_an_expression_are_refused() {
 fn a_map_over_several_lines_is_refused() {
     let string = "\"\"\"\n  n\n  \"\"\"";
     let text = format!("tensor a dtype=f32 {{ shape {{ n 4 }}; layout {{ map {string}\n}} }}");
-    let message = "a string stands on one line, in one pair of quotes";
+    let message = "a string must be on one line, in one pair of quotes";
     check(&text, &[("expr::escape", string, message)], &["write it on one line: `\"n\"`"]);
 }

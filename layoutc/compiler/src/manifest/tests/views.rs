@@ -28,9 +28,9 @@ fn a_view_needs_a_name_and_what_it_is_of() {
             ("kdl::surplus", "w", "`view` takes one argument"),
         ],
         &[
-            "it is written `view input_x4 of=input dtype=f32x4`",
-            "it is written `view input_x4 of=input dtype=f32x4`",
-            "it is written `view input_x4 of=input dtype=f32x4`",
+            "write it as `view input_x4 of=input dtype=f32x4`",
+            "write it as `view input_x4 of=input dtype=f32x4`",
+            "write it as `view input_x4 of=input dtype=f32x4`",
         ],
     );
 }
@@ -41,11 +41,11 @@ fn a_map_needs_a_shape_and_excludes_a_layout() {
         "view v of=t { map \"(n) -> (n)\" }\nview w of=t { layout { tile 2 } }\nview x of=t { shape { n 4 }; map \"(n) -> (n)\"; layout { tile 2 } }",
         &[
             ("kdl::missing", "map", "a view with a map needs a shape"),
-            ("step::form", "layout", "a view has a map or a layout"),
+            ("step::form", "layout", "a view cannot have both a map and a layout"),
         ],
         &[
             "write `shape { n 16; c 4 }` before it",
-            "a map takes elements of what the view sees, where they are; a layout puts elements of its own",
+            "keep the map to select elements of the base, or the layout to place the view's own elements",
         ],
     );
 }
@@ -56,11 +56,11 @@ fn what_has_no_place_in_a_view_is_told() {
         "view v of=t lik=u { memory global; shape { n 4 }; shape { n 4 }; map x }",
         &[
             ("name::unknown", "lik", "`view` has no property `lik`"),
-            ("name::unknown", "memory", "`memory` is nothing that stands in a view"),
-            ("kdl::twice", "shape", "a view has one `shape`"),
-            ("expr::unquoted", "x", "an expression is one quoted string"),
+            ("name::unknown", "memory", "unknown node `memory` in a view"),
+            ("kdl::twice", "shape", "a view can have only one `shape`"),
+            ("expr::unquoted", "x", "an expression must be one quoted string"),
         ],
-        &["leave it out", "it stands in a tensor", "leave one of the two out", "write `\"x\"`"],
+        &["leave it out", "move it into a tensor", "leave one of the two out", "write `\"x\"`"],
     );
 }
 

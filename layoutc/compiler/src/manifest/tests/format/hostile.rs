@@ -1,4 +1,4 @@
-//! No text makes the formatter panic or hang, and what it gives is what it was given.
+//! No input makes the formatter panic or hang, and formatting preserves the content.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::super::sweep::FULL;
 use super::same::formatted;
 use crate::manifest::format;
 
-/// Formats what can be, and proves it; whether it could.
+/// Formats a text if it is valid, and checks the result; returns true if it was valid.
 fn tried(text: &str) -> bool {
     let good = format(&Arc::from("a.kdl"), text).is_ok();
     if good {
@@ -64,7 +64,7 @@ fn huge_lines_and_many_comments_take_about_linear_time() {
     }
     text.push_str("{ b 1 }");
     assert!(tried(&text));
-    // One wide line among many with comments: they are not all moved to its right.
+    // One wide line among many with comments must not move all comments to its right.
     let wide = format!("wide \"{}\" // far\n", "x".repeat(200_000));
     let text = "a // near\n".repeat(20_000) + &wide + &"a // near\n".repeat(20_000);
     assert!(formatted(&text).len() <= text.len());

@@ -1,4 +1,4 @@
-//! Manifests in one style: what changes, and what does not.
+//! Formatting of manifests.
 
 mod hostile;
 mod random;

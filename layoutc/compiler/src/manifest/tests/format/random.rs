@@ -1,4 +1,4 @@
-//! Random manifests with everything that KDL 2 allows, in every place. `LAYOUTC_FULL=1` tries ten thousand.
+//! Random manifests with every construct of KDL 2 in every position. `LAYOUTC_FULL=1` runs 10 000 cases.
 
 #![expect(clippy::disallowed_methods, reason = "reads LAYOUTC_FULL")]
 
@@ -10,7 +10,7 @@ use kdl::{KdlDocument, KdlNode};
 use super::same::formatted;
 use crate::manifest::format;
 
-/// A small generator of numbers (xorshift), the same each time.
+/// A deterministic random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -86,7 +86,7 @@ impl Writer {
         let _ = write!(self.text, "/* {}{inside} */", self.comments);
     }
 
-    /// What may stand between the words of a node; at least one blank if `least` is one.
+    /// Random white space and comments between the words of a node; at least one space if `least` is one.
     fn blank(&mut self, least: &str) {
         self.put(least);
         for _ in 0..[0, 0, 0, 1, 2].get(self.random.below(5)).copied().unwrap_or(0) {
@@ -106,7 +106,7 @@ impl Writer {
         self.put(least);
     }
 
-    /// What may stand between nodes.
+    /// Random white space and comments between nodes.
     fn lines(&mut self) {
         for _ in 0..self.random.below(4) {
             match self.random.below(6) {
@@ -212,7 +212,7 @@ impl Writer {
             self.lines();
             self.node(depth);
             if self.random.one_in(4) {
-                // A `//` right behind a word is refused: it was meant as a division.
+                // A `//` directly after a word is rejected: it was meant as a division.
                 let before = self.random.of(&[" ", "; ", "        "]);
                 self.put(before);
                 self.line_comment();
@@ -225,7 +225,7 @@ impl Writer {
     }
 }
 
-/// A document without its form: each node with its depth.
+/// The content of a document without formatting: each node with its depth.
 fn meant(nodes: &[KdlNode], depth: usize) -> Vec<String> {
     let mut found = Vec::new();
     for node in nodes {
@@ -254,7 +254,7 @@ fn random_manifests_keep_all_that_they_mean() {
         let mut writer = Writer { random, text: String::new(), comments: 0 };
         writer.nodes(0);
         let before = KdlDocument::parse_v2(&writer.text);
-        // The parser does not read every text that the grammar allows; nothing that it reads is refused.
+        // The parser rejects some texts that the grammar allows; whatever it accepts must format.
         if format(&Arc::from("a.kdl"), &writer.text).is_err() {
             assert!(before.is_err(), "{}", writer.text);
             continue;

@@ -1,4 +1,4 @@
-//! What formatting must keep.
+//! Content that formatting must preserve.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ fn tokens(text: &str) -> Vec<KdlToken> {
     lex(text, &mut DiagnosticSink::new(&file())).unwrap()
 }
 
-/// The words and marks of a text, and where nodes end.
+/// The words and marks of a text, and the ends of nodes.
 fn words(text: &str) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     for token in tokens(text) {
         let spelled = &text[token.span.clone()];
         match token.kind {
-            // Where nothing stands before it, it ends nothing.
+            // A line end after nothing ends no node.
             KdlTokenKind::End if matches!(words.last(), None | Some(&(";" | "{" | "/-"))) => {}
             KdlTokenKind::End => words.push(";"),
             KdlTokenKind::Close => {
@@ -37,7 +37,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// What stands between the words: the comments.
+/// The comments between the words.
 fn comments(text: &str) -> Vec<String> {
     let mut ends = vec![0];
     let mut starts = Vec::new();
@@ -74,7 +74,7 @@ fn comments_of(gap: &str) -> Vec<String> {
     found
 }
 
-/// A tree without its places: each node with its depth.
+/// A tree without spans: each node with its depth.
 fn bare(nodes: &[ManifestNode], depth: usize) -> Vec<String> {
     let entry = |entry: &Entry| format!("{:?} {}", entry.value, entry.quoted);
     let mut found = Vec::new();
@@ -89,7 +89,7 @@ fn bare(nodes: &[ManifestNode], depth: usize) -> Vec<String> {
     found
 }
 
-/// The text in the style, of which everything holds that must hold of it.
+/// The formatted text, after checking that its content is preserved and that formatting it again changes nothing.
 pub(super) fn formatted(text: &str) -> String {
     let once = match format(&file(), text) {
         Ok(once) => once,

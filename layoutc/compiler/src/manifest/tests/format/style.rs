@@ -1,4 +1,4 @@
-//! What the style is.
+//! The formatting style.
 
 use std::sync::Arc;
 
@@ -63,13 +63,13 @@ fn comments_behind_consecutive_lines_stand_below_each_other() {
         "a 1 // one\nbbb 22 // two\n\nc // three\n",
         "a 1    // one\nbbb 22 // two\n\nc // three\n",
     );
-    // Where the first has it.
+    // The first comment determines the column.
     stays("tensor a {             // one\n    b 1                // two\n}\n");
     becomes(
         "a {      // one\n  bb 1 // two\n}   // three\n",
         "a {      // one\n    bb 1 // two\n}        // three\n",
     );
-    // A comment goes on below.
+    // A comment continues on the next line.
     becomes(
         "a 1   // one\n      // goes on\n// alone\n",
         "a 1   // one\n      // goes on\n// alone\n",
@@ -130,6 +130,6 @@ fn what_is_not_kdl_has_no_form() {
     assert_eq!(faults("a b\"c\"\n"), [("kdl::syntax", 2)]);
     assert_eq!(faults("a true\n"), [("kdl::syntax", 2)]);
     assert_eq!(faults("tensor a { layout { map (n) -> (n//4) } }\n"), [("expr::unquoted", 24)]);
-    // The reader does not look at it, and leaves it to the formatter.
+    // The manifest parser skips what `/-` comments out; only the formatter rejects it.
     assert_eq!(faults("a /-(b\n"), [("kdl::syntax", 6)]);
 }
