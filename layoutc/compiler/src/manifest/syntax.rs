@@ -145,14 +145,14 @@ pub struct ManifestSyntax {
 pub struct UseItem {
     /// The path as written.
     pub path: SpannedText,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
 /// `const LANES 4`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConstItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The value: an expression of integers and earlier consts.
     pub value: IntegerExpr,
@@ -161,7 +161,7 @@ pub struct ConstItem {
 /// `symbol batch min=1 max=4096 multiple=4`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SymbolItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The minimum value.
     pub min: Option<IntegerExpr>,
@@ -169,14 +169,14 @@ pub struct SymbolItem {
     pub max: Option<IntegerExpr>,
     /// A divisor of every value.
     pub multiple: Option<IntegerExpr>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
 /// `memory-space vmem bytes="16 MiB" align=512 xla=1`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemorySpaceItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The size in bytes.
     pub bytes: Option<IntegerExpr>,
@@ -184,20 +184,20 @@ pub struct MemorySpaceItem {
     pub align: Option<IntegerExpr>,
     /// XLA's number of the space, the n of `S(n)`.
     pub xla: Option<IntegerLiteral>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
 /// `transform blocked block=16 { … }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TransformItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The parameters with their defaults.
     pub parameters: Vec<(Identifier, IntegerLiteral)>,
     /// The steps.
     pub steps: Vec<StepItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -213,7 +213,7 @@ pub enum NibbleOrder {
 /// `tensor input dtype=f32 { … }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TensorItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The element type as written. A tensor has a `dtype`, a `record` or a `like`, or a `like` with one of the others.
     pub dtype: Option<SpannedText>,
@@ -239,7 +239,7 @@ pub struct TensorItem {
     pub nibbles: Option<NibbleOrder>,
     /// The element type that pack reads and unpack writes, if different.
     pub pack_from: Option<PackFromItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -262,14 +262,14 @@ pub struct RecordItem {
     pub fields: Vec<FieldItem>,
     /// The alignment of the record in bytes; its size is rounded up to a multiple.
     pub align: Option<IntegerExpr>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
 /// `q u4 32 align=4`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The element type as written.
     pub dtype: SpannedText,
@@ -277,7 +277,7 @@ pub struct FieldItem {
     pub counts: Vec<IntegerExpr>,
     /// The alignment of the field's offset, in bytes.
     pub align: Option<IntegerExpr>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -300,7 +300,7 @@ pub struct ShapeItem {
     pub axes: Vec<AxisItem>,
     /// The `where "j <= i"` conditions that select the indices that are elements; empty for all.
     pub conditions: Vec<SpannedText>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -310,7 +310,7 @@ pub const WHERE: &str = "where";
 /// One axis of a shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AxisItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The extent.
     pub extent: Extent,
@@ -332,7 +332,7 @@ pub enum Extent {
 pub struct LayoutItem {
     /// The steps.
     pub steps: Vec<StepItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -341,7 +341,7 @@ pub struct LayoutItem {
 pub struct StepItem {
     /// The operation with its arguments.
     pub kind: StepKind,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
     /// The name of the node.
     pub name_span: Range<usize>,
@@ -455,7 +455,7 @@ pub struct MemoryItem {
     pub format: Option<SpannedText>,
     /// The access mode of an image: `read`, `write` or `read-write`.
     pub access: Option<SpannedText>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 

@@ -118,7 +118,7 @@ impl<'t> TreeBuilder<'t, '_> {
                 return;
             }
             self.slashed = !names || self.peek() == Some(KdlTokenKind::Equals);
-            let message = "a node ends with its block";
+            let message = "unexpected word after the block of a node";
             let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
             fault.add_help(if self.slashed {
                 "write it before the block".to_owned()

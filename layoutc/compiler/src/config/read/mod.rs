@@ -1,5 +1,5 @@
-//! Text → [`Config`]. It walks TOML's spanned table instead of deserializing, because a deserializer stops at the first
-//! error; all errors of a file are reported in one run.
+//! Text → [`Config`]. It walks the spanned TOML table instead of deserializing, because a deserializer stops at the
+//! first error; all errors of a file are reported in one run.
 
 mod targets;
 

@@ -171,7 +171,7 @@ impl ManifestReader<'_, '_> {
             ));
             fault.add_fix(name);
         } else if let Some(name) = value.strip_suffix(':').filter(|name| is_name(name)) {
-            fault.add_help(format!("write `{name}`followed by a space"));
+            fault.add_help(format!("write `{name}` followed by a space"));
             fault.add_fix(name);
         } else if let Some(name) = near {
             fault.add_help(format!("write `{name}`"));

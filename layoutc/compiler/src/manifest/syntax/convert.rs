@@ -10,7 +10,7 @@ use crate::cast::CastMode;
 /// `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ViewItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The base: a tensor or a view.
     pub of: Identifier,
@@ -22,7 +22,7 @@ pub struct ViewItem {
     pub layout: Option<LayoutItem>,
     /// The index map from the view's axes to those of the base; excludes a layout.
     pub map: Option<SpannedText>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -39,7 +39,7 @@ pub struct ConvertItem {
     pub max_staging: Option<IntegerExpr>,
     /// Overrides of the planner's choices, each kind at most once.
     pub choices: Vec<ConvertScheduleItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -48,7 +48,7 @@ pub struct ConvertItem {
 pub struct ConvertScheduleItem {
     /// The choice.
     pub kind: ConvertScheduleKind,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 

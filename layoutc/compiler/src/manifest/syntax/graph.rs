@@ -27,7 +27,7 @@ pub enum CostItem {
 /// `backend opencl { … }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackendItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// `like=onnx`: the backend that provides what is not given here.
     pub like: Option<Identifier>,
@@ -39,7 +39,7 @@ pub struct BackendItem {
     pub operators: Vec<OperatorItem>,
     /// `others default=#true`: the rule for operators that are not listed.
     pub others: Option<OperatorItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -67,7 +67,7 @@ pub struct OperatorItem {
     pub cost: Option<CostItem>,
     /// The alternatives, for [`OperatorRule::Accepts`].
     pub accepts: Vec<AcceptsItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -161,14 +161,14 @@ pub struct AcceptsItem {
     pub cost: Option<CostItem>,
     /// The condition under which the alternative applies.
     pub when: Option<SpannedText>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
 /// `graph block backend=opencl { … }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The backend; without one, every node needs its own alternatives.
     pub backend: Option<Identifier>,
@@ -180,14 +180,14 @@ pub struct GraphItem {
     pub outputs: Vec<OutputItem>,
     /// The `keep` and `forbid` constraints.
     pub pins: Vec<PinItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
 /// `input x dtype=f32 layout=NHWC { shape { … } }`, `constant w …`, or `out y …` in an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphTensorItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// True for a constant.
     pub constant: bool,
@@ -197,14 +197,14 @@ pub struct GraphTensorItem {
     pub shape: ShapeItem,
     /// The given layout.
     pub layout: Option<SpannedText>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
 /// `node c1 op=conv stride=2 { in x w; out y … }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The operator.
     pub op: SpannedText,
@@ -216,7 +216,7 @@ pub struct NodeItem {
     pub outputs: Vec<GraphTensorItem>,
     /// The node's own alternatives; if any, they replace those of the operator.
     pub accepts: Vec<AcceptsItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -265,6 +265,6 @@ pub struct PinItem {
     pub tensor: Identifier,
     /// The layout.
     pub layout: Option<SpannedText>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }

@@ -9,7 +9,7 @@ use super::{Identifier, IntegerExpr, LayoutItem, SpannedText};
 /// `kernel conv { operands A W B; compute "…" }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The names of its tensors, distinct. Without them, the kernel names tensors of the file and is its own instance.
     pub operands: Option<Vec<Identifier>>,
@@ -27,27 +27,27 @@ pub struct KernelItem {
     pub schedule: Vec<ScheduleItem>,
     /// The operand tiles that are staged in buffers; the tensors are distinct.
     pub caches: Vec<CacheItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
 /// `local T dtype=f32 { layout { … } }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The element type as written.
     pub dtype: SpannedText,
     /// The layout; the default is row-major.
     pub layout: Option<LayoutItem>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
 /// `instance conv_nchw of=conv A=input W=filters B=output { … }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InstanceItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The kernel.
     pub of: Identifier,
@@ -57,7 +57,7 @@ pub struct InstanceItem {
     pub schedule: Vec<ScheduleItem>,
     /// The staged operand tiles; if any, they replace all of the kernel's.
     pub caches: Vec<CacheItem>,
-    /// The node without its block.
+    /// The span of the node without its block.
     pub span: Range<usize>,
 }
 
@@ -74,7 +74,7 @@ pub struct CacheItem {
     pub layout: Option<LayoutItem>,
     /// The memory of the buffer.
     pub memory: CacheMemory,
-    /// The node without its block.
+    /// The span of the node without its block.
     pub span: Range<usize>,
 }
 
@@ -92,7 +92,7 @@ pub enum CacheMemory {
 pub struct ScheduleItem {
     /// The operation.
     pub kind: ScheduleKind,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 

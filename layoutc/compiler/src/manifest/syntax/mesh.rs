@@ -9,11 +9,11 @@ use super::{Identifier, IntegerExpr, SpannedText};
 /// `mesh pod { x 2; y 4 }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeshItem {
-    /// The name.
+    /// The declared name.
     pub name: Identifier,
     /// The axes with their sizes, major to minor: at least one, with distinct names.
     pub axes: Vec<(Identifier, IntegerExpr)>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }
 
@@ -24,6 +24,6 @@ pub struct ShardItem {
     pub mesh: Option<Identifier>,
     /// The sharded axes of the tensor, each with the mesh axes that partition it, as written.
     pub cuts: Vec<(Identifier, SpannedText)>,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }

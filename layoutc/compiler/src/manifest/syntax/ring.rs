@@ -13,6 +13,6 @@ pub struct RingItem {
     pub axis: Identifier,
     /// Number of its indices in memory at a time.
     pub held: IntegerExpr,
-    /// The node.
+    /// The span of the node.
     pub span: Range<usize>,
 }

@@ -97,14 +97,14 @@ fn a_second_block_is_refused() {
 fn a_node_behind_a_block_needs_a_semicolon() {
     check(
         "tensor a dtype=f32 { shape { n 4 } layout { fill 0 } }",
-        &[("kdl::syntax", "layout", "a node ends with its block")],
+        &[("kdl::syntax", "layout", "unexpected word after the block of a node")],
         &["write `;` before the next node, or begin a new line"],
     );
     check(
         "tensor a { shape { n 4 } } dtype=f32",
         &[
             ("kdl::missing", "tensor a", "`tensor` needs an element type"),
-            ("kdl::syntax", "dtype", "a node ends with its block"),
+            ("kdl::syntax", "dtype", "unexpected word after the block of a node"),
         ],
         &["write `dtype=f32`, or `like=` another tensor", "write it before the block"],
     );
