@@ -52,7 +52,7 @@ fn the_page_of_the_grammar_has_every_node_where_it_may_stand() {
             assert!(rows.contains(word), "`{word}` is missing: {heading}");
         }
         for word in &rows {
-            assert!(node(word, *name).is_some(), "`{word}` does not stand there: {heading}");
+            assert!(node(word, *name).is_some(), "`{word}` is not allowed there: {heading}");
         }
     }
 }

@@ -349,7 +349,7 @@ pub struct StepItem {
 
 /// The operation of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are the words of the manifest")]
+#[expect(missing_docs, reason = "the fields are the keywords of the manifest")]
 pub enum StepKind {
     /// `map "(n, c) -> …"`
     Map(SpannedText),
@@ -391,7 +391,7 @@ pub enum StepKind {
 
 /// Unit of a swizzle's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the variants are the words of the manifest")]
+#[expect(missing_docs, reason = "the variants are the keywords of the manifest")]
 pub enum SwizzleUnit {
     Bytes,
     Elements,
@@ -461,7 +461,7 @@ pub struct MemoryItem {
 
 /// The kinds of memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the variants are the words of the manifest")]
+#[expect(missing_docs, reason = "the variants are the keywords of the manifest")]
 pub enum MemoryKind {
     Global,
     Constant,

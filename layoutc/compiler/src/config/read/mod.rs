@@ -289,7 +289,10 @@ impl ConfigReader<'_> {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "strings with their places, and the place of all")]
+    #[expect(
+        clippy::type_complexity,
+        reason = "strings with their spans, and the span of the array"
+    )]
     fn strings(
         &mut self,
         table: &DeTable<'_>,

@@ -254,7 +254,7 @@ impl ManifestReader<'_, '_> {
     }
 
     /// The cost of a node; `None` if it is invalid.
-    #[expect(clippy::option_option, reason = "no cost, and a wrong one")]
+    #[expect(clippy::option_option, reason = "tells an absent cost from an invalid one")]
     pub(super) fn cost(&mut self, node: &ManifestNode) -> Option<Option<CostItem>> {
         match (Self::prop(node, "cost"), Self::prop(node, "cost-per-byte")) {
             (None, None) => Some(None),

@@ -87,7 +87,7 @@ impl ManifestReader<'_, '_> {
     }
 
     /// The `layout` property of a node; `None` if it is invalid.
-    #[expect(clippy::option_option, reason = "no layout, and a wrong one")]
+    #[expect(clippy::option_option, reason = "tells an absent layout from an invalid one")]
     fn layout_text(&mut self, node: &ManifestNode) -> Option<Option<SpannedText>> {
         match Self::prop(node, "layout") {
             None => Some(None),

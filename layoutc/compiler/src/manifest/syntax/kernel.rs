@@ -98,7 +98,7 @@ pub struct ScheduleItem {
 
 /// An operation of a loop schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are the words of the manifest")]
+#[expect(missing_docs, reason = "the fields are the keywords of the manifest")]
 pub enum ScheduleKind {
     /// `loops a b c`: the loop order, outermost first
     Loops(Vec<Identifier>),
