@@ -1,5 +1,5 @@
 """Writes model.onnx: a residual block as converters from TensorFlow write it, channels last outside, channels first at
-convolutions. `pip install onnx` is all that it needs; the weights lie in a file that nobody has to have.
+convolutions. Requires `pip install onnx`; the weights are external data, and their file is not needed.
 """
 
 import onnx

@@ -1,5 +1,5 @@
-/* Runs the schedule of the block with plain operators, and compares its result with the same block written out on dense
-   arrays. With a file as argument, the result is written there too.
+/* Runs the schedule of the block with unoptimized operators, and compares its result with the same block on dense
+   arrays. With a file as argument, also writes the result there.
 
    layoutc build && cc -O2 -Igenerated/c main.c generated/c/block.c -o block && ./block */
 #include "block.h"
@@ -9,12 +9,12 @@
 
 enum { SIZE = 14, CHANNELS = 64 };
 
-/* What the operators did, for whoever wants to look. */
+/* The context of the operators: counts their calls. */
 typedef struct calls {
     int count;
 } calls;
 
-/* Whatever the layout: it looks at elements alone. */
+/* Independent of the layout. */
 static void relu(const float *from, float *to, int count) {
     for (int k = 0; k < count; ++k) to[k] = from[k] > 0 ? from[k] : 0;
 }
