@@ -1,4 +1,4 @@
-"""Makes a project of so many tensors: python3 project.py FOLDER TENSORS [TENSORS_PER_MANIFEST]."""
+"""Generates a project of TENSORS tensors: python3 project.py FOLDER TENSORS [TENSORS_PER_MANIFEST]."""
 
 import random
 import sys
@@ -7,8 +7,8 @@ from pathlib import Path
 DTYPES = ["f32", "f16", "bf16", "i8", "i32", "u8", "f64"]
 EXTENTS = [1, 2, 3, 5, 7, 8, 16, 28, 33, 56, 64, 100, 128, 224]
 
-# The shapes of real networks in the layouts of real libraries; the channels and features are multiples of the blocks,
-# so that nothing warns.
+# Shapes of real networks in layouts of real libraries; channels and features are multiples of the blocks, so that there
+# are no warnings.
 LAYOUTS = [
     ("n h w c", "layout { map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\" }"),
     ("n c h w", "layout nchw16c"),

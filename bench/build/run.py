@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times `layoutc build` on projects of many tensors beside ninja's no-op on as many targets.
+"""Times `layoutc build` on projects of many tensors against ninja's no-op for the same number of targets.
 
     python3 bench/build/run.py LAYOUTC [--sizes 100 1000 10000 100000] [--runs 11] [--out bench/build]
 
-For each size: a cold build (no outputs, no state), a no-op, and one edit of one manifest; ninja's no-op on as many
-targets with as many inputs; a stat of every input and output; the largest resident memory. Runs of all kinds
-alternate, so that a busy machine is busy for all; the medians are kept. Writes results.md and results.json, and the
-plot that the book shows.
+For each size: a cold build (no outputs, no state), a no-op, and one edit of one manifest; ninja's no-op for the same
+number of targets and inputs; a stat of every input and output; the largest resident memory. Runs of all kinds
+alternate, so that other load affects all of them; the medians are reported. Writes results.md, results.json, and the
+plot in the book.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from project import make
 
 COLD_RUNS = 3
 PLOT = Path(__file__).parents[2] / "book" / "src" / "build_growth.svg"
-# How long a watch waits after a change for the next one, in seconds.
+# Time for which a watch waits after a change for further ones, in seconds.
 PAUSE = 0.040
 
 
@@ -42,15 +42,15 @@ def timed(command, cwd):
 
 
 def stages(layoutc, folder):
-    """The wall time of each stage of a cold build, in milliseconds."""
+    """Wall time of each stage of a cold build, in milliseconds."""
     clear(folder)
     ran = subprocess.run([layoutc, "build", "--timings", "--format", "json"], cwd=folder, capture_output=True, check=True)
     return json.loads(ran.stdout.splitlines()[0])["timings_ms"]
 
 
 def clear(folder):
-    """Takes the outputs and the state away. They are removed at the end: ext4 without a journal is slow to make files
-    where others were removed seconds ago."""
+    """Moves the outputs and the state away. They are deleted at the end: ext4 without a journal creates files slowly
+    right after deletions."""
     aside = Path(tempfile.mkdtemp(prefix="old", dir=folder.parent))
     for name in ["generated", ".layoutc"]:
         if (folder / name).exists():
@@ -58,7 +58,7 @@ def clear(folder):
 
 
 def ninja_project(folder, targets):
-    """As many targets as there are tensors: each copies an input of its own."""
+    """One target per tensor: each copies an input of its own."""
     (folder / "in").mkdir(parents=True)
     lines = ["rule copy", "  command = cp $in $out", ""]
     for number in range(targets):
@@ -69,7 +69,7 @@ def ninja_project(folder, targets):
 
 
 def edit(manifest, round_):
-    """Another extent for the last tensor of a manifest."""
+    """Changes an extent of the last tensor of a manifest."""
     text = manifest.read_text()
     at = text.rindex("shape {")
     changed = re.sub(r"(\w+) (\d+)", lambda m: f"{m[1]} {int(m[2]) + 128 * (1 if round_ % 2 == 0 else -1)}", text[at:], count=1)
@@ -77,7 +77,7 @@ def edit(manifest, round_):
 
 
 def stat_all(folder):
-    """The seconds that a stat of every input and output takes."""
+    """Seconds for a stat of every input and output."""
     files = [os.path.join(at, name) for top in ["layouts", "generated"] for at, _, names in os.walk(folder / top) for name in names]
     start = time.perf_counter()
     for file in files:
@@ -86,7 +86,7 @@ def stat_all(folder):
 
 
 def watch(layoutc, folder, manifest, runs):
-    """The seconds from an edit to the line that tells of its outputs, less the pause that a watch waits for more."""
+    """Seconds from an edit to the line that reports its outputs, less the pause of the watch."""
     took = []
     process = subprocess.Popen([layoutc, "watch"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     process.stdout.readline()
@@ -122,11 +122,11 @@ def measure(layoutc, tensors, runs, has_ninja, work):
         if has_ninja:
             result["ninja"].append(timed(["ninja", "--quiet"], ninja))
         result["stat"].append({"wall": stat_all(folder)})
-        time.sleep(0.05)  # an edit within one tick of the clock is read twice, as it must be
+        time.sleep(0.05)  # an edit within one tick of the clock must be read twice
         edit(manifest, round_)
         time.sleep(0.05)
         result["edit"].append(timed(build, folder))
-        time.sleep(0.05)  # so are folders that were written to
+        time.sleep(0.05)  # and so must folders that were written to
         timed(build, folder)
     result["watch"] = watch(layoutc, folder, manifest, runs)
     shutil.rmtree(folder)
@@ -166,7 +166,7 @@ def stage_table(results):
 
 
 def plot(results):
-    """Wall time over tensors, both logarithmic."""
+    """SVG plot of wall time over tensors, both logarithmic."""
     from math import log10
 
     width, height, left, bottom = 660, 400, 90, 50
@@ -214,9 +214,9 @@ def main():
         results = [measure(layoutc, size, args.runs, has_ninja, Path(work)) for size in args.sizes]
     text = (
         "# Builds of many tensors\n\n"
-        f"{os.cpu_count()} cores; medians of {args.runs} runs (cold: {COLD_RUNS}), all kinds in turn in one run; ten tensors a manifest, three\n"
-        f"files a manifest, on {kind}, files in the page cache. In a watch the time runs from the edit to the line that tells of its outputs,\n"
-        "less the 40 ms for which a watch waits for more. `python3 bench/build/run.py LAYOUTC` writes this.\n\n"
+        f"{os.cpu_count()} cores; medians of {args.runs} runs (cold: {COLD_RUNS}), all kinds alternating in one run; ten tensors per manifest, three\n"
+        f"files per manifest, on {kind}, files in the page cache. In a watch the time is that from the edit to the line that reports its\n"
+        "outputs, less the 40 ms for which a watch waits for further changes. `python3 bench/build/run.py LAYOUTC` writes this.\n\n"
         + table(results)
         + "\nThe stages of a cold build, wall time:\n\n"
         + stage_table(results)

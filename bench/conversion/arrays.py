@@ -1,8 +1,8 @@
-"""Times NumPy and PyTorch on one case after the other: python3 arrays.py cpu|wall SECONDS THREADS.
+"""Times NumPy and PyTorch case by case: python3 arrays.py cpu|wall SECONDS THREADS.
 
-Two kinds of lines are read. `CASE FOLDER` takes the source and the right destination from the files of the folder and
-answers with the contenders' names, as driver.c does; `round` answers with the seconds a run of each, memmove in this
-process first. A contender whose destination is not the right one ends it all.
+Reads two kinds of lines. `CASE FOLDER` reads the source and the expected destination from the files of the folder and
+prints the contenders' names, as driver.c does; `round` prints the seconds per run of each, memmove in this process
+first. A contender with a wrong destination ends the process.
 """
 
 import ctypes
@@ -25,8 +25,8 @@ DTYPES = {"f32": numpy.float32, "bf16": numpy.int16, "i8": numpy.int8}
 
 
 def pieces(extent, blocks):
-    """Whole blocks of an axis, then what is left of the last one, in whole blocks of the next smaller kind, and so on.
-    Of each piece: its first element, how many elements it has on each level, its place in the destination."""
+    """Divides an axis into full blocks, then the remainder into full blocks of the next level, and so on.
+    Yields for each part its first element, its number of elements on each level, and its indices in the destination."""
     whole, rest = divmod(extent, prod(blocks))
     if whole:
         yield 0, (whole, *blocks), (slice(whole), *(slice(None) for _ in blocks))
@@ -36,8 +36,8 @@ def pieces(extent, blocks):
 
 
 def moves(case, source, destination, permuted):
-    """Pairs of views of as many axes, of the destination and of the source, that hold the same elements, and views of
-    the destination that hold all of its padding. The destination's views have its order of axes."""
+    """Pairs of views of destination and source with the same elements and rank, and views that cover the padding of the
+    destination. The views have the destination's order of axes."""
     split = [(axis, level) for axis in range(len(case.extents)) for level in range(1 + len(case.block_extents(axis)))]
     physical = [(axis, 0) for axis in case.order]
     for axis, _ in case.blocks:
@@ -88,7 +88,7 @@ def with_torch(case, source, destination):
 
 
 def with_memmove(source, destination):
-    """Reads and writes as many bytes as the conversion does, of the room for both."""
+    """memmove with as many bytes read and written as in the conversion."""
     to, of, count = destination.ctypes.data, source.ctypes.data, (source.nbytes + destination.nbytes) // 2
     return lambda: ctypes.memmove(to, of, count)
 
@@ -106,7 +106,7 @@ class Contender:
         return (self.clock() - start) / self.repeats
 
     def sample(self):
-        """Seconds a run."""
+        """Seconds per run."""
         if self.repeats > 1:
             self.settle()
             self.run()
@@ -114,7 +114,7 @@ class Contender:
 
 
 def at_a_line(array, more=0):
-    """A copy that begins at a cache line, as the buffers of driver.c do, with room for so many bytes more behind it."""
+    """A copy that begins at a cache line, like the buffers of driver.c, followed by `more` bytes."""
     room = numpy.zeros(array.nbytes + more + 64, numpy.uint8)
     begin = -room.ctypes.data % 64
     copy = room[begin : begin + array.nbytes].view(array.dtype)
@@ -155,7 +155,7 @@ def main():
     for line in sys.stdin:
         if line != "round\n":
             name, folder = line.split()
-            entered = []  # before the buffers of the next are made
+            entered = []  # frees the buffers before the next are allocated
             entered = contenders(by_name[name], Path(folder), clock, float(least))
             print(*(contender.name for contender in entered), flush=True)
             continue

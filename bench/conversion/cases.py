@@ -1,4 +1,4 @@
-"""The conversions that are measured, and what was reached on them elsewhere."""
+"""The measured conversions, with reference results from another machine."""
 
 import re
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ ELEMENT_BYTES = {"f32": 4, "bf16": 2, "i8": 1}
 
 @dataclass(frozen=True)
 class Case:
-    """A dense row-major source and the layout of the destination, as oneDNN writes one: a letter for each axis, outermost
-    first, upper case where blocks of it follow, outermost first."""
+    """A dense row-major source and the layout of the destination as a oneDNN tag: a letter for each axis, outermost first,
+    upper case if the axis has blocks, then the blocks, outermost first."""
 
     name: str
     what: str
     element: str
     extents: tuple[int, ...]
     layout: str
-    # Times memcpy: the best of oneDNN 2.6.3, HPTT, NumPy, PyTorch and JAX, which of them, and hand-written C.
+    # Relative to memcpy: the best of oneDNN 2.6.3, HPTT, NumPy, PyTorch and JAX, its name, and hand-written C.
     reference_peer: float
     reference_peer_name: str
     reference_hand: float
@@ -36,25 +36,25 @@ class Case:
 
     @property
     def moved_bytes(self):
-        """Bytes read and bytes written, with the padding that is."""
+        """Bytes read plus bytes written, padding included."""
         return (prod(self.extents) + self.physical_elements) * ELEMENT_BYTES[self.element]
 
     @property
     def order(self):
-        """The axes of the blocks' grid, outermost first."""
+        """Axes of the block grid, outermost first."""
         letters = re.match("[a-zA-Z]*?(?=[0-9]|$)", self.layout)[0]
         return ["abcdef".index(letter.lower()) for letter in letters]
 
     @property
     def blocks(self):
-        """Pairs of an axis and the extent of a block, outermost first."""
+        """Pairs of an axis and a block extent, outermost first."""
         return [("abcdef".index(letter), int(extent)) for extent, letter in re.findall("([0-9]+)([a-z])", self.layout)]
 
     def block_extents(self, axis):
         return [extent for other, extent in self.blocks if other == axis]
 
     def grid(self, axis):
-        """How many blocks cover an axis."""
+        """Number of blocks that cover an axis."""
         return -(-self.extents[axis] // prod(self.block_extents(axis)))
 
     @property
@@ -63,7 +63,7 @@ class Case:
 
     @property
     def strides(self):
-        """From one block of an axis to the next, for each axis, in elements of the destination."""
+        """Stride between consecutive blocks of each axis, in elements of the destination."""
         strides = [0] * len(self.extents)
         stride = prod(extent for _, extent in self.blocks)
         for axis in reversed(self.order):
@@ -76,7 +76,7 @@ class Case:
         return prod(self.padded_extents)
 
 
-# Source of the three last columns: a measurement of 2026-11 on a 2-core x86-64 machine with AVX-512 and 32 MiB of L3,
+# Source of the last three columns: a measurement of 2026-11 on a 2-core x86-64 machine with AVX-512 and 32 MiB of L3,
 # gcc 12, one thread, CPU time, medians. Sizes: S fits the L2, M the L3, L is beyond the caches.
 CASES = [
     Case("copy_S", "identity", "f32", (65536,), "a", 0.93, "oneDNN", 1.02),

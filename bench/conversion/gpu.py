@@ -2,8 +2,8 @@
 
     python3 gpu.py --generated FOLDER [--out FOLDER] [--rounds N] [--cases NAME...]
 
-FOLDER has what `layoutc build` wrote for the manifests of `layouts/` with a `[target.cuda]`; layoutc itself need not be
-on that machine. Needs nvcc and PyTorch with CUDA. Every result is compared with PyTorch's, byte by byte, before it is
+FOLDER has what `layoutc build` wrote for the manifests of `layouts/` with a `[target.cuda]`; layoutc itself is not
+needed on that machine. Requires nvcc and PyTorch with CUDA. Every result is compared with PyTorch's, byte by byte, before it is
 timed.
 """
 
@@ -27,7 +27,7 @@ from cases import CASES, ELEMENT_BYTES
 
 INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32}
 
-# The generated launchers are C++; this is what Python calls.
+# C wrappers of the generated C++ launchers, for Python.
 SHIM = """\
 #include "{case}.cuh"
 
@@ -50,7 +50,7 @@ extern "C" int copy(const void *from, void *to, size_t bytes, void *stream) {{
 
 
 def compiled(case, generated, folder):
-    """A shared library of one case's generated source."""
+    """Compiles the generated source of one case to a shared library."""
     (folder / f"{case.name}_shim.cu").write_text(SHIM.format(case=case.name))
     library = folder / f"{case.name}.so"
     command = ["nvcc", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-I", generated]
@@ -65,8 +65,7 @@ def must(error):
 
 
 class Contender:
-    """Launches of one way to move the elements. Small ones are recorded once and played again: else the launches would be
-    what is timed."""
+    """Launches of one implementation. Small cases are recorded as a CUDA graph and replayed, to exclude launch overhead."""
 
     def __init__(self, name, run, sets, is_recorded):
         self.name = name
@@ -86,7 +85,7 @@ class Contender:
         self.play = graph.replay
 
     def sample(self):
-        """Seconds a launch."""
+        """Seconds per launch."""
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         start.record()
         self.play()
@@ -111,7 +110,7 @@ def contenders(case, library):
         source = torch.randint(span.min, span.max, case.extents, dtype=element, device="cuda")
         return source, torch.empty(case.physical_elements, dtype=element, device="cuda")
 
-    # Beyond the cache each launch has other memory than the one before.
+    # Beyond the cache, consecutive launches use different memory.
     sets = [made() for _ in range(3 if case.is_large else 1)]
     loaded = ctypes.CDLL(str(library))
     pointer = ctypes.c_void_p
@@ -142,13 +141,13 @@ def contenders(case, library):
         back(source, destination)
         torch.cuda.synchronize()
         if not torch.equal(source, dense):
-            sys.exit(f"{case.name}: what comes back is something else")
+            sys.exit(f"{case.name}: unpack gives other elements")
     runs = {"copy": copied, "layoutc": generated, "back": back, "PyTorch": lambda source, to: with_torch(case, source, to)}
     return [Contender(name, run, sets, not case.is_large) for name, run in runs.items()]
 
 
 def measured(case, library, rounds):
-    """Medians of seconds a launch, and how far the samples lie apart."""
+    """Median seconds per launch, and the relative interquartile range."""
     entered = contenders(case, library)
     samples = {contender.name: [] for contender in entered}
     for turn in range(rounds):
@@ -164,8 +163,8 @@ def measured(case, library, rounds):
 
 
 def rate(case, row, name):
-    """GB/s, of bytes read and written."""
-    # A copy, and the way back, move no padding.
+    """GB/s, counting bytes read and bytes written."""
+    # The copy and unpack move no padding.
     dense_bytes = 2 * prod(case.extents) * ELEMENT_BYTES[case.element]
     return (dense_bytes if name in ["copy", "back"] else case.moved_bytes) / row["seconds"][name] / 1e9
 
@@ -174,8 +173,8 @@ def table(result):
     about = result["machine"]
     lines = [
         f"{about['gpu']}, CUDA {about['cuda']}, PyTorch {about['torch']}, {result['date']}; medians of {result['rounds']} rounds.",
-        "*copy* is `cudaMemcpyAsync` from device to device, in GB/s that are read and written; the others are times that rate.",
-        "*back* is `unpack`, which goes from the layout to the dense tensor.",
+        "*copy* is `cudaMemcpyAsync` from device to device, in GB/s, reads plus writes; the other columns are relative to it.",
+        "*back* is `unpack`, from the layout to the dense tensor.",
         "",
         "| case | what | dims | copy, GB/s | PyTorch | layoutc | spread | back |",
         "|---|---|---|--:|--:|--:|--:|--:|",

@@ -1,4 +1,4 @@
-"""What a measurement ran on."""
+"""Description of the machine of a measurement."""
 
 import os
 import re
@@ -12,7 +12,7 @@ def processor():
 
 
 def caches():
-    """The sizes of the first core's data caches, smallest first: `L1 32K, L2 1024K`."""
+    """Sizes of the first core's data caches, smallest first: `L1 32K, L2 1024K`."""
     sizes = []
     for cache in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, kind, size = ((cache / name).read_text().strip() for name in ["level", "type", "size"])

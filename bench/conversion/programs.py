@@ -1,4 +1,4 @@
-"""Makes the programs that time the cases: manifests to C, C to one program for each case."""
+"""Builds the benchmark programs: manifests to C, C to one program per case."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ def build(layoutc, project, out):
 
 
 def check(layoutc, project, cases):
-    """The manifests must say what the table of cases says: no layout is compared with another one's time."""
+    """Checks the manifests against the table of cases, so that no layout is compared with the time of another."""
     ran = subprocess.run([layoutc, "inspect", str(project), "--format", "json"], capture_output=True, text=True, check=True)
     tensors = {tensor["name"]: tensor for tensor in json.loads(ran.stdout.splitlines()[0])["tensors"]}
     for case in cases:
@@ -29,7 +29,7 @@ def check(layoutc, project, cases):
 
 
 def glue(case):
-    """C that describes a case to driver.c and calls its routine."""
+    """C source that describes a case to driver.c and calls its routine."""
     numbers = lambda values: "{" + ", ".join(map(str, values)) + "}" if values else "{0}"
     return f"""#include "c/{case.name}.h"
 #include "conversion.h"
@@ -53,7 +53,7 @@ void layoutc(const void *source, void *destination) {{
 
 
 class Compiler:
-    """Compiles with -O2 and no other flag for speed; with -fopenmp where there are threads."""
+    """Compiles with -O2 and no other optimization flag; with -fopenmp if there are several threads."""
 
     def __init__(self, cc, sources, out, threads):
         self.cc, self.sources, self.out = cc, sources, out
@@ -63,7 +63,7 @@ class Compiler:
         self.common.append(self.peer())
 
     def peer(self):
-        """oneDNN where its header is there and lets descriptors be made of blocks: version 2."""
+        """oneDNN 2, whose API creates blocked descriptors, if its header is installed."""
         source = self.sources / "onednn.c"
         try:
             made = self.object(source, "-DWITH_ONEDNN", stderr=subprocess.DEVNULL)

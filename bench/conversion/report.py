@@ -3,21 +3,21 @@
 import json
 import statistics
 
-# Copies that cases within the second-level cache and beyond the caches are judged by besides.
+# Additional references for cases within the L2 and beyond the caches.
 COPIES = {"streaming": "the streaming copy", "vectors": "the vector copy"}
 PEERS = ["oneDNN", "NumPy", "PyTorch"]
-# The share of the hand-written speed that is to be reached.
+# Required share of the hand-written speed.
 SHARE_OF_HAND = 0.9
-# A copy past the caches, times memcpy, on the machine of the hand-written speed: what that is beyond the caches was
-# written in this way.
+# Speed of the streaming copy relative to memcpy on the machine of the hand-written code, which uses streaming stores
+# beyond the caches.
 HAND_STREAMING = 1.55
-# The hand-written copy of copy_S, times memcpy, there. Elsewhere memcpy may be an instruction of its own, which no loop of
+# Speed of the hand-written copy of copy_S relative to memcpy there. Elsewhere memcpy may be `rep movsb`, which no loop of
 # loads and stores reaches.
 HAND_VECTORS = 1.02
 
 
 class Result:
-    """What a case took: seconds a run, round by round, of each contender in its process beside a memcpy there."""
+    """Seconds per run of each contender and of memcpy in the same process, one value per round."""
 
     def __init__(self, case, seconds):
         self.case, self.seconds, self.versions = case, {}, {}
@@ -30,14 +30,14 @@ class Result:
                     self.versions[name] = version
 
     def rounds(self, name):
-        """Of a contender and of the memcpy in its process; nothing where it is missing."""
+        """Seconds per round of a contender and of memcpy in its process; empty if it is missing."""
         for contenders in self.seconds.values():
             if name in contenders:
                 return contenders[name], contenders["memcpy"]
         return [], []
 
     def speeds(self, name):
-        """Round by round, times memcpy's."""
+        """Speed relative to memcpy, one value per round."""
         return [memcpy / took for took, memcpy in zip(*self.rounds(name))]
 
     def speed(self, name):
@@ -45,7 +45,7 @@ class Result:
         return statistics.median(speeds) if speeds else None
 
     def spread(self, name):
-        """The quartiles of its speed."""
+        """Lower and upper quartile of the speed."""
         lower, _, upper = statistics.quantiles(self.speeds(name), n=4, method="inclusive")
         return lower, upper
 
@@ -54,8 +54,8 @@ class Result:
         return self.case.moved_bytes / statistics.median(took) / 1e9 if took else None
 
     def verdict(self):
-        """Whether layoutc reaches its share of the hand-written speed, and passes the peers of this run; of those that do
-        not run here, the reference's best."""
+        """Checks that layoutc reaches its share of the hand-written speed and is faster than all peers: those of this run,
+        and the best of the reference if it does not run here."""
         reached, case = self.speed("layoutc"), self.case
         peers = [(self.speed(name), name) for name in PEERS if self.speed(name) is not None]
         if case.reference_peer_name not in [name for _, name in peers]:
@@ -79,7 +79,7 @@ def number(value):
 
 
 def table(results, threads):
-    """The reference and the verdict are of one thread."""
+    """The table; reference and verdict only with one thread."""
     peers = [name for name in PEERS if any(result.speeds(name) for result in results)]
     lines = [
         "| case | what | dims | memcpy, GB/s | layoutc, GB/s | layoutc | quartiles | streaming copy | vector copy | "
@@ -108,13 +108,13 @@ def conditions(results, machine, args):
     return (
         f"{args.date}; {machine['processor']}, {machine['cores']} cores, {machine['caches']}; {machine['compiler']}, `{flags}`;\n"
         + "; ".join([threads, *(f"{name} {version}" for name, version in versions.items())])
-        + f";\nmedians of {args.rounds} rounds in which all take turns. Dims are the source's; columns without a unit are times memcpy."
-        + (f" Not there: {', '.join(missing)}." if missing else "")
+        + f";\nmedians of {args.rounds} alternating rounds. Dims are the source's; columns without a unit are relative to memcpy."
+        + (f" Missing: {', '.join(missing)}." if missing else "")
     )
 
 
 def page(results, machine, args):
-    """The anchors name what the book shows."""
+    """The page; the book includes the anchored parts."""
     verdicts = [result.verdict() for result in results]
     held = verdicts.count("holds")
     more = " and ".join(f"{verdicts.count(f'holds by {copy}')} by {copy}" for copy in COPIES.values())
@@ -123,13 +123,13 @@ def page(results, machine, args):
         + conditions(results, machine, args)
         + "\n\n"
         + table(results, args.threads)
-        + (f"\n{held} of {len(results)} hold; besides, {more}.\n" if args.threads == 1 else "")
+        + (f"\n{held} of {len(results)} hold; in addition, {more}.\n" if args.threads == 1 else "")
         + "<!-- ANCHOR_END: table -->\n"
     )
 
 
 def as_json(results, machine, args):
-    """A line for each case: seconds a run, round by round."""
+    """One line per case: seconds per run, one value per round."""
     head = {"date": args.date, **machine, "threads": args.threads, "rounds": args.rounds}
     cases = [
         {"name": result.case.name, "moved_bytes": result.case.moved_bytes, "versions": result.versions, "seconds": result.seconds}

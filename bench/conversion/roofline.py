@@ -1,4 +1,4 @@
-"""The plot: how fast each case is, below the roofs of memcpy and of the streaming copy."""
+"""Plots the speed of each case below the roofs of memcpy and of the streaming copy."""
 
 from math import ceil, floor, log10
 
@@ -11,7 +11,7 @@ LABELS = {"streaming": "streaming copy"}
 
 
 def mark(name, x, y):
-    """A roof is a line across its row, layoutc a large dot, a peer a small one."""
+    """SVG of a mark: a line across the row for a roof, a large dot for layoutc, a small one for a peer."""
     if name in ROOFS:
         return f'<path d="M{x:.1f} {y - 8:.1f}V{y + 8:.1f}" stroke="{ROOFS[name]}" stroke-width="3"/>'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{5 if name == "layoutc" else 3}" fill="{COLOURS[name]}"/>'
@@ -26,7 +26,7 @@ def legend(names):
 
 
 def plot(results):
-    """A row for each case, GB/s to the right, logarithmic."""
+    """One row per case, GB/s to the right, logarithmic."""
     height = TOP + ROW * len(results) + 20
     names = [name for name in [*ROOFS, *PEERS, "layoutc"] if any(result.speeds(name) for result in results)]
     speeds = [{name: result.gb_per_second(name) for name in names if result.speeds(name)} for result in results]

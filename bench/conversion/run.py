@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times layoutc's conversions beside memcpy, a streaming copy, oneDNN, NumPy and PyTorch.
+"""Times layoutc's conversions against memcpy, a streaming copy, oneDNN, NumPy and PyTorch.
 
     python3 bench/conversion/run.py [--cases GLOB] [--rounds N] [--quick] [--threads N] [--layoutc PATH] [--cc CC]
 
-All contenders of a case take turns, round after round, so that a busy machine is busy for all. One thread and CPU time,
-or with `--threads` so many and wall time. Every result is compared with a plain index loop's first. Writes results.md,
-results.json and the plot that the book shows (with `--threads` files of another name, and no plot); `--quick` only
-prints, after few rounds.
+All contenders of a case alternate, round after round, so that other load affects all of them. Measures CPU time on one
+thread, or with `--threads` wall time. Every result is first compared with that of a plain index loop. Writes results.md,
+results.json and the plot in the book (with `--threads` files of another name, and no plot); `--quick` only prints,
+after few rounds.
 """
 
 import argparse
@@ -31,7 +31,7 @@ VENV = ROOT / "target" / "peers"
 
 
 class Contenders:
-    """A process that times some of the contenders: a line in, a line out."""
+    """A process that times some of the contenders: one line of output per line of input."""
 
     def __init__(self, command, environment):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
@@ -53,12 +53,12 @@ class Contenders:
 
 
 def environment(threads):
-    """One kind of memory for all: NumPy would ask for large pages otherwise. No thread spins in another's turn."""
+    """Disables NumPy's huge pages, so that all use the same memory, and spinning threads."""
     return {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", "NUMPY_MADVISE_HUGEPAGE": "0"}
 
 
 def start_arrays(args):
-    """NumPy and PyTorch, or nothing where there is no NumPy; says what is missing."""
+    """Starts the process of NumPy and PyTorch; None without NumPy. Reports missing packages."""
     python = VENV / "bin" / "python"
     python = str(python) if python.exists() else sys.executable
     lacks = [name for name in ["numpy", "torch"] if subprocess.run([python, "-c", f"import {name}"], capture_output=True).returncode != 0]
@@ -70,7 +70,7 @@ def start_arrays(args):
 
 
 def measure(case, program, arrays, args):
-    """The seconds of each round, by process and contender."""
+    """Seconds of each round, by process and contender."""
     with tempfile.TemporaryDirectory() as folder:
         driver = Contenders([program, args.clock, str(args.least), *([folder] if arrays else [])], environment(args.threads))
         names = {"c": driver.answer()}
@@ -97,7 +97,7 @@ def arguments():
     parser.add_argument("--layoutc", default=str(ROOT / "target" / "release" / "layoutc"))
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
-    parser.add_argument("--out", type=Path, default=HERE, help="where the tables go; elsewhere there is no plot")
+    parser.add_argument("--out", type=Path, default=HERE, help="folder of the tables; the plot is only written for the default")
     args = parser.parse_args()
     args.rounds = args.rounds or (3 if args.quick else 9)
     args.least = 0.001 if args.quick else 0.005

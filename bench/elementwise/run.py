@@ -1,9 +1,9 @@
-"""Times elementwise kernels against loops by hand, and writes results.md beside this file.
+"""Times elementwise kernels against hand-written loops, and writes results.md next to this file.
 
     python3 bench/elementwise/run.py --layoutc target/release/layoutc [--rounds 21]
 
-A kernel and its loop take turns in one process, with the same buffers and the same compiler and flags; a row is the median over the rounds of
-the ratio of their times.
+A kernel and its loop alternate in one process, with the same buffers, compiler and flags; a row is the median over the rounds of the
+ratio of their times.
 """
 
 import argparse
@@ -64,8 +64,8 @@ def main():
         measured = {compiler: measure(layoutc, compiler, args.rounds, Path(folder)) for compiler in COMPILERS}
     here = machine.describe("gcc")
     text = f"""{datetime.date.today()}; {here['processor']}, {here['caches']}; {here['compiler']}; medians of {args.rounds} rounds, one thread.
-The times are those of the kernel with `{' '.join(COMPILERS[0])}`; the ratios are its time by that of the loop by hand, each with the compiler of the
-column. Below 1 the kernel is faster: a function compiled with `-O2` alone has no vectors by hand, and the kernel chooses those of the processor.
+The times are those of the kernel with `{' '.join(COMPILERS[0])}`; the ratios are its time divided by that of the loop by hand, each with the compiler of the
+column. Below 1 the kernel is faster: the loop by hand has no vectors with `-O2` alone, and the kernel selects its vectors at run time.
 
 {table(measured)}
 """

@@ -1,20 +1,20 @@
-"""What is timed: contenders of a group take turns in one process and compute the same."""
+"""Timed contenders, by group: those of a group alternate in one process and compute the same."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Case:
-    """A function in C, the layouts of the tensors that are read and written, and what the table says of them."""
+    """A C function, the layouts of its operands and result, and its description in the table."""
 
     name: str
     layouts: tuple[str, str, str]
     what: str
     loops: str
     is_onednn: bool = False
-    # Vectors without which it has no fast routine.
+    # Vector length in bytes below which it has no fast routine.
     asks_for: int = 0
-    # Functions that pack what is read second; else that of its layout.
+    # Function that packs the second operand; by default that of its layout.
     packs_second: str = ""
 
     @property
@@ -25,8 +25,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Group:
-    """Contenders; elements of the three tensors; multiplications and additions, of taps past the border too; the nests
-    written by hand, each with the flags that choose it."""
+    """Contenders; elements of the three tensors; multiplications and additions, including taps outside the image;
+    hand-written nests, each with the flags that select it."""
 
     name: str
     elements: tuple[int, int, int]
@@ -36,7 +36,7 @@ class Group:
 
 
 def ours(name, layouts, what):
-    """The planner's own loops, and those with a schedule."""
+    """The planner's own loops, and scheduled ones."""
     return (
         Case(name, layouts, what, "planner's"),
         Case(f"{name}_scheduled", layouts, what, "scheduled for AVX-512"),
@@ -97,9 +97,9 @@ GROUPS = [
             Case("columns", COLUMNS, "B column-major", "planner's"),
             Case("columns_scheduled", COLUMNS, "B column-major", "scheduled"),
             onednn("columns", COLUMNS, "B column-major"),
-            *ours("tiled", TILED, "bands and tiles of 8×32"),
-            Case("hand_matmul", TILED, "bands and tiles of 8×32", HAND),
-            Case("hand_matmul_long", TILED, "bands and tiles of 8×32", HAND_LONG),
+            *ours("tiled", TILED, "panels and tiles of 8×32"),
+            Case("hand_matmul", TILED, "panels and tiles of 8×32", HAND),
+            Case("hand_matmul_long", TILED, "panels and tiles of 8×32", HAND_LONG),
         ),
     ),
 ]

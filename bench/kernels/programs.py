@@ -1,9 +1,9 @@
-"""Makes the programs that time a group: manifests to C, C to a program for each length of vectors."""
+"""Builds the benchmark programs of a group: manifests to C, C to one program per vector length."""
 
 import subprocess
 import sys
 
-# gcc's answer to what the processor knows, without AVX-512.
+# Replaces gcc's test for processor features; reports no AVX-512.
 AVX2_ALONE = "-D__builtin_cpu_supports(feature)=((feature)[3] != '5')"
 HAND = ["-O3", "-march=native"]
 
@@ -13,7 +13,7 @@ def build(layoutc, project, out):
 
 
 def glue(group, cases):
-    """C that names the contenders to driver.c."""
+    """C source that lists the contenders for driver.c."""
     declared = sorted({f"void {name}(const float *from, float *to);" for case in cases for name in case.moves})
     declared += [f"void {case.name}(const float *first, const float *second, float *result);" for case in cases]
     rows = [f'    {{"{case.name}", {case.name}, {", ".join(case.moves)}}},' for case in cases]
@@ -32,7 +32,7 @@ def glue(group, cases):
 
 
 class Compiler:
-    """The generated C with -O2 and no other flag; what is written by hand for the processor at hand."""
+    """Compiles the generated C with -O2 and no other flag, hand-written C for this processor."""
 
     def __init__(self, cc, sources, out):
         self.cc, self.sources, self.out = cc, sources, out

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 VECTORS = {64: "AVX-512", 32: "AVX2"}
 TITLES = {
     "conv": "Convolution of 3 by 3, f32: n 1, c 64, h 56, w 56, k 64, padding 1 by guarded reads",
-    "matmul": "Product of matrices, f32: 512 by 512 by 512",
+    "matmul": "Matrix product, f32: 512 by 512 by 512",
 }
 
 
 @dataclass
 class Measured:
-    """Round by round: the peak in operations a second, and seconds a run of each contender."""
+    """One value per round: the peak in operations per second, and seconds per run of each contender."""
 
     peak: list[float]
     seconds: dict[str, list[float]]
@@ -25,12 +25,12 @@ class Measured:
         return statistics.median(group.operations / took / peak for took, peak in zip(self.seconds[name], self.peak))
 
     def fastest(self, names):
-        """Of these contenders; nothing where all are missing."""
+        """Fastest of these contenders; None if all are missing."""
         there = [name for name in names if name in self.seconds]
         return min(there, key=lambda name: statistics.median(self.seconds[name]), default=None)
 
     def speed(self, name, other):
-        """Of one contender, times another's."""
+        """Speed of one contender relative to another."""
         return statistics.median(theirs / ours for ours, theirs in zip(self.seconds[name], self.seconds[other]))
 
 
@@ -51,7 +51,7 @@ def table(group, measured):
 
 
 def comparisons(group):
-    """What is compared: words, contenders of layoutc's, and others. Of several the fastest counts."""
+    """Compared pairs: label, contenders of layoutc, other contenders. The fastest of each counts."""
 
     def of(layout):
         yield "planner's", [layout]
@@ -75,7 +75,7 @@ def comparisons(group):
 
 
 def ratios(group, measured):
-    """Speeds, times each other's."""
+    """Table of relative speeds."""
     lines = ["| speed of | " + " | ".join(VECTORS[vector] for vector in measured) + " |", "|---|" + "--:|" * len(measured)]
     for words, names, others in comparisons(group):
         cells = []
@@ -90,12 +90,12 @@ def conditions(machine, args, version):
     onednn = f"oneDNN {version}" if version else "without oneDNN"
     return (
         f"{args.date}; {machine['processor']}, {machine['cores']} cores, {machine['caches']}; {machine['compiler']}; {onednn};\n"
-        f"one thread, CPU time, medians of {args.rounds} rounds in which all take turns. The generated C is compiled with `-O2` alone."
+        f"one thread, CPU time, medians of {args.rounds} alternating rounds. The generated C is compiled with `-O2` alone."
     )
 
 
 def page(results, machine, args):
-    """The anchors name what the book shows."""
+    """The page; the book includes the anchored parts."""
     text = "# Kernel speed\n\n<!-- ANCHOR: conditions -->\n" + conditions(machine, args, args.onednn) + "\n<!-- ANCHOR_END: conditions -->\n"
     for group, measured in results:
         text += f"\n## {TITLES[group.name]}\n\n"
@@ -106,7 +106,7 @@ def page(results, machine, args):
 
 
 def as_json(results, machine, args):
-    """A line for each group and length of vectors."""
+    """One line per group and vector length."""
     head = {"date": args.date, **machine, "onednn": args.onednn, "rounds": args.rounds}
     rows = [
         json.dumps({"group": group.name, "operations": group.operations, "vector_bytes": vector, "peak": it.peak, "seconds": it.seconds})

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times layoutc's kernels beside nests written by hand, oneDNN, and what one core multiplies and adds at most.
+"""Times layoutc's kernels against hand-written nests, oneDNN, and the multiply-add peak of one core.
 
     python3 bench/kernels/run.py [--group NAME] [--rounds N] [--quick] [--layoutc PATH] [--cc CC] [--out DIR]
 
-All contenders of a group take turns, round after round, so that a busy machine is busy for all; where the processor has AVX-512,
-so do two programs, one of which does without it. One thread, CPU time. Every result is first compared with a plain nest's.
+All contenders of a group alternate, round after round, so that other load affects all of them; on a processor with AVX-512 so do
+two programs, one of them without it. One thread, CPU time. Every result is first compared with that of a plain nest.
 Writes results.md and results.json; `--quick` only prints, after few rounds.
 """
 
@@ -26,10 +26,10 @@ import machine  # noqa: E402
 
 
 class Contenders:
-    """A program that times the contenders of a group with vectors of one length."""
+    """A program that times the contenders of a group with one vector length."""
 
     def __init__(self, program, cases, vector, least):
-        # What oneDNN 2 reads.
+        # Environment variable of oneDNN 2.
         isa = {"DNNL_MAX_CPU_ISA": "AVX2"} if vector == 32 else {}
         environment = {**os.environ, **isa, "OMP_NUM_THREADS": "1"}
         self.cases = cases
@@ -45,7 +45,7 @@ class Contenders:
         return line.split()
 
     def round(self):
-        """The peak, and the seconds of each contender."""
+        """Peak, then seconds of each contender."""
         self.process.stdin.write("round\n")
         self.process.stdin.flush()
         return [float(word) for word in self.answer()]
@@ -56,7 +56,7 @@ class Contenders:
 
 
 def measure(group, compiler, vectors, args):
-    """By length of vectors: the peak round by round, and the seconds of each contender."""
+    """Peak and seconds of each contender, one value per round, by vector length."""
     running = {vector: Contenders(*compiler.program(group, vector), vector, args.least) for vector in vectors}
     rounds = {vector: [] for vector in vectors}
     for _ in range(args.rounds):
@@ -81,7 +81,7 @@ def arguments():
     parser.add_argument("--layoutc", default=str(ROOT / "target" / "release" / "layoutc"))
     parser.add_argument("--cc", default="gcc")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
-    parser.add_argument("--out", type=Path, default=HERE, help="where the tables go")
+    parser.add_argument("--out", type=Path, default=HERE, help="folder of the tables")
     args = parser.parse_args()
     args.rounds = args.rounds or (3 if args.quick else 15)
     args.least = 0.01

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times products of square matrices by their edge, and sums of rows, with the planner's loops.
+"""Times products of square matrices of several sizes, and row reductions, with the planner's loops.
 
     python3 bench/kernels/sizes.py [LAYOUTC ...]
 
-One row a case, one column for each layoutc named: the best of several runs on one thread, in GFLOP/s or GB/s.
+One row per case, one column per given layoutc: the best of several runs on one thread, in GFLOP/s or GB/s.
 """
 
 import subprocess

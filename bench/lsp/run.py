@@ -1,7 +1,7 @@
 """Times the language server on a project of 1,000 tensors: python3 bench/lsp/run.py LAYOUTC [ROUNDS].
 
-One manifest is open. Each round types one character into a layout, and waits for what comes of it: the diagnostics, and
-the answer to a request that was sent right behind the change. The same requests are timed without a change before them.
+One manifest is open. Each round changes one character of a layout, and waits for the diagnostics, or for the answer to a
+request sent right after the change. The same requests are timed without a preceding change.
 """
 
 import json

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times layoutc's conversions between devices beside MPI_Alltoallw of whole parts.
+"""Times layoutc's conversions between devices against MPI_Alltoallw of whole parts.
 
     python3 bench/mpi/run.py [--layoutc PATH] [--rounds N] [--edge N]
 
-The plain way sends each rank's whole part to every rank that needs any of it, by one MPI_Alltoallw, and takes what is
-wanted out of the parts with a loop over the index functions. Where each rank gets all parts one behind the other, MPI_Allgather
-straight into the result is timed too. All take turns, round after round; a round is as long as its slowest rank. All results
-are compared. Writes results.md.
+The plain method sends each rank's whole part to every rank that needs any of it, by one MPI_Alltoallw, and extracts the
+needed elements with a loop over the index functions. If each rank gets all parts concatenated, MPI_Allgather directly into
+the result is timed too. All of them alternate, round after round; the time of a round is that of its slowest rank. All
+results are compared. Writes results.md.
 """
 
 import argparse
@@ -23,7 +23,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "bench" / "conversion"))
 import machine  # noqa: E402
 
-# What is moved, the mesh, and how both tensors are cut and laid out.
+# Name, then sharding and layout of the source and of the destination.
 MOVES = [
     ("data to tensor parallel", "n=all", "", "c=all", ""),
     ("row to column, blocked", "n=all", "", "c=all", "split c by=4; order c_outer n c_inner"),
@@ -43,7 +43,7 @@ def tensor(name, cut, layout, ranks, edge):
 
 
 def driver(ranks, gathers):
-    """Times `from_to_to` beside the plain way, and MPI_Allgather where that does the same."""
+    """C program that times `from_to_to`, the plain method, and MPI_Allgather if it applies."""
     gather = """
         memset(c, 0, TO_BYTES);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -176,8 +176,8 @@ def main():
         "",
         "<!-- ANCHOR: table -->",
         f"{datetime.date.today()}; {machine.processor()}; {version}; `mpicc -O2`; {size:.0f} MiB of f32 in all, medians of {args.rounds} rounds;",
-        "more ranks than cores share the cores. *plain*: MPI_Alltoallw of whole parts, then a loop; *as MPI_Allgather*: times as fast",
-        "as that, straight into the result, where it does the same.",
+        "ranks beyond the number of cores share cores. *plain*: MPI_Alltoallw of whole parts, then a loop; *as MPI_Allgather*: speed",
+        "relative to MPI_Allgather directly into the result, if it applies.",
         "",
         "| move | ranks | least, MB | layoutc, MB | over the least | plain, MB | layoutc, ms | plain, ms | times as fast | quartiles | as MPI_Allgather |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|",

@@ -1,11 +1,11 @@
-"""Times `layoutc pack` and `unpack` of a tensor of some GiB beside `cp`, and resumes them after kills.
+"""Times `layoutc pack` and `unpack` of a tensor of some GiB against `cp`, and resumes them after kills.
 
     python3 bench/pack/big.py LAYOUTC [--gib 4] [--rounds 5] [--memory "256 MiB"] [--limit MIB] [--kills 20] [--folder DIR]
 
-The tensor is f32, NHWC to NCHW4c. Each round copies the input by `cp --reflink=never`, packs it, copies what was packed and
-unpacks that, each followed by `sync` of the output; all in turn, so that what else the machine does hits all alike. Times
-are wall time, peak memory is the largest resident set of the process. With `--limit` a round runs in a memory control group
-of so many MiB (version 1 or 2, whichever can be made); `cp` too. Needs as much room on the disk as four files take.
+The tensor is f32, NHWC to NCHW4c. Each round copies the input by `cp --reflink=never`, packs it, copies the packed file and
+unpacks it, each followed by `sync` of the output; they alternate, so that other load affects all of them. Times are wall
+time, peak memory is the largest resident set of the process. With `--limit` a round, including `cp`, runs in a memory
+control group of MIB MiB (version 1 or 2, whichever is available). Needs disk space for four files.
 """
 
 import argparse
@@ -28,7 +28,7 @@ MANIFEST = """tensor big dtype=f32 {{
 
 
 class Group:
-    """A memory control group, if one can be made."""
+    """A memory control group, if a limit is given."""
 
     def __init__(self, mib):
         self.path = None
@@ -61,7 +61,7 @@ class Group:
                 file.write(str(os.getpid()))
 
     def peak(self):
-        """The most bytes that it had, the caches of files among them."""
+        """Peak memory in bytes, including file caches."""
         for name in ("memory.max_usage_in_bytes", "memory.peak"):
             path = os.path.join(self.path or "", name)
             if self.path and os.path.exists(path):
@@ -79,7 +79,7 @@ class Group:
 
 
 def drop(path):
-    """Has the system forget what it holds of a file."""
+    """Drops a file from the page cache."""
     with open(path, "rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
@@ -106,7 +106,7 @@ def digest(path):
 
 
 def make(path, bytes_):
-    """Bytes that nothing compresses, and no two blocks of which are the same."""
+    """Writes incompressible bytes without equal blocks."""
     block = random.Random(1).randbytes(1 << 22)
     with open(path, "wb") as file:
         for number in range(bytes_ >> 22):
@@ -115,7 +115,7 @@ def make(path, bytes_):
 
 
 def kills(command, output, wanted, count, seconds):
-    """Kills a move at so many points of its time, again and again until it is done; how often it was killed."""
+    """Kills a command at `count` random times, resuming it until it is done; returns the number of kills."""
     done, rng = 0, random.Random(2)
     shares = []
     while done < count:

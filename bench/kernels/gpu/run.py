@@ -1,9 +1,9 @@
-"""Times generated CUDA kernels beside PyTorch's, on a machine with an NVIDIA GPU.
+"""Times generated CUDA kernels against PyTorch's, on a machine with an NVIDIA GPU.
 
     python3 run.py --generated FOLDER [--out FOLDER] [--rounds N]
 
-FOLDER has what `layoutc build` wrote for kernels.kdl; layoutc itself need not be on that machine. Needs nvcc and PyTorch with CUDA,
-which here calls cuBLAS and cuDNN in f32, without TF32. All take turns. Every result is compared with PyTorch's before it is timed.
+FOLDER has what `layoutc build` wrote for kernels.kdl; layoutc itself is not needed on that machine. Requires nvcc and PyTorch with
+CUDA, which calls cuBLAS and cuDNN in f32, without TF32. All kernels alternate. Every result is compared with PyTorch's before it is timed.
 """
 
 import argparse
@@ -21,13 +21,13 @@ LAUNCHES = 10
 PRODUCT = "f32 product, 2048 by 2048 by 2048"
 CONV = "f32 convolution of 3 by 3, NHWC, n 32, 56 by 56, c 64, k 64"
 
-# The instances, and what they are called in the table.
+# The instances, with their kernel and loops in the table.
 INSTANCES = {
-    "product_plain": (PRODUCT, "an element for each item"),
-    "product_64": (PRODUCT, "tiles of 64 by 64 near"),
-    "product_128": (PRODUCT, "tiles of 128 by 128 near"),
-    "conv_plain": (CONV, "an element for each item"),
-    "conv_tiled": (CONV, "tiles of 56 by 64 near"),
+    "product_plain": (PRODUCT, "one element per thread"),
+    "product_64": (PRODUCT, "tiles of 64 by 64, staged"),
+    "product_128": (PRODUCT, "tiles of 128 by 128, staged"),
+    "conv_plain": (CONV, "one element per thread"),
+    "conv_tiled": (CONV, "tiles of 56 by 64, staged"),
 }
 
 SHIM = """\
@@ -59,7 +59,7 @@ def generated_run(loaded, name, operands):
 
 
 def cases():
-    """The operands of each case, PyTorch's way, its result and the operations."""
+    """Operands of each case, PyTorch's implementation, its result, and the number of operations."""
     a, b = (torch.randn(2048, 2048, device="cuda") for _ in range(2))
     c, own = torch.empty_like(a), torch.empty_like(a)
     yield PRODUCT, (a, b, c), lambda: torch.matmul(a, b, out=own), lambda: own, 2 * 2048**3
@@ -72,7 +72,7 @@ def cases():
 
 
 def sample(run):
-    """Seconds a launch."""
+    """Seconds per launch."""
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     start.record()
     for _ in range(LAUNCHES):
@@ -111,7 +111,7 @@ def main():
                 loops = "PyTorch" if name == "PyTorch" else INSTANCES[name][1]
                 rows.append(f"| {case} | {loops} | {own:.1f} | {own / rate['PyTorch']:.2f} |")
     about = [torch.cuda.get_device_name(), f"CUDA {torch.version.cuda}", f"PyTorch {torch.__version__}", str(datetime.date.today())]
-    lines = [f"{', '.join(about)}; f32 without TF32; medians of {arguments.rounds} rounds in which all take turns.", ""]
+    lines = [f"{', '.join(about)}; f32 without TF32; medians of {arguments.rounds} alternating rounds.", ""]
     lines += ["| kernel | loops | TFLOP/s | of PyTorch |", "|---|---|--:|--:|", *rows]
     (arguments.out / "results.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
