@@ -10,8 +10,8 @@ enum { MOST_AXES = 12 };
 
 enum element { I8, BF16, F32 };
 
-/* Strides count elements of the destination, from one block of an axis to the next; blocks stand inside all of them,
- * outermost first, each of the axis that `block_axes` names. */
+/* `strides`: between consecutive blocks of each axis, in elements of the destination. The blocks are innermost in the
+ * destination, outermost block first; `block_axes` names the axis of each. */
 struct conversion {
     enum element element;
     size_t element_bytes;
@@ -24,7 +24,7 @@ struct conversion {
     int64_t block_axes[MOST_AXES];
 };
 
-/* Of each case, written by run.py. */
+/* Defined for each case by run.py. */
 extern const struct conversion conversion;
 void layoutc(const void *source, void *destination);
 
@@ -32,19 +32,19 @@ void layoutc(const void *source, void *destination);
 size_t source_bytes(const struct conversion *it);
 size_t destination_bytes(const struct conversion *it);
 
-/* What the conversion means: one loop over the elements, each put at its place; zero in the padding. */
+/* Reference implementation: one loop over the elements; padding is zero. */
 void convert_by_index(const struct conversion *it, const void *source, void *destination);
 
-/* Copies with stores that pass the caches by. False where the processor has none that we know. */
+/* Copy with streaming stores. `has_streaming_copy` is false if the processor has no known ones. */
 bool has_streaming_copy(void);
 void streaming_copy(const void *source, void *destination, size_t bytes);
 
-/* Copies by a loop of ordinary loads and stores, of 32 bytes where the processor has such vectors: of 64 it takes longer
- * within the second-level cache. False where the processor has none that we know. */
+/* Copy by a loop of ordinary loads and stores, with vectors of 32 bytes if the processor has them: with 64 it takes longer
+ * within the L2. `has_vector_copy` is false if the processor has no known vectors. */
 bool has_vector_copy(void);
 void vector_copy(const void *source, void *destination, size_t bytes);
 
-/* oneDNN's reorder between two buffers. False without oneDNN 2, or where it refuses the pair of layouts. */
+/* oneDNN's reorder between two buffers. Returns false without oneDNN 2, or if it refuses the pair of layouts. */
 extern const char onednn_name[];
 bool onednn_prepare(const struct conversion *it, void *source, void *destination);
 void onednn_run(void);

@@ -1,9 +1,9 @@
 /* Times one case: driver cpu|wall SECONDS [FOLDER].
  *
- * Every contender's result is first compared with the plain index loop's; FOLDER gets the source and the right
- * destination as files. Then the contenders' names are printed, with a version (`name/1.2.3`) where they have one, and
- * for each line of standard input a line of seconds a run, in that order: every contender is run once, or as often as
- * fills so many SECONDS, and each round begins with another. */
+ * Compares every contender's result with the plain index loop's; writes the source and the expected destination to
+ * FOLDER. Then prints the contenders' names, with a version (`name/1.2.3`) if they have one, and for each line of standard
+ * input a line of seconds per run, in that order: every contender is run once, or as often as fills SECONDS, and each
+ * round begins with the next one. */
 #define _POSIX_C_SOURCE 200809L
 #include "conversion.h"
 
@@ -24,7 +24,7 @@ static struct contender contenders[MOST_CONTENDERS];
 static int contender_count;
 static clockid_t the_clock;
 static char *source, *destination, *streamed;
-static size_t copied; /* A copy of so many bytes reads and writes as many as the conversion does. */
+static size_t copied; /* Size of a copy that reads and writes as many bytes as the conversion. */
 
 static void run_memcpy(void) { memcpy(destination, source, copied); }
 static void run_streaming(void) { streaming_copy(source, streamed, copied); }
@@ -36,7 +36,7 @@ static void fail(const char *what) {
     exit(1);
 }
 
-/* Begins at a cache line. */
+/* Allocates a buffer that begins at a cache line. */
 static char *buffer(size_t bytes) {
     void *memory;
     if (posix_memalign(&memory, 64, bytes) != 0) {
@@ -45,7 +45,7 @@ static char *buffer(size_t bytes) {
     return memory;
 }
 
-/* Finite numbers, as some peers calculate with them. */
+/* Fills with finite numbers, because some peers calculate with them. */
 static void fill(char *bytes, size_t count, enum element element) {
     uint32_t state = 1;
     for (size_t at = 0; at < count; ++at) {
@@ -69,8 +69,8 @@ static void save(const char *folder, const char *name, const char *bytes, size_t
     }
 }
 
-/* Adds a contender whose result is right. All share a destination but the streaming copy: its stores push their lines
- * out of the caches, and whoever came next would pay for it. */
+/* Adds a contender after checking its result. All share one destination except the streaming copy: its stores evict the
+ * lines of the destination from the caches, at the expense of the next contender. */
 static void enter(const char *name, void (*run)(void), char *result, const char *expected, size_t count) {
     memset(result, 0xa5, count);
     run();
@@ -128,9 +128,8 @@ static void calibrate(struct contender *it, double least) {
     }
 }
 
-/* Reads the source and writes the destination by ordinary loads and stores. Where they fit a cache they are there then,
- * for every contender alike: `rep movsb`, which memcpy may be, leaves a destination outside for good if it finds it
- * there. */
+/* Reads the source and writes the destination by ordinary loads and stores, so that buffers that fit a cache are in it
+ * for every contender: `rep movsb`, a possible memcpy, never brings an uncached destination into the caches. */
 static void settle(void) {
     const volatile char *from = source;
     volatile char *to = destination;
@@ -139,7 +138,7 @@ static void settle(void) {
     }
 }
 
-/* Seconds a run. */
+/* Seconds per run. */
 static double sample(const struct contender *it) {
     if (it->repeats > 1) {
         settle();

@@ -21,7 +21,7 @@ static dnnl_data_type_t data_type(enum element element) {
     return dnnl_data_type_undef;
 }
 
-/* A descriptor of any blocks and any padding, which no format tag names. */
+/* Creates a descriptor with arbitrary blocks and padding, beyond the format tags. */
 static dnnl_memory_desc_t blocked(const struct conversion *it) {
     dnnl_memory_desc_t layout = {
         .ndims = it->rank,

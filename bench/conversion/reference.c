@@ -18,7 +18,7 @@ size_t destination_bytes(const struct conversion *it) {
     return elements(it->rank, it->padded_extents) * it->element_bytes;
 }
 
-/* In elements of the destination. */
+/* Offset of an element in elements of the destination. */
 static size_t offset(const struct conversion *it, const int64_t *index) {
     int64_t rest[MOST_AXES];
     memcpy(rest, index, sizeof rest);

@@ -21,8 +21,8 @@ static void stream_line(const char *source, char *destination) {
     _mm_stream_si128(to + 3, d);
 }
 
-/* A cache line at a time; the destination begins at a line. Of several pages in turn, but where a page would be read at the
-   place that another was just written at: such reads wait for those writes. */
+/* Copies one cache line at a time; the destination begins at a line. Cycles through several pages, unless reads of one page
+   would alias recent stores to another at the same page offset (4K aliasing): such reads wait for the stores. */
 void streaming_copy(const void *source, void *destination, size_t bytes) {
     const char *from = source;
     char *to = destination;

@@ -1,5 +1,5 @@
-/* Times each kernel of elementwise.kdl and its loop by hand: driver ROUNDS. A line for each: its name, and the median over the rounds of the
- * kernel's seconds, of the loop's, and of their ratio. Both write the same bytes; they take turns, with the same buffers. */
+/* Times each kernel of elementwise.kdl and its loop by hand: driver ROUNDS. Prints one line per kernel: its name, and the medians over the
+ * rounds of the kernel's seconds, of the loop's, and of their ratio. Both write the same bytes; they alternate, with the same buffers. */
 #define _POSIX_C_SOURCE 200809L
 #include "elementwise.h"
 
@@ -58,7 +58,7 @@ static void *buffer(void) {
     return memory;
 }
 
-/* Floats between -8 and 8; halves and bf16 of either sign from 2^-4 to 16, with random fractions; any bytes. */
+/* Fills with floats between -8 and 8; f16 and bf16 of either sign from 2^-4 to 16, with random fractions; or any bytes. */
 static void fill(void *to, enum input input, unsigned state) {
     for (long at = 0; at < LARGE; ++at) {
         state = state * 1664525u + 1013904223u;

@@ -1,4 +1,4 @@
-/* The kernels of elementwise.kdl as loops by hand. The conversions of f16 take F16C where the processor has it. */
+/* The kernels of elementwise.kdl as loops by hand. Conversions of f16 use F16C if the processor has it. */
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static inline float clamped(float x, float low, float high) {
     return x < high ? x : high;
 }
 
-/* To nearest, ties to even, within the limits of i8: the sum is rounded at its last place, which is 1. */
+/* Rounds to nearest, ties to even, for values in the range of i8: the unit in the last place of the sum is 1. */
 static inline int8_t nearest(float value) {
     const float sum = value + 12582912.0f;
     int32_t bits;
@@ -36,7 +36,7 @@ LOOPS(clamp, float, float, clamped(x[i], -1.0f, 1.0f))
 LOOPS(quantize, float, int8_t, nearest(clamped(x[i] * 20.0f, -128.0f, 127.0f)))
 LOOPS(dequantize, int8_t, float, (float)x[i] * 0.05f)
 
-/* The nearest i32, ties to even; the limits beyond them, and 0 of a NaN. */
+/* Rounds to the nearest i32, ties to even; saturates, and maps NaN to 0. */
 static inline void to_i32(const float *x, int32_t *y, long count) {
     const __m128 limit = _mm_set1_ps(2147483648.0f);
     for (long i = 0; i < count; i += 4) {

@@ -1,8 +1,8 @@
 /* Times the kernels of one group: driver SECONDS 64|32.
  *
- * Every contender's result is first compared with the plain nest's. Then the contenders' names are printed, and for each line of
- * standard input a line of seconds a run, in that order, behind the peak of one core in operations a second, with vectors of so
- * many bytes: every contender is run as often as fills so many SECONDS, and each round begins with another. */
+ * Compares every contender's result with the plain nest's. Then prints the contenders' names, and for each line of standard input
+ * the peak of one core in operations per second, with vectors of 64 or 32 bytes, and the seconds per run of each contender, in that
+ * order: every contender is run as often as fills SECONDS, and each round begins with the next one. */
 #define _POSIX_C_SOURCE 200809L
 #include "kernels.h"
 
@@ -24,7 +24,7 @@ static void fail(const char *what, const char *name) {
     exit(1);
 }
 
-/* Begins at a cache line. */
+/* Allocates a buffer that begins at a cache line. */
 static float *buffer(size_t count) {
     void *memory;
     if (posix_memalign(&memory, 64, count * sizeof(float)) != 0) {
@@ -33,7 +33,7 @@ static float *buffer(size_t count) {
     return memory;
 }
 
-/* Between -1/2 and 1/2. */
+/* Fills with numbers between -1/2 and 1/2. */
 static void fill(float *to, size_t count, unsigned state) {
     for (size_t at = 0; at < count; ++at) {
         state = state * 1664525u + 1013904223u;
@@ -45,7 +45,7 @@ static void run(int number) {
     contenders[number].run(buffers[number][0], buffers[number][1], buffers[number][2]);
 }
 
-/* Sums of some hundred products of halves at most, in another order: they differ in the last bits. */
+/* Compares with a tolerance: sums of several hundred products, added in another order, differ in the last bits. */
 static void check(int number, const float *expected, float *found) {
     for (size_t at = 0; at < elements[2]; ++at) {
         buffers[number][2][at] = NAN;
@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
         const double rate = peak_rate();
         for (int turn = 0; turn < contender_count; ++turn) {
             const int number = (first + turn) % contender_count;
-            /* Its buffers are in the caches then. */
+            /* Brings its buffers into the caches. */
             run(number);
             took[number] = timed(number);
         }

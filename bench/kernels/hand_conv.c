@@ -1,6 +1,6 @@
-/* A convolution of 3 by 3, written by hand on NCHW16c, or with -DNHWC on NHWC: the sums of some pixels of a row by 32 channels, or
- * 16, stay in registers while channels are read that lie side by side; 28 registers of 64 bytes, or 12 of 32. Pixels of a tile that
- * look past the border are left out, and how many is known to the compiler. The last tile of a row ends with it. */
+/* A hand-written convolution of 3 by 3 on NCHW16c, or with -DNHWC on NHWC. A register tile of several pixels of a row by 32 or 16
+ * channels accumulates over contiguous input channels: 28 registers of 64 bytes, or 12 of 32. Pixels of a tile whose reads are
+ * outside the image are skipped, with constant bounds. The last tile of a row ends at its end. */
 #include "kernels.h"
 
 #ifdef __AVX512F__
@@ -11,8 +11,8 @@ enum { PIXELS = 6, PAIR = 1 };
 
 enum { SIDE = 56, CHANNELS = 64, BLOCK = 16, BLOCKS = CHANNELS / BLOCK, TAPS = 3 };
 
-/* How many channels lie side by side; floats between pixels, and between the filters of channels that are read, of blocks of channels
- * that are written, and of taps; and between such blocks of the result. */
+/* Contiguous channels; strides in floats of pixels, of filters per input channel, per block of output channels and per tap, and of
+ * the blocks of the result. */
 #ifdef NHWC
 enum { TOGETHER = CHANNELS, FILTER = CHANNELS, FILTER_BLOCK = BLOCK, RESULT_BLOCK = BLOCK };
 #else
@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) void tap(float sum[PIXELS][PAIR][BL
         for (int pixel = first; pixel < last; ++pixel) {
             UNROLL(2)
             for (int pair = 0; pair < PAIR; ++pair) {
-                /* Left to the vectoriser: gcc would write these rounds out before it comes. */
+                /* Left to the vectorizer: gcc would unroll the loop first. */
                 UNROLL(1)
                 for (int k = 0; k < BLOCK; ++k) {
                     sum[pixel][pair][k] += image[pixel * PIXEL + c] * filters[c * FILTER + pair * FILTER_BLOCK + k];

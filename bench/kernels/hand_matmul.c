@@ -1,6 +1,6 @@
-/* A product of 512 by 512, written by hand for bands of 8 rows on the left and of 32 columns on the right, both contiguous
- * along k, and tiles of 8 by 32. Sums stay in registers along all of k: those of a tile, where there are 32 registers of 64 bytes;
- * else those of a part of it. */
+/* A hand-written matrix product of 512 by 512 for panels of 8 rows on the left and of 32 columns on the right, both contiguous
+ * along k, and tiles of 8 by 32. The accumulators of a whole tile stay in registers along k with 32 registers of 64 bytes;
+ * otherwise those of a part of it. */
 #include "kernels.h"
 
 #ifdef __AVX512F__
@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) void part(const float *restrict lef
 #pragma GCC unroll 8
         for (int row = 0; row < ROWS; ++row) {
 #ifndef __AVX512F__
-            /* Left to the vectoriser: gcc would write so few rounds out before it comes. */
+            /* Left to the vectorizer: gcc would unroll so short a loop first. */
 #pragma GCC unroll 1
 #endif
             for (int column = 0; column < COLUMNS; ++column) {

@@ -1,4 +1,4 @@
-/* What one core multiplies and adds at most: 12 chains, more than the latency of two units needs. */
+/* Multiply-add peak of one core: 12 independent chains, more than the latency of two units requires. */
 #include "kernels.h"
 
 enum { CHAINS = 12 };
