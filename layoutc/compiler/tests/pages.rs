@@ -178,6 +178,18 @@ fn what_the_chapters_show_works_and_what_they_show_as_wrong_is_refused_so() {
 }
 
 #[test]
+fn the_table_of_codes_has_their_titles() {
+    let chapter = read(&root().join("book/src/diagnostics.md"));
+    let row = |code: &Code| {
+        let (id, page) = (code.id(), code.id().replace("::", "/"));
+        format!("| [`{id}`](codes/{page}.md) | {} |", code.title())
+    };
+    let listed: BTreeSet<&str> = chapter.lines().filter(|line| line.starts_with("| [`")).collect();
+    let rows: Vec<String> = Code::ALL.iter().map(row).collect();
+    assert_eq!(listed, rows.iter().map(String::as_str).collect());
+}
+
+#[test]
 fn every_code_is_raised_somewhere() {
     let mut sources = String::new();
     for folder in ["layoutc/compiler/src", "layoutc/cli/src"] {
