@@ -36,6 +36,9 @@ pub enum MapErrorKind {
     /// `*name` without a `*` parameter of that name.
     #[error("`*{0}` does not name a `*` parameter")]
     UnknownStar(String),
+    /// A separator behind a `*` parameter that matches no axis.
+    #[error("a separator leaves a group of axes empty")]
+    EmptyGroup,
     /// A divisor that reads an axis.
     #[error("the divisor is not a constant")]
     DivisorNotConstant,

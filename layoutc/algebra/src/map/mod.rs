@@ -50,7 +50,7 @@ pub struct MapScope<'a> {
 
 impl core::fmt::Debug for MapScope<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Scope").field("axes", &self.axes).finish_non_exhaustive()
+        f.debug_struct("MapScope").field("axes", &self.axes).finish_non_exhaustive()
     }
 }
 
@@ -221,7 +221,7 @@ impl MapResolver<'_> {
                 match unnamed.len().checked_sub(1) {
                     Some(last) if separators.last() != Some(&last) => separators.push(last),
                     _ if self.errors.is_empty() => {
-                        self.error(MapErrorKind::UnknownStar(String::new()), span);
+                        self.error(MapErrorKind::EmptyGroup, span);
                     }
                     _ => {}
                 }

@@ -211,10 +211,8 @@ pub(super) fn map_fault(
             plain(Code::NameDuplicate).help("give one of the two another name")
         }
         MapErrorKind::Hides(_) => plain(Code::NameHides).help("give the axis another name"),
-        MapErrorKind::UnknownStar(name) if name.is_empty() => {
-            Diagnostic::error(Code::SeparatorsEmptyGroup, "a separator leaves a group of axes empty", place, "")
-                .help("remove this `|`: the `*` parameter before it matches no axis here")
-        }
+        MapErrorKind::EmptyGroup => plain(Code::SeparatorsEmptyGroup)
+            .help("remove this `|`: the `*` parameter before it matches no axis here"),
         MapErrorKind::UnknownStar(name) => plain(Code::NameUnknown)
             .help(format!("add `*{name}` to the parameters, before `->`")),
         MapErrorKind::DivisorNotConstant => {
