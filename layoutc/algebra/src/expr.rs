@@ -238,6 +238,15 @@ impl Expr {
     }
 }
 
+/// Non-negative greatest common divisor; `gcd(0, n) = |n|`.
+pub fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i128::try_from(a).unwrap_or(i128::MAX)
+}
+
 /// Applies one operation to integers, checked, with floor division.
 ///
 /// # Errors

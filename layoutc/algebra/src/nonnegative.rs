@@ -4,9 +4,10 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::expr::gcd;
 use crate::expr::{BinOp, ExprError};
 use crate::monomial::{Atom, Monomial};
-use crate::poly::{Poly, gcd};
+use crate::poly::Poly;
 use crate::simplify::Facts;
 
 /// Maximum number of quotients replaced by their bounds.

@@ -6,9 +6,9 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::layout::Axis;
-use crate::poly::gcd;
 use crate::simplify::Facts;
 use crate::swizzle::Swizzle;
 

@@ -298,12 +298,3 @@ impl Poly {
         self.terms.iter().flat_map(|(monomial, _)| monomial.iter()).any(|atom| atom.mentions(test))
     }
 }
-
-/// Non-negative greatest common divisor; `gcd(0, n) = |n|`.
-pub(crate) fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    i128::try_from(a).unwrap_or(i128::MAX)
-}

@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
+use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::monomial::{Atom, Monomial};
-use crate::poly::{Poly, gcd};
+use crate::poly::Poly;
 use crate::simplify::Facts;
 
 impl Facts {

@@ -9,10 +9,11 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::layout::Symbol;
 use crate::monomial::{Atom, Monomial};
-use crate::poly::{Poly, gcd};
+use crate::poly::Poly;
 
 /// A closed interval whose bounds are polynomials over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]

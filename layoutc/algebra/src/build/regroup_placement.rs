@@ -2,9 +2,9 @@
 
 use super::LayoutBuilder;
 use super::regroup::{RegroupError, is_multiple, quotient, times};
+use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::physical::{MemoryPlacement, PlacementOptions, groups};
-use crate::poly::gcd;
 use crate::simplify::Facts;
 use crate::swizzle::Swizzle;
 

@@ -10,6 +10,7 @@ use super::composition_check::ENUMERATED;
 use super::error::CuteError;
 use super::flat::{self, CuteMode};
 use super::layout::CuteLayout;
+use crate::expr::gcd;
 
 /// R with `A(R(i)) = i` below the size of R: the modes of A that form a compact chain from stride 1 on; `1:0` if no
 /// mode has stride 1.
@@ -131,8 +132,4 @@ fn shared(a: &CuteLayout) -> Result<Option<CuteError>, CuteError> {
     let pairs = offsets.iter().zip(offsets.iter().skip(1));
     let shared = pairs.filter(|(a, b)| a.0 == b.0).map(|(a, b)| (b.1, a.1, a.0)).min();
     Ok(shared.map(|(second, first, offset)| CuteError::NotInjective { first, second, offset }))
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

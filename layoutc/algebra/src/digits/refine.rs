@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::expr::Expr;
-use crate::poly::{Poly, gcd};
+use crate::expr::gcd;
+use crate::poly::Poly;
 
 /// Maximum number of shifts of a chain: two remainders that need different offsets would shift it forever.
 const MAX_SHIFTS: u8 = 3;

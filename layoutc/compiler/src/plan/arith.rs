@@ -1,6 +1,6 @@
 //! Small arithmetic on algebra's expressions for strides, counts and bounds: over symbols, constants folded.
 
-use layoutc_algebra::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply};
+use layoutc_algebra::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply, gcd};
 use layoutc_algebra::layout::Symbol;
 
 /// `a op b`, folded where both are integers or one is neutral.
@@ -63,10 +63,6 @@ pub(super) fn divisor(expr: &Expr, symbols: &[Symbol]) -> i128 {
         }
         ExprNode::Var(_) | ExprNode::Bin(..) => 1,
     }
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Whether `k` divides every value of `expr`.

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use super::blocks::letters;
 use super::flat::{FlatLayout, StridedBlock};
 use super::{Inexpressible, NotationText};
+use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::layout::Layout;
 use crate::notation::glow::MAX_DIMS;
-use crate::poly::gcd;
 
 /// Largest exponent of an alignment that is tried.
 const MAX_POWER: u32 = 24;

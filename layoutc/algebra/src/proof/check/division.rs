@@ -4,9 +4,10 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::sums::{CheckerContext, gcd};
+use super::sums::CheckerContext;
 use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
+use crate::expr::gcd;
 
 /// Maximum number of steps of a division by a sum of several terms.
 const MAX_DIVISIONS: usize = 256;

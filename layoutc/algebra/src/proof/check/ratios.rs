@@ -71,7 +71,7 @@ fn common(rest: &Sum, b: &Sum) -> Result<Vec<Sum>, ExprError> {
     let mut units: Vec<Sum> = Vec::new();
     for (factors, coefficient) in rest.terms() {
         let mut unit = Sum::constant(
-            b.terms().fold(coefficient.saturating_abs(), |n, (_, c)| super::sums::gcd(c, n)),
+            b.terms().fold(coefficient.saturating_abs(), |n, (_, c)| crate::expr::gcd(c, n)),
         );
         for factor in factors.iter() {
             let next = unit.times(&Sum::factor(factor.clone(), 1))?;

@@ -18,11 +18,6 @@ use crate::layout::{Axis, Symbol};
 /// Maximum number of steps of a check: nested quotients may repeat the same queries.
 const MAX_STEPS: u32 = 100_000;
 
-/// The greatest common divisor, non-negative for a positive `b`.
-pub(super) fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a.saturating_abs() } else { gcd(b, a % b) }
-}
-
 /// Digits, symbols and caches of a check.
 pub(super) struct CheckerContext<'a> {
     pub(super) symbols: &'a [Symbol],

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::mixed_radix::inverse;
 use crate::digits::{DerivedDigit, Digits, LinearForm};
 use crate::expr::Expr;
-use crate::poly::gcd;
+use crate::expr::gcd;
 
 /// Maximum number of steps.
 const MOST: usize = 48;

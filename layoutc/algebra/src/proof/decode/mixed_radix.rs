@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::greatest;
 use super::solver::{DigitSolver, KnownSum};
 use crate::digits::{Chain, LinearForm};
+use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
-use crate::poly::gcd;
 
 impl DigitSolver<'_> {
     /// Solves `value = form % k` for the digits of `form`: one unknown digit, or several of one chain that form a

@@ -4,9 +4,10 @@
 use alloc::vec::Vec;
 
 use super::trials::Trials;
+use crate::expr::gcd;
 use crate::expr::{BinOp, ExprError};
 use crate::monomial::{Atom, Monomial};
-use crate::poly::{Poly, gcd};
+use crate::poly::Poly;
 
 /// Maximum depth of nested quotients.
 const MAX_DEPTH: usize = 24;

@@ -4,9 +4,10 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::{Elimination, Equation};
+use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::monomial::Atom;
-use crate::poly::{Poly, gcd};
+use crate::poly::Poly;
 
 impl Elimination<'_> {
     /// Splits equations `w*a + b` with `0 <= b < w`, as they are and with known values substituted.
