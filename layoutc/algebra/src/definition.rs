@@ -9,12 +9,13 @@ use crate::build::{BuildError, FinishError, LayoutBuilder};
 use crate::conditions::{ConditionError, conditions};
 use crate::equivalence::{CompareError, LayoutEquivalence, compare};
 use crate::expr::{Expr, Var};
-use crate::layout::{Axis, Layout};
+use crate::layout::Layout;
 use crate::locate::ElementLocationError;
 use crate::map::{MapError, MapScope, resolve};
 use crate::parse::{self, ParseError};
 use crate::print;
 use crate::proof::{InjectivityError, SequentialExecutor};
+use crate::symbol::Axis;
 
 /// Bits of an element where a definition does not set them.
 const ELEMENT_BITS: u32 = 32;

@@ -1,33 +1,11 @@
 //! Proven layouts: the index map of a tensor with its inverse, strides, padding and proof.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::digits::Digits;
 use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::swizzle::Swizzle;
-
-/// An axis: a name and an extent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Axis {
-    /// The name, unique among the axes of one list.
-    pub name: String,
-    /// The extent, a simplified expression over symbols; a constant if static.
-    pub extent: Expr,
-}
-
-/// A run-time extent, with its declared range.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Symbol {
-    /// The name in expressions.
-    pub name: String,
-    /// Lower bound, at least 0.
-    pub min: i128,
-    /// Upper bound.
-    pub max: i128,
-    /// Divisor of every value, at least 1.
-    pub multiple: i128,
-}
+use crate::symbol::{Axis, Symbol};
 
 /// Result of the proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

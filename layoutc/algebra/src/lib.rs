@@ -28,6 +28,7 @@
 //! |---|---|
 //! | [`definition`] | layouts of static shapes from text, as above |
 //! | [`build`] | the builder with symbols, steps, strides, separators, swizzles and alignments |
+//! | [`symbol`] | axes and symbols |
 //! | [`layout`], [`locate`], [`equivalence`] | a proven layout, its elements and slots, the comparison of two |
 //! | [`expr`], [`parse`], [`map`], [`mod@print`] | index expressions and maps as trees and as text |
 //! | [`notation`], [`cute`], [`sharding`] | the notations of TVM, XLA, oneDNN, CuTe, Triton and others; CuTe's operations; meshes |
@@ -72,5 +73,6 @@ pub mod sharding;
 pub mod simplify;
 pub mod step;
 pub mod swizzle;
+pub mod symbol;
 mod symbol_values;
 mod written_extent;

@@ -8,9 +8,9 @@ use core::ops::Range;
 
 use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
-use crate::layout::Axis;
 use crate::simplify::Facts;
 use crate::swizzle::Swizzle;
+use crate::symbol::Axis;
 
 /// Positions of the storage axes of each group. Rank 0 has one empty group.
 pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {

@@ -11,9 +11,9 @@ use alloc::vec::Vec;
 
 use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
-use crate::layout::Symbol;
 use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
+use crate::symbol::Symbol;
 
 /// A closed interval whose bounds are polynomials over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::expr::{Expr, Var};
-use crate::layout::Symbol;
+use crate::symbol::Symbol;
 
 /// Number of smallest values tried per symbol, by the number of symbols minus 1.
 const SMALL: [i128; 4] = [17, 6, 3, 2];

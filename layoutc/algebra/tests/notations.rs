@@ -3,9 +3,10 @@
 
 use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Layout, ProofMethod, Verdict};
+use layoutc_algebra::layout::{Layout, ProofMethod, Verdict};
 use layoutc_algebra::notation::{self, Notation, NotationError, xla};
 use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::symbol::Axis;
 use serde_json::Value;
 
 const PEERS: &str = include_str!("cases/peers.json");

@@ -4,11 +4,12 @@
 use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 fn axis(name: &str, extent: i128) -> Axis {
     Axis { name: name.to_owned(), extent: Expr::constant(extent) }

@@ -3,11 +3,12 @@
 
 use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol, Verdict};
+use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::notation::write::{ElementFormat, write};
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::proof::SequentialExecutor;
 use layoutc_algebra::swizzle::Swizzle;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::provers::{builder, every_slot_tells_its_owner, points};
 

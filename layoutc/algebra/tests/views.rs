@@ -5,11 +5,12 @@ use layoutc_algebra::build::{
     BuildError, ElementRegroup, FinishError, LayoutBuilder, RegroupError,
 };
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol, Verdict};
+use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 fn batch() -> Vec<Symbol> {
     vec![Symbol { name: "batch".to_owned(), min: 1, max: 64, multiple: 4 }]

@@ -1,8 +1,9 @@
 //! Printing of layout expressions with the names of axes and symbols, for JSON, reports and diagnostics.
 
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::print;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::model::Tensor;
 

@@ -10,8 +10,9 @@ use std::borrow::Cow;
 
 use layoutc_algebra::affine::AffineOffset;
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
-use layoutc_algebra::layout::{Axis, Layout};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::Axis;
 
 use crate::cast::Cast;
 use crate::diagnostic::FileSpan;

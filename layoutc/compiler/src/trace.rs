@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var};
-use layoutc_algebra::layout::{Axis, DigitTargets, Layout};
+use layoutc_algebra::layout::{DigitTargets, Layout};
 use layoutc_algebra::physical::groups;
 use layoutc_algebra::print;
+use layoutc_algebra::symbol::Axis;
 
 use crate::check::StepRecord;
 use crate::layout_names::variable;

@@ -38,7 +38,7 @@ fn axis(k: u32) -> Expr {
 }
 
 fn extents(statement: &Statement) -> Vec<(&str, i128)> {
-    let one = |axis: &'_ layoutc_algebra::layout::Axis| axis.extent.as_const().unwrap();
+    let one = |axis: &'_ layoutc_algebra::symbol::Axis| axis.extent.as_const().unwrap();
     statement.axes.iter().map(|axis| (axis.name.as_str(), one(axis))).collect()
 }
 

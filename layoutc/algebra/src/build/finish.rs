@@ -8,7 +8,7 @@ use super::swizzle::{swizzle_layout, with_swizzle};
 use super::{BuildError, LayoutBuilder, check_size, current};
 use crate::digits::{self, BitSplit, Digits};
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::layout::{AlignedOrigin, Axis, DigitTargets, Layout, ProofMethod, Symbol, Verdict};
+use crate::layout::{AlignedOrigin, DigitTargets, Layout, ProofMethod, Verdict};
 use crate::memo::MemoizedFacts;
 use crate::physical::{self, MemoryPlacement, groups};
 use crate::proof::check::{self, Certificate, CertificateError, ClaimTargets};
@@ -16,6 +16,7 @@ use crate::proof::{
     Claim, Executor, InjectivityError, InjectivityProof, ProverLevel, components, prove, solve_axes,
 };
 use crate::simplify::Facts;
+use crate::symbol::{Axis, Symbol};
 
 /// An error from completing a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -17,7 +17,6 @@ use thiserror::Error;
 
 use crate::difference_bounds::interval_of_index;
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::layout::{Axis, Symbol};
 use crate::map::{IndexMap, MapItem};
 use crate::physical::PlacementOptions;
 use crate::poly::Poly;
@@ -25,6 +24,7 @@ use crate::proof::{EnumerationDomain as Points, Extremes, extremes, value_of};
 use crate::simplify::{Facts, Interval};
 use crate::step::{MAX_AXES, StepError, find_axis};
 use crate::swizzle::Swizzle;
+use crate::symbol::{Axis, Symbol};
 use crate::symbol_values::samples;
 
 use domain::Domain;

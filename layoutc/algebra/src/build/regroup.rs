@@ -8,9 +8,9 @@ use thiserror::Error;
 use super::LayoutBuilder;
 use super::window::substitute_axes;
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::layout::Axis;
 use crate::physical::{MemoryPlacement, groups};
 use crate::simplify::Facts;
+use crate::symbol::Axis;
 
 /// A change of the element size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::{BuildError, LayoutBuilder};
 use crate::expr::{Expr, ExprError, Var};
-use crate::layout::{Axis, Symbol};
 use crate::map::{IndexMap, MapItem};
+use crate::symbol::{Axis, Symbol};
 
 impl LayoutBuilder {
     /// A view of the same memory under other axes. `map` gives one index per logical axis of this layout, over `axes`:

@@ -12,10 +12,11 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use crate::expr::{Expr, ExprError, Predicate, Var};
-use crate::layout::{Layout, Symbol};
+use crate::layout::Layout;
 use crate::locate::{ElementLocation, ElementLocationError};
 use crate::proof::{Executor, MAX_POINTS, value_of};
 use crate::simplify::Facts;
+use crate::symbol::Symbol;
 use crate::symbol_values::samples;
 use difference::{DifferenceResult, DifferenceScope, decide_within};
 

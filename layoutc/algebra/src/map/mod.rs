@@ -6,9 +6,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::layout::Axis;
 use crate::parse::{IndexAst, IndexAstKind, MapItemText, MapParam, MapText, Span};
 use crate::simplify::Facts;
+use crate::symbol::Axis;
 
 mod error;
 mod functions;

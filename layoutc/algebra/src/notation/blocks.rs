@@ -6,8 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::layout::Axis;
 use crate::map::{IndexMap, MapItem, unique};
+use crate::symbol::Axis;
 
 /// A digit of an axis: `axis // div % modulus`, or `axis // div` without a modulus.
 #[derive(Debug, Clone, PartialEq, Eq)]

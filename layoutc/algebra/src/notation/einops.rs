@@ -11,8 +11,8 @@ use super::blocks::{self, AxisBlock};
 use super::cursor::Cursor;
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault, shown};
 use crate::build::LayoutBuilder;
-use crate::layout::Axis;
 use crate::parse::Span;
+use crate::symbol::Axis;
 
 /// Ellipsis for all axes that are not named.
 const REST: &str = "...";

@@ -13,9 +13,9 @@ use super::cursor::Cursor;
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
 use crate::build::LayoutBuilder;
 use crate::expr::{BinOp, Expr, ExprNode, Var};
-use crate::layout::Axis;
 use crate::map::{IndexMap, MapItem, unique};
 use crate::parse::Span;
+use crate::symbol::Axis;
 
 /// Maximum nesting depth of parentheses.
 const MAX_DEPTH: usize = 256;

@@ -27,8 +27,8 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use crate::build::{BuildError, LayoutBuilder};
-use crate::layout::Axis;
 use crate::parse::Span;
+use crate::symbol::Axis;
 
 /// Layout notation of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

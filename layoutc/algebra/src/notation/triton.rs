@@ -13,9 +13,9 @@ use super::cursor::Cursor;
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, shown};
 use crate::build::LayoutBuilder;
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::layout::Axis;
 use crate::map::{IndexMap, MapItem};
 use crate::parse::Span;
+use crate::symbol::Axis;
 
 /// Maximum total number of bits of the inputs, and of the outputs.
 const MAX_BITS: usize = 62;

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::{StepError, binary, current, find_axis, identity_item, item, map_of};
 use crate::expr::BinOp;
-use crate::layout::Axis;
 use crate::map::IndexMap;
+use crate::symbol::Axis;
 
 /// Fuses the axes `fused`, adjacent in this order, to `h * extent(w) + w`, named `into` or `h_w`.
 ///

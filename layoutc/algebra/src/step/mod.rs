@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::layout::Axis;
 use crate::map::{IndexMap, MapItem};
+use crate::symbol::Axis;
 
 mod fuse;
 mod order;

@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{StepError, find_axis, identity_item, map_of};
-use crate::layout::Axis;
 use crate::map::IndexMap;
+use crate::symbol::Axis;
 
 /// An entry of `order`.
 #[derive(Debug, Clone, PartialEq, Eq)]

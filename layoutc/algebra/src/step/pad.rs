@@ -2,8 +2,8 @@
 
 use super::{StepError, binary, find_axis, identity_item, map_of};
 use crate::expr::{BinOp, Expr};
-use crate::layout::Axis;
 use crate::map::IndexMap;
+use crate::symbol::Axis;
 
 /// Rounds the extent of `name` up to a multiple: 30 to a multiple of 8 is 32.
 ///

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use super::{StepError, binary, current, find_axis, identity_item, item, map_of};
 use crate::expr::{BinOp, Expr};
-use crate::layout::Axis;
 use crate::map::IndexMap;
+use crate::symbol::Axis;
 
 /// Splits axis `name` into `by.len() + 1` axes: with `by = [4, 4]`, `i // 16`, `i // 4 % 4` and `i % 4`. Their names
 /// are `into`, or by default `<axis>_outer` and `<axis>_inner` for two, `<axis>_0`, `<axis>_1`, … for more.

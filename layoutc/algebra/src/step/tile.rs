@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 use super::{StepError, binary, current, identity_item, item, map_of};
 use crate::expr::{BinOp, Expr};
-use crate::layout::Axis;
 use crate::map::{IndexMap, unique};
+use crate::symbol::Axis;
 
 /// An entry of a tile.
 #[derive(Debug, Clone, PartialEq, Eq)]

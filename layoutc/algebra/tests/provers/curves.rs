@@ -2,11 +2,12 @@
 
 use layoutc_algebra::build::{FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, ProofMethod, Symbol, Verdict};
+use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse;
 use layoutc_algebra::print;
 use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{builder, every_slot_tells_its_owner, points, proven};
 

@@ -1,9 +1,10 @@
 //! Suggests the order of a tensor's axes that, under the same steps, needs the fewest slots.
 
 use layoutc_algebra::build::LayoutBuilder;
-use layoutc_algebra::layout::{Axis, Layout};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::IndexMap;
 use layoutc_algebra::step;
+use layoutc_algebra::symbol::Axis;
 
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::steps::StepLowering;

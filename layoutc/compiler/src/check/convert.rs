@@ -178,7 +178,7 @@ fn matching(
     let (from_axes, to_axes) = (source.whole_axes(), destination.whole_axes());
     let shape = |tensor: &Tensor| {
         let axes = tensor.whole_axes().iter();
-        let one = |axis: &layoutc_algebra::layout::Axis| {
+        let one = |axis: &layoutc_algebra::symbol::Axis| {
             format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
         };
         format!("{} {{ {} }}", tensor.name, axes.map(one).collect::<Vec<_>>().join("; "))

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::conditions::{ConditionError, conditions};
 use layoutc_algebra::expr::{BinOp, Expr, ExprNode, Predicate, Var};
-use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::map::MapScope as Names;
+use layoutc_algebra::symbol::Symbol;
 
 use super::expr::{map_fault, parse_fault, place_in};
 use super::injectivity_report::RefusalContext;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::notation::NotationFault;
 use layoutc_algebra::print;
 use layoutc_algebra::step::{MAX_AXES, StepError};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::domain;
 use super::expr::{overflow, place_in};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::{MapError, MapErrorKind};
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::parse::{self, IndexAstKind, MapItemText, MapText};
+use layoutc_algebra::symbol::Axis;
 
 use super::expr::place_in;
 use crate::codes::Code;

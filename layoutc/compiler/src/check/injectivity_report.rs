@@ -2,11 +2,11 @@
 
 use layoutc_algebra::build::{BuildError, FinishError};
 use layoutc_algebra::expr::{BinOp, ExprError, ExprNode, Var};
-use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::map::MapItem;
 use layoutc_algebra::notation::Notation;
 use layoutc_algebra::parse::{IndexAst, IndexAstKind, MapItemText, Span};
 use layoutc_algebra::proof::{InjectivityError, MAX_POINTS, MAX_SLOTS, UndeterminedDigit};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::domain;
 use super::expr::{overflow, place_in};

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
+use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, part_extent};
 use layoutc_algebra::step;
+use layoutc_algebra::symbol::Axis;
 
 use super::executor::CostTrackingExecutor;
 use super::scope::{ManifestScope, nearest_or_all, number};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::scope::{ManifestScope, number};
 use crate::codes::Code;

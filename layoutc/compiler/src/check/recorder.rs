@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::IndexMap;
+use layoutc_algebra::symbol::Axis;
 
 use crate::diagnostic::FileSpan;
 use crate::manifest::syntax::{IntegerExpr, StepItem, StepKind};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::IndexMap;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::executor::CostTrackingExecutor;
 use super::scope::{ManifestScope, ManifestScopes};

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::sharding::Mesh;
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::Symbol;
 
 use super::compute::KernelDef;
 use super::expr::{constant, overflow};

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, ExprError};
-use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
 use layoutc_algebra::notation::{self, Notation, NotationError, Remark};
 use layoutc_algebra::parse::{self, MapItemText, MapText, Span};
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::{self, OrderEntry as OrderPlace, TileExtent};
+use layoutc_algebra::symbol::Axis;
 
 use super::expr::{
     constant, map_fault, overflow, parse_fault, place_in, raised, with_axis_help,

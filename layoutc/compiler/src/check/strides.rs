@@ -1,8 +1,8 @@
 //! Overlapping strides: a suggestion of injective ones, in the notation of the source.
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Axis;
 use layoutc_algebra::notation::Notation;
+use layoutc_algebra::symbol::Axis;
 
 use crate::diagnostic::{FileSpan, Fix};
 use crate::manifest::syntax::IntegerExpr;

@@ -2,8 +2,8 @@
 
 use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Axis;
 use layoutc_algebra::swizzle::{Swizzle, SwizzleError};
+use layoutc_algebra::symbol::Axis;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::replay::ReplayOutcome;
 

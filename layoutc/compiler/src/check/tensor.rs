@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use layoutc_algebra::build::LayoutBuilder;
-use layoutc_algebra::layout::{Axis, Layout, Symbol, Verdict};
+use layoutc_algebra::layout::{Layout, Verdict};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 pub(super) use declared::TensorDeclaration;
 

@@ -1,7 +1,7 @@
 //! Multi-line text summaries of tensors and views.
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::inspect::{proof, verdict, view_verdict};
 use crate::layout_names;

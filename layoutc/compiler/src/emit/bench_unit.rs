@@ -1,7 +1,7 @@
 //! At which sizes the moves of a manifest are timed.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::model::BenchUnit;
 use super::test_unit::{fits, least};

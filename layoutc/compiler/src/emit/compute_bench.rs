@@ -1,7 +1,7 @@
 //! At which size a kernel is timed, and what it does then.
 
 use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::bench_unit::Sizes;
 use super::compute_test::{operands, rounds};
@@ -63,7 +63,7 @@ pub(super) fn compute(
     Ok(ComputeBenchUnit { values, elements, operations, bytes, memory })
 }
 
-fn axes_written(statement: &Statement) -> Vec<layoutc_algebra::layout::Axis> {
+fn axes_written(statement: &Statement) -> Vec<layoutc_algebra::symbol::Axis> {
     statement.axes.iter().take(statement.written_axes).cloned().collect()
 }
 

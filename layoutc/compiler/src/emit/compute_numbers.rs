@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Axis;
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::Axis;
 
 use super::compute_test::epsilon;
 use crate::dtype::Scalar;

@@ -2,7 +2,7 @@
 //! from the definition what it writes may lie.
 
 use layoutc_algebra::expr::Var;
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::compute_numbers::{numbers, numbers_for, picked};
 use super::dialect::Dialect;

@@ -21,7 +21,7 @@ pub(super) fn sharding(
     context: &Context<'_>,
 ) -> Result<ShardingUnit, PlanError> {
     let mesh_axes = mesh_axes(sharded);
-    let axis = |axis: &layoutc_algebra::layout::Axis| {
+    let axis = |axis: &layoutc_algebra::symbol::Axis| {
         let extent = lower(&axis.extent, &|var| context.symbol(var))?.into();
         Ok(AxisUnit { name: axis.name.clone(), extent, labels: Vec::new() })
     };
@@ -49,7 +49,7 @@ pub(super) fn ring(
     plan: RingPlan,
     context: &Context<'_>,
 ) -> Result<RingUnit, PlanError> {
-    let axis = |axis: &layoutc_algebra::layout::Axis| {
+    let axis = |axis: &layoutc_algebra::symbol::Axis| {
         let extent = lower(&axis.extent, &|var| context.symbol(var))?.into();
         Ok(AxisUnit { name: axis.name.clone(), extent, labels: Vec::new() })
     };

@@ -1,7 +1,8 @@
 //! What the test program of a manifest needs to know of each tensor.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
-use layoutc_algebra::layout::{Layout, Symbol};
+use layoutc_algebra::layout::Layout;
+use layoutc_algebra::symbol::Symbol;
 
 use super::model::{AxisUnit, TestUnit, ViewTestUnit};
 use super::whole::Whole;

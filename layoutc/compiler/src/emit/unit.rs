@@ -1,6 +1,7 @@
 //! The template model of one manifest, from its plans.
 
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::Layout;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::dialect::Dialect;
 use super::model::{

@@ -1,6 +1,6 @@
 //! The template model of one view, from its plan.
 
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::model::{AxisUnit, ViewUnit};
 use super::unit::{constants, counts_guard, index_text, map_text, packed};

@@ -7,8 +7,9 @@ mod relayout_report;
 mod sharding;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
+use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::print;
+use layoutc_algebra::symbol::Axis;
 use serde_json::{Value, json};
 
 pub use self::graph::{dot, solution_json, solution_text, svg};

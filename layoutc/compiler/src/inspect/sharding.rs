@@ -1,6 +1,7 @@
 //! Reports on sharded tensors, and on the traffic of conversions between devices.
 
-use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
+use layoutc_algebra::layout::{ProofMethod, Verdict};
+use layoutc_algebra::symbol::Axis;
 use serde_json::{Map, Value, json};
 
 use super::number;

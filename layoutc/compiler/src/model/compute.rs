@@ -4,7 +4,7 @@
 //! of the [`KernelInstance`]. A value has one of the compute types (see [`TypedExpr::ty`]).
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{Spanned, Tensor};
 use crate::cast::CastMode;

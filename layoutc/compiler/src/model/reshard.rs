@@ -1,7 +1,8 @@
 //! Sharded tensors and conversions between shardings.
 
-use layoutc_algebra::layout::{Axis, ProofMethod, Verdict};
+use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::sharding::{Mesh, Sharding};
+use layoutc_algebra::symbol::Axis;
 
 use crate::diagnostic::FileSpan;
 

@@ -1,6 +1,6 @@
 //! Ring buffers: tensors of which memory holds only some indices of an axis at a time.
 
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 /// Ring buffer along an axis: index `k` is stored at index `k % held` of the layout.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::write::{ElementFormat, write};
 use layoutc_algebra::notation::{self, Notation, NotationAxes, NotationError, NotationFault};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use serde_json::Value;
 

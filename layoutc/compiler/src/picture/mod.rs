@@ -22,7 +22,7 @@ mod tiling;
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use crate::locate::{self, NamedLocateError};
 use crate::model::Tensor;

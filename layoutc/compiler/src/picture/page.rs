@@ -65,7 +65,7 @@ fn whole(tensor: &Tensor) -> Vec<StepRecord> {
         Var::Axis(k) => Some(Expr::var(Var::Storage(k))),
         _ => None,
     };
-    let item = |(axis, index): (&layoutc_algebra::layout::Axis, &Expr)| {
+    let item = |(axis, index): (&layoutc_algebra::symbol::Axis, &Expr)| {
         let index = index.substitute(&before).ok()?;
         Some(MapItem { name: axis.name.clone(), index, extent: None, span: 0..0 })
     };

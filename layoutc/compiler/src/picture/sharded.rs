@@ -1,7 +1,8 @@
 //! A sharded tensor as one layout: the shards of all devices in one memory with an additional physical axis.
 
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Predicate, Var};
-use layoutc_algebra::layout::{Axis, Layout, Verdict};
+use layoutc_algebra::layout::{Layout, Verdict};
+use layoutc_algebra::symbol::Axis;
 
 use crate::locate::NamedLocateError;
 use crate::model::Tensor;

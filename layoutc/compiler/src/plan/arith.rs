@@ -1,7 +1,7 @@
 //! Small arithmetic on algebra's expressions for strides, counts and bounds: over symbols, constants folded.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply, gcd};
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 /// `a op b`, folded where both are integers or one is neutral.
 pub(super) fn fold(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, ExprError> {

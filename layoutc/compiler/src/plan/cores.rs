@@ -2,7 +2,7 @@
 //! rounds write to different bytes.
 
 use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::arith::typical;
 use super::lower::{Scope, range};

@@ -1,7 +1,7 @@
 //! Index functions of one tensor: offset, physical indices, their inverse, counts, and the symbols' facts.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::arith::{ceil_div, fold, product, scale, sum};
 use super::lower::{Binding, PlanError, Range, Scope, literal, lower, range};

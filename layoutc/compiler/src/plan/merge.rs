@@ -1,8 +1,8 @@
 //! Loops that go on where another ends, on both sides, are one loop.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, apply};
-use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::Symbol;
 
 use super::arith::product;
 use super::transfer::{Bounds, Cut, Transfer};

@@ -27,7 +27,8 @@ pub mod tree;
 pub mod view;
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
-use layoutc_algebra::layout::{Layout, Symbol};
+use layoutc_algebra::layout::Layout;
+use layoutc_algebra::symbol::Symbol;
 
 use self::lower::{Binding, PlanError, Range};
 use self::names::Namer;

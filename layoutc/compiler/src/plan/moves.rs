@@ -1,7 +1,8 @@
 //! Functions that move a whole tensor: pack, unpack and convert.
 
 use layoutc_algebra::expr::Var;
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::Layout;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::Context;
 use super::arith::is_multiple;

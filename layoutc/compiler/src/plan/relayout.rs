@@ -1,7 +1,8 @@
 //! Functions that move a tensor from one layout into another.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
-use layoutc_algebra::layout::{Layout, Symbol};
+use layoutc_algebra::layout::Layout;
+use layoutc_algebra::symbol::Symbol;
 
 use super::lower::PlanError;
 use super::moves::{Move, Parts};

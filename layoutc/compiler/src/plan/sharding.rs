@@ -4,9 +4,9 @@
 //! Device numbers are row-major over the mesh; see [`layoutc_algebra::sharding`] for the rule of parts.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
-use layoutc_algebra::layout::Axis;
 use layoutc_algebra::sharding::MeshAxis;
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::Axis;
 
 use super::arith::{fold, product, scale, sum};
 use super::index::{Signature, symbol_params};

@@ -2,7 +2,8 @@
 
 use layoutc_algebra::digits::Digits;
 use layoutc_algebra::expr::{Expr, ExprError};
-use layoutc_algebra::layout::{Axis, DigitTargets, Layout};
+use layoutc_algebra::layout::{DigitTargets, Layout};
+use layoutc_algebra::symbol::Axis;
 
 use super::arith::{product, scale, sum};
 

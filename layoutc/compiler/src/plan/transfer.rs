@@ -1,7 +1,7 @@
 //! What has to move where: two arrangements of one logical tensor, cut into digits that both are linear in.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
-use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::arith::{ceil_div, fold, is_multiple, product, scale, sum};
 use super::side::{Side, SideChain};

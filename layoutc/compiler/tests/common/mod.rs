@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use layoutc_algebra::digits::{Chain, Digit, Digits, LinearForm};
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, Predicate, Var};
-use layoutc_algebra::layout::{Axis, DigitTargets, Layout, ProofMethod, Symbol, Verdict};
+use layoutc_algebra::layout::{DigitTargets, Layout, ProofMethod, Verdict};
+use layoutc_algebra::symbol::{Axis, Symbol};
 use layoutc_compiler::diagnostic::FileSpan;
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::model::{

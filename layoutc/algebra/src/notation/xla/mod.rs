@@ -21,10 +21,10 @@ use super::{
 };
 use crate::build::LayoutBuilder;
 use crate::expr::Expr;
-use crate::layout::Axis;
 use crate::map::{IndexMap, identity};
 use crate::parse::Span;
 use crate::step::{TileExtent, tile};
+use crate::symbol::Axis;
 
 /// Extents of one tile, `None` for `*`.
 type XlaTile = (Vec<(Option<i128>, Span)>, Span);

@@ -12,8 +12,9 @@ use thiserror::Error;
 use super::{Executor, value_of};
 use crate::digits::Digits;
 use crate::expr::{BinOp, CompareOp, Expr, ExprError, ExprNode, Predicate, Var};
-use crate::layout::{Layout, ProofMethod, Symbol, Verdict};
+use crate::layout::{Layout, ProofMethod, Verdict};
 use crate::physical::groups;
+use crate::symbol::Symbol;
 use crate::symbol_values::samples;
 
 mod bits;

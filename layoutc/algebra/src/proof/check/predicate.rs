@@ -244,10 +244,10 @@ mod tests {
 
     use super::*;
     use crate::build::LayoutBuilder;
-    use crate::layout::Axis;
     use crate::map::{MapScope, resolve};
     use crate::parse;
     use crate::proof::SequentialExecutor;
+    use crate::symbol::Axis;
 
     fn layout(shape: &[i128], map: &str) -> Layout {
         let axis = |(name, extent): (&&str, &i128)| Axis {

@@ -13,7 +13,7 @@ use super::terms::{Factor, Factors, Sum};
 use crate::curve::CurveGrid;
 use crate::digits::Digits;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
-use crate::layout::{Axis, Symbol};
+use crate::symbol::{Axis, Symbol};
 
 /// Maximum number of steps of a check: nested quotients may repeat the same queries.
 const MAX_STEPS: u32 = 100_000;

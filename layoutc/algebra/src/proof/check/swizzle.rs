@@ -10,8 +10,9 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use super::{CertificateError, points};
 use crate::expr::{BinOp, CompareOp, Expr, ExprError, Var};
-use crate::layout::{Layout, Symbol};
+use crate::layout::Layout;
 use crate::swizzle::Swizzle;
+use crate::symbol::Symbol;
 
 /// Maximum number of points for comparing expressions by value.
 const POINTS: i128 = 1 << 16;

@@ -8,7 +8,7 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::digits::{Chain, Digit, Digits};
 use crate::expr::{BinOp, Expr, Var};
-use crate::layout::Axis;
+use crate::symbol::Axis;
 
 /// A linear congruential generator; its high bits are used.
 struct Chance(u64);

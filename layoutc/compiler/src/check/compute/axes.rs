@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::parse::{IndexAst, IndexAstKind as IndexKind};
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::MAX_AXES;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::extent_readers::{ExtentInference, ReaderExtent};
 use super::statement_syntax::{

@@ -4,8 +4,8 @@
 use std::cell::Cell;
 
 use layoutc_algebra::expr::{BinOp, Expr, Var};
-use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 /// Limit on the iterations visited for one expression.
 const VISITED: i128 = 1 << 18;

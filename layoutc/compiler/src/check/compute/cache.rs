@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::local;
 use super::program::KernelLowering;

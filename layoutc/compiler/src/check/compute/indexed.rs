@@ -2,7 +2,7 @@
 //! of its axis from the declared range of the elements or from their type; otherwise the generated kernel checks it.
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::bounds::BoundsResult;
 use super::statement_syntax::{IndexKind, IndexText, ReadAst, StatementSpan, ValueAst};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use layoutc_algebra::expr::{Expr, ExprError, Var};
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::bounds::{BoundsResult, StatementDomain};
 use super::value::InferredValue;

@@ -1,6 +1,6 @@
 //! `local T dtype=f32 { layout { … } }`: the tensor of an intermediate.
 
-use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::value::CheckResult;
 use crate::check::tensor::{self, CheckedTensor, ManifestContext};

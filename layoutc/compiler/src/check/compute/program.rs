@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::axes::{AxisInference, unknown_tensor};
 use super::bounds::{StatementDomain, VISITED_IN_ALL};

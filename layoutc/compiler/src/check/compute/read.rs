@@ -1,9 +1,9 @@
 //! Reads: indices are resolved, and each is proven in bounds or given a value outside.
 
 use layoutc_algebra::expr::{Expr, ExprError, Var};
-use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::parse::{MapItemText, MapText};
+use layoutc_algebra::symbol::Axis;
 
 use super::bounds::{BoundsResult, IterationPoint};
 use super::inline::{InlineError, ValueInliner};

@@ -2,7 +2,7 @@
 //! elements.
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::indexed::ElementBounds;
 use super::program::{KernelLowering, StatementSource};

@@ -1,7 +1,7 @@
 //! Statements that write memory: the value in the accumulator's type, and the allowed reads of the target.
 
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::indexed::BoundsPolicy;
 use super::program::{KernelLowering, StatementSource};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::value::InferredValue;
 use crate::dtype::Scalar;

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var, apply};
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::bounds::StatementDomain;
 use super::indexed::BoundsOf;

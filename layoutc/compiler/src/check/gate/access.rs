@@ -1,8 +1,9 @@
 //! Gates on memory access: unit stride along an axis, and aligned vectors.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var};
-use layoutc_algebra::layout::{Axis, Layout};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::Axis;
 
 use super::claim::{ClaimResult, SamplePoint, is_zero};
 use super::size::sizes;

@@ -1,8 +1,8 @@
 //! Decides whether an expression over a layout's indices is 0 everywhere: proven, refuted by a witness, or unknown.
 
 use layoutc_algebra::expr::{Expr, ExprError, Var};
-use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::Symbol;
 
 /// Limit on the indices visited exhaustively.
 const MOST_VISITED: i128 = 1 << 20;

@@ -9,7 +9,8 @@ pub(super) mod same;
 mod size;
 
 use layoutc_algebra::expr::ExprError;
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::Layout;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::expr::overflow;
 use super::replay::{LayoutSource, ReplayOutcome};

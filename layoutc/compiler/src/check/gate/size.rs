@@ -175,7 +175,7 @@ fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
 
 /// ` for `n` = 1, `m` = 4`; empty without symbols.
 pub(super) fn sizes(layout: &Layout, symbols: &[i128]) -> String {
-    let one = |(symbol, value): (&layoutc_algebra::layout::Symbol, &i128)| {
+    let one = |(symbol, value): (&layoutc_algebra::symbol::Symbol, &i128)| {
         format!("`{}` = {value}", symbol.name)
     };
     let all: Vec<String> = layout.symbols.iter().zip(symbols).map(one).collect();

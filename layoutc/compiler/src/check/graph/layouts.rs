@@ -59,7 +59,7 @@ impl<'a> LayoutCache<'a> {
         let span = item.name.span.clone();
         let text = SpannedText { value: ROW_MAJOR.to_owned(), span, quoted: false };
         let tensor = self.tensor(item, &text).ok()?;
-        let axis = |axis: &layoutc_algebra::layout::Axis| {
+        let axis = |axis: &layoutc_algebra::symbol::Axis| {
             Some(StaticAxis { name: axis.name.clone(), extent: axis.extent.as_const()? })
         };
         let axes = tensor.layout.logical.iter().map(axis).collect::<Option<Vec<_>>>()?;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::TensorChecker;
 use crate::check::expr::{constant, with_axis_help, with_declaration_help};

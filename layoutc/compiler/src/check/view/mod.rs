@@ -10,9 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::ExprError;
-use layoutc_algebra::layout::{Layout, Symbol};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::identity;
 use layoutc_algebra::proof::InjectivityError;
+use layoutc_algebra::symbol::Symbol;
 
 use super::executor::RayonExecutor;
 use super::expr::overflow;

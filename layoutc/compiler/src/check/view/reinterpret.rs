@@ -2,8 +2,9 @@
 //! the last.
 
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{CheckedView, ViewBase};
 use crate::check::faults::text;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use layoutc_algebra::build::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::map::IndexMap;
 use layoutc_algebra::parse::{MapItemText, MapText};
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{ViewBase, ViewDefinition, symbols};
 use crate::check::expr::place_in;

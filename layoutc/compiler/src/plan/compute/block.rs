@@ -1,7 +1,7 @@
 //! The block of a tensor that a round of a loop uses: the box of the elements that the loops inside it go over.
 
 use layoutc_algebra::expr::{CompareOp, Expr, ExprError};
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::super::arith::{product, sum};
 use super::super::lower::PlanError;

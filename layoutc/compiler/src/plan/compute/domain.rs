@@ -4,8 +4,9 @@
 //! of the statement are the layout's inverse at the storage axes.
 
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::super::arith::{ceil_div, product, scale, sum};
 use crate::model::Spanned;

@@ -32,7 +32,7 @@ mod value;
 mod vectors;
 
 use layoutc_algebra::expr::Var;
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 pub use self::block::block_extents;
 pub use self::facts::{LoopFacts, compute_loops};

@@ -5,8 +5,8 @@
 
 use layoutc_algebra::build::LayoutBuilder;
 use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Axis;
 use layoutc_algebra::step::{OrderEntry as Word, order as ordered};
+use layoutc_algebra::symbol::Axis;
 
 use super::Bound;
 use super::access::Steps;

@@ -2,7 +2,7 @@
 //! hold the generated function against it.
 
 use layoutc_algebra::expr::{Expr as Algebra, Predicate, Var};
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::super::Context;
 use super::super::index::dense_offset;

@@ -3,7 +3,7 @@
 //! on the left, whose rounds write different elements, and each does all rounds of the others.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Predicate, Var};
-use layoutc_algebra::layout::Axis;
+use layoutc_algebra::symbol::Axis;
 
 use super::super::arith::{fold, product};
 use super::super::kernel::Items;

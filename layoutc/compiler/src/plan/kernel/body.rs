@@ -1,6 +1,6 @@
 //! The statements of a kernel whose work groups move tiles.
 
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::bounds::Bound;
 use super::digits::Digits;

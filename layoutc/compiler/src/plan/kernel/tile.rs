@@ -2,7 +2,7 @@
 //! fastest in the destination.
 
 use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::digits::{Digit, Digits};
 use super::staging::LOCAL_BYTES;

@@ -5,7 +5,7 @@
 //! several values of `t`, and has of these elements a word of values of `t` for each value of `f`.
 
 use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::digits::{Chain, Digit, Digits, quotient};
 use super::wide::{Side, holds, lies_right};

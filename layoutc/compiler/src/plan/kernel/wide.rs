@@ -1,7 +1,7 @@
 //! Runs of 2 to 16 bytes as one element, where both sides hold them at multiples of their size.
 
 use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::digits::{Digit, Digits};
 use crate::dtype::{Dtype, Scalar};

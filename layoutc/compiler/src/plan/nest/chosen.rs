@@ -1,7 +1,7 @@
 //! The loops of a move, where the manifest chooses some of them: each choice is followed by the parts that can, and
 //! refused where none can.
 
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::super::lower::PlanError;
 use super::super::transfer::Transfer;

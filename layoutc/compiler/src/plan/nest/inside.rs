@@ -1,7 +1,7 @@
 //! What is inside all loops of a move: a block that is transposed, runs that are copied, or an element.
 
 use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::super::transfer::{Bounds, Cut, Transfer};
 use super::repeat;

@@ -8,7 +8,7 @@ pub mod schedule;
 mod split;
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprError};
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::arith::{fold, is_multiple, typical};
 use super::cores::{self, Cores};

@@ -2,7 +2,7 @@
 //! those whose elements alternate.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::super::arith::{ceil_div, fold, is_multiple, scale};
 use super::super::merge::merge;

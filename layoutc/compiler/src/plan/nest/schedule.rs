@@ -5,7 +5,7 @@
 //! agree; an element.
 
 use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::super::arith::typical;
 use super::super::transfer::{Cut, Transfer};

@@ -1,7 +1,7 @@
 //! Cuts a transfer where a run that is moved as one element breaks off: what holds whole runs, and the rest.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::symbol::Symbol;
 
 use super::super::arith::{ceil_div, fold, product, sum};
 use super::super::transfer::{Cut, Transfer};
