@@ -4,8 +4,8 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, ExprError, Var};
-use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
+use crate::poly::monomial::{Atom, Monomial};
 use crate::simplify::{Facts, Interval};
 
 impl Facts {

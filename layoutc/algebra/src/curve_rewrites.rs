@@ -2,8 +2,8 @@
 
 use crate::curve::CurveGrid;
 use crate::expr::{BinOp, ExprError, apply};
-use crate::monomial::Atom;
 use crate::poly::Poly;
+use crate::poly::monomial::Atom;
 use crate::simplify::Facts;
 
 impl Facts {

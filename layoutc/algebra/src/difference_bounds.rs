@@ -7,8 +7,8 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
-use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
+use crate::poly::monomial::{Atom, Monomial};
 use crate::proof::{EnumerationDomain, extremes};
 use crate::simplify::{Facts, Interval};
 use crate::written_extent::{interval, negated, operation};

@@ -1,8 +1,8 @@
 //! Joining adjacent digits of one value, and folding quotients into remainders.
 
 use crate::expr::{BinOp, ExprError};
-use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
+use crate::poly::monomial::{Atom, Monomial};
 use crate::simplify::Facts;
 
 impl Facts {

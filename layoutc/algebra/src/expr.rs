@@ -78,6 +78,25 @@ pub enum BinOp {
     HilbertCell(CurveGrid),
 }
 
+impl BinOp {
+    /// Symbol of the operator in manifests, or the name of the function.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::FloorDiv => "//",
+            Self::Mod => "%",
+            Self::And => "&",
+            Self::Xor => "^",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Hilbert(_) => "hilbert",
+            Self::HilbertCell(_) => "hilbert_cell",
+        }
+    }
+}
+
 /// One node of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExprNode {

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use crate::expr::gcd;
 use crate::expr::{BinOp, ExprError};
-use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
+use crate::poly::monomial::{Atom, Monomial};
 use crate::simplify::Facts;
 
 /// Maximum number of quotients replaced by their bounds.

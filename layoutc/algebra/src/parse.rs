@@ -292,7 +292,7 @@ impl MapParser<'_> {
             None => "the end".to_string(),
             Some(MapTokenKind::Int(value)) => alloc::format!("`{value}`"),
             Some(MapTokenKind::Name(name)) => alloc::format!("`{name}`"),
-            Some(MapTokenKind::Op(op)) => alloc::format!("`{}`", crate::print::sign(*op)),
+            Some(MapTokenKind::Op(op)) => alloc::format!("`{}`", op.sign()),
             Some(MapTokenKind::Open) => "`(`".to_string(),
             Some(MapTokenKind::Close) => "`)`".to_string(),
             Some(MapTokenKind::Comma) => "`,`".to_string(),

@@ -20,23 +20,6 @@ fn level(op: BinOp) -> u8 {
     }
 }
 
-/// The symbol of an operator in manifests, or the name of a function.
-pub fn sign(op: BinOp) -> &'static str {
-    match op {
-        BinOp::Add => "+",
-        BinOp::Sub => "-",
-        BinOp::Mul => "*",
-        BinOp::FloorDiv => "//",
-        BinOp::Mod => "%",
-        BinOp::And => "&",
-        BinOp::Xor => "^",
-        BinOp::Min => "min",
-        BinOp::Max => "max",
-        BinOp::Hilbert(_) => "hilbert",
-        BinOp::HilbertCell(_) => "hilbert_cell",
-    }
-}
-
 /// Prints an expression with the parentheses that precedence requires: `(n * 32 + c // 4) * 64 + h`.
 pub fn expr(expr: &Expr, names: VarNames<'_>) -> String {
     let mut text = String::new();
@@ -56,7 +39,7 @@ fn write_expr(text: &mut String, expr: &Expr, names: VarNames<'_>, context: u8) 
             text.push_str(if wrap { ")" } else { "" });
         }
         ExprNode::Bin(op @ (BinOp::Hilbert(grid) | BinOp::HilbertCell(grid)), a, b) => {
-            text.push_str(sign(*op));
+            text.push_str(op.sign());
             text.push('(');
             write_expr(text, a, names, 0);
             if let BinOp::Hilbert(_) = op {
@@ -66,7 +49,7 @@ fn write_expr(text: &mut String, expr: &Expr, names: VarNames<'_>, context: u8) 
             text.push_str(&format!(", {}, {})", grid.rows(), grid.columns()));
         }
         ExprNode::Bin(op @ (BinOp::Min | BinOp::Max), a, b) => {
-            text.push_str(sign(*op));
+            text.push_str(op.sign());
             text.push('(');
             write_expr(text, a, names, 0);
             text.push_str(", ");
@@ -78,7 +61,7 @@ fn write_expr(text: &mut String, expr: &Expr, names: VarNames<'_>, context: u8) 
             let wrap = own < context;
             text.push_str(if wrap { "(" } else { "" });
             write_expr(text, a, names, own);
-            text.push_str(&format!(" {} ", sign(*op)));
+            text.push_str(&format!(" {} ", op.sign()));
             write_expr(text, b, names, own + 1);
             text.push_str(if wrap { ")" } else { "" });
         }

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 
 use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
-use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
+use crate::poly::monomial::{Atom, Monomial};
 use crate::symbol::Symbol;
 
 /// A closed interval whose bounds are polynomials over symbols.

@@ -6,9 +6,9 @@ use super::LayoutBuilder;
 use super::finish::InjectivityClaim;
 use crate::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Predicate, Var};
 use crate::memo::MemoizedFacts;
-use crate::monomial::Atom;
 use crate::physical::MemoryPlacement;
 use crate::poly::Poly;
+use crate::poly::monomial::Atom;
 use crate::proof::order;
 use crate::simplify::Facts;
 

@@ -6,8 +6,8 @@ use super::refine::{ChainPlan, ChainSource, Refinement};
 use super::shared_dividends::SharedDividends;
 use super::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::monomial::Atom;
 use crate::poly::Poly;
+use crate::poly::monomial::Atom;
 use crate::simplify::Facts;
 
 pub(super) struct DigitReader<'a> {

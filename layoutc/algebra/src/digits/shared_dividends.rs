@@ -8,8 +8,8 @@ use super::read::{DigitReader, RefineResult, sum};
 use super::refine::{ChainPlan, ChainSource, Refinement};
 use super::{BitSplit, DerivedDigit, LinearForm};
 use crate::expr::{BinOp, ExprError, Var};
-use crate::monomial::Atom;
 use crate::poly::Poly;
+use crate::poly::monomial::Atom;
 use crate::simplify::Facts;
 
 /// Divisors above this are not searched for common factors.

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use crate::digits::{self, BitSplit};
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::monomial::Monomial;
 use crate::poly::Poly;
+use crate::poly::monomial::Monomial;
 use crate::proof::{EnumerationDomain, Executor, first_nonzero, value_of};
 use crate::simplify::Facts;
 

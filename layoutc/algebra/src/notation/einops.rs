@@ -8,11 +8,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::blocks::{self, AxisBlock};
-use super::cursor::Cursor;
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault, shown};
 use crate::build::LayoutBuilder;
 use crate::parse::Span;
 use crate::symbol::Axis;
+use crate::text::cursor::Cursor;
 
 /// Ellipsis for all axes that are not named.
 const REST: &str = "...";

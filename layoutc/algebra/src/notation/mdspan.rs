@@ -5,12 +5,12 @@
 
 use alloc::vec::Vec;
 
-use super::cursor::Cursor;
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
 use crate::build::LayoutBuilder;
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::map::{IndexMap, identity};
 use crate::parse::Span;
+use crate::text::cursor::Cursor;
 
 /// Applies the order or the strides.
 pub(super) fn apply(

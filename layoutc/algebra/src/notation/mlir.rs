@@ -9,13 +9,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::cursor::Cursor;
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
 use crate::build::LayoutBuilder;
 use crate::expr::{BinOp, Expr, ExprNode, Var};
 use crate::map::{IndexMap, MapItem, unique};
 use crate::parse::Span;
 use crate::symbol::Axis;
+use crate::text::cursor::Cursor;
 
 /// Maximum nesting depth of parentheses.
 const MAX_DEPTH: usize = 256;

@@ -5,7 +5,6 @@
 
 mod axes;
 mod blocks;
-pub(crate) mod cursor;
 mod cute;
 mod einops;
 pub mod glow;
@@ -18,6 +17,7 @@ mod tvm;
 pub mod write;
 pub mod xla;
 
+pub use crate::text::{NotationFault, NotationFaultKind};
 pub use axes::{NotationAxes, notation_axes};
 
 use alloc::format;
@@ -104,43 +104,7 @@ impl Notation {
     }
 }
 
-/// Class of a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotationFaultKind {
-    /// The text does not match the grammar.
-    Syntax,
-    /// The text does not fit the tensor's axes.
-    Axes,
-    /// The text matches the grammar but has no meaning.
-    Value,
-    /// The text has a meaning that layoutc does not support.
-    Unsupported,
-}
-
-/// A fault of a text, with its span.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{message}")]
-pub struct NotationFault {
-    /// Class of the fault.
-    pub kind: NotationFaultKind,
-    /// Message for the user.
-    pub message: String,
-    /// Byte range of the fault.
-    pub span: Span,
-    /// A change that works.
-    pub help: Option<String>,
-}
-
 impl NotationFault {
-    pub(crate) fn new(kind: NotationFaultKind, span: Span, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), span, help: None }
-    }
-
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
     /// Adds an example of the notation as help to a syntax fault without help.
     #[must_use]
     pub fn or_example(self, notation: Notation) -> Self {

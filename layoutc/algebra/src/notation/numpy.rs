@@ -7,12 +7,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::cursor::Cursor;
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
 use crate::build::LayoutBuilder;
 use crate::expr::Expr;
 use crate::map::{IndexMap, identity};
 use crate::parse::Span;
+use crate::text::cursor::Cursor;
 
 /// Applies the order or the strides.
 pub(super) fn apply(

@@ -7,10 +7,10 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::cursor::Cursor;
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, blocks, count_fault};
 use crate::build::LayoutBuilder;
 use crate::parse::Span;
+use crate::text::cursor::Cursor;
 
 /// Maximum rank in oneDNN.
 const MAX_RANK: usize = 12;

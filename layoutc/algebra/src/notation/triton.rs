@@ -9,13 +9,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::cursor::Cursor;
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, shown};
 use crate::build::LayoutBuilder;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::map::{IndexMap, MapItem};
 use crate::parse::Span;
 use crate::symbol::Axis;
+use crate::text::cursor::Cursor;
 
 /// Maximum total number of bits of the inputs, and of the outputs.
 const MAX_BITS: usize = 62;

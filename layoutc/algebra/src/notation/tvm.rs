@@ -10,12 +10,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::blocks::{self, AxisBlock};
-use super::cursor::Cursor;
 use super::{
     NotationError, NotationExtras, NotationFault, NotationFaultKind, Remark, bind_letters,
 };
 use crate::build::LayoutBuilder;
 use crate::parse::Span;
+use crate::text::cursor::Cursor;
 
 /// A letter, with its factor if it is a block.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::cursor::Cursor;
 use super::super::{NotationFault, NotationFaultKind};
 use super::layout::{GlowAxis, GlowExtension, GlowLayout};
 use crate::parse::Span;
+use crate::text::cursor::Cursor;
 
 /// Maximum rank of Glow's tensors.
 pub(in crate::notation) const MAX_DIMS: usize = 6;

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use super::XlaShape;
 use super::types::{self, XlaType, storage_type};
-use crate::notation::cursor::Cursor;
 use crate::notation::{NotationFault, NotationFaultKind, Remark};
 use crate::parse::Span;
+use crate::text::cursor::Cursor;
 
 /// Parses a shape, or a layout in braces.
 ///

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::{Elimination, MAX_EQUATIONS_OF_A_SUM, MAX_ROUNDS, is_symbolic};
 use crate::expr::{BinOp, Expr, ExprError};
-use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
+use crate::poly::monomial::{Atom, Monomial};
 
 impl Elimination<'_> {
     /// The value of a sum whose terms are known, after subtracting equations if needed.

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 use super::{Claim, Component};
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
+use crate::poly::monomial::{Atom, Monomial};
 use crate::simplify::Facts;
 
 mod infer;

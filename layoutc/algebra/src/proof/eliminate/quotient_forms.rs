@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use super::trials::Trials;
 use crate::expr::gcd;
 use crate::expr::{BinOp, ExprError};
-use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
+use crate::poly::monomial::{Atom, Monomial};
 
 /// Maximum depth of nested quotients.
 const MAX_DEPTH: usize = 24;

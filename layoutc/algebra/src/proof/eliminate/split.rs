@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use super::{Elimination, Equation};
 use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
-use crate::monomial::Atom;
 use crate::poly::Poly;
+use crate::poly::monomial::Atom;
 
 impl Elimination<'_> {
     /// Splits equations `w*a + b` with `0 <= b < w`, as they are and with known values substituted.

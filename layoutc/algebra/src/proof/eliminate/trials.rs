@@ -4,8 +4,8 @@
 use alloc::vec::Vec;
 
 use crate::expr::{Expr, Var, apply};
-use crate::monomial::Atom;
 use crate::poly::Poly;
+use crate::poly::monomial::Atom;
 use crate::proof::{Claim, value_of};
 use crate::simplify::Facts;
 use crate::symbol_values::samples;

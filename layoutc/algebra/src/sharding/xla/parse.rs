@@ -5,13 +5,13 @@ use alloc::vec::Vec;
 
 use super::parser::ShardingParser;
 use super::tiles::TileAssignment;
-use crate::notation::cursor::Cursor;
 use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 use crate::sharding::order::DeviceOrder;
 use crate::sharding::placement::{
     DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, tiled,
 };
+use crate::text::cursor::Cursor;
 
 /// Keywords that a sharding can start with.
 const WORDS: &str = "`devices=`, `replicated`, `maximal`, `manual`, `unknown`, `unreduced`, `mesh`";

@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::notation::cursor::Cursor;
 use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
+use crate::text::cursor::Cursor;
 
 /// Maximum number of axes of a tensor or a mesh.
 pub(super) const AXES: usize = 64;

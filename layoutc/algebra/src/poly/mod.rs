@@ -4,13 +4,15 @@
 //! Ranges of variables are handled by [`crate::simplify`]. Polynomials are cloned often: operands are shared, and
 //! neither a constant nor a single atom allocates.
 
+pub(crate) mod monomial;
+
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+use self::monomial::{Atom, Monomial};
 use crate::expr::{BinOp, ExprError, Var};
-use crate::monomial::{Atom, Monomial};
 
 /// Maximum number of terms.
 const MAX_TERMS: usize = 4096;
