@@ -70,3 +70,26 @@ impl Layout {
         Ok(facts.proves_eq(&offset, &sum)?.then_some(AffineOffset { origin, strides }))
     }
 }
+
+impl Layout {
+    /// True if the offset is a sum of terms that read at most one axis each: elements at regular indices of an axis are at
+    /// regular distances in memory.
+    pub fn is_separable(&self) -> bool {
+        is_separable(&self.offset)
+    }
+}
+
+fn is_separable(expr: &Expr) -> bool {
+    let axes = |expr: &Expr| expr.vars().iter().filter(|var| matches!(var, Var::Axis(_))).count();
+    if axes(expr) <= 1 {
+        return true;
+    }
+    match expr.node() {
+        ExprNode::Neg(a) => is_separable(a),
+        ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => is_separable(a) && is_separable(b),
+        ExprNode::Bin(BinOp::Mul, a, b) => {
+            (axes(a) == 0 && is_separable(b)) || (axes(b) == 0 && is_separable(a))
+        }
+        ExprNode::Bin(..) | ExprNode::Const(_) | ExprNode::Var(_) => false,
+    }
+}

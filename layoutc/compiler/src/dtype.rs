@@ -1,8 +1,10 @@
 //! Element types.
 
+pub mod record;
+
 use std::fmt;
 
-use crate::record::Record;
+use self::record::Record;
 
 /// Scalar element type. A record is an opaque scalar, moved as a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

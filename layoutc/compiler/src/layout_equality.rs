@@ -4,10 +4,10 @@ use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
 pub use layoutc_algebra::locate::ElementLocation;
 use layoutc_algebra::proof::listed;
 
-use crate::check::RayonExecutor;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::env::NoCache;
+use crate::executor::RayonExecutor;
 use crate::layout_names;
 use crate::model::Tensor;
 

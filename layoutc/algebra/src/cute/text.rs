@@ -10,10 +10,10 @@ use super::error::CuteError;
 use super::layout::{CuteLayout, MAX_DEPTH};
 use super::swizzle::SwizzledLayout;
 use super::{IntTuple, Tiler};
-use crate::notation::{NotationFault, NotationFaultKind};
 use crate::parse::Span;
 use crate::swizzle::Swizzle;
 use crate::text::cursor::Cursor;
+use crate::text::{NotationFault, NotationFaultKind};
 
 /// An integer or a tuple, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,11 +10,11 @@ use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, part_extent};
 use layoutc_algebra::step;
 use layoutc_algebra::symbol::Axis;
 
-use super::executor::CostTrackingExecutor;
 use super::scope::{ManifestScope, nearest_or_all, number};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::env::ResultCache;
+use crate::executor::CostTrackingExecutor;
 use crate::layout_names;
 use crate::manifest::syntax::{
     Identifier, ItemKind, ManifestSyntax, MeshItem, ShardItem, SpannedText,

@@ -9,7 +9,6 @@ mod cast;
 mod compute;
 mod convert;
 mod domain;
-mod executor;
 mod expr;
 mod faults;
 mod foreign_syntax;
@@ -37,7 +36,6 @@ mod tensor_cache;
 mod use_cycles;
 mod view;
 
-pub(crate) use executor::RayonExecutor;
 pub(crate) use faults::build_fault;
 pub(crate) use injectivity_report::bare_fault;
 

@@ -9,11 +9,11 @@ use super::scope::{ManifestScope, number};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::Dtype;
+use crate::dtype::record::{self, FieldSpec, MAX_ALIGNMENT, MAX_BYTES, RecordError};
 use crate::manifest::syntax::{
     AxisItem, Extent, FIELD, FieldItem, Identifier, IntegerExpr, RecordItem, ShapeItem, SpannedText,
 };
 use crate::nearest::near_powers_of_two;
-use crate::record::{self, FieldSpec, MAX_ALIGNMENT, MAX_BYTES, RecordError};
 
 /// Name of the axis that a record adds to the shape.
 pub(super) fn axis_name(record: &RecordItem) -> Identifier {

@@ -9,13 +9,13 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::IndexMap;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
-use super::executor::CostTrackingExecutor;
 use super::scope::{ManifestScope, ManifestScopes};
 use super::steps::{LayoutAttributes, StepLowering, StepScope};
 use super::{domain, faults};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::env::ResultCache;
+use crate::executor::CostTrackingExecutor;
 use crate::manifest::syntax::{IntegerExpr, SpannedText, StepItem, StepKind, TensorItem};
 
 /// The steps of a tensor's layout with everything that they refer to.

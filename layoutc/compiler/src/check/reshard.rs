@@ -9,7 +9,6 @@ use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::ConvertItem;
 use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;
-use crate::plan::reshard::is_sum_of_axes;
 
 /// Limit on the devices of an exchange.
 const MAX_RANKS: i64 = 1 << 16;
@@ -110,7 +109,7 @@ pub(super) fn staging(
     let devices = devices.map(DeviceSharding::devices).max().unwrap_or(1);
     let element = i64::from(source.dtype.element_bits().div_ceil(8));
     // If messages are staged at all: one element to each device and one from each.
-    let is_copied = !is_sum_of_axes(&source.layout) || !is_sum_of_axes(&destination.layout);
+    let is_copied = !source.layout.is_separable() || !destination.layout.is_separable();
     let least = if is_copied { devices.saturating_mul(2).saturating_mul(element) } else { 1 };
     match i64::try_from(bytes) {
         Ok(bytes) if bytes >= least => Ok(Some(bytes)),

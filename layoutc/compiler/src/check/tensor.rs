@@ -11,7 +11,6 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 pub(super) use declared::TensorDeclaration;
 
-use super::executor::CostTrackingExecutor;
 use super::gate::{self, GateContext};
 use super::injectivity_report::{self, RefusalContext};
 use super::load::ManifestSet;
@@ -26,6 +25,7 @@ use crate::config::{Config, DefaultFill};
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Dtype;
 use crate::env::ResultCache;
+use crate::executor::CostTrackingExecutor;
 use crate::manifest::syntax::{
     FillLiteral, ManifestSyntax, NibbleOrder, PackFromItem, SpannedText, TensorItem,
 };

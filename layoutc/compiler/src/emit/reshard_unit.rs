@@ -9,7 +9,7 @@ use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::ring::Ring;
 use crate::model::{Fill, Manifest, Memory, Tensor};
 use crate::plan::lower::{PlanError, lower};
-use crate::plan::reshard::{is_sum_of_axes, tensors, traffic};
+use crate::plan::reshard::{tensors, traffic};
 use crate::plan::ring::RingPlan;
 use crate::plan::sharding::ShardingPlan;
 use crate::plan::{Context, Naming};
@@ -102,7 +102,7 @@ pub(super) fn reshard(
         axes: reshard.axes.clone(),
         ranks: traffic.ranks,
         repeated: axes.filter(|(k, _)| repeated.contains(k)).map(|(_, axis)| axis).collect(),
-        typed: is_sum_of_axes(&from.layout) && is_sum_of_axes(&to.layout),
+        typed: from.layout.is_separable() && to.layout.is_separable(),
         element_bytes: i64::from(from.dtype.element_bits() / 8),
         max_staging: reshard.max_staging,
         fill: fills(to, destination).then(|| fill_stmt(to).into()),

@@ -4,10 +4,10 @@ use super::dialect::Dialect;
 use super::model::{SmallFloat, Structure};
 use super::{element, record};
 use crate::cast::{CastMode, overflow_bits};
+use crate::dtype::record::Record;
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::model::Tensor;
-use crate::record::Record;
 
 pub(super) fn structures<'t>(
     dialect: &Dialect,

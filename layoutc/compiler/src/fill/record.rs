@@ -2,8 +2,8 @@
 
 use super::{FillError, bits, default_fill};
 use crate::dtype::Scalar;
+use crate::dtype::record::{Field, Record};
 use crate::model::{Fill, FillValue};
-use crate::record::{Field, Record};
 
 /// Bytes of a record filled with the value; gaps are 0. In a type without a zero, 0 is the least value.
 ///

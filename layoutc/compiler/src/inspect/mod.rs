@@ -17,10 +17,10 @@ pub use self::kernel::{KernelReport, kernel_json, kernel_plan, kernel_text};
 pub use self::relayout_report::{RelayoutReport, plans};
 pub use self::sharding::{ReshardReport, exchanges};
 
+use crate::dtype::record::Field;
 use crate::layout_names::{self, variable};
 use crate::model::{Tensor, View};
 use crate::notations;
-use crate::record::Field;
 
 /// Object of `inspect --format json` for a tensor in `file`. Symbolic extents and counts are strings; `pack_from` is
 /// present if pack takes another element type.

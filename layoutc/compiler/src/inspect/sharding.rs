@@ -9,7 +9,7 @@ use crate::layout_names;
 use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
 use crate::notations::sharding::texts;
-use crate::plan::reshard::{Traffic, is_sum_of_axes, tensors, traffic};
+use crate::plan::reshard::{Traffic, tensors, traffic};
 
 /// Sharding of a tensor as JSON.
 pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
@@ -118,7 +118,7 @@ pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
             name: format!("{}_to_{}", from.name, to.name),
             to: to.name.clone(),
             traffic: traffic(manifest, reshard)?,
-            is_typed: is_sum_of_axes(&from.layout) && is_sum_of_axes(&to.layout),
+            is_typed: from.layout.is_separable() && to.layout.is_separable(),
             max_staging: reshard.max_staging,
         })
     };

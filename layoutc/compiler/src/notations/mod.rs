@@ -10,8 +10,8 @@ use layoutc_algebra::notation::write::{ElementFormat, write};
 pub use inexpressible::lack;
 pub use translate::{ParsedLayout, TranslateError, TranslateRequest, WrittenLayout, read, written};
 
-use crate::check::RayonExecutor;
 use crate::env::NoCache;
+use crate::executor::RayonExecutor;
 use crate::model::Tensor;
 
 /// Notations that reports show for every tensor.

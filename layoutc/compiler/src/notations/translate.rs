@@ -13,11 +13,12 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 use serde_json::Value;
 
 use super::inexpressible::{help_text, lack};
-use crate::check::{RayonExecutor, bare_fault, build_fault};
+use crate::check::{bare_fault, build_fault};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::Dtype;
 use crate::env::NoCache;
+use crate::executor::RayonExecutor;
 use crate::layout_names;
 
 /// Name of the text in diagnostics.

@@ -6,8 +6,6 @@
 
 use std::ops::Range;
 
-use layoutc_algebra::expr::{BinOp, Expr, ExprNode, Var};
-use layoutc_algebra::layout::Layout;
 
 use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
@@ -129,29 +127,6 @@ fn common(a: &[Range<i128>], b: &[Range<i128>]) -> i128 {
     let length =
         |(a, b): (&Range<i128>, &Range<i128>)| (a.end.min(b.end) - a.start.max(b.start)).max(0);
     a.iter().zip(b).map(length).product()
-}
-
-/// Whether the offset of an element is a sum of one number for each axis: then elements at regular places along the
-/// axes lie at regular places in memory, and MPI's own types say where.
-pub fn is_sum_of_axes(layout: &Layout) -> bool {
-    fn axes_of(expr: &Expr) -> usize {
-        expr.vars().iter().filter(|var| matches!(var, Var::Axis(_))).count()
-    }
-    fn is_sum(expr: &Expr) -> bool {
-        if axes_of(expr) <= 1 {
-            return true;
-        }
-        match expr.node() {
-            ExprNode::Neg(a) => is_sum(a),
-            ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => is_sum(a) && is_sum(b),
-            ExprNode::Bin(BinOp::Mul, a, b) => {
-                let factor = |expr: &Expr| axes_of(expr) == 0;
-                (factor(a) && is_sum(b)) || (factor(b) && is_sum(a))
-            }
-            ExprNode::Bin(..) | ExprNode::Const(_) | ExprNode::Var(_) => false,
-        }
-    }
-    is_sum(&layout.offset)
 }
 
 /// The two tensors of a conversion between devices.

@@ -4,12 +4,12 @@ use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::locate::ElementLocation;
 
-use crate::check::executor::RayonExecutor;
 use crate::check::faults::index;
 use crate::check::scope::nearest_or_all;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::env::ResultCache;
+use crate::executor::RayonExecutor;
 use crate::manifest::syntax::{GateKind, Identifier, ItemKind, ManifestSyntax};
 use crate::model::Tensor;
 

@@ -7,9 +7,9 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::{Notation, glow};
 
 use super::tensor_types::{GraphTensorType, StaticAxis};
-use crate::check::executor::RayonExecutor;
 use crate::check::tensor::{self, ManifestContext};
 use crate::diagnostic::{self, Diagnostic};
+use crate::executor::RayonExecutor;
 use crate::manifest::syntax::{
     Extent, GraphTensorItem, IntegerExpr, LayoutItem, SpannedText, StepItem, StepKind, TensorItem,
 };

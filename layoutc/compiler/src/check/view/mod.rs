@@ -15,7 +15,6 @@ use layoutc_algebra::map::identity;
 use layoutc_algebra::proof::InjectivityError;
 use layoutc_algebra::symbol::Symbol;
 
-use super::executor::RayonExecutor;
 use super::expr::overflow;
 use super::injectivity_report::{self, RefusalContext};
 use super::mesh;
@@ -23,6 +22,7 @@ use super::scope::nearest_or_all;
 use super::tensor::{ManifestContext, TensorChecker};
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
+use crate::executor::RayonExecutor;
 use crate::manifest::syntax::{ItemKind, ManifestSyntax, ViewItem};
 use crate::model::{Fill, Tensor, TensorSpans, View, ViewKind, ViewTarget};
 

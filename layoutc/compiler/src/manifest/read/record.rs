@@ -6,9 +6,9 @@ use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature, show};
 use crate::codes::Code;
 use crate::dtype::Dtype;
+use crate::dtype::record::MAX_FIELDS;
 use crate::manifest::syntax::{FieldItem, RecordItem};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
-use crate::record::MAX_FIELDS;
 
 impl ManifestReader<'_, '_> {
     /// Reads a record; its fields are nodes with an element type and optional counts.

@@ -29,18 +29,18 @@ impl Executor for RayonExecutor<'_> {
 }
 
 /// Executor that records whether a proof enumerated many points.
-pub(super) struct CostTrackingExecutor<'a> {
+pub(crate) struct CostTrackingExecutor<'a> {
     threads: RayonExecutor<'a>,
     has_asked: AtomicBool,
 }
 
 impl<'a> CostTrackingExecutor<'a> {
-    pub(super) fn new(memo: &'a dyn ResultCache) -> Self {
+    pub(crate) fn new(memo: &'a dyn ResultCache) -> Self {
         Self { threads: RayonExecutor(memo), has_asked: AtomicBool::new(false) }
     }
 
     /// True if a proof enumerated enough points to be worth caching, in this or an earlier run.
-    pub(super) fn has_visited_many(&self) -> bool {
+    pub(crate) fn has_visited_many(&self) -> bool {
         self.has_asked.load(Ordering::Relaxed)
     }
 }
