@@ -1,14 +1,28 @@
 //! Bit patterns of fill values: exact for integers, rounded to nearest even for floats.
 
-mod record;
+pub(crate) mod record;
 
-use layoutc_algebra::layout::Verdict;
 use thiserror::Error;
 
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
 use crate::dtype::{Dtype, Scalar};
-use crate::model::{Fill, FillValue, Tensor};
+
+/// Value that pack writes to padding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fill {
+    /// Value in the tensor's element type.
+    Value(FillValue),
+    /// None: padding keeps its contents.
+    Nothing,
+}
+
+/// Fill value, as written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FillValue {
+    /// Integer.
+    Integer(i128),
+    /// Number with a fraction or an exponent.
+    Float(f64),
+}
 
 /// Reason why an element type cannot represent a fill value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -317,38 +331,6 @@ fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> 
         return Ok(field + units.saturating_sub(1));
     }
     Ok((field << format.mantissa_bits) + units)
-}
-
-/// Diagnostic for a padded tensor whose element type cannot represent its fill value.
-pub fn fault(tensor: &Tensor) -> Option<Diagnostic> {
-    if tensor.layout.verdict == Verdict::Bijective {
-        return None;
-    }
-    let fault = bits(tensor.dtype, tensor.fill).err()?;
-    let value = match tensor.fill {
-        Fill::Value(FillValue::Integer(value)) => value.to_string(),
-        Fill::Value(FillValue::Float(value)) => format!("{value:?}"),
-        Fill::Nothing => return None,
-    };
-    let dtype = tensor.dtype.record().and_then(|record| record::holds_not(record, tensor.fill));
-    let (field, dtype) = match dtype {
-        Some(field) => (format!(" in the field `{}`", field.name), field.dtype),
-        None => (String::new(), tensor.dtype),
-    };
-    let message = format!(
-        "`{}` cannot hold the fill value `{value}`{field} as `{dtype}`: {fault}",
-        tensor.name
-    );
-    let error = Diagnostic::error(Code::PaddingFill, message, tensor.places.fill.clone(), "");
-    let least = match default_fill(tensor.dtype, FillValue::Integer(0)) {
-        FillValue::Float(least) => format!(
-            "leave `fill` out: padding then has the least value, {least:e}, whose bits are all 0; `fill 1` is a scale of 1"
-        ),
-        FillValue::Integer(_) => {
-            return Some(error.help("give a `fill` that the element type holds, or `fill none`"));
-        }
-    };
-    Some(error.help(least))
 }
 
 #[cfg(test)]

@@ -10,13 +10,16 @@ use std::borrow::Cow;
 
 use layoutc_algebra::affine::AffineOffset;
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
-use layoutc_algebra::layout::Layout;
+use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::symbol::Axis;
 
 use crate::cast::Cast;
-use crate::diagnostic::FileSpan;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::dtype::Dtype;
+use crate::fill;
+pub use crate::fill::{Fill, FillValue};
 
 use self::compute::KernelInstance;
 use self::graph::Graph;
@@ -54,24 +57,6 @@ pub struct MemorySpace {
     pub alignment_bytes: u64,
     /// XLA's number of the memory space: `S(1)`.
     pub xla: Option<i128>,
-}
-
-/// Value that pack writes to padding.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fill {
-    /// Value in the tensor's element type.
-    Value(FillValue),
-    /// None: padding keeps its contents.
-    Nothing,
-}
-
-/// Fill value, as written.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum FillValue {
-    /// Integer.
-    Integer(i128),
-    /// Number with a fraction or an exponent.
-    Float(f64),
 }
 
 /// Checked tensor.
@@ -149,6 +134,39 @@ impl TensorSpans {
             shard: place.clone(),
         }
     }
+}
+
+/// Diagnostic for a padded tensor whose element type cannot represent its fill value.
+pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
+    if tensor.layout.verdict == Verdict::Bijective {
+        return None;
+    }
+    let fault = fill::bits(tensor.dtype, tensor.fill).err()?;
+    let value = match tensor.fill {
+        Fill::Value(FillValue::Integer(value)) => value.to_string(),
+        Fill::Value(FillValue::Float(value)) => format!("{value:?}"),
+        Fill::Nothing => return None,
+    };
+    let dtype =
+        tensor.dtype.record().and_then(|record| fill::record::holds_not(record, tensor.fill));
+    let (field, dtype) = match dtype {
+        Some(field) => (format!(" in the field `{}`", field.name), field.dtype),
+        None => (String::new(), tensor.dtype),
+    };
+    let message = format!(
+        "`{}` cannot hold the fill value `{value}`{field} as `{dtype}`: {fault}",
+        tensor.name
+    );
+    let error = Diagnostic::error(Code::PaddingFill, message, tensor.places.fill.clone(), "");
+    let least = match fill::default_fill(tensor.dtype, FillValue::Integer(0)) {
+        FillValue::Float(least) => format!(
+            "leave `fill` out: padding then has the least value, {least:e}, whose bits are all 0; `fill 1` is a scale of 1"
+        ),
+        FillValue::Integer(_) => {
+            return Some(error.help("give a `fill` that the element type holds, or `fill none`"));
+        }
+    };
+    Some(error.help(least))
 }
 
 /// Checked relayout: copies a logical tensor from one layout to another. Axes are matched by name: `axes[k]` is the

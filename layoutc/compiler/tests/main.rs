@@ -21,6 +21,7 @@ mod graph_operators;
 mod graphs;
 mod habits;
 mod hostile;
+mod house;
 mod import;
 mod import_shapes;
 mod inverse_c;

@@ -6,6 +6,7 @@ use std::path::Path;
 use layoutc_compiler::emit::array::c_array;
 use layoutc_compiler::fill;
 use layoutc_compiler::model::Tensor;
+use layoutc_compiler::model::fill_fault;
 use layoutc_compiler::run::pieces::{DenseFile, Direction, Order};
 use layoutc_compiler::run::{self, RunError};
 use serde_json::json;
@@ -258,7 +259,7 @@ impl PackJob<'_> {
 fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, CommandError> {
     let mut session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };
-    let Some(fault) = fill::fault(&tensor) else { return Ok(Some(tensor)) };
+    let Some(fault) = fill_fault(&tensor) else { return Ok(Some(tensor)) };
     let project = session.projects.first().map(|(project, _)| project);
     let fault = project.map_or_else(|| fault.clone(), |project| with_user_paths(&fault, project));
     session.report.add([fault]);

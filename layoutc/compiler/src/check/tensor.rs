@@ -262,7 +262,7 @@ impl TensorChecker<'_> {
             steps: said.lines.clone(),
             places: self.places(said)?,
         };
-        match crate::fill::fault(&tensor) {
+        match crate::model::fill_fault(&tensor) {
             Some(error) => Err(vec![error]),
             None => Ok(tensor),
         }

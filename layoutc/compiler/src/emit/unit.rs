@@ -19,6 +19,7 @@ use super::{
 use crate::diagnostic::Diagnostic;
 use crate::fill;
 use crate::model::compute::KernelInstance;
+use crate::model::fill_fault;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::tree::{Expr, Function, Returns, Stmt};
@@ -31,7 +32,7 @@ pub(super) fn build(
     settings: &Settings,
     out_stem: &str,
 ) -> Result<Unit, Vec<Diagnostic>> {
-    let mut faults: Vec<Diagnostic> = manifest.tensors.iter().filter_map(fill::fault).collect();
+    let mut faults: Vec<Diagnostic> = manifest.tensors.iter().filter_map(fill_fault).collect();
     faults.extend(suits::faults(manifest, settings));
     if !faults.is_empty() {
         return Err(faults);

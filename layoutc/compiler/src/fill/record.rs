@@ -1,9 +1,9 @@
 //! Fill values of records: every element of every field is the value, converted to the field's type.
 
+use super::{Fill, FillValue};
 use super::{FillError, bits, default_fill};
 use crate::dtype::Scalar;
 use crate::dtype::record::{Field, Record};
-use crate::model::{Fill, FillValue};
 
 /// Bytes of a record filled with the value; gaps are 0. In a type without a zero, 0 is the least value.
 ///
@@ -40,7 +40,7 @@ pub(super) fn bytes(record: Record, fill: Fill) -> Result<Vec<u8>, FillError> {
 }
 
 /// First field whose type cannot represent the value.
-pub(super) fn holds_not(record: Record, fill: Fill) -> Option<&'static Field> {
+pub(crate) fn holds_not(record: Record, fill: Fill) -> Option<&'static Field> {
     record.fields().iter().find(|field| of_field(field, fill).is_err())
 }
 

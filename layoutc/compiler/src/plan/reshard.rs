@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-
 use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
 
