@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use layoutc_compiler::emit::array::c_array;
-use layoutc_compiler::fill;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::model::fill_fault;
 use layoutc_compiler::run::pieces::{DenseFile, Direction, Order};
