@@ -1,5 +1,5 @@
-//! Broken and hostile manifests: every one ends, soon, in diagnostics that point into it. `LAYOUTC_FULL=1` tries every
-//! single mutation of the examples.
+//! Malformed and hostile manifests: each one terminates quickly with diagnostics whose spans are in the text.
+//! `LAYOUTC_FULL=1` tries every mutation of the examples.
 #![allow(clippy::disallowed_methods, reason = "measures time and reads LAYOUTC_FULL")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
@@ -13,7 +13,7 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::{MemorySources, check, emit};
 
-/// Kernels on tensors, with every word that stands in one.
+/// Kernels that use every keyword of a kernel.
 const KERNELS: &str = include_str!("kernels.kdl");
 
 const EXAMPLES: [&str; 4] = [
@@ -31,7 +31,7 @@ fn alone(text: &str) -> MemorySources {
     MemorySources::of("a.kdl", text)
 }
 
-/// Checks `a.kdl`, and emits it when nothing is wrong.
+/// Checks `a.kdl`, and emits it if there is no error.
 fn compile(sources: &MemorySources) -> Vec<Diagnostic> {
     let config = Config::default();
     let checked = check(sources, &["a.kdl".to_owned()], &config);
@@ -89,7 +89,7 @@ fn mutations(text: &str, stride: usize) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn no_truncation_or_change_of_one_byte_breaks_the_compiler() {
-    // The number of mutations of a byte is prime to the stride: each kind is met at some bytes.
+    // The number of mutations per byte and the stride are coprime, so that each kind is tried at some bytes.
     let stride = if full() { 1 } else { 37 };
     let (mut tried, mut good, mut failures) = (0, 0, Vec::new());
     for (example, text) in EXAMPLES.iter().enumerate() {
@@ -112,7 +112,7 @@ fn no_truncation_or_change_of_one_byte_breaks_the_compiler() {
     assert!(failures.is_empty(), "{} failed; the first:\n{}", failures.len(), failures[0]);
 }
 
-/// The codes of a manifest's errors, each once, in order; the compiler has two minutes.
+/// Distinct codes of a manifest's errors, in order; the compiler has two minutes.
 fn codes(sources: MemorySources) -> Vec<Code> {
     let (sender, receiver) = channel();
     let worker = std::thread::spawn(move || {
@@ -303,7 +303,7 @@ fn uses_in_circles_and_long_chains_of_them_end() {
     };
     assert_eq!(codes(chain(100)), []);
     assert_eq!(codes(chain(5000)), [Code::NameCycle]);
-    // Each manifest uses the next one twice, by two spellings.
+    // Each manifest uses the next one twice, by two spellings of its path.
     let mut doubled = MemorySources::default();
     for k in 0..60 {
         let text = format!("use \"f{}.kdl\"\nuse \"./f{}.kdl\"\n", k + 1, k + 1);

@@ -1,5 +1,5 @@
-//! pack, unpack and convert keep every bit of an element, on 32-bit x86 without SSE too: there an assignment of a float
-//! goes through a register of the x87, which makes a signalling NaN quiet. `LAYOUTC_FULL=1` runs 24 manifests.
+//! Emitted pack, unpack and convert preserve every bit of signalling NaNs, also on 32-bit x86 without SSE, where
+//! assigning a float goes through an x87 register and quiets them. `LAYOUTC_FULL=1` runs 24 manifests.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -15,7 +15,7 @@ use layoutc_algebra::expr::Var;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::{Manifest, Tensor};
 
-/// Without SSE, and without a C library for 32 bits.
+/// Flags for 32-bit x86 without SSE and without a C library.
 const FLAGS: &[&str] = &[
     "-std=gnu99",
     "-m32",
@@ -32,7 +32,7 @@ const FLAGS: &[&str] = &[
     "-Werror",
 ];
 
-/// The layout of the fault: nothing but index functions says where its elements go.
+/// Layout of the original fault: its conversion goes by index functions.
 const TURNED: &str = r#"
 tensor rows dtype=f32 { shape { n 3; c 5 } }
 tensor turned dtype=f32 {
@@ -43,7 +43,7 @@ convert rows to=turned
 convert turned to=rows
 "#;
 
-/// Numbers that are signalling NaNs, each another one, and what looks at them.
+/// C functions that fill a buffer with distinct signalling NaNs and check them.
 const HELPERS: &str = r#"
 #include "m.h"
 #include <string.h>
@@ -80,13 +80,13 @@ static int signalling(int bytes, int64_t count) {
 }
 "#;
 
-/// A program whose status is the number of the first move that loses a bit.
+/// Program whose exit status is the number of the first move that loses a bit.
 fn driver(manifest: &Manifest, size: i64) -> String {
     let mut text = format!("{HELPERS}\nint run(void) {{\n");
     let args = |tensor: &Tensor| {
         if tensor.layout.symbols.is_empty() { String::new() } else { format!("{size}, ") }
     };
-    // Bytes of a number, and how many of them there are: complex numbers have two, vectors as many as lanes.
+    // Bytes per number, and their count: a complex element has two, a vector one per lane.
     let numbers = |tensor: &Tensor| {
         let at = |var| matches!(var, Var::Symbol(_)).then_some(i128::from(size));
         let elements = tensor.layout.logical_elements.evaluate(&at).unwrap();
@@ -127,14 +127,14 @@ fn driver(manifest: &Manifest, size: i64) -> String {
     text
 }
 
-/// The status of a program for 32-bit x86; `None` where neither the machine nor an emulator runs it.
+/// Exit status of a program for 32-bit x86; `None` if neither the machine nor an emulator runs it.
 fn status(program: &Path) -> Option<i32> {
     let ran = Command::new(program).status();
     let ran = ran.or_else(|_| Command::new("qemu-i386").arg(program).status());
     ran.ok().and_then(|status| status.code())
 }
 
-/// Compiles and runs what a manifest gives, with one way of optimizing after the other.
+/// Compiles and runs the C of a manifest with gcc and clang.
 fn moves_keep_bits(name: &str, text: &str, sizes: &[i64]) {
     let (checked, outputs) = built(text, &Config::default()).unwrap();
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bits_c_{name}"));

@@ -1,4 +1,5 @@
-//! Operators that are told axes by letter: what they read and write has one layout, each the part for its own axes.
+//! Operators with an axes-by-letter rule: operands and results share one layout, each projected to its own axes.
+//! Expected costs and layouts are computed by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use crate::common::told;
@@ -21,7 +22,7 @@ fn solved(body: &str) -> GraphPlan {
     solve(&checked.manifests[0].graphs[0], &SolverOptions::default()).unwrap()
 }
 
-/// Layouts of all tensors, as they are stored.
+/// Stored layouts of all tensors in a plan.
 fn layouts(body: &str, plan: &GraphPlan) -> Vec<String> {
     let text = format!("{BACKEND}graph g backend=b {{\n{body}\n}}\n");
     let graph = checked(&text).manifests[0].graphs[0].clone();
@@ -49,7 +50,7 @@ fn axes_that_go_and_come_leave_the_layout_of_the_others() {
 
 #[test]
 fn a_part_in_another_order_is_converted() {
-    // Rows of C outside: 256 bytes are read and written.
+    // C outermost: two conversions of 256 bytes, each read and written.
     let body = BETWEEN.replace(
         "    node r op=relu { in b;",
         "    node f op=fixed { in b; out f dtype=f32 { shape { N 2; C 32 } }; accepts { in CN; out CN } }
@@ -87,7 +88,7 @@ fn a_result_of_which_no_part_is_there_is_told() {
     assert_eq!(notes[0], note);
 }
 
-/// Squeeze and excite, as it is imported: the means follow the blocks of the convolutions.
+/// Squeeze-and-excite as imported: the means take the blocked layout of the convolutions.
 #[test]
 fn reductions_follow_the_blocks_of_what_they_read() {
     let text = |rest: &str, keeps: bool| {
@@ -125,7 +126,7 @@ graph se backend=cpu {{
         assert!(plan.is_optimal());
         plan.cost
     };
-    // `x` is read and written, and so is `y`; nothing between.
+    // Only `x` and `y` are converted, each read and written once.
     let moved = 2 * 4 * (32 + 64) * 28 * 28;
     assert_eq!(moved, 602_112);
     let all = "shape { N 1; C 64; H 1; W 1 }";
@@ -144,7 +145,7 @@ graph se backend=cpu {{
         back.replace("in m", "in p")
     );
     assert_eq!(cost(&text(&both, true)), moved);
-    // What goes by the order of axes is pinned: the means are converted there and back.
+    // `Reshape` depends on the order of the axes and is pinned: the means are converted there and back.
     let order = format!("node u op=Reshape {{ in m; out u dtype=f32 {{ {all} }} }}");
     assert_eq!(cost(&text(&order, true)), moved);
 }

@@ -1,5 +1,5 @@
-//! What the block of a conversion chooses: every choice gives code that moves the same elements, does what it says, or
-//! is refused with a reason.
+//! Schedules of conversions (the block of `convert`): each choice takes effect in the generated code and passes the
+//! generated test program, or is rejected with a reason.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common;
@@ -34,13 +34,13 @@ fn source(convert: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(files.into_iter().find(|file| file.path == "a.c").unwrap().text)
 }
 
-/// The conversion alone.
+/// Body of the conversion function.
 fn body(convert: &str) -> String {
     let text = source(convert).unwrap();
     let (from, to) = convert.split_once(" to=").unwrap();
     let from = from.strip_prefix("convert ").unwrap();
     let to = to.split(' ').next().unwrap();
-    // The loops of a move by blocks stand in the function that is compiled for each processor.
+    // With block routines, the loops are in the function that is compiled for each processor.
     let by_vectors = text.find(&format!("inline void layoutc_{from}_to_{to}("));
     let start = by_vectors.or_else(|| text.find(&format!("void {from}_to_{to}("))).unwrap();
     text[start..].split("\n}").next().unwrap().to_owned()
@@ -93,7 +93,7 @@ fn every_choice_moves_the_same_elements_or_is_refused() {
         converts.push(of_pair);
     }
     assert!(followed > 150 && refused > 100, "{followed} followed, {refused} refused");
-    // One program holds one choice for each pair.
+    // Each program has one choice per pair.
     let most = converts.iter().map(Vec::len).max().unwrap();
     for k in 0..most {
         let chosen: Vec<&str> = converts
@@ -204,7 +204,7 @@ fn what_cannot_be_followed_is_told_with_a_way_out() {
     ] {
         let faults = source(convert).unwrap_err();
         assert_eq!(faults.len(), 1, "{convert}");
-        // `layoutc check` says the same.
+        // `layoutc check` reports the same.
         assert_eq!(check_convert_schedules(&checked(convert)), faults, "{convert}");
         assert_eq!(
             (faults[0].message.as_str(), &faults[0].help[..]),
@@ -234,7 +234,7 @@ fn a_block_that_is_written_wrong_is_refused() {
     }
 }
 
-/// The plan of a conversion, as people read it.
+/// Text of the plan of a conversion.
 fn plan_text(manifest: &Manifest, tensor: &str) -> String {
     let tensor = manifest.tensors.iter().find(|other| other.name == tensor).unwrap();
     plans(manifest, tensor, Cores::One).unwrap().last().unwrap().text()
@@ -242,7 +242,7 @@ fn plan_text(manifest: &Manifest, tensor: &str) -> String {
 
 #[test]
 fn a_plan_says_what_is_so() {
-    // What moves elements alone goes through the caches.
+    // Element loops use cached stores.
     let elements = plan_text(&checked("convert plain to=last { inside elements }"), "plain");
     assert!(elements.contains("stores          cached"), "{elements}");
     let own = "symbol rows min=1 max=512\nsymbol lda min=64 max=4096 multiple=64\n\

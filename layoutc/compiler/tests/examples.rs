@@ -1,5 +1,5 @@
-//! The examples with OpenCL or CUDA among their targets: every tensor packed and unpacked, every conversion run, all
-//! bytes compared. The RFC's texture is too high for a device with 16384 rows: its half batch runs.
+//! GPU examples: every pack, unpack and conversion on OpenCL and CUDA, all bytes compared with slots evaluated from the
+//! maps. The RFC's texture has more than 16384 rows; the one with half the batch runs.
 #![allow(clippy::disallowed_methods, reason = "reads the examples and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -23,7 +23,7 @@ impl SourceLoader for Folder {
     }
 }
 
-/// The value that every symbol gets.
+/// Value of every symbol.
 const SIZE: i64 = 5;
 
 fn run(example: &str, stem: &str) {

@@ -1,4 +1,4 @@
-//! The ways out that are a change of the text: each of them mends what it belongs to.
+//! Suggested fixes of diagnostics: the manifest with the fix applied no longer has the diagnostic.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "reads the book")]
 
 use crate::common::told;
@@ -11,7 +11,7 @@ fn mended(text: &str, fix: &Fix) -> String {
     [&text[..fix.place.start], &fix.text, &text[fix.place.end..]].concat()
 }
 
-/// Each fix of the only diagnostic of `text`, carried out.
+/// `text` with each fix of its only diagnostic applied.
 fn ways_out(text: &str) -> Vec<String> {
     let found = found(text);
     assert_eq!(found.len(), 1, "{text}: {found:?}");
@@ -68,7 +68,7 @@ fn a_slip_of_form_is_put_right() {
     mends(&layout("split c by=LANES*1"), &layout("split c by=\"LANES*1\""));
 }
 
-/// Every page of a code, and what its wrong example is told.
+/// Path of every page of a code, its wrong example, and the diagnostics of that.
 fn pages() -> Vec<(PathBuf, String, Vec<Diagnostic>)> {
     let mut pages = Vec::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/codes")];

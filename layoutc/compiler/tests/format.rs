@@ -1,5 +1,5 @@
-//! Formatting a manifest changes nothing that is made of it: every manifest of this repository, those of the book and
-//! those of the tests too.
+//! The formatter: every manifest of the repository, the book and the tests gives the same diagnostics, model and
+//! outputs before and after, and formatting is idempotent.
 #![allow(
     clippy::disallowed_methods,
     clippy::panic,
@@ -15,7 +15,7 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::manifest::format;
 use layoutc_compiler::{GeneratedFile, MemorySources, check, emit};
 
-/// What becomes of a manifest: codes and messages, the model, the outputs.
+/// Result of compiling a manifest: codes and messages, the model, the outputs.
 fn made(memory: &MemorySources, path: &str) -> (Vec<String>, Vec<String>, Vec<GeneratedFile>) {
     let config = Config::default();
     let checked = check(memory, &[path.to_owned()], &config);
@@ -30,7 +30,7 @@ fn made(memory: &MemorySources, path: &str) -> (Vec<String>, Vec<String>, Vec<Ge
     (said.collect(), models.collect(), outputs)
 }
 
-/// Formats every manifest, and compares what becomes of each; how many had a form.
+/// Formats every manifest and compares the results of compiling it. Returns the number of manifests that parse.
 fn compare(texts: &BTreeMap<String, String>) -> usize {
     let mut forms = texts.clone();
     let mut count = 0;
@@ -52,7 +52,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Every file below a folder whose name ends so.
+/// Files below a folder whose names end with `ending`.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -67,7 +67,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The manifests that stand in a text: blocks of a page, or strings of a test.
+/// Manifests in a text: code blocks of a page, or strings of a test.
 fn blocks(text: &str, start: &str, end: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! Whole texts of generated files. `BLESS=1 cargo test -p layoutc-compiler --test compiler golden` writes them anew: read the
-//! difference before you commit it.
+//! Generated files, compared with the whole texts in `tests/golden`. To update them, run
+//! `BLESS=1 cargo test -p layoutc-compiler --test compiler golden` and review the difference.
 #![allow(clippy::disallowed_methods, reason = "reads and writes the golden files")]
 #![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a test")]
 
@@ -50,7 +50,7 @@ fn a_texture_gives_this_header_and_test() {
     golden("tests/golden/texture_test.c", &outputs[2].text);
 }
 
-/// One manifest.
+/// Loads `GPU` for every path.
 struct Only;
 
 impl SourceLoader for Only {
@@ -130,7 +130,7 @@ fn kernels_look_like_this() {
         golden(&format!("tests/golden/{}", &output.path), &output.text);
         assert_eq!(content_hash::verify_seal(&output.text), Some(true));
     }
-    // 8 GB: more than the index type counts, which the elements fit.
+    // 8 GB: the number of bytes exceeds the index type, the number of elements does not.
     assert!(outputs[2].text.contains("int64_t dense_bytes(int64_t batch)"));
     assert!(outputs[0].text.contains("long dense_bytes(long batch)"));
 }

@@ -1,4 +1,5 @@
-//! The tools that run OpenCL and CUDA in tests, tried on sources by hand: right kernels pass, wrong ones are caught.
+//! The OpenCL runner and the CUDA stand-in of the tests, on kernels written by hand: correct ones pass, each faulty one
+//! is reported.
 #![allow(clippy::disallowed_methods, reason = "writes the files that kernels read")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -9,7 +10,7 @@ use gpu::Platform;
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gpu");
 
-/// A new folder with samples in it.
+/// Creates a folder with copies of the samples.
 fn folder(name: &str, samples: &[&str]) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&path).unwrap();
@@ -24,7 +25,7 @@ fn write(folder: &Path, name: &str, values: impl IntoIterator<Item = u16>) {
     std::fs::write(folder.join(name), bytes).unwrap();
 }
 
-/// Inputs count up from 1; what is to come out is written beside them.
+/// Creates a folder with inputs that count up from 1, and the expected outputs.
 fn opencl_folder(name: &str) -> PathBuf {
     let folder = folder(name, &["sample.cl"]);
     write(&folder, "turn.in", 1..=105);

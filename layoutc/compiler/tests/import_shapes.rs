@@ -1,5 +1,5 @@
-//! Shapes of imported models, against ONNX's own tests of its operators and against random shape arithmetic that ONNX evaluates.
-//! `LAYOUTC_ONNX` is the folder that the Python package is installed in.
+//! Shapes of imported models, against ONNX's operator tests and random shape arithmetic that ONNX evaluates.
+//! `LAYOUTC_ONNX` is the folder of the Python package.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use layoutc_compiler::model::graph::Graph;
 
 use crate::import::{extents, graph, ran};
 
-/// ONNX's names of element types, by number.
+/// ONNX element types: number and name.
 const ELEMENTS: &[(u32, &str)] = &[
     (1, "f32"),
     (2, "u8"),
@@ -51,7 +51,7 @@ const ELEMENTS: &[(u32, &str)] = &[
     (28, "f6e3m2fn"),
 ];
 
-/// Why models of ONNX's tests are refused: a part of the message, and how many at most.
+/// Reasons for rejecting models of ONNX's tests: a part of the message, and the maximum number of models.
 const REASONS: &[(&str, usize)] = &[
     ("has string elements", 28),
     ("layoutc has no such element type", 45),
@@ -70,7 +70,7 @@ fn imported(path: &Path) -> Result<ImportedGraph, ImportError> {
     import_onnx(std::fs::read(path).unwrap(), &asked)
 }
 
-/// The models of a folder.
+/// Models of a folder.
 fn models(folder: &Path) -> Vec<PathBuf> {
     let all = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut all: Vec<PathBuf> =
@@ -79,7 +79,7 @@ fn models(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// An empty folder for a test.
+/// Creates an empty folder for a test.
 fn empty(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import_{test}"));
     if folder.is_dir() {
@@ -88,7 +88,7 @@ fn empty(test: &str) -> PathBuf {
     folder
 }
 
-/// Compares the results of a graph with lines `name dtype extents`, and gives how many there are.
+/// Compares the results of a graph with lines `name dtype extents`. Returns the number of results compared.
 fn compare(path: &Path, imported: &ImportedGraph, graph: &Graph) -> usize {
     let shapes = std::fs::read_to_string(path.with_extension("shapes")).unwrap();
     assert_eq!(shapes.lines().count(), graph.outputs.len(), "{}", path.display());
@@ -99,7 +99,7 @@ fn compare(path: &Path, imported: &ImportedGraph, graph: &Graph) -> usize {
         let Ok(mut own) = words.map(str::parse).collect::<Result<Vec<u64>, _>>() else { continue };
         let mut found = extents(graph, wanted.tensor);
         if imported.transposes > 0 {
-            // A result may be what was transposed, in another order.
+            // An imported transposition may have reordered the axes of the result.
             own.sort_unstable();
             found.sort_unstable();
         }
@@ -112,7 +112,7 @@ fn compare(path: &Path, imported: &ImportedGraph, graph: &Graph) -> usize {
     compared
 }
 
-/// The row of [`REASONS`] that a refusal is one of.
+/// Row of [`REASONS`] that matches a diagnostic.
 fn reason(fault: &Diagnostic) -> Option<usize> {
     let is_there = |part: &str| {
         fault.message.contains(part) || fault.notes.iter().any(|note| note.contains(part))
@@ -120,8 +120,8 @@ fn reason(fault: &Diagnostic) -> Option<usize> {
     REASONS.iter().position(|(part, _)| is_there(part))
 }
 
-/// ONNX's own tests of its operators: what is imported is good, and has the shapes and element types that the tests declare and
-/// that their data have. Every sixteenth, or all under `LAYOUTC_FULL=1`.
+/// ONNX's operator tests: imported models are valid and have the shapes and element types that the tests declare and
+/// that their data have. Runs every 16th, or all under `LAYOUTC_FULL=1`.
 #[test]
 fn the_results_of_onnx_tests_have_their_shapes() {
     let every = if is_full() { 1 } else { 16 };
@@ -159,8 +159,7 @@ fn the_results_of_onnx_tests_have_their_shapes() {
     assert!(compared >= good, "{compared}");
 }
 
-/// Whatever is computed from the shape of an input and from constants is computed as ONNX does it: 40 models, or 200 under
-/// `LAYOUTC_FULL=1`.
+/// Values computed from input shapes and constants equal those of ONNX: 40 models, or 200 under `LAYOUTC_FULL=1`.
 #[test]
 fn shape_arithmetic_is_that_of_onnx() {
     let count = if is_full() { 200 } else { 40 };

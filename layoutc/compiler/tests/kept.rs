@@ -1,5 +1,5 @@
-//! A manifest that is checked again after an edit means what it means to a first check: models, places, steps and all
-//! that is told.
+//! The tensor cache: after random edits, a check with the cache gives the same models, spans, steps and diagnostics as
+//! a check without it.
 
 use layoutc_compiler::check::{CheckOptions, Recorder, TensorCache};
 use layoutc_compiler::check_with_options;
@@ -10,7 +10,7 @@ use layoutc_compiler::{LoadError, SourceLoader};
 use crate::random_manifest::full;
 use crate::random_manifest::random::Random;
 
-/// All kinds of items, with places that lie in others: transforms, symbols, other tensors, the other manifest.
+/// Items of every kind, with spans in other items: transforms, symbols, other tensors, the other manifest.
 const OWN: &str = r#"use "common.kdl"
 
 const LANES 4
@@ -70,7 +70,7 @@ impl SourceLoader for Two<'_> {
     }
 }
 
-/// All that a check gives, as text.
+/// Debug text of the whole result of a check.
 fn checked(texts: &Two<'_>, kept: Option<&TensorCache>) -> String {
     let recorder = Recorder::of_all();
     let aside = CheckOptions { recorder: Some(&recorder), kept };
@@ -79,7 +79,7 @@ fn checked(texts: &Two<'_>, kept: Option<&TensorCache>) -> String {
     format!("{checked:#?}\n{:#?}", recorder.into_all())
 }
 
-/// Changes a line, or a place in one.
+/// Applies a random edit to one line.
 fn edit(random: &mut Random, text: &str) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let at = random.below(lines.len());
@@ -114,7 +114,7 @@ fn what_is_kept_changes_nothing() {
             assert!(again == checked(&texts, None), "seed {seed}, turn {turn}:\n{common}\n{own}");
             match random.below(8) {
                 0 => common = edit(&mut random, &common),
-                // Back to where all is well.
+                // Restores the valid manifests.
                 1 => (own, common) = (OWN.to_owned(), COMMON.to_owned()),
                 _ => own = edit(&mut random, &own),
             }

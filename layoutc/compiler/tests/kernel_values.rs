@@ -1,4 +1,5 @@
-//! Values of kernels that were computed wrongly, or not at all: integers beyond their type, choices as operands, text that grows.
+//! Regressions in kernel values, against C references: integer overflow, `select` as an operand, code size that must
+//! grow linearly with the value.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
 
 use std::fmt::Write as _;
@@ -14,7 +15,7 @@ fn integers(name: &'static str) -> Operand {
     Operand { name, dtype: "i32", element: "int32_t", shape: ROW, layouts: &["order i"] }
 }
 
-/// The source in C of a manifest that is right.
+/// Generated C source of a valid manifest.
 fn source(text: &str) -> String {
     let checked =
         check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
@@ -130,7 +131,7 @@ fn an_intermediate_counts_as_far_as_it_is_read() {
     });
 }
 
-/// The body of a function.
+/// Body of a function.
 fn body<'s>(source: &'s str, function: &str) -> &'s str {
     let start = source.find(&format!("layoutc_{function}_compute(")).unwrap();
     let rest = source[start..].split_once('\n').unwrap().1;

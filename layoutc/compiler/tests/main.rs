@@ -1,4 +1,4 @@
-//! The tests of the compiler: one program, which is linked once.
+//! Integration tests of the compiler, one module per subject, in one binary so that it is linked once.
 
 mod bad_input;
 mod bits_c;

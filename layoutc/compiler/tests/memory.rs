@@ -1,4 +1,4 @@
-//! A memory spares work, and changes nothing.
+//! The result cache: a second check reads the stored proofs, and its result equals the first.
 #![allow(clippy::expect_used, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::env::{CacheKey, CompileEnv, ResultCache};
 use layoutc_compiler::{MemorySources, check_with};
 
-/// A memory that counts.
+/// A cache that counts hits.
 #[derive(Default)]
 struct Counting {
     kept: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
@@ -46,7 +46,7 @@ fn what_was_enumerated_is_not_enumerated_again() {
     let memory = Counting::default();
     let (new, recalled, first) = memory.check(ODD);
     assert!(first.contains("Enumeration"), "{first}");
-    // The syntax, the proof, and its check.
+    // The parsed manifest, the proof, and the result of its check.
     assert_eq!((new, recalled), (3, 0));
     let (new, recalled, second) = memory.check(ODD);
     assert_eq!((new, recalled), (0, 3));

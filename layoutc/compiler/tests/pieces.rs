@@ -1,5 +1,5 @@
-//! Tensors moved in pieces against the same tensors moved at once, byte by byte: random layouts, a little memory.
-//! `LAYOUTC_FULL=1` runs ten times as many.
+//! Pack and unpack in chunks (`InPieces`) with little memory: byte for byte the result of the whole-tensor plans, on
+//! random layouts. `LAYOUTC_FULL=1` runs ten times as many.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use crate::random_manifest;
@@ -29,7 +29,7 @@ fn pattern(random: &mut Random, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| u8::try_from(random.below(256)).unwrap()).collect()
 }
 
-/// A file that notes how often each byte was written.
+/// A file that counts the writes of each byte.
 struct File {
     bytes: Vec<u8>,
     times: Vec<u8>,
@@ -111,7 +111,7 @@ fn windows(indexed: &Indexed, direction: Direction, source: &[u8], file: &mut Fi
     }
 }
 
-/// How many tensors went which way.
+/// Number of moves by boxes and by windows, and of chunks.
 #[derive(Debug, Default)]
 struct Seen {
     boxes: u32,
@@ -197,7 +197,7 @@ fn elements_that_share_bytes_are_the_same_in_pieces() {
     assert!(seen.boxes > 10 && seen.windows > 10, "{seen:?}");
 }
 
-/// Layouts whose gaps are too wide to be written with what is around them, halos, reversed axes, and what is no sum of
+/// Layouts with gaps too wide to be written with their neighbors, halos, reversed axes, and maps that are not sums of
 /// digits.
 const ODD: &[&str] = &[
     "shape { h 40; c 16 }; layout { strides 5000 1; fill 7 }",

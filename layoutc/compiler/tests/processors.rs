@@ -1,5 +1,5 @@
-//! The emitted C on other processors, under QEMU: big-endian s390x, 32-bit Arm, and `AArch64` with its vectors. With
-//! `CI=true` one that is missing fails; elsewhere it is left out.
+//! Emitted C on other processors, under QEMU: big-endian s390x, 32-bit Arm, and `AArch64` with Neon. The oracle is the
+//! generated test program. A missing tool fails with `CI=true` and is skipped otherwise.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
@@ -12,7 +12,7 @@ use processors::{on_each, run};
 use random_manifest::random::Random;
 use random_manifest::{built, dtypes, full, manifest};
 
-/// The C of a manifest in a folder of its own, and the manifest.
+/// Writes a manifest and its generated C to a folder of its own.
 fn written(name: &str, text: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("processors_{name}"));
     std::fs::create_dir_all(&folder).unwrap();
@@ -41,7 +41,7 @@ fn random_manifests_hold_on_every_processor() {
     });
 }
 
-/// Moves that are large enough for every way of moving blocks and runs; every size of an element.
+/// Relayouts large enough for every block and run routine, with every element size.
 #[test]
 fn blocks_and_runs_hold_on_every_processor() {
     let mut text = String::new();

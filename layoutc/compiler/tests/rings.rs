@@ -1,5 +1,5 @@
-//! Tensors of which memory holds a ring: elements of every window have slots of their own, in the generated C too.
-//! `LAYOUTC_FULL=1` runs 60 manifests.
+//! Ring buffers (`ring y=4`): elements of every window have distinct slots, and the generated C computes the same slots
+//! as `locate`. `LAYOUTC_FULL=1` runs 60 manifests.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -16,10 +16,10 @@ use layoutc_compiler::abi;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::{MemorySources, check, locate};
 
-/// A ring of rows, as sliding windows keep them.
+/// A ring of 4 rows, as sliding windows use it.
 const RING: &str = "tensor rows dtype=f32 { shape { y 64; x 16 }; ring y=4 }\n";
 
-/// A layout of the axes that memory holds.
+/// A random layout of a ring of `held` rows.
 fn layout(random: &mut Random, held: i64) -> String {
     match random.below(6) {
         0 => String::new(),
@@ -83,7 +83,7 @@ fn random_rings_keep_the_elements_of_every_window_apart() {
                 let index = [i128::from(y % held), i128::from(x)];
                 let slot =
                     locate::element_location(tensor, &BTreeMap::new(), &index).unwrap().offset;
-                // What held the slot before left its last window.
+                // The previous element of the slot has left the window.
                 if let Some(before) = slots.insert(slot, y) {
                     assert!(y - before >= held, "rows {before} and {y} share slot {slot}\n{text}");
                 }
@@ -126,7 +126,7 @@ fn a_ring_is_part_of_the_abi_and_of_every_target() {
     }
 }
 
-/// The code of the only fault of a manifest, and its message.
+/// Code and message of the only diagnostic of a manifest.
 fn fault(text: &str) -> (String, String) {
     let checked =
         check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());

@@ -1,5 +1,5 @@
-//! The way of an index through random layouts ends where the oracle says that the element lives, and what is shown of it
-//! is arithmetic that holds.
+//! Index traces (`trace`) through random layouts: they end at the slot of the enumerated oracle, and every displayed
+//! equation holds.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use crate::common;
@@ -24,7 +24,7 @@ use layoutc_compiler::{MemorySources, check_with_options, model};
 use random_manifest::random::{Random, truth};
 use random_manifest::{Tensor, dtypes, full, manifest};
 
-/// The tensor called `name` with its recorded steps.
+/// The tensor `name` with its recorded steps.
 fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<StepRecord>) {
     let recorder = Recorder::new(name);
     let sources = MemorySources::of("m.kdl", text);
@@ -40,7 +40,7 @@ fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<StepRecord>) {
     (tensor.unwrap_or_else(|| panic!("{:#?}\n{text}", checked.diagnostics)), recorder.into_steps())
 }
 
-/// What the text of an expression without names comes to. `max` stands in derived extents only, and no map takes it.
+/// Value of an expression without names. Evaluates `max` here: it occurs only in derived extents, and maps reject it.
 fn evaluated(text: &str) -> i128 {
     if let Some((before, rest)) = text.rsplit_once("max(") {
         let mut open = 1;
@@ -73,7 +73,7 @@ fn all_holds(traced: &IndexTrace) {
     holds(&traced.offset);
 }
 
-/// Follows up to 40 elements at one size of the symbol.
+/// Traces about 40 elements at one size of the symbol. Returns the number of elements of the tensor.
 fn follow(tensor: &Tensor, checked: &(model::Tensor, Vec<StepRecord>), size: Option<i64>) -> usize {
     let case = size.map_or(tensor.case.clone(), |size| tensor.case.at(size));
     let truth = truth(&case).unwrap();
@@ -211,6 +211,6 @@ fn a_swizzle_changes_the_last_physical_index_after_the_axes_are_placed() {
         assert_eq!((traced.offset.value, values(&traced.physical)), (place.offset, place.physical));
     }
     let traced = trace(&tensor, &[], &BTreeMap::new(), &[1, 7, 5]).unwrap();
-    // 61 is 0b111101: its bits 4 and 5 are folded over its bits 1 and 2.
+    // 61 is 0b111101: bits 4 and 5 are XORed onto bits 1 and 2.
     assert_eq!(values(&traced.physical), [1, 59]);
 }

@@ -1,4 +1,4 @@
-//! The C compilers at hand.
+//! Helper: compiles generated C with the installed C and C++ compilers and runs it.
 #![allow(clippy::disallowed_methods, clippy::panic, reason = "runs compilers")]
 
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ const STRICT: &[&str] =
 
 const ADDRESS: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
 
-/// A compiler, its flags, and whether what it makes is run.
+/// Command, flags, and whether the compiled program is run.
 pub type Compiler = (&'static str, Vec<&'static str>, bool);
 
-/// Whether the long campaigns are asked for.
+/// True if `LAYOUTC_FULL=1` requests the long campaigns.
 pub fn full() -> bool {
     std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1")
 }
 
-/// Every compiler at hand, each in the modes that it is good for; all modes under `LAYOUTC_FULL=1`.
+/// Installed compilers with one set of flags each; more sets under `LAYOUTC_FULL=1`.
 pub fn compilers() -> Vec<Compiler> {
     let ordinary: [Compiler; 4] = [
         ("gcc", [&["-std=c99", "-O0"], STRICT, ADDRESS].concat(), true),
@@ -41,7 +41,7 @@ pub fn compilers() -> Vec<Compiler> {
     all.into_iter().filter(|(name, ..)| there(name)).collect()
 }
 
-/// Whether there is such a compiler.
+/// True if the compiler is installed.
 pub fn there(name: &str) -> bool {
     Command::new(name).arg("-v").output().is_ok()
 }
@@ -58,12 +58,12 @@ pub fn write(folder: &Path, outputs: &[Output]) {
     }
 }
 
-/// Compiles and runs the test program of a manifest with every compiler; gives what a run printed.
+/// Compiles and runs the test program of a manifest with every compiler. Returns the output of a run.
 pub fn run(name: &str, manifest: &Manifest) -> String {
     run_with(name, manifest, &Settings::c())
 }
 
-/// The same with settings of one's own.
+/// Like [`run`], with the given settings.
 pub fn run_with(name: &str, manifest: &Manifest, settings: &Settings) -> String {
     let outputs = emit(manifest, settings, name, &Templates::default()).unwrap();
     let folder = folder(name);
@@ -86,7 +86,7 @@ pub fn run_with(name: &str, manifest: &Manifest, settings: &Settings) -> String 
     })
 }
 
-/// Compiles sources and runs the program; gives what it printed, `None` where the mode does not run it.
+/// Compiles sources and runs the program. Returns its output, or `None` if this compiler's programs are not run.
 pub fn compile_and_run(
     folder: &Path,
     program: &str,

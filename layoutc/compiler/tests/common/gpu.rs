@@ -1,5 +1,5 @@
-//! OpenCL and CUDA without a GPU: kernels run on `PoCL` and Oclgrind, CUDA on a CPU stand-in for
-//! its runtime and through nvcc. What is not there is left out; with `CI=true` that panics.
+//! Helper: runs OpenCL and CUDA without a GPU. OpenCL runs on `PoCL` and Oclgrind; CUDA runs on a CPU stand-in for its
+//! runtime and is compiled by nvcc. A missing tool is skipped; with `CI=true` it panics.
 #![allow(
     unreachable_pub,
     missing_docs,
@@ -18,27 +18,27 @@ use super::made;
 const GPU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gpu");
 const TMP: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Warnings that emitted CUDA has none of, under g++ and clang++.
-/// (g++ does not know the pragma of loops that are unrolled.)
+/// Flags under which emitted CUDA compiles without warnings, with g++ and clang++.
+/// (g++ does not know `#pragma unroll`.)
 pub const CUDA_WARNINGS: &[&str] =
     &["-std=c++17", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"];
 
-/// What the archs are that emitted CUDA compiles for.
+/// Compute capabilities (`sm_…`) that emitted CUDA is compiled for.
 pub const ARCHS: &[u32] = &[75, 80, 86, 89, 90];
 
-/// Where OpenCL kernels run.
+/// An OpenCL platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
-    /// Compiles to machine code: 0.4 s a program, and for each kernel 35 ms with a local size and
-    /// `-cl-opt-disable`, 90 ms with a local size alone, 250 ms with neither; kept between runs.
+    /// Compiles to machine code: 0.4 s per program, and per kernel 35 ms with a local size and `-cl-opt-disable`,
+    /// 90 ms with a local size alone, 250 ms with neither; cached between runs.
     Pocl,
-    /// An interpreter that finds accesses out of bounds and races: 5 ms a program, 10 ms a small kernel.
+    /// Interprets kernels and finds out-of-bounds accesses and races: 5 ms per program, 10 ms per small kernel.
     Oclgrind,
-    /// A GPU of NVIDIA's, where there is one.
+    /// An NVIDIA GPU, if there is one.
     Nvidia,
 }
 
-/// The platforms at hand.
+/// Installed platforms.
 pub fn platforms() -> Vec<Platform> {
     let demanded = [Platform::Pocl, Platform::Oclgrind];
     let there = |platform: &Platform| runner().is_some() && run_cl(*platform, TMP, &[]).is_ok();
@@ -48,7 +48,7 @@ pub fn platforms() -> Vec<Platform> {
     found
 }
 
-/// The width, the height and the layers of the largest images of a platform.
+/// Width, height and number of layers of the largest image of a platform.
 pub fn largest_image(platform: Platform) -> [usize; 3] {
     let said = run_cl(platform, TMP, &[]).unwrap_or_default();
     let last = said.lines().last().unwrap_or_default();
@@ -56,8 +56,8 @@ pub fn largest_image(platform: Platform) -> [usize; 3] {
     [(); 3].map(|()| numbers.next().unwrap())
 }
 
-/// Runs job files of `tests/gpu/run_cl.c` (its head says what is in them) in a folder, one after another. Gives what
-/// it printed; or what went wrong, which is also what Oclgrind found.
+/// Runs job files of `tests/gpu/run_cl.c` (its first comment has the format) in a folder, in order. Returns the
+/// output, or the error, including what Oclgrind found.
 pub fn run_cl(
     platform: Platform,
     folder: impl AsRef<Path>,
@@ -76,7 +76,7 @@ pub fn run_cl(
     }
     let optimized = oclgrind(&runner, folder.as_ref(), jobs, "");
     match &optimized {
-        // Its clang writes intrinsics that it does not interpret itself: `llvm.abs` of `x < 0 ? -x : x`.
+        // Oclgrind does not interpret every intrinsic that its clang emits: `llvm.abs` for `x < 0 ? -x : x`.
         Err(said) if said.contains("Undefined external function: llvm.") => {
             oclgrind(&runner, folder.as_ref(), jobs, "-cl-opt-disable")
         }
@@ -84,7 +84,7 @@ pub fn run_cl(
     }
 }
 
-/// Runs jobs on Oclgrind, which builds programs with `options`; gives what they printed, or what went wrong.
+/// Runs jobs on Oclgrind, which builds programs with `options`. Returns the output or the error.
 fn oclgrind(runner: &Path, folder: &Path, jobs: &[&str], options: &str) -> Result<String, String> {
     let log = unique("oclgrind");
     let mut command = Command::new("oclgrind");
@@ -100,7 +100,7 @@ fn oclgrind(runner: &Path, folder: &Path, jobs: &[&str], options: &str) -> Resul
     result
 }
 
-/// The C++ compilers at hand that make a CPU program of CUDA, each with its flags.
+/// Installed C++ compilers for [`compile_for_cpu`], with their flags.
 pub fn cuda_compilers() -> Vec<(&'static str, Vec<&'static str>)> {
     let sanitized = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let all = [
@@ -114,7 +114,7 @@ pub fn cuda_compilers() -> Vec<(&'static str, Vec<&'static str>)> {
     found
 }
 
-/// Makes a CPU program of CUDA sources (`.cu`, their launches rewritten) and plain C++ (`.cpp`) in a folder.
+/// Compiles CUDA sources (`.cu`, with launches rewritten) and C++ (`.cpp`) of a folder to a CPU program.
 pub fn compile_for_cpu(
     (compiler, flags): &(&str, Vec<&str>),
     folder: &Path,
@@ -139,15 +139,15 @@ pub fn compile_for_cpu(
     Ok(folder.join(program))
 }
 
-/// Runs a program made from CUDA; gives what it printed, or what went wrong.
+/// Runs a program compiled from CUDA. Returns its output or the error.
 pub fn run_program(program: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new(program);
-    // What a test allocates may stay.
+    // Tests need not free what they allocate.
     command.env("ASAN_OPTIONS", "detect_leaks=0").args(arguments);
     run(command.current_dir(program.parent().unwrap()))
 }
 
-/// NVIDIA's compiler: `LAYOUTC_NVCC`, or where `tools/cuda.sh` puts it.
+/// Path of nvcc: `LAYOUTC_NVCC`, or where `tools/cuda.sh` installs it.
 pub fn nvcc() -> Option<PathBuf> {
     let named = std::env::var_os("LAYOUTC_NVCC").map(PathBuf::from);
     let put = Path::new(TMP).parent().unwrap().join("cuda/nvidia/cu13/bin/nvcc");
@@ -156,7 +156,7 @@ pub fn nvcc() -> Option<PathBuf> {
     found
 }
 
-/// Compiles a CUDA source with nvcc for each arch, any warning an error: the device's side, and the host's for the last.
+/// Compiles a CUDA source with nvcc, warnings as errors: device code for each arch, host code for the last.
 pub fn compile_with_nvcc(
     nvcc: &Path,
     folder: &Path,
@@ -179,12 +179,12 @@ pub fn compile_with_nvcc(
     made::compile(&mut host, folder, Some(&object), &[])
 }
 
-/// Whether there is a GPU of NVIDIA's to run on.
+/// True if there is an NVIDIA GPU.
 pub fn gpu() -> bool {
     Command::new("nvidia-smi").output().is_ok_and(|output| output.status.success())
 }
 
-/// Makes a GPU program of CUDA sources and plain C++ in a folder, for `run_program` where there is a `gpu()`.
+/// Compiles CUDA sources and C++ of a folder to a GPU program, for `run_program` if there is a `gpu()`.
 pub fn compile_for_gpu(
     nvcc: &Path,
     folder: &Path,
@@ -198,7 +198,7 @@ pub fn compile_for_gpu(
     Ok(folder.join(program))
 }
 
-/// The OpenCL runner, compiled once for each text that it has had.
+/// Path of the OpenCL runner, compiled once per version of its source.
 fn runner() -> Option<PathBuf> {
     let source = format!("{GPU}/run_cl.c");
     let hash = blake3::hash(&std::fs::read(&source).unwrap()).to_hex();
@@ -218,7 +218,7 @@ fn runner() -> Option<PathBuf> {
     Some(path)
 }
 
-/// A path in the temporary folder that no other test has.
+/// Path in the temporary folder that no other test uses.
 fn unique(name: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Kernels on many layouts, written, compiled, run and compared with plain loops over the logical axes.
+//! Helper: emits, compiles and runs a kernel on many layouts, against a reference in C loops over the logical axes.
 #![allow(
     unreachable_pub,
     missing_docs,
@@ -25,25 +25,25 @@ use layoutc_compiler::{MemorySources, check};
 pub struct Operand {
     pub name: &'static str,
     pub dtype: &'static str,
-    /// The type of an element of it in C.
+    /// C type of an element.
     pub element: &'static str,
     pub shape: &'static [(&'static str, usize)],
     pub layouts: &'static [&'static str],
 }
 
-/// A kernel with plain C that says the same: the dense operands are arrays of their names.
+/// A kernel with its reference implementation in C, in which the dense operands are arrays with the operands' names.
 pub struct Kernel {
     pub name: &'static str,
     pub text: &'static str,
     pub operands: Vec<Operand>,
-    /// What is written; the others are read, in their order.
+    /// Operands that are written; the others are read, in their order.
     pub written: &'static [&'static str],
     pub plain: &'static str,
-    /// The same in `NumPy`, for the full campaign: computes what is written from what is read; empty where that is not asked.
+    /// Reference in `NumPy` for the full campaign, from the read operands to the written ones; empty if there is none.
     pub numpy: &'static str,
-    /// How far a result may lie from the plain one, relative to it.
+    /// Relative tolerance against the reference.
     pub tolerance: &'static str,
-    /// Schedules of instances besides the planner's own, by the number of the instance.
+    /// Schedules by instance number; the planner chooses for the other instances.
     pub schedules: &'static [(usize, &'static str)],
 }
 
@@ -51,16 +51,16 @@ fn instances(kernel: &Kernel) -> usize {
     kernel.operands.iter().map(|operand| operand.layouts.len()).max().unwrap()
 }
 
-/// What the files are written for.
+/// Targets of a manifest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum For {
     C,
-    /// OpenCL and CUDA: layouts of rank 2 are images.
+    /// OpenCL and CUDA: layouts with an axis separator are images.
     Gpu,
 }
 
 impl Operand {
-    /// One of `float`s.
+    /// Operand of type `f32`.
     pub fn f32(
         name: &'static str,
         shape: &'static [(&'static str, usize)],
@@ -69,17 +69,17 @@ impl Operand {
         Self { name, dtype: "f32", element: "float", shape, layouts }
     }
 
-    /// How many elements it has.
+    /// Number of elements.
     fn elements(&self) -> usize {
         self.shape.iter().map(|(_, n)| n).product::<usize>().max(1)
     }
 
-    /// The tensor that it is in an instance.
+    /// Name of the operand's tensor in an instance.
     fn tensor(&self, instance: usize) -> String {
         format!("{}{}", self.name, instance % self.layouts.len())
     }
 
-    /// Whether it is an image on GPUs, in an instance.
+    /// True if the operand is an image on GPUs in an instance.
     fn is_image(&self, instance: usize) -> bool {
         self.layouts[instance % self.layouts.len()].contains('|')
     }
@@ -115,7 +115,7 @@ fn manifest(kernel: &Kernel, target: For) -> String {
     text
 }
 
-/// What every program begins with: the dense operands, filled, and `plain` run on them; `main` is how that begins.
+/// Start of every program: the filled dense operands, and the reference run on them. `main` is the signature of main.
 fn begun(kernel: &Kernel, header: &str, main: &str) -> String {
     let mut text = format!(
         "#include \"{header}\"\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
@@ -144,7 +144,7 @@ fn begun(kernel: &Kernel, header: &str, main: &str) -> String {
     text
 }
 
-/// Memory for an operand in its layout, called `there`.
+/// C code that allocates an operand in its layout as `there`.
 fn memory(operand: &Operand, tensor: &str, there: &str) -> String {
     let (element, upper) = (operand.element, tensor.to_uppercase());
     format!(
@@ -152,7 +152,7 @@ fn memory(operand: &Operand, tensor: &str, there: &str) -> String {
     )
 }
 
-/// Compares what an instance wrote with what is right.
+/// C code that compares the result of an instance with the reference.
 fn compared(kernel: &Kernel, operand: &Operand, instance: usize) -> String {
     let (name, n, tolerance) = (operand.name, operand.elements(), kernel.tolerance);
     format!(
@@ -193,7 +193,7 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
     text
 }
 
-/// The same by OpenCL on `PoCL` and Oclgrind: C lays the operands out, and looks at what comes back.
+/// Runs every instance by OpenCL on `PoCL` and Oclgrind; a C program packs the operands and checks the results.
 fn computes_in_opencl(kernel: &Kernel) {
     let text = manifest(kernel, For::Gpu);
     let targets = |c, opencl| TargetsConfig { c, opencl, cuda: None, own: BTreeMap::new() };
@@ -223,7 +223,7 @@ fn computes_in_opencl(kernel: &Kernel) {
     made::compile(&mut gcc, &folder, Some("program"), &[]).unwrap_or_else(|said| panic!("{said}"));
     gpu::run_program(&program, &["pack"]).unwrap();
     std::fs::write(folder.join("a.job"), job(kernel, &folder, &ranges)).unwrap();
-    // Oclgrind, which looks for races, takes its time.
+    // Oclgrind checks for races and is slow.
     let is_due = |platform: &gpu::Platform| full() || *platform != gpu::Platform::Oclgrind;
     for platform in gpu::platforms().into_iter().filter(is_due) {
         gpu::run_cl(platform, &folder, &["a.job"])
@@ -233,7 +233,7 @@ fn computes_in_opencl(kernel: &Kernel) {
     }
 }
 
-/// A program that writes the operands as their layouts have them, or with `check` looks at what was computed of them.
+/// Program that writes the packed operands to files, or with `check` compares the computed results with the reference.
 fn opencl_main(kernel: &Kernel) -> String {
     let mut main = begun(kernel, "a.h", "int main(int count, char **words)");
     main.push_str("    const int is_check = count > 1 && strcmp(words[1], \"check\") == 0;\n");
@@ -262,7 +262,7 @@ fn opencl_main(kernel: &Kernel) -> String {
     main
 }
 
-/// What runs the kernels of every instance, in their order.
+/// Job file that runs the kernels of every instance in order.
 fn job(kernel: &Kernel, folder: &std::path::Path, ranges: &str) -> String {
     let mut job = "program a.cl\nguard 64\n".to_owned();
     let define = |name: &str| {
@@ -327,7 +327,7 @@ fn job(kernel: &Kernel, folder: &std::path::Path, ranges: &str) -> String {
     job
 }
 
-/// In place of what chooses by the processor: the loops for long vectors.
+/// Macros that replace the dispatch by processor and select the loops for 64-byte vectors.
 const LONG: &str = "\
 #define LAYOUTC_COMPUTES
 #define LAYOUTC_RESTRICT restrict
@@ -353,13 +353,13 @@ pub fn computes(kernel: &Kernel) {
     std::fs::write(folder.join("main.c"), main_c(kernel, &stem)).unwrap();
     let source = format!("{stem}.c");
     let both = ["main.c", source.as_str()];
-    // Optimised always: what the vectors of a processor need of the stack shows there alone.
+    // Always one optimized build: stack alignment faults of vector code only show there.
     let optimised = ("gcc", ["-std=c11", "-O2"].to_vec(), true);
     for (k, compiler) in compilers().into_iter().chain([optimised.clone()]).enumerate() {
         let sources = if compiler.2 { &both[..] } else { &both[1..2] };
         compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
     }
-    // Which loops run depends on the processor at hand: those for long vectors run here on any.
+    // The processor determines which loops run; this build runs those for 64-byte vectors on any processor.
     std::fs::write(folder.join("long.c"), format!("{LONG}#include \"{source}\"\n")).unwrap();
     let plainly = ("gcc", ["-std=c11", "-O1"].to_vec(), true);
     compile_and_run(&folder, &format!("{stem}_long"), &["main.c", "long.c"], plainly);
@@ -376,7 +376,7 @@ pub fn computes(kernel: &Kernel) {
     }
 }
 
-/// What is said where OpenCL cannot be written.
+/// Messages of the faults when the manifest is emitted for OpenCL.
 #[allow(dead_code, reason = "not every test asks")]
 pub fn gpu_faults(text: &str) -> Vec<String> {
     let opencl = Some(TargetOpenCl::default());

@@ -1,4 +1,4 @@
-//! What is compiled, once: the tests compile thousands of programs, and the next run of the tests the same ones.
+//! Helper: cache of compiled programs, because each test run compiles the same thousands of programs.
 #![allow(
     unreachable_pub,
     clippy::disallowed_methods,
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::UNIX_EPOCH;
 
-/// Compiles in a folder, where `program` is to be; tells what the compiler says of a fault. Nothing is done where the
-/// same command has made it, by the same compiler, of the same sources in that folder and in `others`.
+/// Runs a compiler command that writes `program` into a folder; an error has the compiler's output. Skipped if the same
+/// command, compiler and sources in that folder and in `others` have already produced the program.
 pub fn compile(
     command: &mut Command,
     folder: &Path,
@@ -37,7 +37,7 @@ pub fn compile(
     Ok(())
 }
 
-/// All that the outcome depends on, as a hash.
+/// Hash of everything that the result of a compilation depends on.
 fn state(how: &str, command: &Command, folder: &Path, others: &[&Path]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(how.as_bytes());
@@ -60,7 +60,7 @@ fn state(how: &str, command: &Command, folder: &Path, others: &[&Path]) -> Strin
     hasher.finalize().to_hex().to_string()
 }
 
-/// Where a program is, links followed.
+/// Path of a program, with links resolved.
 fn found(program: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut all = std::env::split_paths(&path).map(|folder| folder.join(program));

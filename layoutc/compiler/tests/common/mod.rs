@@ -1,4 +1,4 @@
-//! Layouts built by hand, for tests of the emitter alone.
+//! Helpers of the tests; this file builds layouts by hand, for tests of the emitter alone.
 #![allow(
     unreachable_pub,
     missing_docs,
@@ -29,7 +29,7 @@ use layoutc_compiler::model::{
     Convert, ConvertSchedule, Fill, FillValue, Manifest, Memory, Tensor, TensorSpans,
 };
 
-/// A layout in the making: texts of expressions in the manifest's syntax.
+/// Builder of a layout from expressions in the manifest's syntax.
 #[derive(Clone, Default)]
 pub struct Build<'a> {
     pub symbols: Vec<(&'a str, i128, i128, i128)>,
@@ -41,11 +41,11 @@ pub struct Build<'a> {
     pub valid: Vec<(&'a str, CompareOp, &'a str)>,
     pub padded: bool,
     pub digits: Option<Digits>,
-    /// Strides of the storage axes where they are not row-major, and the slots of the buffer.
+    /// Strides of the storage axes if they are not row-major, and the number of slots of the buffer.
     pub pitch: Option<(Vec<i128>, i128)>,
 }
 
-/// A chain of one axis: sign, constant, digits as (weight, extent).
+/// A chain of one axis: axis, sign, constant, digits as (weight, extent).
 pub type ChainOf<'a> = (usize, i128, i128, Vec<(i128, &'a str)>);
 
 /// Digits from chains, and for each storage axis its constant and (digit, weight) terms.
@@ -221,7 +221,7 @@ pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
 
 pub const ZERO: Fill = Fill::Value(FillValue::Integer(0));
 
-/// A conversion between the tensors at two positions; `axes[k]` is where axis `k` of the source is.
+/// A conversion between the tensors at two positions; `axes[k]` is the destination axis of source axis `k`.
 pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
     let place = FileSpan::new(&Arc::from("layers/a.kdl"), 9..11);
     Convert {
@@ -238,7 +238,7 @@ pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {
     Manifest { path: "layers/a.kdl".to_owned(), tensors, converts, ..Manifest::default() }
 }
 
-/// `+ - * // % & ^` with Python's precedence.
+/// Parses an expression of `+ - * // % & ^` with Python's precedence.
 pub fn parse(text: &str, names: &[(&str, Var)]) -> Expr {
     let mut tokens: Vec<String> = Vec::new();
     let spaced = text.replace("//", " div ");
@@ -305,7 +305,7 @@ impl Parser<'_> {
     }
 }
 
-/// `nchw4c` of an `[n, h, w, c]` tensor; `separator` makes it a texture.
+/// `nchw4c` of an `[n, h, w, c]` tensor; `separators` make it a texture.
 pub fn nchw4c([n, h, w, c]: [i128; 4], separators: &[usize]) -> Layout {
     let outer = (c + 3) / 4;
     let [n_, h_, w_, c_, outer_] = [n, h, w, c, outer].map(|v| v.to_string());
@@ -364,7 +364,7 @@ pub fn nchw4c([n, h, w, c]: [i128; 4], separators: &[usize]) -> Layout {
     .layout()
 }
 
-/// Row-major over axes given with their extents.
+/// Row-major layout of axes with the given extents.
 pub fn row_major(axes: &[(&str, i128)]) -> Layout {
     permuted(axes, &(0..axes.len()).collect::<Vec<_>>())
 }

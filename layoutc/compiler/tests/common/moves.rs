@@ -1,5 +1,5 @@
-//! Moves of whole tensors on OpenCL and CUDA: what is read, what has to come out, and the job and the driver that run
-//! the kernels and compare every byte.
+//! Helper: runs pack, unpack and convert kernels on OpenCL and CUDA and compares every byte with the expected memory,
+//! computed from a table of slots.
 #![allow(
     unreachable_pub,
     missing_docs,
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use super::gpu::{self, Platform};
 
-/// The channels of an image that holds elements of a type: as the runner of OpenCL calls them, and CUDA.
+/// Channel type of an image of elements of a type: its name in the OpenCL runner, and in CUDA.
 pub fn channels(dtype: &str) -> Option<(&'static str, &'static str)> {
     let all = [
         ("f32", "f32", "cudaCreateChannelDesc<float4>()"),
@@ -33,7 +33,7 @@ pub fn channels(dtype: &str) -> Option<(&'static str, &'static str)> {
     all.iter().find(|row| row.0 == dtype).map(|row| (row.1, row.2))
 }
 
-/// Reads and writes elements of so many bits.
+/// Reads and writes elements of `bits` bits.
 #[derive(Clone, Copy)]
 pub struct Elements {
     pub bits: usize,
@@ -45,24 +45,24 @@ impl Elements {
         (elements * self.bits).div_ceil(8)
     }
 
-    /// How many work items write so many elements that share bytes: one for the fewest that fill whole bytes.
+    /// Number of work-items that write packed elements: each writes the fewest that fill whole bytes.
     fn items(self, elements: usize) -> usize {
         let several =
             [1, 2, 4, 8].into_iter().find(|several| (several * self.bits).is_multiple_of(8));
         elements.div_ceil(several.unwrap())
     }
 
-    /// Where a bit of the stream is in its byte.
+    /// Position of a bit of the stream within its byte.
     fn shift(self, bit: usize) -> usize {
         if self.high_first { 7 - bit % 8 } else { bit % 8 }
     }
 
-    /// Which bit of an element comes first in the stream, second, and so on.
+    /// Bits of an element in stream order.
     fn order(self) -> Vec<usize> {
         if self.high_first { (0..self.bits).rev().collect() } else { (0..self.bits).collect() }
     }
 
-    /// Writes an element over and over, to the last bit.
+    /// Fills the buffer with copies of an element, to the last bit.
     fn fill(self, buffer: &mut [u8], value: &[u8]) {
         if self.bits >= 8 {
             buffer
@@ -102,7 +102,7 @@ impl Elements {
     }
 }
 
-/// How large an image is.
+/// Size of an image in texels; `images` is the number of layers of an image array.
 #[derive(Clone, Copy)]
 pub struct Extents {
     pub width: usize,
@@ -116,37 +116,37 @@ impl Extents {
     }
 }
 
-/// A tensor at one size of its symbols, as somebody who is not the emitter knows it.
+/// A tensor at one size of its symbols, described without the emitter.
 pub struct Subject {
     pub name: String,
     pub dtype: String,
     pub elements: Elements,
     /// The bits of the fill value of one element; `None` where padding is not written.
     pub fill: Option<Vec<u8>>,
-    /// The image that it lives in.
+    /// Image that stores the tensor, if any.
     pub image: Option<Extents>,
-    /// For each index in row-major order, the slot of its element.
+    /// Slot of each element, by row-major position.
     pub slot_of: Vec<usize>,
-    /// Indices that are no elements.
+    /// Row-major positions of indices outside the domain.
     pub left_out: Vec<usize>,
     pub slots: usize,
-    /// Whether its layout has padding at some size.
+    /// True if the layout has padding at some size.
     pub padded: bool,
-    /// Whether its layout has no inverse in closed form.
+    /// True if the layout has no inverse in closed form.
     pub searched: bool,
-    /// The values of its symbols.
+    /// Values of the symbols.
     pub symbols: Vec<i64>,
 }
 
 impl Subject {
-    /// What its memory holds when the elements of a dense tensor were put there, over bytes of 0xAA.
+    /// Expected memory after pack of `dense`, over bytes of 0xAA.
     pub fn packed(&self, dense: &[u8], source: Elements) -> Vec<u8> {
         let mut memory = vec![0xAA; self.elements.bytes(self.slots)];
         // Texels are written whole.
         let zero = self.image.is_some().then(|| vec![0; self.elements.bits.div_ceil(8)]);
         match self.fill.clone().or(zero) {
             Some(value) if self.padded => self.elements.fill(&mut memory, &value),
-            // The bits of a last byte that is not full.
+            // Unused bits of the last byte are 0.
             _ if !self.padded && self.elements.bits < 8 => memory.fill(0),
             _ => {}
         }
@@ -157,13 +157,13 @@ impl Subject {
         memory
     }
 
-    /// The element of an index that is none: the fill value, or the bits that memory starts with.
+    /// Element at an index outside the domain: the fill value, or the initial bits of the memory.
     fn outside(&self) -> Vec<u8> {
         let blank = vec![0xAA; self.elements.bits];
         self.fill.clone().unwrap_or_else(|| self.elements.get(&blank, 0))
     }
 
-    /// The dense tensor that unpack writes over bytes of 0xAA.
+    /// Expected dense tensor after unpack, over bytes of 0xAA.
     fn unpacked(&self, dense: &[u8]) -> Vec<u8> {
         let is_kept = !self.left_out.is_empty() && self.fill.is_none();
         let mut unpacked = if is_kept { vec![0xAA; dense.len()] } else { dense.to_vec() };
@@ -177,7 +177,7 @@ impl Subject {
         unpacked
     }
 
-    /// Bytes that no element type takes for NaN, and which differ from what memory starts with.
+    /// Pseudo-random dense tensor of bytes up to 0x3F: they differ from 0xAA, and no element type reads them as NaN.
     pub fn dense(&self, mut state: u64) -> Vec<u8> {
         let mut dense = vec![0; self.elements.bytes(self.slot_of.len())];
         let most = if self.elements.bits < 8 { (1 << self.elements.bits) - 1 } else { 0x3F };
@@ -203,21 +203,21 @@ impl Subject {
     }
 }
 
-/// A memory at the start of a move.
+/// A buffer or image that a move reads or writes.
 #[derive(Clone)]
 pub enum Memory {
     Buffer { bytes: usize },
     Image { dtype: String, size: Extents },
 }
 
-/// One move: its kernels with their ranges, what is read, and what has to come out.
+/// One move: its kernels with their global sizes, the file that is read, and the file with the expected result.
 pub struct Move {
     pub name: String,
-    /// The kernel, with the work items along each axis where each works for itself.
+    /// Kernel, and its global size per axis if work-items are independent.
     kernel: (String, Vec<usize>),
-    /// The kernel that fills padding before where there is one, and the slots.
+    /// Kernel that fills the padding first, if any, and the number of slots.
     fill: Option<(String, usize)>,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     element_bytes: usize,
     symbols: Vec<i64>,
     from: (Memory, String),
@@ -232,7 +232,7 @@ impl Memory {
         }
     }
 
-    /// Whether it is no larger than the largest images.
+    /// True if the memory is a buffer, or an image no larger than the largest of the platform.
     fn fits(&self, [width, height, layers]: [usize; 3]) -> bool {
         match self {
             Self::Buffer { .. } => true,
@@ -245,21 +245,20 @@ impl Memory {
 }
 
 impl Move {
-    /// Whether OpenCL has no memory for it: none of its objects is empty.
+    /// True if the source or the destination is empty: OpenCL has no empty memory objects.
     fn is_empty(&self) -> bool {
         self.from.0.is_empty() || self.to.0.is_empty()
     }
 
-    /// The work items of its largest kernel.
+    /// Number of work-items of the largest kernel.
     fn items(&self) -> usize {
         let items: usize = self.kernel.1.iter().product();
         items.max(self.fill.as_ref().map_or(0, |(_, slots)| *slots))
     }
 }
 
-/// What is moved: every tensor into its layout and back, and each pair of `converts` (positions, and for each axis of
-/// the source its position in the destination's order of elements). Files of what is read and expected go to `folder`,
-/// `number` in their names.
+/// Moves of a manifest: pack and unpack of every tensor, and each conversion of `converts`. Writes the input and the
+/// expected result of each to `folder`, with `number` in the file names.
 pub fn moves(
     folder: &Path,
     subjects: &[Subject],
@@ -335,16 +334,16 @@ pub fn moves(
     all
 }
 
-/// A conversion.
+/// A conversion between the subjects at two positions.
 pub struct Convert<'a> {
     pub from: usize,
     pub to: usize,
     pub name: String,
-    /// The source's number of the destination's element.
+    /// Row-major position in the source of the destination's element at a position.
     pub element: &'a dyn Fn(usize) -> usize,
 }
 
-/// The work items of the kernel that writes a layout, along each axis.
+/// Global size of the kernel that writes a layout, per axis.
 fn into_layout(to: &Subject) -> Vec<usize> {
     let slots = to.slots;
     if let Some(Extents { width, height, images }) = to.image {
@@ -358,7 +357,7 @@ fn into_layout(to: &Subject) -> Vec<usize> {
     }
 }
 
-/// The value of a constant of the host's header.
+/// Value of a macro of the host's header.
 pub fn constant(header: &str, name: &str) -> Option<usize> {
     let line = header.lines().find(|line| {
         let mut words = line.split_whitespace();
@@ -367,8 +366,8 @@ pub fn constant(header: &str, name: &str) -> Option<usize> {
     line.rsplit(' ').next().unwrap().parse().ok()
 }
 
-/// One launch: its range, its groups. Where items work together the groups are as the header states them, and there are
-/// as many as it states; where that depends on symbols any number does: `seed` chooses.
+/// Global and local size of a launch. Uses the local size of the header if there is one, with the header's global size;
+/// if that depends on symbols, any multiple of the local size is valid, and `seed` chooses one.
 fn launch(header: &str, kernel: &str, range: &[usize], seed: usize) -> (Vec<usize>, Vec<usize>) {
     let upper = kernel.to_uppercase();
     if let Some(group) = constant(header, &format!("{upper}_LOCAL_SIZE_0")) {
@@ -388,7 +387,7 @@ fn launch(header: &str, kernel: &str, range: &[usize], seed: usize) -> (Vec<usiz
     (global.collect(), group.to_vec())
 }
 
-/// The job that runs the moves on OpenCL. Ranges are rounded up to whole groups.
+/// Job file that runs the moves on OpenCL. Global sizes are rounded up to multiples of the local size.
 fn job<'a>(
     moves: impl Iterator<Item = &'a Move>,
     outputs: &Outputs<'_>,
@@ -407,7 +406,7 @@ fn job<'a>(
                 let channels = channels(dtype).unwrap().0;
                 let images = images.unwrap_or(0);
                 let image = format!("image {name} {channels} {width} {height} {images} {content}");
-                // No device has room for a guard around its greatest image.
+                // A guard around an image of the maximum size exceeds the device's limits.
                 let greatest = *width.max(height) > 16_000;
                 if greatest { format!("guard 0\n{image}\nguard 64") } else { image }
             }
@@ -436,9 +435,9 @@ fn job<'a>(
     text
 }
 
-/// Where the buffers of a move may be, and the kernel that moves them there: memory of the platform's; where there are
-/// two kernels, the host's memory too, for one at the least multiple that it needs, for the other at 1, 2, 4 and 8 bytes
-/// as far as elements may lie there.
+/// Offsets of a move's buffers in host memory (`none`: allocated by the platform), each with the kernel for it. With a
+/// `…_BUFFER_ALIGNMENT`, host memory too: the aligned kernel at that offset, and the `_unaligned` kernel at those of
+/// 1, 2, 4 and 8 bytes that are multiples of the element size.
 fn homes(a_move: &Move, header: &str) -> Vec<(String, String)> {
     let kernel = &a_move.kernel.0;
     let mut homes = vec![("none".to_owned(), kernel.clone())];
@@ -455,11 +454,11 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().concat()
 }
 
-/// The driver that runs the moves with CUDA.
+/// C++ program that runs the moves with CUDA.
 fn driver(moves: &[Move], cu: &str, stem: &str) -> String {
     let mut text = format!("#include \"{stem}.cuh\"\n#include \"driver.h\"\n\nint main(void) {{\n");
     for a_move in moves {
-        // CUDA has no array without texels.
+        // CUDA has no empty arrays.
         let no_array =
             |memory: &Memory| matches!(memory, Memory::Image { .. }) && memory.is_empty();
         if no_array(&a_move.from.0) || no_array(&a_move.to.0) {
@@ -485,7 +484,7 @@ fn driver(moves: &[Move], cu: &str, stem: &str) -> String {
         let symbols = joined(symbols.iter().map(|size| format!("{size}, ")));
         let (source, target) =
             (argument("from", &from.0, "texture"), argument("to", &to.0, "surface"));
-        // Buffers that begin where they may, and buffers off by an element: kernels of their own where runs are moved.
+        // Aligned buffers, and for moves with a wide kernel also buffers offset by one element.
         let wide = cu.contains(&format!(" {name}_wide_kernel("));
         for off in [0, a_move.element_bytes].into_iter().take(1 + usize::from(wide)) {
             let (from, target_memory) =
@@ -502,7 +501,7 @@ fn driver(moves: &[Move], cu: &str, stem: &str) -> String {
     text
 }
 
-/// The launch ranges that the host's header states, where they are known.
+/// Asserts that the global sizes in the host's header match those of the moves.
 fn ranges_agree(header: &str, moves: &[Move]) {
     for (kernel, range) in moves.iter().map(|a_move| &a_move.kernel) {
         let upper = kernel.to_uppercase();
@@ -527,8 +526,7 @@ fn ranges_agree(header: &str, moves: &[Move]) {
     }
 }
 
-/// Writes job and driver, runs the job on the platforms and the driver on the CPU with one of the compilers, on a GPU
-/// where there is one.
+/// Runs the moves on the OpenCL platforms, and as CUDA on the CPU with one compiler and on a GPU if there is one.
 #[expect(clippy::print_stdout, reason = "says what a device is too small for")]
 pub fn run(
     folder: &Path,
@@ -541,7 +539,7 @@ pub fn run(
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
     write("m.cl", cl);
     for platform in effort.platforms {
-        // An interpreter is slow: what is large is left to the other platform.
+        // Oclgrind is an interpreter and slow: large moves only run on the other platform.
         let most = if *platform == Platform::Oclgrind { 100_000 } else { usize::MAX };
         let largest = gpu::largest_image(*platform);
         let fits = |a_move: &&Move| a_move.from.0.fits(largest) && a_move.to.0.fits(largest);
@@ -576,7 +574,7 @@ pub fn run(
     Ok(())
 }
 
-/// What was emitted for one manifest.
+/// Generated files of one manifest.
 pub struct Outputs<'a> {
     pub cl: &'a str,
     pub header: &'a str,
@@ -590,17 +588,17 @@ impl Outputs<'_> {
     }
 }
 
-/// Where the moves of a manifest run.
+/// Platforms, compilers and options that the moves of a manifest run with.
 pub struct Effort<'a> {
     pub platforms: &'a [Platform],
-    /// Whether OpenCL's compiler optimizes.
+    /// True if the OpenCL compiler optimizes.
     pub optimized: bool,
-    /// Which of the C++ compilers makes the program for the CPU.
+    /// Number that selects the C++ compiler of the CPU program.
     pub compiler: usize,
-    /// Whether nvcc compiles for every arch.
+    /// True if nvcc compiles for every arch.
     pub nvcc: bool,
-    /// The name of the manifest, which the source's include has.
+    /// File stem of the manifest, which the source includes.
     pub stem: &'a str,
-    /// Whether indices have 64 bits.
+    /// True if indices have 64 bits.
     pub wide: bool,
 }

@@ -1,4 +1,4 @@
-//! Where elements live, read off the map of a checked layout: what kernels of moves are held against.
+//! Helper: slots of all elements, evaluated from the map of a checked layout; the oracle of the move kernels.
 #![allow(unreachable_pub, missing_docs, clippy::unwrap_used, reason = "shared by several tests")]
 
 use layoutc_algebra::expr::{Expr, Var};
@@ -8,12 +8,12 @@ use layoutc_compiler::model::{Convert, Fill, Memory, Tensor};
 
 use super::moves::{Elements, Extents, Subject};
 
-/// The value of a size where the symbols have these values, in the order of the tensor's.
+/// Value of a size with the given symbol values, in the tensor's order.
 pub fn value(expr: &Expr, symbols: &[i64]) -> usize {
     at(expr, &[], symbols)
 }
 
-/// The value at an index.
+/// Value of an expression at an index.
 pub fn at(expr: &Expr, index: &[usize], symbols: &[i64]) -> usize {
     let found = expr.evaluate(&|var| match var {
         Var::Axis(k) => i128::try_from(index[usize::try_from(k).unwrap()]).ok(),
@@ -39,7 +39,7 @@ pub fn shape(tensor: &Tensor, symbols: &[i64]) -> Vec<usize> {
     tensor.layout.logical.iter().map(|axis| value(&axis.extent, symbols)).collect()
 }
 
-/// A tensor at these values of its symbols; `None` where no kernel reaches it, or no device has its image.
+/// The tensor at these symbol values; `None` if it has no memory, or if its image has more than 16384 rows.
 pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject> {
     let layout = &tensor.layout;
     let size = |expr: &Expr| value(expr, symbols);
@@ -56,7 +56,7 @@ pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject
         }
         _ => None,
     };
-    // In an image rows have no pitch of their own.
+    // Rows of an image have no pitch.
     let slot = |index: &[usize]| match image {
         Some(_) => {
             let places = layout.physical_map.iter().map(|expr| at(expr, index, symbols));
@@ -97,7 +97,7 @@ pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject
     })
 }
 
-/// The source's number of each element of a conversion's destination.
+/// Row-major position in the source of each element of a conversion's destination.
 pub fn picks(convert: &Convert, from: &Tensor, to: &Tensor, symbols: &[i64]) -> Vec<usize> {
     let source = shape(from, symbols);
     let pick = |target: Vec<usize>| {

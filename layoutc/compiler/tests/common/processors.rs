@@ -1,4 +1,4 @@
-//! Compilers for other processors, and QEMU, which runs their programs.
+//! Helper: cross-compiles C for other processors and runs it under QEMU.
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, unreachable_pub, reason = "helpers of tests")]
 
@@ -18,7 +18,7 @@ const STRICT: &[&str] = &[
     "-static",
 ];
 
-/// A processor: its compiler, and what runs its programs.
+/// A processor: its cross-compiler and its emulator.
 #[derive(Debug, Clone, Copy)]
 pub struct Processor {
     pub compiler: &'static str,
@@ -59,7 +59,7 @@ pub fn run(processor: Processor, folder: &Path, sources: &[&str], flags: &[&str]
     assert!(ran.status.success(), "{emulator} {flags:?} in {}:\n{out}{said}", folder.display());
 }
 
-/// Each processor on a thread of its own.
+/// Calls `work` for each processor, on a thread of its own.
 pub fn on_each(work: impl Fn(Processor) + Sync) {
     std::thread::scope(|scope| {
         for processor in processors() {

@@ -1,11 +1,11 @@
-//! A manifest that is a text, and what is said of it.
+//! Helper: checks a manifest given as text and asserts its diagnostics.
 #![allow(unreachable_pub, missing_docs, reason = "shared by several tests")]
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{CheckedProject, MemorySources, check};
 
-/// The path of the manifest.
+/// Path of the manifest.
 pub const FILE: &str = "m.kdl";
 
 pub fn checked(text: &str) -> CheckedProject {
@@ -24,7 +24,7 @@ pub fn told(text: &str, expected: &[(&str, &str, &str)]) -> Vec<Diagnostic> {
     found
 }
 
-/// Of each diagnostic: code, marked text and message.
+/// Code, marked text and message of each diagnostic.
 pub fn rows<'a>(text: &'a str, found: &'a [Diagnostic]) -> Vec<(&'a str, &'a str, &'a str)> {
     let row = |fault: &'a Diagnostic| {
         let place = &fault.labels[0].place;
@@ -33,7 +33,7 @@ pub fn rows<'a>(text: &'a str, found: &'a [Diagnostic]) -> Vec<(&'a str, &'a str
     found.iter().map(row).collect()
 }
 
-/// The same, then the help of all.
+/// Like [`told`], and asserts the help of all diagnostics.
 #[track_caller]
 pub fn told_with_help(text: &str, expected: &[(&str, &str, &str)], help: &[&str]) {
     let found = told(text, expected);

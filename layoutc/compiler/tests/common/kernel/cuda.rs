@@ -1,4 +1,4 @@
-//! Kernels by CUDA: on the stand-in for a GPU, and on a GPU where there is one.
+//! Helper: runs kernels as CUDA on the CPU stand-in, and on a GPU if there is one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::common::cc::{folder, full};
 use crate::common::gpu;
 use crate::common::moves::channels;
 
-/// Computes and compares every instance.
+/// Runs every instance and compares it with the reference.
 pub(super) fn computes(kernel: &Kernel) {
     let text = manifest(kernel, For::Gpu);
     let cuda = Some(TargetCuda::default());
@@ -48,11 +48,11 @@ pub(super) fn computes(kernel: &Kernel) {
     }
 }
 
-/// A program that computes every instance in memory of the device, and compares what it gets.
+/// C++ program that runs every instance in device memory and compares the results with the reference.
 fn main_program(kernel: &Kernel) -> String {
     let begun = begun(kernel, "a.cuh", "int main(void)");
     let mut text = format!("#include \"driver.h\"\n{begun}");
-    // Intermediates are memory of the caller's.
+    // The caller allocates intermediates.
     let locals = kernel.text.matches("local ").count();
     for local in 0..locals {
         writeln!(text, "    const Buffer local_{local}(\"\", 4096);").unwrap();

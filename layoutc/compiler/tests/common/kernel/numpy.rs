@@ -1,4 +1,4 @@
-//! Kernels against `NumPy` on random numbers: it makes the operands, and looks at what every instance writes.
+//! Helper: compares kernels with `NumPy` on random operands.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::{Kernel, Operand, instances, memory};
 
-/// Makes the operands, or with `check` looks at what is written. What is computed there has 64 bits.
+/// Python script that writes the operands, or with `check` compares the results; it computes in 64 bits.
 const SCRIPT: &str = r#"
 import sys
 import numpy as np
@@ -33,7 +33,7 @@ for name, dtype, shape in written:
         print(f"{name}_{instance}: {got.size} elements")
 "#;
 
-/// Python with `NumPy`, where there is one; `LAYOUTC_NUMPY` is the folder that it is installed in.
+/// Python with `NumPy`, if installed; `LAYOUTC_NUMPY` is the folder of the package.
 fn python() -> Option<Command> {
     let mut command = Command::new("python3");
     if let Ok(folder) = std::env::var("LAYOUTC_NUMPY") {
@@ -44,7 +44,7 @@ fn python() -> Option<Command> {
     trial.output().is_ok_and(|ran| ran.status.success()).then_some(command)
 }
 
-/// Compares every instance of a kernel with `NumPy`; its C is in the folder.
+/// Compares every instance of a kernel with `NumPy`; the folder has the generated C.
 pub(super) fn compare(kernel: &Kernel, folder: &Path, stem: &str) {
     if kernel.numpy.is_empty() || python().is_none() {
         return;
@@ -92,13 +92,13 @@ pub(super) fn compare(kernel: &Kernel, folder: &Path, stem: &str) {
     }
 }
 
-/// `f4` of `f32`.
+/// `NumPy` name of an operand's type: `f4` for `f32`.
 fn numpy_type(operand: &Operand) -> String {
     let (kind, bits) = operand.dtype.split_at(1);
     format!("{kind}{}", bits.parse::<usize>().unwrap() / 8)
 }
 
-/// A program that reads the dense operands, lays them out for every instance, runs it, and writes what comes out, dense.
+/// Program that reads the dense operands, packs them for every instance, runs it, and writes the unpacked results.
 fn main_c(kernel: &Kernel, stem: &str) -> String {
     let mut text = format!(
         "#include \"{stem}.h\"\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
