@@ -1,4 +1,5 @@
-//! The functions that move blocks, for every size of an element and every vector.
+//! Runtime block routines of the generated C (`blocks.c`), for every element size and vector length, against plain
+//! loops.
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 #![allow(clippy::print_stdout, reason = "says what is left out")]
@@ -14,8 +15,7 @@ use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{MemorySources, check};
 
-/// Every size of an element, runs, and runs of zeros; of sizes that are known when the program runs, so that they may be larger than
-/// any cache.
+/// Transposes of every element size, runs, and zero-filled runs. Sizes are symbols, so that they may exceed any cache.
 const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
     tensor one dtype=u8 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor two dtype=f16 { shape { r rows; c columns }; layout { order c r } }\n\
@@ -26,7 +26,7 @@ const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
     tensor runs dtype=f32 { shape { r rows; a 40; b 50 }; layout { order a r b } }\n\
     tensor padded dtype=f32 { shape { r 250; c 300 }; layout { map \"(r, c) -> (r//8, c//128, r%8, c%128)\" } }\n";
 
-/// Small blocks of every size of an element that follow each other, or whose elements alternate.
+/// Small blocks of every element size, adjacent or interleaved.
 fn small_blocks() -> String {
     let sizes = ["u8", "f16", "f32", "f64", "c128"].into_iter().enumerate();
     let follow = |(k, dtype): (usize, &str)| {
@@ -77,7 +77,7 @@ fn sources_that_need_different_blocks_can_be_compiled_as_one() {
     let fields = |few: u32, dtype: &str| {
         format!("tensor t dtype={dtype} {{ shape {{ n 300; f {few} }}; layout {{ order f n }} }}\n")
     };
-    // What is larger than the second-level cache needs more.
+    // Tensors larger than L2 need more routines.
     let large = |columns: u32, dtype: &str| {
         format!(
             "tensor t dtype={dtype} {{ shape {{ n 900001; f {columns} }}; layout {{ order f n }} }}\n"
@@ -111,7 +111,7 @@ fn sources_that_need_different_blocks_can_be_compiled_as_one() {
     }
 }
 
-/// What is larger than nothing is large, so that every way is gone with blocks that are small.
+/// Tiny cache sizes and streaming threshold, so that small blocks take every path.
 const PAST: [&str; 3] =
     ["-DLAYOUTC_SECOND_LEVEL=1000", "-DLAYOUTC_LAST_LEVEL=2000", "-DLAYOUTC_LEAST_STREAM=500"];
 
@@ -130,7 +130,7 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
     let rounds = if full() { "-DROUNDS=4000" } else { "-DROUNDS=400" };
     let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    // The lengths of vectors that each compiler takes in the short run.
+    // Last: vector lengths in the short run.
     let modes: [(&str, &[&str], &[&str]); 4] = [
         ("gcc", &["-O2"], &["64", "16"]),
         ("gcc", &address, &["32", "0"]),
@@ -143,7 +143,7 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
             scope.spawn(move || {
                 let all = ["64", "32", "16", "0"].into_iter().enumerate();
                 for (k, bytes) in all.filter(|(_, bytes)| full() || short.contains(bytes)) {
-                    // By turns, or both.
+                    // Alternates, or both in the full run.
                     let streams = ["-DLAYOUTC_STREAM=1", "-DLAYOUTC_STREAM=0"];
                     for &stream in if full() { &streams[..] } else { &streams[k % 2..=k % 2] } {
                         let own = ["-Wall", "-Werror", rounds, vector(bytes), stream];
@@ -184,7 +184,7 @@ fn vectors_of_64_bytes_move_blocks_where_the_processor_has_none() {
     });
 }
 
-/// Whether this is an x86-64 processor with AVX2, and `SIMDe` is installed; on CI it must be.
+/// True on an x86-64 processor with AVX2 and F16C if `SIMDe` is installed; on CI it must be.
 fn emulates_avx512() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -287,7 +287,7 @@ fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
 #[test]
 fn blocks_of_whole_lines_and_those_that_share_lines_are_moved_together_past_the_caches() {
     for (shape, call) in [
-        // Blocks of 4608 bytes that are no lines on one side; and the same where they stay in the caches.
+        // Blocks of 4608 bytes that are not whole cache lines on one side, also in a tensor that fits the caches.
         ("a 40; b 24; c 32; d 23; e 48", "layoutc_transposes_4(&physical[p1], 2826240, 96, "),
         ("a 3; b 24; c 32; d 23; e 48", "layoutc_transpose_4(&"),
         ("a 8; b 16; c 8; d 4; e 16", "layoutc_transpose_4_cached(&"),

@@ -1,4 +1,5 @@
-//! The edges of OpenCL and CUDA: nothing to move, names that are taken, sizes at the end of the index type.
+//! Edge cases of OpenCL and CUDA: empty tensors, reserved names, sizes at the limit of the index type. All targets must
+//! compile without warnings, or report the expected diagnostic.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -14,7 +15,7 @@ use layoutc_compiler::config::{
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{MemorySources, check, emit};
 
-/// The outputs of all three targets by path.
+/// Outputs of all three targets by path.
 fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     let target = TargetsConfig {
         c: Some(TargetC::default()),
@@ -29,7 +30,8 @@ fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     Ok(outputs.into_iter().map(|output| (output.path, output.text)).collect())
 }
 
-/// Compiles everything strictly: C and its test, OpenCL C, the host's header, CUDA on the CPU and by nvcc.
+/// Compiles all outputs with warnings as errors: C and its test program, OpenCL C, the host's header, CUDA by the CPU
+/// stand-in and by nvcc.
 fn compiles(name: &str, manifest: &str) {
     let outputs = built(manifest).unwrap_or_else(|faults| panic!("{faults:#?}"));
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("edges_{name}"));

@@ -1,5 +1,5 @@
-//! ONNX models that a script writes: the shapes are those that ONNX's own inference finds, the graphs are good, and what they
-//! cost is known. `LAYOUTC_ONNX` is the folder that the Python package is installed in.
+//! Import of ONNX models written by a script: shapes against ONNX's shape inference, costs of the solved graphs against
+//! computed ones, random models against ONNX's reference evaluator. `LAYOUTC_ONNX` is the folder of the Python package.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -23,13 +23,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A folder with the models of the script; `None` where its package is not installed.
+/// Folder with the models of the script; `None` if its package is not installed.
 fn models(test: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import_{test}"));
     ran("models.py", &folder, &[folder.as_os_str()]).then_some(folder)
 }
 
-/// Runs a script that writes into a folder; `false` where its package is not installed.
+/// Runs a script that writes to a folder. Returns false if its package is not installed.
 pub(crate) fn ran(script: &str, folder: &Path, arguments: &[&OsStr]) -> bool {
     std::fs::create_dir_all(folder).unwrap();
     let mut python = Command::new("python3");
@@ -75,7 +75,7 @@ fn plan(graph: &Graph) -> GraphPlan {
     plan
 }
 
-/// What ONNX says of each tensor: the number of its element type and its extents.
+/// ONNX's inference for each tensor: the number of the element type, then the extents.
 fn shapes(folder: &Path, stem: &str) -> BTreeMap<String, Vec<u64>> {
     let text = std::fs::read_to_string(folder.join(format!("{stem}.shapes"))).unwrap();
     let line = |line: &str| {
@@ -107,7 +107,7 @@ fn shapes_are_those_that_onnx_finds() {
         let shapes = shapes(&folder, stem);
         for (position, tensor) in graph.tensors.iter().enumerate() {
             let Some([number, own @ ..]) = shapes.get(&tensor.name).map(Vec::as_slice) else {
-                // Of constants it says nothing, and of one result it does not find the size.
+                // ONNX infers nothing for constants, and not the size of one result.
                 let is_open = tensor.name == "reshape_154_out";
                 assert!(tensor.is_constant() || is_open, "{stem}: `{}`", tensor.name);
                 continue;
@@ -124,7 +124,7 @@ fn shapes_are_those_that_onnx_finds() {
             let mut extents = extents(&graph, position);
             let mut own = own.to_vec();
             if transposes > 0 {
-                // The same axes in another order.
+                // Transposed: equal axes in another order.
                 extents.sort_unstable();
                 own.sort_unstable();
             }
@@ -142,7 +142,7 @@ fn as_onnx_has_it_nothing_moves_but_what_is_transposed() {
         ("resnet50", 0, 0),
         ("mobilenet", 0, 0),
         ("squeeze_excite", 0, 0),
-        // Eight transpositions in the model; channels first inside, last outside.
+        // The model has eight transpositions: channels first inside, channels last outside.
         ("tensorflow", 2 * 2 * 4 * 56 * 56 * 32, 2),
         ("attention", 4 * 2 * 4 * 2 * 128 * 4 * 64, 4),
     ] {
@@ -188,7 +188,7 @@ fn the_graph_of_the_example_is_what_its_model_gives() {
     assert_eq!(import_onnx(file, &asked).unwrap().text, kept);
 }
 
-/// A Python program of the tests; `None` where its package is not installed.
+/// Output of a Python program of the tests; `None` if its package is not installed.
 fn python(script: &str, args: &[&OsStr]) -> Option<std::process::Output> {
     let mut python = Command::new("python3");
     python.env("PYTHONDONTWRITEBYTECODE", "1");
@@ -206,7 +206,7 @@ fn python(script: &str, args: &[&OsStr]) -> Option<std::process::Output> {
     None
 }
 
-/// Random models: what their manifests say, computed by a program that reads nothing else, is what ONNX's reference computes.
+/// Random models: an evaluator that only reads the imported manifest computes the values of ONNX's reference evaluator.
 #[test]
 fn random_models_compute_what_the_reference_does() {
     let count = if std::env::var_os("LAYOUTC_FULL").is_some() { 2000 } else { 60 };
@@ -236,7 +236,7 @@ fn random_models_compute_what_the_reference_does() {
     assert!(told.starts_with(&format!("{count} models, ")), "{told}");
 }
 
-/// The table of attributes that a model may leave out is that of ONNX's schemas.
+/// The table of default attributes equals that of ONNX's schemas.
 #[test]
 fn defaults_are_those_of_the_schemas() {
     let Some(ran) = python("models.py", &["--defaults".as_ref()]) else { return };

@@ -1,5 +1,5 @@
-//! Inverses of layouts that have none in closed form as a whole: the parts that have one are read off, the others are
-//! searched. The generated functions are held against the places of all elements. `LAYOUTC_FULL=1` runs 100 manifests.
+//! Generated inverses of layouts without a closed form for the whole map: independent parts with one use it, the others
+//! are searched. The oracle is the enumeration of all elements. `LAYOUTC_FULL=1` runs 100 manifests.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -19,7 +19,7 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::locate;
 use layoutc_compiler::model::Tensor;
 
-/// A part that is enumerated between two that are not; 2^46 elements in all.
+/// An enumerated part between two with a closed form; 2^46 elements in total.
 const LARGE: &str = r#"
 tensor parts dtype=u8 {
     shape { a 1048576; i 64; j 1048576 }
@@ -27,7 +27,7 @@ tensor parts dtype=u8 {
 }
 "#;
 
-/// More axes than a test may look at all corners of.
+/// A tensor of 40 axes, too many to test all corners.
 fn many_axes() -> String {
     let names: Vec<String> = (0..40).map(|k| format!("q{k}")).collect();
     let shape: Vec<String> = names.iter().map(|name| format!("{name} 2")).collect();
@@ -44,7 +44,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Compiles files of a folder and runs the program; gives what it printed.
+/// Compiles files of a folder and runs the program. Returns its output.
 fn ran(folder: &std::path::Path, program: &str, sources: &[&str]) -> String {
     let mut command = Command::new("gcc");
     command.args(["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"]);
@@ -100,7 +100,7 @@ fn the_test_of_a_large_tensor_of_many_axes_ends() {
     assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
 }
 
-/// Axes and the items that tell them, in a random order; some have an inverse, some are enumerated.
+/// Manifest with random independent parts, some with an inverse in closed form and some enumerated, in random order.
 fn manifest(random: &mut Random) -> String {
     let (mut axes, mut items) = (Vec::new(), Vec::new());
     let parts = 2 + random.below(3);
@@ -171,7 +171,7 @@ fn manifest(random: &mut Random) -> String {
     )
 }
 
-/// A program that asks for the element of every physical index.
+/// Program that calls the inverse for every physical index.
 fn driver(tensor: &Tensor) -> String {
     let extents = |of: Vec<Option<i128>>| of.into_iter().map(Option::unwrap).collect::<Vec<_>>();
     let logical =
@@ -185,7 +185,7 @@ fn driver(tensor: &Tensor) -> String {
     let rank = logical.len();
     let mut rows = String::new();
     for place in points(&physical) {
-        // What the command line says is the same.
+        // The command line (`locate`) reports the same.
         let owner = locate::owner(tensor, &BTreeMap::new(), &place).unwrap();
         assert_eq!(owner.as_ref(), owners.get(&place), "{place:?}");
         let is_element = i128::from(owner.is_some());
@@ -247,7 +247,7 @@ fn inverses_of_random_layouts_of_parts_give_every_element_and_no_padding() {
         let (checked, outputs) = built(&text, &Config::default()).unwrap();
         let tensor = &checked.manifests[0].tensors[0];
         let slots = tensor.layout.physical_elements.as_const().unwrap();
-        // Many are read as digits all the same.
+        // Many of these layouts have an inverse by digits.
         if slots > 3000 || tensor.layout.inverse.is_some() {
             continue;
         }

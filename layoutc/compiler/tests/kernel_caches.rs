@@ -1,4 +1,4 @@
-//! Blocks of tensors that kernels copy near the compute: the same numbers, by C, OpenCL and CUDA.
+//! Staging buffers of kernels (`cache A at=k`): results in C, OpenCL and CUDA against C references.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -215,8 +215,8 @@ fn what_stands_outside_is_in_the_block() {
     });
 }
 
-/// Items that have a grid of elements each: of two and three loops, of extents that are no powers of two, with ends of tiles beyond
-/// the tensor, and tiles whose elements do not come out even.
+/// Thread tiles over two and three loops: extents that are not powers of two, partial tiles, and tiles whose elements
+/// do not divide evenly among the work-items.
 #[test]
 fn items_put_grids_of_elements_together() {
     computes(&Kernel {
@@ -244,18 +244,18 @@ fn items_put_grids_of_elements_together() {
         numpy: "",
         tolerance: "1e-4",
         schedules: &[
-            // 8 by 7 rounds of 4 by 64, and more: a tile of 32 by 56 is 7 elements for each item.
+            // A 32×56 tile has 7 elements for each of 256 work-items.
             (
                 0,
                 "tile i j by=\"32 56\"; split k by=4; unroll k_inner; cache A at=k_outer; cache B at=k_outer",
             ),
             (1, "tile j i by=\"16 32\"; cache A at=k; cache B at=k"),
-            // Three loops inside.
+            // Three loops inside the tile.
             (
                 2,
                 "tile i j by=\"16 64\"; loops i_outer j_outer k n i_inner j_inner; cache A at=k; cache B at=k",
             ),
-            // 20 by 24 is no multiple of 256.
+            // 20×24 is not a multiple of 256.
             (3, "tile i j by=\"20 24\"; split k by=5; cache B at=k_outer double=#true"),
             (
                 4,
@@ -284,11 +284,11 @@ fn items_put_grids_of_elements_together() {
     });
     let text = folder("kernel_staged_most_of_grids_cl").join("a.cl");
     let text = std::fs::read_to_string(text).unwrap();
-    // Of grids that read as much the one that writes the most neighbours at once: 4 by 64 items of a tile of 8 by 64.
+    // Among work-item grids with equal reads, the one with the most adjacent writes: 4×64 for an 8×64 tile.
     assert!(text.contains("const int x_inner = element & 63;"), "{text}");
 }
 
-/// Where a block of halves cannot hold what stands for elements outside, the rounds that read them are left out.
+/// If an f16 staging buffer cannot hold the out-of-bounds value, the iterations that read it are skipped.
 #[test]
 fn what_a_block_cannot_hold_is_left_out() {
     computes(&Kernel {
@@ -305,7 +305,7 @@ fn what_a_block_cannot_hold_is_left_out() {
             Operand::f32("B", &[("y", 6), ("x", 10)], &["order y x"]),
         ],
         written: &["B"],
-        // The elements of A are 0x3400 to 0x3500, of which none has a sign: in their order.
+        // The bits of A are 0x3400 to 0x3500: positive halves, ordered as their bits.
         plain: "for (int y = 0; y < 6; ++y) for (int x = 0; x < 10; ++x) { float least = INFINITY; for (int r = 0; y > 0 && r < 3; ++r) least = fminf(least, (float)(0x400 + (A[((y - 1) * 10 + x) * 3 + r] & 0x3FF)) / 4096); B[y * 10 + x] = least; }",
         numpy: "",
         tolerance: "0",

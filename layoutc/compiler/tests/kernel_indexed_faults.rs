@@ -1,4 +1,4 @@
-//! Refusals of indices by data: code, span, message and help.
+//! Diagnostics of invalid data-dependent indices: code, span, message and help.
 
 use crate::common::told::told_with_help as told;
 
@@ -11,7 +11,7 @@ tensor q dtype=u8 { shape { i 8 } }
 tensor t dtype=bool { shape { i 8 } }
 ";
 
-/// One statement, and what else stands in its kernel.
+/// A kernel of one statement and `more` nodes.
 fn kernel(compute: &str, more: &str) -> String {
     format!("{TENSORS}kernel run {{ compute \"{compute}\"; {more} }}\n")
 }

@@ -1,4 +1,4 @@
-//! Kernels that are good: what their statements are, on which tensors, in which types.
+//! Checking of valid kernels: the statements, tensors and types of the model, against expected ones.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 use layoutc_algebra::expr::{Expr, Var};
@@ -50,7 +50,7 @@ fn read(value: &TypedExpr) -> &ElementRead {
     }
 }
 
-/// The two sides of an operator.
+/// Operands of a binary operator; panics if `value` is not `wanted`.
 fn sides(value: &TypedExpr, wanted: Arithmetic) -> [&TypedExpr; 2] {
     match &value.kind {
         TypedExprKind::Binary(op, a, b) if *op == wanted => [a, b],
@@ -194,7 +194,7 @@ fn layer_norm_pooling_and_others_are_good() {
         "const HALF 4\ntensor a dtype=f32 { shape { i 8 } }\ntensor m dtype=bool { shape { i 8 } }\n\
          kernel mask { compute \"m[i] = i < HALF and not (a[i] > 0.5) or a[i] == inf\" }\n\
          kernel ramp { compute \"a[i] = select(i % 2 == 0, f32(i), -1) + f16(0.1)\" }",
-        // rank 0, and extents that say nothing
+        // rank 0
         "tensor a dtype=u32 { shape { i 8 } }\ntensor s dtype=u32 { shape {} }\n\
          kernel total { compute \"s[] += a[i]\" }",
     ] {

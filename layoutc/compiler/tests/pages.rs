@@ -1,5 +1,5 @@
-//! The book is true: every code has a page and a place that raises it, the wrong block of a page raises its code and
-//! no other, the mended one nothing, and the manifests and templates of the chapters work.
+//! The book, against the compiler: every code has a page and is raised somewhere, a page's wrong block raises exactly
+//! its code and the corrected block none, and the manifests and templates of the chapters compile.
 #![allow(
     clippy::disallowed_methods,
     clippy::panic,
@@ -16,7 +16,7 @@ use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{LoadError, SourceLoader, check, emit};
 
-/// One manifest, and the blocks of the same page that it could use.
+/// A manifest, and the blocks of its page that it can `use`.
 struct Page<'a> {
     manifest: &'a str,
     blocks: &'a [(&'a str, &'a str)],
@@ -27,14 +27,14 @@ impl SourceLoader for Page<'_> {
         if path == "page.kdl" {
             return Ok(self.manifest.to_string());
         }
-        // A block says in its first line which file it is, from the project's folder.
+        // The first line of a block names its file, relative to the project's folder.
         let comment = format!("// {}\n", path.trim_start_matches("../"));
         let named = self.blocks.iter().find(|(_, text)| text.starts_with(&comment));
         named.map(|(_, text)| (*text).to_string()).ok_or(LoadError::NotFound)
     }
 }
 
-/// All that is told of a block of this language, warnings too; nothing of commands and texts.
+/// Diagnostics of a block, including warnings; none for commands and plain text.
 fn raised(language: &str, text: &str, page: &[(&str, &str)]) -> Vec<Diagnostic> {
     match language {
         "kdl" => build(text, page, &Config::default(), &BTreeMap::new()),
@@ -51,7 +51,7 @@ fn raised(language: &str, text: &str, page: &[(&str, &str)]) -> Vec<Diagnostic> 
     }
 }
 
-/// The same of the blocks below a heading: the first, or a configuration and the manifest that it is for.
+/// Diagnostics of the blocks below a heading: of the first, or of a configuration with its manifest.
 fn raised_by(blocks: &[(&str, &str)]) -> Vec<Diagnostic> {
     if let [("toml", toml), ("kdl", manifest)] = blocks {
         let config = config::parse(&Arc::from("page.toml"), toml).unwrap();
@@ -83,7 +83,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Every file below a folder whose name ends so, by name.
+/// Files below a folder whose names end with `ending`, sorted.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -98,7 +98,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The fenced blocks of a page: what stands behind the fence, and the text.
+/// Fenced blocks of a page: info string and text.
 fn blocks(page: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = page;
@@ -111,7 +111,7 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// The blocks below a heading, up to the next.
+/// Blocks below a heading, up to the next heading.
 fn below<'p>(page: &'p str, heading: &str) -> Vec<(&'p str, &'p str)> {
     let (_, below) = page.split_once(heading).unwrap_or_else(|| panic!("no {heading}:\n{page}"));
     let found = blocks(below.split_once("\n## ").map_or(below, |(section, _)| section));
@@ -143,7 +143,7 @@ fn the_wrong_block_of_a_page_raises_its_code_with_a_way_out_and_the_mended_one_n
         assert!(page.starts_with(&format!("# {}\n", code.id())), "{path}");
         let wrong = below(&page, "\n## Wrong\n");
         let mended = below(&page, "\n## Fixed\n");
-        // What only the binary raises is shown by commands, or by what it reads.
+        // Codes that only the binary raises are shown by commands or by its input.
         let of_binary = [Code::ConfigGlob, Code::TemplateMemory].contains(&code);
         if wrong[0].0 != "sh" && !of_binary {
             let told = raised_by(&wrong);
@@ -169,7 +169,7 @@ fn what_the_chapters_show_works_and_what_they_show_as_wrong_is_refused_so() {
             let (language, code) = language.split_once(',').unwrap_or((language, ""));
             let told = raised(language, text, &page);
             let found: Vec<&str> = codes(&told).into_iter().map(Code::id).collect();
-            // ```kdl,layout=a is drawn.
+            // ```kdl,layout=a is a figure.
             let is_code = !["", "not-run"].contains(&code) && !code.starts_with("layout=");
             let expected: Vec<&str> = if is_code { vec![code] } else { Vec::new() };
             assert_eq!(found, expected, "{}:\n{text}", path.display());

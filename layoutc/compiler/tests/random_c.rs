@@ -1,6 +1,5 @@
-//! Random manifests as text, compiled to C that is compiled and run: its own test program, and a driver that knows
-//! nothing but the names of the emitted functions and where the oracle says that every element lives.
-//! `LAYOUTC_FULL=1` runs 300 tensors, each with every compiler.
+//! Emitted C of random manifests, compiled and run: the generated test program, and a driver that only uses the names
+//! of the functions and the slots of the enumerated oracle. `LAYOUTC_FULL=1` runs 300 tensors with every compiler.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
@@ -138,7 +137,7 @@ static void slots_hold(const char *what, int64_t batch, const unsigned char *log
 }
 "#;
 
-/// The driver's text: one function for each tensor and conversion, and a `main` that runs them at every size.
+/// Text of the driver: one function per tensor and conversion, and a `main` that runs them at every size.
 fn driver(manifest: &Manifest, header: &str) -> String {
     let mut text = HELPERS.to_owned();
     let symbol = manifest.tensors[0].case.symbol.is_some();
@@ -179,7 +178,7 @@ fn driver(manifest: &Manifest, header: &str) -> String {
         writeln!(text, "    (void)i; (void)p; (void)o; (void)batch;").unwrap();
         writeln!(text, "    int64_t *elements = numbers(n * {}), *owner = numbers(slots), *places = numbers(boxed * {});", rank + physical_rank + 1, physical_rank + 1).unwrap();
         let count = |what: &str| {
-            // What no value of the symbol changes is a macro.
+            // A size that does not depend on the symbol is a macro.
             let constant = format!("{}_{}", name.to_uppercase(), what.to_uppercase());
             let known = header.lines().any(|line| line.split(' ').nth(1) == Some(&constant));
             if known { constant } else { format!("{name}_{what}(batch)") }
@@ -303,7 +302,7 @@ fn driver(manifest: &Manifest, header: &str) -> String {
     text
 }
 
-/// The oracle's tables, in the order in which the driver reads them.
+/// Tables of the oracle, in the order in which the driver reads them.
 fn tables(manifest: &Manifest) -> Vec<u8> {
     let mut numbers: Vec<i64> = Vec::new();
     for size in &manifest.sizes {
@@ -370,7 +369,7 @@ fn run(what: &str, number: usize, manifest: &Manifest, all: bool) {
     std::fs::write(folder.join("tables.bin"), tables(manifest)).unwrap();
     let found = compilers();
     for (k, compiler) in found.iter().enumerate() {
-        // By turns: one compiler with sanitizers runs the driver, the other one the emitted test.
+        // Alternates: one sanitizing compiler runs the driver, the other the generated test program.
         if all || k == number % 2 || k == 2 {
             run_program(&folder, *compiler, &["driver.c", "m.c"], what, &text);
         }
@@ -383,7 +382,7 @@ fn run(what: &str, number: usize, manifest: &Manifest, all: bool) {
     }
 }
 
-/// Runs so many random manifests of tensors of these types.
+/// Runs `manifests` random manifests with tensors of these types.
 fn campaign(what: &str, first: u64, manifests: usize, dtypes: &[&'static str]) {
     let mut failures = Vec::new();
     for seed in 0..manifests {

@@ -1,6 +1,6 @@
-//! Random manifests to OpenCL and CUDA: pack, unpack and every conversion run, all bytes compared with where the
-//! oracle says that every element lives. OpenCL runs on Oclgrind (bounds, races) and on `PoCL`; CUDA on the CPU
-//! stand-in, a part of it is compiled by nvcc too, and on a GPU where there is one. `LAYOUTC_FULL=1` runs 360 layouts.
+//! Pack, unpack and conversion kernels of random manifests on OpenCL and CUDA: all bytes against the slots of the
+//! enumerated oracle. OpenCL runs on Oclgrind (bounds, races) and `PoCL`; CUDA runs on the CPU stand-in and on a GPU if
+//! there is one, and nvcc compiles a part. `LAYOUTC_FULL=1` runs 360 layouts.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -20,7 +20,7 @@ use moves::{Convert, Effort, Elements, Extents, Outputs, Subject, channels};
 use random_manifest::random::{Case, Random, Step, truth};
 use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest, records};
 
-/// OpenCL and CUDA; with indices of 64 bits where `wide` says so.
+/// Configuration with OpenCL and CUDA; 64-bit indices if `wide`.
 fn config(wide: bool) -> Config {
     let (mut opencl, mut cuda) = (TargetOpenCl::default(), TargetCuda::default());
     if wide {
@@ -34,7 +34,7 @@ fn config(wide: bool) -> Config {
     }
 }
 
-/// The tensor with a memory that its layout fits: now and then an image, else a buffer without separators.
+/// The tensor as an image with separators if its layout allows one, otherwise as a buffer without.
 fn suited(random: &mut Random, mut tensor: Tensor) -> Tensor {
     let has_end = |step: &Step| matches!(step, Step::Strides(_) | Step::Align { .. });
     tensor.case.steps.retain(|step| !matches!(step, Step::Separators(_)));
@@ -71,12 +71,12 @@ fn suited(random: &mut Random, mut tensor: Tensor) -> Tensor {
     if truth(&image.case).is_ok() { image } else { tensor }
 }
 
-/// A tensor at one size of the symbol, as the oracle knows it.
+/// A tensor at one size of the symbol, from the oracle.
 fn subject(tensor: &Tensor, symbol: Option<i64>, layout: &Layout) -> Subject {
     let case = symbol.map_or(tensor.case.clone(), |size| tensor.case.at(size));
     let truth = truth(&case).unwrap();
     let shape = &truth.physical_shape;
-    // In an image rows have no pitch of their own.
+    // Rows of an image have no pitch.
     let slot = |physical: &[i64], offset: i64| match tensor.memory {
         None => offset,
         Some(_) => physical.iter().zip(shape).fold(0, |sum, (p, extent)| sum * extent + p),
@@ -137,7 +137,7 @@ fn run(seed: usize, manifest: &Manifest) {
             found.map(|(tensor, found)| subject(tensor, symbol, &found.layout)).collect();
         all.extend(moves::moves(&folder, &subjects, &converts, number));
     }
-    // The compiler of PoCL takes a while for each kernel.
+    // PoCL's compiler is slow.
     let here = |platform: &Platform| *platform == Platform::Oclgrind || seed.is_multiple_of(3);
     let platforms: Vec<Platform> = gpu::platforms().into_iter().filter(here).collect();
     let outputs = Outputs {
@@ -158,13 +158,13 @@ fn run(seed: usize, manifest: &Manifest) {
     ran.unwrap_or_else(|said| panic!("seed {seed} in {}:\n{said}\n{text}", folder.display()));
 }
 
-/// All element types, and those that images hold as often as all the others.
+/// All element types, with those of images repeated.
 fn types() -> Vec<&'static str> {
     let images = dtypes().into_iter().filter(|dtype| channels(dtype).is_some());
     dtypes().into_iter().chain(images.cycle().take(32)).collect()
 }
 
-/// Runs the manifests of these seeds, of tensors of these types, and tells what failed, the shortest first.
+/// Runs the manifests of these seeds with tensors of these types. Panics with all failures, the shortest first.
 fn campaign(seeds: impl Iterator<Item = usize>, types: &[&'static str]) {
     let tensors = if full() { 10 } else { 7 };
     let (mut count, mut failures) = (0, Vec::new());
@@ -184,14 +184,14 @@ fn campaign(seeds: impl Iterator<Item = usize>, types: &[&'static str]) {
     assert!(failures.is_empty(), "{} of {count} failed:\n{shown}", failures.len());
 }
 
-/// How many manifests there are: two tests share them, so that two run at a time.
+/// Number of manifests; two tests share them, so that two run in parallel.
 fn manifests() -> usize {
     if full() { 24 } else { 8 }
 }
 
 #[test]
 fn boxes_along_a_curve_agree_with_the_oracle_on_opencl_and_cuda() {
-    // Seeds that all platforms run, the second with indices of 64 bits.
+    // Seeds that all platforms run, the second with 64-bit indices.
     for seed in [1_000_008, 1_000_017] {
         let mut random = Random::new(u64::try_from(seed).unwrap());
         let axes = [("a", 2), ("b", 9), ("c", 14)].map(|(name, n)| (name.to_owned(), n));

@@ -1,5 +1,5 @@
-//! Plans carried out in process: random tensors against the oracle, large ones against the rule of their layout.
-//! `LAYOUTC_FULL=1` runs ten times as many.
+//! Pack and unpack in process (`run`): random tensors against the enumerated oracle, large ones against the closed-form
+//! offset of their layout. `LAYOUTC_FULL=1` runs ten times as many.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use crate::random_manifest;
@@ -26,7 +26,7 @@ fn size(value: i64) -> usize {
     usize::try_from(value).unwrap()
 }
 
-/// One element as bytes: its own, or its bits.
+/// Bytes of an element; a packed element is one byte.
 fn element(buffer: &[u8], at: usize, width: usize, packing: Option<Packing>) -> Vec<u8> {
     match packing {
         Some(packing) => vec![packing.load(buffer, at).unwrap()],
@@ -38,7 +38,7 @@ fn pattern(random: &mut Random, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| u8::try_from(random.below(256)).unwrap()).collect()
 }
 
-/// Packs and unpacks one tensor and compares every slot with where the oracle says that the elements live.
+/// Packs and unpacks a tensor and compares every slot with the oracle.
 fn agrees(
     (tensor, text): (&Tensor, &str),
     truth: &Truth,
@@ -89,7 +89,7 @@ fn campaign(first: u64, manifests: u64, dtypes: &[&'static str]) {
             for batch in &manifest.sizes {
                 let symbols = BTreeMap::from([("batch".to_owned(), i128::from(*batch))]);
                 let case = given.case.symbol.map_or(given.case.clone(), |_| given.case.at(*batch));
-                // One and the same value may stand for 1 in some types only.
+                // `agrees` computes the fill value 1 of scalars only.
                 if given.fill == Fill::One && given.dtype.contains('x') {
                     continue;
                 }
@@ -113,13 +113,13 @@ fn elements_that_share_bytes_are_moved_as_the_oracle_says() {
     );
 }
 
-/// Elements of a large tensor, each its own number in `bytes` bytes.
+/// Elements of a large tensor: each is its own position in `bytes` bytes.
 fn counted(elements: usize, bytes: usize) -> Vec<u8> {
     (0..elements).flat_map(|k| k.to_le_bytes().into_iter().cycle().take(bytes)).collect()
 }
 
-/// Packs a large tensor, compares each element with `offset` of its coordinates, and padding with 0 where there is a
-/// fill, and unpacks it.
+/// Packs a large tensor, checks each element at `offset` of its index, and padding for 0 if there is a fill, and
+/// unpacks it.
 fn large(text: &str, shape: &[usize], offset: impl Fn(&[usize]) -> usize) {
     let tensor = &tensors(text)[0];
     let bytes = size(i64::from(tensor.dtype.element_bits() / 8));

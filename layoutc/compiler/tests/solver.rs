@@ -1,4 +1,4 @@
-//! The solver: cases with proven optima, and random graphs against brute force.
+//! The graph solver: costs of cases with known optima, and of random graphs against brute force.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -17,7 +17,7 @@ const GLOW: &str = include_str!("../../algebra/tests/cases/glow.json");
 
 fn graph(text: &str) -> Graph {
     let checked = checked(text);
-    // A name in a condition that no node has is warned of.
+    // An unknown name in a condition is only a warning.
     let is_fault = |told: &&Diagnostic| told.code.id() != "name::unknown";
     assert_eq!(checked.diagnostics.iter().find(is_fault), None, "{text}");
     checked.manifests[0].graphs[0].clone()
@@ -44,7 +44,8 @@ fn quoted(list: &Value) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
-/// A case as a manifest; operators that take any layout by their rule, or by the alternatives that the case lists.
+/// Manifest of a case. Operators that accept any layout use a rule if `by_rule`, otherwise the alternatives of the
+/// case.
 fn manifest(case: &Value, by_rule: bool) -> String {
     let graph = &case["graph"];
     let tensors = graph["tensors"].as_object().unwrap();
@@ -53,7 +54,7 @@ fn manifest(case: &Value, by_rule: bool) -> String {
         list.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
     };
     let written: Vec<String> = ops.iter().flat_map(|op| names(&op["out"])).collect();
-    // Concatenations are among them.
+    // They include concatenations.
     let backend = "backend b { op each elementwise=#true shapes=any }\n";
     let mut text = format!("{backend}graph g backend=b {{\n");
     for (name, tensor) in tensors.iter().filter(|(name, _)| !written.contains(name)) {
@@ -108,7 +109,7 @@ fn the_given_graphs_cost_what_is_proven() {
     assert_eq!(count, 15);
 }
 
-/// The least cost by going through all choices: of each tensor by the cheapest way through sets of layouts.
+/// Minimum cost over all combinations of choices; [`sets`] has the cost of each tensor's conversions.
 fn brute(graph: &Graph) -> Option<u64> {
     let mut counts: Vec<usize> = graph.nodes.iter().map(|node| node.choices.len()).collect();
     let open: Vec<usize> = (0..graph.tensors.len())
@@ -167,7 +168,8 @@ fn cost_of(graph: &Graph, values: &[usize], open: &[usize]) -> Option<u64> {
     Some(total)
 }
 
-/// The least cost to have all of `asked`, beginning with one layout: sets of layouts, each one conversion larger.
+/// Minimum cost to convert a tensor from layout `has` to all of `asked`: a dynamic program over sets of layouts, each
+/// one conversion larger.
 fn sets(graph: &Graph, tensor: usize, has: usize, asked: usize) -> Option<u64> {
     let tensor = &graph.tensors[tensor];
     let count = tensor.candidates.len();
@@ -198,7 +200,7 @@ fn sets(graph: &Graph, tensor: usize, has: usize, asked: usize) -> Option<u64> {
     least
 }
 
-/// A small generator of numbers (xorshift), the same each time.
+/// Pseudo-random number generator (xorshift).
 struct Numbers(u64);
 
 impl Numbers {
@@ -216,7 +218,7 @@ impl Numbers {
 
 const LAYOUTS: &[&str] = &["NHWC", "NCHW", "NCHW4c", "NCHW8c", "CHWN", "N[a=64]HWC"];
 
-/// A random graph of so many operators.
+/// A random graph of `operators` operators.
 fn random(numbers: &mut Numbers, operators: usize) -> String {
     let mut text = "backend b { default-layout 4 NHWC; op each elementwise=#true; op sum any=#true; op turn transpose=#true }\ngraph g backend=b {\n".to_owned();
     let sizes = ["1", "2", "3", "5", "8"];
@@ -334,7 +336,7 @@ fn random_graphs_cost_what_brute_force_finds() {
 
 #[test]
 fn a_conversion_is_shared_and_chained_where_that_is_cheaper() {
-    // Three readers of one layout pay for it once.
+    // Three readers of one layout share one conversion.
     let reader = |k: usize| {
         format!(
             "    node r{k} op=f {{ in x; out y{k} dtype=f32 {{ shape {{ N 1; H 4; W 4; C 8 }} }}; accepts {{ in NCHW; out NCHW }} }}\n"
@@ -348,7 +350,7 @@ fn a_conversion_is_shared_and_chained_where_that_is_cheaper() {
     );
     let plan = solved(&text);
     assert_eq!((plan.cost, plan.conversions.len()), (1024, 1));
-    // From a padded layout it is cheaper to read the copy without padding.
+    // Converting from the copy without padding is cheaper than from the padded layout.
     let text = "graph g {
     input x dtype=f32 layout=\"NCHW16c\" { shape { N 1; H 4; W 4; C 1 } }
     node a op=f { in x; out y dtype=f32 { shape { N 1; H 4; W 4; C 1 } }; accepts { in NHWC; out NHWC } }
@@ -358,7 +360,7 @@ fn a_conversion_is_shared_and_chained_where_that_is_cheaper() {
 }
 ";
     let plan = solved(text);
-    // 1024 bytes are read once, and then 64 instead of them.
+    // The 1024 padded bytes are read once; the second conversion reads 64.
     assert_eq!((plan.cost, plan.conversions.len()), (1024 + 64 + 64 + 64, 2));
     assert_eq!(plan.conversions[1].from, plan.conversions[0].to);
 }

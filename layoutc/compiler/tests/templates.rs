@@ -1,4 +1,4 @@
-//! Templates: what bounds them, and what their faults look like.
+//! User templates: the renderer's limits on hostile ones, and the diagnostics of faulty ones.
 #![allow(clippy::result_large_err, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs itself for each hostile template")]
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
@@ -67,7 +67,7 @@ fn long_texts_are_refused() {
     assert_eq!(with("{{ '%9999d'|format(1) }}").unwrap_err().code, Code::TemplateSyntax);
 }
 
-/// Renders one hostile template in a process of its own; see the next test.
+/// Renders one hostile template; the next test runs it in a process of its own.
 #[test]
 fn one_hostile_template() {
     let Ok(name) = std::env::var("LAYOUTC_HOSTILE") else { return };
@@ -82,7 +82,7 @@ fn every_hostile_template_ends_soon_in_a_diagnostic_and_in_little_memory() {
     let mut wrong = Vec::new();
     for (name, _) in HOSTILE.iter().filter(|(name, _)| !CONFINED.contains(name)) {
         let start = Instant::now();
-        // Half a minute of work, and two gigabytes of addresses.
+        // Limits: 60 s, and 2 GB of address space.
         let script = format!(
             "ulimit -v 2000000; LAYOUTC_HOSTILE='{name}' RUST_BACKTRACE=0 exec timeout 60 '{}' --exact templates::one_hostile_template --nocapture",
             std::env::current_exe().unwrap().display()
@@ -114,8 +114,8 @@ fn templates_outside_are_not_found() {
     }
 }
 
-/// The text without its comments: `//` to the end of a line that no backslash or trigraph goes on, `/* */`; literals
-/// are left alone. Numbers that depend on the whole unit, hash and stamp, become 0.
+/// The text without `//` and `/* */` comments, with backslashes and trigraphs resolved; literals are unchanged. Hash
+/// and stamp, which depend on the whole file, become 0.
 fn tokens(text: &str) -> String {
     let text = text.replace("??/", "\\").replace("\\\n", "");
     let mut kept = String::new();
@@ -141,7 +141,7 @@ fn tokens(text: &str) -> String {
     kept.split_whitespace().map(stamp).collect::<Vec<_>>().join(" ")
 }
 
-/// All files of the targets, by what the manifest's path and the layout's steps say.
+/// Generated files of all targets for a manifest's path and a layout's steps.
 fn files(path: &str, steps: &[&str]) -> Vec<String> {
     let layout = || row_major(&[("n", 3)]);
     let mut tensors = vec![tensor("a", "f32", layout(), ZERO), tensor("b", "f32", layout(), ZERO)];

@@ -1,4 +1,4 @@
-//! Views: what is refused, and the generated C compiled and run.
+//! Views: diagnostics of rejected ones, and the generated C, compiled and run with its test program.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test that runs compilers")]
 
 use crate::common;
@@ -287,7 +287,7 @@ fn write(name: &str, outputs: &[Output]) -> std::path::PathBuf {
     folder
 }
 
-/// What the test program of a manifest prints, compiled by every compiler at hand.
+/// Output of a manifest's test program, compiled by every installed compiler.
 fn run(name: &str, text: &str, settings: &Settings) -> String {
     let outputs = emit(&manifest(text), settings, name, &Templates::default()).unwrap();
     let folder = write(name, &outputs);
@@ -496,7 +496,7 @@ fn with_the_narrow_index_and_all_cores_too() {
 fn a_view_that_goes_wrong_is_caught_by_the_test_program() {
     let outputs = emit(&manifest(ALL), &Settings::c(), "wrong", &Templates::default()).unwrap();
     let header = outputs[0].text.clone();
-    // A lane further, in a place where the offset function of `q` alone has it.
+    // Shifts the offset function of `q` alone by one lane.
     let begin = header.find("int64_t q_offset(").unwrap();
     let value = begin + header[begin..].find("return ").unwrap() + "return ".len();
     let wrong = format!("{}1 + {}", &header[..value], &header[value..]);

@@ -1,4 +1,5 @@
-//! Views on OpenCL and CUDA: whole vectors and texels loaded and stored, on `PoCL`, Oclgrind and a CPU.
+//! Views on OpenCL and CUDA: loads and stores of whole vectors and texels on `PoCL`, Oclgrind and the CPU stand-in,
+//! against slots computed by hand.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -72,7 +73,7 @@ tensor local_block dtype=f32 {
 view block_x4 of=local_block dtype=f32x4
 "#;
 
-/// The outputs of both targets, written to a folder.
+/// Writes the outputs of both targets to a folder.
 fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
     let target = TargetsConfig {
         c: None,
@@ -94,7 +95,7 @@ fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
     (folder, outputs)
 }
 
-/// Where element (h, c) of `input` lives.
+/// Slot of element (h, c) of `input`.
 fn input_at(h: u16, c: u16) -> u16 {
     (c / 8 * 3 + h) * 8 + c % 8
 }
@@ -211,7 +212,7 @@ fn opencl_has_what_can_be_done_in_each_memory() {
     );
 }
 
-/// A CPU program that holds the functions of views against where elements are.
+/// CPU program that compares the view functions with the slots of the elements.
 fn main_program() -> String {
     let mut text = String::from(
         "#include \"m.cuh\"\n#include <cstdio>\n#include <cstring>\n\nint main() {\n    \

@@ -1,5 +1,5 @@
-//! What conversions of elements give, from the definition: values, the nearest of them found by search, and the bits that
-//! are worth a try. Nothing here is the compiler's.
+//! Reference for element type conversions, by definition: values, a search for the nearest, and the bit patterns worth
+//! testing. Shares no code with the compiler.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-/// Element types: bits of an element, and of a float exponent and mantissa.
+/// Element types: name, bits, and for floats exponent bits and mantissa bits.
 pub(crate) const TYPES: &[(&str, u32, u32, u32)] = &[
     ("f64", 64, 11, 52),
     ("f32", 32, 8, 23),
@@ -46,20 +46,20 @@ pub(crate) const TYPES: &[(&str, u32, u32, u32)] = &[
 
 #[derive(Debug, Clone, Copy)]
 enum Value {
-    /// Its sign, and its payload with the leading bit at 63.
+    /// Sign, and payload with the leading bit at 63.
     Nan(bool, u64),
     Float(f64),
     Integer(i128),
 }
 
-/// A type.
+/// An element type.
 #[derive(Clone)]
 pub(crate) struct Type {
     pub(crate) name: &'static str,
     pub(crate) bits: u32,
     exponent: u32,
     mantissa: u32,
-    /// Of a float of at most 16 bits: its values from 0 up by their patterns.
+    /// Non-negative finite values in the order of their patterns, for floats of at most 16 bits.
     values: Vec<f64>,
 }
 
@@ -89,17 +89,17 @@ impl Type {
         self.name.starts_with('i')
     }
 
-    /// Whether the greatest exponent is that of infinity and NaN.
+    /// True if the greatest exponent encodes infinity and NaN.
     fn is_ieee(&self) -> bool {
         !self.name.ends_with("fn") && !self.has_no_minus_zero()
     }
 
-    /// Whether what would be minus zero is the one NaN, and the exponent is counted from one more.
+    /// True if the pattern of minus zero is the only NaN; the exponent bias is then larger by one.
     fn has_no_minus_zero(&self) -> bool {
         self.name.ends_with("fnuz")
     }
 
-    /// Whether every pattern is a number.
+    /// True if every pattern is a finite number.
     fn is_finite(&self) -> bool {
         self.name.ends_with("fn") && self.bits < 8
     }
@@ -112,7 +112,7 @@ impl Type {
         ((1 << self.exponent) - 1) << self.mantissa
     }
 
-    /// The pattern of the greatest finite float.
+    /// Pattern of the greatest finite float.
     fn greatest(&self) -> u64 {
         match self.name {
             "f8e4m3fn" => 0x7E,
@@ -121,7 +121,7 @@ impl Type {
         }
     }
 
-    /// The value of a finite pattern without sign.
+    /// Value of a finite pattern without sign.
     fn magnitude(&self, pattern: u64) -> f64 {
         if self.bits == 64 {
             return f64::from_bits(pattern);
@@ -131,7 +131,7 @@ impl Type {
         let fraction = pattern & ((1 << self.mantissa) - 1);
         let units = if field == 0 { fraction } else { fraction | 1 << self.mantissa };
         let exponent = field.max(1) - bias - self.mantissa.cast_signed();
-        // By halves: the least is no normal double's reciprocal.
+        // Two factors: `powi` of a large negative exponent would take the reciprocal of infinity.
         units as f64 * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2)
     }
 
@@ -158,7 +158,7 @@ impl Type {
         signed(self.magnitude(magnitude))
     }
 
-    /// The bits of a float of this type nearest to a value.
+    /// Bits of the float of this type nearest to a value.
     fn nearest_float(&self, value: Value, saturates: bool) -> u64 {
         let minus_zero = 1 << (self.bits - 1);
         let beyond = match (saturates, self.name) {
@@ -200,7 +200,7 @@ impl Type {
         match self.name {
             "f64" => (value as f64).to_bits(),
             "f32" => u64::from((value as f32).to_bits()),
-            // What is compared with is a multiple of a half, or far below; doubled it is whole, or below 1.
+            // `x` is a multiple of 1/2 or much smaller: `2 * x` is an integer or less than 1.
             _ => self.search(|x| {
                 ((2.0 * x).ceil() as i128).cmp(&(2 * value)).then({
                     if (2.0 * x).fract() > 0.0 {
@@ -213,13 +213,14 @@ impl Type {
         }
     }
 
-    /// The pattern nearest to what `compare` compares with, ties to even; one more than the greatest beyond.
+    /// Pattern of the value nearest to the one that `compare` compares with, ties to even; beyond the greatest, one
+    /// more.
     fn search(&self, compare: impl Fn(f64) -> std::cmp::Ordering) -> u64 {
         let below = self.values.partition_point(|x| compare(*x).is_le()) - 1;
         let low = self.values[below];
         let step = |at: usize| self.values[at] - self.values[at - 1];
         let high = self.values.get(below + 1).copied().unwrap_or_else(|| low + step(below));
-        // Both are multiples of a power of two, with few bits: the sum is exact.
+        // Exact: both have few mantissa bits.
         let half = f64::midpoint(low, high);
         let up = match compare(half) {
             std::cmp::Ordering::Less => true,
@@ -245,7 +246,7 @@ impl Type {
     }
 }
 
-/// Pairs of which the second holds all of the first, infinities too: there both modes are the same.
+/// For a type, the types whose values it represents exactly, including infinities: both modes agree there.
 const HOLDS: &[(&str, &[&str])] = &[
     ("f64", &["f32", "f16", "bf16", "f8e5m2"]),
     ("f32", &["f16", "bf16", "f8e5m2"]),
@@ -253,7 +254,7 @@ const HOLDS: &[(&str, &[&str])] = &[
     ("bf16", &["f8e5m2"]),
 ];
 
-/// What becomes of the bits of an element.
+/// Bits of an element after the conversion.
 pub(crate) fn converted(from: &Type, to: &Type, saturates: bool, bits: u64) -> u64 {
     let value = from.value(bits);
     if to.is_float() {
@@ -264,7 +265,7 @@ pub(crate) fn converted(from: &Type, to: &Type, saturates: bool, bits: u64) -> u
     }
 }
 
-/// Bits of a type: all of a small one; of a large one those around what other types round at.
+/// Bit patterns worth testing: all of a small type; for a large one, those near the rounding points of other types.
 pub(crate) fn worth_trying(ty: &Type, all: &[Type]) -> Vec<u64> {
     if ty.bits <= 16 {
         return (0..=ty.mask()).collect();
@@ -299,7 +300,7 @@ pub(crate) fn worth_trying(ty: &Type, all: &[Type]) -> Vec<u64> {
                 around(bits_of(value));
             }
         }
-        // Single floats, and half the way to the next.
+        // Midpoints between adjacent `f32` values.
         for k in 0_u32..4096 {
             let single = f32::from_bits(k.wrapping_mul(0x000F_FFF1) & 0x7F7F_FFFF);
             let next = f32::from_bits(single.to_bits() + 1);
@@ -314,7 +315,7 @@ pub(crate) fn worth_trying(ty: &Type, all: &[Type]) -> Vec<u64> {
         for k in 0..ty.bits {
             let power = 1_u64 << k;
             around(power);
-            // What mantissas of so many bits round at.
+            // Rounding points of mantissas of these sizes.
             for mantissa in [1, 2, 3, 7, 10, 23, 52] {
                 for odd in [1_u64, 3] {
                     around(power.wrapping_add(odd << k.saturating_sub(mantissa + 1)));

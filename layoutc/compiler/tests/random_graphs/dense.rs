@@ -1,9 +1,9 @@
-//! A graph computed on dense arrays.
+//! Reference evaluation of a random graph on dense arrays.
 
 use super::generate::{Formula, Sample};
 use crate::random_manifest::random::Random;
 
-/// The elements of every tensor, row-major; those from outside at random.
+/// Elements of every tensor, row-major; inputs and constants are random.
 pub(super) fn interpreted(graph: &Sample, random: &mut Random) -> Vec<Vec<u64>> {
     let mut values: Vec<Vec<u64>> = graph
         .tensors
@@ -19,7 +19,7 @@ pub(super) fn interpreted(graph: &Sample, random: &mut Random) -> Vec<Vec<u64>> 
     values
 }
 
-/// The result of a formula.
+/// Elements of the result of a formula.
 pub(super) fn computed<'v>(
     formula: &Formula,
     graph: &Sample,

@@ -1,5 +1,5 @@
-//! A schedule carried out in process: operators by the places that layouts say, conversions by the engine of `run`. Every
-//! byte that nobody wrote is `0xFF`, which no value is.
+//! Interpreter of a schedule: operators access elements through the layouts, conversions run in process (`run`).
+//! Unwritten bytes are `0xFF`, which no value has.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use layoutc_compiler::solve::GraphPlan;
 use super::dense::computed;
 use super::generate::{Node, Sample};
 
-/// What is carried out.
+/// State of the interpreter.
 pub(super) struct Machine<'a> {
     pub(super) sample: &'a Sample,
     pub(super) manifest: &'a Manifest,
     pub(super) schedule: &'a GraphSchedule,
     buffers: Vec<Vec<u8>>,
-    /// The bytes that conversions read and wrote in the run.
+    /// Number of bytes that the conversions have read and written.
     pub(super) moved: u64,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Machine<'a> {
         Self { sample, manifest, schedule, buffers, moved: 0 }
     }
 
-    /// Fills inputs and constants, loads, runs, and compares what comes out with `values`.
+    /// Fills inputs and constants, runs the load and run phases, and compares the outputs with `values`.
     pub(super) fn all(&mut self, values: &[Vec<u64>]) -> Result<(), String> {
         let schedule = self.schedule;
         for (k, tensor) in self.sample.tensors.iter().enumerate() {
@@ -113,7 +113,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// A tensor that is read whole: elements at their places, and 0 wherever none is.
+    /// Elements of a tensor; an error if a slot of padding is not 0.
     fn read(&self, seen: &BufferBinding) -> Result<Vec<u64>, String> {
         let laid = &self.manifest.tensors[seen.tensor];
         let buffer = &self.buffers[seen.buffer];
@@ -129,7 +129,7 @@ impl<'a> Machine<'a> {
         Ok(places.iter().map(|place| load(laid, buffer, *place)).collect())
     }
 
-    /// An operator that takes any layout may go through memory from end to end.
+    /// Checks that the operands and the result have one layout: such an operator may traverse memory linearly.
     fn alike(
         &self,
         node: &Node,
@@ -162,7 +162,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The bytes that operators and moves cost, as the plan has them.
+/// Cost of the operators in a plan.
 pub(super) fn operators_cost(graph: &Graph, plan: &GraphPlan) -> u64 {
     let choices = graph.nodes.iter().zip(&plan.choices).map(|(node, k)| &node.choices[*k]);
     choices
@@ -197,7 +197,7 @@ fn flat(extents: &[usize], index: &[usize]) -> usize {
     extents.iter().zip(index).fold(0, |place, (extent, k)| place * extent + k)
 }
 
-/// The slot of every element, row-major.
+/// Slot of every element, row-major.
 fn places(tensor: &Tensor) -> Vec<usize> {
     let extents = extents(tensor);
     let place = |place: usize| {
@@ -229,7 +229,7 @@ fn store(tensor: &Tensor, buffer: &mut [u8], place: usize, value: u64) {
     buffer[place * width..(place + 1) * width].copy_from_slice(&value.to_le_bytes()[..width]);
 }
 
-/// Writes a tensor as whoever gives it does: its elements, and 0 into its padding.
+/// Writes a tensor: its elements, and 0 to padding.
 fn write(tensor: &Tensor, buffer: &mut [u8], values: &[u64]) {
     for slot in 0..slots(tensor) {
         store(tensor, buffer, slot, 0);

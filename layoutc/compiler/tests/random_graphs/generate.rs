@@ -1,10 +1,10 @@
-//! Random graphs as manifests, with what every operator computes on dense arrays.
+//! Generator of random graphs: their manifest, and what each operator computes on dense arrays.
 
 use std::fmt::Write;
 
 use crate::random_manifest::random::Random;
 
-/// An element type: its name, its bits, and below what its values stay.
+/// An element type: name, bits, and exclusive bound of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element {
     pub(super) name: &'static str,
@@ -21,7 +21,7 @@ const WHOLE: &[Element] = &[
 
 const PACKED: Element = Element { name: "u4", bits: 4, modulus: 13 };
 
-/// A tensor on dense arrays: row-major in the order of its shape.
+/// A dense tensor, row-major in the order of its shape.
 #[derive(Debug, Clone)]
 pub(super) struct Tensor {
     pub(super) name: String,
@@ -36,13 +36,13 @@ impl Tensor {
     }
 }
 
-/// What a result is: at each place the sum of elements of operands, each times a number, and of a number.
+/// Definition of a result: `result[p] = plus[p] + Σ factor · operand[position(p)]`.
 #[derive(Debug, Clone)]
 pub(super) struct Formula {
     pub(super) result: usize,
-    /// Operand, factor, and for each place of the result the place there; `None`: nothing is added.
+    /// Operand, factor, and for each position of the result the operand's position; `None` adds nothing.
     pub(super) terms: Vec<(usize, u64, Vec<Option<usize>>)>,
-    /// For each place of the result.
+    /// Constant for each position of the result.
     pub(super) plus: Vec<u64>,
 }
 
@@ -52,9 +52,9 @@ pub(super) struct Node {
     pub(super) name: String,
     pub(super) reads: Vec<usize>,
     pub(super) formulas: Vec<Formula>,
-    /// Whether all that it reads and writes must have one layout.
+    /// True if operands and results must have one layout.
     pub(super) is_alike: bool,
-    /// The layouts that it accepts, as a schedule tells of them; empty where any will do.
+    /// Accepted layouts in the notation of a schedule; empty if any layout is accepted.
     pub(super) accepts: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ const BACKEND: &str = "backend b {
 }
 ";
 
-/// Makes a graph.
+/// Generates a graph.
 pub(super) fn generate(random: &mut Random, is_whole: bool) -> Sample {
     let mut elements = vec![*random.pick(WHOLE), *random.pick(WHOLE)];
     if !is_whole && random.once_in(4) {
@@ -105,7 +105,7 @@ struct Maker<'r> {
     random: &'r mut Random,
     graph: Sample,
     elements: Vec<Element>,
-    /// Layouts that were used, to be used again, by letters.
+    /// Used layouts by letters, for reuse.
     layouts: Vec<(Vec<char>, String)>,
 }
 
@@ -121,7 +121,7 @@ impl Maker<'_> {
         let _written = writeln!(self.graph.text, "    {line}");
     }
 
-    /// A tensor from outside.
+    /// Adds an input or a constant.
     fn outside(
         &mut self,
         axes: Vec<(char, usize)>,
@@ -144,7 +144,7 @@ impl Maker<'_> {
         k
     }
 
-    /// `t1 dtype=f32 layout=NHWC { shape { N 1 } }`
+    /// Declaration of a tensor: `t1 dtype=f32 layout=NHWC { shape { N 1 } }`.
     fn declared(&self, tensor: usize, layout: &str) -> String {
         let Tensor { name, axes, element, .. } = &self.graph.tensors[tensor];
         let axes: Vec<String> =
@@ -156,7 +156,7 @@ impl Maker<'_> {
         format!(" layout=\"{}\"", self.layout(tensor))
     }
 
-    /// A layout for a tensor: one that others of these letters have, or a new one.
+    /// A layout for a tensor: one used before with these letters, or a new one.
     fn layout(&mut self, tensor: usize) -> String {
         let letters: Vec<char> =
             self.graph.tensors[tensor].axes.iter().map(|axis| axis.0).collect();
@@ -229,7 +229,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Adds an operator; `accepts` are the lines behind its results.
+    /// Adds an operator; `accepts` is the text after its results.
     fn add(&mut self, op: &str, (reads, results): (Vec<usize>, Vec<usize>), accepts: &str) -> Node {
         let name = format!("n{}", self.graph.nodes.len());
         let read: Vec<String> = reads.iter().map(|k| self.graph.tensors[*k].name.clone()).collect();
@@ -242,7 +242,7 @@ impl Maker<'_> {
         Node { name, reads, formulas: Vec::new(), is_alike: false, accepts: Vec::new() }
     }
 
-    /// An element-wise operator: operands are broadcast by the names of their axes.
+    /// Adds an elementwise operator, which broadcasts its operands by axis name.
     fn each(&mut self) {
         let first = self.pick();
         let Tensor { mut axes, element, .. } = self.graph.tensors[first].clone();
@@ -272,7 +272,7 @@ impl Maker<'_> {
         self.graph.nodes.push(node);
     }
 
-    /// Another operand of an element-wise operator with such a result.
+    /// A further operand of an elementwise operator with this result.
     fn other(&mut self, axes: &[(char, usize)], element: Element) -> usize {
         let mut sorted = axes.to_vec();
         sorted.sort_unstable();
@@ -298,7 +298,7 @@ impl Maker<'_> {
         self.outside(own, Some(element), is_constant)
     }
 
-    /// A transposition, the opposite of the one before it every other time.
+    /// Adds a transposition, often the inverse of the previous one.
     fn turn(&mut self) {
         let from = self.pick();
         let Tensor { axes, element, .. } = self.graph.tensors[from].clone();
@@ -310,9 +310,9 @@ impl Maker<'_> {
         let mut given: Vec<(char, usize)> = order.iter().map(|k| axes[*k]).collect();
         let mut perm = String::new();
         match self.random.below(3) {
-            // The axes of the same names.
+            // By the names of the axes.
             0 => {}
-            // The same letters at the same places, for other axes.
+            // Unchanged letters at each position, now for other axes.
             1 => {
                 given.iter_mut().zip(&axes).for_each(|(own, there)| own.0 = there.0);
                 perm = said(&order);
@@ -371,7 +371,7 @@ impl Maker<'_> {
         self.graph.nodes.push(node);
     }
 
-    /// An operator with layouts of its own, or with any, and results of any shape.
+    /// Adds an operator with layouts of its own or any layout, and results of any shape.
     fn own(&mut self) {
         let reads: Vec<usize> = (0..=self.random.below(2)).map(|_| self.pick()).collect();
         let mut results = Vec::new();
@@ -392,7 +392,7 @@ impl Maker<'_> {
             };
             let mut said = format!("{} -> {}", asked.join(" "), given.join(" "));
             if self.random.once_in(6) {
-                // Any order in the middle.
+                // Wildcards: any order of the middle axes.
                 let letters: String =
                     self.graph.tensors[reads[0]].axes.iter().map(|a| a.0).collect();
                 if letters.len() > 2 {
@@ -429,7 +429,7 @@ impl Maker<'_> {
         self.graph.nodes.push(node);
     }
 
-    /// Outputs and pins.
+    /// Adds outputs, and a pinned or forbidden layout.
     fn ends(&mut self) {
         let count = self.graph.tensors.len();
         let mut outputs = vec![count - 1];
@@ -456,7 +456,7 @@ impl Maker<'_> {
     }
 }
 
-/// ` perm="0,2,1"`
+/// The property ` perm="0,2,1"`.
 fn said(order: &[usize]) -> String {
     let order: Vec<String> = order.iter().map(ToString::to_string).collect();
     format!(" perm=\"{}\"", order.join(","))
@@ -478,7 +478,7 @@ fn flat(tensor: &Tensor, index: &[usize]) -> usize {
     tensor.axes.iter().zip(index).fold(0, |place, ((_, extent), k)| place * extent + k)
 }
 
-/// Where an operand has what an index of the result asks for, by the names of axes.
+/// Position in an operand for an index of the result, matched by axis name.
 fn by_name(own: &Tensor, to: &Tensor, index: &[usize]) -> usize {
     let there = own.axes.iter().map(|(letter, extent)| {
         let axis = to.axes.iter().position(|axis| axis.0 == *letter).unwrap();

@@ -1,6 +1,6 @@
-//! Random graphs: their plans are carried out, and every value that comes out is what dense arrays give. Whatever nobody
-//! wrote is poison, and operators read whole buffers. What the conversions move, and what operators cost, is what the plan
-//! says. `LAYOUTC_FULL=1` runs 2,000 of them.
+//! Plans of random graphs, executed in process and as C: every output equals the evaluation on dense arrays. Unwritten
+//! bytes are poisoned, and operators read whole buffers. The bytes that conversions move and the cost of the operators
+//! equal those of the plan. `LAYOUTC_FULL=1` runs 2,000 graphs.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -25,11 +25,11 @@ use crate::random_manifest::random::Random;
 use execute::{Machine, operators_cost};
 use generate::{Sample, generate};
 
-/// What a graph may be refused for: layouts that are stated at random need not go together.
+/// Codes that may reject a graph: its random layouts may be incompatible.
 const REFUSED: &[&str] =
     &["graph::pinned", "graph::unsatisfied", "graph::alternative", "limit::graph"];
 
-/// The graph of a seed, checked and solved; `None` where its layouts do not go together.
+/// The graph of a seed, checked and solved; `None` if its layouts are incompatible.
 fn laid_out(seed: u64, is_whole: bool) -> Option<(Sample, Manifest, Random)> {
     let mut random = Random::new(seed);
     let sample = generate(&mut random, is_whole);
@@ -50,7 +50,7 @@ fn laid_out(seed: u64, is_whole: bool) -> Option<(Sample, Manifest, Random)> {
     }
 }
 
-/// Carries out the graph of a seed; gives what its conversions moved.
+/// Executes the graph of a seed. Returns the number of bytes that its conversions moved.
 fn executed(seed: u64) -> Option<u64> {
     let (sample, manifest, mut random) = laid_out(seed, false)?;
     let values = dense::interpreted(&sample, &mut random);

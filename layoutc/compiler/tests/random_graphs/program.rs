@@ -1,4 +1,4 @@
-//! The same schedule as a C program: generated code with operators that go by its index functions.
+//! A schedule as a C program: the generated code, with operators that use its index functions.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ static void put(void *p, int64_t k, size_t w, uint64_t v) { memcpy((char *)p + (
 static void *poisoned(size_t bytes) { void *p = malloc(bytes + 1); if (!p) exit(2); memset(p, 0xFF, bytes + 1); return p; }
 ";
 
-/// The program for a graph: it prints how many values are wrong.
+/// Program for a graph; it prints the number of wrong values.
 pub(super) fn program(
     sample: &Sample,
     manifest: &Manifest,
@@ -80,7 +80,7 @@ pub(super) fn program(
     text + "    printf(\"%d wrong\\n\", bad);\n    return bad != 0;\n}\n"
 }
 
-/// Functions that read and write a tensor whole, from and to a dense array.
+/// C functions that copy a whole tensor from and to a dense array.
 fn access(tensor: &layoutc_compiler::model::Tensor) -> String {
     let (name, width) = (&tensor.name, tensor.dtype.element_bits() / 8);
     let axes: Vec<(String, i128)> = tensor
@@ -142,7 +142,7 @@ fn operator_function(
     text + "}\n"
 }
 
-/// The dense result of a formula.
+/// C code that computes the dense result of a formula.
 fn sum(sample: &Sample, formula: &Formula) -> String {
     let modulus = sample.tensors[formula.result].element.modulus;
     let result = formula.result;

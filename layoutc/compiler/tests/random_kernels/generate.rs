@@ -1,11 +1,11 @@
-//! Random kernels: elementwise values, reductions, windows, gather and scatter, on tensors in random layouts, with schedules by
-//! hand and without.
+//! Generator of random kernels: elementwise values, reductions, windows, gather and scatter on tensors in random
+//! layouts, with and without schedules.
 
 use std::fmt::Write as _;
 
 use crate::random_values::Random;
 
-/// The axes of a kernel with their extents.
+/// Extents of the axes of a kernel.
 #[derive(Clone, Copy)]
 struct Axes {
     i: usize,
@@ -21,18 +21,18 @@ struct Axes {
 pub struct Draft {
     /// The tensors, then the kernel up to its schedule.
     pub text: String,
-    /// Words for loops, one of them at a time tried.
+    /// Schedule nodes for the loops.
     pub schedule: String,
 }
 
 impl Draft {
-    /// The kernel called so, with its schedule or without.
+    /// Text of the kernel, with `with` as its schedule.
     pub fn kernel(&self, with: &str) -> String {
         format!("{}    {with}\n}}\n", self.text)
     }
 }
 
-/// A layout of a tensor of two axes.
+/// A random layout of a tensor of two axes.
 fn layout(random: &mut Random, [a, b]: [&str; 2], columns: usize) -> String {
     let by = 1 + random.below(6);
     let other = 1 + random.below(6);
@@ -70,7 +70,7 @@ fn line(text: &mut String, (name, dtype): (&str, &str), (axis, extent): (&str, u
     writeln!(text, "tensor {name} dtype={dtype} {{ shape {{ {axis} {extent} }} }}").unwrap();
 }
 
-/// Arithmetic on values of one type.
+/// A random expression of one type.
 fn value(random: &mut Random, leaves: &[String], is_float: bool, depth: usize) -> String {
     if depth == 0 || random.below(5) == 0 {
         return match random.below(4) {
@@ -92,7 +92,7 @@ fn value(random: &mut Random, leaves: &[String], is_float: bool, depth: usize) -
     }
 }
 
-/// A kernel of this number.
+/// A random kernel with this number.
 pub fn draft(random: &mut Random, number: usize) -> Draft {
     let axes = Axes {
         i: 1 + random.below(20),
@@ -167,7 +167,7 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
     Draft { text, schedule }
 }
 
-/// Schedule words of the loops; where the layouts cut these axes their loops are called otherwise, and it is refused.
+/// A random schedule of the loops. It is rejected if a layout splits an axis, which renames its loops.
 fn schedule(random: &mut Random, axes: &[&str]) -> String {
     let Some(first) = axes.first() else { return String::new() };
     let last = axes.get(1).unwrap_or(first);

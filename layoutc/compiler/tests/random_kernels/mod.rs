@@ -1,6 +1,6 @@
-//! Random kernels in random layouts with random schedules: the generated C, compiled within a minute and run, agrees with the text
-//! itself, one element after the other; and no generated file has conditions, choices, branches or arithmetic that say nothing.
-//! `LAYOUTC_FULL=1` runs 72 kernels.
+//! Random kernels in random layouts with random schedules: the generated C, compiled within a minute, passes its
+//! generated test program, which compares with the reference implementation; and no generated file has conditions,
+//! branches or arithmetic without effect. `LAYOUTC_FULL=1` runs 72 kernels.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -26,16 +26,16 @@ use generate::draft;
 use layoutc_compiler::config::{self, Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::{CheckedProject, LoadError, MemorySources, SourceLoader, check, emit};
 
-/// Kernels in one manifest.
+/// Number of kernels per manifest.
 const TOGETHER: usize = 6;
 
-/// Draws of a kernel until its layouts and its schedule are accepted.
+/// Maximum number of drafts of a kernel until one is accepted.
 const TRIES: usize = 50;
 
-/// Seconds that a compiler may take.
+/// Time limit of a compiler in seconds.
 const SECONDS: &str = "60";
 
-/// Every target.
+/// Configuration with every target.
 fn config() -> Config {
     let (c, opencl) = (Some(TargetC::default()), Some(TargetOpenCl::default()));
     let target =
@@ -47,7 +47,7 @@ fn checked(text: &str, config: &Config) -> CheckedProject {
     check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], config)
 }
 
-/// A kernel that is taken by every target: with its schedule where that fits the layouts.
+/// A random kernel that every target accepts, with its schedule if the layouts allow it.
 fn kernel(random: &mut Random, number: usize) -> String {
     let mut said = Vec::new();
     for _ in 0..TRIES {

@@ -1,8 +1,8 @@
-//! Patterns that no generated file holds: conditions between numbers, choices that begin with a choice, branches without a statement, and
-//! arithmetic that changes nothing.
+//! Scanner for patterns that no generated file may have: comparisons of two numbers, `? ?`, empty branches, `+ 0` and
+//! `* 1`.
 
-/// Every such place in a text of the C family, with what is around it. Factors of 1 are no matter in helpers, which are written for
-/// elements of one size.
+/// Occurrences of the patterns in C, CUDA or OpenCL text, with the surrounding tokens. Helpers may multiply by 1, where
+/// it is an element size.
 pub fn oddities(text: &str) -> Vec<String> {
     let tokens = tokens(text);
     let helpers = helpers(&tokens);
@@ -26,7 +26,7 @@ pub fn oddities(text: &str) -> Vec<String> {
     found
 }
 
-/// The bodies of functions that begin with `layoutc_` and are no kernel's.
+/// Bodies of `layoutc_` functions that are not kernels.
 fn helpers(tokens: &[&str]) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let (mut depth, mut from) = (0_usize, None);
@@ -62,12 +62,12 @@ fn is_operand(token: &str) -> bool {
         && !matches!(token, "return" | "case" | "const" | "sizeof")
 }
 
-/// Whether what stands behind a number takes it before a sum does.
+/// True if an operator binds tighter than `+`.
 fn binds(token: &str) -> bool {
     matches!(token, "*" | "/" | "%" | "<<" | ">>")
 }
 
-/// `7 < 0`, where neither number is a part of something.
+/// True for `7 < 0` where neither number is an operand of other arithmetic.
 fn is_constant_condition([before, a, op, b, after]: [&str; 5]) -> bool {
     let joins =
         |token: &str| matches!(token, "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>");
@@ -76,11 +76,11 @@ fn is_constant_condition([before, a, op, b, after]: [&str; 5]) -> bool {
         && is_number(b)
         && !joins(before)
         && !joins(after)
-        // `#if 0 == …` of a macro, and `0 <= x` have a name on one side.
+        // `#if 0 == …` is allowed.
         && before != "#"
 }
 
-/// `if (…) { }` and `else { }`, at the brace that opens.
+/// True at the opening brace of `if (…) { }` or `else { }`.
 fn is_empty_branch(tokens: &[&str], k: usize) -> bool {
     if tokens.get(k) != Some(&"{") || tokens.get(k + 1) != Some(&"}") {
         return false;
@@ -107,7 +107,7 @@ fn is_empty_branch(tokens: &[&str], k: usize) -> bool {
     }
 }
 
-/// The tokens of a text without comments, literals of characters and lines of the preprocessor.
+/// Tokens of a text without comments and preprocessor lines; a literal is one token.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -133,7 +133,7 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// Up to the end of a line that no backslash continues.
+/// Offset of the end of the logical line: a backslash continues it.
 fn end_of_line(text: &str) -> usize {
     let mut end = 0;
     for line in text.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! Random manifests as text: tensors of one shape, their layouts, fills and conversions.
+//! Generator of random manifests as text: tensors of one shape, their layouts, fills and conversions.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -21,12 +21,12 @@ use random::generate::{self, Kinds};
 use random::{Case, Facts, Fault, Random, truth};
 pub(crate) use records::records;
 
-/// Whether the long campaigns are asked for.
+/// True if `LAYOUTC_FULL=1` requests the long campaigns.
 pub(crate) fn full() -> bool {
     std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
 }
 
-/// Element types by name: bits of an element, and whether it is an integer.
+/// Element types: name, bits per element, and true for integers.
 pub(crate) const TYPES: &[(&str, i64, bool)] = &[
     ("f64", 64, false),
     ("f32", 32, false),
@@ -71,7 +71,7 @@ pub(crate) const TYPES: &[(&str, i64, bool)] = &[
     ("i32x16", 512, false),
 ];
 
-/// What pack writes to padding.
+/// Fill value of padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fill {
     Zero,
@@ -85,7 +85,7 @@ pub(crate) struct Tensor {
     pub(crate) dtype: &'static str,
     pub(crate) fill: Fill,
     pub(crate) high_first: bool,
-    /// What stands behind `memory`.
+    /// Value of the `memory` node.
     pub(crate) memory: Option<&'static str>,
     pub(crate) case: Case,
 }
@@ -94,11 +94,11 @@ pub(crate) struct Tensor {
 pub(crate) struct Manifest {
     pub(crate) tensors: Vec<Tensor>,
     pub(crate) converts: Vec<(usize, usize)>,
-    /// Values of `batch` to run; one, unused, without a symbol.
+    /// Values of `batch` to run; without a symbol, one unused value.
     pub(crate) sizes: Vec<i64>,
 }
 
-/// The names of all element types.
+/// Names of all element types.
 pub(crate) fn dtypes() -> Vec<&'static str> {
     TYPES.iter().map(|row| row.0).collect()
 }
@@ -110,7 +110,7 @@ pub(crate) fn bits(dtype: &str) -> i64 {
     TYPES.iter().find(|row| row.0 == dtype).unwrap().1
 }
 
-/// Whether an element type is a record, as it stands behind `dtype`.
+/// True if the text of a `dtype` is a record.
 fn is_record(dtype: &str) -> bool {
     dtype.ends_with('}')
 }
@@ -169,7 +169,7 @@ impl Tensor {
     }
 }
 
-/// What was checked, and the outputs by target and name; `None` when a layout with a symbol is not proven.
+/// The checked project, and the outputs by target and name; `None` if a layout with a symbol is not proven.
 pub(crate) fn built(
     text: &str,
     config: &Config,
@@ -188,8 +188,8 @@ pub(crate) fn built(
     Some((checked, outputs))
 }
 
-/// Tensors of one shape; those before the last two are of one element type and converted into one another. `suited`
-/// makes a tensor one that the targets of `config` take; a type that `dtypes` names twice comes twice as often.
+/// A random manifest of tensors of one shape. All but the last two share an element type and are converted into one
+/// another. `suited` adapts a tensor to the targets of `config`; a type listed twice in `dtypes` is twice as likely.
 pub(crate) fn manifest(
     random: &mut Random,
     count: usize,
@@ -273,7 +273,7 @@ fn alone(tensor: &Tensor) -> Manifest {
     Manifest { tensors: vec![tensor.clone()], converts: Vec::new(), sizes: Vec::new() }
 }
 
-/// Whether a layout with a symbol is refused for a collision that the oracle sees at the size named.
+/// True if a layout with a symbol is rejected; asserts that the oracle finds the collision at the reported size.
 fn collides_at_some_size(tensor: &Tensor, config: &Config) -> bool {
     let checked =
         check(&MemorySources::of("m.kdl", alone(tensor).text()), &["m.kdl".to_owned()], config);

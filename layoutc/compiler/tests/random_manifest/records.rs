@@ -1,9 +1,9 @@
-//! Records at random, as manifests have them, and how many bits they have by the words of the book.
+//! Generator of random record types, and their size by the rules of the book.
 
 use super::random::Random;
 use super::{TYPES, bits};
 
-/// `count` records as they are written behind `dtype`. They are kept: the names of element types live as long as the tests.
+/// `count` records in the syntax of `dtype`. Leaks them, because names of element types are `'static`.
 pub(crate) fn records(seed: u64, count: usize) -> Vec<&'static str> {
     let mut random = Random::new(seed);
     (0..count).map(|_| &*Box::leak(record(&mut random).into_boxed_str())).collect()
@@ -15,7 +15,7 @@ fn record(random: &mut Random) -> String {
     for number in 0..fields {
         let (dtype, width, _) = *random.pick(TYPES);
         let counts: Vec<i64> = (0..random.below(3)).map(|_| random.between(1, 9)).collect();
-        // One field alone, or fields of one type, are an axis: a count makes them an element.
+        // The first field gets a count: without one, a record of one field or of equal types would be an axis.
         let counts =
             if number == 0 && counts.is_empty() { vec![random.between(1, 3)] } else { counts };
         let align = match random.below(4) {
@@ -40,7 +40,8 @@ fn up(at: i64, to: i64) -> i64 {
     (at + to - 1) / to * to
 }
 
-/// The bits of a record: fields in their order, each at a multiple of its alignment; the size is a multiple of all.
+/// Size of a record in bits: each field, in order, at a multiple of its alignment; the size is a multiple of all
+/// alignments.
 pub(crate) fn bits_of(text: &str) -> i64 {
     let (own, fields) = text.split_once('{').unwrap();
     let align =

@@ -1,4 +1,4 @@
-//! Random values of kernels: as text in a manifest, and what they are by definition, in Rust.
+//! Generator of random kernel values: their text in a manifest, and their reference evaluation in Rust.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use layoutc_compiler::dtype::Dtype;
 
 use super::Random;
 
-/// A type that arithmetic is done in.
+/// A type of arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     I32,
@@ -43,7 +43,7 @@ impl Type {
         if matches!(self, Self::I64 | Self::U64 | Self::F64) { 64 } else { 32 }
     }
 
-    /// What is left of an integer in this type: it wraps.
+    /// Wraps an integer to this type.
     fn wrapped(self, value: i128) -> i128 {
         let low = value & ((1 << self.bits()) - 1);
         let is_signed = matches!(self, Self::I32 | Self::I64);
@@ -51,7 +51,7 @@ impl Type {
     }
 }
 
-/// The types of elements, each with the type that they are computed in.
+/// Element types, each with its type of arithmetic.
 pub const ELEMENTS: [(&str, Type); 12] = [
     ("i8", Type::I32),
     ("u8", Type::I32),
@@ -76,11 +76,11 @@ pub enum Value {
     Truth(bool),
 }
 
-/// A value of a kernel.
+/// The expression of a kernel value.
 #[derive(Debug, Clone)]
 pub enum Tree {
     Constant(Type, Value),
-    /// An element of a tensor, along the first axis so far off; beyond the first one it is the other.
+    /// An element of a tensor, `before` rows above; `outside` replaces elements above the first row.
     Read {
         element: usize,
         before: usize,
@@ -93,15 +93,15 @@ pub enum Tree {
     Not(Box<Tree>),
     Binary(&'static str, Box<Tree>, Box<Tree>),
     Select(Box<Tree>, Box<Tree>, Box<Tree>),
-    /// Into an element type, and back into the type that this is computed in.
+    /// Conversion to an element type and back to the type of arithmetic.
     Cast(&'static str, Box<Tree>),
 }
 
-/// What the reads of an element find.
+/// Value of a read of a tensor, `before` rows above; `None` if it is out of bounds.
 pub type Read<'a> = &'a dyn Fn(usize, usize) -> Option<Value>;
 
 impl Tree {
-    /// A random one of this type, so many operators deep.
+    /// A random expression of this type with `depth` levels of operators.
     pub fn random(random: &mut Random, ty: Type, depth: usize) -> Self {
         if depth == 0 {
             return Self::leaf(random, ty);
@@ -166,7 +166,7 @@ impl Tree {
         Self::Read { element, before, outside }
     }
 
-    /// One that stands alone: with a type of its own.
+    /// A random constant, written with its type.
     fn constant(random: &mut Random, ty: Type) -> Self {
         let small = [0, 1, -1, 2, -2, 3, 7, -7, 100];
         let value = match ty {
@@ -183,7 +183,7 @@ impl Tree {
         Self::Constant(ty, value)
     }
 
-    /// The text in a manifest, with parentheses around all that has an operator.
+    /// Text in a manifest, with parentheses around every operator.
     pub fn text(&self) -> String {
         let mut text = String::new();
         self.write(&mut text);
@@ -263,7 +263,7 @@ impl Tree {
         }
     }
 
-    /// What it is by definition.
+    /// Value by definition.
     pub fn value(&self, read: Read<'_>) -> Value {
         let ty = self.ty();
         match self {
@@ -317,7 +317,7 @@ impl Value {
         }
     }
 
-    /// Its bits; any NaN is one.
+    /// Bits of the value; all NaNs have the same.
     pub fn bits(self) -> u64 {
         match self {
             Self::Int(value) => u64::try_from(value & i128::from(u64::MAX)).unwrap(),
@@ -329,7 +329,7 @@ impl Value {
         }
     }
 
-    /// The number of these bits.
+    /// Value with these bits.
     pub fn of(ty: Type, bits: u64) -> Self {
         match ty {
             Type::F32 => Self::Single(f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap())),
@@ -349,7 +349,7 @@ fn binary(sign: &str, ty: Type, a: Value, b: Value) -> Value {
             other => other,
         },
         (Value::Single(a), Value::Single(b)) => {
-            // No operation on doubles that hold floats is rounded twice.
+            // For f32 operands, double arithmetic rounded to f32 is correctly rounded.
             match floats(sign, f64::from(a), f64::from(b)) {
                 #[expect(clippy::cast_possible_truncation, reason = "it is rounded")]
                 Value::Double(value) => Value::Single(value as f32),
@@ -404,7 +404,7 @@ fn floats(sign: &str, a: f64, b: f64) -> Value {
     })
 }
 
-/// The bits that a number has as an element.
+/// Bits of a number converted to an element type.
 fn converted(value: Value, from: Type, into: &str) -> u64 {
     let [from, to] = [from.word(), into].map(|name| Dtype::parse(name).unwrap());
     let bits = value.bits();
@@ -421,7 +421,7 @@ fn converted(value: Value, from: Type, into: &str) -> u64 {
     }
 }
 
-/// The number that the bits of an element are.
+/// Value of an element with these bits.
 pub fn element(name: &str, bits: u64) -> Value {
     let ty = ELEMENTS.iter().find(|(known, _)| *known == name).unwrap().1;
     let [from, to] = [name, ty.word()].map(|name| Dtype::parse(name).unwrap());

@@ -1,5 +1,5 @@
-//! Random values, all operators nested, as kernels: the emitted C, compiled and run, agrees with their definition in Rust. That
-//! shares nothing with what prints them. `LAYOUTC_FULL=1` runs 1,200 values, with every compiler.
+//! Random kernel values with all operators nested: the emitted C, compiled and run, against an evaluation in Rust that
+//! shares no code with the printer. `LAYOUTC_FULL=1` runs 1,200 values with every compiler.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -22,11 +22,11 @@ use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{MemorySources, check};
 
-/// Rows and columns of every tensor that is read.
+/// Rows and columns of every operand.
 const ROWS: usize = 3;
 const COLUMNS: usize = 16;
 
-/// Numbers that look random.
+/// Pseudo-random number generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -46,7 +46,7 @@ impl Random {
     }
 }
 
-/// A statement: how the values of an element are put together, in which type.
+/// A statement: an assignment or reduction (`op`) of an expression in a type.
 struct Statement {
     op: &'static str,
     ty: Type,
@@ -61,7 +61,7 @@ impl Statement {
         let is_float = matches!(ty, Type::F32 | Type::F64);
         let op = match random.below(3) {
             0 | 1 => "=",
-            // The order of a sum of floats is the planner's.
+            // No float sums: the planner chooses their order.
             _ if is_float => random.pick(&["min=", "max="]),
             _ => random.pick(&["+=", "*=", "min=", "max="]),
         };
@@ -73,7 +73,7 @@ impl Statement {
         format!("    compute #\"O{number}[{axes}] {} {}\"#\n", self.op, self.tree.text())
     }
 
-    /// The elements that it writes.
+    /// Expected elements of the output.
     fn values(&self, inputs: &[Vec<u64>]) -> Vec<u64> {
         let at = |row: usize, column: usize| {
             self.tree.value(&|tensor, before| {
@@ -123,7 +123,7 @@ impl Statement {
         })
     }
 
-    /// A value that is put together with those before it: a NaN is none.
+    /// Accumulator `before` updated with `value`; `min` and `max` ignore NaN.
     fn gathered(&self, before: Value, value: Value) -> Value {
         let is_less = self.op == "min=";
         match (before, value) {
@@ -147,7 +147,7 @@ impl Statement {
     }
 }
 
-/// Elements of a type: those at its ends, and others.
+/// Elements of a type: its extreme values, and random ones.
 fn inputs(random: &mut Random, name: &str) -> Vec<u64> {
     let dtype = Dtype::parse(name).unwrap();
     let width = dtype.element_bits();
@@ -235,7 +235,7 @@ fn manifest(statements: &[Statement]) -> String {
     text
 }
 
-/// The operands of a function, as its prototype names them.
+/// Parameter names of a function's prototype.
 fn operands<'h>(header: &'h str, function: &str) -> Vec<&'h str> {
     let line = header.lines().find(|line| line.starts_with(&format!("void {function}("))).unwrap();
     let args = line.split(['(', ')']).nth(1).unwrap().split(", ");
@@ -257,7 +257,7 @@ fn c_type(name: &str) -> &'static str {
     }
 }
 
-/// Runs the kernels on inputs from one file, and writes what comes out to another.
+/// Program that runs the kernels on inputs from one file and writes the outputs to another.
 fn driver(statements: &[Statement], header: &str) -> String {
     let mut text = "#include \"m.h\"\n#include <stdio.h>\n".to_owned();
     let elements = ROWS * COLUMNS;
@@ -290,7 +290,7 @@ fn driver(statements: &[Statement], header: &str) -> String {
     text
 }
 
-/// Compilers with flags that leave floats as they are written.
+/// Compilers, with flags that preserve float semantics.
 fn compilers() -> Vec<(&'static str, &'static [&'static str])> {
     let all: [(&str, &[&str]); 5] = [
         ("gcc", &["-std=c11", "-O2", "-ffp-contract=off"]),
@@ -317,12 +317,12 @@ fn is_same(ty: Type, wanted: u64, got: u64) -> bool {
     wanted == got || Value::of(ty, got).bits() & (u64::MAX >> (64 - ty.bits())) == wanted
 }
 
-/// Whether a float is zero, of either sign.
+/// True for a float zero of either sign.
 fn is_zero(ty: Type, value: u64) -> bool {
     matches!(Value::of(ty, value), Value::Single(0.0) | Value::Double(0.0))
 }
 
-/// Runs so many statements of one seed.
+/// Runs `count` statements of one seed.
 fn run(seed: u64, count: usize) {
     let mut random = Random(seed);
     let mut statements = Vec::new();
@@ -372,7 +372,7 @@ fn run(seed: u64, count: usize) {
                 whole[..width].copy_from_slice(bytes);
                 let got = u64::from_le_bytes(whole);
                 let is_chosen = |word: &str| statement.text(k).contains(word);
-                // clang takes one zero for the other where it chooses between values.
+                // clang does not distinguish the zeros when it compiles `min` and `max`.
                 let of_zeros = (is_chosen("min(") || is_chosen("max("))
                     && is_zero(statement.ty, wanted)
                     && is_zero(statement.ty, got);
