@@ -1,4 +1,4 @@
-// Vectors of 64 bytes on a processor that has none: by SIMDe, compiled for AVX2. Included before the source.
+// AVX-512 emulated by SIMDe on a processor with AVX2. Included before the source.
 #include <immintrin.h>
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <simde/x86/avx512.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The processor faults there.
+// Aborts where the processor would fault.
 static inline void layoutc_emulated_stream(void *to, __m512i value) {
     if ((uintptr_t)to % 64 != 0) {
         abort();
@@ -14,7 +14,7 @@ static inline void layoutc_emulated_stream(void *to, __m512i value) {
     simde_mm512_storeu_si512(to, value);
 }
 
-// What SIMDe lacks.
+// Conversion that SIMDe lacks.
 static inline simde__m512 layoutc_emulated_from_f16(simde__m256i halves) {
     float all[16];
     _mm256_storeu_ps(all, _mm256_cvtph_ps(_mm256_castsi256_si128(halves)));
@@ -29,7 +29,7 @@ static inline simde__m256i layoutc_emulated_to_f16(simde__m512 values) {
     return _mm256_set_m128i(_mm256_cvtps_ph(_mm256_loadu_ps(all + 8), _MM_FROUND_TO_NEAREST_INT), low);
 }
 
-// What is left out is not read.
+// Masked load: does not read masked-out elements.
 static inline simde__m512i layoutc_emulated_load(uint32_t inside, const void *from, size_t bytes) {
     unsigned char all[64] = { 0 };
     for (size_t k = 0; k < 64 / bytes; ++k) {
@@ -40,7 +40,7 @@ static inline simde__m512i layoutc_emulated_load(uint32_t inside, const void *fr
     return simde_mm512_loadu_si512(all);
 }
 
-// Pieces of 16 bytes: two of one vector, then two of the other, each picked by two bits.
+// Shuffle of 16-byte chunks: two of `low`, then two of `high`, each selected by two bits.
 static inline simde__m512i layoutc_emulated_pieces(simde__m512i low, simde__m512i high, int picked) {
     unsigned char from[2][64];
     unsigned char all[64];

@@ -1,6 +1,6 @@
-// The functions that move blocks against plain loops: sizes around every vector, strides and pointers of any alignment,
-// and nothing written beside the block.
-// The moves of the source are not called here: what they call need not be compiled again inside them.
+// Harness of the runtime block routines, against plain loops: sizes around every vector length, strides and pointers of
+// any alignment, and no write outside the block.
+// Disables `flatten`: the relayouts of the source are not called, so nothing need be inlined into them.
 #define flatten
 #include "blocks.c"
 
@@ -11,7 +11,7 @@ enum { room = 1 << 19, edge = 64 };
 
 static uint32_t state = 7;
 
-// A number below `bound`.
+// Pseudo-random number below `bound`.
 static int64_t below(int64_t bound) {
     state = state * 1664525u + 1013904223u;
     return (int64_t)(state >> 8) % bound;
@@ -27,7 +27,7 @@ static void scatter(void) {
     }
 }
 
-// As much of the source as may be read, and not a byte more.
+// Exact copy of the first `bytes` bytes of the source, so that sanitizers detect reads beyond them.
 static unsigned char *exactly(int64_t bytes) {
     unsigned char *const copy = malloc(bytes > 0 ? (size_t)bytes : 1);
     if (copy == NULL) {
@@ -53,7 +53,7 @@ static int failed(const char *what, int64_t bytes, int64_t rows, int64_t columns
 typedef void (*transpose)(void *, int64_t, const void *, int64_t, int64_t, int64_t, int64_t);
 
 static int transposes(transpose run, int64_t bytes) {
-    // Small, around vectors, and as long as vectors are beside what is small.
+    // Small sizes, sizes around vector lengths, and whole vectors to combine with small sizes.
     static const int64_t few[] = { -3, 0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48 };
     static const int64_t many[] = { 1, 2, 3, 4, 8, 12, 16, 19, 63, 64, 65, 70, 100, 128, 131 };
     int64_t rows = below(2) ? few[below(17)] : many[below(15)];
@@ -63,7 +63,7 @@ static int transposes(transpose run, int64_t bytes) {
     int64_t from_at = below(edge);
     int64_t to_at = below(edge);
     int64_t whole_bytes = below(2) ? rows * columns * bytes : INT32_MAX;
-    // Columns that share few sets of a cache, in a small move.
+    // Columns with set conflicts in the cache, in a small block.
     const bool crowded = below(6) == 0;
     if (crowded) {
         rows = 40 + below(100);
@@ -72,14 +72,14 @@ static int transposes(transpose run, int64_t bytes) {
         to_stride = (rows * bytes + 2047) / 2048 * 2048 * (1 + below(2));
         whole_bytes = below(2) ? 0 : whole_bytes;
     }
-    // Columns whole lines apart, of which there may be many; rows that share few sets of a cache.
+    // Column strides that are multiples of a cache line, possibly many columns; or rows with set conflicts.
     if (!crowded && below(3) == 0) {
         if (below(2) == 0) {
             rows = 64 / bytes * (1 + below(5)) + below(20);
             columns = (below(2) ? 1000 + below(1500) : 200 + below(400)) / bytes;
             from_stride = columns * bytes + below(9);
         }
-        // Fields, and a place for each that begins at a line.
+        // Deinterleaving: each field starts at a cache line.
         const bool fields = below(4) == 0;
         if (fields) {
             rows = 32 * below(70);
@@ -98,7 +98,7 @@ static int transposes(transpose run, int64_t bytes) {
     if (rows * from_stride + edge > room || columns * to_stride + 8 * edge > room) {
         return 0;
     }
-    // Rows in the other order.
+    // Reversed rows.
     if (below(8) == 0 && rows > 0) {
         from_at += (rows - 1) * from_stride;
         from_stride = -from_stride;
@@ -154,7 +154,7 @@ static int zeros(void) {
 
 typedef void (*several)(void *, int64_t, int64_t, const void *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
 
-// Blocks one after another: side by side or not on either side, what is inside first or last.
+// Several blocks: adjacent or not in source and destination, with the block index innermost or outermost.
 static int blocks(several run, int64_t bytes) {
     static const int64_t sizes[] = { 1, 2, 2, 3, 4, 4, 7, 8, 9, 15, 16, 16, 17, 31, 32, 33, 64, 70, 128 };
     // Few blocks of any size, or many small ones.
@@ -162,7 +162,7 @@ static int blocks(several run, int64_t bytes) {
     int64_t rows = sizes[below(many ? 9 : 19)];
     int64_t columns = sizes[below(many ? 14 : 19)];
     int64_t count = many ? 32 * (1 + below(6)) + below(4) : below(20) - 1;
-    // About as many as a buffer of 128 KiB holds.
+    // About as many elements as a buffer of 128 KiB holds.
     const bool full = below(6) == 0;
     if (full) {
         rows = 1 + below(20);

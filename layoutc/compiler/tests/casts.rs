@@ -1,5 +1,5 @@
-//! Elements that change their type on the way: every pair of types over every value that is worth a try, against the
-//! definition; several kinds of layouts; in process, in C, on OpenCL and CUDA.
+//! Relayouts with a cast: every pair of types and several kinds of layouts, in process, in C, OpenCL and CUDA. The
+//! oracle is the definition in `cast_values`, on all bit patterns worth testing.
 #![allow(clippy::disallowed_methods, reason = "writes files, runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -56,7 +56,7 @@ fn every_conversion_gives_what_its_definition_says() {
     }
 }
 
-/// Another implementation's values of all codes.
+/// Values of all codes in another implementation.
 #[test]
 fn small_floats_are_those_of_ml_dtypes() {
     let lines = include_str!("cast_values/ml_dtypes.txt").lines();
@@ -67,7 +67,7 @@ fn small_floats_are_those_of_ml_dtypes() {
         for (code, value) in (0..).zip(values.split(' ')) {
             let wanted = u64::from_str_radix(value, 16).unwrap();
             let found = converter.convert(code);
-            // What a NaN holds besides its sign is ours to say.
+            // The payload of a NaN is implementation-defined.
             let is_nan = |bits: u64| bits & 0x7FFF_FFFF > 0x7F80_0000;
             let same_nan = is_nan(found) && is_nan(wanted) && found >> 31 == wanted >> 31;
             assert!(found == wanted || same_nan, "{name} 0x{code:X}: 0x{found:X}, 0x{wanted:X}");
@@ -85,7 +85,7 @@ fn a_conversion_that_is_whole_comes_back() {
         let back = CastEvaluator::new(cast(to, from, CastMode::Round).unwrap());
         let there = CastEvaluator::new(there);
         for bits in worth_trying(from, &types) {
-            // A NaN comes back quiet, and of f4e2m1fn nothing is one.
+            // A NaN comes back quiet; f4e2m1fn has no NaN.
             let once = back.convert(there.convert(bits));
             let twice = back.convert(there.convert(once));
             assert_eq!(once, twice, "{} 0x{bits:X} through {}", from.name, to.name);
@@ -99,7 +99,7 @@ fn a_conversion_that_is_whole_comes_back() {
     }
 }
 
-/// A move of a tensor, and what it has to give.
+/// A function to call, with the files of its input and its expected output.
 struct Case {
     /// The function.
     name: String,
@@ -118,7 +118,7 @@ fn checked(text: &str) -> Manifest {
     checked.manifests.into_iter().next().unwrap()
 }
 
-/// Elements as bytes, little-endian; those that share bytes as a stream of bits, low bits first.
+/// Elements as little-endian bytes; packed elements as a bit stream, low bits first.
 fn buffer(bits: u32, values: impl Iterator<Item = u64>) -> Vec<u8> {
     if bits >= 8 {
         let bytes = usize::try_from(bits / 8).unwrap();
@@ -134,8 +134,8 @@ fn buffer(bits: u32, values: impl Iterator<Item = u64>) -> Vec<u8> {
     stream.chunks(8).map(byte).collect()
 }
 
-/// A tensor for each pair of types, in a line, with what pack gives by definition: or unpack, where only that side may
-/// share bytes. Elements are those worth a try.
+/// Manifest with a tensor per pair of types, and the expected result of its pack by definition, or of unpack if the
+/// logical type is packed, which only tensors may be. Its elements are the bit patterns worth testing.
 fn pairs(root: &Path, of: impl Fn(&Type, &Type) -> bool) -> (String, Vec<Case>) {
     let types = types();
     let (mut text, mut cases) = (String::new(), Vec::new());
@@ -228,7 +228,7 @@ fn harness(root: &Path, cases: &[Case]) -> String {
     text
 }
 
-/// Writes what is emitted for a manifest, and the harness.
+/// Writes the generated C of a manifest and the harness.
 fn written(root: &Path, text: &str, cases: &[Case]) {
     let outputs = emit(&checked(text), &Settings::c(), "m", &Templates::default()).unwrap();
     for output in outputs {
@@ -237,7 +237,7 @@ fn written(root: &Path, text: &str, cases: &[Case]) {
     std::fs::write(root.join("harness.c"), harness(root, cases)).unwrap();
 }
 
-/// Runs the harness with every compiler and every vector, each compiler in more modes under `LAYOUTC_FULL=1`.
+/// Runs the harness with every compiler and vector length; with more flags under `LAYOUTC_FULL=1`.
 fn run_c(root: &Path) {
     let address = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let flags = |flags: &[&'static str]| flags.to_vec();
@@ -264,7 +264,7 @@ fn run_c(root: &Path) {
     });
 }
 
-/// Whether a type is much like others: the ordinary run has some of its pairs alone.
+/// True for types similar to others: the short run only tests some of their pairs.
 fn is_alike(ty: &Type) -> bool {
     ["i6", "i5", "i3", "u6", "u5", "u3", "f6e2m3fn", "f8e5m2fnuz"].contains(&ty.name)
 }
@@ -286,7 +286,7 @@ fn c_gives_what_the_definition_says() {
 #[test]
 fn opencl_and_cuda_give_what_the_definition_says() {
     let root = folder("casts_gpu");
-    // PoCL takes a while for each kernel: all pairs of a type with f32, and one of each other kind.
+    // PoCL compiles slowly: the short run has all pairs with f32, and one of each other kind.
     let others = [("f64", "f16"), ("f16", "bf16"), ("u64", "f64"), ("i32", "u8"), ("f64", "u64")];
     let chosen = |from: &Type, to: &Type| {
         full()
@@ -297,7 +297,7 @@ fn opencl_and_cuda_give_what_the_definition_says() {
     run_gpu(&root, &text, &cases);
 }
 
-/// The files of OpenCL and CUDA.
+/// Writes the generated OpenCL and CUDA files.
 fn write_gpu(root: &Path, text: &str) {
     let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
     let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
@@ -380,8 +380,8 @@ fn run_gpu(root: &Path, text: &str, cases: &[Case]) {
     }
 }
 
-/// Layouts of `n 2; c 70; h 20; w 21`: the same, transposed, blocked, padded, with runs that stay together, with a halo,
-/// and one that is no sum of digits.
+/// Layouts of `n 2; c 70; h 20; w 21`: equal, transposed, blocked, padded, tiled, with contiguous runs, and one that is
+/// not a sum of digits.
 const LAYOUTS: [(&str, &str); 8] = [
     ("same", ""),
     ("nhwc", "layout { order n h w c }"),
@@ -393,7 +393,7 @@ const LAYOUTS: [(&str, &str); 8] = [
     ("swizzled", "layout { map \"(n, c, h, w) -> (n, c, w ^ h % 4, h)\"; fill 0; padding allow }"),
 ];
 
-/// Pairs of element types, those of vectors first.
+/// Pairs of element types, those with vector code first.
 const PAIRS: [(&str, &str, &str); 14] = [
     ("f32", "f16", "round"),
     ("f16", "f32", "round"),
@@ -414,7 +414,7 @@ const PAIRS: [(&str, &str, &str); 14] = [
 fn layouts() -> String {
     let mut text = String::new();
     for (k, (from, to, mode)) in PAIRS.into_iter().enumerate() {
-        // Pairs without vectors differ in nothing but the element.
+        // Pairs without vector code differ in the element only.
         let layouts = if k < 8 { &LAYOUTS[..] } else { &LAYOUTS[1..3] };
         for (name, layout) in layouts {
             writeln!(
@@ -427,7 +427,7 @@ fn layouts() -> String {
     text
 }
 
-/// Pack and unpack of every tensor as they are carried out in process.
+/// Cases of pack and unpack of every tensor, with the results of the run in process.
 fn in_process(root: &Path, tensors: &[Tensor]) -> Vec<Case> {
     let mut cases = Vec::new();
     for (seed, tensor) in (1..).zip(tensors) {
@@ -472,7 +472,7 @@ fn c_gives_for_every_layout_what_is_given_in_process() {
 #[test]
 fn opencl_and_cuda_give_for_every_layout_what_is_given_in_process() {
     let root = folder("casts_layouts_gpu");
-    // The first pair with every layout, and every pair with the blocked one.
+    // The first pair with every layout, and every pair with the blocked layout.
     let layouts = layouts();
     let lines = layouts.lines().enumerate();
     let few = lines.filter(|(k, line)| *k < LAYOUTS.len() || line.starts_with("tensor blocked"));
@@ -527,7 +527,7 @@ view vec of=act dtype=f16x8
 view win of=act { shape { h 4; w 4; c 32 }; map "(h, w, c) -> (0, h + 1, w + 2, c)" }
 "#;
     let manifest = checked(text);
-    // A window takes the elements as they are.
+    // A window does not convert the elements.
     assert_eq!(manifest.views[1].tensor.logical_dtype(), dtype("f16"));
     run("casts_views", &manifest);
 }

@@ -1,4 +1,4 @@
-//! What a newcomer's slips are told: code, place, words and the way out.
+//! Diagnostics of common mistakes in manifests: code, span, message and help.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common::told;
@@ -254,7 +254,7 @@ fn a_function_that_is_meant_takes_as_many_values() {
     };
     let help = |text: &str| found(text, &Config::default())[0].help.concat();
     assert_eq!(help(&kernel("tnah(a[n])")), "did you mean `tanh`?");
-    // Not `min`, which takes two.
+    // `min` takes two arguments and is not offered.
     assert!(help(&kernel("sin(a[n])")).starts_with("expected one of abs, exp"));
 }
 

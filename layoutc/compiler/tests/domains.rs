@@ -1,6 +1,6 @@
-//! Tensors of some indices of their shape: what is refused, and packed triangles, bands and others moved by C, OpenCL
-//! and CUDA. `LAYOUTC_FULL=1` runs all of them, on
-//! every platform, and 60 random manifests.
+//! Tensors with a domain (`where`): diagnostics, and relayouts of packed triangles, bands and others in C, OpenCL and
+//! CUDA, against slots evaluated from the maps. `LAYOUTC_FULL=1` runs all of them on every platform, and 60 random
+//! manifests.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{MemorySources, abi, check, notations};
 
-/// One of each kind.
+/// One tensor of each kind.
 const FEW: &str = r#"
 tensor square dtype=f32 { shape { i 5; j 5 } }
 tensor lower dtype=f32 {
@@ -34,7 +34,7 @@ convert lower to=square
 convert lower to=kept
 "#;
 
-/// Triangles, packed as BLAS and LAPACK have them, a band, tiles of a triangle, and others.
+/// Triangles packed as in BLAS and LAPACK, a band, tiles of a triangle, and others.
 const TENSORS: &str = r#"
 const n 9
 tensor square dtype=f32 { shape { i n; j n } }
@@ -79,7 +79,7 @@ convert kept to=band
 convert turned to=kept
 "#;
 
-/// Elements that share bytes, others of another type outside, and more axes.
+/// Packed elements, other types, and more axes.
 const OTHERS: &str = r#"
 tensor nibbles dtype=u4 {
     shape { i 7; j 7; where "j < i" }
@@ -139,7 +139,7 @@ fn a_triangle_packed_without_its_domain_is_refused_with_the_domain() {
         assert!(one.help[0].contains(&format!("write `where \"{condition}\"`")), "{:?}", one.help);
         assert_eq!(slots(&text(&format!("; where \"{condition}\""))), Some(15));
     }
-    // No condition helps a map that loses elements of the triangle too.
+    // No condition makes this map injective: it also collides within the triangle.
     let found =
         faults("tensor l dtype=f64 { shape { i 5; j 5 }; layout { map \"(i, j) -> (i * j)\" } }\n");
     assert_eq!(found[0].code.id(), "map::not_injective");
@@ -273,7 +273,7 @@ fn a_ring_is_named_where_a_map_keeps_a_remainder() {
     assert_eq!(slots(&mended), Some(32));
 }
 
-/// The manifests that run: of the ordinary run, those of few tensors.
+/// Manifests that run: all in the full run, otherwise the one of few tensors.
 fn manifests() -> Vec<&'static str> {
     if full() { vec![FEW, TENSORS, OTHERS] } else { vec![FEW] }
 }
@@ -295,7 +295,7 @@ fn elements_of_domains_are_moved_by_opencl_and_cuda() {
     }
 }
 
-/// Conditions of small numbers that leave something, and a layout that is one-to-one on any box.
+/// A random manifest: conditions with small constants and a non-empty domain, and maps that are injective on any box.
 fn random(random: &mut Random) -> String {
     let (rows, columns) = (random.between(1, 9), random.between(1, 9));
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Gates, memory spaces, and the advice where a layout does not meet what is asked of it.
+//! Gates (`require`) and memory spaces: code, span, notes and help for layouts that do not meet them.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ fn checked(text: &str) -> CheckedProject {
     check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default())
 }
 
-/// The diagnostics of a text: code, marked text, notes, help.
+/// Diagnostics of a text: code, marked text, notes, help.
 fn told(text: &str) -> Vec<(&'static str, String, Vec<String>, Vec<String>)> {
     let row = |fault: &Diagnostic| {
         let place = &fault.labels[0].place;
@@ -407,7 +407,7 @@ fn what_is_refused_for_some_sizes_says_for_which_it_holds() {
         refused("split n by=4; split c by=8; padding forbid").1,
         "holds when `rows` is a multiple of 8 and `fours` is a multiple of 8: add `multiple=8` to `rows`, let `fours` have `multiple=8`"
     );
-    // No fact makes this one-to-one.
+    // No fact makes this map injective.
     let (code, help) = refused("map \"(n, c) -> (n * 0, c)\"");
     assert_eq!((code, help.contains("holds when")), ("map::not_injective", false));
 }

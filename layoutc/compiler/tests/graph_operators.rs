@@ -1,4 +1,5 @@
-//! What operators say of shapes, element types and transpositions; which changes of layout are free.
+//! Operator rules of graphs for shapes, element types and transpositions, and layout changes without cost; expected
+//! costs are computed by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use crate::common::told;
@@ -16,7 +17,7 @@ fn laid_out(text: &str) -> (Manifest, GraphPlan) {
     (lay_out(manifest).unwrap(), plan)
 }
 
-/// What a plan costs, how many calls each run makes, and how many of them are conversions.
+/// Cost of a plan, number of calls per run, and how many of these are conversions.
 fn figures(text: &str) -> (u64, usize, usize) {
     let (manifest, plan) = laid_out(text);
     let run = &manifest.schedules[0].run;
@@ -35,14 +36,14 @@ graph g backend=b {
     output t layout=NHWC
 }
 ";
-    // Images of 27 elements, 32 elements apart.
+    // Images of 27 elements with a stride of 32.
     assert_eq!(figures(text), (256 + 216, 2, 1));
-    // Of 32 elements they are as far apart in both.
+    // Images of 32 elements have equal strides in both layouts.
     let text = text.replace("C 3; H 3; W 3", "C 2; H 4; W 4");
     assert_eq!(figures(&text), (0, 1, 0));
 }
 
-/// A pool in NCHW before a product on blocks of 16 channels, with so many channels.
+/// A pool in NCHW before a convolution on blocks of 16 channels, with `channels` channels.
 fn squeeze(channels: usize) -> String {
     format!(
         "backend b {{
@@ -62,7 +63,7 @@ graph se backend=b {{
 
 #[test]
 fn a_change_into_more_bytes_is_a_conversion_and_back_it_is_free() {
-    // The last four channels of the block are filled by a conversion: 12 channels are read, 16 are written.
+    // A conversion reads 12 channels and writes 16, because the block is padded.
     assert_eq!(figures(&squeeze(12)), (48 + 64, 3, 1));
     assert_eq!(figures(&squeeze(16)), (0, 2, 0));
     let back = "graph g {
@@ -74,11 +75,11 @@ fn a_change_into_more_bytes_is_a_conversion_and_back_it_is_free() {
     assert_eq!(figures(back), (0, 1, 0));
     let (manifest, _) = laid_out(back);
     let schedule = &manifest.schedules[0];
-    // The buffers have the bytes of what is written; what is read of them are the bytes of another layout.
+    // Each buffer has the size of the layout that is written; the layout that is read is smaller.
     assert!(schedule.buffers.iter().all(|buffer| buffer.bytes == 64), "{:?}", schedule.buffers);
     let read = schedule.operators[0].reads[0].tensor;
     assert_eq!(manifest.tensors[read].layout.physical_elements.as_const(), Some(12));
-    // Elements that share bytes: three of four bits take as many bytes as four, and not as many slots.
+    // Packed elements: three of 4 bits take as many bytes as four, but fewer slots.
     let text = "graph g {
     input x dtype=u4 layout=NC { shape { N 1; C 3 } }
     node f op=f { in x; out y dtype=u4 { shape { N 1; C 3 } }; accepts { in NC4c; out NC } }
@@ -88,7 +89,7 @@ fn a_change_into_more_bytes_is_a_conversion_and_back_it_is_free() {
     assert_eq!(figures(text), (2 + 2, 2, 1));
 }
 
-/// A transposition, an operator and the opposite transposition.
+/// A transposition, an operator and the inverse transposition.
 fn turned(first: &str, between: &str, ends: &str) -> String {
     format!(
         "graph g backend=canonical {{
@@ -107,16 +108,16 @@ fn opposite_transpositions_cancel_through_an_operator() {
     for first in ["", "perm=\"0,3,1,2\"", "shuffle=\"0, 3, 1, 2\""] {
         assert_eq!(figures(&turned(first, "", "output y layout=NHWC")), (0, 1, 0), "{first}");
     }
-    // 512 bytes are read and written, once, wherever that is.
+    // One conversion reads and writes 512 bytes, wherever it is.
     let text = turned("", "", "output y layout=NCHW");
     assert_eq!(figures(&text), (1024, 2, 1));
-    // In between it has to be channels first: there and back.
+    // The tensor in between must be channels first: it is converted there and back.
     let text = turned("", " layout=NCHW", "keep s; output y layout=NHWC");
     assert_eq!(figures(&text), (2048, 3, 2));
-    // What is kept is not converted; what is made of it is.
+    // Kept tensors are not converted; tensors computed from them are.
     let text = turned("", " layout=NCHW", "keep x; keep t; keep s; output y layout=NHWC");
     assert_eq!(figures(&text), (2048, 3, 2));
-    // One after the other, of other letters: nothing is left.
+    // Three consecutive transpositions with new letters cancel.
     let text = "graph g backend=canonical {
     input x dtype=f32 layout=HWC { shape { H 4; W 5; C 8 } }
     node a op=Transpose perm=\"2,0,1\" { in x; out t dtype=f32 { shape { D 8; Y 4; X 5 } } }
@@ -188,7 +189,7 @@ fn a_transposition_that_cannot_be_one_is_refused() {
     }
 }
 
-/// What is said of an operator with these tensors: each a shape, and a type behind `:` where that is not f32.
+/// Diagnostics of an operator with these tensors: each a shape, followed by `:` and the type if it is not f32.
 fn said(backend: &str, op: &str, reads: &[&str], gives: &[&str]) -> Vec<String> {
     let tensor = |head: &str, k: usize, text: &str| {
         let (shape, dtype) = text.split_once(':').unwrap_or((text, "f32"));
@@ -329,7 +330,7 @@ fn element_types_that_do_not_go_together_are_told() {
         let expected = format!("graph::dtype: `n` ({op}) {why}");
         assert_eq!(said("onnx", op, reads, &[gives]), [expected], "{op} {reads:?} {gives}");
     }
-    // All that is wrong with an operator is told.
+    // All faults of an operator are reported.
     let text = "graph g backend=canonical {
     input a dtype=f32 layout=NHWC { shape { N 1; H 8; W 8; C 16 } }
     input b dtype=i8 layout=NHWC { shape { N 1; H 4; W 5; C 3 } }
@@ -341,7 +342,7 @@ fn element_types_that_do_not_go_together_are_told() {
     assert_eq!(codes, ["graph::dtype", "graph::shape"]);
 }
 
-/// A convolution with a condition, and what is said of it.
+/// A graph with a backend whose convolution has a condition.
 fn condition(when: &str) -> String {
     format!(
         "const CHANNELS 32
@@ -415,7 +416,7 @@ fn names_that_no_node_has_are_warned_of() {
         assert_eq!(found[0].severity, Severity::Warning, "{when}");
         assert_eq!(found[0].help, [help], "{when}");
     }
-    // Another node of the operator has it.
+    // Another node of the operator has the property.
     let text = condition("pad == 1").replace("    output y", "    node c op=conv pad=1 { in x w; out z dtype=f32 { shape { N 1; H 4; W 4; C 16 } } }\n    output y");
     assert_eq!(found(&text), []);
 }
@@ -435,7 +436,7 @@ fn a_star_is_any_axis_and_leads_to_no_other_layout() {
         )
     };
     assert_eq!(figures(&text("NWHC")), (0, 2, 0));
-    // What does for `N**C` is not yet NHWC.
+    // Satisfying `N**C` does not make the layout NHWC.
     assert_eq!(figures(&text("NHWC")), (1280, 3, 1));
 }
 
@@ -453,7 +454,7 @@ graph g backend=b {{
 "
         )
     };
-    // `xla:{{0,1}}` is CH of `x` and HC of `y`: they are no one layout.
+    // `xla:{0,1}` is CH for `x` and HC for `y`: two layouts.
     assert_eq!(figures(&text("xla:{0,1}")), (256, 2, 1));
     assert_eq!(figures(&text("HC")), (0, 1, 0));
 }

@@ -1,10 +1,11 @@
-//! Graphs are verified: what Glow lets pass is told, with code, place, words and the way out.
+//! Verification of layouts in graphs, including faults that Glow accepts: code, span, message and help of each
+//! diagnostic.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use crate::common::told;
 use told::{found, told};
 
-/// A graph for the canonical profile: `X` stands for a shape of four axes.
+/// A graph for the canonical profile, with `X` replaced by a shape of four axes.
 fn graph(body: &str) -> String {
     let shape = "{ shape { N 2; H 4; W 4; C 3 } }";
     format!("graph g backend=canonical {{\n{}\n}}\n", body.replace('X', shape))
@@ -26,7 +27,7 @@ fn a_layout_is_not_forgotten_at_operators_that_take_any() {
         found[0].help[0],
         "transpose it by [0, 2, 3, 1]: 768 bytes are read and written; or declare `t` with `layout=\"NHWC\"`"
     );
-    // The same where what is between states no layout.
+    // Also if the tensors in between declare no layout.
     let text = text.replace(
         " layout=NCHW { shape { N 2; H 4; W 4; C 3 } } }",
         " { shape { N 2; H 4; W 4; C 3 } } }",
@@ -53,7 +54,7 @@ fn operands_of_one_operator_are_compared_with_each_other() {
     }
 }
 
-/// What is asked for of `x`, which has the layout `has`.
+/// A graph with an operator that requires layout `asked` of `x`, which has layout `has`.
 fn asks(has: &str, asked: &str) -> String {
     format!(
         "graph g {{
@@ -70,7 +71,7 @@ fn asks(has: &str, asked: &str) -> String {
 
 #[test]
 fn alignments_are_those_of_strides_in_bytes() {
-    // Rows of 12 elements of 4 bytes: 48 bytes, and planes of 192.
+    // Rows have 12 elements of 4 bytes, 48 bytes; planes have 192.
     told(&asks("NHWC", "NH[a=16]WC"), &[]);
     told(&asks("NHWC", "N[a=64]HWC"), &[]);
     let message = "`x` has layout NHWC, but `c` requires N[a=128]HWC";
@@ -81,13 +82,13 @@ fn alignments_are_those_of_strides_in_bytes() {
     );
     // Both are 256 bytes here.
     told(&asks("N[a=256]HWC", "N[a=128]HWC"), &[]);
-    // Images lie further apart than in NHWC.
+    // The stride of N is larger than in NHWC.
     let message = "`x` has layout N[a=128]HWC, but `c` requires NHWC";
     let found = told(&asks("N[a=128]HWC", "NHWC"), &[("graph::unsatisfied", "c", message)]);
     assert_eq!(found[0].notes[0], "axis 0 has stride 64, but 48 in NHWC");
     let message = "`x` has layout N[a=512]HWC, but `c` requires N[a=128]HWC";
     told(&asks("N[a=512]HWC", "N[a=128]HWC"), &[("graph::unsatisfied", "c", message)]);
-    // Of one image the distance is of no matter, and the bytes behind it are.
+    // With one image its stride does not matter, but the padding after it does.
     let one = |text: String| text.replace("N 2", "N 1");
     told(&one(asks("N[a=128]HWC", "NHWC")), &[]);
     let message = "`x` has layout NHWC, but `c` requires N[a=128]HWC";
@@ -97,7 +98,7 @@ fn alignments_are_those_of_strides_in_bytes() {
 #[test]
 fn attributes_are_compared_to_the_letter_and_never_taken_for_alignments() {
     told(&asks("N[ns:v]HWC", "N[ns:v]HWC"), &[]);
-    // Glow reads an alignment of 7 out of this one.
+    // Glow parses this attribute as an alignment of 7.
     told(&asks("N[ns:a=7]HWC", "NHWC"), &[]);
     let message = "cannot decide if the layout NHWC of `x` satisfies N[ns:v]HWC";
     told(&asks("NHWC", "N[ns:v]HWC"), &[("graph::unknown", "c", message)]);
@@ -107,10 +108,10 @@ fn attributes_are_compared_to_the_letter_and_never_taken_for_alignments() {
 
 #[test]
 fn bytes_count_and_not_names() {
-    // One row and one column: the order of the axes is the same.
+    // With one row and one column, NCHW and NHWC are equal.
     let text = asks("NCHW", "NHWC").replace("H 4; W 4", "H 1; W 1");
     told(&text, &[]);
-    // A block of 4 channels of which there are 4 is NHWC.
+    // NCHW4c of 4 channels is NHWC.
     let text = asks("NHWC", "NCHW4c").replace("C 3", "C 4");
     told(&text, &[]);
 }
@@ -172,7 +173,7 @@ fn a_tensor_without_a_layout_has_one_that_does_for_all_or_none() {
 "
         )
     };
-    // Only the second alternative of `a` goes with `b`.
+    // Only the second alternative of `a` is compatible with `b`.
     told(&text("NHWC"), &[]);
     let found = told(
         &text("CHWN"),

@@ -1,4 +1,5 @@
-//! What people bring along from other tools: each is told how it is written here, and what is offered mends it.
+//! Syntax of other tools in manifests: the help names the syntax of layoutc, and the manifest with the fix applied has
+//! no diagnostics.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common::told;
@@ -6,7 +7,7 @@ use crate::common::told;
 use layoutc_compiler::diagnostic::Diagnostic;
 use told::{found, rows};
 
-/// A tensor of axes `n` of 4 and `c` of 8 with this layout.
+/// A tensor of shape `n 4; c 8` with this layout.
 fn tensor(layout: &str) -> String {
     format!("tensor t dtype=f32 {{ shape {{ n 4; c 8 }}; {layout} }}\n")
 }
@@ -15,14 +16,14 @@ fn steps(steps: &str) -> String {
     tensor(&format!("layout {{ {steps} }}"))
 }
 
-/// The text with the only fix of its only diagnostic carried out.
+/// The text with the only fix of its only diagnostic applied.
 fn mended(text: &str, found: &[Diagnostic]) -> String {
     let [Diagnostic { fixes, .. }] = found else { return format!("{found:#?}") };
     let [fix] = fixes.as_slice() else { return format!("{fixes:#?}") };
     [&text[..fix.place.start], &fix.text, &text[fix.place.end..]].concat()
 }
 
-/// Asserts that `wrong` has one diagnostic with this help, and that its fix makes it `right`, of which nothing is told.
+/// Asserts that `wrong` has one diagnostic with this help, and that its fix gives `right`, which has none.
 #[track_caller]
 fn mends(wrong: &str, help: &str, right: &str) {
     let told = found(wrong);
@@ -231,7 +232,7 @@ fn strides_under_which_elements_meet_get_those_that_keep_them_apart() {
     }
     let cute = tensor("layout cute=\"(4,8):(4,1)\"");
     helps(&cute, "map::not_injective", "(4,8):(4,1)", more);
-    // With a map before them the strides are at fault, which drop what the map keeps.
+    // After an injective map, the strides are at fault.
     let text = steps("map \"(n, c) -> (n, c // 4, c % 4)\"; strides 8 4 0");
     helps(&text, "map::not_injective", "strides 8 4 0", &format!("{more}: `strides 8 4 29`"));
 }

@@ -1,4 +1,4 @@
-//! What is wrong with kernels is told: code, place, words and the way out.
+//! Diagnostics of invalid kernels: code, span, message and help.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common::told;
@@ -20,7 +20,7 @@ tensor s dtype=f32 { shape { x n } }
 tensor blocked like=a { layout { split j by=8; order i j_outer j_inner } }
 ";
 
-/// One statement, and what else stands in its kernel.
+/// A kernel of one statement and `more` nodes.
 fn kernel(compute: &str, more: &str) -> String {
     format!("{TENSORS}kernel run {{ compute \"{compute}\"; {more} }}\n")
 }
@@ -211,10 +211,10 @@ fn a_read_that_leaves_its_tensor_is_refused_with_the_index() {
     );
     let symbol = &found(&kernel("b[i, j] = s[j]", ""))[0];
     assert_eq!(symbol.notes, ["extent at j = 2, n = 2 it reads `s[2]`, and axis `x` of `s` has 2"]);
-    // Intervals alone do not see that `i` cancels.
+    // Interval arithmetic alone does not show that `i` cancels.
     assert_eq!(found(&kernel("b[i, j] = a[i ^ i, j]", "")), []);
     assert_eq!(found(&kernel("b[i, j] = a[(i & 3) + (i ^ (i & 3)), j]", "")), []);
-    // No index, no read.
+    // An empty domain reads nothing.
     let none = "tensor e dtype=f32 { shape { i 0 } }\ntensor f dtype=f32 { shape { i 8 } }\n\
                 kernel run { compute \"e[i] = f[i + 9]\" }\n";
     assert_eq!(found(none), []);
@@ -751,7 +751,7 @@ fn words_of_an_instance_replace_those_of_its_kernel() {
     );
 }
 
-/// Every text here ends soon in diagnostics that point into it.
+/// The check of every mutation terminates quickly, with diagnostics whose spans are in the text.
 #[test]
 fn no_mutation_of_a_kernel_does_any_harm() {
     let text = kernel(

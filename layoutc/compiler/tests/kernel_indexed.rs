@@ -1,4 +1,5 @@
-//! Kernels that index by data: gather and scatter through index tensors of every width, over layouts, by C, OpenCL and CUDA.
+//! Kernels with data-dependent indices: gather and scatter by index tensors of every width, over layouts, in C, OpenCL
+//! and CUDA, against C references.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -16,7 +17,7 @@ use kernel::{Kernel, Operand, computes};
 use layoutc_compiler::config;
 use layoutc_compiler::{MemorySources, check, emit};
 
-/// The type of an element in C.
+/// C type of an element.
 fn element(dtype: &str) -> &'static str {
     match dtype {
         "i64" => "int64_t",
@@ -30,13 +31,13 @@ fn element(dtype: &str) -> &'static str {
     }
 }
 
-/// An index tensor over 29 rounds.
+/// An index tensor of 29 elements.
 fn indices(name: &'static str, dtype: &'static str) -> Operand {
     let shape = &[("t", 29)];
     Operand { name, dtype, element: element(dtype), shape, layouts: &["order t", "pad t after=3"] }
 }
 
-/// A table of 7 rows: tiled, cut by a map, padded, swizzled; and as an image on GPUs.
+/// Layouts of a table of 7 rows: tiled, split by a map, padded, swizzled.
 const TABLES: &[&str] = &[
     "order v d",
     "order d v",
@@ -46,7 +47,7 @@ const TABLES: &[&str] = &[
     "pad d multiple=16; pad v multiple=8; swizzle 2 0 3 unit=elements; padding allow",
 ];
 
-/// Layouts of the tensor that is read: the last is an image on GPUs.
+/// Layouts of the tensor that is read; the last is an image on GPUs.
 const READ: &[&str] = &[
     "order v d",
     "order d v",
@@ -58,7 +59,8 @@ const READ: &[&str] = &[
 
 const ROWS: &[&str] = &["order t d", "order d t", "tile 8 4", "strides 20 1; padding allow"];
 
-/// Rows of a table by indices of this type, those outside give 0. They are -8 to 8, or far beyond without a sign.
+/// Gathers rows of a table by indices of this type. Out-of-bounds indices read 0; they are -8 to 8, or huge if
+/// unsigned.
 fn gathers_rows(name: &'static str, dtype: &'static str) {
     let text = format!(
         "kernel {name} {{ operands ids table out\n  compute \"out[t, d] = table[ids[t], d]\" }}\n"
@@ -95,7 +97,7 @@ fn rows_are_gathered_by_indices_of_every_width() {
     }
 }
 
-/// Arithmetic around what is read, an element of an element, what stands outside, and a sum over rows that are gathered.
+/// Index arithmetic on elements, nested indices, out-of-bounds values, and a sum over gathered rows.
 #[test]
 fn indices_are_arithmetic_on_elements() {
     computes(&Kernel {
@@ -121,7 +123,7 @@ fn indices_are_arithmetic_on_elements() {
     });
 }
 
-/// Where a loop is cut by a number that does not divide it, no element behind the end is read, whatever is summed up.
+/// A loop split by a factor that does not divide its extent reads nothing beyond the end, also in reductions.
 #[test]
 fn tiles_that_are_cut_off_gather_nothing_behind_the_end() {
     computes(&Kernel {
@@ -150,7 +152,8 @@ fn tiles_that_are_cut_off_gather_nothing_behind_the_end() {
     });
 }
 
-/// Rows of a cache of keys, with slots of this type: those outside are left out, and of equal ones the last stays.
+/// Scatters rows to a key cache by slots of this type: out-of-bounds slots are skipped, and the last of equal slots
+/// wins.
 fn scatters_rows(name: &'static str, dtype: &'static str) {
     let text = format!(
         "kernel {name} {{ operands base slot key cache\n  compute \"cache[v, d] = base[v, d]\"\n  compute \"cache[slot[t], d] = key[t, d]\" }}\n"
@@ -186,7 +189,7 @@ fn rows_are_scattered_by_slots_of_every_width() {
     }
 }
 
-/// Sums from 0 of what lands on one element, in a type of its own; and the greatest of what was there before.
+/// Scatter reductions: sums from 0, and a maximum with the previous values (`accumulate`).
 #[test]
 fn what_lands_on_one_element_is_put_together() {
     computes(&Kernel {
@@ -220,7 +223,7 @@ fn what_lands_on_one_element_is_put_together() {
     });
 }
 
-/// Indices beyond 32 bits are outside, also where indices have 32: on GPUs.
+/// Indices beyond 32 bits are out of bounds, also on GPUs, where index arithmetic has 32 bits.
 #[test]
 fn an_index_has_64_bits() {
     computes(&Kernel {
@@ -239,8 +242,8 @@ fn an_index_has_64_bits() {
     });
 }
 
-/// A paged cache of keys, a table behind codes that cannot leave it, rows that the caller has promised to be there, of any size; the test
-/// program is generated, its numbers lie inside where that is promised.
+/// A paged key cache, a table of 256 values indexed by u8 codes, and tables whose bounds the caller guarantees
+/// (`range`): the generated test program draws indices within them.
 const PAGED: &str = "\
 symbol rows min=3 max=4000
 tensor key dtype=f16 { shape { t 37; h 4; d 64 } }

@@ -1,4 +1,5 @@
-//! The programs that test and time kernels: what is right passes, what is wrong is told, and every kernel is timed.
+//! Generated test and benchmark programs of kernels: correct kernels pass, modified ones fail with the expected
+//! message, and every kernel is timed.
 #![allow(clippy::disallowed_methods, reason = "compiles and runs what is written")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -19,8 +20,9 @@ fn manifest(text: &'static str) -> Manifest {
     checked.manifests[0].clone()
 }
 
-/// Symbols, halves, padding with and without a value, elements that share bytes, intermediates on the stack and of the caller's,
-/// what was there before, functions without a value below 0, products of integers, names that the programs use themselves.
+/// Kernels with symbols, f16, padding with and without a fill value, packed elements, intermediates on the stack and
+/// from the caller, accumulation into an output, functions undefined below 0, integer products, and names that the
+/// programs use themselves.
 const MANY: &str = r#"
 symbol rows max=3000
 symbol cols max=3000
@@ -83,7 +85,7 @@ tensor result dtype=f32 {
 instance conv4 of=conv A=image W=filters B=result
 "#;
 
-/// What the test program of the convolution prints with these words put for others in the kernel.
+/// Output of the convolution's test program with `from` replaced by `to` in the kernel.
 fn broken(name: &str, from: &str, to: &str) -> String {
     let folder = folder(name);
     let manifest = manifest(CONVOLUTION);
@@ -124,7 +126,7 @@ fn every_kernel_is_timed() {
         compile(&folder, stem);
     }
     let figures = timed(&folder, "conv", "conv4");
-    // 252 elements of 45 products and sums each; three tensors.
+    // 252 elements of 45 multiplications and additions each; the bytes of three tensors.
     let wanted = "\"bytes\":2928,\"elements\":252,\"operations\":22680,";
     assert!(figures.contains(wanted), "{figures}");
     for kernel in
@@ -147,7 +149,7 @@ fn compile(folder: &Path, stem: &str) {
     }
 }
 
-/// What the program that times prints of one kernel.
+/// Output of the benchmark program for one kernel.
 fn timed(folder: &Path, stem: &str, kernel: &str) -> String {
     let program = format!("{stem}_program");
     let ran = Command::new(folder.join(program)).args(["0.001", "json", kernel]).output().unwrap();
@@ -157,7 +159,7 @@ fn timed(folder: &Path, stem: &str, kernel: &str) -> String {
 
 const EXAMPLE: &str = include_str!("../../../examples/convolution/layouts/conv.kdl");
 
-/// A convolution of dense arrays, each of the example's five held against it: the numbers are small integers, and equal.
+/// Program that compares the example's five convolutions with one on dense arrays; small integers make results exact.
 const AGAINST_DENSE: &str = r#"#include "conv.h"
 #include <stdio.h>
 #include <stdlib.h>

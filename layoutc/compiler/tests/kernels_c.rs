@@ -1,5 +1,5 @@
-//! Kernels on many layouts: the emitted C, compiled by every compiler at hand under strict flags, run, and compared with plain
-//! loops over the logical axes; and CUDA on the stand-in for a GPU.
+//! Kernels on many layouts: emitted C, compiled by every installed compiler with strict flags, and OpenCL and CUDA,
+//! against C references over the logical axes.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -15,7 +15,7 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{MemorySources, check};
 
-/// Images: rows of channels, planes, blocks of 4 and of 16 channels, a texture.
+/// Layouts of images: planes, channels last, blocks of 4 and of 16 channels, a texture, a swizzle.
 const IMAGES: &[&str] = &[
     "order n c h w",
     "order n h w c",
@@ -301,7 +301,7 @@ fn halves_are_put_together_as_floats() {
             Operand::f32("C", &[("i", 5), ("j", 10)], &["order i j", "tile 4 4"]),
         ],
         written: &["C"],
-        // The halves are 0.25 * (1 + m / 1024), all normal.
+        // The f16 values are 0.25 * (1 + m / 1024), all normal.
         plain: "for (int i = 0; i < 5; ++i) for (int j = 0; j < 10; ++j) { float sum = 0; for (int k = 0; k < 12; ++k) sum += 0.25f * (1 + (float)(A[i * 12 + k] & 1023) / 1024) * (0.25f * (1 + (float)(B[k * 10 + j] & 1023) / 1024)); C[i * 10 + j] = sum; }",
         numpy: "C = A @ B",
         tolerance: "1e-5",
@@ -362,7 +362,7 @@ fn texels_of_many_types_are_read_and_written() {
             ),
         ],
         written: &["C", "D"],
-        // The halves are 0.25 * (1 + m / 1024), all normal.
+        // The f16 values are 0.25 * (1 + m / 1024), all normal.
         plain: "for (int y = 0; y < 8; ++y) for (int x = 0; x < 12; ++x) { C[y * 12 + x] = 0.25f * (1 + (float)(A[y * 12 + x] & 1023) / 1024) * (float)(B[y * 12 + x] + (x > 0 ? B[y * 12 + x - 1] : 3)); D[y * 12 + x] = B[y * 12 + x] - 2 * B[(7 - y) * 12 + x]; }",
         numpy: "C = A * (B + np.pad(B, ((0, 0), (1, 0)), constant_values=3)[:, :-1])\nD = B - 2 * B[::-1]",
         tolerance: "1e-6",
@@ -406,7 +406,7 @@ fn bytes_are_put_together_as_integers() {
     });
 }
 
-/// RFC 0039: the loops follow the new layout of the output, and may be reordered by the names of its axes.
+/// RFC 0039: the loops follow the layout of the output, and can be reordered by the names of its axes.
 #[test]
 fn vectors_over_two_loops_are_right() {
     computes(&Kernel {
@@ -557,7 +557,7 @@ fn a_block_is_copied_once_where_all_of_it_is_used_in_every_round() {
     assert!(text.contains("const W_block = W_block_of_team;"), "{text}");
 }
 
-/// Six rows of two vectors of 32 bytes, or 28 of one of 64, beside the block of all columns.
+/// Register tiles of 6×2 vectors of 32 bytes, or 28×1 of 64 bytes, with operand packing of all columns.
 #[test]
 fn a_block_that_is_copied_once_is_used_by_several_rows() {
     let text = "kernel thin { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n\
@@ -618,7 +618,7 @@ fn rows_that_are_missing_at_a_border_are_known_to_the_compiler() {
     ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
-    // Of 14 rows the last are all there: only the two behind the first may not be.
+    // In a register tile of 14 rows, boundary cases only exist for the rows that can be out of bounds.
     assert!(!text.contains("w_inner_end_2 == 13"), "{text}");
 }
 
@@ -645,7 +645,7 @@ fn no_borders_are_written_that_do_not_occur() {
     let text = std::fs::read_to_string(folder("kernel_one_row_less").join("kernel_one_row_less.c"));
     let text = text.unwrap();
     let of = |part: &str| text.matches(part).count();
-    // With vectors of 64 bytes, whichever the layouts.
+    // In the loops for 64-byte vectors, for all layouts.
     assert_eq!(of("} else if (w_inner_begin <= 0 && w_inner_end == 13) {"), 2, "{text}");
     assert_eq!(of("for (int64_t w_inner = 1; w_inner < 14; ++w_inner) {"), 2, "{text}");
     assert_eq!(of("w_inner < w_inner_end)"), 0, "{text}");
@@ -723,7 +723,7 @@ fn loops_that_cores_share_stay_outside_the_reduction() {
     let text =
         std::fs::read_to_string(folder("kernel_shared_rounds").join("kernel_shared_rounds.c"));
     let text = text.unwrap();
-    // The region lies around the call, so that the loops are compiled for each length of vectors.
+    // The parallel region encloses the call, so that the loops are compiled for each vector length.
     assert!(
         text.contains("#pragma omp for\n") && text.contains("#pragma omp parallel\n"),
         "{text}"
@@ -780,7 +780,7 @@ fn elements_that_share_bytes_are_not_written_at_once() {
     assert_eq!(told, [("limit::choice", message)]);
 }
 
-/// The C of a manifest and a main program, by every compiler at hand.
+/// Compiles the C of a manifest with a main program by every installed compiler, and runs it.
 fn runs(stem: &str, manifest: &str, main: &str) {
     let checked =
         check(&MemorySources::of("a.kdl", manifest), &["a.kdl".to_owned()], &Config::default());

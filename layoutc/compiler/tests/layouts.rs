@@ -1,5 +1,5 @@
-//! Layouts from manifests: what a swizzle mode asks for, sizes of foreign layouts, padding that is explained, fills that
-//! nobody says, names that an axis shares with a symbol, and what targets refuse.
+//! Layouts from manifests, against formulas and expected diagnostics: swizzle modes, sizes of foreign layouts,
+//! explained padding, default fills, axes with the name of a symbol, and layouts that targets reject.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::{EmitJob, emit_diagnostics, own_templates};
 use told::{checked, found};
 
-/// The only tensor of a manifest of which nothing is told.
+/// The only tensor of a manifest without diagnostics.
 fn tensor(text: &str) -> Tensor {
     let checked = checked(text);
     assert_eq!(checked.diagnostics, [], "{text}");
@@ -25,7 +25,7 @@ fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
     found.iter().map(|told| told.code.id()).collect()
 }
 
-/// Bits of an element, and a type that has so many.
+/// Bits per element, and a type of that size.
 const TYPES: [(i128, &str); 7] = [
     (4, "i4"),
     (8, "f8e4m3fn"),
@@ -36,7 +36,7 @@ const TYPES: [(i128, &str); 7] = [
     (128, "f32x4"),
 ];
 
-/// Offsets of bytes under the mode that folds rows of `row` bytes: CuTe's `Swizzle<B,4,3>` on bytes.
+/// Byte offset under the swizzle mode with rows of `row` bytes: CuTe's `Swizzle<B,4,3>` on bytes.
 fn folded(row: i128, byte: i128) -> i128 {
     let mask = row / 16 - 1;
     byte ^ ((byte >> 3) & (mask << 4))
@@ -61,7 +61,7 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
                     let place = layout.locate(&[m, k], &[]).unwrap().offset * bits;
                     assert_eq!(place, folded(row, byte) * 8 + bit, "{text}");
                 }
-                // Whole rows of the mode stay where they are, however few there are.
+                // Full rows need no padding, however few there are.
                 if elements == most {
                     let slots = layout.physical_elements.as_const();
                     assert_eq!(slots, Some(rows * elements), "{text}");
@@ -106,7 +106,7 @@ fn an_alignment_that_is_larger_counts_wherever_it_stands() {
         assert_eq!(tensor.layout.alignment_bytes, 1024, "{text}");
         assert_eq!(tensor.layout.physical_elements.as_const(), Some(256), "{text}");
     }
-    // Numbers say the map alone.
+    // A swizzle by numbers specifies the map only, not the alignment.
     let text = "tensor t dtype=f16 { shape { m 8; k 128 }; layout { swizzle 3 4 3 unit=bytes } }\n";
     assert_eq!(tensor(text).layout.alignment_bytes, 64);
 }
@@ -130,7 +130,7 @@ fn rows_of_a_mode_are_known_for_every_value_of_a_symbol() {
             "tensor t dtype=f16 {{ shape {{ m 64; k 128 }}; layout {{ strides {strides}; swizzle mode=\"128B\"; padding allow }} }}\n"
         )
     };
-    // The rows are the columns here.
+    // With these strides, the rows of the mode run along `m`.
     assert_eq!(told::found(&strided("1 64")), []);
     assert_eq!(codes(&told::found(&strided("128 1"))), ["step::value"]);
 }
@@ -211,7 +211,7 @@ fn an_axis_may_be_called_as_the_symbol_that_it_counts_to() {
     let checked = checked(text);
     assert_eq!(checked.diagnostics, []);
     run("axis_and_symbol", &checked.manifests[0]);
-    // In a divisor the name is the symbol.
+    // In a divisor, the name is the symbol.
     let divided = "symbol n max=40\ntensor x dtype=f32 { shape { n n; c 6 }; layout { map \"(n, c) -> (c, n % n)\" } }\n";
     assert_eq!(found(divided), []);
     let hidden = "const n 4\ntensor x dtype=f32 { shape { n 8 } }\n";
@@ -303,7 +303,7 @@ fn a_template_that_is_no_text_is_said_to_be_none() {
         assert_eq!(found.iter().map(|d| d.message.as_str()).collect::<Vec<_>>(), [text]);
         assert_eq!(codes(&found), ["template::syntax"]);
     }
-    // One that is included is told where it is.
+    // An included template is reported too.
     let user = BTreeMap::from([("own/x.j2".to_owned(), "{% include \"own/y.j2\" %}\n".to_owned())]);
     let templates = own_templates(&config, user, BTreeMap::from([("own/y.j2".to_owned(), 3)]));
     let none = layoutc_compiler::env::NoObserver;

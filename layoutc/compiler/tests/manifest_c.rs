@@ -1,4 +1,4 @@
-//! From the text of a manifest to C that runs and agrees with the plain definition.
+//! Emitted C of whole manifests, compiled and run with its test program, which evaluates the maps.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common;
@@ -207,7 +207,7 @@ fn values_that_the_facts_exclude_are_not_tried() {
     );
 }
 
-/// The messages of a manifest.
+/// Diagnostics of a manifest as text.
 fn said(text: &str) -> String {
     let checked =
         check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
@@ -235,7 +235,7 @@ fn two_elements_are_named_for_values_at_the_ends() {
 
 #[test]
 fn an_axis_that_stands_alone_is_not_visited() {
-    // 10^12 elements are more than are visited.
+    // 10^12 elements are too many to enumerate.
     let said = said(
         "tensor t dtype=u8 { shape { a0 27; a1 1000000000000 }\n\
          layout { map \"(a0, a1) -> (a1, 1 - a0 % 3 % 2, a0 // 9, a0 // 3 % 3 + 1, 1 - a0 % 3 // 2)\"; padding allow } }",

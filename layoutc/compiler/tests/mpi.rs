@@ -1,5 +1,5 @@
-//! Conversions between devices: random shardings and layouts, exchanged by MPI on as many ranks as there are devices. The
-//! generated test programs look at every element and at every slot of padding, and count what is sent.
+//! Conversions between random shardings and layouts, run by MPI with one rank per device. The oracle is the generated
+//! test program, which checks every element and every slot of padding and counts the bytes sent.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -15,7 +15,7 @@ use crate::common::made;
 use crate::random_manifest::random::Random;
 use crate::random_manifest::{built, full};
 
-/// Whether MPI is there; on CI it must be.
+/// True if MPI is installed; on CI it must be.
 fn is_there() -> bool {
     let there = |name: &str| Command::new(name).arg("--version").output().is_ok();
     let found = there("mpicc") && there("mpirun");
@@ -31,7 +31,7 @@ fn mpirun(ranks: usize) -> Command {
     command
 }
 
-/// Emits a manifest, compiles its test program with the strictest warnings and with sanitizers, and gives the folder.
+/// Emits a manifest and compiles its test program with strict warnings and sanitizers. Returns the folder.
 fn compiled(name: &str, manifest: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi").join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -50,7 +50,7 @@ fn compiled(name: &str, manifest: &str) -> PathBuf {
     folder
 }
 
-/// What the test program says on so many ranks.
+/// Output of the test program on `ranks` ranks.
 fn run(folder: &Path, ranks: usize) -> String {
     let output = mpirun(ranks).arg(folder.join("mpi_test")).output().unwrap();
     let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
@@ -59,7 +59,7 @@ fn run(folder: &Path, ranks: usize) -> String {
     out.into_owned()
 }
 
-/// Meshes of so many devices.
+/// Meshes of `devices` devices.
 fn meshes(devices: usize) -> &'static [&'static str] {
     match devices {
         2 => &["x 2", "x 1; y 2"],
@@ -68,7 +68,7 @@ fn meshes(devices: usize) -> &'static [&'static str] {
     }
 }
 
-/// The layouts of axes `a`, `b` and `c`: steps, and whether an element's place is a sum over the axes.
+/// Steps of layouts of axes `a`, `b` and `c`.
 const LAYOUTS: &[&str] = &[
     "",
     "order c a b",
@@ -84,13 +84,13 @@ const LAYOUTS: &[&str] = &[
     "swizzle 1 0 2 unit=elements",
 ];
 
-/// A tensor of the axes in some order, cut over some of the mesh.
+/// A random tensor of the axes in some order, sharded over some mesh axes.
 fn tensor(random: &mut Random, name: &str, dtype: &str, extents: [i64; 3], mesh: &str) -> String {
     let mut free: Vec<&str> = mesh.split("; ").map(|axis| &axis[..1]).collect();
     let mut cuts = [String::new(), String::new(), String::new()];
     while !free.is_empty() {
         let axis = free.remove(random.below(free.len()));
-        // The last of four: over this one the parts are repeated.
+        // One choice of four replicates the tensor over this mesh axis.
         if let Some(cut) = cuts.get_mut(random.below(4)) {
             write!(cut, "{}{axis}", if cut.is_empty() { "" } else { " " }).unwrap();
         }
@@ -114,7 +114,7 @@ fn tensor(random: &mut Random, name: &str, dtype: &str, extents: [i64; 3], mesh:
     )
 }
 
-/// A manifest of so many conversions, each between two tensors of its own; tensors that are refused are drawn again.
+/// A random manifest of `count` conversions, each between two tensors of its own; rejected ones are drawn again.
 fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String {
     let mut text = String::new();
     let mesh = *random.pick(meshes(devices));
@@ -126,7 +126,7 @@ fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String 
         let mut pair = tensor(random, &format!("from{made}"), dtype, extents, mesh);
         pair += &tensor(random, &format!("to{made}"), dtype, extents, mesh);
         let staging = *random.pick(&["", " max-staging=\"1 KiB\"", " max-staging=1"]);
-        // Where every device holds the same of both, nothing is exchanged.
+        // `max-staging` is rejected if nothing is exchanged, or if it is too small.
         for line in [
             format!("convert from{made} to=to{made}{staging}\n"),
             format!("convert from{made} to=to{made}\n"),
@@ -153,7 +153,7 @@ fn random_shardings_and_layouts_are_exchanged_whole() {
     if !is_there() {
         return;
     }
-    // 200 pairs in the long campaign.
+    // About 200 pairs in the long campaign.
     let (manifests, pairs) = if full() { (2, 34) } else { (1, 8) };
     let mut random = Random::new(261_126);
     for devices in [2, 4, 8] {
@@ -165,7 +165,7 @@ fn random_shardings_and_layouts_are_exchanged_whole() {
     }
 }
 
-/// The moves of the table in the book, with the bytes that have to be sent.
+/// The conversions of the table in the book.
 const MOVES: &str = r#"
 mesh pod { x 2; y 4 }
 mesh line { d 8 }
@@ -186,7 +186,7 @@ convert data to=linear
 
 #[test]
 fn axes_that_a_mesh_does_not_divide_leave_the_last_devices_less_or_nothing() {
-    // Of 9 in 8 parts four devices have two, one has one, and three have none.
+    // 9 elements on 8 devices: four have two, one has one, and three have none.
     let uneven = "mesh one { x 2 }\nmesh grid { a 2; b 4 }\n\
          tensor s5 dtype=f32 { shape { o 2; i 3 }; shard one i=x }\n\
          tensor two dtype=f32 { shape { n 2 }; shard grid n=\"a b\" }\n\
@@ -219,7 +219,7 @@ fn names_of_c_scalars_reversed_bytes_and_equal_shardings_are_exchanged() {
         return;
     }
     let awkward = [
-        // Names that the functions have for themselves.
+        // Names that the generated functions use.
         "mesh p { x 2 }\n\
          tensor rank dtype=f32 { shape { n 8; c 8 }; shard n=x }\n\
          tensor comm dtype=f32 { shape { n 8; c 8 }; shard c=x; layout { pad c multiple=5 } }\n\
@@ -228,23 +228,23 @@ fn names_of_c_scalars_reversed_bytes_and_equal_shardings_are_exchanged() {
          tensor MPI_Comm dtype=f32 { shape { n 8; c 8 }; shard c=x }\n\
          convert rank to=comm\nconvert comm to=rank\nconvert rank to=fill\nconvert fill to=from\n\
          convert from to=MPI_Comm\n",
-        // One element, on fewer devices than exchange.
+        // A scalar, on fewer devices than ranks.
         "mesh p { x 2 }\nmesh one { z 1 }\n\
          tensor a dtype=f64 { shape { }; shard p }\ntensor b dtype=f64 { shape { }; shard one }\n\
          convert a to=b\nconvert b to=a\n",
-        // Vectors of bytes that go backwards.
+        // Reversed runs of bytes.
         "mesh p { x 2 }\n\
          tensor a dtype=u8 { shape { n 8 }; shard n=x; layout { map \"(n) -> (3 - n)\" } }\n\
          tensor b dtype=u8 { shape { n 8 }; shard p }\n\
          tensor c dtype=i8 { shape { n 4; c 6 }; shard n=x; layout { map \"(n, c) -> (1 - n, 5 - c)\" } }\n\
          tensor d dtype=i8 { shape { n 4; c 6 }; shard c=x }\n\
          convert a to=b\nconvert b to=a\nconvert c to=d\nconvert d to=c\n",
-        // Each device for itself.
+        // Equal shardings: no messages.
         "mesh p { x 2 }\n\
          tensor a dtype=f32 { shape { n 8; c 16 }; shard n=x }\n\
          tensor b dtype=f32 { shape { n 8; c 16 }; shard n=x; layout { order c n } }\n\
          convert a to=b\n",
-        // Copied into messages, all of them.
+        // Every message is packed by copying.
         "mesh p { x 2 }\n\
          tensor a dtype=f32 { shape { n 8; c 16 }; shard n=x }\n\
          tensor b dtype=f32 { shape { n 8; c 16 }; shard c=x; layout { map \"(n, c) -> (n, c ^ (n % 2))\"; padding allow } }\n\
@@ -278,7 +278,7 @@ fn the_fewest_bytes_are_sent() {
         line.split(' ').nth(1).unwrap().parse::<i64>().unwrap()
     };
     let whole = 64 * 48 * 4;
-    // Each device keeps an eighth of its part, and gets the rest from seven others.
+    // Each device keeps 1/8 of its shard and receives the rest from seven others.
     assert_eq!(sent("data_to_model"), whole / 8 * 7);
     assert_eq!(sent("model_to_data"), whole / 8 * 7);
     assert_eq!(sent("data_to_all"), whole * 7);

@@ -1,4 +1,4 @@
-// What gcc's -fopenmp calls, on threads that a race detector can see: its own library's it cannot.
+// OpenMP runtime for gcc's -fopenmp on pthreads: ThreadSanitizer does not understand libgomp.
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@ struct part {
 };
 
 static __thread int number;
-// What one thread of the team does: how many of those this thread has come to, and how many have been taken.
+// For `single`: number of constructs that this thread has reached, and number that some thread has executed.
 static __thread int met;
 static int taken;
 static void *copied;

@@ -1,4 +1,4 @@
-//! From the text of maps through the proofs to C that runs.
+//! Emitted C of layouts whose maps are proven, compiled and run with the generated test program.
 #![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a test")]
 
 use crate::common;
@@ -172,7 +172,7 @@ impl Random {
     }
 }
 
-/// A random permutation of digits of `(a, b, c)`, some of them shifted, reversed or fused.
+/// A random permutation of digits of `(a, b, c)`, some shifted, reversed or fused.
 fn random_map(random: &mut Random, extents: [usize; 3]) -> String {
     let mut items = Vec::new();
     for (name, extent) in ["a", "b", "c"].iter().zip(extents) {
@@ -222,7 +222,7 @@ fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
             tensors.push(tensor(&name, dtype, layout, Fill::Value(FillValue::Integer(3))));
         }
         let converts = (0..count).map(|from| convert(from, (from + 5) % count, &[0, 1, 2]));
-        // Macros are held against the functions too.
+        // The test program also compares the macros with the functions.
         let mut settings = Settings::c();
         settings.emit.insert(Part::Macros);
         let manifest = manifest(tensors, converts.collect());
@@ -257,7 +257,7 @@ fn random_layouts_moved_on_all_cores_agree_with_their_definitions() {
         let name = format!("cores{round}");
         let manifest = manifest(tensors, converts);
         let outputs = emit(&manifest, &settings, &name, &Templates::default()).unwrap();
-        // By teams, or in regions of their own.
+        // In one parallel region for all loops, or one per loop.
         let marked = |how: &str| outputs[1].text.matches(how).count();
         let loops = marked("#pragma omp for") + marked("#pragma omp parallel for");
         assert!(loops > 4, "{dtype}: {loops} loops");

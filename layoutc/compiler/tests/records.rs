@@ -1,4 +1,5 @@
-//! Records: what they mean, what is said of wrong ones, and the C that is made of them.
+//! Records: the element types and axes that they define, diagnostics of invalid ones, and the generated C against
+//! structures written by hand.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -16,7 +17,7 @@ use layoutc_compiler::inspect::tensor_json;
 use serde_json::json;
 use told::{checked, told_with_help as told};
 
-/// Each tensor's element type, axes and labels.
+/// Element type, axes and labels of each tensor.
 fn meant(text: &str) -> Vec<String> {
     let checked = checked(text);
     assert_eq!(checked.diagnostics, [], "{text}");
@@ -174,7 +175,7 @@ fn inspect_shows_the_fields_of_an_element() {
 
 #[test]
 fn a_record_of_several_types_is_whole_bytes() {
-    // A half and a nibble are 20 bits: a count or an alignment makes them bytes.
+    // f16 and u4 have 20 bits: a count or an alignment makes whole bytes.
     told(
         "tensor q4 { dtype { d f16; q u4 }; shape { row 8; b 5 } }\n",
         &[(
@@ -472,7 +473,7 @@ struct block_packed { int8_t tag; uint8_t x[8], v[16], c[16]; };
 }
 "#;
 
-/// The program of all blocks: for each the literal of a structure that holds 1 everywhere.
+/// C program that checks all blocks; `ones` has the literal of each structure with 1 in every field.
 fn against_c(header: &str) -> String {
     let ones: [(&str, &str); 8] = [
         ("q4_0", "{0x3C00, {ONES}}"),

@@ -1,4 +1,5 @@
-//! The emitted C, compiled by every compiler at hand under strict flags, and run.
+//! Emitted C of layouts built by hand, compiled by every installed compiler with strict flags and run with its test
+//! program.
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 
 use crate::common;
@@ -11,7 +12,7 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::emit::{Settings, Templates, dialect, emit};
 use layoutc_compiler::model::{Fill, FillValue, Memory};
 
-/// `[h, w]` in tiles of 8 x 128, as XLA has them, the last ones partial.
+/// `[h, w]` in XLA's 8×128 tiles, the last ones partial.
 fn xla_tiles(h: i128, w: i128) -> Layout {
     let (rows, columns) = ((h + 7) / 8, (w + 127) / 128);
     let [h_, w_, rows_, columns_] = [h, w, rows, columns].map(|v| v.to_string());
@@ -69,7 +70,7 @@ fn blocked_batch(multiple: i128) -> Layout {
     .layout()
 }
 
-/// A halo of one row on each side, rows reversed when `sign` is -1.
+/// A halo of one row on each side; rows are reversed if `sign` is -1.
 fn halo(sign: i128) -> Layout {
     let (map, inverse, constant) =
         if sign > 0 { ("h + 1", "p0 // 3 - 1", -1) } else { ("6 - h", "6 - p0 // 3", 6) };
@@ -89,7 +90,7 @@ fn halo(sign: i128) -> Layout {
     .layout()
 }
 
-/// A halo cut into blocks of 4: `((h + 1) // 4, (h + 1) % 4)`, the minor digit first when `minor_first`.
+/// A halo in blocks of 4: `((h + 1) // 4, (h + 1) % 4)`, with the minor digit first if `minor_first`.
 fn blocked_halo(minor_first: bool) -> Layout {
     let storage = [("h_outer", "3", "(h + 1) // 4"), ("h_inner", "4", "(h + 1) % 4")];
     let inverse = if minor_first { "p0 % 3 * 4 + p0 // 3 - 1" } else { "p0 - 1" };
@@ -110,7 +111,7 @@ fn blocked_halo(minor_first: bool) -> Layout {
     .layout()
 }
 
-/// `f = h * 5 + w`, then `(f // 3, f % 3)`: the chain carries both axes.
+/// `(f // 3, f % 3)` with `f = h * 5 + w`: one chain for both axes.
 fn fused() -> Layout {
     let mut digits = digits(
         &[(0, 1, 0, vec![(3, "7"), (1, "3")])],
@@ -131,7 +132,7 @@ fn fused() -> Layout {
     .layout()
 }
 
-/// `(h, w ^ h % 8)`: no sum of digits, but with an inverse.
+/// `(h, w ^ h % 8)`: not a sum of digits, but with an inverse.
 fn swizzled() -> Layout {
     Build {
         axes: vec![("h", "11"), ("w", "16")],
@@ -142,7 +143,7 @@ fn swizzled() -> Layout {
     .layout()
 }
 
-/// `7 * i + 3 * j`: proven by enumeration, without inverse.
+/// `7 * i + 3 * j`: proven by enumeration, without an inverse.
 fn odd_strides(separate: bool) -> Layout {
     Build {
         axes: vec![("i", "3"), ("j", "2")],
@@ -154,7 +155,7 @@ fn odd_strides(separate: bool) -> Layout {
     .layout()
 }
 
-/// Row-major `[5, 6]` with 8 elements from row to row.
+/// Row-major `[5, 6]` with a row stride of 8 elements.
 fn pitched() -> Layout {
     Build {
         axes: vec![("i", "5"), ("j", "6")],
@@ -256,7 +257,7 @@ fn every_element_size_round_trips() {
         "c64x2",
         "i64x16",
     ];
-    // One of each size, signed and not, in the ordinary run.
+    // The short run has one type of each size, signed and unsigned.
     let few = [
         "f64", "f16", "f6e3m2fn", "f4e2m1fn", "i8", "i5", "i4", "i2", "u4", "u3", "u1", "c64",
         "f32x4", "u8x3",
@@ -382,7 +383,7 @@ fn awkward_names_compile() {
         &[4, 3, 2, 1, 0],
     );
     tensors.push(tensor("reserved", "u4", layout, ZERO));
-    // Every word that C, C++ or the library keeps, as the name of an axis.
+    // Every reserved word of C, C++ and the library as the name of an axis.
     let reserved = dialect::C.reserved.iter().map(|(_, words)| *words);
     let words: Vec<&str> = reserved
         .chain(dialect::C.functions.iter().copied())
@@ -434,7 +435,7 @@ fn indices_of_32_bits_run_where_they_fit() {
         tensors.push(tensor(&format!("{dtype}_odd"), dtype, odd_strides(false), fill));
         tensors.push(tensor(&format!("{dtype}_halo"), dtype, blocked_halo(false), fill));
     }
-    // The last element has the greatest offset of the type.
+    // The last element has the greatest offset of `int32_t`.
     tensors.push(tensor("largest", "u8", row_major(&[("h", 2_147_483_647), ("w", 1)]), fill));
     let manifest = manifest(tensors, Vec::new());
     let settings = Settings { dialect: &dialect::C_INT32, ..Settings::c() };
@@ -487,7 +488,7 @@ fn runs_that_both_sides_share_are_copied_as_one() {
     };
     assert_eq!(body("same_pack"), "    memcpy(physical, logical, 1440);");
     assert!(body("nibbles_pack").contains("for (int64_t n_to_c = 0; n_to_c < 360; ++n_to_c) {"));
-    // 60 rows of 6 columns: no run, and no loop either.
+    // A transpose of 60 rows by 6 columns: no runs, and a single call without a loop.
     assert_eq!(
         body("same_to_planes"),
         "    layoutc_transpose_4_cached(planes, 240, same, 24, 60, 6, 1440);"

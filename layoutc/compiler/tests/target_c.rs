@@ -1,4 +1,4 @@
-//! The keys of `[target.c]`: what each adds is compiled by every compiler at hand under strict flags, and run.
+//! The keys of `[target.c]`: the outputs of each, compiled by every installed compiler with strict flags and run.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -23,7 +23,7 @@ impl SourceLoader for Project {
     }
 }
 
-/// What a project gives under `[target.c]` with these keys.
+/// Generated files of a project with these keys in `[target.c]`.
 fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<GeneratedFile>, Vec<Diagnostic>> {
     let file = Arc::from("layoutc.toml");
     let config = config::parse(&file, &format!("[target.c]\n{keys}")).unwrap();
@@ -35,7 +35,7 @@ fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<GeneratedFile>, V
     emit(&checked, &config, &BTreeMap::new())
 }
 
-/// The same, written below a folder of this name.
+/// Writes the files of [`built`] to a folder of this name.
 fn written(name: &str, manifests: &[(&str, &str)], keys: &str) -> PathBuf {
     let root = folder(name);
     for output in built(manifests, keys).unwrap() {
@@ -47,7 +47,7 @@ fn written(name: &str, manifests: &[(&str, &str)], keys: &str) -> PathBuf {
     root.join("c")
 }
 
-/// Compiles sources with each compiler; gives the programs of those that are run.
+/// Compiles sources with every compiler. Returns the programs of the compilers whose programs are run.
 fn programs(folder: &Path, name: &str, sources: &[&str], more: &[&str]) -> Vec<PathBuf> {
     let all = compilers();
     let compile = |(k, compiler): (usize, &Compiler)| {
@@ -83,9 +83,9 @@ fn ran(program: &Path, arguments: &[&str], threads: &str) -> String {
     printed
 }
 
-/// The body of a function.
+/// Body of a function.
 fn body(text: &str, name: &str) -> String {
-    // The loops of a move by blocks stand in the function that is compiled for each processor.
+    // With block routines, the loops are in the function that is compiled for each processor.
     let by_vectors = text.split_once(&format!("inline void layoutc_{name}("));
     let (_, rest) = by_vectors.or_else(|| text.split_once(&format!("void {name}("))).unwrap();
     rest.split_once("\n}").unwrap().0.to_owned()
@@ -212,7 +212,7 @@ convert nibble_columns to=nibble_halo
 fn moves_on_all_cores_agree_with_the_plain_definition() {
     let folder = written("openmp", &[("large.kdl", LARGE)], "openmp = true\n");
     let sources = ["large_test.c", "large.c"];
-    // Without OpenMP it is what other tests run.
+    // Without OpenMP, other tests run this code.
     programs(&folder, "serial", &sources, &[]);
     let strict = ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
     let gcc = ("gcc", [&strict[..], &["-O2", "-fopenmp"]].concat(), true);
@@ -220,7 +220,7 @@ fn moves_on_all_cores_agree_with_the_plain_definition() {
     for threads in ["1", "4", "4", "7"] {
         assert_eq!(ran(&program, &[], threads).matches(": ok").count(), 52);
     }
-    // Clang's OpenMP may lack its library: it compiles.
+    // Clang's OpenMP library may be missing: only checks the syntax.
     for (compiler, flags) in [("clang", &strict[..]), ("g++", &["-x", "c++", "-Wall", "-Werror"])] {
         let flags = [flags, &["-fopenmp", "-fsyntax-only"]].concat();
         compiled(&folder, "", &["large.c"], &[], &(compiler, flags, false));
@@ -253,11 +253,11 @@ fn only_loops_whose_rounds_write_different_bytes_run_on_all_cores() {
         ["for (int64_t h_block = 0; h_block < 1500; h_block += 512) {"]
     );
     let fill = "for (int64_t slot = 0; slot < batch * 28800; ++slot) {";
-    // The whole blocks of channels; the last is little to do.
+    // The full blocks of channels; the last block is too small for a parallel loop.
     let whole = "for (int64_t n = 0; n < batch; ++n) {";
     assert_eq!(loops("blocked_pack"), [fill, whole]);
     assert!(!source.contains("memset"), "zero is filled in by all cores too");
-    // Without the key there is none.
+    // Without the key there is no pragma.
     let outputs = built(&[("large.kdl", LARGE)], "").unwrap();
     assert!(outputs.iter().all(|output| !output.text.contains("pragma omp")));
 }
@@ -338,8 +338,8 @@ convert texture to=copy
     assert_eq!(outputs.into_iter().map(|output| output.path).collect::<Vec<_>>(), named);
 }
 
-/// Runs the test program of a source under gcc's race detector, neighbouring rounds on different threads; gives whether
-/// it passed, and how many races were seen. `None` where gcc has no such detector.
+/// Runs the test program of a source under gcc's race detector, with adjacent iterations on different threads. Returns
+/// true if it passed, and the number of races; `None` if gcc has no race detector.
 fn races(folder: &Path, name: &str, source: &str) -> Option<(bool, usize)> {
     let by_turns = source.replace("#pragma omp for", "#pragma omp for schedule(static, 1)");
     let by_turns = by_turns.replace("omp parallel for", "omp parallel for schedule(static, 1)");
@@ -363,7 +363,7 @@ fn races(folder: &Path, name: &str, source: &str) -> Option<(bool, usize)> {
 
 #[test]
 fn a_race_detector_sees_no_race_and_sees_one_where_a_loop_is_marked_by_hand() {
-    // Where elements share bytes.
+    // Tensors whose elements share bytes.
     let (_, packed) = LARGE.split_once("tensor nibbles").unwrap();
     let others = |line: &&str| {
         !["rows", "halo", "blocked", "turned"]
@@ -379,13 +379,13 @@ fn a_race_detector_sees_no_race_and_sees_one_where_a_loop_is_marked_by_hand() {
     let (before, after) = source.split_once("void nibbles_pack(").unwrap();
     let marked = after.replacen("    for (", "#pragma omp parallel for\n    for (", 1);
     let marked = format!("{before}void nibbles_pack({marked}");
-    // A race may spoil an element, or not.
+    // A race need not corrupt an element.
     let (_, seen) = races(&folder, "by_hand", &marked).unwrap();
     assert!(seen > 0);
 }
 
-/// What a team runs as one function: moves with borders, blocks of operands and of the output that its threads have in common,
-/// intermediates, statements without a loop that may be shared, loops that are shared inside others.
+/// Functions with one parallel region: relayouts with padding, shared staging buffers of operands and of the output,
+/// intermediates, statements without a parallel loop, worksharing loops inside other loops.
 const TEAMS: &str = r#"
 tensor wide dtype=f32 {
     shape { c 1030; s 1027 }

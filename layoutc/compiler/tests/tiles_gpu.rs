@@ -1,5 +1,6 @@
-//! Kernels that move tiles: edges, padding, halos, symbols, elements of every size, few work groups, buffers that begin
-//! anywhere. OpenCL runs on Oclgrind, which looks for races, and on `PoCL`; CUDA on the CPU stand-in and through nvcc.
+//! Tiled relayout kernels, all bytes against slots evaluated from the maps: partial tiles, padding, halos, symbols,
+//! every element size, few work-groups, unaligned buffers. OpenCL runs on Oclgrind (races) and `PoCL`; CUDA runs on the
+//! CPU stand-in and is compiled by nvcc.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -21,7 +22,7 @@ fn full() -> bool {
     std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
 }
 
-/// What was checked, and the outputs of both targets by path.
+/// The checked project, and the outputs of both targets by path.
 fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, String>) {
     let (mut opencl, mut cuda) = (TargetOpenCl::default(), TargetCuda::default());
     if wide_index {
@@ -38,7 +39,7 @@ fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, 
     (checked, outputs.into_iter().map(|output| (output.path, output.text)).collect())
 }
 
-/// Runs every move of a manifest where the symbols have each of these values, and gives the outputs.
+/// Runs every move of a manifest at each of these symbol values. Returns the outputs.
 fn run(name: &str, manifest: &str, sizes: &[&[i64]]) -> BTreeMap<String, String> {
     run_with(name, manifest, sizes, name.len() % 2 == 1, &gpu::platforms())
 }
@@ -83,7 +84,7 @@ pub(crate) fn run_with(
         cuh: &outputs["cuda/m.cuh"],
         cu: &outputs["cuda/m.cu"],
     };
-    // Both compilers of C++ where there is time, and as many groups as 0, 1, 2, 3 say.
+    // The full run has both C++ compilers, and four numbers of work-groups.
     for round in 0..if full() { 4 } else { 1 } {
         let effort = Effort {
             platforms,
@@ -99,14 +100,14 @@ pub(crate) fn run_with(
     outputs
 }
 
-/// The body of a kernel.
+/// Body of a kernel.
 fn kernel<'t>(text: &'t str, name: &str) -> &'t str {
     let start = text.find(&format!(" {name}(")).unwrap_or_else(|| panic!("no {name}:\n{text}"));
     let rest = &text[start..];
     &rest[..rest.find("\n}\n").unwrap()]
 }
 
-/// The elements of the local array that a kernel declares.
+/// Number of elements of the local array that a kernel declares.
 fn local_elements(body: &str) -> usize {
     let line = body.lines().find(|line| line.trim().starts_with("__local ")).unwrap();
     line.split(['[', ']']).nth(1).unwrap().parse().unwrap()
@@ -159,7 +160,7 @@ tensor b dtype=u8 { shape { a 128; b 128 }; layout { order b a } }
 ";
     let (_, outputs) = built(manifest, false);
     let cl = &outputs["opencl/m.cl"];
-    // 32 rows of 32 elements of 4 bytes, each but the last with one behind it; 64 rows of 64 bytes with 4.
+    // Padding against bank conflicts: 32 rows of 32 floats with 1 after each but the last; 64 rows of 64 bytes with 4.
     assert_eq!(local_elements(kernel(cl, "a_pack_unaligned")), 31 * 33 + 32);
     assert_eq!(local_elements(kernel(cl, "b_pack_unaligned")), 63 * 68 + 64);
 }
@@ -187,7 +188,7 @@ tensor small dtype=f32 { shape { a 5; b 7 }; layout { order b a } }
             if text.contains("__kernel") { "turned_pack_unaligned" } else { "turned_pack_kernel" };
         let body = kernel(text, name);
         assert!(body.contains(array), "{body}");
-        // Read, put into the tile, read from there, write.
+        // Global load, store to the tile, load from the tile, global store.
         let unrolled = "#pragma unroll\n    for (int round = 0; round < 4; ++round) {\n";
         assert_eq!(body.matches(unrolled).count(), 4, "{body}");
         assert_eq!(body.matches(" += 256").count(), 0, "{body}");
@@ -195,7 +196,7 @@ tensor small dtype=f32 { shape { a 5; b 7 }; layout { order b a } }
     let cl = &outputs["opencl/m.cl"];
     assert!(kernel(cl, "bytes_pack_unaligned").contains("round < 16;"), "{cl}");
     assert!(kernel(cl, "straight_pack").contains("held[round] = fill;"), "{cl}");
-    // 33 by 33 are no multiple of 256; 5 by 7 are fewer.
+    // 33×33 is not a multiple of 256; 5×7 is less.
     assert!(kernel(cl, "odd_pack").contains("if (item < 1089) {"), "{cl}");
     assert!(!kernel(cl, "small_pack").contains("round"), "{cl}");
     // A tile is no larger than the tensor.
@@ -292,21 +293,21 @@ tensor tiled_back dtype=bf16 {
         "halves_pack turn_u16_4x4",
         "bytes_unpack turn_u8_8x8",
         "pairs_pack turn_u16_1x4",
-        // Rows of 33 elements begin where no word does.
+        // Rows of 33 elements are not aligned to vectors.
         "odd_pack turn_u32_1x2",
         "odd_unpack turn_u32_2x1",
-        // The last of 21 rows has no other in its word; padding is read with it, and filled.
+        // The last of 21 rows shares its word with padding, which is read and filled.
         "tiled_pack turn_u16_2x1",
         "tiled_unpack turn_u16_1x2",
         "halo_pack turn_u8_1x2",
         "halo_unpack none",
         "holes_pack turn_u16_2x4",
         "holes_unpack turn_u16_4x2",
-        // Blocks of 4 planes are all that lies next to each other.
+        // Only blocks of 4 planes are contiguous.
         "planes_pack turn_u8_4x8",
         "planes_unpack turn_u8_1x4",
         "far_pack turn_u32_2x2",
-        // The limit of `b` says nothing of where a digit of it ends.
+        // The extent of `b` does not bound its digits.
         "pairs_apart_pack turn_u32_2x2",
         "fours_apart_pack turn_u16_4x4",
         "tiled_to_tiled_back none",
@@ -498,10 +499,10 @@ convert nhwc to=blocked
         ("halves_pack", Some("uint2")),
         ("bytes_unpack", Some("uint4")),
         ("odd_pack", None),
-        // Of 10 elements in runs of 4, two at a time are there or are not.
+        // 10 elements in runs of 4: each pair is inside or outside.
         ("two_pack", Some("ushort")),
         ("whole_pack", Some("uint4")),
-        // Of 5 in runs of 2 the last stands alone.
+        // 5 elements in runs of 2: the last is alone.
         ("doubles_pack", None),
         ("phases_pack", Some("ulong2")),
     ] {
@@ -574,7 +575,7 @@ convert padded to=turned
     } else {
         &[&[0, 5], &[1, 1], &[33, 65], &[70, 0]]
     };
-    // A tensor takes the symbols that it has; `count` comes second.
+    // A function only takes the symbols of its tensors; `count` is the second.
     let outputs = run("symbols", manifest, sizes);
     assert!(kernel(&outputs["opencl/m.cl"], "both_pack").contains("barrier"));
     assert!(!outputs["opencl/m.cl"].contains("void padded_fill("));
@@ -608,14 +609,14 @@ tensor deep dtype=f32 {
 
 #[test]
 fn a_launch_of_fewer_groups_than_tiles_moves_everything() {
-    // As many groups as `run` says, of which each moves several tiles.
+    // `run` chooses the number of work-groups; each moves several tiles.
     let manifest = "symbol count min=1
 tensor ribbon dtype=i8x3 { shape { n count } }
 ";
     let outputs = run("ribbon", manifest, &[&[43_000]]);
     let body = kernel(&outputs["opencl/m.cl"], "ribbon_pack");
     assert!(body.contains("tile += (int)get_num_groups(0)"), "{body}");
-    // There is an end to how many groups are asked for.
+    // The number of work-groups is limited.
     let (_, outputs) = built("tensor ribbon dtype=f64 { shape { n 600000001 } }\n", true);
     assert!(outputs["opencl/m.h"].contains("RIBBON_PACK_GLOBAL_SIZE_0 268435456\n"));
     assert!(outputs["cuda/m.cu"].contains("ribbon_pack_kernel<<<1048576, 256, 0, stream>>>"));

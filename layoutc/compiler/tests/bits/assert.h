@@ -1,2 +1,2 @@
-// Promises that are broken are not what is tested.
+// `assert` without a C library: does not check its condition.
 #define assert(condition) ((void)(condition))

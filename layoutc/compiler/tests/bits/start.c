@@ -1,4 +1,4 @@
-// A program without a C library: `run` is all of it, and its value the status.
+// Startup code for 32-bit x86 without a C library: calls `run`, whose value is the exit status.
 #include <stdint.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ void *memset(void *to, int byte, size_t bytes) {
     return to;
 }
 
-// Bit by bit: the compiler's own are not there either.
+// Bitwise division: the compiler's runtime library is missing too.
 static uint64_t divided(uint64_t a, uint64_t b, uint64_t *rest) {
     uint64_t q = 0, r = 0;
     for (int k = 63; k >= 0; --k) {

@@ -1,4 +1,4 @@
-// What the generated sources need of the C library, where there is none for 32 bits.
+// Declarations that the generated sources need, for systems without a 32-bit C library.
 #include <stddef.h>
 void *memcpy(void *to, const void *from, size_t bytes);
 void *memset(void *to, int byte, size_t bytes);

@@ -1,5 +1,5 @@
-/* What a driver of emitted CUDA needs: files to the device and back, and comparison byte by byte. Uses the runtime's
- * interface alone, so that it runs on a GPU and on the stand-in alike. */
+/* Helpers for drivers of emitted CUDA: copy files to the device and back, and compare bytes. Uses only the runtime API,
+ * and therefore runs on a GPU and on the stand-in. */
 #pragma once
 #include <cuda_runtime.h>
 
@@ -29,7 +29,7 @@ static inline Bytes read_file(const char *name, size_t size) {
     return bytes;
 }
 
-/* An empty name: every byte is 0xAA, which no test writes. */
+/* Bytes of a file; with an empty name, 0xAA, which no test writes. */
 static inline Bytes content(const char *name, size_t size) {
     return *name == 0 ? Bytes(size, 0xAA) : read_file(name, size);
 }
@@ -48,7 +48,7 @@ struct Buffer {
     void *at = nullptr;
     size_t size;
 
-    /* `off`: bytes between where memory begins and the buffer does. */
+    /* `off`: offset of the buffer in its allocation, in bytes. */
     Buffer(const char *name, size_t size_, size_t off = 0) : size(size_) {
         const Bytes bytes = content(name, size);
         must(cudaMalloc(&at, size + off), "cudaMalloc");
@@ -121,7 +121,7 @@ struct Image {
     }
 };
 
-/* A launch, and what it did. */
+/* Checks the launch and the execution of a kernel. */
 static inline void done(cudaError_t error, const char *what) {
     must(error, what);
     must(cudaDeviceSynchronize(), what);

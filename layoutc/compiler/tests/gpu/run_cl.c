@@ -2,31 +2,28 @@
  *
  *     run_cl PLATFORM          prints the platform's first device: name, version, extensions, and the width, height and
  *                              layers of its largest images; one a line
- *     run_cl PLATFORM JOB...   runs job files, each with nothing left of the one before
+ *     run_cl PLATFORM JOB...   runs job files, each from a clean state
  *
- * PLATFORM is a part of the platform's name ("Portable Computing Language", "Oclgrind"). A job file has one command a
- * line, words apart by blanks, `#` at the start of a line a comment, paths relative to the working folder:
+ * PLATFORM is a part of the platform's name ("Portable Computing Language", "Oclgrind"). A job file has one command per
+ * line, with words separated by blanks, comment lines that start with `#`, and paths relative to the working folder:
  *
- *     options WORD...                       how the programs from here on are built; no words: as they are
- *     program FILE                          builds an OpenCL source; what follows runs kernels of it
- *     guard BYTES                           the buffers from here on have so many bytes (at least) around them, the
- *                                           images 8 texels to the right and below and a layer more, that a kernel
- *                                           must not touch; 0, the default, allocates exactly
- *     host BYTES                            the buffers from here on use the host's memory, so many bytes behind a multiple
- *                                           of 4096; `host none`, the default, leaves it to the platform
+ * options WORD...                       build options of the following programs; no words: none program FILE
+ * builds an OpenCL source for the following runs guard BYTES                           adds guards of at least BYTES
+ * bytes around the following buffers, and of 8 texels right and below and one layer to images; a kernel must not write
+ * to them; 0, the default, allocates exactly host BYTES                            allocates the following buffers in
+ * host memory, BYTES bytes after a multiple of 4096; `host none`, the default, leaves it to the platform
  *     buffer NAME BYTES fill BYTE           a buffer of one byte repeated
- *     buffer NAME BYTES file FILE           a buffer of a file's bytes, as many as said
+ *     buffer NAME BYTES file FILE           a buffer with the contents of a file of BYTES bytes
  *     image NAME TYPE W H LAYERS fill BYTE  an RGBA image; LAYERS 0: image2d_t, else image2d_array_t; TYPE is one of
  *     image NAME TYPE W H LAYERS file FILE  i8 i16 i32 u8 u16 u32 f16 f32 unorm8 unorm16 snorm8 snorm16
  *     run KERNEL X [Y [Z]] [local X [Y [Z]]] [args ARG...]
  *                                           ARG: i32 VALUE, i64 VALUE, or mem NAME (a buffer or an image)
  *     save NAME FILE                        writes a buffer, or an image's texels row by row, layer by layer
- *     compare NAME FILE                     the same bytes as a file, or an error that names the first that differs
- *     free NAME                             forgets a buffer or an image
+ *     compare NAME FILE                     compares with a file; an error names the first byte that differs
+ *     free NAME                             releases a buffer or an image
  *
- * Every command ends before the next begins. All guards are looked at after every run. What goes wrong is told on
- * standard error with the line, and ends the program with status 1. RUN_CL_TIMES=1 prints the milliseconds of each
- * build and run.
+ * Commands run in order, and all guards are checked after every run. An error is printed to standard error with the
+ * line, and ends the program with status 1. RUN_CL_TIMES=1 prints the milliseconds of each build and run.
  */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
@@ -48,19 +45,19 @@ struct memory {
     char *name;
     cl_mem mem;
     size_t bytes;
-    /* With a guard: the whole allocation, of which `mem` is a part. */
+    /* With a guard: the allocation that contains `mem`. */
     cl_mem whole;
     size_t before;
     size_t after;
-    /* The host's memory that it uses, where it does. */
+    /* Host memory of the buffer, if it uses any. */
     unsigned char *host;
-    /* Of an image. */
+    /* For images. */
     int is_image;
     size_t width;
     size_t height;
     size_t layers;
     size_t texel;
-    /* What the image really has. */
+    /* Allocated size of an image, with its guard. */
     size_t all[3];
 };
 
@@ -117,7 +114,7 @@ static double milliseconds(void) {
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-/* A file's bytes, with a zero after them. */
+/* Bytes of a file, followed by a zero. */
 static struct text read_file(const char *path) {
     struct text text = {NULL, 0};
     long size;
@@ -266,7 +263,7 @@ static void release(struct memory *memory) {
     *memory = memories[--memory_count];
 }
 
-/* `fill BYTE` or `file FILE`, as so many bytes. */
+/* Contents of `fill BYTE` or `file FILE`, of `bytes` bytes. */
 static unsigned char *content(char **words, size_t bytes) {
     if (strcmp(words[0], "fill") == 0) {
         unsigned char *made = allocate(bytes);
@@ -284,7 +281,7 @@ static unsigned char *content(char **words, size_t bytes) {
     return NULL;
 }
 
-/* A buffer of these bytes: in memory of its own, or in the host's. */
+/* Creates a buffer with these bytes, in memory of the platform or of the host. */
 static cl_mem buffer_of(struct memory *memory, size_t bytes, const unsigned char *init) {
     cl_int status;
     cl_mem made;
@@ -295,7 +292,7 @@ static cl_mem buffer_of(struct memory *memory, size_t bytes, const unsigned char
         memcpy(at, init, bytes);
         made = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, at, &status);
     } else {
-        /* What is copied is not changed. */
+        /* CL_MEM_COPY_HOST_PTR does not write to its source. */
         void *from = (void *)(uintptr_t)init;
         made = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, from, &status);
     }
@@ -307,7 +304,7 @@ static void make_buffer(char **words) {
     size_t bytes = size_of(words[1]);
     unsigned char *init = content(words + 2, bytes);
     struct memory *memory = add(words[0], bytes);
-    /* No buffer is empty. */
+    /* OpenCL has no empty buffers. */
     size_t there = bytes > 0 ? bytes : 1;
     cl_int status;
     if (guard_bytes > 0) {
@@ -465,7 +462,7 @@ static void look_at_guards(const char *kernel) {
     }
 }
 
-/* Up to three sizes; gives how many. */
+/* Parses up to three sizes. Returns their number. */
 static cl_uint sizes(char **words, int count, size_t size[3]) {
     cl_uint found = 0;
     while ((int)found < count && found < 3 && words[found][0] >= '0' && words[found][0] <= '9') {

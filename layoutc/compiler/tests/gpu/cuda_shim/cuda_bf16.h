@@ -1,4 +1,4 @@
-/* CUDA's bfloat16 on the CPU: its bits, and the conversions. */
+/* CUDA's __nv_bfloat16 on the CPU: storage and conversions. */
 #ifndef LAYOUTC_SHIM_CUDA_BF16_H
 #define LAYOUTC_SHIM_CUDA_BF16_H
 
@@ -11,7 +11,7 @@ struct __nv_bfloat16_raw {
 struct __nv_bfloat16 {
     __nv_bfloat16() = default;
     __nv_bfloat16(__nv_bfloat16_raw raw) : bits(raw.x) {}
-    /* To the nearest, ties to even. */
+    /* Rounds to nearest, ties to even. */
     __nv_bfloat16(float value) {
         const uint32_t all = layoutc_shim::bits_as<uint32_t>(value);
         const bool nan = (all & 0x7FFFFFFFu) > 0x7F800000u;

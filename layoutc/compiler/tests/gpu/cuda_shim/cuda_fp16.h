@@ -1,4 +1,4 @@
-/* CUDA's half on the CPU: its bits, and the conversions. */
+/* CUDA's __half on the CPU: storage and conversions. */
 #ifndef LAYOUTC_SHIM_CUDA_FP16_H
 #define LAYOUTC_SHIM_CUDA_FP16_H
 

@@ -1,13 +1,12 @@
-/* CUDA's runtime on the CPU, as far as generated code and its tests need it: kernels run one block after another, the
- * threads of a block one after another, as plain calls, or as fibers where a kernel has __syncthreads(). It is for
- * finding faults, not for speed. A source goes through launches.awk first, which rewrites `kernel<<<…>>>(…)`.
+/* CUDA runtime on the CPU, as far as generated code and its tests need it. Blocks run in sequence, and so do the threads
+ * of a block: as plain calls, or as fibers if the kernel has __syncthreads(). It is for finding faults, not for speed.
+ * A source first goes through launches.awk, which rewrites `kernel<<<…>>>(…)`.
  *
- * Stricter than a GPU. It ends the program with a message where
- * - some threads of a block wait at __syncthreads() and others have returned;
- * - a texture or surface is touched outside its extent, off a texel's centre or start, as a type of another size or kind;
- * - a destroyed texture, surface or array is used.
- * Shared memory and what cudaMalloc and cudaMallocArray give is filled with 0xA5 (shared memory anew for every block),
- * every second block runs its threads backwards, allocations are exact: AddressSanitizer sees what runs over them.
+ * Stricter than a GPU: it ends the program with a message if - some threads of a block wait at __syncthreads() and
+ * others have returned; - a texture or surface is accessed out of bounds, off a texel's center or start, or as a type
+ * of another size or kind; - a destroyed texture, surface or array is used. Shared memory (for every block) and memory
+ * from cudaMalloc and cudaMallocArray is filled with 0xA5, every second block runs its threads in reverse, and
+ * allocations are exact, so that AddressSanitizer detects overruns.
  *
  * Written for this purpose; nothing in it comes from CUDA's own headers. */
 #ifndef LAYOUTC_SHIM_CUDA_RUNTIME_H
@@ -94,7 +93,7 @@ LAYOUTC_SHIM_VECTORS(double, double, 16, 16)
 
 #undef LAYOUTC_SHIM_VECTORS
 
-/* CUDA 13 warns of the plain four of 64 bits and names their alignment instead. */
+/* CUDA 13 deprecates the plain vectors of four 64-bit elements in favor of names with their alignment. */
 #define LAYOUTC_SHIM_FOUR(T, name)                                                                                     \
     typedef name##4 name##4_16a;                                                                                       \
     struct alignas(32) name##4_32a {                                                                                   \
@@ -198,7 +197,7 @@ namespace layoutc_shim {
 constexpr size_t STACK = 256 * 1024;
 constexpr size_t SHARED_MOST = 48 * 1024;
 
-/* One thread of a block, with a stack of its own. */
+/* One thread of a block, with its stack. */
 struct Fiber {
     ucontext_t context;
     char *stack = nullptr;
@@ -220,7 +219,7 @@ inline std::vector<const void *> shared_seen;
 inline std::vector<char> dynamic_shared;
 inline uint64_t blocks_run = 0;
 
-/* After the declaration of a variable in shared memory: garbage, once a block. */
+/* Fills a variable in shared memory with garbage, once per block; called after its declaration. */
 inline void shared(void *address, size_t size) {
     for (const void *seen : shared_seen) {
         if (seen == address) {
@@ -231,7 +230,7 @@ inline void shared(void *address, size_t size) {
     memset(address, 0xA5, size);
 }
 
-/* `extern __shared__ T name[]`. */
+/* Memory of `extern __shared__ T name[]`. */
 template <class T> T *dynamic() {
     return reinterpret_cast<T *>(dynamic_shared.data());
 }
@@ -330,7 +329,7 @@ inline bool possible(const Config &config) {
            b.y <= 1024u && b.z <= 64u && threads > 0 && threads <= 1024u;
 }
 
-/* `kernel<<<config>>>(given)`; `syncs` where the kernel's text has __syncthreads(). */
+/* Runs `kernel<<<config>>>(given)`; `syncs` is true if the kernel's text has __syncthreads(). */
 template <class... P, class... A>
 void launch(bool syncs, const char *name, const Config &config, void (*kernel)(P...), A &&...given) {
     static_assert(sizeof...(P) == sizeof...(A), "as many arguments as the kernel takes");
@@ -389,7 +388,7 @@ inline void __syncthreads() {
     layoutc_shim::to_scheduler(false);
 }
 
-/* ---- Arithmetic that CUDA has and C++ has not -------------------------------------------------------------------- */
+/* ---- Arithmetic that C++ lacks ----------------------------------------------------------------------------------- */
 
 namespace layoutc_shim {
 
@@ -454,7 +453,7 @@ enum cudaMemcpyKind {
 
 namespace layoutc_shim {
 
-/* What cudaMalloc gave. */
+/* An allocation of cudaMalloc. */
 struct Allocation {
     const char *start;
     size_t size;
@@ -471,7 +470,7 @@ inline bool on_device(const void *address, size_t size) {
     return false;
 }
 
-/* Takes an allocation off the list; false where it is not there. */
+/* Removes an allocation from the list. Returns false if it is not there. */
 inline bool forget(const void *address) {
     for (Allocation &one : allocations) {
         if (one.start == address) {
@@ -643,7 +642,7 @@ struct cudaChannelFormatDesc {
 
 namespace layoutc_shim {
 
-/* The texels that textures and surfaces know. */
+/* Texel types of textures and surfaces. */
 template <class T> struct Texel {
     static constexpr bool known = false;
 };
@@ -674,7 +673,7 @@ template <> struct Texel<char> : Lanes<char, 1> {};
 
 #undef LAYOUTC_SHIM_TEXELS
 
-/* From a half's bits, exactly. */
+/* Exact conversion from the bits of a half. */
 inline float half_bits_to_float(uint16_t h) {
     const uint32_t sign = uint32_t(h & 0x8000u) << 16;
     const uint32_t exponent = (h >> 10) & 31u;
@@ -689,7 +688,7 @@ inline float half_bits_to_float(uint16_t h) {
     return bits_as<float>(sign | (exponent + 112u) << 23 | fraction << 13);
 }
 
-/* To the nearest half, ties to even. */
+/* Rounds to the nearest half, ties to even. */
 inline uint16_t float_to_half_bits(float f) {
     const uint32_t bits = bits_as<uint32_t>(f);
     const uint32_t sign = bits >> 16 & 0x8000u;
@@ -701,7 +700,7 @@ inline uint16_t float_to_half_bits(float f) {
         return uint16_t(sign | 0x7C00u);
     }
     if (magnitude < 0x38800000u) {
-        /* A multiple of 2^-24; rounding the float does it. */
+        /* Subnormal: a multiple of 2^-24, which lrintf rounds to. */
         return uint16_t(sign | uint32_t(lrintf(ldexpf(bits_as<float>(magnitude), 24))));
     }
     const uint32_t odd = magnitude >> 13 & 1u;
@@ -799,7 +798,7 @@ struct cudaMemcpy3DParms {
 
 namespace layoutc_shim {
 
-/* One row of a side of a three-dimensional copy; its extent counts texels where an array takes part, else bytes. */
+/* Row of the source or destination of a 3D copy; `at.x` counts texels if an array is involved, else bytes. */
 inline char *row(cudaArray_t array, const cudaPos &at, const cudaPitchedPtr &plain, size_t y, size_t z, size_t unit) {
     if (array != nullptr) {
         return array->bytes + (((at.z + z) * array->height + at.y + y) * array->width + at.x) * array->texel;
@@ -865,7 +864,7 @@ enum cudaResourceType {
     cudaResourceTypePitch2D = 3
 };
 
-/* Of the real one's union, only arrays. */
+/* Supports arrays only. */
 struct cudaResourceDesc {
     cudaResourceType resType;
     struct {
@@ -900,7 +899,7 @@ struct cudaResourceViewDesc {
 
 namespace layoutc_shim {
 
-/* What handle 4 k + 5 (a texture) or 4 k + 6 (a surface) shows; null once destroyed. */
+/* Array of handle 4 k + 5 (a texture) or 4 k + 6 (a surface); null once destroyed. */
 inline std::vector<cudaArray_t> views;
 constexpr unsigned long long TEXTURE = 5;
 constexpr unsigned long long SURFACE = 6;
@@ -910,7 +909,7 @@ inline unsigned long long new_view(cudaArray_t array, unsigned long long kind) {
     return 4 * (views.size() - 1) + kind;
 }
 
-/* The place in `views`, or null. */
+/* Entry in `views`, or null. */
 inline cudaArray_t *view_of(unsigned long long handle, unsigned long long kind) {
     const unsigned long long k = (handle - kind) / 4;
     const bool there = handle >= kind && (handle - kind) % 4 == 0 && k < views.size() && views[k] != nullptr;
@@ -948,7 +947,7 @@ inline const char *address(const cudaArray &array, long long x, long long y, lon
     return array.bytes + ((size_t(layer) * array.height + size_t(y)) * array.width + size_t(x)) * array.texel;
 }
 
-/* The texel whose centre a coordinate is. */
+/* Texel whose center the coordinate is; fails if it is off center. */
 inline long long centre(float coordinate) {
     const float whole = floorf(coordinate);
     if (!(coordinate - whole >= 0.25f && coordinate - whole <= 0.75f)) {
@@ -983,7 +982,7 @@ template <class T> T fetch(unsigned long long handle, float x, float y, int laye
     return texel;
 }
 
-/* A surface is bytes: a texel's type has its size. */
+/* Address of a surface's texel; a surface is untyped bytes, so that only the size of `T` must match. */
 template <class T> char *store(unsigned long long handle, int x, int y, int layer, bool layered) {
     static_assert(Texel<T>::known, "surfaces have no such texel");
     const cudaArray &array = viewed(handle, SURFACE, layered);
