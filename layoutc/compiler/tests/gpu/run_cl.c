@@ -1,17 +1,19 @@
 /* Runs OpenCL kernels by a job file.
  *
  *     run_cl PLATFORM          prints the platform's first device: name, version, extensions, and the width, height and
- *                              layers of its largest images; one a line
+ *                              layers of its largest images; one per line
  *     run_cl PLATFORM JOB...   runs job files, each from a clean state
  *
  * PLATFORM is a part of the platform's name ("Portable Computing Language", "Oclgrind"). A job file has one command per
  * line, with words separated by blanks, comment lines that start with `#`, and paths relative to the working folder:
  *
- * options WORD...                       build options of the following programs; no words: none program FILE
- * builds an OpenCL source for the following runs guard BYTES                           adds guards of at least BYTES
- * bytes around the following buffers, and of 8 texels right and below and one layer to images; a kernel must not write
- * to them; 0, the default, allocates exactly host BYTES                            allocates the following buffers in
- * host memory, BYTES bytes after a multiple of 4096; `host none`, the default, leaves it to the platform
+ *     options WORD...                       build options of the following programs; no words: none
+ *     program FILE                          builds an OpenCL source for the following runs
+ *     guard BYTES                           adds guards of at least BYTES bytes around the following buffers, and of
+ *                                           8 texels right and below and one layer to images; a kernel must not write
+ *                                           to them; 0, the default, allocates exactly
+ *     host BYTES                            allocates the following buffers in host memory, BYTES bytes after a multiple
+ *                                           of 4096; `host none`, the default, leaves it to the platform
  *     buffer NAME BYTES fill BYTE           a buffer of one byte repeated
  *     buffer NAME BYTES file FILE           a buffer with the contents of a file of BYTES bytes
  *     image NAME TYPE W H LAYERS fill BYTE  an RGBA image; LAYERS 0: image2d_t, else image2d_array_t; TYPE is one of

@@ -2,11 +2,12 @@
  * of a block: as plain calls, or as fibers if the kernel has __syncthreads(). It is for finding faults, not for speed.
  * A source first goes through launches.awk, which rewrites `kernel<<<…>>>(…)`.
  *
- * Stricter than a GPU: it ends the program with a message if - some threads of a block wait at __syncthreads() and
- * others have returned; - a texture or surface is accessed out of bounds, off a texel's center or start, or as a type
- * of another size or kind; - a destroyed texture, surface or array is used. Shared memory (for every block) and memory
- * from cudaMalloc and cudaMallocArray is filled with 0xA5, every second block runs its threads in reverse, and
- * allocations are exact, so that AddressSanitizer detects overruns.
+ * Stricter than a GPU: it ends the program with a message if
+ * - some threads of a block wait at __syncthreads() and others have returned;
+ * - a texture or surface is accessed out of bounds, off a texel's center or start, or as a type of another size or kind;
+ * - a destroyed texture, surface or array is used.
+ * Shared memory (for every block) and memory from cudaMalloc and cudaMallocArray is filled with 0xA5, every second block
+ * runs its threads in reverse, and allocations are exact, so that AddressSanitizer detects overruns.
  *
  * Written for this purpose; nothing in it comes from CUDA's own headers. */
 #ifndef LAYOUTC_SHIM_CUDA_RUNTIME_H
