@@ -192,7 +192,7 @@ fn transposed_devices_are_mesh_axes_in_another_order() {
         (sizes(&meshed), meshed.sharding.over().to_vec()),
         (vec![2, 4], vec![vec![1], vec![0]])
     );
-    // The same devices as a list.
+    // Equal devices, as a list.
     assert_eq!(of("{devices=[4,2]0,4,1,5,2,6,3,7}"), Ok(meshed));
     let meshed = of("{devices=[2,1,4]<=[2,2,2]T(2,0,1) last_tile_dim_replicate}").unwrap();
     assert_eq!(

@@ -302,7 +302,7 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
         facts.extend(output_plan::apply(job, plan, lock)?);
     }
     if let Some(dir) = job.state.dir() {
-        // What is not stored is computed again.
+        // If this fails, later builds recompute the results.
         drop(memo.flush(dir, &|| make::live(job, made)));
     }
     job.record(facts)

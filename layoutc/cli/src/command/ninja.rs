@@ -63,7 +63,7 @@ pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<Strin
 
 /// Command of layoutc.
 struct ToolCommand {
-    /// As it was called.
+    /// Name or path by which layoutc was called.
     command: String,
     /// Path of the binary, an input of all edges.
     file: String,

@@ -252,8 +252,7 @@ fn nearest(path: &Path) -> PathBuf {
     there.map_or_else(|| PathBuf::from("/"), real)
 }
 
-/// Real paths of the inputs, including missing ones, and every link on the way to them: replacing a link changes the
-/// file.
+/// Real paths of the inputs, including missing ones, and every link that they pass: replacing a link changes the file.
 fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
     let mut names = BTreeSet::new();
@@ -278,7 +277,7 @@ fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
 /// Number of links to follow before reporting a loop.
 const LOOP: usize = 40;
 
-/// Resolves the links of `path` as far as they exist. Adds every link on the way and its target to `passed`.
+/// Resolves the links of `path` as far as they exist. Adds every link and its target to `passed`.
 fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
     let mut at = PathBuf::new();
     let mut ahead: Vec<OsString> = path.iter().rev().map(OsStr::to_owned).collect();

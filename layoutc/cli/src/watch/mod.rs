@@ -72,7 +72,7 @@ struct WatchLoop<'a> {
     /// `None`: polling.
     eyes: Option<FsWatcher>,
     runner: Option<Arc<ExecRunner>>,
-    /// What the last build read.
+    /// Files that the last build read.
     known: ReadSet,
     status: StatusReporter,
     /// Outcome of the last build.

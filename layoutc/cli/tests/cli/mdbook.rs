@@ -100,7 +100,7 @@ fn a_block_that_names_a_tensor_is_followed_by_its_picture() {
     assert!(page.starts_with("before\n\n<pre><code class=\"kdl nohighlight hljs\">"), "{page}");
     assert!(page.ends_with("</svg></div>\n\nafter\n"), "{page}");
     assert_eq!(text_of(&page), BLOCKED);
-    // The same marks as by `layoutc show`.
+    // The drawing equals that of `layoutc show`.
     let world = World::new(&[("a.kdl", BLOCKED)]);
     let file = world.run(&["show", "a.kdl", "t", "--svg", "-"]).good().to_owned();
     let marks = |svg: &str| {

@@ -330,7 +330,7 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
     assert!(world.get("out") == wanted, "{said}");
 }
 
-/// The same output by a run without chunks: nothing of the killed one remains.
+/// The next pack with any options removes the partial files of a killed one.
 #[test]
 fn what_a_killed_move_left_goes_with_the_next_one_whatever_its_options() {
     for more in [&[][..], &["--c-array"], &["--memory", "1 GiB"], &["--raw"]] {

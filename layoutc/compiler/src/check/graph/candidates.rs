@@ -128,7 +128,7 @@ fn add_requirements(
 /// Relation between the layouts of tensors that share a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LayoutSharing {
-    /// The same layout.
+    /// Equal layouts.
     Same,
     /// The projection to the axes of each tensor.
     Projection,

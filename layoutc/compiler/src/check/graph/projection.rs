@@ -56,7 +56,7 @@ pub(super) fn project_layout(
         return Some(text.to_owned());
     }
     if own.len() == others.len() && text != ROW_MAJOR && !others.iter().any(|name| lacks(&name)) {
-        // The same axes in another order: letters name axes, other notations go by position.
+        // Equal axes in another order: letters name axes, other notations go by position.
         return is_by_letter(text).then(|| text.to_owned());
     }
     if others.is_empty() || text == ROW_MAJOR {
