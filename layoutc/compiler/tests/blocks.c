@@ -174,13 +174,13 @@ static int blocks(several run, int64_t bytes) {
     const int64_t gap = at_lines ? 64 * below(2) : below(3) == 0 ? below(40) : 0;
     int64_t to_step = rows * bytes + pad, to_stride = count * to_step + gap;
     if (below(3) == 0) {
-        to_stride += 63 - (to_stride + 63) % 64; // Lines of all columns begin alike.
+        to_stride += 63 - (to_stride + 63) % 64; // All columns have the same alignment.
     }
     if (below(3) == 0) {
         to_stride = rows * bytes + pad;
         to_step = columns * to_stride + gap;
     }
-    if (full || (many && below(2))) { // Blocks beside each other in columns whose lines begin alike.
+    if (full || (many && below(2))) { // Adjacent blocks in columns of equal alignment.
         to_step = rows * bytes;
         to_stride = (count * to_step + 63) / 64 * 64;
     }

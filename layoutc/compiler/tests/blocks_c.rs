@@ -221,7 +221,7 @@ fn other_processors_move_blocks_as_plain_loops_do() {
 #[test]
 fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
     for (k, dtype) in ["u8", "f16", "f32", "f64"].into_iter().enumerate() {
-        // Every second pair in the short run.
+        // Half of the pairs in the short run.
         let is_asked = |few: &usize| few << k <= 16 && (full() || (few + k).is_multiple_of(2));
         for few in [2, 3, 4].into_iter().filter(is_asked) {
             let one = |count: usize| {

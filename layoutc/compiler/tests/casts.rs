@@ -101,7 +101,7 @@ fn a_conversion_that_is_whole_comes_back() {
 
 /// A function to call, with the files of its input and its expected output.
 struct Case {
-    /// The function.
+    /// Name of the function.
     name: String,
     read: String,
     read_bytes: usize,

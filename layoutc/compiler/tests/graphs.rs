@@ -80,7 +80,7 @@ fn alignments_are_those_of_strides_in_bytes() {
         found[0].notes[0],
         "stride of axis 0 is 48 elements of 32 bits, not a multiple of 128 bytes"
     );
-    // Both are 256 bytes here.
+    // Both strides are 256 bytes here.
     told(&asks("N[a=256]HWC", "N[a=128]HWC"), &[]);
     // The stride of N is larger than in NHWC.
     let message = "`x` has layout N[a=128]HWC, but `c` requires NHWC";

@@ -15,7 +15,7 @@ use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
 use layoutc_compiler::plan::cores::Cores;
 
-/// Extents are integers or names of symbols.
+/// Axes from pairs of a name and an extent, which is an integer or the name of a symbol.
 fn axes(list: &[(&str, &str)], symbols: &[Symbol]) -> Vec<Axis> {
     let extent = |text: &str| match symbols.iter().position(|symbol| symbol.name == text) {
         Some(k) => Expr::var(Var::Symbol(u32::try_from(k).unwrap())),

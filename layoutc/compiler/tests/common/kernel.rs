@@ -21,7 +21,7 @@ use layoutc_compiler::config::{Config, TargetC, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{MemorySources, check};
 
-/// An operand of a kernel, in several layouts.
+/// An operand of a kernel; instance `k` uses layout `k % layouts.len()`.
 pub struct Operand {
     pub name: &'static str,
     pub dtype: &'static str,
@@ -353,7 +353,7 @@ pub fn computes(kernel: &Kernel) {
     std::fs::write(folder.join("main.c"), main_c(kernel, &stem)).unwrap();
     let source = format!("{stem}.c");
     let both = ["main.c", source.as_str()];
-    // Always one optimized build: stack alignment faults of vector code only show there.
+    // Always one optimized build: only there does misaligned stack memory of vector code fault.
     let optimised = ("gcc", ["-std=c11", "-O2"].to_vec(), true);
     for (k, compiler) in compilers().into_iter().chain([optimised.clone()]).enumerate() {
         let sources = if compiler.2 { &both[..] } else { &both[1..2] };

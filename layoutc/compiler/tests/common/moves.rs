@@ -121,7 +121,7 @@ pub struct Subject {
     pub name: String,
     pub dtype: String,
     pub elements: Elements,
-    /// The bits of the fill value of one element; `None` where padding is not written.
+    /// Bits of the fill value of one element; `None` if padding is not written.
     pub fill: Option<Vec<u8>>,
     /// Image that stores the tensor, if any.
     pub image: Option<Extents>,
@@ -142,7 +142,7 @@ impl Subject {
     /// Expected memory after pack of `dense`, over bytes of 0xAA.
     pub fn packed(&self, dense: &[u8], source: Elements) -> Vec<u8> {
         let mut memory = vec![0xAA; self.elements.bytes(self.slots)];
-        // Texels are written whole.
+        // Whole texels are written.
         let zero = self.image.is_some().then(|| vec![0; self.elements.bits.div_ceil(8)]);
         match self.fill.clone().or(zero) {
             Some(value) if self.padded => self.elements.fill(&mut memory, &value),

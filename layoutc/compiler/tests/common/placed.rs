@@ -23,7 +23,7 @@ pub fn at(expr: &Expr, index: &[usize], symbols: &[i64]) -> usize {
     usize::try_from(found.unwrap()).unwrap()
 }
 
-/// Every index of a shape, the last axis fastest.
+/// Indices of a shape in row-major order.
 pub fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     let count = shape.iter().product();
     (0..count).map(move |mut k: usize| {

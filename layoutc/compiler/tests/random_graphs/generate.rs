@@ -46,7 +46,6 @@ pub(super) struct Formula {
     pub(super) plus: Vec<u64>,
 }
 
-/// An operator.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) name: String,
@@ -58,7 +57,6 @@ pub(super) struct Node {
     pub(super) accepts: Vec<String>,
 }
 
-/// A graph.
 #[derive(Debug, Clone)]
 pub(super) struct Sample {
     pub(super) tensors: Vec<Tensor>,
@@ -462,7 +460,7 @@ fn said(order: &[usize]) -> String {
     format!(" perm=\"{}\"", order.join(","))
 }
 
-/// Every index of a tensor, row-major.
+/// Indices of a tensor in row-major order.
 pub(super) fn indices(tensor: &Tensor) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for (_, extent) in &tensor.axes {

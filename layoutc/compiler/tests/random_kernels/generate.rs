@@ -17,7 +17,7 @@ struct Axes {
     v: usize,
 }
 
-/// One kernel with its tensors.
+/// A random kernel with its tensors.
 pub struct Draft {
     /// The tensors, then the kernel up to its schedule.
     pub text: String,

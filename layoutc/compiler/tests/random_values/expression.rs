@@ -67,7 +67,7 @@ pub const ELEMENTS: [(&str, Type); 12] = [
     ("f64", Type::F64),
 ];
 
-/// A number.
+/// A value of one of the types of arithmetic.
 #[derive(Debug, Clone, Copy)]
 pub enum Value {
     Int(i128),
