@@ -162,7 +162,7 @@ static int blocks(several run, int64_t bytes) {
     int64_t rows = sizes[below(many ? 9 : 19)];
     int64_t columns = sizes[below(many ? 14 : 19)];
     int64_t count = many ? 32 * (1 + below(6)) + below(4) : below(20) - 1;
-    // About as many elements as a buffer of 128 KiB holds.
+    // About as many blocks as a buffer of 128 KiB holds.
     const bool full = below(6) == 0;
     if (full) {
         rows = 1 + below(20);

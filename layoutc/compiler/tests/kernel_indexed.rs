@@ -59,8 +59,7 @@ const READ: &[&str] = &[
 
 const ROWS: &[&str] = &["order t d", "order d t", "tile 8 4", "strides 20 1; padding allow"];
 
-/// Gathers rows of a table by indices of this type. Out-of-bounds indices read 0; they are -8 to 8, or huge if
-/// unsigned.
+/// Gathers rows of a table by indices of -8 to 8, converted to this type; out-of-bounds indices read 0.
 fn gathers_rows(name: &'static str, dtype: &'static str) {
     let text = format!(
         "kernel {name} {{ operands ids table out\n  compute \"out[t, d] = table[ids[t], d]\" }}\n"

@@ -34,7 +34,7 @@ fn config(wide: bool) -> Config {
     }
 }
 
-/// The tensor as an image with separators if its layout allows one, otherwise as a buffer without.
+/// The tensor, often as an image with separators if its layout allows one, otherwise as a buffer without.
 fn suited(random: &mut Random, mut tensor: Tensor) -> Tensor {
     let has_end = |step: &Step| matches!(step, Step::Strides(_) | Step::Align { .. });
     tensor.case.steps.retain(|step| !matches!(step, Step::Separators(_)));
