@@ -1,5 +1,5 @@
-//! Runtime block routines of the generated C (`blocks.c`), for every element size and vector length, against plain
-//! loops.
+//! Runtime block routines of the generated C, for every element size and vector length, against plain loops
+//! (`blocks.c`).
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 #![allow(clippy::print_stdout, reason = "says what is left out")]

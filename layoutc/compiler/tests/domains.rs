@@ -1,6 +1,5 @@
 //! Tensors with a domain (`where`): diagnostics, and relayouts of packed triangles, bands and others in C, OpenCL and
-//! CUDA, against slots evaluated from the maps. `LAYOUTC_FULL=1` runs all of them on every platform, and 60 random
-//! manifests.
+//! CUDA, against slots from the maps. `LAYOUTC_FULL=1` runs all on every platform, and 60 random manifests.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::fmt::Write;

@@ -1,5 +1,4 @@
-//! The OpenCL runner and the CUDA stand-in of the tests, on kernels written by hand: correct ones pass, each faulty one
-//! is reported.
+//! The OpenCL runner and the CUDA stand-in of the tests: correct handwritten kernels pass, faulty ones are reported.
 #![allow(clippy::disallowed_methods, reason = "writes the files that kernels read")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 

@@ -1,5 +1,4 @@
-//! Verification of layouts in graphs, including faults that Glow accepts: code, span, message and help of each
-//! diagnostic.
+//! Diagnostics of layouts in graphs, including faults that Glow accepts: code, span, message and help.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use crate::common::told;

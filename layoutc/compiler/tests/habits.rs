@@ -1,5 +1,4 @@
-//! Syntax of other tools in manifests: the help names the syntax of layoutc, and the manifest with the fix applied has
-//! no diagnostics.
+//! Syntax of other tools in manifests: the help names layoutc's syntax, and the suggested fix leaves no diagnostics.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common::told;

@@ -1,5 +1,4 @@
-//! Emitted C of layouts built by hand, compiled by every installed compiler with strict flags and run with its test
-//! program.
+//! Emitted C of layouts built by hand, compiled by every compiler with strict flags and run with its test program.
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 
 use crate::common;

@@ -213,8 +213,8 @@ impl Type {
         }
     }
 
-    /// Pattern of the value nearest to the one that `compare` compares with, ties to even; beyond the greatest, one
-    /// more.
+    /// Pattern of the value nearest to the one that `compare` compares with, ties to even; one more beyond the
+    /// greatest.
     fn search(&self, compare: impl Fn(f64) -> std::cmp::Ordering) -> u64 {
         let below = self.values.partition_point(|x| compare(*x).is_le()) - 1;
         let low = self.values[below];

@@ -1,5 +1,4 @@
-//! Scanner for patterns that no generated file may have: comparisons of two numbers, `? ?`, empty branches, `+ 0` and
-//! `* 1`.
+//! Scanner for patterns that no generated file may have: comparisons of numbers, `? ?`, empty branches, `+ 0`, `* 1`.
 
 /// Occurrences of the patterns in C, CUDA or OpenCL text, with the surrounding tokens. Helpers may multiply by 1, where
 /// it is an element size.

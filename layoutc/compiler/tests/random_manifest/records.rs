@@ -40,8 +40,7 @@ fn up(at: i64, to: i64) -> i64 {
     (at + to - 1) / to * to
 }
 
-/// Size of a record in bits: each field, in order, at a multiple of its alignment; the size is a multiple of all
-/// alignments.
+/// Size of a record in bits: each field at a multiple of its alignment; the size is a multiple of all alignments.
 pub(crate) fn bits_of(text: &str) -> i64 {
     let (own, fields) = text.split_once('{').unwrap();
     let align =
