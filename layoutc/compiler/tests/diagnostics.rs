@@ -198,7 +198,7 @@ fn a_box_that_no_curve_goes_through_gets_one_that_it_does() {
     told(
         &tensor("h 8; w 8", "map \"(h, w) -> (hilbert(h, w, 8, 6))\""),
         (code, "w", "index goes up to 7, but the box ends at 5"),
-        &["the box needs an extent of at least 8 here"],
+        &["use a box with an extent of at least 8 here"],
     );
 }
 

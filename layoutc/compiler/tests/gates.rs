@@ -82,7 +82,7 @@ fn padding_is_told_with_its_share_and_the_facts_that_avoid_it() {
         &tensor("n 8; c fours", "pad c multiple=6", "padding-below=0.3"),
         ("gate::padding", "padding-below=0.3"),
         &["32 elements in 48 slots for `fours` = 4: 33.33 % is padding"],
-        &["holds when `fours` is a multiple of 12: let its symbol have `multiple=12`"],
+        &["holds when `fours` is a multiple of 12: change its symbol to `multiple=12`"],
     );
     only(
         &tensor("n rows; c 30", "pad c multiple=32", "bijective"),
@@ -122,7 +122,7 @@ fn bytes_have_units_and_the_greatest_size_that_keeps_them() {
         &tensor("n rows; c 1024", "", "bytes-below=\"1 MiB\""),
         ("gate::bytes", "bytes-below=\"1 MiB\""),
         &["it has 16777216 bytes (16 MiB) for `rows` = 4096"],
-        &["holds when `rows` is at most 255: let its symbol have `max=255`"],
+        &["holds when `rows` is at most 255: change its symbol to `max=255`"],
     );
     for size in ["\"1 ZiB\"", "\"99999999999 GiB\"", "\"0.3 B\"", "1.5", "#true"] {
         let found = told(&tensor("n 4", "", &format!("bytes-below={size}")));
@@ -293,7 +293,7 @@ fn a_tensor_larger_than_its_space_does_not_fit() {
         &fits("memory vmem", "rows"),
         ("gate::fits", "fits"),
         &["it has 8192 bytes (8 KiB) for `rows` = 64", "`vmem` has 4096 bytes (4 KiB)"],
-        &["holds when `rows` is at most 32: let its symbol have `max=32`"],
+        &["holds when `rows` is at most 32: change its symbol to `max=32`"],
     );
     only(
         &fits("memory smem", "4"),
@@ -393,7 +393,7 @@ fn what_is_refused_for_some_sizes_says_for_which_it_holds() {
     assert_eq!(refused("split n by=4; padding forbid"), ("padding::forbidden", multiple));
     assert_eq!(
         refused("split c by=4; padding forbid").1,
-        "holds when `fours` is a multiple of 4: let its symbol have `multiple=4`"
+        "holds when `fours` is a multiple of 4: change its symbol to `multiple=4`"
     );
     assert_eq!(
         refused("map \"(n, c) -> (n % 32, c)\"").1,

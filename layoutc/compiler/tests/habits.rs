@@ -188,7 +188,7 @@ fn the_layouts_of_other_tools_are_no_transforms() {
     for (word, help) in [
         ("NC4c", "write it in TVM's notation: `layout tvm=\"NC4c\"`"),
         ("aB4b", "write it in oneDNN's notation: `layout onednn=\"aB4b\"`"),
-        ("row_major", "remove the layout: a tensor without one is row-major"),
+        ("row_major", "leave the layout out: row-major is the default"),
         ("column_major", "write `layout { order c n }`"),
         ("mine", "declare it first: there are no transforms here"),
     ] {
@@ -326,7 +326,7 @@ fn words_of_other_languages_get_ours() {
     manifest(
         &tensor("layout row-major"),
         "row-major",
-        "remove the layout: a tensor without one is row-major",
+        "leave the layout out: row-major is the default",
     );
     manifest(&tensor("memory __shared__"), "__shared__", "did you mean `shared`?");
     manifest(
@@ -369,10 +369,7 @@ fn slips_in_foreign_texts_get_the_text_that_was_meant() {
         ("einops=\"n c -> (c n\"", "close it with `)`"),
         ("einops=\"n c -> c n)\"", "take it out, or open the group with `(`"),
         ("einops=\"n c -> ((c) n)\"", "a group holds names alone: `(a b c)`"),
-        (
-            "einops=\"... c -> c ... ...\"",
-            "write `...` once: it matches all axes that are not named",
-        ),
+        ("einops=\"... c -> c ... ...\"", "write it once: it is all the axes that are not named"),
         ("einops=\"n (c b) -> n b c\"", "give all but one of them beside the text: `b=4`"),
         ("mlir=\"(i, j) -> (i, j / 4)\"", "write a quotient as `d0 floordiv 4`"),
         ("tvm=\"nc4c\"", "write axes as capitals: `NC4c`"),

@@ -76,7 +76,7 @@ fn texts_that_are_no_statement_are_told_at_their_characters() {
     refused(
         "b[i, j] = a[i, j / 2]",
         ("expr::slash", "/", "`/` is not an operator"),
-        &["`//` is the quotient rounded down, as in Python: `c // 4`"],
+        &["write `//` for floor division, as in Python: `c // 4`"],
     );
 }
 
@@ -201,16 +201,16 @@ fn a_read_that_leaves_its_tensor_is_refused_with_the_index() {
         &["give a value for elements outside: `(a[i, j - 1] ?? 0)`"],
     );
     let below = &found(&kernel("b[i, j] = a[i, j - 1]", ""))[0];
-    assert_eq!(below.notes, ["extent at j = 0 it reads `a[0, -1]`, and axis `j` of `a` has 32"]);
+    assert_eq!(below.notes, ["at j = 0 it reads `a[0, -1]`, and axis `j` of `a` has extent 32"]);
     assert_eq!(below.labels[0].message, "is -1");
     assert_eq!(below.witness, [[0, -1]]);
     let beyond = &found(&kernel("b[i, j] = a[i, 31 - j + i]", ""))[0];
     assert_eq!(
         beyond.notes,
-        ["extent at i = 1, j = 0 it reads `a[1, 32]`, and axis `j` of `a` has 32"]
+        ["at i = 1, j = 0 it reads `a[1, 32]`, and axis `j` of `a` has extent 32"]
     );
     let symbol = &found(&kernel("b[i, j] = s[j]", ""))[0];
-    assert_eq!(symbol.notes, ["extent at j = 2, n = 2 it reads `s[2]`, and axis `x` of `s` has 2"]);
+    assert_eq!(symbol.notes, ["at j = 2, n = 2 it reads `s[2]`, and axis `x` of `s` has extent 2"]);
     // Interval arithmetic alone does not show that `i` cancels.
     assert_eq!(found(&kernel("b[i, j] = a[i ^ i, j]", "")), []);
     assert_eq!(found(&kernel("b[i, j] = a[(i & 3) + (i ^ (i & 3)), j]", "")), []);
@@ -616,7 +616,7 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
     told(
         &of("cache a at=x { layout { order i } }"),
         &[("step::axis", "order i", "`order` omits j")],
-        &["name every axis, or write `...` for all the others"],
+        &["name every axis, or write `...` for all others"],
     );
     told(
         &of("cache a at=x; cache a at=i"),

@@ -78,7 +78,7 @@ fn what_is_no_kdl_stays_and_the_others_are_formatted() {
     let ran = world.run(&["fmt", "layouts"]);
     let told = "formatted  layouts/b.kdl\nformatted 1 manifest, 2 refused\n";
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), told), "{}", ran.err);
-    assert!(ran.err.contains("error[kdl::syntax]: this block never closes"), "{}", ran.err);
+    assert!(ran.err.contains("error[kdl::syntax]: unclosed block"), "{}", ran.err);
     let unread = "cannot read the manifest `layouts/c.kdl`: invalid UTF-8 at byte 7";
     assert!(ran.err.contains(unread), "{}", ran.err);
     assert_eq!(world.read("layouts/a.kdl").as_deref(), Some(broken));

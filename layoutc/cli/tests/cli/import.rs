@@ -96,8 +96,14 @@ error[import::shape]: the result shapes of `NonZero` are unknown before the mode
 ";
     assert_eq!(ran.refused(), (Some(1), told));
     for (args, line) in [
-        (["batch.onnx", "--set", "batch"], "`--set batch`: write a name and a whole number"),
-        (["batch.onnx", "--set", "batch=0"], "`--set batch=0`: write a name and a whole number"),
+        (
+            ["batch.onnx", "--set", "batch"],
+            "`--set batch`: expected NAME=EXTENT with a positive integer",
+        ),
+        (
+            ["batch.onnx", "--set", "batch=0"],
+            "`--set batch=0`: expected NAME=EXTENT with a positive integer",
+        ),
         (["batch.onnx", "--set", "n=1"], "no input has a dimension of that name; there is `batch`"),
         (["batch.onnx", "--shape", "y=1"], "the model has no input of that name; there is `x`"),
         (["batch.onnx", "--shape", "x=1,2"], "`--shape x=…`: [1, 2] for 4 axes"),

@@ -444,7 +444,7 @@ fn the_dense_side_is_of_the_type_that_the_tensor_is_packed_from() {
     fs::remove_file(world.0.path("out.npy")).expect("it goes");
     world.put("in.npy", &npy("<f2", "(2, 2)", "False", &halves));
     let said = world.fault("pack", "kept", &["in.npy", "-o", "out"]);
-    let wanted = "error[dtype::data]: `in.npy` holds `<f2`, and `kept` is packed from `f32`";
+    let wanted = "error[dtype::data]: `in.npy` holds `<f2`, but `kept` is packed from `f32`";
     assert!(said.contains(wanted) && said.contains("save it as `<f4`"), "{said}");
 }
 

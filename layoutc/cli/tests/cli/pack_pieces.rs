@@ -189,7 +189,7 @@ fn what_is_no_value_is_refused_by_its_number() {
     assert!(ran.err.contains(wanted) && ran.err.contains("`--memory 489"), "{}", ran.err);
     world.put("short", &bytes(1, 300_000));
     let ran = world.run("pack", "blocks", &[&["short", "-o", "out"], &LITTLE[..]].concat());
-    let line = "error[shape::data]: `short` holds 300000 bytes, and dense `blocks` has 345600\n";
+    let line = "error[shape::data]: `short` holds 300000 bytes, but dense `blocks` has 345600\n";
     assert!(ran.err.starts_with(line), "{}", ran.err);
     assert_eq!(world.parts(), [""; 0]);
 }

@@ -81,7 +81,7 @@ fn what_is_not_known_is_null() {
     );
     let (_, all) = objects("{devices=[8192]<=[8192]}", &["--to", "xla-v2", "--shape", "9"]);
     assert_eq!(all[0]["sharding"]["held"], Value::Null);
-    let note = "what each device holds is not told: 8192 devices exceed the limit of 4096";
+    let note = "the shards of the devices are not listed: 8192 devices exceed the limit of 4096";
     assert_eq!(all[0]["notes"], json!([note]));
 }
 

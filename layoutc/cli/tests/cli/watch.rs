@@ -247,7 +247,7 @@ fn an_edited_output_is_refused_until_it_is_taken_away() {
     watching.expect("layouts/a.kdl changed: 1 error in ");
     watching.told("error[output::edited]: `generated/c/a.h` was edited");
     fs::remove_file(world.path("generated/c/a.h")).expect("gone");
-    watching.expect("good again in ");
+    watching.expect("fixed in ");
     world.run(&["build", "--check"]).good();
     nothing_was_built(&world, &mut watching);
 }
