@@ -126,7 +126,7 @@ fn what_peers_compose_wrongly_is_refused_with_the_first_index_at_which_they_are_
         error.to_string(),
         "A after B has no layout of the shape of B: at 5 it is 8, but the sum of the modes is 7"
     );
-    let said = "CuTe answers `(3,2):(2,3)`, which gives 7 at 5, not 8";
+    let said = "CuTe returns `(3,2):(2,3)`, which gives 7 at 5, not 8";
     assert_eq!(error.reference_message().as_deref(), Some(said));
     let error = cute::compose(&layout("(4,6,8):(2,3,5)"), &layout("6:3")).unwrap_err();
     assert_eq!(
@@ -154,7 +154,7 @@ fn a_layout_that_exists_is_found_where_peers_refuse_or_are_wrong() {
     let error = cute::compose(&layout("(6,4):(1,100)"), &layout("(4,6):(1,4)")).unwrap_err();
     assert_eq!(
         error.help().as_deref(),
-        Some("in another shape there is one: A after `24:1` is `(6,4):(1,100)`")
+        Some("merging modes of B helps: A after `24:1` is `(6,4):(1,100)`")
     );
 }
 
@@ -196,7 +196,7 @@ fn complements_that_leave_holes_or_go_too_far_say_so() {
     );
     assert_eq!(
         error.reference_message().as_deref(),
-        Some("CuTe answers `1:0`, and no copy of A holds 4")
+        Some("CuTe returns `1:0`, but no copy of A contains 4")
     );
     let answer = cute::complement(&layout("4:1"), Some(10)).unwrap();
     assert_eq!(answer.layout.to_string(), "3:4");
@@ -342,7 +342,7 @@ fn products_are_those_of_the_peers() {
     let tiler = cute::parse_tiler("[3:1]").unwrap();
     let answer = cute::product(&layout(a), &tiler, ProductGrouping::Logical).unwrap();
     assert_eq!(answer.layout.to_string(), "((2,3),5):((5,1),1)");
-    let said = "copies reach into each other: `5:1` begins below the end of `3:1`";
+    let said = "copies interleave: `5:1` begins below the end of `3:1`";
     assert_eq!(answer.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), [said]);
     let error = cute::product(&layout(a), &tiler, ProductGrouping::Blocked);
     assert_eq!(error, Err(CuteError::Tiler));
@@ -451,7 +451,7 @@ fn what_no_layout_is_has_a_place_and_a_reason() {
         assert_eq!((fault.kind, fault.span), (kind, start..end), "{text}");
     }
     let tiler = cute::parse_tiler("[4:1;8:1").unwrap_err();
-    assert_eq!(tiler.to_string(), "the text ends where `;` or `]` should stand");
+    assert_eq!(tiler.to_string(), "expected `;` or `]`, found the end of the text");
     let deep = cute::parse_tiler(&"[".repeat(100_000)).unwrap_err();
     assert_eq!(deep.to_string(), "tilers nest more than 64 deep");
 }

@@ -460,11 +460,11 @@ fn a_linear_layout_from_hardware_to_the_tensor_is_turned_round() {
             "{a: [[1, 0]], b: [[0, 1]], c: [[1, 1]]} -> {d0: 2, d1: 2}",
             "several inputs lead to one output",
         ),
-        ("{a: [[1]]} -> {d0: 12}", "12 is no power of two"),
-        ("{a: [[1], [4]]} -> {d0: 4}", "4 is no index of `d0`, which has 4"),
+        ("{a: [[1]]} -> {d0: 12}", "12 is not a power of two"),
+        ("{a: [[1], [4]]} -> {d0: 4}", "index 4 is out of range for `d0` of size 4"),
         ("{a: [[1], [2, 3]]}", "the images of `a` are not all of 2 numbers"),
-        ("{a: [[1]], a: [[2]]}", "`a` stands twice"),
-        ("lane=1 -> (1)\nlane=4 -> (2)", "4 stands where 2 should"),
+        ("{a: [[1]], a: [[2]]}", "`a` occurs twice"),
+        ("lane=1 -> (1)\nlane=4 -> (2)", "expected 2, found 4"),
     ] {
         let rank = if text.contains("d1") { vec![2, 2] } else { vec![4] };
         assert_eq!(laid_out(Notation::Triton, text, &[], &rank, 32).unwrap_err(), told, "{text}");
@@ -482,5 +482,5 @@ fn swizzled_layouts_of_cute_are_laid_out() {
     assert_eq!(layout.proof, ProofMethod::Gf2);
     let told =
         laid_out(Notation::Cute, "S<3,4,3> o 8 o (8,8):(8,1)", &[], &[8, 8], 32).unwrap_err();
-    assert_eq!(told, "an offset before the first element is no part of a layout here");
+    assert_eq!(told, "an offset before the first element is not supported");
 }

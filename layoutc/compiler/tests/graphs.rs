@@ -234,7 +234,7 @@ fn what_is_wrong_is_told_of_each_tensor() {
     input z dtype=f32 layout=NHWX { shape { N 1; H 4; W 4; C 8 } }
 }
 ";
-    let message = "`X` is no axis here; the axes are N, H, W, C";
+    let message = "`X` is not an axis; the axes are N, H, W, C";
     let found = told(text, &[("notation::axes", "X", message), ("notation::axes", "X", message)]);
     assert_ne!(found[0].labels[0].place, found[1].labels[0].place);
 }

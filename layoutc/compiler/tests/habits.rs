@@ -1,4 +1,4 @@
-//! Syntax of other tools in manifests: the help names layoutc's syntax, and the suggested fix leaves no diagnostics.
+//! What people bring along from other tools: each is told how it is written here, and what is offered mends it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common::told;
@@ -6,7 +6,7 @@ use crate::common::told;
 use layoutc_compiler::diagnostic::Diagnostic;
 use told::{found, rows};
 
-/// A tensor of shape `n 4; c 8` with this layout.
+/// A tensor of axes `n` of 4 and `c` of 8 with this layout.
 fn tensor(layout: &str) -> String {
     format!("tensor t dtype=f32 {{ shape {{ n 4; c 8 }}; {layout} }}\n")
 }
@@ -15,14 +15,14 @@ fn steps(steps: &str) -> String {
     tensor(&format!("layout {{ {steps} }}"))
 }
 
-/// The text with the only fix of its only diagnostic applied.
+/// The text with the only fix of its only diagnostic carried out.
 fn mended(text: &str, found: &[Diagnostic]) -> String {
     let [Diagnostic { fixes, .. }] = found else { return format!("{found:#?}") };
     let [fix] = fixes.as_slice() else { return format!("{fixes:#?}") };
     [&text[..fix.place.start], &fix.text, &text[fix.place.end..]].concat()
 }
 
-/// Asserts that `wrong` has one diagnostic with this help, and that its fix gives `right`, which has none.
+/// Asserts that `wrong` has one diagnostic with this help, and that its fix makes it `right`, of which nothing is told.
 #[track_caller]
 fn mends(wrong: &str, help: &str, right: &str) {
     let told = found(wrong);
@@ -188,7 +188,7 @@ fn the_layouts_of_other_tools_are_no_transforms() {
     for (word, help) in [
         ("NC4c", "write it in TVM's notation: `layout tvm=\"NC4c\"`"),
         ("aB4b", "write it in oneDNN's notation: `layout onednn=\"aB4b\"`"),
-        ("row_major", "leave the layout out: row-major is the default"),
+        ("row_major", "remove the layout: a tensor without one is row-major"),
         ("column_major", "write `layout { order c n }`"),
         ("mine", "declare it first: there are no transforms here"),
     ] {
@@ -231,7 +231,7 @@ fn strides_under_which_elements_meet_get_those_that_keep_them_apart() {
     }
     let cute = tensor("layout cute=\"(4,8):(4,1)\"");
     helps(&cute, "map::not_injective", "(4,8):(4,1)", more);
-    // After an injective map, the strides are at fault.
+    // With a map before them the strides are at fault, which drop what the map keeps.
     let text = steps("map \"(n, c) -> (n, c // 4, c % 4)\"; strides 8 4 0");
     helps(&text, "map::not_injective", "strides 8 4 0", &format!("{more}: `strides 8 4 29`"));
 }
@@ -326,7 +326,7 @@ fn words_of_other_languages_get_ours() {
     manifest(
         &tensor("layout row-major"),
         "row-major",
-        "leave the layout out: row-major is the default",
+        "remove the layout: a tensor without one is row-major",
     );
     manifest(&tensor("memory __shared__"), "__shared__", "did you mean `shared`?");
     manifest(
@@ -359,18 +359,21 @@ fn slips_in_foreign_texts_get_the_text_that_was_meant() {
         ("xla=\"{1,0:T(8,-1)}\"", "write 1 or more"),
         ("xla=\"[1,0]\"", "write a layout in braces: `{1,0}`"),
         ("xla=\"1,0\"", "write a layout in braces: `{1,0}`"),
-        ("xla=\"{1 0}\"", "part the dimensions by commas: `{1,0}`"),
+        ("xla=\"{1 0}\"", "separate the dimensions by commas: `{1,0}`"),
         ("xla=\"T(8,128)\"", "write it in the braces of a layout: `{1,0:T(8,128)}`"),
         ("einops=\"n c -> n\"", "write `c` on the right side too, where it goes"),
         ("einops=\"n -> n\"", "write 2 parts on the left side, or `...` for the others"),
         ("einops=\"n c => c n\"", "write `->` in place of `=>`"),
         ("einops=\"n c -> c*n\"", "write a product of parts as a group, without a sign: `(h w)`"),
-        ("einops=\"n, c -> c, n\"", "part names by blanks: `b c h w`"),
+        ("einops=\"n, c -> c, n\"", "separate names by blanks: `b c h w`"),
         ("einops=\"n c -> (c n\"", "close it with `)`"),
         ("einops=\"n c -> c n)\"", "take it out, or open the group with `(`"),
-        ("einops=\"n c -> ((c) n)\"", "a group holds names alone: `(a b c)`"),
-        ("einops=\"... c -> c ... ...\"", "write it once: it is all the axes that are not named"),
-        ("einops=\"n (c b) -> n b c\"", "give all but one of them beside the text: `b=4`"),
+        ("einops=\"n c -> ((c) n)\"", "a group holds only names: `(a b c)`"),
+        (
+            "einops=\"... c -> c ... ...\"",
+            "write `...` once: it matches all axes that are not named",
+        ),
+        ("einops=\"n (c b) -> n b c\"", "pass the sizes of all but one of them: `b=4`"),
         ("mlir=\"(i, j) -> (i, j / 4)\"", "write a quotient as `d0 floordiv 4`"),
         ("tvm=\"nc4c\"", "write axes as capitals: `NC4c`"),
         ("onednn=\"AB\"", "write axes without blocks as `ab`"),

@@ -196,7 +196,7 @@ impl CuteError {
             Self::Uneven { merged: Some(merged), .. }
             | Self::Dependent { merged: Some(merged), .. } => {
                 let (inner, answer) = merged.as_ref();
-                Some(format!("in another shape there is one: A after `{inner}` is `{answer}`"))
+                Some(format!("merging modes of B helps: A after `{inner}` is `{answer}`"))
             }
             Self::Uncovered { element, .. } => {
                 Some(format!("up to {element} elements are covered"))
@@ -207,7 +207,7 @@ impl CuteError {
             }
             Self::Unverified { .. } => {
                 let limit = super::ENUMERATED;
-                Some(format!("up to {limit} indices are looked at one by one"))
+                Some(format!("up to {limit} indices are enumerated"))
             }
             _ => None,
         }
@@ -220,11 +220,11 @@ impl CuteError {
             Self::Uneven { peer: Some(peer), .. } | Self::Dependent { peer: Some(peer), .. } => {
                 let CuteReferenceResult { layout, index, given, right } = peer.as_ref();
                 Some(format!(
-                    "CuTe answers `{layout}`, which gives {given} at {index}, not {right}"
+                    "CuTe returns `{layout}`, which gives {given} at {index}, not {right}"
                 ))
             }
             Self::Uncovered { peer, element, .. } => {
-                Some(format!("CuTe answers `{peer}`, and no copy of A holds {element}"))
+                Some(format!("CuTe returns `{peer}`, but no copy of A contains {element}"))
             }
             _ => None,
         }
@@ -275,11 +275,11 @@ impl fmt::Display for CuteNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PastEnd { reach, size } => {
-                let more = "past its end its last mode goes on";
+                let more = "beyond its size, A extrapolates its last mode";
                 write!(f, "B reaches index {reach}, and A has {size}: {more}")
             }
             Self::Reference(CuteReferenceResult { layout, index, given, right }) => {
-                write!(f, "CuTe answers `{layout}`, which gives {given} at {index}, not {right}")
+                write!(f, "CuTe returns `{layout}`, which gives {given} at {index}, not {right}")
             }
             Self::Hole { element } => {
                 write!(f, "A and its complement leave holes, the first at {element}")
@@ -288,10 +288,7 @@ impl fmt::Display for CuteNote {
                 write!(f, "A and its complement cover {covered} elements, more than {cotarget}")
             }
             Self::Overlap { first, second } => {
-                write!(
-                    f,
-                    "copies reach into each other: `{second}` begins below the end of `{first}`"
-                )
+                write!(f, "copies interleave: `{second}` begins below the end of `{first}`")
             }
             Self::Rounded { size_in, size_out } => {
                 write!(f, "{size_in} elements, {size_out} covered: the rest do not exist")

@@ -184,9 +184,9 @@ fn tiler(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tiler, NotationFault> 
 fn plain(written: &CuteLayoutText) -> Result<CuteLayout, NotationFault> {
     match &written.swizzle {
         Some((_, span)) => {
-            let message = "a swizzle has no place here";
+            let message = "a swizzle is not allowed here";
             Err(NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message)
-                .help("leave it out: strides say nothing of what is XORed"))
+                .help("leave it out: strides cannot express an XOR"))
         }
         None => written.layout(),
     }
@@ -276,7 +276,7 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationF
     cursor.eat("_");
     match cursor.peek() {
         Some('?') => {
-            let message = "what is known only at run time has no place here";
+            let message = "a value known only at run time is not supported";
             let fault =
                 NotationFault::new(NotationFaultKind::Unsupported, start..start + 1, message);
             Err(fault.help("write a number"))
@@ -290,7 +290,7 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationF
         _ => {
             let (value, span) = cursor.expect_number("an integer or `(`")?;
             if matches!(cursor.peek(), Some('@' | '/')) {
-                let message = "coordinate strides and ratios are no offsets";
+                let message = "coordinate strides and ratios are not offsets";
                 let fault = NotationFault::new(
                     NotationFaultKind::Unsupported,
                     start..cursor.at() + 1,

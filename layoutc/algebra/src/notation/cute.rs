@@ -21,7 +21,7 @@ pub(super) fn apply(
 ) -> Result<NotationExtras, NotationError> {
     let CuteLayoutText { swizzle, shape, stride, offset } = parse(text)?;
     if let (Some((_, span)), 1..) = (&swizzle, offset) {
-        let message = "an offset before the first element is no part of a layout here";
+        let message = "an offset before the first element is not supported";
         let fault = NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message);
         return Err(fault.help("`pad … before=` leaves room before the first element").into());
     }

@@ -47,7 +47,7 @@ pub(super) fn apply(
     let right_dims = side(right, right_start)?;
     for (name, _) in sizes {
         if names(&left).all(|(known, _)| known != name) {
-            let message = format!("`{name}` has a size and does not stand in the pattern");
+            let message = format!("`{name}` has a size, but is not in the pattern");
             let help = format!("leave `{name}=` out, or write `{name}` on both sides");
             return Err(NotationFault::new(NotationFaultKind::Axes, 0..text.len(), message)
                 .help(help)
@@ -55,14 +55,14 @@ pub(super) fn apply(
         }
     }
     if let Some((_, span)) = names(&left).find(|(name, _)| name == REST) {
-        let message = "`...` takes no part of an axis";
+        let message = "`...` cannot be inside a group: it stands for whole axes";
         let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
         return Err(fault.help("write it outside of parentheses, or a name in its place").into());
     }
     let parts = decompose_axes(&left, sizes, builder.axes(), text.len())?;
     for (name, span) in names(&left) {
         if names(&right_dims).all(|(other, _)| other != name) {
-            let message = format!("`{name}` stands on the left side alone");
+            let message = format!("`{name}` occurs only on the left side");
             let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
             let part = parts.iter().find(|(known, _)| known.as_deref() == Some(name.as_str()));
             let axis = part.and_then(|(_, pieces)| builder.axes().get(pieces.first()?.axis));
@@ -80,7 +80,7 @@ pub(super) fn apply(
             EinopsAxis::Ellipsis(span) => {
                 let rest = parts.iter().find(|(name, _)| name.is_none());
                 let Some((_, pieces)) = rest else {
-                    let message = "`...` stands on the right side alone";
+                    let message = "`...` occurs only on the right side";
                     return Err(NotationFault::new(
                         NotationFaultKind::Value,
                         span.clone(),
@@ -97,7 +97,7 @@ pub(super) fn apply(
                     let wanted = Some(name).filter(|name| name.as_str() != REST);
                     let part = parts.iter().find(|(known, _)| known.as_ref() == wanted);
                     let Some((_, own)) = part else {
-                        let message = format!("`{name}` stands on the right side alone");
+                        let message = format!("`{name}` occurs only on the right side");
                         return Err(NotationFault::new(
                             NotationFaultKind::Value,
                             span.clone(),
@@ -117,7 +117,7 @@ pub(super) fn apply(
         dims.iter().any(is_rest) || names(dims).any(|(name, _)| name == REST)
     };
     if has_rest(&left) && !has_rest(&right_dims) {
-        let message = "`...` stands on the left side alone";
+        let message = "`...` occurs only on the left side";
         let fault = NotationFault::new(NotationFaultKind::Value, right_start..text.len(), message);
         return Err(fault.help(BOTH_SIDES).into());
     }
@@ -195,7 +195,7 @@ fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
         if cursor.eat("...") {
             if dims.iter().any(|dim| matches!(dim, EinopsAxis::Ellipsis(_))) {
                 let fault =
-                    NotationFault::new(NotationFaultKind::Syntax, at..at + 3, "`...` stands twice");
+                    NotationFault::new(NotationFaultKind::Syntax, at..at + 3, "`...` occurs twice");
                 return Err(shift(fault.help(ONE_REST)));
             }
             dims.push(EinopsAxis::Ellipsis(at + start..at + 3 + start));
@@ -214,7 +214,7 @@ fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
                 }
                 if cursor.peek() == Some('(') {
                     let fault = cursor.expected("a name or `)`");
-                    return Err(shift(fault.help("a group holds names alone: `(a b c)`")));
+                    return Err(shift(fault.help("a group holds only names: `(a b c)`")));
                 }
                 let at = cursor.at();
                 if cursor.eat(REST) {
@@ -242,23 +242,25 @@ fn name(
         if value == 1 {
             return Ok(None);
         }
-        let message = format!("`{value}` is no name; only `1` stands without one");
+        let message = format!("`{value}` is not a name; `1` is the only number allowed");
         let fault = NotationFault::new(NotationFaultKind::Syntax, span, message);
-        return Err(fault.help(format!("give it a name, and its size beside: `c{value}={value}`")));
+        return Err(
+            fault.help(format!("give it a name, and pass its size separately: `c{value}={value}`"))
+        );
     }
     let (name, span) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
     if name.is_empty() {
         let fault = cursor.expected("a name, `(`, `1` or `...`");
         return Err(match cursor.peek() {
             Some('*') => fault.help("write a product of parts as a group, without a sign: `(h w)`"),
-            Some(',') => fault.help("part names by blanks: `b c h w`"),
+            Some(',') => fault.help("separate names by blanks: `b c h w`"),
             Some(')') => fault.help("take it out, or open the group with `(`"),
             _ => fault,
         });
     }
     if seen.iter().any(|known| known == name) {
         let fault =
-            NotationFault::new(NotationFaultKind::Value, span, format!("`{name}` stands twice"));
+            NotationFault::new(NotationFaultKind::Value, span, format!("`{name}` occurs twice"));
         return Err(fault.help("give each part a name of its own, and write it once on each side"));
     }
     seen.push(name.to_string());
@@ -327,7 +329,7 @@ fn decompose_group(
         let message = format!("the parts of `{name}` have no sizes");
         let fault = NotationFault::new(NotationFaultKind::Axes, span, message);
         let (last, _) = group.last().cloned().unwrap_or_default();
-        return Err(fault.help(format!("give all but one of them beside the text: `{last}=4`")));
+        return Err(fault.help(format!("pass the sizes of all but one of them: `{last}=4`")));
     }
     let known = group.iter().filter_map(|(part, _)| size_of(part));
     let known = known.into_iter().try_fold(1_i128, i128::checked_mul).unwrap_or(0);

@@ -33,7 +33,7 @@ pub(super) fn apply(
         }
         ("layout_right_padded" | "layout_left_padded", [(multiple, span)]) => {
             if *multiple == 0 {
-                let message = "a multiple of 0 is no padding";
+                let message = "cannot pad to a multiple of 0";
                 let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
                 return Err(fault.help("write 1 or more").into());
             }
@@ -49,8 +49,8 @@ pub(super) fn apply(
             }
         }
         _ => {
-            let message = "this is no layout of mdspan";
-            let known = "they are layout_right, layout_left, layout_stride<…>, layout_right_padded<4> and layout_left_padded<4>";
+            let message = "unknown layout of mdspan";
+            let known = "expected layout_right, layout_left, layout_stride<…>, layout_right_padded<4> or layout_left_padded<4>";
             return Err(NotationFault::new(NotationFaultKind::Syntax, span, message)
                 .help(known)
                 .into());

@@ -127,7 +127,7 @@ fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, NotationFault> {
         cursor.skip_blanks();
         let (offset, span) = fixed(cursor, "an offset")?;
         if offset != 0 {
-            let message = "an offset before the first element is no part of a layout here";
+            let message = "an offset before the first element is not supported";
             let fault = NotationFault::new(NotationFaultKind::Unsupported, span, message);
             return Err(fault.help("`pad … before=` leaves room before the first element"));
         }
@@ -141,9 +141,9 @@ fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, NotationFault> {
 fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), NotationFault> {
     if cursor.peek() == Some('?') {
         let at = cursor.at();
-        let message = format!("{what} known only at run time has no place here");
+        let message = format!("{what} known only at run time is not supported");
         let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 1, message);
-        return Err(fault.help("write a number; a symbol can stand in the step `strides`"));
+        return Err(fault.help("write a number; the step `strides` accepts symbols"));
     }
     cursor.expect_number(what)
 }
@@ -162,7 +162,7 @@ fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, NotationFault> {
             let fault = NotationFault::new(
                 NotationFaultKind::Value,
                 span,
-                format!("`{name}` stands twice"),
+                format!("`{name}` occurs twice"),
             );
             return Err(fault.help("give each dimension a name of its own"));
         }
@@ -249,7 +249,7 @@ fn product(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Ex
         if op != "*" {
             let divisor = if is_constant(&right) { right.evaluate(&|_| None).ok() } else { None };
             if divisor.is_none_or(|divisor| divisor < 1) {
-                let message = format!("the right side of `{op}` is no constant above 0");
+                let message = format!("the right side of `{op}` is not a constant above 0");
                 let fault = NotationFault::new(NotationFaultKind::Value, at..cursor.at(), message);
                 return Err(fault.help(format!("write a number from 1: `d0 {op} 4`")).into());
             }
@@ -293,7 +293,7 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
     match names.iter().position(|known| known == name) {
         Some(position) => Ok(Expr::var(Var::Storage(u32::try_from(position).unwrap_or(u32::MAX)))),
         None => {
-            let message = format!("`{name}` is no dimension of the map");
+            let message = format!("`{name}` is not a dimension of the map");
             let help = format!("dimensions here: {}", names.join(", "));
             Err(NotationFault::new(NotationFaultKind::Value, span, message).help(help).into())
         }

@@ -149,7 +149,7 @@ pub struct Remark {
     pub help: String,
 }
 
-/// Results of a text beside its steps.
+/// What a text declares apart from layout steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationExtras {
     /// Notes on differences to the notation's own tool.
@@ -200,7 +200,7 @@ fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, N
     if found.iter().any(Option::is_some)
         && let Some(((letter, span), _)) = letters.iter().zip(&found).find(|row| row.1.is_none())
     {
-        let message = format!("`{letter}` is no axis here; the axes are {names}");
+        let message = format!("`{letter}` is not an axis; the axes are {names}");
         let help = "letters mean axes by name, or all of them by position when none is a name";
         return Err(NotationFault::new(NotationFaultKind::Axes, span.clone(), message).help(help));
     }

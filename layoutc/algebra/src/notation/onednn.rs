@@ -74,7 +74,7 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
         let axis = axis_of(c, &span)?;
         if outer.iter().any(|(other, _)| *other == axis) {
             let fault =
-                NotationFault::new(NotationFaultKind::Value, span, format!("`{c}` stands twice"));
+                NotationFault::new(NotationFaultKind::Value, span, format!("`{c}` occurs twice"));
             return Err(fault.help("write each axis once, and its blocks at the end: `aB16b`"));
         }
         outer.push((axis, c.is_ascii_uppercase()));
@@ -82,7 +82,7 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
     }
     if let Some(missing) = (0..outer.len()).find(|axis| outer.iter().all(|(o, _)| o != axis)) {
         let letter = letters.get(missing).copied().unwrap_or('a');
-        let message = format!("there is no `{letter}`: a tag has every letter up to its rank");
+        let message = format!("`{letter}` is missing: a tag has every letter up to its rank");
         let fault = NotationFault::new(NotationFaultKind::Value, 0..cursor.at(), message);
         return Err(fault.help("`a` is the first axis, `b` the second"));
     }
@@ -100,7 +100,8 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
         let axis = axis_of(c, &span)?;
         let upper = c.to_ascii_uppercase();
         if !outer.contains(&(axis, true)) {
-            let message = format!("`{c}` has a block, and no `{upper}` says so");
+            let message =
+                format!("`{c}` is blocked, but is not written `{upper}` among the outer axes");
             let help = format!("write `{upper}` among the first letters");
             return Err(NotationFault::new(NotationFaultKind::Value, span, message).help(help));
         }
@@ -140,7 +141,7 @@ fn letters_of(text: &str) -> Vec<char> {
 fn axis_of(letter: char, letters: &[char], span: &Span) -> Result<usize, NotationFault> {
     let position = letters.iter().position(|known| *known == letter.to_ascii_lowercase());
     position.ok_or_else(|| {
-        let message = format!("`{letter}` is no letter of this tag");
+        let message = format!("`{letter}` is not a letter of this tag");
         let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
         fault.help(
             "tags have the letters `a` to `l`, or those of one role: `nchw`, `goihw`, `ldigo`",

@@ -274,7 +274,7 @@ fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
         for image in &input.images {
             let beyond = image.iter().zip(&outputs).find(|(value, (_, size))| *value >= size);
             if let Some((value, (name, size))) = beyond {
-                let message = format!("{value} is no index of `{name}`, which has {size}");
+                let message = format!("index {value} is out of range for `{name}` of size {size}");
                 let fault =
                     NotationFault::new(NotationFaultKind::Value, input.span.clone(), message);
                 return Err(fault.help(format!("write an index below {size}, or a larger size")));
@@ -319,9 +319,9 @@ fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<LinearInput>, NotationFault
 
 fn add(inputs: &mut Vec<LinearInput>, input: LinearInput) -> Result<(), NotationFault> {
     if inputs.iter().any(|known| known.name == input.name) {
-        let message = format!("`{}` stands twice", input.name);
+        let message = format!("`{}` occurs twice", input.name);
         let fault = NotationFault::new(NotationFaultKind::Value, input.span, message);
-        return Err(fault.help("write all its images behind one name"));
+        return Err(fault.help("write all its images after one name"));
     }
     inputs.push(input);
     Ok(())
@@ -351,8 +351,8 @@ fn size(cursor: &mut Cursor<'_>) -> Result<i128, NotationFault> {
         return Ok(size);
     }
     let fault =
-        NotationFault::new(NotationFaultKind::Value, span, format!("{size} is no power of two"));
-    Err(fault.help("linear layouts have powers of two alone; write the map: `map \"…\"`"))
+        NotationFault::new(NotationFaultKind::Value, span, format!("{size} is not a power of two"));
+    Err(fault.help("linear layouts have only powers of two; write the map: `map \"…\"`"))
 }
 
 /// Parses a list `open item, item close`; allows a trailing comma.
@@ -448,7 +448,7 @@ fn lines(cursor: &mut Cursor<'_>) -> Result<LinearDims, NotationFault> {
         let Some(last) = inputs.last_mut() else { continue };
         let wanted = 1_i128 << last.images.len().min(MAX_BITS);
         if power != wanted {
-            let message = format!("{power} stands where {wanted} should");
+            let message = format!("expected {wanted}, found {power}");
             let fault = NotationFault::new(NotationFaultKind::Value, at, message);
             return Err(fault.help("write the powers of two in order: 1, 2, 4, …"));
         }

@@ -70,7 +70,9 @@ fn unequal_factors_remark(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     let span = first.span.start..last.span.end;
     let blocks = text.get(span.clone()).unwrap_or_default();
     Some(Remark {
-        message: format!("TVM's way back from `[{blocks}]` leaves the tensor: its blocks differ"),
+        message: format!(
+            "TVM's inverse of `[{blocks}]` goes out of bounds, because its factors differ"
+        ),
         help: format!(
             "leave the brackets out for TVM: `{blocks}` puts each element at the same place"
         ),
@@ -169,7 +171,7 @@ fn check(dims: &[Vec<TvmLetter>]) -> Result<(), NotationFault> {
     let letters: Vec<&TvmLetter> = dims.iter().flatten().collect();
     for (k, letter) in letters.iter().enumerate() {
         if letters.iter().take(k).any(|before| before.name == letter.name) {
-            let message = format!("`{}` stands twice", letter.name);
+            let message = format!("`{}` occurs twice", letter.name);
             let fault = NotationFault::new(NotationFaultKind::Value, letter.span.clone(), message);
             return Err(if letter.factor.is_some() {
                 fault.help("TVM's letters have one block for each axis; use `onednn` or `map`")

@@ -112,11 +112,11 @@ impl<'a> Cursor<'a> {
                 NotationFault::new(
                     NotationFaultKind::Syntax,
                     span,
-                    format!("{found} stands where {what} should"),
+                    format!("expected {what}, found {found}"),
                 )
             }
             None => {
-                let message = format!("the text ends where {what} should stand");
+                let message = format!("expected {what}, found the end of the text");
                 NotationFault::new(NotationFaultKind::Syntax, self.at..self.at, message)
             }
         }

@@ -223,7 +223,7 @@ fn very_many_devices_are_never_written_out() {
     let fault = parse_one("{devices=[2,3000003]<=[2,3000003]T(1,0) last_tile_dim_replicate}");
     assert_eq!(
         fault.unwrap_err().message,
-        "this order cannot be kept as a range, and needs a list of 6000006 devices: at most 1048576 are listed"
+        "this device order cannot be expressed as a range: it needs a list of 6000006 devices: at most 1048576 are listed"
     );
     let order = DeviceOrder::Iota(IotaOrder::row_major(1 << 40));
     assert!(order.list().is_err());

@@ -59,8 +59,7 @@ fn an_answer_for_programs_is_one_object() {
         "{inverse}"
     );
     let past = answered(&["compose", "3:1", "8:1", "--format", "json"]);
-    let note =
-        "\"notes\":[\"B reaches index 7, and A has 3: past its end its last mode goes on\"]}\n";
+    let note = "\"notes\":[\"B reaches index 7, and A has 3: beyond its size, A extrapolates its last mode\"]}\n";
     assert!(past.ends_with(note), "{past}");
 }
 
@@ -76,7 +75,7 @@ fn faults_of_a_and_b_are_underlined_in_their_texts() {
     assert_eq!(
         refused(&["compose", "(4,x):(1,4)", "4:1"]),
         "\
-error[notation::syntax]: `x` stands where an integer or `(` should
+error[notation::syntax]: expected an integer or `(`, found `x`
   ┌─ <a>:1:4
 1 │ (4,x):(1,4)
   │    ^
@@ -92,7 +91,7 @@ error[notation::composition]: A after B has no layout of the shape of B: at 5 it
   ┌─ <b>:1:1
 1 │ (3,2):(2,3)
   │ ^^^^^^^^^^^
-  = CuTe answers `(3,2):(2,3)`, which gives 7 at 5, not 8
+  = CuTe returns `(3,2):(2,3)`, which gives 7 at 5, not 8
 
 1 error
 "

@@ -103,7 +103,7 @@ fn the_parts_are_shown_with_more_said() {
 fn a_fault_of_the_text_is_at_its_byte_and_one_of_the_form_is_the_whole_text() {
     let (code, out, err) = said("{devices=[2,2]0,1,1,3}", &["--to", "xla-v2"]);
     let wanted = "\
-error[notation::value]: device 1 stands twice
+error[notation::value]: device 1 occurs twice
   ┌─ <text>:1:19
 1 │ {devices=[2,2]0,1,1,3}
   │                   ^

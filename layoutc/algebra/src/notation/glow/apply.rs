@@ -24,7 +24,7 @@ pub(in crate::notation) fn apply(
     for (k, SpannedAxis { dim, span, .. }) in named.iter().enumerate() {
         let is_same = |before: &&SpannedAxis| before.dim.letter.eq_ignore_ascii_case(&dim.letter);
         if named.iter().take(k).any(is_same) {
-            let message = format!("`{}` stands twice", dim.letter);
+            let message = format!("`{}` occurs twice", dim.letter);
             let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
             return Err(fault.help("write each axis once").into());
         }
@@ -53,7 +53,7 @@ pub(in crate::notation) fn apply(
     let unknown = |placed: &SpannedAxis| {
         let remark = |(span, (name, _)): (&Span, (&str, &str))| Remark {
             span: span.clone(),
-            message: format!("`{name}` says nothing to layoutc; it is kept as it is"),
+            message: format!("layoutc does not interpret `{name}`; it is preserved"),
             help: "leave it out unless Glow needs it".to_string(),
         };
         placed.attributes.iter().zip(placed.dim.attributes()).map(remark).collect::<Vec<_>>()

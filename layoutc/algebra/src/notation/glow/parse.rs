@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
             Some('[') => match dims.last_mut() {
                 Some(dim) => extension(&mut cursor, dim)?,
                 None => {
-                    return Err(syntax(at..at + 1, "an extension stands before its axis".into()));
+                    return Err(syntax(at..at + 1, "an extension must follow its axis".into()));
                 }
             },
             Some(c) if c.is_ascii_alphabetic() || c == '*' => {
@@ -95,7 +95,7 @@ fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), No
         }
         let span = start..first + end + 1;
         if placed.dim.attribute(name).is_some() {
-            let message = format!("`{name}` stands twice at this axis");
+            let message = format!("`{name}` occurs twice at this axis");
             let fault =
                 NotationFault::new(NotationFaultKind::Value, first..first + name.len(), message);
             return Err(fault.help("leave one of the two out"));
@@ -107,13 +107,13 @@ fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), No
         return cursor.expect("]");
     }
     if !cursor.eat("a=") {
-        let message = format!("`[{body}]` is no extension");
+        let message = format!("unknown extension `[{body}]`");
         let fault =
             NotationFault::new(NotationFaultKind::Syntax, first..first + body.len(), message);
-        return Err(fault.help("they are `[a=32]`, an alignment in bytes, and `[name:value]`"));
+        return Err(fault.help("expected `[a=32]`, an alignment in bytes, or `[name:value]`"));
     }
     if placed.is_aligned {
-        let message = "the alignment stands twice at this axis";
+        let message = "the alignment occurs twice at this axis";
         let fault = NotationFault::new(NotationFaultKind::Value, start..first + end + 1, message);
         return Err(fault.help("leave one of the two out"));
     }

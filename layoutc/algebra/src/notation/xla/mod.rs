@@ -110,7 +110,7 @@ pub(super) fn apply(
         && all != first
     {
         let message = format!(
-            "XLA's ArraySize counts {first} elements, by the first tile alone; there are {all}"
+            "XLA's ArraySize counts {first} elements, by the first tile only; there are {all}"
         );
         // A count of 0 comes from a `*`.
         let help = match first {
@@ -124,7 +124,7 @@ pub(super) fn apply(
         if shape.tiles.is_empty() {
             let message =
                 "XLA's ArraySize rounds up to `L(n)` only where there is a tile".to_string();
-            let help = "make room for as many elements as `layoutc inspect` says".to_string();
+            let help = "make room for as many elements as `layoutc inspect` reports".to_string();
             remarks.push(Remark { span: span.clone(), message, help });
         }
     }
@@ -152,7 +152,7 @@ fn fits(shape: &XlaShape, axes: &[Axis], length: usize) -> Result<(), NotationFa
 fn each_once(rank: usize) -> String {
     match rank.checked_sub(1) {
         None => "leave the order out: there are no dimensions".to_string(),
-        Some(0) => "write `0` alone".to_string(),
+        Some(0) => "write only `0`".to_string(),
         Some(last) => format!("write each of 0 to {last} once, the minor-most dimension first"),
     }
 }
@@ -178,7 +178,7 @@ fn major_to_minor(shape: &XlaShape, axes: &[Axis]) -> Result<Vec<usize>, Notatio
             );
         };
         if found.contains(&position) {
-            let message = format!("the dimension {dim} stands twice");
+            let message = format!("the dimension {dim} occurs twice");
             return Err(
                 NotationFault::new(NotationFaultKind::Value, span.clone(), message).help(each)
             );

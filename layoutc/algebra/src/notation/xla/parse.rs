@@ -134,7 +134,7 @@ impl XlaShapeParser<'_> {
             });
         }
         let Some(known) = types::find(word) else {
-            let message = format!("`{word}` is no type of XLA's");
+            let message = format!("unknown XLA type `{word}`");
             let fault = NotationFault::new(NotationFaultKind::Value, span, message);
             if word.bytes().all(|b| b.is_ascii_digit()) {
                 return Err(fault.help(in_braces(&format!("{word}{}", self.cursor.rest()))));
@@ -198,7 +198,7 @@ impl XlaShapeParser<'_> {
             }
             if self.cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
                 let fault = self.cursor.expected("`,` or `}`");
-                return Err(fault.help("part the dimensions by commas: `{1,0}`"));
+                return Err(fault.help("separate the dimensions by commas: `{1,0}`"));
             }
         }
         self.shape.order_span = start + 1..self.cursor.at();
@@ -211,7 +211,7 @@ impl XlaShapeParser<'_> {
             return Ok(());
         }
         let fault = self.cursor.expected("`}`");
-        Err(fault.help("the parts stand in this order, each once: D T L # * E S SC P M"))
+        Err(fault.help("write the parts in this order, each once: D T L # * E S SC P M"))
     }
 
     fn suffix(&mut self) -> Result<(), NotationFault> {
@@ -234,7 +234,7 @@ impl XlaShapeParser<'_> {
         self.blank();
         if matches!(self.cursor.peek(), Some('#' | '*')) {
             let at = self.cursor.at();
-            let message = "types of indices are those of sparse arrays";
+            let message = "index types belong to sparse arrays";
             let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 1, message);
             return Err(fault.help("leave them out: a dense array has none"));
         }
@@ -283,13 +283,13 @@ impl XlaShapeParser<'_> {
             match parser.cursor.next() {
                 Some(('D', _)) => Ok(()),
                 Some(_) => {
-                    let message = "a level that is not dense is no layout here";
+                    let message = "only dense levels are supported";
                     let fault = NotationFault::new(
                         NotationFaultKind::Unsupported,
                         at..parser.cursor.at(),
                         message,
                     );
-                    Err(fault.help("leave the levels out: those of a dense array say nothing"))
+                    Err(fault.help("leave the levels out: those of a dense array have no effect"))
                 }
                 None => Err(parser.cursor.expected("a level")),
             }

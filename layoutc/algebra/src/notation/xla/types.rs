@@ -86,7 +86,7 @@ pub(super) fn storage_type(
     match &shape.bits {
         Some((asked, _)) if *asked == width(packed) => Ok(packed),
         Some((asked, span)) if *asked != 0 && *asked != width(whole) => {
-            let message = format!("`E({asked})` of `{name}` is no element type");
+            let message = format!("`E({asked})` of `{name}` is not an element type");
             let fault = NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message);
             Err(fault.help(format!("it is `E({})` or `E({})`", width(packed), width(whole))))
         }

@@ -36,7 +36,8 @@ impl ShardingParser<'_> {
         let is_inside = part.before.checked_mul(part.size).is_some_and(|end| size % end == 0);
         if !is_inside || own.0 == 1 || own.0 == *size {
             let (before, own) = (before.0, own.0);
-            let message = format!("`({before}){own}` is no part of the {size} devices of `{name}`");
+            let message =
+                format!("`({before}){own}` is not a part of the {size} devices of `{name}`");
             let fault = NotationFault::new(NotationFaultKind::Value, span, message);
             let help = if own == *size {
                 format!("all of it is `'{name}'`")
@@ -53,8 +54,8 @@ impl ShardingParser<'_> {
 fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     let names: Vec<String> = mesh.axes.iter().map(|axis| format!("`{}`", axis.name)).collect();
     let message = match names.as_slice() {
-        [] => format!("`{name}` is no axis: the mesh has none"),
-        _ => format!("`{name}` is no axis of the mesh; they are {}", names.join(", ")),
+        [] => format!("`{name}` is not an axis: the mesh has none"),
+        _ => format!("`{name}` is not an axis of the mesh; its axes are {}", names.join(", ")),
     };
     let fault = NotationFault::new(NotationFaultKind::Axes, span, message);
     let by_position = name.parse::<usize>().ok().and_then(|place| mesh.axes.get(place));
@@ -79,9 +80,9 @@ pub(super) fn disjoint<'p>(
         });
         if clash.is_some() {
             let name = mesh.axes.get(part.axis).map_or("", |axis| axis.name.as_str());
-            let message = format!("`{name}` stood before, or a part that does not fit beside this");
+            let message = format!("`{name}` is already used, or overlaps a sub-axis used before");
             let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
-            return Err(fault.help("let each axis of the mesh stand once"));
+            return Err(fault.help("use each mesh axis, or each of its sub-axes, once"));
         }
         before.push(*part);
     }
@@ -105,7 +106,11 @@ pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), Nota
         format!("'{name}':({}){size}", first.0.before)
     };
     let span = first.1.start..second.1.end;
-    let fault = NotationFault::new(NotationFaultKind::Value, span, "these parts go on each other");
+    let fault = NotationFault::new(
+        NotationFaultKind::Value,
+        span,
+        "adjacent sub-axes must be written as one",
+    );
     Err(fault.help(format!("write `{one}`")))
 }
 
@@ -118,7 +123,7 @@ pub(super) fn sorted(
     let wrong = parts.iter().zip(parts.iter().skip(1)).find(|(first, second)| first.0 > second.0);
     let Some((first, second)) = wrong else { return Ok(()) };
     let name = |part: &AxisRef| mesh.axes.get(part.axis).map_or("", |axis| axis.name.as_str());
-    let message = format!("`{}` stands before `{}` in the mesh", name(&second.0), name(&first.0));
+    let message = format!("`{}` precedes `{}` in the mesh", name(&second.0), name(&first.0));
     let fault = NotationFault::new(NotationFaultKind::Value, second.1.clone(), message);
     Err(fault.help(format!("write the axes of `{}=` in the order of the mesh", kind.word())))
 }

@@ -84,8 +84,7 @@ impl ShardingParser<'_> {
         let quote = match self.cursor.next() {
             Some((quote @ ('\'' | '"'), _)) => quote,
             Some((c, span)) => {
-                let message =
-                    format!("`{}` stands where a name in quotes should", c.escape_default());
+                let message = format!("expected a name in quotes, found `{}`", c.escape_default());
                 let fault = NotationFault::new(NotationFaultKind::Syntax, span, message);
                 return Err(fault.help("write `'x'`"));
             }
@@ -100,7 +99,7 @@ impl ShardingParser<'_> {
             let fault = NotationFault::new(
                 NotationFaultKind::Unsupported,
                 place,
-                "this character has no place in a name",
+                "this character is not allowed in a name",
             );
             return Err(fault.help("write letters, digits and `_`"));
         }
@@ -215,14 +214,16 @@ impl ShardingParser<'_> {
             if word.is_empty() {
                 return Err(self.cursor.expected("a word"));
             }
-            let message = format!("`{word}` does not stand here");
+            let message = format!("`{word}` is not allowed here");
             let fault = NotationFault::new(NotationFaultKind::Syntax, span, message);
-            return Err(fault.help("behind the cuts stand `replicated=`, `unreduced=`, `manual=`"));
+            return Err(fault.help(
+                "after the axis shardings, `replicated=`, `unreduced=` or `manual=` may follow",
+            ));
         };
         self.cursor.expect("=")?;
         self.expect("{")?;
         if !row.1.is_empty() {
-            let message = format!("`{word}` was said before");
+            let message = format!("`{word}` is repeated");
             let fault = NotationFault::new(NotationFaultKind::Value, span, message);
             return Err(fault.help("write all its axes in one list"));
         }
@@ -283,7 +284,7 @@ fn whole(
     let Some(row) = shared.iter_mut().find(|row| row.0.word() == word) else {
         let message = format!("`{word}` does not follow a mesh");
         let fault = NotationFault::new(NotationFaultKind::Syntax, span.clone(), message);
-        return Err(fault.help("write what cuts each axis of the tensor: `[{'a'}, {}]`"));
+        return Err(fault.help("write the mesh axes of each tensor axis: `[{'a'}, {}]`"));
     };
     if mesh.axes.is_empty() {
         let message = format!("`{word}` needs a mesh with axes");

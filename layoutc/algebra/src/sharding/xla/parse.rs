@@ -157,7 +157,11 @@ impl<'a> ShardingParser<'a> {
         let kinds = ["replicated", "maximal", "manual", "unknown", "unreduced"];
         if let Some(kind) = kinds.into_iter().find(|kind| *kind == word) {
             if let Some((before, _)) = said.whole.replace((kind, span.clone())) {
-                let message = format!("`{before}` was said, and `{kind}` is said besides");
+                let message = if before == kind {
+                    format!("`{kind}` is repeated")
+                } else {
+                    format!("`{kind}` conflicts with `{before}`")
+                };
                 let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
                 return Err(fault.help("write one of them"));
             }
@@ -186,9 +190,9 @@ impl<'a> ShardingParser<'a> {
             if word.is_empty() {
                 return self.cursor.expected("a kind of subgroup");
             }
-            let message = format!("`{word}` is no kind of subgroup");
+            let message = format!("`{word}` is not a kind of subgroup");
             NotationFault::new(NotationFaultKind::Value, span, message)
-                .help("they are `manual`, `unreduced`, `replicated`")
+                .help("expected `manual`, `unreduced` or `replicated`")
         })
     }
 }
@@ -198,13 +202,13 @@ fn once(is_first: bool, word: &str, span: &Span) -> Result<(), NotationFault> {
     if is_first {
         return Ok(());
     }
-    let message = format!("`{word}` says again what was said before");
+    let message = format!("`{word}` is repeated");
     Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
         .help("write one of them"))
 }
 
 fn unknown(word: &str, span: &Span) -> NotationFault {
-    let message = format!("`{word}` is no word of a sharding");
+    let message = format!("unknown word `{word}` in a sharding");
     NotationFault::new(NotationFaultKind::Syntax, span.clone(), message)
         .help(format!("it begins with {WORDS}"))
 }
@@ -216,7 +220,7 @@ fn placement(said: ShardingAttributes, span: Span) -> Result<DevicePlacement, No
     let device = said.device.as_ref().filter(|_| word != "maximal").map(|(_, span)| span.clone());
     let also = also.or(device).or(said.subgroups.map(|(_, span)| span));
     if let Some(span) = also {
-        let message = format!("`{word}` is said of the whole tensor: it has no such devices");
+        let message = format!("`{word}` applies to the whole tensor and takes no devices");
         return Err(NotationFault::new(NotationFaultKind::Value, span, message)
             .help(format!("write `{{{word}}}`")));
     }
@@ -241,7 +245,8 @@ fn in_tiles(said: ShardingAttributes, span: Span) -> Result<DevicePlacement, Not
         return Err(fault.help(format!("write `{{maximal device={device}}}`")));
     }
     let Some(TileAssignment { counts, counts_span, order, span }) = said.tiles else {
-        let fault = NotationFault::new(NotationFaultKind::Syntax, span, "it says no devices");
+        let fault =
+            NotationFault::new(NotationFaultKind::Syntax, span, "the sharding lists no devices");
         return Err(fault.help(format!("it begins with {WORDS}")));
     };
     let (kinds, kinds_span) = said.subgroups.unwrap_or_default();
@@ -249,18 +254,18 @@ fn in_tiles(said: ShardingAttributes, span: Span) -> Result<DevicePlacement, Not
         let (kinds, counts) = (kinds.len(), counts.len());
         let message = format!("{kinds} subgroups, and {counts} numbers of tiles");
         let fault = NotationFault::new(NotationFaultKind::Value, kinds_span, message);
-        return Err(fault.help("write the size of each subgroup behind the tiles of the axes"));
+        return Err(fault.help("write the size of each subgroup after the tiles of the axes"));
     }
     if matches!(&order, DeviceOrder::List(list) if list.len() == 1) {
         let fault = NotationFault::new(
             NotationFaultKind::Value,
             counts_span,
-            "one device is no list of tiles",
+            "one device is not a list of tiles",
         );
         return Err(fault.help("write `{replicated}`, or `{maximal device=0}`"));
     }
     tiled(counts, order, kinds).map_err(|lack| {
-        let message = format!("this order cannot be kept as a range, and needs {lack}");
+        let message = format!("this device order cannot be expressed as a range: it needs {lack}");
         NotationFault::new(NotationFaultKind::Unsupported, span, message)
             .help("let the sizes of the range end where the tiles do")
     })

@@ -88,7 +88,7 @@ impl ShardingParser<'_> {
         if !self.cursor.eat("T") {
             let fault = self.cursor.expected("`T(`");
             let product = "or one size, their product, where nothing is transposed";
-            return Err(fault.help(format!("say their order, `T(1,0)`, {product}")));
+            return Err(fault.help(format!("write their order, `T(1,0)`, {product}")));
         }
         self.expect("(")?;
         let entries = self.list(")", |parser| parser.number("a position"))?;
@@ -97,12 +97,12 @@ impl ShardingParser<'_> {
         for (value, span) in &entries {
             let place = usize::try_from(*value).ok().filter(|place| *place < rank);
             let Some(place) = place else {
-                let message = format!("{value} is no position of {rank} sizes");
+                let message = format!("position {value} is out of range for {rank} sizes");
                 return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
                     .help(help()));
             };
             if places.contains(&place) {
-                let message = format!("{value} stands twice");
+                let message = format!("{value} occurs twice");
                 return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
                     .help(help()));
             }
@@ -149,7 +149,7 @@ impl ShardingParser<'_> {
                     .help(help()));
             };
             if core::mem::replace(place, true) {
-                let message = format!("device {device} stands twice");
+                let message = format!("device {device} occurs twice");
                 return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
                     .help(help()));
             }

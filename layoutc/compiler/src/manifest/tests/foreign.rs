@@ -74,7 +74,7 @@ fn a_text_of_xlas_says_what_nothing_else_may_say() {
                 "`xla=` already gives the element type, the shape and the layout",
             ),
             ("kdl::missing", "\"{0}\"", "a tensor needs a type and a shape before its layout"),
-            ("notation::value", "f33", "`f33` is no type of XLA's"),
+            ("notation::value", "f33", "unknown XLA type `f33`"),
         ],
         &[
             "leave this out, or write `layout xla=\"{1,0}\"`",
