@@ -107,8 +107,8 @@ impl CheckSession {
         })
     }
 
-    /// Adds errors that a build would report: schedules that a conversion cannot follow; and if there are no other
-    /// errors, limits of the targets.
+    /// Adds the errors that only a build would find: `convert` schedules that cannot be followed; and, if the report has
+    /// no errors yet, all that generation reports without rendering (limits of the targets, planning, missing templates).
     ///
     /// # Errors
     /// A template cannot be read.

@@ -28,7 +28,7 @@ pub(crate) fn trust() {
     IS_TRUSTED.store(true, Ordering::Relaxed);
 }
 
-/// Lowers the limits in a child.
+/// In the sandbox child, limits the address space to [`MEMORY_BYTES`]; elsewhere does nothing.
 pub(crate) fn enter() {
     if is_child() {
         // Best effort: without the limit, the child is as safe as this process.

@@ -21,8 +21,8 @@ pub enum LoadError {
     Other(String),
 }
 
-/// Loads the text of a manifest by its path, with `/`: as given by the caller, or resolved from another manifest's
-/// `use`.
+/// Loads manifests by path. Paths use `/` as the separator, and are given by the caller or resolved from another
+/// manifest's `use`.
 pub trait SourceLoader: Sync {
     /// The text of the file at `path`.
     ///

@@ -122,7 +122,8 @@ pub struct LayoutBuilder {
     domain: Option<Domain>,
     facts: Facts,
     storage: Vec<Axis>,
-    /// One index per storage axis over `Var::Axis`: as composed here, simplified in `map`.
+    /// Index of each storage axis, over `Var::Axis`, before simplification (the proof checker compares with it). `map`
+    /// holds the same indices, simplified.
     composed: Vec<Expr>,
     map: Vec<Expr>,
     separators: Vec<usize>,

@@ -73,7 +73,8 @@ fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     right_inverse(&whole).map(|answer| Some(answer.layout))
 }
 
-/// Delinearizes an offset by the ratios of adjacent strides; each digit gets the weight of its mode in A's index.
+/// Left inverse of A for strides that divide each other, used where A leaves holes: a layout over offsets whose extents
+/// are the ratios of adjacent strides and whose strides are the weights of A's modes in its index.
 fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let sorted = sorted(a)?;
     let mut modes = Vec::new();

@@ -62,7 +62,7 @@ impl Meter {
         }
     }
 
-    /// Ends a stage.
+    /// Ends a stage; records the time since the previous call, or the start.
     pub(super) fn lap(&self, stage: &'static str) {
         let now = Instant::now();
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);

@@ -103,7 +103,7 @@ impl OrphanCandidates {
     }
 }
 
-/// A cached check that is valid.
+/// A manifest's check result from the log that still applies: the inputs behind its key are unchanged.
 #[derive(Debug)]
 pub(super) struct ValidCheck {
     pub(super) key: ContentHash,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stat::FileStat;
 
-/// Hash of a content, or of everything a result depends on.
+/// BLAKE3 hash of a file's content, or of all inputs of a result (then it is the result's cache key).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct ContentHash(#[serde(with = "serde_bytes")] pub(crate) [u8; 32]);
 

@@ -259,7 +259,8 @@ impl NameCollector<'_> {
         }
     }
 
-    /// `layout NAME block=8`, or a block of steps.
+    /// Collects the names in a layout node: the transform and its parameters (`layout NAME block=8`), or the names in its
+    /// block of steps.
     fn layout(&mut self, node: &LenientNode) {
         self.apply(node);
         self.steps(node);

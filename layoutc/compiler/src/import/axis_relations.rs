@@ -59,7 +59,8 @@ impl RelationBuilder<'_> {
         &self.operator.node.op_type
     }
 
-    /// Operands after the first are broadcast, scalars, or vectors along an axis.
+    /// Relations for an elementwise operator; the whole is its first result. In a broadcast operator any operand may be
+    /// broadcast; in any other, the first has the rank of the result and the rest are scalars or vectors along an axis.
     fn elementwise(&self) -> Option<AxisRelations> {
         let whole = *self.operator.outputs.first()?;
         let rank = self.network.rank(whole);

@@ -64,7 +64,7 @@ fn axes(
 }
 
 /// Sum of the parts' extents along an axis of the whole; `None` if they differ from the whole along another axis, or on
-/// overflow.
+/// overflow. Axes are matched by name if that gives the whole's extent, else by position.
 fn joined(parts: &[&GraphTensorType], whole: &GraphTensorType, axis: usize) -> Option<i128> {
     let along = |places: fn(&GraphTensorType, &GraphTensorType) -> Option<Vec<usize>>| {
         let mut sum = 0_i128;
