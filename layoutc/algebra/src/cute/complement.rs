@@ -21,13 +21,13 @@ use super::layout::CuteLayout;
 /// [`CuteError::Overlap`] if two modes of A interleave, [`CuteError::Uncovered`] if a hole remains below the cotarget,
 /// [`CuteError::Cotarget`], [`CuteError::Size`].
 pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome, CuteError> {
-    let asked = cotarget.unwrap_or(1);
-    let layout = places(a, asked)?;
+    let target = cotarget.unwrap_or(1);
+    let layout = places(a, target)?;
     let covered = covered(a, &layout)?;
     let mut notes = Vec::new();
-    if covered < asked {
+    if covered < target {
         let (element, peer) = (covered, Box::new(layout));
-        return Err(CuteError::Uncovered { element, cotarget: asked, peer });
+        return Err(CuteError::Uncovered { element, cotarget: target, peer });
     }
     match cotarget {
         Some(cotarget) if covered > cotarget => {

@@ -34,12 +34,12 @@ pub(super) fn is_rule(text: &str) -> bool {
 }
 
 /// Characters that cannot be escaped for both make and ninja: ninja 1.11 ends a path at them, or make interprets them.
-pub(crate) const UNTOLD: &str = "\\ ; | % = & * < > ? ^ ' \" `";
+pub(crate) const UNESCAPABLE: &str = "\\ ; | % = & * < > ? ^ ' \" `";
 
 /// Returns true if a path can be expressed for both make and ninja.
 pub(crate) fn is_expressible(path: &str) -> bool {
-    let is_untold = |c: char| c.is_control() || c != ' ' && UNTOLD.contains(c);
-    !path.contains(is_untold)
+    let is_unescapable = |c: char| c.is_control() || c != ' ' && UNESCAPABLE.contains(c);
+    !path.contains(is_unescapable)
 }
 
 /// Escapes a path for both make and ninja.
@@ -48,7 +48,7 @@ fn escaped(path: &Path) -> Result<String, CommandError> {
     let Some(known) = path.to_str().filter(|path| is_expressible(path)) else {
         let shown = path.to_string_lossy();
         return Err(CommandError::Usage(format!(
-            "`--depfile` cannot express `{shown}`: a path must not contain line breaks or any of {UNTOLD} ; \
+            "`--depfile` cannot express `{shown}`: a path must not contain line breaks or any of {UNESCAPABLE} ; \
              rename it, or build without `--depfile`"
         )));
     };

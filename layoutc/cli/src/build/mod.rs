@@ -37,7 +37,7 @@ use crate::state::log::LogArena;
 use crate::template_sandbox;
 
 pub(crate) use action::{ActionScope, BuildAction, actions};
-pub(crate) use depfile_rule::{UNTOLD, is_expressible};
+pub(crate) use depfile_rule::{UNESCAPABLE, is_expressible};
 pub(crate) use graph::{DependencyGraph, FileKind};
 pub(crate) use job::guess_log;
 pub(crate) use job::output_locations;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::args::SelectArgs;
-use crate::build::{ActionScope, BuildAction, UNTOLD, is_expressible};
+use crate::build::{ActionScope, BuildAction, UNESCAPABLE, is_expressible};
 use crate::command_error::CommandError;
 use crate::project::relative_to_cwd;
 
@@ -177,7 +177,7 @@ fn path(text: &str) -> Result<String, CommandError> {
 
 fn refusal(text: &str) -> CommandError {
     CommandError::Usage(format!(
-        "`--format ninja` cannot express `{}`: a path must not contain line breaks or any of {UNTOLD} ; rename it",
+        "`--format ninja` cannot express `{}`: a path must not contain line breaks or any of {UNESCAPABLE} ; rename it",
         text.escape_debug()
     ))
 }

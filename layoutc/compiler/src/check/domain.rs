@@ -135,14 +135,14 @@ const MOST_INDICES: i128 = 1 << 26;
 
 /// A condition `a <= b` between two axes under which a refused layout is proven, as for triangular storage. Tried only
 /// if an index multiplies axes.
-pub(super) fn missing(told: &RefusalContext<'_>) -> Option<String> {
-    let (site, recipe) = (told.site?, told.recipe?);
-    let indices = told.logical.iter().filter_map(|axis| axis.extent.as_const());
+pub(super) fn missing(context: &RefusalContext<'_>) -> Option<String> {
+    let (site, recipe) = (context.site?, context.recipe?);
+    let indices = context.logical.iter().filter_map(|axis| axis.extent.as_const());
     let indices = indices.fold(1_i128, i128::saturating_mul);
     let is_tried = recipe.conditions.is_empty()
         && indices <= MOST_INDICES
         && site.map.items.iter().any(|item| multiplies(&item.index));
-    let names = || told.logical.iter().map(|axis| axis.name.as_str());
+    let names = || context.logical.iter().map(|axis| axis.name.as_str());
     let pairs = names().flat_map(|more| names().map(move |less| (less, more)));
     let mut pairs = pairs.filter(|(less, more)| is_tried && less != more);
     pairs.find_map(|(less, more)| {
@@ -150,7 +150,7 @@ pub(super) fn missing(told: &RefusalContext<'_>) -> Option<String> {
         let span = 0..value.len();
         let conditions = [SpannedText { value, span, quoted: true }];
         let recipe = LayoutSource { conditions: &conditions, ..recipe };
-        let trial = recipe.replay(told.logical, told.symbols, None);
+        let trial = recipe.replay(context.logical, context.symbols, None);
         let [condition] = conditions;
         matches!(trial, ReplayOutcome::Proven(_)).then_some(condition.value)
     })

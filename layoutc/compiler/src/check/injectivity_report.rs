@@ -35,9 +35,9 @@ pub(super) struct RefusalContext<'a> {
 }
 
 /// Diagnostic of a layout that could not be finished.
-pub(super) fn fault(error: &FinishError, told: &RefusalContext<'_>) -> Diagnostic {
+pub(super) fn fault(error: &FinishError, context: &RefusalContext<'_>) -> Diagnostic {
     let plain =
-        |code: Code, message: String| Diagnostic::error(code, message, told.place.clone(), "");
+        |code: Code, message: String| Diagnostic::error(code, message, context.place.clone(), "");
     match error {
         FinishError::Injectivity(InjectivityError::NotInjective {
             first,
@@ -47,28 +47,28 @@ pub(super) fn fault(error: &FinishError, told: &RefusalContext<'_>) -> Diagnosti
             lost,
             targets,
             ..
-        }) => collision(told, [first, second], target, symbols, lost, targets),
+        }) => collision(context, [first, second], target, symbols, lost, targets),
         FinishError::Injectivity(InjectivityError::Unproven { axes, points, slots, .. }) => {
-            unproven(told, axes, *points, *slots)
+            unproven(context, axes, *points, *slots)
         }
         FinishError::Injectivity(InjectivityError::Certificate(inner)) => {
-            let message = format!("the certificate of `{}` fails its check", told.tensor);
+            let message = format!("the certificate of `{}` fails its check", context.tensor);
             plain(Code::MapUnproven, message)
                 .note(inner.to_string())
                 .help("report this bug in layoutc with the manifest")
         }
         FinishError::Build(BuildError::Size) => {
-            size(told.tensor, told.logical, told.symbols, told.place.clone())
+            size(context.tensor, context.logical, context.symbols, context.place.clone())
         }
         FinishError::Build(BuildError::Expr(inner)) => {
-            overflow(inner, inner.to_string(), told.place.clone())
+            overflow(inner, inner.to_string(), context.place.clone())
         }
         FinishError::Build(inner) => {
-            overflow(&ExprError::Overflow, inner.to_string(), told.place.clone())
+            overflow(&ExprError::Overflow, inner.to_string(), context.place.clone())
         }
         FinishError::Expr(inner) | FinishError::Injectivity(InjectivityError::Expr(inner)) => {
-            let message = format!("the layout of `{}` is too large: {inner}", told.tensor);
-            overflow(inner, message, told.place.clone())
+            let message = format!("the layout of `{}` is too large: {inner}", context.tensor);
+            overflow(inner, message, context.place.clone())
         }
     }
 }
@@ -81,7 +81,7 @@ pub(crate) fn bare_fault(
     symbols: &[Symbol],
     place: FileSpan,
 ) -> Diagnostic {
-    let told = RefusalContext {
+    let context = RefusalContext {
         tensor,
         logical,
         symbols,
@@ -91,24 +91,24 @@ pub(crate) fn bare_fault(
         recipe: None,
         place,
     };
-    fault(error, &told)
+    fault(error, &context)
 }
 
 fn collision(
-    told: &RefusalContext<'_>,
+    context: &RefusalContext<'_>,
     [first, second]: [&[i128]; 2],
     target: &[i128],
     symbols: &[i128],
     lost: &[UndeterminedDigit],
     targets: &[usize],
 ) -> Diagnostic {
-    let tensor = told.tensor;
+    let tensor = context.tensor;
     let message = format!("two elements of `{tensor}` share a slot");
     let at = format!("({})", target.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     let mut note =
         format!("{tensor}{} and {tensor}{} both map to {at}", index(first), index(second));
     if !symbols.is_empty() {
-        let values: Vec<String> = told
+        let values: Vec<String> = context
             .symbols
             .iter()
             .zip(symbols)
@@ -116,9 +116,9 @@ fn collision(
             .collect();
         note = format!("{note} for {}", values.join(", "));
     }
-    let Culprit { place, label, mended } = blame(told, lost, targets, first, second);
+    let Culprit { place, label, mended } = blame(context, lost, targets, first, second);
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
-    if let Some(condition) = domain::missing(told) {
+    if let Some(condition) = domain::missing(context) {
         error.add_help(format!(
             "if only indices with `{condition}` are elements, write `where \"{condition}\"` in the shape"
         ));
@@ -126,10 +126,10 @@ fn collision(
     }
     if let Some(Suggestion { help, fix }) = mended {
         error.add_help(help);
-        let is_own = told.site.is_none_or(|site| site.is_own);
+        let is_own = context.site.is_none_or(|site| site.is_own);
         error.fixes.extend(fix.filter(|_| is_own));
     }
-    if let Some((axis, held)) = ringed(told, lost) {
+    if let Some((axis, held)) = ringed(context, lost) {
         error.add_help(format!(
             "for a ring buffer of {held} indices of `{axis}`, write `{axis}` in the map and `ring {axis}={held}` in the tensor"
         ));
@@ -138,15 +138,15 @@ fn collision(
 }
 
 /// The axis and divisor of an index `axis % n` alone, as in a ring buffer of n elements.
-fn ringed<'a>(told: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(&'a str, i128)> {
-    let site = told.site.filter(|site| site.direct && told.strides.is_none())?;
+fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(&'a str, i128)> {
+    let site = context.site.filter(|site| site.direct && context.strides.is_none())?;
     let [digit] = lost else { return None };
     let item = site.map.items.iter().find(|item| reads(item, digit.axis))?;
     let ExprNode::Bin(BinOp::Mod, of, by) = item.index.node() else { return None };
     let is_axis =
         matches!(of.as_var(), Some(Var::Storage(k)) if usize::try_from(k) == Ok(digit.axis));
     let is_whole = digit.plain && digit.top && by.as_const() == Some(digit.weight);
-    let axis = told.logical.get(digit.axis)?;
+    let axis = context.logical.get(digit.axis)?;
     (is_axis && is_whole).then_some((axis.name.as_str(), digit.weight))
 }
 
@@ -164,24 +164,25 @@ struct Suggestion {
 }
 
 fn blame(
-    told: &RefusalContext<'_>,
+    context: &RefusalContext<'_>,
     lost: &[UndeterminedDigit],
     targets: &[usize],
     first: &[i128],
     second: &[i128],
 ) -> Culprit {
     let blamed = |place, label, mended| Culprit { place, label, mended };
-    let site = match told.site {
-        Some(site) if site.direct && told.strides.is_none_or(|s| s.apart.is_none()) => site,
-        Some(site) if site.only && told.strides.is_none() && told.foreign.is_none() => {
-            return blamed(whole(site), drops(told, lost), None);
+    let site = match context.site {
+        Some(site) if site.direct && context.strides.is_none_or(|s| s.apart.is_none()) => site,
+        Some(site) if site.only && context.strides.is_none() && context.foreign.is_none() => {
+            return blamed(whole(site), drops(context, lost), None);
         }
-        _ => return blame_text(told, lost),
+        _ => return blame_text(context, lost),
     };
     // An axis in which the two elements differ and that no item reads.
-    let unread: Vec<usize> =
-        (0..told.logical.len()).filter(|k| !site.map.items.iter().any(|i| reads(i, *k))).collect();
-    let parts = missing(site, told.logical, lost, &unread);
+    let unread: Vec<usize> = (0..context.logical.len())
+        .filter(|k| !site.map.items.iter().any(|i| reads(i, *k)))
+        .collect();
+    let parts = missing(site, context.logical, lost, &unread);
     let mended = || {
         let items = with_items(site, &parts);
         let help = match parts.as_slice() {
@@ -192,17 +193,17 @@ fn blame(
         Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
     };
     if let Some(axis) = unread.into_iter().find(|k| first.get(*k) != second.get(*k)) {
-        let name = axis_name(site, axis, told.logical);
+        let name = axis_name(site, axis, context.logical);
         return blamed(whole(site), format!("no index contains {name}"), mended());
     }
     if let Some(digit) = lost.iter().find(|digit| digit.plain)
         && let Some(item) = site.map.items.iter().find(|item| reads(item, digit.axis))
     {
-        let (part, _) = digit_text(&axis_name(site, digit.axis, told.logical), digit);
+        let (part, _) = digit_text(&axis_name(site, digit.axis, context.logical), digit);
         let place = place_in(&site.text, &item.span, &site.file);
         return blamed(place, format!("drops {part}"), mended());
     }
-    if let Some(strides) = told.strides {
+    if let Some(strides) = context.strides {
         let mended = Some(Suggestion { help: OVERLAP.to_owned(), fix: None });
         return blamed(strides.place.clone(), "maps both to one slot".to_string(), mended);
     }
@@ -230,9 +231,9 @@ fn blame(
 const OVERLAP: &str = "make each stride larger than the span of the smaller ones";
 
 /// The blame if no map of the layout itself is at fault: strides, or a foreign text.
-fn blame_text(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
-    let label = drops(told, lost);
-    if let Some(StrideSource { place, apart }) = told.strides {
+fn blame_text(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
+    let label = drops(context, lost);
+    if let Some(StrideSource { place, apart }) = context.strides {
         let mended = match apart {
             Some((text, fix)) => {
                 Suggestion { help: format!("{OVERLAP}: `{text}`"), fix: fix.clone() }
@@ -241,13 +242,13 @@ fn blame_text(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit 
         };
         return Culprit { place: place.clone(), label, mended: Some(mended) };
     }
-    let Some(ForeignText { notation, place, names }) = told.foreign else {
-        return Culprit { place: told.place.clone(), label, mended: None };
+    let Some(ForeignText { notation, place, names }) = context.foreign else {
+        return Culprit { place: context.place.clone(), label, mended: None };
     };
     let digit = lost.iter().find(|digit| digit.plain);
     let help = match (notation, digit) {
         (Notation::Mlir, Some(digit)) => {
-            let own = told.logical.get(digit.axis).map(|axis| axis.name.as_str());
+            let own = context.logical.get(digit.axis).map(|axis| axis.name.as_str());
             let name = names.get(digit.axis).map(String::as_str).or(own).unwrap_or_default();
             let (text, kind) = digit_text(name, digit);
             let text = text.replace("//", "floordiv").replace('%', "mod");
@@ -330,9 +331,9 @@ fn is_sum(text: &str) -> bool {
 }
 
 /// `drops c // 4`, with the tensor's own axis names; empty if no digit of an axis is at fault.
-fn drops(told: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
+fn drops(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     let digit = lost.iter().find(|digit| digit.plain);
-    let name = digit.and_then(|digit| told.logical.get(digit.axis));
+    let name = digit.and_then(|digit| context.logical.get(digit.axis));
     match (digit, name) {
         (Some(digit), Some(axis)) => format!("drops {}", digit_text(&axis.name, digit).0),
         _ => String::new(),
@@ -461,21 +462,21 @@ fn item_span(item: &MapItemText) -> Span {
 }
 
 fn unproven(
-    told: &RefusalContext<'_>,
+    context: &RefusalContext<'_>,
     axes: &[usize],
     points: Option<i128>,
     slots: Option<i128>,
 ) -> Diagnostic {
     let names: Vec<String> = axes
         .iter()
-        .filter_map(|k| told.logical.get(*k))
+        .filter_map(|k| context.logical.get(*k))
         .map(|axis| format!("`{}`", axis.name))
         .collect();
     let names = layoutc_algebra::proof::listed(&names);
-    let message = format!("cannot prove that the layout of `{}` is injective", told.tensor);
-    let place = match told.site {
+    let message = format!("cannot prove that the layout of `{}` is injective", context.tensor);
+    let place = match context.site {
         Some(site) => place_in(&site.text, &(0..site.text.value.len()), &site.file),
-        None => told.place.clone(),
+        None => context.place.clone(),
     };
     let error =
         Diagnostic::error(Code::MapUnproven, message, place, format!("undecided in {names}"));

@@ -236,8 +236,8 @@ impl ManifestLoader {
         }
         let path = resolve_relative(file, wanted);
         let from = self.open.last().cloned().unwrap_or_default();
-        if let Some(way) = self.cuts.get(&(from, path.clone())) {
-            let message = format!("cyclic `use`: {} → {path}", way.join(" → "));
+        if let Some(cycle_path) = self.cuts.get(&(from, path.clone())) {
+            let message = format!("cyclic `use`: {} → {path}", cycle_path.join(" → "));
             let help = "move the shared declarations into a third manifest";
             let error = Diagnostic::error(Code::NameCycle, message, place, "closes the cycle");
             self.diagnostics.push(error.help(help));

@@ -124,16 +124,16 @@ fn is_unexplained(layout: &Layout) -> bool {
 fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     let facts = Facts::new(&layout.symbols);
     let mut filled = Vec::new();
-    let mut told = BTreeSet::new();
+    let mut used_digits = BTreeSet::new();
     for (form, extent) in digits.targets.iter().zip(extents) {
         // A target that is a mixed radix number in digits of its own fills its whole extent.
-        let own = form.terms.iter().all(|(digit, _)| !told.contains(digit));
+        let own = form.terms.iter().all(|(digit, _)| !used_digits.contains(digit));
         if form.terms.is_empty() || (own && is_number(form, digits)) {
-            told.extend(form.terms.iter().map(|(digit, _)| *digit));
+            used_digits.extend(form.terms.iter().map(|(digit, _)| *digit));
             filled.push(extent);
         }
     }
-    let others = digits.digits.iter().enumerate().filter(|(k, _)| !told.contains(k));
+    let others = digits.digits.iter().enumerate().filter(|(k, _)| !used_digits.contains(k));
     filled.extend(others.map(|(_, digit)| &digit.extent));
     let slots = product(layout.storage.iter().map(|axis| &axis.extent));
     match (product(filled), slots) {
@@ -143,13 +143,13 @@ fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
 }
 
 /// Limit on the alternatives of the indices.
-const MOST_WAYS: usize = 64;
+const MAX_ALTERNATIVES: usize = 64;
 
 /// Digits of the layout and the extent of each target after replacing every index by one of equal range: a Hilbert
 /// curve by the rows and columns of its box, a XOR by one of its operands, a sum modulo a number by one of its terms.
 /// Such indices permute slots without adding any. Empty if the result has no digit form either.
 fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
-    let mut ways: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
+    let mut alternatives: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
     for (index, axis) in layout.storage_map.iter().zip(&layout.storage) {
         let (own, extents) = match index.node() {
             ExprNode::Bin(BinOp::Hilbert(grid), row, column)
@@ -170,7 +170,7 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
             };
             own.iter().map(with).collect::<Vec<_>>()
         };
-        ways = ways.iter().flat_map(each).take(MOST_WAYS).collect();
+        alternatives = alternatives.iter().flat_map(each).take(MAX_ALTERNATIVES).collect();
     }
     let logical: Vec<Expr> = layout.logical.iter().map(|axis| axis.extent.clone()).collect();
     let mut facts = Facts::new(&layout.symbols);
@@ -180,19 +180,19 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
         }
     }
     let axes: Vec<usize> = (0..logical.len()).collect();
-    let told = |(targets, extents): (Vec<Expr>, Vec<Expr>)| {
+    let as_digits = |(targets, extents): (Vec<Expr>, Vec<Expr>)| {
         let targets: Result<Vec<Expr>, _> = targets.iter().map(|t| facts.simplify(t)).collect();
         let digits =
             digits::read(&axes, &logical, &targets.ok()?, &facts, BitSplit::AtDivisors).ok()??;
         digits.derived.is_empty().then_some((digits, extents))
     };
-    ways.into_iter().filter_map(told).collect()
+    alternatives.into_iter().filter_map(as_digits).collect()
 }
 
 /// Alternatives of an index without XORs and sums modulo a number; the index itself if it has none.
 fn straight(index: &Expr) -> Vec<Expr> {
     let one = |expr: &Expr| vec![expr.clone()];
-    let mut ways = match index.node() {
+    let mut alternatives = match index.node() {
         ExprNode::Const(_) | ExprNode::Var(_) => one(index),
         ExprNode::Neg(a) => straight(a).iter().filter_map(|a| Expr::negate(a).ok()).collect(),
         ExprNode::Bin(BinOp::Xor, a, b) => [straight(a), straight(b)].concat(),
@@ -201,8 +201,10 @@ fn straight(index: &Expr) -> Vec<Expr> {
             put_terms(sum, &mut terms);
             let terms = terms.into_iter().filter(|term| !term.vars().is_empty());
             let of = |term: Expr| {
-                let ways = straight(&term).into_iter();
-                ways.filter_map(|way| Expr::binary(BinOp::Mod, &way, by).ok()).collect::<Vec<_>>()
+                let alternatives = straight(&term).into_iter();
+                alternatives
+                    .filter_map(|alternative| Expr::binary(BinOp::Mod, &alternative, by).ok())
+                    .collect::<Vec<_>>()
             };
             let whole = one(index).into_iter();
             whole.chain(terms.flat_map(of)).collect()
@@ -216,8 +218,8 @@ fn straight(index: &Expr) -> Vec<Expr> {
             left.iter().flat_map(with).collect()
         }
     };
-    ways.truncate(MOST_WAYS);
-    ways
+    alternatives.truncate(MAX_ALTERNATIVES);
+    alternatives
 }
 
 /// Collects the terms of a sum, without their signs.

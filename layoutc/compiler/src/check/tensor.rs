@@ -206,7 +206,7 @@ impl TensorChecker<'_> {
         let span = self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
         let machine = CostTrackingExecutor::new(self.place.memo);
         builder.finish(recipe.alignment(said), &machine).map_err(|error| {
-            let told = RefusalContext {
+            let context = RefusalContext {
                 tensor: &self.item.name.value,
                 logical,
                 symbols,
@@ -216,7 +216,7 @@ impl TensorChecker<'_> {
                 recipe: Some(recipe),
                 place: self.at(span),
             };
-            let errors = vec![injectivity_report::fault(&error, &told)];
+            let errors = vec![injectivity_report::fault(&error, &context)];
             if machine.has_visited_many() {
                 return errors;
             }

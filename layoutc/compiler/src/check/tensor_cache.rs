@@ -35,7 +35,7 @@ struct CachedManifest {
 
 #[derive(Debug)]
 struct CachedTensor {
-    good: CheckedTensor,
+    checked: CheckedTensor,
     /// Span of its node at the time of the check.
     node: Range<usize>,
     /// Spans of the items that it may name, at the time of the check.
@@ -44,7 +44,7 @@ struct CachedTensor {
 
 /// A manifest being checked, with its cached tensors.
 pub(super) struct CacheLookup<'a> {
-    kept: &'a TensorCache,
+    cache: &'a TensorCache,
     syntax: &'a ManifestSyntax,
     text: &'a str,
     around: TextHash,
@@ -77,7 +77,7 @@ impl TensorCache {
         let around = *hasher.finalize().as_bytes();
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.get(&syntax.file).filter(|before| before.around == around).cloned();
-        Some(CacheLookup { kept: self, syntax, text, around, named: named.into(), before })
+        Some(CacheLookup { cache: self, syntax, text, around, named: named.into(), before })
     }
 }
 
@@ -108,26 +108,27 @@ impl CacheLookup<'_> {
     ) -> Option<CheckedTensor> {
         let is_recorded = recorder.is_some_and(|recorder| recorder.wants(&item.name.value));
         let one = self.before.as_ref()?.tensors.get(&self.key(item, is_viewed, is_recorded))?;
-        let way = SpanRemap { file: &self.syntax.file, one, node: &item.span, named: &self.named };
-        way.remap_tensor()
+        let remap =
+            SpanRemap { file: &self.syntax.file, one, node: &item.span, named: &self.named };
+        remap.remap_tensor()
     }
 
     /// Caches the valid tensors of the manifest.
     pub(super) fn store(&self, checked: &[Result<CheckedTensor, Vec<Diagnostic>>]) {
         let mut tensors = BTreeMap::new();
-        for (item, good) in self.syntax.tensors.iter().zip(checked) {
+        for (item, result) in self.syntax.tensors.iter().zip(checked) {
             // The base of `like=` may have changed.
-            let (None, Ok(good)) = (&item.like, good) else { continue };
-            let key = self.key(item, good.builder.is_some(), good.recorded.is_some());
+            let (None, Ok(tensor)) = (&item.like, result) else { continue };
+            let key = self.key(item, tensor.builder.is_some(), tensor.recorded.is_some());
             let known = self.before.as_ref().and_then(|before| before.tensors.get(&key));
             let one = known.cloned().unwrap_or_else(|| {
                 let (node, named) = (item.span.clone(), Arc::clone(&self.named));
-                Arc::new(CachedTensor { good: good.clone(), node, named })
+                Arc::new(CachedTensor { checked: tensor.clone(), node, named })
             });
             tensors.insert(key, one);
         }
         let before = Arc::new(CachedManifest { around: self.around, tensors });
-        let mut all = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.cache.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(Arc::clone(&self.syntax.file), before);
     }
 }
@@ -143,7 +144,7 @@ struct SpanRemap<'a> {
 impl SpanRemap<'_> {
     /// The remapped tensor; `None` if a location is outside all remapped spans.
     fn remap_tensor(&self) -> Option<CheckedTensor> {
-        let CheckedTensor { tensor, builder, warnings, recorded } = &self.one.good;
+        let CheckedTensor { tensor, builder, warnings, recorded } = &self.one.checked;
         let recorded = match recorded {
             Some(steps) => Some(steps.iter().map(|step| self.step(step)).collect::<Option<_>>()?),
             None => None,
@@ -153,7 +154,7 @@ impl SpanRemap<'_> {
             builder: builder.clone(),
             warnings: warnings
                 .iter()
-                .map(|told| self.remap_diagnostic(told))
+                .map(|diagnostic| self.remap_diagnostic(diagnostic))
                 .collect::<Option<_>>()?,
             recorded,
         })
@@ -184,13 +185,13 @@ impl SpanRemap<'_> {
         })
     }
 
-    fn remap_diagnostic(&self, told: &Diagnostic) -> Option<Diagnostic> {
-        let mut told = told.clone();
-        let labels = told.labels.iter_mut().map(|label| &mut label.place);
-        for place in labels.chain(told.fixes.iter_mut().map(|fix| &mut fix.place)) {
+    fn remap_diagnostic(&self, diagnostic: &Diagnostic) -> Option<Diagnostic> {
+        let mut diagnostic = diagnostic.clone();
+        let labels = diagnostic.labels.iter_mut().map(|label| &mut label.place);
+        for place in labels.chain(diagnostic.fixes.iter_mut().map(|fix| &mut fix.place)) {
             *place = self.place(place)?;
         }
-        Some(told)
+        Some(diagnostic)
     }
 
     fn step(&self, step: &StepRecord) -> Option<StepRecord> {

@@ -89,8 +89,8 @@ fn cut_cycle(uses: &UseGraph, first: &str, circle: &BTreeSet<&str>, cuts: &mut C
             continue;
         };
         if let Some(start) = open.iter().position(|(path, _)| *path == used) {
-            let way = open.iter().skip(start).map(|(path, _)| (*path).to_owned()).collect();
-            cuts.insert((from.to_owned(), used.to_owned()), way);
+            let cycle_path = open.iter().skip(start).map(|(path, _)| (*path).to_owned()).collect();
+            cuts.insert((from.to_owned(), used.to_owned()), cycle_path);
         } else if seen.insert(used) {
             open.push((used, inside(used)));
         }
@@ -110,7 +110,7 @@ mod tests {
 
     fn found(rows: &[(&str, &[&str])]) -> Vec<String> {
         let cuts = cuts(&uses(rows));
-        cuts.iter().map(|((from, to), way)| format!("{from}>{to}: {}", way.join(" "))).collect()
+        cuts.iter().map(|((from, to), cycle)| format!("{from}>{to}: {}", cycle.join(" "))).collect()
     }
 
     #[test]

@@ -13,9 +13,9 @@ use crate::diagnostic::Diagnostic;
 const MAX_OPEN: usize = 1000;
 
 /// Checks that the model has the dimension parameters and inputs named in the options.
-pub(super) fn are_asked_for(
+pub(super) fn check_option_names(
     graph: &proto::OnnxGraph,
-    asked: &ImportOptions<'_>,
+    options: &ImportOptions<'_>,
 ) -> Result<(), ImportError> {
     let dims = graph.input.iter().flat_map(dims);
     let names: BTreeSet<&str> = dims.filter_map(|dim| dim.dim_param.as_deref()).collect();
@@ -27,13 +27,13 @@ pub(super) fn are_asked_for(
             format!("there is `{}`", names.join("`, `"))
         }
     };
-    for (name, _) in asked.sizes {
+    for (name, _) in options.sizes {
         if !names.contains(name.as_str()) {
             let line = format!("`--set {name}=…`: no input has a dimension of that name");
             return Err(ImportError::Asked(format!("{line}; {}", there(&names))));
         }
     }
-    for (name, _) in asked.shapes {
+    for (name, _) in options.shapes {
         if !inputs.contains(name.as_str()) {
             let line = format!("`--shape {name}=…`: the model has no input of that name");
             return Err(ImportError::Asked(format!("{line}; {}", there(&inputs))));
@@ -64,26 +64,26 @@ pub(super) fn dims(value: &proto::OnnxValueInfo) -> &[proto::OnnxDimension] {
 }
 
 /// Extent, if the model or the user sets it. Open extents have a dimension parameter, or in some models 0 or -1.
-pub(super) fn size(dim: &proto::OnnxDimension, asked: &ImportOptions<'_>) -> Option<u64> {
+pub(super) fn size(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> Option<u64> {
     if let Some(name) = dim.dim_param.as_ref().filter(|name| !name.is_empty()) {
-        return asked.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
+        return options.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
     }
     dim.dim_value.and_then(|value| u64::try_from(value).ok()).filter(|size| *size > 0)
 }
 
 /// True if neither the model nor the user sets the extent.
-pub(super) fn is_open(dim: &proto::OnnxDimension, asked: &ImportOptions<'_>) -> bool {
-    size(dim, asked).is_none()
+pub(super) fn is_open(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> bool {
+    size(dim, options).is_none()
 }
 
 /// Shapes of results declared in the model.
 pub(super) fn declared<'a>(
     graph: &'a proto::OnnxGraph,
-    asked: &ImportOptions<'_>,
+    options: &ImportOptions<'_>,
 ) -> BTreeMap<&'a str, ShapedTensor> {
     let one = |value: &'a proto::OnnxValueInfo| {
         let own = tensor_type(value)?;
-        let shape = own.shape.as_ref()?.dim.iter().map(|dim| size(dim, asked));
+        let shape = own.shape.as_ref()?.dim.iter().map(|dim| size(dim, options));
         let shape = shape.collect::<Option<Vec<_>>>()?;
         Some((value.name.as_str(), ShapedTensor::new(scalar(own.elem_type)?, shape)))
     };
@@ -96,7 +96,7 @@ pub(super) fn declared<'a>(
 /// The requested shape has another rank.
 pub(super) fn given(
     input: &proto::OnnxValueInfo,
-    asked: &ImportOptions<'_>,
+    options: &ImportOptions<'_>,
     open: &mut Vec<String>,
 ) -> Result<Vec<u64>, ImportError> {
     let name = shown(&input.name);
@@ -105,9 +105,9 @@ pub(super) fn given(
             open.push(what);
         }
     };
-    let asked_for = asked.shapes.iter().find(|(known, _)| *known == input.name);
+    let requested = options.shapes.iter().find(|(known, _)| *known == input.name);
     let own = tensor_type(input).and_then(|of| of.shape.as_ref());
-    if let Some((_, shape)) = asked_for {
+    if let Some((_, shape)) = requested {
         if let Some(rank) = own.map(|own| own.dim.len()).filter(|rank| *rank != shape.len()) {
             let line = format!("`--shape {name}=…`: {} for {rank} axes", listed(shape));
             return Err(ImportError::Asked(line));
@@ -120,7 +120,7 @@ pub(super) fn given(
     };
     let mut shape = Vec::new();
     for (k, dim) in own.dim.iter().enumerate() {
-        match (size(dim, asked), &dim.dim_param) {
+        match (size(dim, options), &dim.dim_param) {
             (Some(size), _) => shape.push(size),
             (None, Some(param)) => leave(format!("`{}`", shown(param))),
             (None, None) => leave(format!("axis {k} of `{name}`")),

@@ -88,14 +88,14 @@ pub struct ImportedGraph {
 /// An option does not match the model, or the model is malformed or unsupported: codes `import::…`.
 pub(crate) fn import(
     file: Bytes,
-    asked: &ImportOptions<'_>,
+    options: &ImportOptions<'_>,
     is_reserved: &ReservedPredicate<'_>,
 ) -> Result<ImportedGraph, ImportError> {
     let mut model = decode(file)?;
     functions::inline(&mut model)?;
-    let (mut network, assumed) = open_extents::infer_network(&model, asked)?;
+    let (mut network, assumed) = open_extents::infer_network(&model, options)?;
     let letters = letter_assignment::letters(&mut network)?;
-    let mut imported = write::write(&network, &letters, asked, is_reserved);
+    let mut imported = write::write(&network, &letters, options, is_reserved);
     if !assumed.is_empty() {
         let list: Vec<String> =
             assumed.iter().map(|(name, size)| format!("{name}={size}")).collect();

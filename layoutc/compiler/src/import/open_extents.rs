@@ -44,17 +44,17 @@ impl OpenExtent<'_> {
 /// Error in the model or in the options, or no assignment of sizes succeeds.
 pub(super) fn infer_network<'a>(
     model: &'a proto::OnnxModel,
-    asked: &ImportOptions<'_>,
+    options: &ImportOptions<'_>,
 ) -> Result<(OnnxNetwork<'a>, Vec<(String, u64)>), ImportError> {
-    let slots = model.graph.as_ref().and_then(|graph| slots(graph, asked)).unwrap_or_default();
+    let slots = model.graph.as_ref().and_then(|graph| slots(graph, options)).unwrap_or_default();
     let Some(graph) = model.graph.as_ref().filter(|_| !slots.is_empty()) else {
-        return trace(model, asked).map(|network| (network, Vec::new()));
+        return trace(model, options).map(|network| (network, Vec::new()));
     };
     let mut first: Option<Box<Diagnostic>> = None;
     for sizes in tries(&slots) {
         let chosen: Vec<(&OpenExtent<'_>, u64)> =
             slots.iter().map(|(slot, _)| slot).zip(sizes).collect();
-        match trace(model, &with(graph, asked, &chosen).asked(asked)) {
+        match trace(model, &with(graph, options, &chosen).applied_to(options)) {
             Ok(network) => {
                 let assumed = chosen.iter().map(|(slot, size)| (slot.shown(), *size));
                 return Ok((network, assumed.collect()));
@@ -98,18 +98,18 @@ struct OpenExtentInfo {
 /// Open extents; `None` if the rank of an input is open, or there are too many.
 fn slots<'a>(
     graph: &'a proto::OnnxGraph,
-    asked: &ImportOptions<'_>,
+    options: &ImportOptions<'_>,
 ) -> Option<Vec<(OpenExtent<'a>, OpenExtentInfo)>> {
     let mut slots: Vec<(OpenExtent<'a>, OpenExtentInfo)> = Vec::new();
     let constants: BTreeSet<&str> =
         graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
     for input in graph.input.iter().filter(|input| !constants.contains(input.name.as_str())) {
-        if asked.shapes.iter().any(|(name, _)| *name == input.name) {
+        if options.shapes.iter().any(|(name, _)| *name == input.name) {
             continue;
         }
         tensor_type(input)?.shape.as_ref()?;
         let dims = dims(input);
-        for (axis, dim) in dims.iter().enumerate().filter(|(_, dim)| is_open(dim, asked)) {
+        for (axis, dim) in dims.iter().enumerate().filter(|(_, dim)| is_open(dim, options)) {
             // Some exporters use `?` as the name of every open extent.
             let name = dim.dim_param.as_deref().filter(|name| !["", "?"].contains(name));
             let slot = name.map_or(OpenExtent::Axis(&input.name, axis), OpenExtent::Named);
@@ -177,17 +177,18 @@ struct ExtentAssignment {
 }
 
 impl ExtentAssignment {
-    fn asked<'a>(&'a self, asked: &ImportOptions<'a>) -> ImportOptions<'a> {
-        ImportOptions { sizes: &self.sizes, shapes: &self.shapes, ..asked.clone() }
+    fn applied_to<'a>(&'a self, options: &ImportOptions<'a>) -> ImportOptions<'a> {
+        ImportOptions { sizes: &self.sizes, shapes: &self.shapes, ..options.clone() }
     }
 }
 
 fn with(
     graph: &proto::OnnxGraph,
-    asked: &ImportOptions<'_>,
+    options: &ImportOptions<'_>,
     chosen: &[(&OpenExtent<'_>, u64)],
 ) -> ExtentAssignment {
-    let mut with = ExtentAssignment { sizes: asked.sizes.to_vec(), shapes: asked.shapes.to_vec() };
+    let mut with =
+        ExtentAssignment { sizes: options.sizes.to_vec(), shapes: options.shapes.to_vec() };
     for (slot, size) in chosen {
         if let OpenExtent::Named(name) = slot {
             with.sizes.push(((*name).to_owned(), *size));
@@ -198,7 +199,7 @@ fn with(
         if !chosen.iter().any(|(slot, _)| is_here(slot)) {
             continue;
         }
-        let known = ImportOptions { sizes: &with.sizes, ..asked.clone() };
+        let known = ImportOptions { sizes: &with.sizes, ..options.clone() };
         let size = |(axis, dim): (usize, &proto::OnnxDimension)| {
             let own = OpenExtent::Axis(&input.name, axis);
             let chosen = chosen.iter().find(|(slot, _)| **slot == own).map(|(_, size)| *size);

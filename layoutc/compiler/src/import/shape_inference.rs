@@ -7,7 +7,7 @@ use super::call::{OnnxCall, ShapedTensor, extent};
 use super::elements::{ConstantElements, element_type_name, scalar, values};
 use super::error::{ImportError, ShapeError, ShapeResult, shown};
 use super::extents::{
-    are_asked_for, declared, given, no_tensor, open_extents_warning, tensor_type,
+    check_option_names, declared, given, no_tensor, open_extents_warning, tensor_type,
 };
 use super::infer::infer;
 use super::network::{NetworkOperand, NetworkOperator, NetworkTensor, OnnxNetwork};
@@ -30,7 +30,7 @@ pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
 /// Infers the network of a model.
 pub(super) fn trace<'a>(
     model: &'a proto::OnnxModel,
-    asked: &ImportOptions<'_>,
+    options: &ImportOptions<'_>,
 ) -> Result<OnnxNetwork<'a>, ImportError> {
     let Some(graph) = &model.graph else {
         return Err(Box::new(Diagnostic::without_span(
@@ -39,10 +39,10 @@ pub(super) fn trace<'a>(
         ))
         .into());
     };
-    are_asked_for(graph, asked)?;
+    check_option_names(graph, options)?;
     let mut tracer = ShapeInference {
         opset: opset(model),
-        declared: declared(graph, asked),
+        declared: declared(graph, options),
         outputs: graph.output.iter().map(|output| output.name.as_str()).collect(),
         scopes: vec![OnnxScope::default()],
         known: 0,
@@ -58,7 +58,7 @@ pub(super) fn trace<'a>(
         },
     };
     tracer.constants(graph)?;
-    tracer.inputs(graph, asked)?;
+    tracer.inputs(graph, options)?;
     for node in &graph.node {
         tracer.operator(node)?;
     }
@@ -159,7 +159,7 @@ impl<'a> ShapeInference<'a> {
     fn inputs(
         &mut self,
         graph: &'a proto::OnnxGraph,
-        asked: &ImportOptions<'_>,
+        options: &ImportOptions<'_>,
     ) -> Result<(), ImportError> {
         let mut open = Vec::new();
         for input in &graph.input {
@@ -177,7 +177,7 @@ impl<'a> ShapeInference<'a> {
                 self.refuse(&input.name, element_type_name(own.elem_type.into()));
                 continue;
             };
-            let shape = given(input, asked, &mut open)?;
+            let shape = given(input, options, &mut open)?;
             let position = self.add(&input.name, ShapedTensor::new(dtype, shape), false)?;
             self.network.inputs.push(position);
         }

@@ -20,11 +20,11 @@ const ROW_MAJOR: &str = "row-major";
 pub(super) fn write(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
-    asked: &ImportOptions<'_>,
+    options: &ImportOptions<'_>,
     is_reserved: &ReservedPredicate<'_>,
 ) -> ImportedGraph {
     let mut graphs = ManifestNamer::new(is_reserved, 'g', "model");
-    let graph = graphs.give(asked.name, network.name);
+    let graph = graphs.give(options.name, network.name);
     let mut writer = ManifestWriter {
         network,
         letters,
@@ -35,7 +35,7 @@ pub(super) fn write(
         written: BTreeSet::new(),
         text: String::new(),
     };
-    writer.all(&graph, asked);
+    writer.all(&graph, options);
     let is_transposed = |(k, same): (usize, &usize)| k != *same;
     ImportedGraph {
         graph,
@@ -107,15 +107,15 @@ struct ManifestWriter<'a> {
 }
 
 impl ManifestWriter<'_> {
-    fn all(&mut self, graph: &str, asked: &ImportOptions<'_>) {
-        if !asked.file.is_empty() {
-            let file: String = asked.file.chars().filter(|c| !c.is_control()).collect();
+    fn all(&mut self, graph: &str, options: &ImportOptions<'_>) {
+        if !options.file.is_empty() {
+            let file: String = options.file.chars().filter(|c| !c.is_control()).collect();
             self.text.push_str(&format!("// Imported from {file}.\n"));
         }
-        for file in asked.uses {
+        for file in options.uses {
             self.text.push_str(&format!("use {}\n", quoted(file)));
         }
-        self.text.push_str(&format!("graph {graph} backend={} {{\n", word(asked.backend)));
+        self.text.push_str(&format!("graph {graph} backend={} {{\n", word(options.backend)));
         for input in &self.network.inputs {
             self.tensor("    input", *input, true);
         }

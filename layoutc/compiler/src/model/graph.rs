@@ -120,7 +120,7 @@ pub struct OperatorChoice {
     /// Candidate of each result.
     pub outputs: Vec<usize>,
     /// Implementation of the operator.
-    pub way: OperatorLowering,
+    pub lowering: OperatorLowering,
     /// Cost in bytes.
     pub cost: u64,
     /// Span of the declaration.

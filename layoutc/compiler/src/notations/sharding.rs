@@ -18,7 +18,7 @@ pub const READ: &str = "xla-sharding";
 /// Name of the text in diagnostics.
 const FILE: &str = "<text>";
 /// Maximum number of devices whose shards are listed.
-const TOLD: i64 = 4096;
+const MAX_LISTED_DEVICES: i64 = 4096;
 
 /// Notation of a sharding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,9 +177,9 @@ pub fn facts(read: &ParsedSharding) -> ShardingFacts {
         let cut = |parts: &Vec<i64>| -> Vec<i128> {
             shape.iter().zip(parts).map(|(extent, parts)| part_extent(*extent, *parts)).collect()
         };
-        let held = placement.shards(shape, TOLD).map_err(|lack| match lack {
+        let held = placement.shards(shape, MAX_LISTED_DEVICES).map_err(|lack| match lack {
             ShardingInexpressible::Devices { devices } => {
-                format!("{devices} devices exceed the limit of {TOLD}")
+                format!("{devices} devices exceed the limit of {MAX_LISTED_DEVICES}")
             }
             lack => lack.to_string(),
         });

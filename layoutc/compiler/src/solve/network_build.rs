@@ -65,7 +65,7 @@ pub(super) fn build(
                     let tensor = graph.tensors.get(*tensor);
                     tensor.and_then(|t| t.candidates.get(*k)).is_none_or(|c| c.is_forbidden)
                 });
-                match choice.way {
+                match choice.lowering {
                     _ if is_forbidden => INFINITE,
                     OperatorLowering::Conversion => scale.conversion(choice.cost),
                     OperatorLowering::Operator | OperatorLowering::Alias => scale.of(choice.cost),

@@ -113,7 +113,7 @@ impl<'a> ScheduleBuilder<'a> {
         });
         let reads: Vec<BufferBinding> = reads.collect();
         let moved = node.transposed.as_ref().zip(reads.first()).zip(node.outputs.first());
-        match (choice.way, moved) {
+        match (choice.lowering, moved) {
             (OperatorLowering::Alias, Some(((_, from), to))) => {
                 self.add_buffer_alias(*to, stored(self.plan, *to), from.buffer);
             }
@@ -274,7 +274,7 @@ fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     }
     for (k, node) in graph.nodes.iter().enumerate() {
         let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
-        let Some(choice) = choice.filter(|choice| choice.way == OperatorLowering::Conversion)
+        let Some(choice) = choice.filter(|choice| choice.lowering == OperatorLowering::Conversion)
         else {
             continue;
         };

@@ -30,18 +30,18 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
     }
     for wanted in &graph.outputs {
         let own = walk.layouts.get(wanted.tensor).copied().flatten();
-        let (Some(tensor), Some(own), Some(asked)) =
+        let (Some(tensor), Some(own), Some(required)) =
             (graph.tensors.get(wanted.tensor), own, wanted.candidate)
         else {
             continue;
         };
-        if tensor.compatibility(own, asked) != Compatibility::Satisfied {
-            let (has, asks) = (tensor.text(own), tensor.text(asked));
+        if tensor.compatibility(own, required) != Compatibility::Satisfied {
+            let (has, asks) = (tensor.text(own), tensor.text(required));
             let message =
                 format!("`{}` has layout {has}, but the output requires {asks}", tensor.name);
             let error =
                 Diagnostic::error(Code::GraphUnsatisfied, message, wanted.place.clone(), "");
-            walk.found.push(with_fix(error, tensor, own, asked));
+            walk.found.push(with_fix(error, tensor, own, required));
         }
     }
     if walk.found.is_empty() && found.bound == INFINITE {
@@ -73,13 +73,13 @@ impl GraphVerifier<'_> {
         let Some(node) = graph.nodes.get(position) else { return };
         let wrong = |choice: &&OperatorChoice| self.wrong(node, choice).len();
         let Some(choice) = node.choices.iter().min_by_key(wrong) else { return };
-        for (tensor, own, asked, is_read) in self.wrong(node, choice) {
-            let error = self.fault(node, choice, (tensor, own, asked), is_read);
+        for (tensor, own, required, is_read) in self.wrong(node, choice) {
+            let error = self.fault(node, choice, (tensor, own, required), is_read);
             self.found.push(error);
         }
-        let asked = node.inputs.iter().copied().zip(choice.inputs.iter().copied());
+        let requests = node.inputs.iter().copied().zip(choice.inputs.iter().copied());
         let given = node.outputs.iter().copied().zip(choice.outputs.iter().copied().map(Some));
-        for (tensor, layout) in asked.chain(given) {
+        for (tensor, layout) in requests.chain(given) {
             if let Some(slot) = self.layouts.get_mut(tensor) {
                 *slot = slot.or(layout);
             }
@@ -90,12 +90,12 @@ impl GraphVerifier<'_> {
     /// for an operand.
     fn wrong(&self, node: &GraphNode, choice: &OperatorChoice) -> Vec<(usize, usize, usize, bool)> {
         let tensor = |k: usize| self.graph.tensors.get(k);
-        let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, asked)| {
-            let (own, asked) = (self.layout(*k)?, (*asked)?);
+        let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, required)| {
+            let (own, required) = (self.layout(*k)?, (*required)?);
             let tensor = tensor(*k)?;
             let is_wrong = !tensor.is_unconstrained()
-                && tensor.compatibility(own, asked) != Compatibility::Satisfied;
-            is_wrong.then_some((*k, own, asked, true))
+                && tensor.compatibility(own, required) != Compatibility::Satisfied;
+            is_wrong.then_some((*k, own, required, true))
         });
         let writes = node.outputs.iter().zip(&choice.outputs).filter_map(|(k, given)| {
             let own = self.layout(*k)?;
@@ -109,15 +109,15 @@ impl GraphVerifier<'_> {
         &self,
         node: &GraphNode,
         choice: &OperatorChoice,
-        (position, own, asked): (usize, usize, usize),
+        (position, own, required): (usize, usize, usize),
         is_read: bool,
     ) -> Diagnostic {
         let Some(tensor) = self.graph.tensors.get(position) else {
             return Diagnostic::error(Code::GraphUnsatisfied, "", node.place.clone(), "");
         };
         let (name, by) = (&tensor.name, &node.name);
-        let (has, asks) = (tensor.text(own), tensor.text(asked));
-        if tensor.compatibility(own, asked) == Compatibility::Unknown {
+        let (has, asks) = (tensor.text(own), tensor.text(required));
+        if tensor.compatibility(own, required) == Compatibility::Unknown {
             let message = format!("cannot decide if the layout {has} of `{name}` satisfies {asks}");
             let error = Diagnostic::error(Code::GraphUnknown, message, node.place.clone(), "asks");
             let help =
@@ -148,11 +148,11 @@ impl GraphVerifier<'_> {
         if is_read && path.len() > 1 {
             error.add_note(format!("the layout is propagated by {} → {by}", self.path_text(&path)));
         }
-        error.notes.extend(alignments(tensor, own, asked));
+        error.notes.extend(alignments(tensor, own, required));
         if let Some(k) = choice.alternative.filter(|_| node.choices.len() > 1) {
             error.add_note(format!("alternative {k} of `{}` has the fewest mismatches", node.op));
         }
-        with_fix(error, tensor, own, asked)
+        with_fix(error, tensor, own, required)
     }
 
     /// Tensors through which a layout was propagated by layout-agnostic operators, in reverse order.
@@ -199,42 +199,42 @@ fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
 }
 
 /// Differences in strides and size between a layout and the required one.
-fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
-    let [own, asked] = [own, asked].map(|k| tensor.candidates.get(k));
-    let Some((own, asked)) = own.zip(asked) else { return Vec::new() };
-    match own.glow_satisfaction(asked) {
+fn alignments(tensor: &GraphTensor, own: usize, required: usize) -> Vec<String> {
+    let [own, required] = [own, required].map(|k| tensor.candidates.get(k));
+    let Some((own, required)) = own.zip(required) else { return Vec::new() };
+    match own.glow_satisfaction(required) {
         Some(Satisfaction::Unsatisfied(unmet)) => {
             let is_align =
                 |unmet: &&UnmetRequirement| matches!(unmet, UnmetRequirement::Align { .. });
             unmet.iter().filter(is_align).map(ToString::to_string).collect()
         }
-        Some(Satisfaction::Satisfied) => steps(own, asked),
+        Some(Satisfaction::Satisfied) => steps(own, required),
         Some(Satisfaction::Unknown(_)) | None => Vec::new(),
     }
 }
 
 /// Differing strides and missing bytes of two layouts with the same Glow letters.
-fn steps(own: &LayoutCandidate, asked: &LayoutCandidate) -> Vec<String> {
-    let strides = own.tensor.layout.strides.iter().zip(&asked.tensor.layout.strides);
+fn steps(own: &LayoutCandidate, required: &LayoutCandidate) -> Vec<String> {
+    let strides = own.tensor.layout.strides.iter().zip(&required.tensor.layout.strides);
     let differ = strides.enumerate().filter_map(|(axis, (own, other))| {
         let (own, other) = (own.as_const()?, other.as_const()?);
-        let text = &asked.text;
+        let text = &required.text;
         (own != other).then(|| format!("axis {axis} has stride {own}, but {other} in {text}"))
     });
-    let bytes = (own.bytes < asked.bytes)
-        .then(|| format!("the tensor has {} bytes, and {} are read", own.bytes, asked.bytes));
+    let bytes = (own.bytes < required.bytes)
+        .then(|| format!("the tensor has {} bytes, and {} are read", own.bytes, required.bytes));
     differ.chain(bytes).collect()
 }
 
 /// Adds help with the conversion that fixes the error.
-fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -> Diagnostic {
-    let (has, asks) = (tensor.text(own), tensor.text(asked));
-    let [from, to] = [own, asked].map(|k| tensor.candidates.get(k));
+fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, required: usize) -> Diagnostic {
+    let (has, asks) = (tensor.text(own), tensor.text(required));
+    let [from, to] = [own, required].map(|k| tensor.candidates.get(k));
     if to.is_some_and(LayoutCandidate::is_opaque) {
         let help = "no conversion adds an attribute: declare the tensor with it, or remove it from the required layout";
         return error.help(help);
     }
-    let bytes = bytes_moved(tensor, own, asked);
+    let bytes = bytes_moved(tensor, own, required);
     let [from, to] = [from, to].map(|candidate| candidate.and_then(|c| c.string.as_ref()));
     let shuffle = from.zip(to).and_then(|(from, to)| AxisPermutation::between(from, to).ok());
     let how = match shuffle.filter(|shuffle| !shuffle.is_identity()) {
@@ -243,7 +243,7 @@ fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -
     };
     let name = &tensor.name;
     // For a result, the operator's layout fits its declaration; for an operand, the required one.
-    let fits = if tensor.declared == Some(asked) { has } else { asks };
+    let fits = if tensor.declared == Some(required) { has } else { asks };
     let error = error.help(format!(
         "{how}: {bytes} bytes are read and written; or declare `{name}` with `layout=\"{fits}\"`"
     ));

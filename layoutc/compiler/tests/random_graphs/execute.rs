@@ -166,7 +166,7 @@ impl<'a> Machine<'a> {
 pub(super) fn operators_cost(graph: &Graph, plan: &GraphPlan) -> u64 {
     let choices = graph.nodes.iter().zip(&plan.choices).map(|(node, k)| &node.choices[*k]);
     choices
-        .filter(|choice| choice.way == OperatorLowering::Operator)
+        .filter(|choice| choice.lowering == OperatorLowering::Operator)
         .map(|choice| choice.cost)
         .sum()
 }

@@ -8,7 +8,7 @@ use crate::digits::{DerivedDigit, LinearForm, modulo, sum};
 use crate::expr::{BinOp, Expr, ExprError};
 
 /// Maximum number of known sums.
-const MOST_TOLD: usize = 64;
+const MAX_KNOWN_SUMS: usize = 64;
 
 impl DigitSolver<'_> {
     /// Records the value of `form // k` or `form % k`, if the terms of the form split there; false if they do not, or
@@ -72,7 +72,7 @@ impl DigitSolver<'_> {
         }
         let mut progress = false;
         for (value, form) in whole {
-            if self.sums.len() < MOST_TOLD {
+            if self.sums.len() < MAX_KNOWN_SUMS {
                 progress |= self.record_sum(&value, &form);
             }
         }

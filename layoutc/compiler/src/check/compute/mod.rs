@@ -181,9 +181,9 @@ fn check_instance(
         return Err(errors);
     }
     let instance = job.instance.map(|item| (item, &syntax.file, scope));
-    let (schedule, told) = schedule::checked(&program, instance)?;
+    let (schedule, loops) = schedule::checked(&program, instance)?;
     let caches = cache::CacheDirectives::of(&program, job.instance, (place.file, &syntax.file));
-    let (caches, more) = caches.checked(&program, &schedule, &told)?;
+    let (caches, more) = caches.checked(&program, &schedule, &loops)?;
     let stated: Vec<_> = program.operands.iter().map(|o| program.stated(&o.name.value)).collect();
     let KernelLowering { operands, symbols, locals, mut statements, mut warnings, .. } = program;
     warnings.extend(more);

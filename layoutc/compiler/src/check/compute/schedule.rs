@@ -117,8 +117,8 @@ pub(super) fn checked(
             ScheduleKind::Split { .. } | ScheduleKind::Tile { .. } => {}
         }
     }
-    let told = maker.loop_summary();
-    if maker.errors.is_empty() { Ok((maker.schedule, told)) } else { Err(maker.errors) }
+    let loops = maker.loop_summary();
+    if maker.errors.is_empty() { Ok((maker.schedule, loops)) } else { Err(maker.errors) }
 }
 
 /// Loop nest of a statement: the storage axes of its target, then the reduced axes. `None` for a scatter.
@@ -218,11 +218,11 @@ impl LoopScheduleBuilder<'_> {
 
     /// All loops, with a summary per statement.
     fn loop_summary(&self) -> KernelLoops {
-        let told = |nest: &StatementNest<'_>| {
+        let summary = |nest: &StatementNest<'_>| {
             format!("the loops of `{}` are {}", nest.tensor.name, listed(nest))
         };
         let names = self.nests.iter().flat_map(|nest| &nest.loops).map(|l| l.name.clone());
-        KernelLoops { names: names.collect(), summaries: self.nests.iter().map(told).collect() }
+        KernelLoops { names: names.collect(), summaries: self.nests.iter().map(summary).collect() }
     }
 
     fn resolve_loops(
@@ -384,7 +384,7 @@ impl LoopScheduleBuilder<'_> {
             let symbols = &nest.tensor.layout.symbols;
             for l in nest.loops.iter().filter(|l| l.name == name.value) {
                 let of = &nest.tensor.name;
-                let told = match &l.stride {
+                let message = match &l.stride {
                     None => format!(
                         "cannot vectorize `{}`: it is a reduced axis, and a vector holds elements of `{of}`",
                         l.name
@@ -403,7 +403,7 @@ impl LoopScheduleBuilder<'_> {
                         )
                     }
                 };
-                wrong.get_or_insert((told, nest.contiguous()));
+                wrong.get_or_insert((message, nest.contiguous()));
             }
         }
         match wrong.filter(|_| !is_good) {

@@ -171,7 +171,7 @@ fn add_choices(
                         alternative: alternative.number,
                         inputs: inputs.clone(),
                         outputs: outputs.clone(),
-                        way: OperatorLowering::Operator,
+                        lowering: OperatorLowering::Operator,
                         cost,
                         place: alternative.place.clone(),
                     });

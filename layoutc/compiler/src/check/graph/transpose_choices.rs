@@ -38,7 +38,7 @@ pub(super) fn choices(
             if !is_alias && given.is_opaque() {
                 continue;
             }
-            let (way, cost) = if is_alias {
+            let (lowering, cost) = if is_alias {
                 (OperatorLowering::Alias, 0)
             } else {
                 (OperatorLowering::Conversion, own.bytes.saturating_add(given.bytes))
@@ -46,7 +46,7 @@ pub(super) fn choices(
             let (inputs, outputs) = (vec![Some(has)], vec![gives]);
             let place = stated.clone();
             let list = if is_alias { &mut free } else { &mut paid };
-            list.push(OperatorChoice { alternative: None, inputs, outputs, way, cost, place });
+            list.push(OperatorChoice { alternative: None, inputs, outputs, lowering, cost, place });
         }
     }
     free.append(&mut paid);

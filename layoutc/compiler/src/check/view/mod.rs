@@ -275,7 +275,7 @@ impl<'a> ViewChecker<'a> {
     ) -> Result<(Layout, bool), Vec<Diagnostic>> {
         let alignment = seen.layout.alignment_bytes;
         let fault = |error: &FinishError| {
-            let told = RefusalContext {
+            let context = RefusalContext {
                 tensor: &item.name.value,
                 logical: builder.logical(),
                 symbols: builder.facts().symbols(),
@@ -285,7 +285,7 @@ impl<'a> ViewChecker<'a> {
                 recipe: None,
                 place: self.at(item.map.as_ref().map_or(&item.name.span, |map| &map.span)),
             };
-            vec![injectivity_report::fault(error, &told)]
+            vec![injectivity_report::fault(error, &context)]
         };
         match builder.clone().finish(alignment, &RayonExecutor(self.place.memo)) {
             Ok(layout) => Ok((layout, false)),

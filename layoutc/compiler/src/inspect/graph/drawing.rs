@@ -54,13 +54,14 @@ impl GraphDrawing {
         for (k, node) in graph.nodes.iter().enumerate() {
             let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
             let below = match choice {
-                Some(choice) if choice.way == OperatorLowering::Alias => {
+                Some(choice) if choice.lowering == OperatorLowering::Alias => {
                     format!("{}, no byte moves", node.op)
                 }
                 Some(choice) if choice.cost > 0 => format!("{}, {}", node.op, bytes(choice.cost)),
                 _ => node.op.clone(),
             };
-            let is_moved = choice.is_some_and(|choice| choice.way == OperatorLowering::Conversion);
+            let is_moved =
+                choice.is_some_and(|choice| choice.lowering == OperatorLowering::Conversion);
             let kind = if is_moved { BoxKind::Conversion } else { BoxKind::Operator };
             let here = drawing.add(kind, &node.name, &below);
             for (slot, read) in node.inputs.iter().enumerate() {

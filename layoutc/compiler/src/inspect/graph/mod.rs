@@ -141,7 +141,7 @@ fn node_text(graph: &Graph, node: &GraphNode, choice: usize) -> String {
     if let Some(k) = choice.alternative.filter(|_| node.choices.len() > 1) {
         text.push_str(&format!(", alternative {k}"));
     }
-    match choice.way {
+    match choice.lowering {
         OperatorLowering::Alias => text.push_str(", no byte moves"),
         OperatorLowering::Conversion => {
             text.push_str(&format!(", converted, {} bytes", choice.cost));

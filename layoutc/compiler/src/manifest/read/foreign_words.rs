@@ -67,7 +67,7 @@ const PROPERTIES: &[(&str, &str, &str)] = &[
 ];
 
 /// Properties of other languages without an equivalent property: the node, their name, help.
-const WAYS: &[(&str, &str, &str)] = &[
+const PROPERTY_HELP: &[(&str, &str, &str)] = &[
     ("require", "bijective", "write `require bijective`"),
     ("require", "contiguous", "write the axis as an argument: `require contiguous c`"),
 ];
@@ -88,6 +88,6 @@ pub(super) fn property(node: &str, word: &str) -> Option<&'static str> {
 
 /// Help for a property of another language that has no equivalent property.
 pub(super) fn foreign_usage(node: &str, word: &str) -> Option<&'static str> {
-    let way = WAYS.iter().find(|row| row.0 == node && row.1 == word).map(|row| row.2);
-    way.or((node == "tile").then_some(TILE))
+    let help = PROPERTY_HELP.iter().find(|row| row.0 == node && row.1 == word).map(|row| row.2);
+    help.or((node == "tile").then_some(TILE))
 }

@@ -1,4 +1,5 @@
-//! Reads kernels and instances: `kernel conv { operands A W B; compute "…" }` and `instance conv_nchw of=conv A=input W=filters B=output`.
+//! Reads kernels and instances: `kernel conv { operands A W B; compute "…" }` and
+//! `instance conv_nchw of=conv A=input W=filters B=output`.
 
 use std::ops::Range;
 

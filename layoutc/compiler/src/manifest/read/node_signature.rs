@@ -258,8 +258,8 @@ impl ManifestReader<'_, '_> {
             fault.add_suggestion(ours);
         } else if let Some(near) = nearest(key, props.iter().copied()) {
             fault.add_suggestion(near);
-        } else if let Some(way) = foreign_words::foreign_usage(&node.name, key) {
-            fault.add_help(way);
+        } else if let Some(help) = foreign_words::foreign_usage(&node.name, key) {
+            fault.add_help(help);
         } else {
             fault.add_help("leave it out");
         }
