@@ -316,7 +316,7 @@ fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
         let folder = PathBuf::from(relative_to_cwd(&job.home.path()));
         let folder = project::paths::start(&folder).to_owned();
         let made = plan.files.iter().map(|(path, planned)| (path.as_str(), planned.status));
-        let kept = scan.kept(job).filter(|_| is_listed && plan.kept > 0);
+        let kept = scan.up_to_date_paths(job).filter(|_| is_listed && plan.kept > 0);
         let mut listed: Vec<_> =
             made.chain(kept.map(|path| (path, OutputStatus::Unchanged))).collect();
         listed.sort_unstable_by_key(|(path, _)| *path);

@@ -51,19 +51,19 @@ pub(super) fn plan(
     });
     let wanted: Vec<ExpectedOutput<'_>> = wanted.collect();
     // Outputs of an earlier build are distinct files already.
-    let kept: PathSet<'_> =
-        if scan.is_same { PathSet::default() } else { scan.kept(job).collect() };
-    let paths = kept.iter().copied().chain(wanted.iter().map(|wanted| wanted.path));
+    let up_to_date: PathSet<'_> =
+        if scan.is_same { PathSet::default() } else { scan.up_to_date_paths(job).collect() };
+    let paths = up_to_date.iter().copied().chain(wanted.iter().map(|wanted| wanted.path));
     let mut refusals = collisions(paths);
-    let standing = survey(&job.home, &wanted, known, strictness)?;
+    let on_disk = survey(&job.home, &wanted, known, strictness)?;
     refusals.extend(scan.refusals().cloned());
-    refusals.extend(standing.values().filter_map(|s| Some(s.as_ref().err()?.as_ref().clone())));
+    refusals.extend(on_disk.values().filter_map(|s| Some(s.as_ref().err()?.as_ref().clone())));
     if !refusals.is_empty() {
         return Ok(Err(refusals));
     }
-    let mut plan = OutputPlan { kept: scan.kept(job).count(), ..OutputPlan::default() };
+    let mut plan = OutputPlan { kept: scan.up_to_date_paths(job).count(), ..OutputPlan::default() };
     let planned = new.into_iter().map(|(output, hash)| {
-        let planned = match standing.get(&output.path) {
+        let planned = match on_disk.get(&output.path) {
             None | Some(Ok(ExistingOutput::Same(_))) => {
                 PlannedOutput { status: OutputStatus::Unchanged, new: None }
             }
@@ -76,15 +76,15 @@ pub(super) fn plan(
         (output.path.clone(), planned)
     });
     plan.files = planned.collect();
-    for (path, standing) in standing.iter().chain(&scan.standing) {
-        if let Ok(ExistingOutput::Same(now)) = standing
+    for (path, file) in on_disk.iter().chain(&scan.on_disk) {
+        if let Ok(ExistingOutput::Same(now)) = file
             && known.output(path) != Some(now)
         {
             plan.known.push((path.clone(), *now));
         }
     }
     let left_over = if is_new {
-        let is_asked = |path: &str| kept.contains(path) || plan.files.contains_key(path);
+        let is_asked = |path: &str| up_to_date.contains(path) || plan.files.contains_key(path);
         scan.found.left_over(job, &is_asked)?
     } else {
         scan.left_over.clone()

@@ -57,7 +57,7 @@ pub(crate) struct BuildPrefetch<'a> {
     /// A log read ahead, most likely that of the first project.
     pub(crate) log: Option<BuildLog<'a>>,
     /// Manifests read ahead.
-    pub(crate) looked: ManifestReads<'a>,
+    pub(crate) prefetched: ManifestReads<'a>,
     /// Storage of logs.
     pub(crate) store: &'a LogArena,
 }
@@ -72,17 +72,17 @@ pub(super) fn discover<'a>(
     let early = || {
         let (root, log) = guess_log(select, store)?;
         // For a part of a project, reading all its manifests would not pay.
-        let looked = select.paths.is_empty().then(|| ManifestReads::at(root, &log.facts));
-        Some((log, looked.unwrap_or_default()))
+        let prefetched = select.paths.is_empty().then(|| ManifestReads::at(root, &log.facts));
+        Some((log, prefetched.unwrap_or_default()))
     };
     let find = || project::discover(&select.paths, select.root.as_deref(), report, reads);
     let (projects, early) = rayon::join(find, early);
-    let (log, looked) = early.unzip();
+    let (log, prefetched) = early.unzip();
     let projects = projects?;
     if select.out.is_some() && projects.len() > 1 {
         return Err(CommandError::Usage("`--out` accepts only one project".to_owned()));
     }
-    Ok((projects, BuildPrefetch { log, looked: looked.unwrap_or_default(), store }))
+    Ok((projects, BuildPrefetch { log, prefetched: prefetched.unwrap_or_default(), store }))
 }
 
 /// Scans each project.
@@ -98,7 +98,7 @@ pub(super) fn all<'a>(
     for project in projects {
         announce(project, desk.console);
         let job = BuildJob::new(select, project, &mut ahead.log, ahead.store)?;
-        let part = one(job, strictness, locking, &ahead.looked, desk)?;
+        let part = one(job, strictness, locking, &ahead.prefetched, desk)?;
         desk.reads.written.insert(part.job.home.path());
         parts.push(part);
     }
@@ -111,10 +111,10 @@ fn one<'a>(
     mut job: BuildJob<'a>,
     strictness: OverwritePolicy,
     locking: Option<LockWait>,
-    looked: &ManifestReads<'_>,
+    prefetched: &ManifestReads<'_>,
     desk: &mut BuildContext<'_>,
 ) -> Result<ProjectBuild<'a>, CommandError> {
-    let mut scan = BuildScan::take(&job, strictness, looked, desk.reads)?;
+    let mut scan = BuildScan::take(&job, strictness, prefetched, desk.reads)?;
     if let Some(patience) = locking.filter(|_| !scan.is_done()) {
         interrupt::install_once()?;
         if job.lock(patience, desk.console)? {

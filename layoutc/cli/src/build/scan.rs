@@ -45,9 +45,9 @@ pub(crate) struct BuildScan<'a> {
     /// Units that must be generated.
     pub(super) work: Vec<EmitUnit<'a>>,
     /// Units that are up to date.
-    kept: Vec<EmitUnit<'a>>,
+    up_to_date: Vec<EmitUnit<'a>>,
     /// Files at the paths of up-to-date units, except those with known fingerprints.
-    pub(super) standing: OutputSurvey,
+    pub(super) on_disk: OutputSurvey,
     /// Fingerprints of inputs that are not in the log.
     pub(super) hints: Vec<(String, Fingerprint)>,
     /// Files in the output folder that may be stale.
@@ -111,30 +111,30 @@ pub(super) struct ValidCheck {
 }
 
 impl<'a> BuildScan<'a> {
-    /// Scans the inputs and outputs of a job; adds every input to `reads`. `looked`: manifests read ahead.
+    /// Scans the inputs and outputs of a job; adds every input to `reads`. `prefetched`: manifests read ahead.
     pub(super) fn take(
         job: &BuildJob<'a>,
         strictness: OverwritePolicy,
-        looked: &ManifestReads<'_>,
+        prefetched: &ManifestReads<'_>,
         reads: &mut ReadSet,
     ) -> Result<Self, CommandError> {
         let mut inputs = InputScan { job, hints: Vec::new() };
         let base = inputs.base(reads)?;
         let templates = inputs.templates(reads)?;
-        let texts = inputs.manifests(looked);
-        let (held, found) = rayon::join(
+        let texts = inputs.manifests(prefetched);
+        let (validity, found) = rayon::join(
             || check_validity(job, base, &templates, &texts, strictness),
             || OrphanCandidates::find(job),
         );
-        let ((held, standing), found) = (held?, found?);
+        let ((validity, on_disk), found) = (validity?, found?);
         let mut scan = Self {
             base,
             templates,
             fresh: ManifestMap::default(),
             stale: Vec::new(),
             work: Vec::new(),
-            kept: Vec::new(),
-            standing,
+            up_to_date: Vec::new(),
+            on_disk,
             hints: Vec::new(),
             found,
             left_over: Vec::new(),
@@ -142,7 +142,7 @@ impl<'a> BuildScan<'a> {
             is_same: false,
             is_littered: job.state.is_littered(),
         };
-        scan.outputs(job, held);
+        scan.outputs(job, validity);
         scan.scan_leftovers(job, strictness)?;
         inputs.learn(&texts, reads);
         scan.hints = inputs.hints;
@@ -169,43 +169,47 @@ impl<'a> BuildScan<'a> {
     }
 
     /// Paths of the up-to-date outputs, relative to the output folder.
-    pub(super) fn kept<'j>(&self, job: &'j BuildJob<'_>) -> impl Iterator<Item = &'j str> {
-        self.kept.iter().filter_map(|unit| job.log.facts.emitted(*unit)).flat_map(EmitRecord::paths)
+    pub(super) fn up_to_date_paths<'j>(
+        &self,
+        job: &'j BuildJob<'_>,
+    ) -> impl Iterator<Item = &'j str> {
+        let emitted = self.up_to_date.iter().filter_map(|unit| job.log.facts.emitted(*unit));
+        emitted.flat_map(EmitRecord::paths)
     }
 
     /// Reasons why outputs must not be overwritten.
     pub(super) fn refusals(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.standing.values().filter_map(|standing| standing.as_ref().err().map(AsRef::as_ref))
+        self.on_disk.values().filter_map(|file| file.as_ref().err().map(AsRef::as_ref))
     }
 
     /// Splits manifests into fresh and stale, and units into up to date and work.
-    fn outputs(&mut self, job: &BuildJob<'a>, held: Vec<ManifestValidity>) {
+    fn outputs(&mut self, job: &BuildJob<'a>, validity: Vec<ManifestValidity>) {
         for (target, nth) in job.targets.iter().zip(0..) {
-            for (manifest, held) in job.manifests().zip(&held) {
-                let is_held = held.targets.get(nth) == Some(&true);
-                let units = if is_held { &mut self.kept } else { &mut self.work };
+            for (manifest, validity) in job.manifests().zip(&validity) {
+                let is_valid = validity.targets.get(nth) == Some(&true);
+                let units = if is_valid { &mut self.up_to_date } else { &mut self.work };
                 units.push((*target, manifest));
             }
         }
-        for (manifest, ManifestValidity { fresh, .. }) in job.manifests().zip(held) {
+        for (manifest, ManifestValidity { fresh, .. }) in job.manifests().zip(validity) {
             match fresh {
                 Some(fresh) => drop(self.fresh.insert(manifest, fresh)),
                 None => self.stale.push(manifest.to_owned()),
             }
         }
-        if self.standing.is_empty() {
+        if self.on_disk.is_empty() {
             return;
         }
-        let standing = &self.standing;
+        let on_disk = &self.on_disk;
         let (lacking, whole) =
-            self.kept.iter().partition(|unit| needs_rebuild(standing, &job.log.facts, **unit));
-        self.kept = whole;
+            self.up_to_date.iter().partition(|unit| needs_rebuild(on_disk, &job.log.facts, **unit));
+        self.up_to_date = whole;
         for unit in &lacking {
             let emitted = job.log.facts.emitted(*unit);
             emitted
                 .into_iter()
                 .flat_map(EmitRecord::paths)
-                .for_each(|p| drop(self.standing.remove(p)));
+                .for_each(|p| drop(self.on_disk.remove(p)));
         }
         self.work.extend::<Vec<_>>(lacking);
     }
@@ -224,12 +228,12 @@ impl<'a> BuildScan<'a> {
         }
         if self.work.is_empty() {
             let is_tidy = matches!(self.found, OrphanCandidates::Known);
-            self.is_same = is_tidy && job.log.facts.are_all(self.kept.len());
+            self.is_same = is_tidy && job.log.facts.are_all(self.up_to_date.len());
             if self.is_same {
                 return Ok(());
             }
-            let asked: PathSet<'_> = self.kept(job).collect();
-            let is_asked = |path: &str| asked.contains(path);
+            let paths: PathSet<'_> = self.up_to_date_paths(job).collect();
+            let is_asked = |path: &str| paths.contains(path);
             self.left_over = self.found.left_over(job, &is_asked)?;
             self.swept = self.found.swept(&is_asked).unwrap_or_default();
         }
@@ -242,17 +246,17 @@ impl<'a> BuildScan<'a> {
         strictness: OverwritePolicy,
     ) -> Result<(), CommandError> {
         let facts = &job.log.facts;
-        let of_target = self.kept.iter().filter(|(target, _)| *target == UMBRELLA.0);
+        let of_target = self.up_to_date.iter().filter(|(target, _)| *target == UMBRELLA.0);
         let paths = of_target.filter_map(|unit| facts.emitted(*unit)).flat_map(EmitRecord::paths);
         let key = cache_key::umbrella(self.base, &self.templates, paths);
-        let is_held = facts.emitted(UMBRELLA).is_some_and(|emitted| emitted.key == key);
-        let mut standing = OutputSurvey::new();
-        if is_held {
-            standing = survey_outputs(job, &[UMBRELLA], strictness)?;
+        let is_valid = facts.emitted(UMBRELLA).is_some_and(|emitted| emitted.key == key);
+        let mut on_disk = OutputSurvey::new();
+        if is_valid {
+            on_disk = survey_outputs(job, &[UMBRELLA], strictness)?;
         }
-        if is_held && !needs_rebuild(&standing, facts, UMBRELLA) {
-            self.kept.push(UMBRELLA);
-            self.standing.append(&mut standing);
+        if is_valid && !needs_rebuild(&on_disk, facts, UMBRELLA) {
+            self.up_to_date.push(UMBRELLA);
+            self.on_disk.append(&mut on_disk);
         } else {
             self.work.push(UMBRELLA);
         }
@@ -273,9 +277,9 @@ fn survey_outputs(
 }
 
 /// True if a file of the unit is missing or has another text, so that it must be generated again.
-fn needs_rebuild(standing: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
+fn needs_rebuild(on_disk: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
     let must_be_made = |path: &str| {
-        matches!(standing.get(path), Some(Ok(ExistingOutput::Nothing | ExistingOutput::Other)))
+        matches!(on_disk.get(path), Some(Ok(ExistingOutput::Nothing | ExistingOutput::Other)))
     };
     facts.emitted(unit).is_some_and(|emitted| emitted.paths().any(must_be_made))
 }
@@ -305,8 +309,8 @@ fn check_validity<'m>(
     strictness: OverwritePolicy,
 ) -> Result<(Vec<ManifestValidity>, OutputSurvey), CommandError> {
     let manifests: Vec<&'m str> = job.manifests().collect();
-    let held = |manifest: &&'m str| {
-        let fresh = still_holds(job, manifest, base, texts);
+    let validity = |manifest: &&'m str| {
+        let fresh = valid_check(job, manifest, base, texts);
         let is_made = |target: &&str| {
             let Some(fresh) = &fresh else { return false };
             let key = cache_key::emitted(&fresh.key, templates, target, manifest);
@@ -316,27 +320,27 @@ fn check_validity<'m>(
         ManifestValidity { fresh, targets }
     };
     let together = |manifests: &[&'m str]| {
-        let held: Vec<ManifestValidity> = manifests.iter().map(held).collect();
+        let all: Vec<ManifestValidity> = manifests.iter().map(validity).collect();
         let of = |(nth, target): (usize, &&'m str)| {
-            let is_kept = move |held: &ManifestValidity| held.targets.get(nth) == Some(&true);
-            let kept = manifests.iter().zip(&held).filter(move |(_, held)| is_kept(held));
+            let is_valid = move |one: &ManifestValidity| one.targets.get(nth) == Some(&true);
+            let valid = manifests.iter().zip(&all).filter(move |(_, one)| is_valid(one));
             let target = *target;
-            kept.map(move |(manifest, _)| (target, *manifest))
+            valid.map(move |(manifest, _)| (target, *manifest))
         };
-        let kept: Vec<EmitUnit<'_>> = job.targets.iter().enumerate().flat_map(of).collect();
-        Ok((held, survey_outputs(job, &kept, strictness)?))
+        let units: Vec<EmitUnit<'_>> = job.targets.iter().enumerate().flat_map(of).collect();
+        Ok((all, survey_outputs(job, &units, strictness)?))
     };
     let parts: Vec<(Vec<ManifestValidity>, OutputSurvey)> =
         manifests.par_chunks(AT_ONCE).map(together).collect::<Result<_, CommandError>>()?;
-    let (mut all, mut standing) = (Vec::with_capacity(manifests.len()), OutputSurvey::new());
-    for (held, mut found) in parts {
-        all.extend(held);
-        standing.append(&mut found);
+    let (mut all, mut on_disk) = (Vec::with_capacity(manifests.len()), OutputSurvey::new());
+    for (validity, mut found) in parts {
+        all.extend(validity);
+        on_disk.append(&mut found);
     }
-    Ok((all, standing))
+    Ok((all, on_disk))
 }
 
-fn still_holds(
+fn valid_check(
     job: &BuildJob<'_>,
     manifest: &str,
     base: BaseHashes,
@@ -416,11 +420,14 @@ impl<'j> InputScan<'j, '_> {
     }
 
     /// States of the requested manifests in the log and those they use. Others must be read anyway.
-    fn manifests<'l>(&self, looked: &'l ManifestReads<'j>) -> Cow<'l, ManifestMap<'j, FileState>> {
+    fn manifests<'l>(
+        &self,
+        prefetched: &'l ManifestReads<'j>,
+    ) -> Cow<'l, ManifestMap<'j, FileState>> {
         let (job, facts) = (self.job, &self.job.log.facts);
-        let asked = job.manifests().filter_map(|manifest| facts.checked.get_key_value(manifest));
-        let names = with_uses(asked.map(|(name, checked)| (*name, checked)));
-        looked.texts(&job.project.root, names, facts)
+        let checked = job.manifests().filter_map(|manifest| facts.checked.get_key_value(manifest));
+        let names = with_uses(checked.map(|(name, checked)| (*name, checked)));
+        prefetched.texts(&job.project.root, names, facts)
     }
 
     fn learn(&mut self, texts: &ManifestMap<'_, FileState>, reads: &mut ReadSet) {

@@ -58,7 +58,7 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
     } else {
         Vec::new()
     };
-    let errand = PackJob {
+    let job = PackJob {
         args: &args.moved,
         output,
         held,
@@ -67,10 +67,10 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
         direction: Direction::Pack,
         header,
     };
-    if !args.c_array && errand.is_large(&source)? {
-        return errand.in_pieces(source, console);
+    if !args.c_array && job.is_large(&source)? {
+        return job.in_pieces(source, console);
     }
-    let PackJob { held, header, .. } = errand;
+    let PackJob { held, header, .. } = job;
     let file = source.read_all(input)?;
     let dense = match &npy {
         Some(npy) => held.elements(npy, file.get(npy.start..).unwrap_or_default())?,
@@ -117,7 +117,7 @@ pub(crate) fn unpack(
     } else {
         Vec::new()
     };
-    let errand = PackJob {
+    let job = PackJob {
         args: &args.moved,
         output: &args.output,
         held,
@@ -126,10 +126,10 @@ pub(crate) fn unpack(
         direction: Direction::Unpack,
         header,
     };
-    if errand.is_large(&source)? {
-        return errand.in_pieces(source, console);
+    if job.is_large(&source)? {
+        return job.in_pieces(source, console);
     }
-    let PackJob { held, header, .. } = errand;
+    let PackJob { held, header, .. } = job;
     let file = source.read_all(input)?;
     let physical = match &npy {
         Some(npy) => to_c_order(npy, file.get(npy.start..).unwrap_or_default()),

@@ -232,7 +232,7 @@ impl CleanPlan {
     pub(crate) fn apply(&self, _lock: &StateLock) -> Result<(), CommandError> {
         let folders: BTreeSet<&str> = self.own().map(|path| folder_of(path)).collect();
         for folder in folders {
-            write::sweep_beside(&self.home.path().join(folder));
+            write::sweep_targets_folder(&self.home.path().join(folder));
         }
         self.own().try_for_each(|path| write::remove(&self.home, path))
     }

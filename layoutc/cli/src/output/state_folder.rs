@@ -12,7 +12,7 @@ use crate::state::lock::{StateLock, lock};
 use crate::state::{FOLDER, log, memo};
 
 use super::output_dir::OutputDir;
-use super::write::{TEMPORARY, sweep, sweep_beside};
+use super::write::{TEMPORARY, sweep, sweep_targets_folder};
 
 /// Name and text of the file that excludes the folder from version control.
 const IGNORE: (&str, &str) = (".gitignore", "*\n");
@@ -89,7 +89,7 @@ impl StateFolder {
     pub(crate) fn remove(&self, _lock: &StateLock) {
         let Some(dir) = &self.dir else { return };
         sweep(dir, &self.path());
-        sweep_beside(&self.path());
+        sweep_targets_folder(&self.path());
         for name in log::FILES.iter().chain(&memo::FILES).chain(&["lock", "trace.json"]) {
             let _ = unlinkat(dir, *name, AtFlags::empty());
         }

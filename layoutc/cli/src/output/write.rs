@@ -30,12 +30,12 @@ use super::{NewOutput, OutputStatus, OverwritePolicy, existing_output, folder_of
 /// Folder of temporary files in the state folder.
 pub(super) const TEMPORARY: &str = "tmp";
 /// Prefix and suffix of temporary files next to their targets.
-const BESIDE: (&str, &str) = (".layoutc-", ".tmp");
+const TEMPORARY_AFFIXES: (&str, &str) = (".layoutc-", ".tmp");
 
 /// Temporary files and new folders, removed on drop unless everything succeeded.
 struct TemporaryFiles<'a> {
     state: &'a StateFolder,
-    beside: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     made: Vec<PathBuf>,
 }
 
@@ -45,7 +45,7 @@ impl Drop for TemporaryFiles<'_> {
         if let Some(dir) = self.state.dir() {
             sweep(dir, &self.state.path());
         }
-        for file in &self.beside {
+        for file in &self.files {
             drop(fs::remove_file(file));
         }
         for folder in self.made.iter().rev() {
@@ -63,8 +63,8 @@ pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
 }
 
 /// Removes temporary files next to their targets. The lock must be held.
-pub(super) fn sweep_beside(folder: &Path) {
-    let (head, tail) = BESIDE;
+pub(super) fn sweep_targets_folder(folder: &Path) {
+    let (head, tail) = TEMPORARY_AFFIXES;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -95,41 +95,41 @@ pub(super) fn all(
     texts: &BTreeMap<&str, NewOutput<'_>>,
     lock: &StateLock,
 ) -> Result<Vec<Fingerprint>, CommandError> {
-    let mut scratch = TemporaryFiles { state, beside: Vec::new(), made: Vec::new() };
+    let mut scratch = TemporaryFiles { state, files: Vec::new(), made: Vec::new() };
     let temporary = temporary(state)?;
     let apart = temporary.as_ref().and_then(device);
-    let mut errands: Vec<PendingWrite<'_>> = Vec::new();
+    let mut writes: Vec<PendingWrite<'_>> = Vec::new();
     let mut last = None;
     for (k, (path, new)) in texts.iter().enumerate() {
         let parent = folder_of(path);
-        let is_apart = match (last, errands.last()) {
-            (Some(known), Some(errand)) if known == parent => errand.is_apart,
+        let is_apart = match (last, writes.last()) {
+            (Some(known), Some(write)) if known == parent => write.is_apart,
             _ => {
                 let folder = home.make(parent, &mut scratch.made)?;
                 let is_apart = apart.is_some() && device(&folder) == apart;
                 if !is_apart && lock.is_held() {
-                    sweep_beside(&home.path().join(parent));
+                    sweep_targets_folder(&home.path().join(parent));
                 }
                 is_apart
             }
         };
         last = Some(parent);
-        let name = if is_apart { k.to_string() } else { beside(k) };
+        let name = if is_apart { k.to_string() } else { temporary_name(k) };
         if !is_apart {
-            scratch.beside.push(home.path().join(parent).join(&name));
+            scratch.files.push(home.path().join(parent).join(&name));
         }
-        errands.push(PendingWrite { path, new: *new, name, is_apart });
+        writes.push(PendingWrite { path, new: *new, name, is_apart });
     }
-    errands.par_iter().try_for_each(|errand| write_temporary(home, temporary.as_ref(), errand))?;
-    let placed = |folder: &OwnedFd, errand: &PendingWrite<'_>| {
+    writes.par_iter().try_for_each(|write| write_temporary(home, temporary.as_ref(), write))?;
+    let placed = |folder: &OwnedFd, write: &PendingWrite<'_>| {
         interrupt::check()?;
-        rename_into_place(home, temporary.as_ref(), folder, errand)
+        rename_into_place(home, temporary.as_ref(), folder, write)
     };
-    in_folders(home, &errands, &mut scratch.made, placed)?;
-    let known = |folder: &OwnedFd, errand: &PendingWrite<'_>| {
-        Ok(existing_output::known(folder, name_of(errand.path), *errand.new.hash))
+    in_folders(home, &writes, &mut scratch.made, placed)?;
+    let known = |folder: &OwnedFd, write: &PendingWrite<'_>| {
+        Ok(existing_output::known(folder, name_of(write.path), *write.new.hash))
     };
-    let known = in_folders(home, &errands, &mut scratch.made, known)?;
+    let known = in_folders(home, &writes, &mut scratch.made, known)?;
     scratch.made.clear();
     Ok(known)
 }
@@ -137,19 +137,19 @@ pub(super) fn all(
 /// Runs an action for each pending write in its folder.
 fn in_folders<T>(
     home: &OutputDir,
-    errands: &[PendingWrite<'_>],
+    writes: &[PendingWrite<'_>],
     made: &mut Vec<PathBuf>,
     action: impl Fn(&OwnedFd, &PendingWrite<'_>) -> Result<T, CommandError>,
 ) -> Result<Vec<T>, CommandError> {
     let mut at: Option<(&str, OwnedFd)> = None;
-    let mut results = Vec::with_capacity(errands.len());
-    for errand in errands {
-        let parent = folder_of(errand.path);
+    let mut results = Vec::with_capacity(writes.len());
+    for write in writes {
+        let parent = folder_of(write.path);
         let folder = match at.take() {
             Some((known, folder)) if known == parent => folder,
             Some(_) | None => home.make(parent, made)?,
         };
-        results.push(action(&folder, errand)?);
+        results.push(action(&folder, write)?);
         at = Some((parent, folder));
     }
     Ok(results)
@@ -169,26 +169,26 @@ fn temporary(state: &StateFolder) -> Result<Option<OwnedFd>, CommandError> {
 }
 
 /// Name of a temporary file next to its target.
-fn beside(number: usize) -> String {
-    let (head, tail) = BESIDE;
+fn temporary_name(number: usize) -> String {
+    let (head, tail) = TEMPORARY_AFFIXES;
     format!("{head}{}-{number}{tail}", std::process::id())
 }
 
 fn write_temporary(
     home: &OutputDir,
     temporary: Option<&OwnedFd>,
-    errand: &PendingWrite<'_>,
+    write: &PendingWrite<'_>,
 ) -> Result<(), CommandError> {
     interrupt::check()?;
-    let text = errand.new.text;
-    let written = match temporary.filter(|_| errand.is_apart) {
-        Some(temporary) => write_new(temporary, &errand.name, text),
+    let text = write.new.text;
+    let written = match temporary.filter(|_| write.is_apart) {
+        Some(temporary) => write_new(temporary, &write.name, text),
         None => {
-            let folder = home.make(folder_of(errand.path), &mut Vec::new())?;
-            write_new(&folder, &errand.name, text)
+            let folder = home.make(folder_of(write.path), &mut Vec::new())?;
+            write_new(&folder, &write.name, text)
         }
     };
-    written.map_err(|error| CommandError::io("write", &home.path().join(errand.path), &error))
+    written.map_err(|error| CommandError::io("write", &home.path().join(write.path), &error))
 }
 
 /// Renames a temporary file to its target.
@@ -196,17 +196,17 @@ fn rename_into_place(
     home: &OutputDir,
     temporary: Option<&OwnedFd>,
     folder: &OwnedFd,
-    errand: &PendingWrite<'_>,
+    write: &PendingWrite<'_>,
 ) -> Result<(), CommandError> {
-    let from = temporary.filter(|_| errand.is_apart).unwrap_or(folder);
-    let file = home.path().join(errand.path);
-    let (to, is_first) = (name_of(errand.path), errand.new.is_first);
-    let renamed = match rename(from, &errand.name, folder, to, is_first) {
+    let from = temporary.filter(|_| write.is_apart).unwrap_or(folder);
+    let file = home.path().join(write.path);
+    let (to, is_first) = (name_of(write.path), write.new.is_first);
+    let renamed = match rename(from, &write.name, folder, to, is_first) {
         // Another mount of the same file system.
-        Err(Errno::XDEV) if errand.is_apart => {
-            sweep_beside(&home.path().join(folder_of(errand.path)));
-            let name = beside(0);
-            let written = write_new(folder, &name, errand.new.text);
+        Err(Errno::XDEV) if write.is_apart => {
+            sweep_targets_folder(&home.path().join(folder_of(write.path)));
+            let name = temporary_name(0);
+            let written = write_new(folder, &name, write.new.text);
             let renamed = written.and_then(|()| Ok(rename(folder, &name, folder, to, is_first)?));
             // The new text if the rename failed, the old one if the files were exchanged.
             let _ = unlinkat(folder, &name, AtFlags::empty());
@@ -299,7 +299,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandEr
     if path.is_symlink() {
         return Err(CommandError::Input(vec![existing_output::link(path)]));
     }
-    let temporary = path.parent().unwrap_or(Path::new(".")).join(beside(0));
+    let temporary = path.parent().unwrap_or(Path::new(".")).join(temporary_name(0));
     let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         drop(fs::remove_file(&temporary));

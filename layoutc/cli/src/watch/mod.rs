@@ -184,7 +184,7 @@ impl WatchLoop<'_> {
                 projects,
                 BuildPrefetch {
                     log: log.map(|(_, log)| log),
-                    looked: ManifestReads::ByPath(looks),
+                    prefetched: ManifestReads::ByPath(looks),
                     store: &store,
                 },
             )
