@@ -70,12 +70,12 @@ impl Layout {
         };
         let mut parts = Vec::new();
         for component in components(extents.len(), &targets, &within) {
-            let told = solve_axes(claim, &component)?;
+            let solved = solve_axes(claim, &component)?;
             let index = |axis: &usize| {
-                let index = told.iter().flatten().find(|(own, _)| own == axis)?;
+                let index = solved.iter().flatten().find(|(own, _)| own == axis)?;
                 Some(of_targets.simplify(&index.1))
             };
-            let inverse = match &told {
+            let inverse = match &solved {
                 Some(_) => component.axes.iter().map(index).collect::<Option<Result<_, _>>>(),
                 None => None,
             };

@@ -209,8 +209,8 @@ impl Layout {
             }
         });
         // A stride of 0 loses its index.
-        let told = self.strides.iter().all(|stride| stride.as_const() != Some(0));
-        slots.is_none() || !nested || !told
+        let nonzero = self.strides.iter().all(|stride| stride.as_const() != Some(0));
+        slots.is_none() || !nested || !nonzero
     }
 }
 

@@ -74,11 +74,12 @@ fn bar(work: ProgressTask<'_>, ended: &Receiver<()>) {
         return;
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let told = match work.unit {
+    let counts = match work.unit {
         ProgressUnit::Steps => "{pos} of {len} steps",
         ProgressUnit::Bytes => "{binary_bytes} of {binary_total_bytes}, {eta} left",
     };
-    if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:32}} {{percent:>3}} %  {told}"))
+    if let Ok(style) =
+        ProgressStyle::with_template(&format!("{{bar:32}} {{percent:>3}} %  {counts}"))
     {
         bar.set_style(style);
     }

@@ -171,7 +171,7 @@ impl LayoutBuilder {
     ) -> Result<Option<Layout>, FinishError> {
         let Some(domain) = &self.domain else { return Ok(None) };
         let whole = Self { domain: None, ..self.clone() };
-        if !whole.is_told()? {
+        if !whole.is_proven_without_enumeration()? {
             return Ok(None);
         }
         let Ok(layout) = whole.finish(alignment_bytes, machine) else { return Ok(None) };

@@ -119,7 +119,7 @@ impl LayoutBuilder {
     }
 
     /// True if every component of the box, ignoring the domain, is proven without enumeration.
-    pub(super) fn is_told(&self) -> Result<bool, FinishError> {
+    pub(super) fn is_proven_without_enumeration(&self) -> Result<bool, FinishError> {
         let claimed = self.claim(&self.placement()?)?;
         let extents = extents_of(&self.logical);
         let claim = Claim {
@@ -229,9 +229,9 @@ impl LayoutBuilder {
         let physical_facts = MemoizedFacts::new(&physical_facts);
         let readers = self.inverse_targets(placement, &groups, claimed)?;
         let (mut inverse, mut valid) = (None, None);
-        if let Some(told) = &proven.inverse {
+        if let Some(solved) = &proven.inverse {
             let at_targets = |expr: &Expr| expr.substitute(&|var| current(var, &readers.targets));
-            let indices = told
+            let indices = solved
                 .iter()
                 .map(|index| physical_facts.simplify(&at_targets(index)?))
                 .collect::<Result<Vec<_>, ExprError>>()?;

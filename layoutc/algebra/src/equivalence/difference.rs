@@ -225,8 +225,8 @@ fn static_part(
 ) -> Result<DifferenceResult, ExprError> {
     let DifferenceScope { extents, most, machine, .. } = scope;
     let mut index = alloc::vec![0; extents.len()];
-    if let Some((_, told)) = by_digits(axes, sum, scope)? {
-        let Some((axis, own)) = told else { return Ok(DifferenceResult::Equal) };
+    if let Some((_, difference)) = by_digits(axes, sum, scope)? {
+        let Some((axis, own)) = difference else { return Ok(DifferenceResult::Equal) };
         if let Some(slot) = index.get_mut(axis) {
             *slot = own;
         }

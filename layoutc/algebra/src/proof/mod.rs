@@ -259,7 +259,7 @@ fn by_digits(
     }
     match (by_elimination(claim, component)?, first) {
         (DigitProof::Unreadable, Some(undecided)) => Ok(DigitProof::Undetermined(undecided)),
-        (told, _) => Ok(told),
+        (proof, _) => Ok(proof),
     }
 }
 

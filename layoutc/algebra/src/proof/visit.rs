@@ -146,13 +146,13 @@ fn sampled(
 ) -> Result<(), InjectivityError> {
     let fixed = StaticComponent::new(claim, component, symbols)?;
     let domain = fixed.domain(component);
-    let told = predicted_collision(&domain, undecided);
-    let proof = match &told {
+    let predicted = predicted_collision(&domain, undecided);
+    let proof = match &predicted {
         Some(_) if undecided.kernel.is_empty() => ProofMethod::Digits,
         Some(_) => ProofMethod::Gf2,
         None => ProofMethod::Enumeration,
     };
-    let pair = match told {
+    let pair = match predicted {
         Some(pair) => Some(pair),
         None => {
             enumerate::sample_collision(&domain, SAMPLE_POINTS)?.filter(|pair| share(&domain, pair))

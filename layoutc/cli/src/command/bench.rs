@@ -94,8 +94,8 @@ fn one(
         console.flush();
         if console.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    let told = usize::from(console.format == ReportFormat::Text);
-    if timed <= told {
+    let header_lines = usize::from(console.format == ReportFormat::Text);
+    if timed <= header_lines {
         let what = if args.only.is_empty() { "nothing to time" } else { "no matching routine" };
         let message = format!("{what} in `{file}`");
         console.remark(&format!("note: {message}\n"));

@@ -184,13 +184,13 @@ fn tell(files: &[(String, FormatStatus)], console: &mut Console) {
         }
         ReportFormat::Text if !console.quiet => {
             for (path, status) in files {
-                let is_told = match status {
+                let is_reported = match status {
                     FormatStatus::Formatted => true,
                     FormatStatus::Unchanged => console.verbose,
                     // Reported by diagnostics.
                     FormatStatus::Differs | FormatStatus::Refused => false,
                 };
-                if is_told {
+                if is_reported {
                     console.result(&format!("{:9}  {path}\n", status.word()));
                 }
             }

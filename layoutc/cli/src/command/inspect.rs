@@ -59,11 +59,11 @@ impl InspectItem<'_> {
             InspectItem::Tensor(tensor, plans) => {
                 let mut text = tensor_text(tensor, file);
                 let Some((plans, exchanges)) = plans else { return text };
-                let told = plans
+                let reports = plans
                     .iter()
                     .map(RelayoutReport::text)
                     .chain(exchanges.iter().map(ReshardReport::text));
-                for plan in told {
+                for plan in reports {
                     text.push('\n');
                     text.push_str(&plan);
                 }

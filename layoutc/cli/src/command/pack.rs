@@ -289,15 +289,15 @@ fn report_written(
     let (input, output) = (args.input.display().to_string(), output.display().to_string());
     match console.format {
         ReportFormat::Json => {
-            let mut told = json!({
+            let mut summary = json!({
                 "version": 1, "kind": console.command, "tensor": args.tensor,
                 "input": input, "output": output, "bytes": bytes,
             });
             if let Some(out_of_core::RelayoutStats { pieces, resumed }) = moved {
-                told["pieces"] = json!(pieces);
-                told["resumed_pieces"] = json!(resumed);
+                summary["pieces"] = json!(pieces);
+                summary["resumed_pieces"] = json!(resumed);
             }
-            console.result(&format!("{told}\n"));
+            console.result(&format!("{summary}\n"));
         }
         ReportFormat::Text if !console.quiet => {
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);

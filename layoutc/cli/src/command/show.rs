@@ -151,11 +151,11 @@ fn written(
     let path = file.display().to_string();
     match console.format {
         ReportFormat::Json => {
-            let told = serde_json::json!({
+            let summary = serde_json::json!({
                 "version": 1, "kind": "show", "tensor": args.tensor,
                 "picture": kind, "output": path, "bytes": text.len(),
             });
-            console.result(&format!("{told}\n"));
+            console.result(&format!("{summary}\n"));
         }
         ReportFormat::Text if !console.quiet => console.result(&format!("written    {path}\n")),
         ReportFormat::Text => {}

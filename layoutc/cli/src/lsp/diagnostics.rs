@@ -26,23 +26,23 @@ pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnost
         for diagnostic in project.diagnostics() {
             let file = diagnostic.labels.first().map(|label| label.place.file.as_ref());
             let file = project.file(file.unwrap_or(CONFIG));
-            let told = to_lsp_diagnostic(&diagnostic, project, server);
+            let converted = to_lsp_diagnostic(&diagnostic, project, server);
             let of_file = all.entry(file).or_default();
             // A file used by two projects is reported once.
-            if !of_file.contains(&told) {
-                of_file.push(told);
+            if !of_file.contains(&converted) {
+                of_file.push(converted);
             }
         }
     }
     let mut changed = Vec::new();
     for (file, found) in &all {
-        if server.told.get(file) != Some(found) {
+        if server.published.get(file) != Some(found) {
             changed.push((file.clone(), found.clone()));
         }
     }
-    let gone = server.told.keys().filter(|file| !all.contains_key(*file));
+    let gone = server.published.keys().filter(|file| !all.contains_key(*file));
     changed.extend(gone.map(|file| (file.clone(), Vec::new())));
-    server.told = all;
+    server.published = all;
     server.is_behind = false;
     let publish = |(file, diagnostics): (PathBuf, Vec<lsp_types::Diagnostic>)| {
         let version = server.documents.0.get(&file).map(|document| document.version);

@@ -60,7 +60,7 @@ pub(super) struct LspServer {
     pub(super) documents: OpenDocuments,
     pub(super) projects: BTreeMap<LspProjectRoot, LspProject>,
     /// Published diagnostics.
-    pub(super) told: PublishedDiagnostics,
+    pub(super) published: PublishedDiagnostics,
     /// True if something changed since they were published.
     pub(super) is_behind: bool,
     memory: InMemoryMemo,
@@ -83,7 +83,7 @@ impl LspServer {
             traits,
             documents: OpenDocuments::default(),
             projects: BTreeMap::new(),
-            told: BTreeMap::new(),
+            published: BTreeMap::new(),
             is_behind: true,
             memory: InMemoryMemo::default(),
         };

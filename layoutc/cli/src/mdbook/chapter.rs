@@ -8,7 +8,7 @@ use layoutc_compiler::picture::inline_style;
 use crate::report::{DiagnosticSource, escape, human};
 
 use super::draw::{ChapterFence, DrawError, picture};
-use super::fence::{CodeFence, asked, fences};
+use super::fence::{CodeFence, fences, picture_request};
 use super::html;
 
 /// Selector of mdBook's dark themes.
@@ -24,9 +24,9 @@ pub(super) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> 
     let (mut behind, mut has_style) = (0, false);
     for k in 0..blocks.len() {
         let Some((among, fence)) = ChapterFence::at(&blocks, k) else { continue };
-        let figure = match asked(&fence.info) {
+        let figure = match picture_request(&fence.info) {
             Ok(None) => None,
-            Ok(Some(asked)) => match picture(among, &asked) {
+            Ok(Some(request)) => match picture(among, &request) {
                 Ok(svg) => Some(svg),
                 Err(undrawn) => {
                     faults.push_str(&undrawn_message(&undrawn, name, chapter, among, fence));
@@ -73,9 +73,13 @@ fn undrawn_message(
         DrawError::Manifest(diagnostics) => {
             let lookup = |file: &str| (file == name).then(|| DiagnosticSource::whole(chapter));
             let one = |diagnostic: &Diagnostic| {
-                let told = human::render(&moved(diagnostic, name, blocks), &lookup, false);
+                let rendered = human::render(&moved(diagnostic, name, blocks), &lookup, false);
                 let place = format!("  the block at {}:{line}\n", escape(name));
-                if diagnostic.labels.is_empty() { told + &place + "\n" } else { told + "\n" }
+                if diagnostic.labels.is_empty() {
+                    rendered + &place + "\n"
+                } else {
+                    rendered + "\n"
+                }
             };
             diagnostics.iter().map(one).collect()
         }

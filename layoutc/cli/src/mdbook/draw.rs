@@ -59,7 +59,7 @@ impl SourceLoader for ChapterFence<'_> {
 /// Draws the picture as a single line of SVG.
 pub(super) fn picture(
     blocks: ChapterFence<'_>,
-    asked: &PictureRequest,
+    request: &PictureRequest,
 ) -> Result<String, DrawError> {
     let checked = check(&blocks, &[blocks.name().to_owned()], &Config::default());
     if !checked.is_good() {
@@ -69,16 +69,16 @@ pub(super) fn picture(
     }
     let tensors = || checked.manifests.iter().flat_map(|manifest| &manifest.tensors);
     let views = || checked.manifests.iter().flat_map(|manifest| &manifest.views);
-    let view = views().find(|view| view.tensor.name == asked.tensor);
-    let tensor = tensors().find(|tensor| tensor.name == asked.tensor);
+    let view = views().find(|view| view.tensor.name == request.tensor);
+    let tensor = tensors().find(|tensor| tensor.name == request.tensor);
     let Some(tensor) = view.map(|view| &view.tensor).or(tensor) else {
         let tensors = tensors().map(|tensor| tensor.name.as_str());
         let views = views().map(|view| view.tensor.name.as_str());
         let names: Vec<&str> = tensors.chain(views).collect();
-        return Err(DrawError::Asked(unknown_tensor(&asked.tensor, &names)));
+        return Err(DrawError::Asked(unknown_tensor(&request.tensor, &names)));
     };
-    let picture = parse_fixed_axes("at=", &asked.at)
-        .and_then(|at| PictureInput::new(tensor, view, &[], (&asked.axes, &at)))
+    let picture = parse_fixed_axes("at=", &request.at)
+        .and_then(|at| PictureInput::new(tensor, view, &[], (&request.axes, &at)))
         .and_then(|shown| shown.picture(PictureLimits::FIGURE));
     picture.map(|picture| inline(&picture)).map_err(undrawn)
 }

@@ -78,12 +78,12 @@ pub(super) struct PictureRequest {
 ///
 /// # Errors
 /// An unknown word.
-pub(super) fn asked(info: &str) -> Result<Option<PictureRequest>, String> {
+pub(super) fn picture_request(info: &str) -> Result<Option<PictureRequest>, String> {
     let words = info.split([',', ' ', '\t']).filter(|word| !word.is_empty()).skip(1);
     if !words.clone().any(|word| word.starts_with("layout=")) {
         return Ok(None);
     }
-    let mut asked = PictureRequest::default();
+    let mut request = PictureRequest::default();
     let mut key = "";
     for word in words {
         // A word without a key continues the previous list.
@@ -95,9 +95,9 @@ pub(super) fn asked(info: &str) -> Result<Option<PictureRequest>, String> {
             Some(_) | None => word,
         };
         match key {
-            "layout" if asked.tensor.is_empty() => value.clone_into(&mut asked.tensor),
-            "axes" => asked.axes.push(value.to_owned()),
-            "at" => asked.at.push(value.to_owned()),
+            "layout" if request.tensor.is_empty() => value.clone_into(&mut request.tensor),
+            "axes" => request.axes.push(value.to_owned()),
+            "at" => request.at.push(value.to_owned()),
             _ => {
                 return Err(format!(
                     "unknown word `{word}`; expected `kdl,layout=NAME`, then `axes=DOWN,ACROSS` and `at=NAME=INDEX`"
@@ -105,7 +105,7 @@ pub(super) fn asked(info: &str) -> Result<Option<PictureRequest>, String> {
             }
         }
     }
-    Ok(Some(asked))
+    Ok(Some(request))
 }
 
 #[cfg(test)]
@@ -122,17 +122,17 @@ mod tests {
                 at: strings(at),
             }))
         };
-        assert_eq!(asked("kdl"), Ok(None));
-        assert_eq!(asked("kdl,map::not_injective"), Ok(None));
-        assert_eq!(asked("kdl,layout=t"), one("t", &[], &[]));
-        assert_eq!(asked("kdl, layout=t, axes=h,w"), one("t", &["h", "w"], &[]));
+        assert_eq!(picture_request("kdl"), Ok(None));
+        assert_eq!(picture_request("kdl,map::not_injective"), Ok(None));
+        assert_eq!(picture_request("kdl,layout=t"), one("t", &[], &[]));
+        assert_eq!(picture_request("kdl, layout=t, axes=h,w"), one("t", &["h", "w"], &[]));
         assert_eq!(
-            asked("kdl,layout=t axes=h,w at=n=0,c=1"),
+            picture_request("kdl,layout=t axes=h,w at=n=0,c=1"),
             one("t", &["h", "w"], &["n=0", "c=1"])
         );
         for (info, word) in [("kdl,layout=t,u", "u"), ("kdl,x layout=t", "x")] {
-            let told = asked(info).unwrap_err();
-            assert!(told.starts_with(&format!("unknown word `{word}`; expected")), "{told}");
+            let error = picture_request(info).unwrap_err();
+            assert!(error.starts_with(&format!("unknown word `{word}`; expected")), "{error}");
         }
     }
 

@@ -47,7 +47,7 @@ pub(super) fn between(
     place: &FileSpan,
 ) -> Result<Option<Cast>, Diagnostic> {
     let (from, to) = (source.dtype, destination.dtype);
-    let told = |middle| {
+    let message = |middle| {
         format!(
             "`{}` has elements of type {from} and `{}` of type {to}{middle}",
             source.name, destination.name
@@ -57,19 +57,19 @@ pub(super) fn between(
         (Ok(None), _) => Ok(None),
         (Ok(cast), Some(_)) => Ok(cast),
         (Ok(Some(_)), None) => {
-            let error = Diagnostic::error(Code::DtypeConvert, told(""), place.clone(), "");
+            let error = Diagnostic::error(Code::DtypeConvert, message(""), place.clone(), "");
             Err(error.help(format!(
                 "choose the treatment of values outside the range of {to}: `cast=round` or `cast=saturate`"
             )))
         }
         (Err(_), None) => {
-            let error = Diagnostic::error(Code::DtypeConvert, told(""), place.clone(), "");
+            let error = Diagnostic::error(Code::DtypeConvert, message(""), place.clone(), "");
             Err(error.help(
                 "a conversion copies elements unchanged; give both tensors the same element type",
             ))
         }
         (Err(none), Some(_)) => {
-            Err(fault(told(", and there is no cast between them"), none, place))
+            Err(fault(message(", and there is no cast between them"), none, place))
         }
     }
 }

@@ -145,8 +145,8 @@ impl CompletionBuilder<'_> {
         let parent = self.parent().map(str::to_owned);
         let above = self.above().map(str::to_owned);
         for word in keywords::nodes_in(parent.as_deref(), above.as_deref()) {
-            let told = keywords::node(word, parent.as_deref());
-            self.plain(word, CompletionIcon::Keyword, told.map_or("", |told| told.summary));
+            let doc = keywords::node(word, parent.as_deref());
+            self.plain(word, CompletionIcon::Keyword, doc.map_or("", |doc| doc.summary));
         }
     }
 
@@ -154,7 +154,7 @@ impl CompletionBuilder<'_> {
         let parent = self.parent().map(str::to_owned);
         for key in keywords::properties_of(name, parent.as_deref()) {
             if node.prop(self.text, key).is_none() {
-                let says = keywords::property(key).map_or("", |told| told.summary);
+                let says = keywords::property(key).map_or("", |doc| doc.summary);
                 self.push(key, format!("{key}="), CompletionIcon::Property, says);
             }
         }

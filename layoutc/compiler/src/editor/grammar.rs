@@ -61,12 +61,12 @@ fn the_page_of_the_grammar_has_every_node_where_it_may_stand() {
 fn the_page_of_the_grammar_has_every_property_of_every_node() {
     for (heading, name, _) in SECTIONS {
         for (word, row) in rows(heading) {
-            let (told, known) = (keys(row), properties_of(word, *name));
+            let (listed, known) = (keys(row), properties_of(word, *name));
             let is_elsewhere = |key: &str| FOREIGN.contains(&key) && row.contains("](#notations)");
             for key in known.iter().filter(|key| !is_elsewhere(key)) {
-                assert!(told.contains(key), "`{key}=` of `{word}` is missing: {heading}");
+                assert!(listed.contains(key), "`{key}=` of `{word}` is missing: {heading}");
             }
-            for key in told.iter().filter(|key| !ANY.contains(key)) {
+            for key in listed.iter().filter(|key| !ANY.contains(key)) {
                 assert!(known.contains(key), "`{word}` has no `{key}=`: {heading}");
             }
         }

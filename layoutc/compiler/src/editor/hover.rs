@@ -81,13 +81,13 @@ fn word(file: &EditorFile, offset: usize) -> Option<Hover> {
     let inside = |span: &Range<usize>| span.start <= offset && offset <= span.end;
     if inside(&node.name) {
         let found = keywords::node(node.name(text), parent.map(|parent| parent.name(text)))?;
-        return Some(Hover { text: told(found), span: node.name.clone() });
+        return Some(Hover { text: keyword_text(found), span: node.name.clone() });
     }
     let key = node.parts.iter().filter_map(|part| part.key.as_ref()).find(|key| inside(key))?;
     let found = keywords::property(slice(text, key))?;
-    Some(Hover { text: told(found), span: key.clone() })
+    Some(Hover { text: keyword_text(found), span: key.clone() })
 }
 
-fn told(word: &KeywordDoc) -> String {
+fn keyword_text(word: &KeywordDoc) -> String {
     format!("{}\n{}\n", code("kdl", word.usage), word.summary)
 }

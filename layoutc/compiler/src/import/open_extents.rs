@@ -80,10 +80,12 @@ fn no_fit_error(
         let message = "the model leaves extents open";
         return Box::new(Diagnostic::without_span(Code::ImportShape, message));
     };
-    let told = open_extents_warning(&open, graph);
+    let warning = open_extents_warning(&open, graph);
     let mut found = *first;
-    found.notes.extend(told.iter().map(|told| format!("{}; other sizes fail too", told.message)));
-    found.help.extend(told.into_iter().flat_map(|told| told.help));
+    found
+        .notes
+        .extend(warning.iter().map(|warning| format!("{}; other sizes fail too", warning.message)));
+    found.help.extend(warning.into_iter().flat_map(|warning| warning.help));
     Box::new(found)
 }
 

@@ -100,12 +100,12 @@ pub fn kernel_text(
     file: &str,
 ) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
-    let mut told = "operands";
+    let mut label = "operands";
     for operand in &compute.operands {
         let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
         let how = if operand.is_written { "written" } else { "read" };
         let line = format!("{} = {} ({}), {how}", operand.name, tensor.name, tensor.dtype);
-        lines.push((std::mem::take(&mut told), line));
+        lines.push((std::mem::take(&mut label), line));
     }
     let locals: Vec<&str> = compute.locals.iter().map(|local| local.name.as_str()).collect();
     if !locals.is_empty() {
@@ -123,9 +123,9 @@ pub fn kernel_text(
             lines.push(("block", format!("{name} {} in {}", extents.join(" by "), found.name)));
         }
     }
-    let mut told = "code";
+    let mut label = "code";
     let code = plan.into_iter().flat_map(|plan| plan.code.iter().cloned());
-    lines.extend(code.map(|line| (std::mem::take(&mut told), line)));
+    lines.extend(code.map(|line| (std::mem::take(&mut label), line)));
     let of = if compute.kernel == compute.name {
         "kernel".to_owned()
     } else {

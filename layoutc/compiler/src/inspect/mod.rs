@@ -288,8 +288,8 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
 
 /// Layout in the notations of other tools that can express it.
 fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
-    let mut told = "notations";
+    let mut label = "notations";
     let texts = notations::texts(tensor).into_iter();
     let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));
-    texts.map(|text| (std::mem::take(&mut told), text)).collect()
+    texts.map(|text| (std::mem::take(&mut label), text)).collect()
 }

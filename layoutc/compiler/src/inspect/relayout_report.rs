@@ -93,21 +93,21 @@ impl RelayoutReport {
             }
         }
         lines.push(("padding", self.padding().to_owned()));
-        let mut told = "code";
+        let mut label = "code";
         let code = pseudo_code::lines(&self.moved.function.body).into_iter();
-        lines.extend(code.map(|line| (std::mem::take(&mut told), line)));
+        lines.extend(code.map(|line| (std::mem::take(&mut label), line)));
         format!("{}\n{}", self.moved.function.name, super::lines_text(&lines))
     }
 
     fn part_lines(&self, part: &Part) -> Vec<(&'static str, String)> {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
-        let mut told = "digits";
+        let mut label = "digits";
         let mut lines = Vec::new();
         for cut in part.transfer.cuts.iter().filter(|cut| !cut.is_unit()) {
             let Cut { name, extent, from_stride, to_stride, .. } = cut;
             let steps = (text(from_stride), text(to_stride));
             let line = format!("{name} {}: stride {} to {}", text(extent), steps.0, steps.1);
-            lines.push((std::mem::take(&mut told), line));
+            lines.push((std::mem::take(&mut label), line));
         }
         let loops: Vec<String> =
             part.schedule.levels.iter().map(|level| level_text(part, level)).collect();

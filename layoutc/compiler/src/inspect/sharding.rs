@@ -54,12 +54,12 @@ pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static 
         format!("{} devices of {} ({})", sharded.devices(), sharded.mesh_name, mesh.join(", "));
     let mut lines = vec![("whole", whole.join(", ")), ("on", on)];
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
-    let mut told = "cut";
+    let mut label = "cut";
     for ((axis, list), parts) in sharded.whole.iter().zip(sharded.sharding.over()).zip(parts) {
         if !list.is_empty() {
             let by = names(sharded, list).join(" and ");
             let line = format!("{} by {by}, into {parts}", axis.name);
-            lines.push((std::mem::take(&mut told), line));
+            lines.push((std::mem::take(&mut label), line));
         }
     }
     let repeated = names(sharded, &sharded.sharding.repeated(&sharded.mesh));
@@ -69,10 +69,10 @@ pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static 
     let even =
         if sharded.is_uneven() { "shards extend beyond the tensor" } else { "shards are full" };
     lines.push(("parts", format!("{even}: {}, by {}", verdict(sharded), proof(sharded))));
-    let mut told = "shardings";
+    let mut label = "shardings";
     for (target, text) in texts(&sharded.mesh, &sharded.sharding) {
         if let Some(text) = text {
-            lines.push((std::mem::take(&mut told), format!("{} {text}", target.word())));
+            lines.push((std::mem::take(&mut label), format!("{} {text}", target.word())));
         }
     }
     lines

@@ -173,8 +173,8 @@ impl ElementPrograms {
         let maps = self.emitted.iter().zip(&self.composed).zip(&self.pitches);
         for (k, ((emitted, composed), pitch)) in maps.enumerate() {
             let value = composed.column(&vars, count, spare)?;
-            let told = emitted.column(&vars, count, spare)?;
-            if told != value {
+            let computed = emitted.column(&vars, count, spare)?;
+            if computed != value {
                 return Err(CertificateError::Map(k));
             }
             let pitch = pitch.column(&vars, count, spare)?;
@@ -182,14 +182,14 @@ impl ElementPrograms {
                 let part = pitch.checked_mul(*index).and_then(|part| part.checked_add(*sum));
                 *sum = part.ok_or(ExprError::Overflow)?;
             }
-            spare.extend([told, pitch]);
+            spare.extend([computed, pitch]);
             back.push(value);
         }
-        let told = self.offset.column(&vars, count, spare)?;
-        if told != offset {
+        let computed = self.offset.column(&vars, count, spare)?;
+        if computed != offset {
             return Err(CertificateError::Map(self.emitted.len()));
         }
-        spare.push(told);
+        spare.push(computed);
         for (k, (target, slots)) in self.targets.iter().zip(&self.slots).enumerate() {
             let target = target.column(&vars, count, spare)?;
             let slots = slots.column(&vars, count, spare)?;
@@ -200,11 +200,11 @@ impl ElementPrograms {
         }
         back.extend(beside());
         for (k, (index, own)) in self.inverse.iter().zip(point).enumerate() {
-            let told = index.column(&back, count, spare)?;
-            if told != *own {
+            let computed = index.column(&back, count, spare)?;
+            if computed != *own {
                 return Err(CertificateError::Inverse(k));
             }
-            spare.push(told);
+            spare.push(computed);
         }
         let held = self.valid.as_ref().map(|valid| valid.hold(&back, count, spare)).transpose()?;
         spare.extend(back);

@@ -62,9 +62,9 @@ impl DigitSolver<'_> {
     /// The digits of a sum that are determined modulo the common divisor of all other weights.
     pub(super) fn read_leading_digit(
         &self,
-        told: &KnownSum,
+        known: &KnownSum,
     ) -> Result<Vec<(usize, Expr)>, ExprError> {
-        let (rest, value) = self.without_known(&told.form, &told.value, BinOp::Sub)?;
+        let (rest, value) = self.without_known(&known.form, &known.value, BinOp::Sub)?;
         for (digit, _) in &rest.terms {
             let others = rest.terms.iter().filter(|(other, _)| other != digit);
             let k = others.fold(0, |n, (_, weight)| gcd(n, *weight));
@@ -141,14 +141,14 @@ impl DigitSolver<'_> {
     /// The unknown digits of a known sum, if every weight exceeds the span of all smaller ones.
     pub(super) fn separate(
         &self,
-        told: &KnownSum,
+        known: &KnownSum,
     ) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
-        let (rest, value) = self.without_known(&told.form, &told.value, BinOp::Sub)?;
+        let (rest, value) = self.without_known(&known.form, &known.value, BinOp::Sub)?;
         if let Some(read) = self.separated(&rest, &value)? {
             return Ok(Some(read));
         }
         // A complete chain is bounded by its range, which its high digits alone may exceed.
-        if rest == told.form { Ok(None) } else { self.separated(&told.form, &told.value) }
+        if rest == known.form { Ok(None) } else { self.separated(&known.form, &known.value) }
     }
 
     fn separated(
@@ -187,15 +187,15 @@ impl DigitSolver<'_> {
         let mut read = Vec::new();
         for part in parts.iter().rev() {
             let step = Expr::constant(part.number.unit.abs());
-            let mut told = Expr::binary(BinOp::FloorDiv, &value, &step)?;
+            let mut number = Expr::binary(BinOp::FloorDiv, &value, &step)?;
             value = Expr::binary(BinOp::Mod, &value, &step)?;
             if part.number.unit < 0 {
                 let end = Expr::constant(part.number.count - 1);
-                told = Expr::binary(BinOp::Sub, &end, &told)?;
+                number = Expr::binary(BinOp::Sub, &end, &number)?;
             } else if part.number.least > 0 {
-                told = Expr::binary(BinOp::Add, &told, &Expr::constant(part.number.least))?;
+                number = Expr::binary(BinOp::Add, &number, &Expr::constant(part.number.least))?;
             }
-            read.extend(part.number.digits_of(&told)?);
+            read.extend(part.number.digits_of(&number)?);
         }
         Ok(Some(read))
     }

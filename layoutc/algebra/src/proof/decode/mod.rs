@@ -94,11 +94,12 @@ fn chain_value(
         if found.is_single() {
             continue;
         }
-        let Some(Some(told)) = known.get(*digit) else {
+        let Some(Some(digit_value)) = known.get(*digit) else {
             complete = false;
             break;
         };
-        let part = Expr::binary(BinOp::Mul, told, &Expr::constant(found.weight * chain.sign))?;
+        let part =
+            Expr::binary(BinOp::Mul, digit_value, &Expr::constant(found.weight * chain.sign))?;
         sum = Expr::binary(BinOp::Add, &sum, &part)?;
         covered = found.extent.as_const().and_then(|count| found.weight.checked_mul(count));
     }

@@ -73,7 +73,7 @@ pub(super) fn solve(
     known: &[Option<Expr>],
 ) -> Result<Vec<(usize, Expr)>, ExprError> {
     let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
-    let mut told = Vec::new();
+    let mut solved = Vec::new();
     for (pivot, row) in reduced(rows(digits, &is_known)) {
         if row.unknown.len() > 1 {
             continue;
@@ -81,10 +81,10 @@ pub(super) fn solve(
         let values: Option<Vec<Expr>> =
             row.values.iter().map(|digit| known.get(*digit).cloned().flatten()).collect();
         if let Some(value) = values.map(|values| folded(&values)).transpose()?.flatten() {
-            told.push((pivot, value));
+            solved.push((pivot, value));
         }
     }
-    Ok(told)
+    Ok(solved)
 }
 
 /// Null space of the known XORs: for each free digit, the bits of axes that flip together with it. Only axes that are

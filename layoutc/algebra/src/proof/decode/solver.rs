@@ -32,13 +32,13 @@ pub(super) fn known_digits(
     extents: &[Expr],
     facts: &Facts,
 ) -> Result<Vec<Option<Expr>>, ExprError> {
-    let told = (0_u32..).zip(&digits.targets).map(|(k, form)| KnownSum {
+    let sums = (0_u32..).zip(&digits.targets).map(|(k, form)| KnownSum {
         value: Expr::var(Var::Storage(k)),
         form: form.clone(),
         is_read: false,
     });
     let values = vec![None; digits.digits.len()];
-    let mut all = DigitSolver { digits, extents, facts, sums: told.collect(), values };
+    let mut all = DigitSolver { digits, extents, facts, sums: sums.collect(), values };
     while all.read_sums()? || all.combine_digits()? || all.split_digits()? || all.multiply_out()? {}
     Ok(all.values)
 }
@@ -67,9 +67,9 @@ impl DigitSolver<'_> {
     fn read_sums(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for k in 0..self.sums.len() {
-            let Some(told) = self.sums.get(k).filter(|told| !told.is_read) else { continue };
-            let Some(read) = self.separate(told)? else {
-                for (digit, value) in self.read_leading_digit(told)? {
+            let Some(known) = self.sums.get(k).filter(|known| !known.is_read) else { continue };
+            let Some(read) = self.separate(known)? else {
+                for (digit, value) in self.read_leading_digit(known)? {
                     progress |= self.learn(digit, value);
                 }
                 continue;
@@ -77,8 +77,8 @@ impl DigitSolver<'_> {
             for (digit, value) in read {
                 self.learn(digit, value);
             }
-            if let Some(told) = self.sums.get_mut(k) {
-                told.is_read = true;
+            if let Some(known) = self.sums.get_mut(k) {
+                known.is_read = true;
             }
             progress = true;
         }
@@ -213,14 +213,14 @@ impl DigitSolver<'_> {
         let chain = digits.chains.iter().find(|chain| chain.of_digit == Some(number));
         let Some(chain) = chain else { return Ok(false) };
         let weight = |digit: usize| digits.digits.get(digit).map(|digit| digit.weight);
-        let is_told = |digit: usize| {
+        let is_determined = |digit: usize| {
             self.is_known(digit) || digits.digits.get(digit).is_some_and(Digit::is_single)
         };
         let mut progress = false;
-        let low = chain.digits.iter().rev().take_while(|digit| is_told(**digit)).count();
+        let low = chain.digits.iter().rev().take_while(|digit| is_determined(**digit)).count();
         let above = chain.digits.len().checked_sub(low + 1).and_then(|k| chain.digits.get(k));
         let high: Vec<usize> =
-            chain.digits.iter().copied().take_while(|digit| is_told(*digit)).collect();
+            chain.digits.iter().copied().take_while(|digit| is_determined(*digit)).collect();
         if let Some(reach) = above.and_then(|digit| weight(*digit)).filter(|_| low > 0)
             && modulus % reach == 0
         {
@@ -285,8 +285,8 @@ impl DigitSolver<'_> {
         let mut value = value.clone();
         for (digit, weight) in &form.terms {
             match self.values.get(*digit) {
-                Some(Some(told)) => {
-                    let part = Expr::binary(BinOp::Mul, told, &Expr::constant(*weight))?;
+                Some(Some(known)) => {
+                    let part = Expr::binary(BinOp::Mul, known, &Expr::constant(*weight))?;
                     value = Expr::binary(op, &value, &part)?;
                 }
                 _ => match self.known_in_part(*digit) {

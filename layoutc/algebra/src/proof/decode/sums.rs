@@ -44,7 +44,7 @@ impl DigitSolver<'_> {
 
     /// Records the value of a sum; false if it is known already.
     pub(super) fn record_sum(&mut self, value: &Expr, form: &LinearForm) -> bool {
-        let is_new = self.sums.iter().all(|told| told.form != *form);
+        let is_new = self.sums.iter().all(|known| known.form != *form);
         if is_new {
             self.sums.push(KnownSum { value: value.clone(), form: form.clone(), is_read: false });
         }
@@ -55,16 +55,16 @@ impl DigitSolver<'_> {
     /// instead.
     pub(super) fn multiply_out(&mut self) -> Result<bool, ExprError> {
         let mut whole = Vec::new();
-        for told in self.sums.iter().filter(|told| !told.is_read) {
-            for (digit, unit) in &told.form.terms {
-                let Some((rest, form, k)) = self.remainder_of(*digit, *unit, &told.form)? else {
+        for known in self.sums.iter().filter(|known| !known.is_read) {
+            for (digit, unit) in &known.form.terms {
+                let Some((rest, form, k)) = self.remainder_of(*digit, *unit, &known.form)? else {
                     continue;
                 };
                 let scaled =
                     |value: &Expr, by: i128| Expr::binary(BinOp::Mul, value, &Expr::constant(by));
                 let value =
-                    Expr::binary(BinOp::Add, &scaled(&told.value, k)?, &scaled(&rest, *unit)?)?;
-                let mut others = told.form.clone();
+                    Expr::binary(BinOp::Add, &scaled(&known.value, k)?, &scaled(&rest, *unit)?)?;
+                let mut others = known.form.clone();
                 others.terms.retain(|(own, _)| own != digit);
                 let form = sum(&sum(&LinearForm::default(), &others, k)?, &form, *unit)?;
                 whole.push((value, form));

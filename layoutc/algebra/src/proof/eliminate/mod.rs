@@ -104,13 +104,13 @@ pub(super) fn eliminate(
             return Ok(None);
         }
     }
-    let told: Option<Vec<(usize, Expr)>> = component
+    let inverse: Option<Vec<(usize, Expr)>> = component
         .axes
         .iter()
         .zip(&wanted)
         .map(|(axis, atom)| all.known.get(atom).map(|index| (*axis, index.clone())))
         .collect();
-    Ok(told.filter(|told| trials.is_inverse(&targets, told)))
+    Ok(inverse.filter(|inverse| trials.is_inverse(&targets, inverse)))
 }
 
 /// True if no index occurs.
@@ -152,9 +152,9 @@ impl Elimination<'_> {
     /// Substitutes the known values into an equation.
     fn without_known(&self, equation: &Equation) -> Result<Equation, ExprError> {
         let (mut equation, mut value) = (equation.clone(), equation.value.clone());
-        for (atom, told) in &self.known {
+        for (atom, known) in &self.known {
             if let Some(weight) = equation.unknown.remove(atom) {
-                let part = Expr::binary(BinOp::Mul, &self.facts.render(&weight)?, told)?;
+                let part = Expr::binary(BinOp::Mul, &self.facts.render(&weight)?, known)?;
                 value = Expr::binary(BinOp::Sub, &value, &part)?;
             }
         }

@@ -73,7 +73,7 @@ impl<'a> Trials<'a> {
     }
 
     /// True if the solved indices, over `Var::Storage`, equal those of the axes at every point.
-    pub(super) fn is_inverse(&self, targets: &[&Expr], told: &[(usize, Expr)]) -> bool {
+    pub(super) fn is_inverse(&self, targets: &[&Expr], inverse: &[(usize, Expr)]) -> bool {
         self.points.iter().all(|point| {
             let at = |var: Var| value_of(var, &point.index, &point.symbols);
             let slots: Option<Vec<i128>> =
@@ -83,7 +83,8 @@ impl<'a> Trials<'a> {
                 Var::Storage(k) => slots.get(usize::try_from(k).ok()?).copied(),
                 _ => value_of(var, &[], &point.symbols),
             };
-            told.iter()
+            inverse
+                .iter()
                 .all(|(axis, index)| index.evaluate(&back).ok() == point.index.get(*axis).copied())
         })
     }

@@ -65,7 +65,7 @@ pub(super) fn run(
     let (sources, targets) = (BufferPool::new(), BufferPool::new());
     let (load, loaded) = sync_channel(1);
     let (store, stored) = sync_channel(1);
-    let (tell, told) = channel();
+    let (tell, progress) = channel();
     let (source_back, target_back) = (sources.give, targets.give);
     thread::scope(|scope| {
         let reads = scope.spawn(move || all.read(first, &sources.take, &load));
@@ -75,7 +75,7 @@ pub(super) fn run(
             all.write(&stored, &target_back, &tell)
                 .map_err(|error| CommandError::io("write", &path, &error))
         });
-        let syncs = scope.spawn(move || sync(&told, batch, part, &job.input));
+        let syncs = scope.spawn(move || sync(&progress, batch, part, &job.input));
         // An error downstream is the reason why the threads before it stopped.
         let ended =
             [join_thread(syncs), join_thread(writes), join_thread(moves), join_thread(reads)];

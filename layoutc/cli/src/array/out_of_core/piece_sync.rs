@@ -35,16 +35,16 @@ pub(crate) struct WriteProgress {
 /// Commits written chunks whenever `batch` bytes have accumulated, until the channel closes. The caller commits the
 /// rest.
 pub(crate) fn sync(
-    told: &Receiver<WriteProgress>,
+    progress: &Receiver<WriteProgress>,
     batch: u64,
     part: &mut PartialFile,
     input: &InputFile,
 ) -> Result<(), CommandError> {
     let mut bytes = 0_u64;
-    while let Ok(first) = told.recv() {
+    while let Ok(first) = progress.recv() {
         let mut last = first;
         bytes = bytes.saturating_add(first.bytes);
-        while let Ok(next) = told.try_recv() {
+        while let Ok(next) = progress.try_recv() {
             bytes = bytes.saturating_add(next.bytes);
             last = next;
         }

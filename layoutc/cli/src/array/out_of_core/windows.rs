@@ -42,10 +42,10 @@ pub(super) fn run(
     let (output, path) = (part.handle()?, part.path().to_owned());
     let windows = WindowedRelayout { job, indexed, output, path };
     let batch = job.batch(count(job, indexed));
-    let (tell, told) = channel();
+    let (tell, progress) = channel();
     thread::scope(|scope| {
         let moves = scope.spawn(move || windows.all(done, &tell));
-        let syncs = scope.spawn(move || sync(&told, batch, part, &job.input));
+        let syncs = scope.spawn(move || sync(&progress, batch, part, &job.input));
         let ended = [join_thread(syncs), join_thread(moves)];
         ended.into_iter().collect()
     })

@@ -193,13 +193,13 @@ impl<'a> CacheDirectives<'a> {
             .collect();
         let span = item.tensor.span.clone();
         let dtype = SpannedText { value: tensor.dtype.to_string(), span, quoted: false };
-        let told = LocalItem {
+        let local_item = LocalItem {
             name: item.tensor.clone(),
             dtype,
             layout: item.layout.clone(),
             span: item.span.clone(),
         };
-        local::tensor(&told, &shape, &[], (program.place, self.home))
+        local::tensor(&local_item, &shape, &[], (program.place, self.home))
     }
 
     fn unused(&self, item: &CacheItem, loops: &KernelLoops) -> Diagnostic {

@@ -29,7 +29,7 @@ pub(super) fn tensor(
         let name = Identifier { value: axis.name.clone(), span: span.clone() };
         AxisItem { name, extent: Extent::Bound(bound) }
     };
-    let told = TensorItem {
+    let tensor_item = TensorItem {
         name: item.name.clone(),
         dtype: Some(item.dtype.clone()),
         record: None,
@@ -50,5 +50,5 @@ pub(super) fn tensor(
         span: item.span.clone(),
     };
     let place = ManifestContext { file: home, recorder: None, ..place };
-    tensor::check(&told, place)
+    tensor::check(&tensor_item, place)
 }

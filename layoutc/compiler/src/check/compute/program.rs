@@ -174,8 +174,8 @@ impl<'a> KernelLowering<'a> {
             if let Err(mut found) = self.statement(source) {
                 self.is_silent = true;
                 // Report a fault that two reads share once.
-                let mut told: BTreeSet<(Code, String)> = BTreeSet::new();
-                found.retain(|error| told.insert((error.code, error.message.clone())));
+                let mut reported: BTreeSet<(Code, String)> = BTreeSet::new();
+                found.retain(|error| reported.insert((error.code, error.message.clone())));
                 errors.extend(found);
                 self.mark_broken(line);
             }

@@ -180,7 +180,7 @@ impl KernelLowering<'_> {
     ) -> Option<Statement> {
         let line = source.line;
         let known = self.names.get(&line.target.name)?;
-        let (value, told) = identity(line.op, ty)?;
+        let (value, identity_text) = identity(line.op, ty)?;
         let names: Vec<&str> = known.shape.iter().map(|axis| axis.name.as_str()).collect();
         let span = 0..source.text.value.len();
         Some(Statement {
@@ -194,7 +194,7 @@ impl KernelLowering<'_> {
             store: CastMode::Round,
             value,
             caches: Vec::new(),
-            text: format!("{}[{}] = {told}", line.target.name, names.join(", ")),
+            text: format!("{}[{}] = {identity_text}", line.target.name, names.join(", ")),
             place: place_in(source.text, &span, &self.def.file),
         })
     }

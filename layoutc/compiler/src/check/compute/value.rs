@@ -209,14 +209,14 @@ impl ValueBuilder<'_> {
     }
 
     pub(super) fn truth(&self, ast: &ValueAst) -> CheckResult<TypedExpr> {
-        let told = match self.infer(ast)? {
+        let found = match self.infer(ast)? {
             InferredValue::Typed(value) if value.ty == Scalar::Bool => return Ok(value),
             InferredValue::Typed(value) => format!("is {}", word(value.ty)),
             InferredValue::Number(_) | InferredValue::Index(_) | InferredValue::FloatLiteral(_) => {
                 "is a number".to_owned()
             }
         };
-        let message = format!("expected a boolean, `{}` {told}", self.shown(ast));
+        let message = format!("expected a boolean, `{}` {found}", self.shown(ast));
         let help = format!("compare it: `{} != 0`", self.shown(ast));
         self.mistyped(message, &ast.span, help)
     }

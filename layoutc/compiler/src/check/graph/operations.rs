@@ -121,12 +121,12 @@ impl NodeTypes<'_> {
             _ => TypeRule::Any,
         });
         let [first, other] = types::clash(rule, &self.operands, &self.results)?;
-        let told = |(tensor, is_read): (&GraphTensorType, bool)| {
+        let described = |(tensor, is_read): (&GraphTensorType, bool)| {
             let verb = if is_read { "reads" } else { "writes" };
             format!("{verb} `{}` as {}", tensor.name, tensor.dtype)
         };
         let NodeItem { name, op, .. } = self.node;
-        let (first, other) = (told(first), told(other));
+        let (first, other) = (described(first), described(other));
         let message = format!("`{}` ({}) {first} and {other}", name.value, op.value);
         let place = FileSpan::new(self.graph.file, name.span.clone());
         let error = Diagnostic::error(Code::GraphDtype, message, place, "");

@@ -203,8 +203,8 @@ impl<'a> ViewChecker<'a> {
             return Err(vec![error.help("make it a view of the tensor")]);
         }
         // The texts of a view are resolved like those of a tensor.
-        let told = reinterpret::as_tensor(item, seen.tensor);
-        let checker = TensorChecker::new(&told, self.place).ok_or_else(Vec::new)?;
+        let tensor_item = reinterpret::as_tensor(item, seen.tensor);
+        let checker = TensorChecker::new(&tensor_item, self.place).ok_or_else(Vec::new)?;
         let dtype = match &item.dtype {
             Some(text) => checker.dtype(text).map_err(|error| vec![error])?,
             None => seen.tensor.dtype,
@@ -213,7 +213,7 @@ impl<'a> ViewChecker<'a> {
         let made = match (&item.map, &item.shape) {
             (Some(map), Some(shape)) => window::window_view(&checker, item, (map, shape), seen)?,
             (Some(_), None) => return Err(Vec::new()),
-            (None, Some(_)) => return reinterpret::view(&told, self.place, item, seen),
+            (None, Some(_)) => return reinterpret::view(&tensor_item, self.place, item, seen),
             (None, None) if item.layout.is_some() => {
                 let axes = if dtype == seen.tensor.dtype {
                     seen.builder.logical().to_vec()
@@ -221,8 +221,8 @@ impl<'a> ViewChecker<'a> {
                     let other = lanes::lane_view(item, dtype, seen, &self.syntax.file)?;
                     other.builder.logical().to_vec()
                 };
-                let told = reinterpret::with_axes(told, &axes, seen);
-                return reinterpret::view(&told, self.place, item, seen);
+                let tensor_item = reinterpret::with_axes(tensor_item, &axes, seen);
+                return reinterpret::view(&tensor_item, self.place, item, seen);
             }
             (None, None) if dtype != seen.tensor.dtype => {
                 lanes::lane_view(item, dtype, seen, &self.syntax.file)?

@@ -47,9 +47,9 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
 }
 
 /// The tensor item with these axes as its shape.
-pub(super) fn with_axes(told: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> TensorItem {
+pub(super) fn with_axes(tensor_item: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> TensorItem {
     let symbols = seen.builder.facts().symbols();
-    let span = told.name.span.clone();
+    let span = tensor_item.name.span.clone();
     let extent = |extent: &Expr| match extent.as_const() {
         Some(value) => IntegerExpr::Integer(IntegerLiteral { value, span: span.clone() }),
         None => {
@@ -63,19 +63,19 @@ pub(super) fn with_axes(told: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> 
     };
     let axes = axes.iter().map(axis).collect();
     let shape = ShapeItem { axes, conditions: Vec::new(), span: span.clone() };
-    TensorItem { shape: Some(shape), ..told }
+    TensorItem { shape: Some(shape), ..tensor_item }
 }
 
-/// The reinterpretation with the texts of `told`.
+/// The reinterpretation with the texts of `tensor_item`.
 pub(super) fn view(
-    told: &TensorItem,
+    tensor_item: &TensorItem,
     place: ManifestContext<'_>,
     item: &ViewItem,
     seen: ViewBase<'_>,
 ) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let mut good = tensor::check(told, place)?;
-    good.record_steps(place.recorder);
-    let tensor::CheckedTensor { tensor, builder, warnings, .. } = good;
+    let mut checked = tensor::check(tensor_item, place)?;
+    checked.record_steps(place.recorder);
+    let tensor::CheckedTensor { tensor, builder, warnings, .. } = checked;
     covers(&tensor, seen.tensor)?;
     let affine = tensor.layout.affine().unwrap_or(None);
     let mut tensor = Tensor {
