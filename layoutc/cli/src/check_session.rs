@@ -78,31 +78,31 @@ impl CheckSession {
     }
 
     /// Requested manifests, with their display paths.
-    pub(crate) fn asked(&self) -> impl Iterator<Item = (String, &Manifest)> {
+    pub(crate) fn requested_manifests(&self) -> impl Iterator<Item = (String, &Manifest)> {
         self.projects.iter().flat_map(|(project, checked)| {
-            let asked = |path: &str| project.manifests.contains_key(path);
-            let manifests = checked.manifests.iter().filter(move |m| asked(&m.path));
+            let is_requested = |path: &str| project.manifests.contains_key(path);
+            let manifests = checked.manifests.iter().filter(move |m| is_requested(&m.path));
             manifests.map(|manifest| (project.shown(&manifest.path), manifest))
         })
     }
 
     /// Valid tensors of the requested manifests, with the display paths of those.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = (String, &Tensor)> {
-        self.asked().flat_map(|(file, manifest)| {
+        self.requested_manifests().flat_map(|(file, manifest)| {
             manifest.tensors.iter().map(move |tensor| (file.clone(), tensor))
         })
     }
 
     /// Valid views, like [`Self::tensors`].
     pub(crate) fn views(&self) -> impl Iterator<Item = (String, &View)> {
-        self.asked().flat_map(|(file, manifest)| {
+        self.requested_manifests().flat_map(|(file, manifest)| {
             manifest.views.iter().map(move |view| (file.clone(), view))
         })
     }
 
     /// Valid graphs, like [`Self::tensors`].
     pub(crate) fn graphs(&self) -> impl Iterator<Item = (String, &Graph)> {
-        self.asked().flat_map(|(file, manifest)| {
+        self.requested_manifests().flat_map(|(file, manifest)| {
             manifest.graphs.iter().map(move |graph| (file.clone(), graph))
         })
     }
@@ -121,9 +121,9 @@ impl CheckSession {
             let templates = own_of(project, config)?;
             if is_well {
                 let names = config.target.names();
-                let is_asked = |m: &&Manifest| project.manifests.contains_key(&m.path);
-                let asked = || checked.manifests.iter().filter(is_asked);
-                let of = |target| asked().map(move |manifest| EmitJob { target, manifest });
+                let is_requested = |m: &&Manifest| project.manifests.contains_key(&m.path);
+                let manifests = || checked.manifests.iter().filter(is_requested);
+                let of = |target| manifests().map(move |manifest| EmitJob { target, manifest });
                 let work: Vec<EmitJob<'_>> = names.iter().flat_map(|target| of(target)).collect();
                 found.extend(emit_diagnostics(&work, config, &templates));
             }

@@ -134,11 +134,11 @@ pub fn emit(
 /// A requested graph, function or tensor is missing, or the model has a feature that graphs do not support.
 pub fn import_onnx(
     file: Vec<u8>,
-    asked: &import::ImportOptions<'_>,
+    options: &import::ImportOptions<'_>,
 ) -> Result<import::ImportedGraph, import::ImportError> {
     let is_reserved =
         |name: &str| [&C, &OPENCL, &CUDA].iter().any(|own| own.reserved(name).is_some());
-    import::import(file.into(), asked, &is_reserved)
+    import::import(file.into(), options, &is_reserved)
 }
 
 /// Project templates, the paths of those that are not UTF-8 (with the number of valid bytes), and their folder from the

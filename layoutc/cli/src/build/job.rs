@@ -156,9 +156,9 @@ pub(crate) fn output_locations(
     Ok((OutputDir::new(&out, ""), state))
 }
 
-fn known_targets(asked: &[String], project: &Project) -> Result<(), CommandError> {
+fn known_targets(names: &[String], project: &Project) -> Result<(), CommandError> {
     let known = project.config.target.names();
-    let Some(target) = asked.iter().find(|target| !known.contains(&target.as_str())) else {
+    let Some(target) = names.iter().find(|target| !known.contains(&target.as_str())) else {
         return Ok(());
     };
     let hint = if Language::find(target).is_some() {

@@ -24,8 +24,9 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
     let mut session = CheckSession::open(&args.paths, console)?;
     let mut programs = Vec::new();
     for (project, checked) in &session.projects {
-        let asked = checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path));
-        let manifests: Vec<&Manifest> = asked.collect();
+        let requested =
+            checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path));
+        let manifests: Vec<&Manifest> = requested.collect();
         let config = bench_config(&project.config);
         let templates = own_of(project, &config)?;
         if !templates.user.is_empty() {

@@ -17,13 +17,13 @@ use super::CommandOutcome;
 /// Prints the dependency graph of the selected projects.
 pub(crate) fn run(
     args: &DepsArgs,
-    asked: FormatArg,
+    format: FormatArg,
     console: &mut Console,
 ) -> Result<CommandOutcome, CommandError> {
     let (report, graph) = build::graph(&args.select, console)?;
     let ending = CommandOutcome::of(&report);
     if ending == CommandOutcome::Success {
-        let text = match asked {
+        let text = match format {
             FormatArg::Dot => dot(&graph),
             FormatArg::Json => object(&graph).to_string() + "\n",
             FormatArg::Text | FormatArg::Cmake | FormatArg::Ninja | FormatArg::Svg => list(&graph),

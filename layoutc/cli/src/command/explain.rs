@@ -36,9 +36,9 @@ fn list(console: &mut Console) {
     }
 }
 
-fn explain(asked: &str, console: &mut Console) -> Result<(), CommandError> {
+fn explain(argument: &str, console: &mut Console) -> Result<(), CommandError> {
     // Accepts the printed form `error[map::not_injective]`, or only the code.
-    let id = asked.split_once('[').map_or(asked, |(_, rest)| rest).trim_end_matches(':');
+    let id = argument.split_once('[').map_or(argument, |(_, rest)| rest).trim_end_matches(':');
     let id = id.strip_suffix(']').unwrap_or(id);
     let Some(code) = Code::ALL.iter().find(|code| code.id() == id) else {
         return Err(CommandError::Usage(unknown(id)));
@@ -59,8 +59,8 @@ fn unknown(id: &str) -> String {
     let what = |id: &'static str| id.split_once("::").map_or(id, |(_, what)| what);
     // The area may be wrong or missing.
     let near = nearest(id, ids()).or_else(|| {
-        let asked = id.split_once("::").map_or(id, |(_, what)| what);
-        let near = nearest(asked, ids().map(what))?;
+        let name = id.split_once("::").map_or(id, |(_, what)| what);
+        let near = nearest(name, ids().map(what))?;
         ids().find(|known| what(known) == near)
     });
     let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));

@@ -34,7 +34,7 @@ pub(crate) fn run(
         part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default()
     };
     let (stem, name) = (part(args.model.file_stem()), part(args.model.file_name()));
-    let asked = ImportOptions {
+    let options = ImportOptions {
         name: args.graph.as_deref().unwrap_or(&stem),
         file: &name,
         backend: &args.backend,
@@ -42,7 +42,7 @@ pub(crate) fn run(
         sizes: &sizes,
         shapes: &shapes,
     };
-    let imported = match import_onnx(file, &asked) {
+    let imported = match import_onnx(file, &options) {
         Ok(imported) => imported,
         Err(ImportError::Asked(line)) => return Err(CommandError::Usage(line)),
         Err(ImportError::Faulty(error)) => {

@@ -122,9 +122,9 @@ pub(crate) fn run(
     if ending == CommandOutcome::Success {
         names.iter().try_for_each(|name| known(name, &all))?;
     }
-    let asked =
+    let is_requested =
         |item: &InspectItem<'_>| names.is_empty() || names.iter().any(|name| name == item.name());
-    let items = all.iter().filter(|(_, item)| asked(item));
+    let items = all.iter().filter(|(_, item)| is_requested(item));
     match console.format {
         ReportFormat::Json => {
             let (kernels, tensors): (Vec<_>, Vec<_>) =

@@ -84,14 +84,14 @@ pub(crate) fn run(args: &CliArgs) -> ExitCode {
         Command::Translate(translate) => translate::run(translate, &mut console),
         Command::Same(same) => same::run(same, &mut console),
         Command::Solve { paths, graph, time_limit, measure, cc } => {
-            let asked = solve::SolveRequest {
+            let request = solve::SolveRequest {
                 names: graph,
                 format: args.common.format,
                 limit: Duration::from_secs(*time_limit),
                 measure: *measure,
                 cc: cc.as_deref(),
             };
-            solve::run(paths, &asked, &mut console)
+            solve::run(paths, &request, &mut console)
         }
         Command::Import(import) => import::run(import, &mut console),
         Command::Fmt(fmt) => fmt::run(fmt, &mut console),

@@ -15,16 +15,16 @@ use super::{CommandOutcome, ninja};
 /// Prints the outputs of the selected projects.
 pub(crate) fn run(
     args: &OutputsArgs,
-    asked: FormatArg,
+    format: FormatArg,
     console: &mut Console,
 ) -> Result<CommandOutcome, CommandError> {
-    if asked == FormatArg::Ninja {
+    if format == FormatArg::Ninja {
         return ninja(&args.select, console);
     }
     let (report, graph) = build::graph(&args.select, console)?;
     let ending = CommandOutcome::of(&report);
     if ending == CommandOutcome::Success {
-        let text = match asked {
+        let text = match format {
             FormatArg::Cmake => cmake(graph.outputs()),
             FormatArg::Json => {
                 let outputs: Vec<String> = graph.outputs().map(relative_to_cwd).collect();

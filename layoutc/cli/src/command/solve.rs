@@ -33,7 +33,7 @@ pub(crate) struct SolveRequest<'a> {
 /// Solves the graphs of PATHS.
 pub(crate) fn run(
     paths: &[PathBuf],
-    asked: &SolveRequest<'_>,
+    request: &SolveRequest<'_>,
     console: &mut Console,
 ) -> Result<CommandOutcome, CommandError> {
     let mut session = CheckSession::open(paths, console)?;
@@ -45,7 +45,7 @@ pub(crate) fn run(
         for manifest in own {
             for graph in &manifest.graphs {
                 known.push(&graph.name);
-                if !asked.names.is_empty() && !asked.names.contains(&graph.name) {
+                if !request.names.is_empty() && !request.names.contains(&graph.name) {
                     continue;
                 }
                 // Its errors were reported already.
@@ -53,9 +53,9 @@ pub(crate) fn run(
                     continue;
                 }
                 let measured =
-                    asked.measure.then(|| measure::costs(graph, &project.config, asked.cc));
+                    request.measure.then(|| measure::costs(graph, &project.config, request.cc));
                 let measured = measured.transpose()?;
-                match within(graph, asked.limit, measured.as_ref()) {
+                match within(graph, request.limit, measured.as_ref()) {
                     Ok(plan) => solved.push((project.shown(&manifest.path), graph, plan)),
                     Err(fault) => faults.push(with_user_paths(&fault, project)),
                 }
@@ -65,14 +65,14 @@ pub(crate) fn run(
     session.report.add(faults);
     let ending = CommandOutcome::of(&session.report);
     if ending == CommandOutcome::Success {
-        if let Some(name) = asked.names.iter().find(|name| !known.contains(&name.as_str())) {
+        if let Some(name) = request.names.iter().find(|name| !known.contains(&name.as_str())) {
             return Err(CommandError::Usage(unknown(name, &known)));
         }
         if solved.is_empty() {
             console.remark("no graphs found\n");
         }
     }
-    console.result(&printed(asked.format, &solved)?);
+    console.result(&printed(request.format, &solved)?);
     session.report.print(console);
     Ok(ending)
 }

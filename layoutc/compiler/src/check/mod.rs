@@ -98,9 +98,9 @@ pub(crate) fn check(
 ) -> CheckedProject {
     let (files, mut diagnostics) = load::load(host, paths);
     let scopes = scope::gather(&files, &mut diagnostics);
-    let asked: Vec<usize> = paths.iter().filter_map(|path| files.position(path)).collect();
+    let requested: Vec<usize> = paths.iter().filter_map(|path| files.position(path)).collect();
     let general = diagnostics.clone();
-    let results: Vec<(Manifest, CompilationUnit, Vec<Diagnostic>)> = asked
+    let results: Vec<(Manifest, CompilationUnit, Vec<Diagnostic>)> = requested
         .into_par_iter()
         .filter_map(|file| {
             host.observer.begin();

@@ -161,8 +161,8 @@ impl<'a> ShapeInference<'a> {
 
     /// Adds the constants and operators of a graph.
     fn own(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
-        let asked = super::ImportOptions::default();
-        self.declared.extend(super::extents::declared(graph, &asked));
+        let options = super::ImportOptions::default();
+        self.declared.extend(super::extents::declared(graph, &options));
         self.constants(graph)?;
         graph.node.iter().try_for_each(|node| self.operator(node))
     }

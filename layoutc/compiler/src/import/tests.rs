@@ -71,12 +71,12 @@ pub(super) fn with_constants(
     model
 }
 
-pub(super) fn asked<'a>() -> ImportOptions<'a> {
+pub(super) fn options<'a>() -> ImportOptions<'a> {
     ImportOptions { name: "g", backend: "onnx", ..ImportOptions::default() }
 }
 
 pub(super) fn imported(model: &proto::OnnxModel) -> Result<ImportedGraph, ImportError> {
-    import(model.encode_to_vec().into(), &asked(), &|name| name == "int")
+    import(model.encode_to_vec().into(), &options(), &|name| name == "int")
 }
 
 /// Declaration of `y` in the manifest.
@@ -475,16 +475,17 @@ fn open_extents_are_assumed_or_given() {
     let found = imported(&open).unwrap();
     assert_eq!(found.assumed, [("batch".to_owned(), 1)]);
     assert!(found.text.starts_with("// The model leaves extents open; assumed: batch=1\n"));
-    let import = |asked: &ImportOptions<'_>| import(open.encode_to_vec().into(), asked, &|_| false);
+    let import =
+        |options: &ImportOptions<'_>| import(open.encode_to_vec().into(), options, &|_| false);
     let sizes = [("batch".to_owned(), 7)];
-    let found = import(&ImportOptions { sizes: &sizes, ..asked() }).unwrap();
+    let found = import(&ImportOptions { sizes: &sizes, ..options() }).unwrap();
     assert!(found.text.contains("input x dtype=f32 layout=NC { shape { N 7; C 3 } }"));
     assert_eq!(found.assumed, []);
     let shapes = [("x".to_owned(), vec![5, 6])];
-    let found = import(&ImportOptions { shapes: &shapes, ..asked() }).unwrap();
+    let found = import(&ImportOptions { shapes: &shapes, ..options() }).unwrap();
     assert!(found.text.contains("shape { N 5; C 6 }"));
     let sizes = [("bath".to_owned(), 7)];
-    let wrong = import(&ImportOptions { sizes: &sizes, ..asked() });
+    let wrong = import(&ImportOptions { sizes: &sizes, ..options() });
     assert!(matches!(wrong, Err(ImportError::Asked(line)) if line.contains("there is `batch`")));
 }
 
@@ -519,7 +520,7 @@ fn no_damage_to_a_file_does_any_harm() {
                 _ => file[at] = u8::try_from(next(256)).unwrap(),
             }
         }
-        good += usize::from(import(file.into(), &asked(), &|_| false).is_ok());
+        good += usize::from(import(file.into(), &options(), &|_| false).is_ok());
     }
     assert!(good > 100, "{good}");
 }
@@ -531,6 +532,6 @@ fn a_file_of_very_many_parts_is_refused_before_it_is_decoded() {
     let mut file = vec![0x3a];
     prost::encoding::encode_varint(graph.len().try_into().unwrap(), &mut file);
     file.extend(graph);
-    let found = import(file.into(), &asked(), &|_| false);
+    let found = import(file.into(), &options(), &|_| false);
     assert!(matches!(found, Err(ImportError::Faulty(fault)) if fault.code == Code::LimitGraph));
 }

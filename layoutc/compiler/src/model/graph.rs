@@ -166,15 +166,14 @@ impl LayoutCandidate {
         self.string.as_ref().is_some_and(|string| string.dims().iter().any(has_attribute))
     }
 
-    /// Result of Glow's check by letters, attributes and strides, with `asked` as the required layout. `None` if one of
-    /// the two has no Glow string.
-    pub fn glow_satisfaction(&self, asked: &Self) -> Option<glow::Satisfaction> {
-        let (own, asked) = (self.string.as_ref()?, asked.string.as_ref()?);
+    /// Result of Glow's check by letters, attributes and strides. `None` if one of the two has no Glow string.
+    pub fn glow_satisfaction(&self, required: &Self) -> Option<glow::Satisfaction> {
+        let (own, required) = (self.string.as_ref()?, required.string.as_ref()?);
         let strides: Option<Vec<i128>> =
             self.tensor.layout.strides.iter().map(Expr::as_const).collect();
         let element_bits = self.tensor.dtype.element_bits();
         let tensor = glow::GlowTensor { strides: &strides?, element_bits, layout: Some(own) };
-        Some(glow::check_satisfied(&tensor, asked))
+        Some(glow::check_satisfied(&tensor, required))
     }
 }
 
@@ -193,10 +192,10 @@ impl GraphTensor {
         self.is_constant() && !is_pinned
     }
 
-    /// Compatibility of candidate `has` with candidate `asked` as the required one.
-    pub fn compatibility(&self, has: usize, asked: usize) -> Compatibility {
+    /// Compatibility of candidate `has` with the required candidate.
+    pub fn compatibility(&self, has: usize, required: usize) -> Compatibility {
         let fits = self.candidates.get(has).map(|candidate| &candidate.fits);
-        fits.and_then(|fits| fits.get(asked)).copied().unwrap_or(Compatibility::Differs)
+        fits.and_then(|fits| fits.get(required)).copied().unwrap_or(Compatibility::Differs)
     }
 
     /// Candidate with the given text.

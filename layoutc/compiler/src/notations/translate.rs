@@ -100,20 +100,21 @@ pub struct WrittenLayout {
 ///
 /// # Errors
 /// [`TranslateError`].
-pub fn read(asked: TranslateRequest<'_>) -> Result<ParsedLayout, TranslateError> {
-    let place = FileSpan::new(&Arc::from(FILE), 0..asked.text.len());
-    let stated = notation::notation_axes(asked.from, asked.text, asked.sizes).map_err(in_text)?;
+pub fn read(request: TranslateRequest<'_>) -> Result<ParsedLayout, TranslateError> {
+    let place = FileSpan::new(&Arc::from(FILE), 0..request.text.len());
+    let stated =
+        notation::notation_axes(request.from, request.text, request.sizes).map_err(in_text)?;
     let own = stated.dtype.and_then(Dtype::parse);
-    let dtype = asked.dtype.or(own);
-    counts_bytes(asked.from, asked.text, dtype)?;
-    let (symbols, axes) = axes(asked, &stated)?;
+    let dtype = request.dtype.or(own);
+    counts_bytes(request.from, request.text, dtype)?;
+    let (symbols, axes) = axes(request, &stated)?;
     let bits = dtype.map_or(8, Dtype::element_bits);
     let start = LayoutBuilder::new(&symbols, &axes, bits);
     let mut builder = start.map_err(|error| {
         Diagnostic::error(Code::LimitSize, error.to_string(), place.clone(), "")
             .help("give smaller extents")
     })?;
-    let said = notation::apply(asked.from, asked.text, asked.sizes, &mut builder);
+    let said = notation::apply(request.from, request.text, request.sizes, &mut builder);
     let said = said.map_err(|error| match error {
         NotationError::Fault(fault) => in_text(fault),
         NotationError::Build(error) => build_fault(&error, TENSOR, &builder, &place),
@@ -125,7 +126,7 @@ pub fn read(asked: TranslateRequest<'_>) -> Result<ParsedLayout, TranslateError>
     if let Some(symbol) = symbols.first() {
         notes.push(format!("proven for extents up to {}", symbol.max));
     }
-    Ok(ParsedLayout { layout, dtype, notes, length: asked.text.len() })
+    Ok(ParsedLayout { layout, dtype, notes, length: request.text.len() })
 }
 
 /// Prints a layout in another notation.
@@ -180,19 +181,20 @@ fn counts_bytes(
 
 /// Axes of the text, and the symbols of their extents.
 fn axes(
-    asked: TranslateRequest<'_>,
+    request: TranslateRequest<'_>,
     stated: &NotationAxes,
 ) -> Result<(Vec<Symbol>, Vec<Axis>), TranslateError> {
-    let rank = asked.shape.map(<[i64]>::len).or(stated.rank).or(asked.names.map(<[String]>::len));
+    let rank =
+        request.shape.map(<[i64]>::len).or(stated.rank).or(request.names.map(<[String]>::len));
     let Some(rank) = rank else {
         let message = "the text has no fixed rank: add extents, `--shape 2,64,56,56`, or names, `--axis-names n,c,h,w`";
         return Err(TranslateError::Asked(message.to_owned()));
     };
-    let names = names(asked.names, &stated.names, rank)?;
+    let names = names(request.names, &stated.names, rank)?;
     let max = i128::from(1_u64 << (SIZE_BITS / rank.max(1)).clamp(1, 32));
     let (mut symbols, mut axes) = (Vec::new(), Vec::new());
     for (k, name) in names.into_iter().enumerate() {
-        let given = asked.shape.and_then(|shape| shape.get(k)).map(|extent| i128::from(*extent));
+        let given = request.shape.and_then(|shape| shape.get(k)).map(|extent| i128::from(*extent));
         let known = given.or(stated.extents.get(k).copied().flatten());
         let extent = match known {
             Some(extent) => Expr::constant(extent),

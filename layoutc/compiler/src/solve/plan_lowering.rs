@@ -107,8 +107,8 @@ impl<'a> ScheduleBuilder<'a> {
 
     /// Adds an operator of the caller, or a transposition.
     fn node(&mut self, node: &GraphNode, choice: &OperatorChoice) {
-        let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(tensor, asked)| {
-            let candidate = asked.unwrap_or_else(|| stored(self.plan, *tensor));
+        let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(tensor, required)| {
+            let candidate = required.unwrap_or_else(|| stored(self.plan, *tensor));
             self.of.get(&(*tensor, candidate)).cloned()
         });
         let reads: Vec<BufferBinding> = reads.collect();
@@ -279,7 +279,7 @@ fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
             continue;
         };
         let reads = node.inputs.iter().zip(&choice.inputs);
-        packed.extend(reads.filter_map(|(tensor, asked)| Some((*tensor, (*asked)?))));
+        packed.extend(reads.filter_map(|(tensor, required)| Some((*tensor, (*required)?))));
         packed.extend(node.outputs.iter().copied().zip(choice.outputs.iter().copied()));
     }
     packed

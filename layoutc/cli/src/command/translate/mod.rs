@@ -39,7 +39,7 @@ pub(crate) fn run(
     let dtype = args.dtype.as_deref().map(dtype).transpose()?;
     let sizes = args.set.iter().map(|text| size(text)).collect::<Result<Vec<_>, _>>()?;
     let text = restore_minus(&args.text);
-    let asked = TranslateRequest {
+    let request = TranslateRequest {
         from,
         text: &text,
         shape: shape.as_deref(),
@@ -47,7 +47,7 @@ pub(crate) fn run(
         dtype,
         sizes: &sizes,
     };
-    let read = match read(asked) {
+    let read = match read(request) {
         Ok(read) => read,
         Err(TranslateError::Asked(message)) => return Err(CommandError::Usage(message)),
         Err(TranslateError::Faulty(error)) => return Ok(faulty(*error, &text, console)),

@@ -157,16 +157,16 @@ fn listed(
     let is_own = !backend::is_shipped(file);
     for (k, item) in items.iter().enumerate() {
         if let Some(text) = &item.when {
-            let lookup = |asked: condition::ConditionQuery<'_>, span: std::ops::Range<usize>| {
+            let lookup = |query: condition::ConditionQuery<'_>, span: std::ops::Range<usize>| {
                 if is_own {
                     let span = text.span.start + span.start..text.span.start + span.end;
                     uses.borrow_mut().push(ConditionName::new(
                         site,
-                        asked,
+                        query,
                         FileSpan::new(file, span),
                     ));
                 }
-                value(site, asked)
+                value(site, query)
             };
             let holds = condition::holds(&text.value, &lookup);
             let holds = holds.map_err(|wrong| condition_fault(text, wrong, file))?;

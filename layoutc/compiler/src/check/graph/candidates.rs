@@ -290,7 +290,7 @@ fn of_tensor(
         });
     }
     let fits = |has: &LayoutCandidate, layouts: &mut LayoutCache<'_>| {
-        candidates.iter().map(|asked| layouts.fit(item, has, asked)).collect()
+        candidates.iter().map(|required| layouts.fit(item, has, required)).collect()
     };
     let fits: Vec<Vec<Compatibility>> = candidates.iter().map(|has| fits(has, layouts)).collect();
     for (candidate, fits) in candidates.iter_mut().zip(fits) {

@@ -277,11 +277,11 @@ impl<'a> ConditionEvaluator<'a> {
         if !name.is_empty() && !["and", "or", "not"].contains(&name) {
             let start = self.at;
             self.at += name.len();
-            let asked = match name {
+            let query = match name {
                 "in" | "out" if self.rest().starts_with('[') => self.of_tensor(name == "in")?,
                 _ => ConditionQuery::Name(name),
             };
-            return Ok((self.lookup)(asked, start..self.at).unwrap_or(ConditionValue::Absent));
+            return Ok((self.lookup)(query, start..self.at).unwrap_or(ConditionValue::Absent));
         }
         let negative = self.symbol(&["-"]).is_some();
         self.blanks();
@@ -370,8 +370,8 @@ fn number(text: &str) -> (usize, bool) {
 mod tests {
     use super::*;
 
-    fn lookup(asked: ConditionQuery<'_>, _: Range<usize>) -> Option<ConditionValue> {
-        match asked {
+    fn lookup(query: ConditionQuery<'_>, _: Range<usize>) -> Option<ConditionValue> {
+        match query {
             ConditionQuery::Name("R")
             | ConditionQuery::Of(
                 ConditionTensor::Operand(1),

@@ -71,13 +71,13 @@ impl<'a> LayoutCache<'a> {
         &mut self,
         item: &GraphTensorItem,
         has: &LayoutCandidate,
-        asked: &LayoutCandidate,
+        required: &LayoutCandidate,
     ) -> Compatibility {
-        let key = (shape(item), has.text.clone(), asked.text.clone());
+        let key = (shape(item), has.text.clone(), required.text.clone());
         if let Some(fit) = self.fits.get(&key) {
             return *fit;
         }
-        let fit = self.compared(has, asked, &asked.tensor.layout);
+        let fit = self.compared(has, required, &required.tensor.layout);
         self.fits.insert(key, fit);
         fit
     }
@@ -102,19 +102,19 @@ impl<'a> LayoutCache<'a> {
     fn compared(
         &self,
         has: &LayoutCandidate,
-        asked: &LayoutCandidate,
+        required: &LayoutCandidate,
         layout: &Layout,
     ) -> Compatibility {
-        if has.text == asked.text {
+        if has.text == required.text {
             return Compatibility::Satisfied;
         }
-        if !self.holds(has, asked, layout) {
+        if !self.holds(has, required, layout) {
             return Compatibility::Differs;
         }
-        match has.glow_satisfaction(asked) {
+        match has.glow_satisfaction(required) {
             Some(glow::Satisfaction::Unknown(_)) => Compatibility::Unknown,
             Some(glow::Satisfaction::Satisfied) => Compatibility::Satisfied,
-            Some(glow::Satisfaction::Unsatisfied(_)) | None if asked.is_opaque() => {
+            Some(glow::Satisfaction::Unsatisfied(_)) | None if required.is_opaque() => {
                 Compatibility::Differs
             }
             Some(glow::Satisfaction::Unsatisfied(_)) | None => Compatibility::Satisfied,
@@ -123,11 +123,11 @@ impl<'a> LayoutCache<'a> {
 
     /// True if a buffer in one layout can be read as the other: every element at the same offset, at least as many
     /// slots, sufficient alignment, and padding with the other's fill value.
-    fn holds(&self, has: &LayoutCandidate, asked: &LayoutCandidate, layout: &Layout) -> bool {
-        let (own, other) = (&has.tensor, &asked.tensor);
+    fn holds(&self, has: &LayoutCandidate, required: &LayoutCandidate, layout: &Layout) -> bool {
+        let (own, other) = (&has.tensor, &required.tensor);
         let slots = |layout: &Layout| layout.physical_elements.as_const();
         let sizes = slots(&own.layout).zip(slots(layout));
-        let is_large_enough = sizes.is_some_and(|(has, asked)| has >= asked);
+        let is_large_enough = sizes.is_some_and(|(has, required)| has >= required);
         let is_full = slots(layout) == layout.logical_elements.as_const();
         let is_filled = is_full || other.fill == Fill::Nothing || own.fill == other.fill;
         let is_aligned = own.layout.alignment_bytes >= layout.alignment_bytes;

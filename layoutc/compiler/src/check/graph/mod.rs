@@ -196,12 +196,12 @@ fn tensors(
             candidate.into_iter().for_each(|candidate| candidate.is_forbidden = true);
         } else {
             tensor.is_pinned = true;
-            if let (Some(asked), Some(own)) = (found, tensor.declared)
-                && asked != own
+            if let (Some(pinned), Some(own)) = (found, tensor.declared)
+                && pinned != own
             {
-                let (asked, own) = (tensor.text(asked), tensor.text(own));
+                let (pinned, own) = (tensor.text(pinned), tensor.text(own));
                 let message =
-                    format!("`{}` is pinned to `{asked}` and declared as `{own}`", tensor.name);
+                    format!("`{}` is pinned to `{pinned}` and declared as `{own}`", tensor.name);
                 let error = Diagnostic::error(Code::GraphPinned, message, place, "");
                 let error = error.with_label(tensor.place.clone(), "declared here");
                 return Err(Box::new(error.help("use the same layout in both")));

@@ -29,11 +29,11 @@ impl ConditionName {
     /// `place` covers the whole query: `in[1].C`.
     pub(super) fn new(
         site: &NodeContext<'_>,
-        asked: ConditionQuery<'_>,
+        query: ConditionQuery<'_>,
         mut place: FileSpan,
     ) -> Self {
         let op = site.node.op.value.clone();
-        let (tensor, name, known) = match asked {
+        let (tensor, name, known) = match query {
             ConditionQuery::Name(name) => (None, name.to_owned(), own_names(site)),
             ConditionQuery::Of(which, part) => {
                 let (word, k) = match which {
@@ -85,8 +85,8 @@ fn of<'a>(site: &NodeContext<'a>, which: ConditionTensor) -> Option<&'a GraphTen
 
 /// Value of a query: a property of the node, else the extent of the first axis of this name among operands, then
 /// results; or an attribute of one tensor.
-pub(super) fn value(site: &NodeContext<'_>, asked: ConditionQuery<'_>) -> Option<ConditionValue> {
-    match asked {
+pub(super) fn value(site: &NodeContext<'_>, query: ConditionQuery<'_>) -> Option<ConditionValue> {
+    match query {
         ConditionQuery::Name(name) => {
             let own = site.node.properties.iter().find(|(key, _)| key.value == name);
             if let Some((_, value)) = own {

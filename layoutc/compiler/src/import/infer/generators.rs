@@ -62,8 +62,10 @@ pub(super) fn constant(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 }
 
 pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let Some(asked) = call.parameter("shape", 0)? else { return mismatch("the shape is missing") };
-    let shape = asked.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
+    let Some(requested) = call.parameter("shape", 0)? else {
+        return mismatch("the shape is missing");
+    };
+    let shape = requested.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
     let all = usize::try_from(count(&shape)?).ok().filter(|all| *all <= MAX_KNOWN);
     let Some(value) = call.attribute("value").and_then(|attribute| attribute.t.as_ref()) else {
         let known = all.map(|all| ConstantElements::Floats(vec![0.0; all]));

@@ -44,10 +44,12 @@ pub(super) fn recurrent(
             listed(&data.shape)
         ));
     }
-    if let Some(asked) = call.integer("hidden_size")
-        && extent(asked)? != units
+    if let Some(hidden_size) = call.integer("hidden_size")
+        && extent(hidden_size)? != units
     {
-        return mismatch(format!("`hidden_size` is {asked}, but the weights have {units} units"));
+        return mismatch(format!(
+            "`hidden_size` is {hidden_size}, but the weights have {units} units"
+        ));
     }
     let state =
         if is_batch_first { [batch, directions, units] } else { [directions, batch, units] };

@@ -15,11 +15,13 @@ pub(super) fn flatten(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 
 pub(super) fn reshape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
-    let Some(asked) = call.parameter("shape", 1)? else { return mismatch("the shape is missing") };
+    let Some(requested) = call.parameter("shape", 1)? else {
+        return mismatch("the shape is missing");
+    };
     let keeps_zero = call.integer("allowzero") == Some(1);
     let mut shape = Vec::new();
     let mut open = None;
-    for (k, value) in asked.iter().enumerate() {
+    for (k, value) in requested.iter().enumerate() {
         shape.push(match value {
             0 if !keeps_zero => match input.shape.get(k) {
                 Some(extent) => *extent,
@@ -44,7 +46,7 @@ pub(super) fn reshape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     }
     if count(&shape)? != all {
         return mismatch(format!(
-            "{} does not have as many elements as {asked:?}",
+            "{} does not have as many elements as {requested:?}",
             listed(&input.shape)
         ));
     }

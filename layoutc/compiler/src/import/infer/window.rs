@@ -73,14 +73,14 @@ pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let mut shape = vec![*batch, check_overflow(features.checked_mul(group(call)?))?];
     let moves = moves(call, space.len(), Some(kernel))?;
     let extra = call.integers("output_padding").unwrap_or(&[]);
-    let asked = call.integers("output_shape").unwrap_or(&[]);
+    let output_shape = call.integers("output_shape").unwrap_or(&[]);
     let is_same = call.word("auto_pad").is_some_and(|word| word.starts_with("SAME"));
     let is_valid = call.word("auto_pad") == Some("VALID");
     for (k, (size, along)) in space.iter().zip(&moves).enumerate() {
         // Some models include batch and channels in `output_shape`.
-        let asked = asked.get(k + asked.len().saturating_sub(space.len()));
-        if let Some(asked) = asked {
-            shape.push(extent(*asked)?);
+        let requested = output_shape.get(k + output_shape.len().saturating_sub(space.len()));
+        if let Some(requested) = requested {
+            shape.push(extent(*requested)?);
             continue;
         }
         let size = signed(*size)?;

@@ -65,8 +65,8 @@ impl GraphDrawing {
             let kind = if is_moved { BoxKind::Conversion } else { BoxKind::Operator };
             let here = drawing.add(kind, &node.name, &below);
             for (slot, read) in node.inputs.iter().enumerate() {
-                let asked = choice.and_then(|choice| choice.inputs.get(slot).copied().flatten());
-                drawing.arrow(graph, plan, *read, asked, here);
+                let required = choice.and_then(|choice| choice.inputs.get(slot).copied().flatten());
+                drawing.arrow(graph, plan, *read, required, here);
             }
             for written in &node.outputs {
                 if let Some(tensor) = graph.tensors.get(*written) {
@@ -117,11 +117,11 @@ impl GraphDrawing {
         graph: &Graph,
         plan: &GraphPlan,
         tensor: usize,
-        asked: Option<usize>,
+        required: Option<usize>,
         to: usize,
     ) {
         let stored = plan.stored.get(tensor).copied().unwrap_or(0);
-        let layout = asked.unwrap_or(stored);
+        let layout = required.unwrap_or(stored);
         let giver = self.producers.get(&(tensor, layout)).copied();
         if let (Some(shown), Some(giver)) = (graph.tensors.get(tensor), giver) {
             self.link(shown, layout, giver, to);
