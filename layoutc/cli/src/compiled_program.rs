@@ -75,10 +75,10 @@ impl CompiledProgram {
         if made.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&made.stderr).into_owned();
+        let stderr = String::from_utf8_lossy(&made.stderr).into_owned();
         let message = format!("`{compiler}` failed to compile {}", sources.join(" and "));
         let mut fault = Diagnostic::without_span(Code::OutputIo, message);
-        fault.notes.extend(said.lines().take(LINES).map(str::to_owned));
+        fault.notes.extend(stderr.lines().take(LINES).map(str::to_owned));
         Err(CommandError::Machine(Box::new(fault)))
     }
 }

@@ -126,10 +126,10 @@ fn zipped(
     for (k, mode) in modes.iter().enumerate() {
         match tilers.get(k) {
             Some(Some(tiler)) => {
-                let ((tile, rest), said) = zipped(mode, tiler, rounding)?;
+                let ((tile, rest), more) = zipped(mode, tiler, rounding)?;
                 tiles.push(tile);
                 rests.push(rest);
-                notes.extend(said);
+                notes.extend(more);
             }
             Some(None) => {
                 tiles.push(CuteLayout::unit().node().clone());

@@ -168,7 +168,7 @@ pub fn apply(
     sizes: &[(String, i128)],
     builder: &mut LayoutBuilder,
 ) -> Result<NotationExtras, NotationError> {
-    let said = match notation {
+    let applied = match notation {
         Notation::Tvm => tvm::apply(text, builder),
         Notation::Xla => xla::apply(text, builder),
         Notation::Glow => glow::apply(text, builder),
@@ -180,7 +180,7 @@ pub fn apply(
         Notation::Mdspan => mdspan::apply(text, builder),
         Notation::Triton => triton::apply(text, builder),
     };
-    said.map_err(|error| match error {
+    applied.map_err(|error| match error {
         NotationError::Fault(fault) => fault.or_example(notation).into(),
         error @ NotationError::Build(_) => error,
     })

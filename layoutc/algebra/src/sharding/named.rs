@@ -125,17 +125,17 @@ impl NamedSharding {
         let refined = self.refined();
         let product = |parts: &[AxisRef]| parts.iter().map(|part| part.size).product::<i64>();
         let mut counts: Vec<i64> = self.cuts.iter().map(|cut| product(&cut.parts)).collect();
-        let said: Vec<&(Subgroup, Vec<AxisRef>)> = self
+        let stated: Vec<&(Subgroup, Vec<AxisRef>)> = self
             .shared
             .iter()
             .filter(|row| row.0 != Subgroup::Replicated && !row.1.is_empty())
             .collect();
-        if said.is_empty() && counts.iter().all(|count| *count == 1) {
+        if stated.is_empty() && counts.iter().all(|count| *count == 1) {
             return Ok(DevicePlacement::Replicated);
         }
         let mut listed: Vec<AxisRef> = self.cuts.iter().flat_map(|cut| cut.parts.clone()).collect();
         let mut kinds = Vec::new();
-        for (kind, parts) in said {
+        for (kind, parts) in stated {
             kinds.push(*kind);
             counts.push(product(parts));
             listed.extend(parts);

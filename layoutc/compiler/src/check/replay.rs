@@ -46,9 +46,9 @@ pub(super) enum ReplayOutcome {
 
 impl<'a> LayoutSource<'a> {
     /// Base alignment in bytes, given the attributes that steps set.
-    pub(super) fn alignment(&self, said: &LayoutAttributes) -> u64 {
-        let own = said.alignment.unwrap_or(self.default_alignment);
-        own.max(self.least_alignment).max(said.swizzle_alignment)
+    pub(super) fn alignment(&self, attributes: &LayoutAttributes) -> u64 {
+        let own = attributes.alignment.unwrap_or(self.default_alignment);
+        own.max(self.least_alignment).max(attributes.swizzle_alignment)
     }
 
     /// The steps as written; empty for a row-major layout.
@@ -128,11 +128,12 @@ impl<'a> LayoutSource<'a> {
         symbols: &[Symbol],
         first: Option<&IndexMap>,
     ) -> ReplayOutcome {
-        let Ok(StepLowering { builder, said, .. }) = self.apply_steps(axes, symbols, first) else {
+        let Ok(StepLowering { builder, attributes, .. }) = self.apply_steps(axes, symbols, first)
+        else {
             return ReplayOutcome::Refused;
         };
         let machine = CostTrackingExecutor::new(self.memo);
-        match builder.finish(self.alignment(&said), &machine) {
+        match builder.finish(self.alignment(&attributes), &machine) {
             Ok(layout) => ReplayOutcome::Proven(Box::new(layout)),
             Err(_) if machine.has_visited_many() => ReplayOutcome::Costly,
             Err(_) => ReplayOutcome::Refused,

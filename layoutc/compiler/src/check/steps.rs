@@ -118,7 +118,7 @@ impl StepScope<'_> {
 /// Lowers steps in order; stops at the first fault, as later steps depend on earlier ones.
 pub(super) struct StepLowering<'a> {
     pub(super) builder: LayoutBuilder,
-    pub(super) said: LayoutAttributes,
+    pub(super) attributes: LayoutAttributes,
     /// The transforms being expanded, outermost first.
     pub(super) open: Vec<String>,
     /// Number of transforms applied so far.
@@ -145,7 +145,7 @@ impl<'a> StepLowering<'a> {
         let filled = product(builder.axes().iter().map(|axis| &axis.extent));
         Self {
             builder,
-            said: LayoutAttributes::default(),
+            attributes: LayoutAttributes::default(),
             open: Vec::new(),
             applied: 0,
             tensor,
@@ -214,7 +214,7 @@ impl StepLowering<'_> {
     fn record(&mut self, step: &StepItem, place: FileSpan) {
         let Some(recorded) = &mut self.recorded else { return };
         let maps = self.builder.take_recorded();
-        let line = self.said.lines.last().cloned().unwrap_or_default();
+        let line = self.attributes.lines.last().cloned().unwrap_or_default();
         let axes = self.builder.axes().to_vec();
         let note = recorder::note(step, &axes, self.builder.separators());
         let (separators, within) = (self.builder.separators().to_vec(), self.within.clone());
@@ -223,7 +223,7 @@ impl StepLowering<'_> {
 
     fn step(&mut self, step: &StepItem, ground: StepScope<'_>) -> Result<(), Vec<Diagnostic>> {
         let place = ground.place(&step.span);
-        if self.said.lines.len() >= MAX_STEPS {
+        if self.attributes.lines.len() >= MAX_STEPS {
             let message = format!("the layout has more than {MAX_STEPS} steps");
             let error = Diagnostic::error(Code::LimitSteps, message, place, "one too many");
             let error = error.note("the steps of a transform count each time it is applied");
@@ -232,7 +232,7 @@ impl StepLowering<'_> {
         if let StepKind::Apply { name, arguments } = &step.kind {
             return self.apply(name, arguments, ground);
         }
-        self.said.lines.push(line(step));
+        self.attributes.lines.push(line(step));
         match &step.kind {
             StepKind::Apply { .. } => Ok(()),
             StepKind::Map(text) => {
@@ -247,7 +247,7 @@ impl StepLowering<'_> {
                 let apart = injective_strides(self.builder.axes(), &strides);
                 let strided = self.builder.strides(&strides);
                 let own = if self.open.is_empty() { bounds.as_slice() } else { &[] };
-                self.said.strides = Some(StrideSource::step(place.clone(), own, apart));
+                self.attributes.strides = Some(StrideSource::step(place.clone(), own, apart));
                 self.grown = Some(place.clone());
                 strided.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
@@ -264,13 +264,13 @@ impl StepLowering<'_> {
                 let swizzle =
                     mode.swizzle(&self.builder, self.tensor).map_err(|fault| vec![fault])?;
                 let swizzled = self.builder.swizzle(swizzle);
-                self.said.swizzle_alignment = mode.alignment();
+                self.attributes.swizzle_alignment = mode.alignment();
                 self.grown = Some(place.clone());
                 swizzled.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
             StepKind::AlignBase(bytes) => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
-                self.said.alignment = u64::try_from(bytes).ok();
+                self.attributes.alignment = u64::try_from(bytes).ok();
                 Ok(())
             }
             StepKind::AlignAxis { axis, bytes } => {
@@ -287,11 +287,11 @@ impl StepLowering<'_> {
                 aligned.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
             StepKind::Fill(item) => {
-                self.said.fill = Some((item.clone(), Arc::clone(ground.file)));
+                self.attributes.fill = Some((item.clone(), Arc::clone(ground.file)));
                 Ok(())
             }
             StepKind::Padding(rule) => {
-                self.said.padding = Some((*rule, place));
+                self.attributes.padding = Some((*rule, place));
                 Ok(())
             }
             StepKind::Separators(items) => self.separators(items, ground, &place),
@@ -366,7 +366,7 @@ impl StepLowering<'_> {
         let file = ground.file;
         let axes = self.builder.axes().to_vec();
         let (parsed, map) = resolved(text, &axes, self.builder.facts(), ground)?;
-        let only = self.said.map.is_none();
+        let only = self.attributes.map.is_none();
         let direct = only && axes == self.builder.logical();
         let is_own = self.open.is_empty();
         let applied = self.builder.apply(&map);
@@ -395,9 +395,9 @@ impl StepLowering<'_> {
             vec![fault]
         })?;
         if let Some((_, bar)) = parsed.separators.last() {
-            self.said.separators = Some(place_in(text, bar, file));
+            self.attributes.separators = Some(place_in(text, bar, file));
         }
-        self.said.map = Some(AppliedMap {
+        self.attributes.map = Some(AppliedMap {
             file: Arc::clone(file),
             text: text.clone(),
             parsed,
@@ -420,7 +420,7 @@ impl StepLowering<'_> {
         let sizes: Vec<(String, i128)> =
             sizes.iter().map(|(name, size)| (name.value.clone(), size.value)).collect();
         let applied = notation::apply(notation, &text.value, &sizes, &mut self.builder);
-        let said = applied.map_err(|error| {
+        let extras = applied.map_err(|error| {
             let place = ground.place(&text.span);
             vec![match error {
                 NotationError::Fault(fault) => notation_fault(&fault, text, ground.file),
@@ -435,18 +435,18 @@ impl StepLowering<'_> {
             if let Some(strides) = self.builder.element_strides() {
                 let bits = self.builder.element_bits();
                 let apart = injective_strides(self.builder.axes(), strides);
-                self.said.strides =
+                self.attributes.strides =
                     Some(StrideSource::foreign(notation, place.clone(), apart, bits));
             }
             let stated = notation::notation_axes(notation, &text.value, &sizes);
             let names = stated.map(|stated| stated.names).unwrap_or_default();
-            self.said.foreign = Some(ForeignText { notation, place, names });
+            self.attributes.foreign = Some(ForeignText { notation, place, names });
         }
-        for remark in said.remarks {
-            self.said.remarks.push((place_in(text, &remark.span, ground.file), remark));
+        for remark in extras.remarks {
+            self.attributes.remarks.push((place_in(text, &remark.span, ground.file), remark));
         }
-        if let Some((span, n)) = said.memory_space {
-            self.said.memory_space = Some((place_in(text, &span, ground.file), n));
+        if let Some((span, n)) = extras.memory_space {
+            self.attributes.memory_space = Some((place_in(text, &span, ground.file), n));
         }
         Ok(())
     }
@@ -471,7 +471,7 @@ impl StepLowering<'_> {
                 }
             });
         }
-        self.said.separators = Some(place.clone());
+        self.attributes.separators = Some(place.clone());
         let separated = self.builder.separate(&after);
         separated.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, place)])
     }

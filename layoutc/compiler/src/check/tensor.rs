@@ -124,22 +124,22 @@ impl TensorChecker<'_> {
         let applier =
             applied.map_err(|errors| with_symbol_advice(errors, recipe, &logical, &symbols))?;
         let padding = applier.padding();
-        let StepLowering { builder, said, recorded, .. } = applier;
+        let StepLowering { builder, attributes, recorded, .. } = applier;
         let is_viewed = self.place.viewed.contains(self.item.name.value.as_str());
         let kept = is_viewed.then(|| builder.clone());
-        let (memory, space) = self.memory(&said)?;
+        let (memory, space) = self.memory(&attributes)?;
         let own = space.as_ref().map_or(1, |space| space.alignment_bytes);
         let own = own.max(dtype.record().map_or(1, |record| record.alignment_bytes().into()));
         let recipe = LayoutSource { least_alignment: own, ..recipe };
-        let layout = self.finish(builder, &said, recipe, &logical, &symbols)?;
-        let tensor = self.model(dtype, layout, labels, &said, (memory, space))?;
+        let layout = self.finish(builder, &attributes, recipe, &logical, &symbols)?;
+        let tensor = self.model(dtype, layout, labels, &attributes, (memory, space))?;
         let tensor = Tensor { sharded, ring, ..tensor };
         let gated = GateContext { tensor: &tensor, recipe, axes: &logical };
         let broken = gate::check(gated);
         if !broken.is_empty() {
             return Err(broken);
         }
-        let warnings = self.warnings(gated, &said, &padding)?;
+        let warnings = self.warnings(gated, &attributes, &padding)?;
         Ok(CheckedTensor { tensor, builder: kept, warnings, recorded })
     }
 
@@ -198,21 +198,21 @@ impl TensorChecker<'_> {
     fn finish(
         &self,
         builder: LayoutBuilder,
-        said: &LayoutAttributes,
+        attributes: &LayoutAttributes,
         recipe: LayoutSource<'_>,
         logical: &[Axis],
         symbols: &[Symbol],
     ) -> Result<Layout, Vec<Diagnostic>> {
         let span = self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
         let machine = CostTrackingExecutor::new(self.place.memo);
-        builder.finish(recipe.alignment(said), &machine).map_err(|error| {
+        builder.finish(recipe.alignment(attributes), &machine).map_err(|error| {
             let context = RefusalContext {
                 tensor: &self.item.name.value,
                 logical,
                 symbols,
-                site: said.map.as_ref(),
-                strides: said.strides.as_ref(),
-                foreign: said.foreign.as_ref(),
+                site: attributes.map.as_ref(),
+                strides: attributes.strides.as_ref(),
+                foreign: attributes.foreign.as_ref(),
                 recipe: Some(recipe),
                 place: self.at(span),
             };
@@ -227,13 +227,13 @@ impl TensorChecker<'_> {
     /// The memory that the tensor names; else the memory space of XLA's number.
     fn memory(
         &self,
-        said: &LayoutAttributes,
+        attributes: &LayoutAttributes,
     ) -> Result<(Memory, Option<MemorySpace>), Vec<Diagnostic>> {
         let (memory, space) = space::memory(self.item.memory.as_ref(), self.scope, self.syntax)?;
         if self.item.memory.is_some() {
             return Ok((memory, space));
         }
-        let xla = said.memory_space.as_ref().and_then(|(_, n)| space::of_xla(*n, self.scope));
+        let xla = attributes.memory_space.as_ref().and_then(|(_, n)| space::of_xla(*n, self.scope));
         Ok((memory, xla.cloned()))
     }
 
@@ -242,7 +242,7 @@ impl TensorChecker<'_> {
         dtype: Dtype,
         layout: Layout,
         labels: Vec<Vec<String>>,
-        said: &LayoutAttributes,
+        attributes: &LayoutAttributes,
         (memory, space): (Memory, Option<MemorySpace>),
     ) -> Result<Tensor, Vec<Diagnostic>> {
         let tensor = Tensor {
@@ -253,14 +253,14 @@ impl TensorChecker<'_> {
             sharded: None,
             ring: None,
             layout,
-            fill: self.fill(said, dtype),
+            fill: self.fill(attributes, dtype),
             memory,
             space,
             targets: self.targets()?,
             labels,
             high_first: self.item.nibbles == Some(NibbleOrder::HighFirst),
-            steps: said.lines.clone(),
-            places: self.places(said)?,
+            steps: attributes.lines.clone(),
+            places: self.places(attributes)?,
         };
         match crate::model::fill_fault(&tensor) {
             Some(error) => Err(vec![error]),
@@ -284,8 +284,8 @@ impl TensorChecker<'_> {
             .map_err(|error| vec![error])
     }
 
-    fn fill(&self, said: &LayoutAttributes, dtype: Dtype) -> Fill {
-        match said.fill.as_ref().map(|(item, _)| item.value) {
+    fn fill(&self, attributes: &LayoutAttributes, dtype: Dtype) -> Fill {
+        match attributes.fill.as_ref().map(|(item, _)| item.value) {
             Some(FillLiteral::Integer(value)) => Fill::Value(FillValue::Integer(value)),
             Some(FillLiteral::Float(value)) => Fill::Value(FillValue::Float(value)),
             Some(FillLiteral::Bool(value)) => Fill::Value(FillValue::Integer(i128::from(value))),
@@ -300,11 +300,11 @@ impl TensorChecker<'_> {
         }
     }
 
-    fn places(&self, said: &LayoutAttributes) -> Result<TensorSpans, Vec<Diagnostic>> {
+    fn places(&self, attributes: &LayoutAttributes) -> Result<TensorSpans, Vec<Diagnostic>> {
         let layout_span =
             self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
         let layout_place = self.at(layout_span);
-        let fill_place = said
+        let fill_place = attributes
             .fill
             .as_ref()
             .map(|(item, file)| diagnostic::FileSpan::new(file, item.span.clone()));
@@ -313,7 +313,7 @@ impl TensorChecker<'_> {
         let dtype_span = self.declared()?.dtype_span();
         Ok(TensorSpans {
             fill: fill_place.unwrap_or_else(|| layout_place.clone()),
-            separators: said.separators.clone().unwrap_or_else(|| layout_place.clone()),
+            separators: attributes.separators.clone().unwrap_or_else(|| layout_place.clone()),
             layout: layout_place,
             dtype: self.at(dtype_span.unwrap_or(&self.item.name.span)),
             memory: self.at(memory_span),
@@ -325,14 +325,14 @@ impl TensorChecker<'_> {
     fn warnings(
         &self,
         gated: GateContext<'_>,
-        said: &LayoutAttributes,
+        attributes: &LayoutAttributes,
         padding: &padding::PaddingOrigin,
     ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let tensor = gated.tensor;
         let warning = |place: &diagnostic::FileSpan, text: String, help: String| {
             Diagnostic::warning(Code::NotationRemark, text, place.clone(), "").help(help)
         };
-        let space = said.memory_space.as_ref().and_then(|(place, n)| {
+        let space = attributes.memory_space.as_ref().and_then(|(place, n)| {
             let (text, help) = match space::of_xla(*n, self.scope) {
                 None => (
                     format!("ignored memory space {n}: no `memory-space` has `xla={n}`"),
@@ -349,7 +349,7 @@ impl TensorChecker<'_> {
             };
             Some(warning(place, text, help))
         });
-        let remarks = said.remarks.iter();
+        let remarks = attributes.remarks.iter();
         let remarks = remarks.map(|(place, r)| warning(place, r.message.clone(), r.help.clone()));
         let mut warnings: Vec<Diagnostic> = remarks.chain(space).collect();
         let above = self.place.config.defaults.padding_warning;
@@ -367,7 +367,13 @@ impl TensorChecker<'_> {
             })
         };
         let advice = padding::PaddingAdvice { order: &order, facts: &facts };
-        warnings.extend(padding::check(tensor, said.padding.as_ref(), padding, above, &advice)?);
+        warnings.extend(padding::check(
+            tensor,
+            attributes.padding.as_ref(),
+            padding,
+            above,
+            &advice,
+        )?);
         Ok(warnings)
     }
 

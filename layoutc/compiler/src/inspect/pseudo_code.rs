@@ -29,8 +29,8 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
                 }
             }
             _ => {
-                if let Some(said) = simple(stmt) {
-                    line(said);
+                if let Some(text) = simple(stmt) {
+                    line(text);
                 }
             }
         }

@@ -14,15 +14,15 @@ const DIGITS: usize = 18;
 pub(super) fn read(text: &str, head: &[KdlToken]) -> Option<NodeEntries> {
     let (name, words) = head.split_first()?;
     string(text, name)?;
-    let mut said = Vec::with_capacity(words.len());
+    let mut entries = Vec::with_capacity(words.len());
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
-        said.push(match words.next_if(|next| next.kind == KdlTokenKind::Equals) {
+        entries.push(match words.next_if(|next| next.kind == KdlTokenKind::Equals) {
             Some(_) => (Some(string(text, word)?.to_owned()), value(text, words.next()?)?),
             None => (None, value(text, word)?),
         });
     }
-    Some(said)
+    Some(entries)
 }
 
 fn value(text: &str, token: &KdlToken) -> Option<ManifestValue> {

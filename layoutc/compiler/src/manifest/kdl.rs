@@ -30,9 +30,10 @@ pub(super) fn node(
     }
     let whole = node.head.clone();
     node.args.clear();
-    match fast_path::read(text, head).map_or_else(|| read(text, head), |said| Ok(Some(said))) {
-        Ok(said) => {
-            if said.and_then(|said| fill(text, &mut node, head, said)).is_none() {
+    match fast_path::read(text, head).map_or_else(|| read(text, head), |entries| Ok(Some(entries)))
+    {
+        Ok(entries) => {
+            if entries.and_then(|entries| fill(text, &mut node, head, entries)).is_none() {
                 let message = "expected a single KDL 2 node";
                 let fault = faults.error(Code::KdlSyntax, message, whole, "");
                 fault.add_help("separate nodes with `;` or a new line");
@@ -103,11 +104,16 @@ fn alone(text: &str, head: &[KdlToken]) -> String {
 }
 
 /// Pairs the tokens with their parsed values. `None` if they do not match.
-fn fill(text: &str, node: &mut ManifestNode, head: &[KdlToken], said: NodeEntries) -> Option<()> {
+fn fill(
+    text: &str,
+    node: &mut ManifestNode,
+    head: &[KdlToken],
+    entries: NodeEntries,
+) -> Option<()> {
     let mut tokens = head.get(1..)?.iter().peekable();
-    let mut said = said.into_iter();
+    let mut entries = entries.into_iter();
     while let Some(token) = tokens.next() {
-        let (name, value) = said.next()?;
+        let (name, value) = entries.next()?;
         if tokens.next_if(|next| next.kind == KdlTokenKind::Equals).is_some() {
             let key = PropertyKey { value: name?, span: token.span.clone() };
             node.props.push((key, entry(text, tokens.next()?, value)));
@@ -115,7 +121,7 @@ fn fill(text: &str, node: &mut ManifestNode, head: &[KdlToken], said: NodeEntrie
             node.args.push(entry(text, token, value));
         }
     }
-    said.next().is_none().then_some(())
+    entries.next().is_none().then_some(())
 }
 
 fn value(value: &KdlValue) -> ManifestValue {

@@ -114,15 +114,15 @@ pub fn read(request: TranslateRequest<'_>) -> Result<ParsedLayout, TranslateErro
         Diagnostic::error(Code::LimitSize, error.to_string(), place.clone(), "")
             .help("give smaller extents")
     })?;
-    let said = notation::apply(request.from, request.text, request.sizes, &mut builder);
-    let said = said.map_err(|error| match error {
+    let extras = notation::apply(request.from, request.text, request.sizes, &mut builder);
+    let extras = extras.map_err(|error| match error {
         NotationError::Fault(fault) => in_text(fault),
         NotationError::Build(error) => build_fault(&error, TENSOR, &builder, &place),
     })?;
     let layout = builder.finish(1, &RayonExecutor(&NoCache));
     let layout =
         layout.map_err(|error| bare_fault(&error, TENSOR, &axes, &symbols, place.clone()))?;
-    let mut notes: Vec<String> = said.remarks.into_iter().map(|remark| remark.message).collect();
+    let mut notes: Vec<String> = extras.remarks.into_iter().map(|remark| remark.message).collect();
     if let Some(symbol) = symbols.first() {
         notes.push(format!("proven for extents up to {}", symbol.max));
     }

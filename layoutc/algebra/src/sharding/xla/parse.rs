@@ -89,22 +89,22 @@ impl<'a> ShardingParser<'a> {
         if ["mesh", "maximal_mesh"].contains(&self.next_word()) {
             return self.named();
         }
-        let mut said = ShardingAttributes::default();
+        let mut attributes = ShardingAttributes::default();
         while self.peek() != Some('}') {
             let (word, span) = self.word();
             if word.is_empty() {
                 return Err(self.cursor.expected("a word or `}`"));
             }
             if self.cursor.eat("=") {
-                self.attribute(word, &span, &mut said)?;
+                self.attribute(word, &span, &mut attributes)?;
             } else {
-                self.bare(word, &span, &mut said)?;
+                self.bare(word, &span, &mut attributes)?;
             }
         }
         self.cursor.next();
         let span = start..self.cursor.at();
-        let group = said.group.take().map(|(group, _)| group);
-        Ok(TensorSharding { placement: placement(said, span)?, group })
+        let group = attributes.group.take().map(|(group, _)| group);
+        Ok(TensorSharding { placement: placement(attributes, span)?, group })
     }
 
     fn next_word(&mut self) -> &'a str {
@@ -118,19 +118,19 @@ impl<'a> ShardingParser<'a> {
         &mut self,
         word: &str,
         span: &Span,
-        said: &mut ShardingAttributes,
+        attributes: &mut ShardingAttributes,
     ) -> Result<(), NotationFault> {
         match word {
             "device" => {
-                once(said.device.is_none(), word, span)?;
-                said.device = Some(self.number("a device")?);
+                once(attributes.device.is_none(), word, span)?;
+                attributes.device = Some(self.number("a device")?);
             }
             "devices" => {
-                once(said.tiles.is_none(), word, span)?;
-                said.tiles = Some(self.tiles()?);
+                once(attributes.tiles.is_none(), word, span)?;
+                attributes.tiles = Some(self.tiles()?);
             }
             "last_tile_dims" => {
-                once(said.subgroups.is_none(), word, span)?;
+                once(attributes.subgroups.is_none(), word, span)?;
                 self.expect("{")?;
                 let kinds = match self.peek() {
                     Some('}') => {
@@ -139,7 +139,7 @@ impl<'a> ShardingParser<'a> {
                     }
                     _ => self.list("}", Self::subgroup)?,
                 };
-                said.subgroups = Some((kinds, span.start..self.cursor.at()));
+                attributes.subgroups = Some((kinds, span.start..self.cursor.at()));
             }
             "metadata" => self.metadata()?,
             _ => return Err(unknown(word, span)),
@@ -152,11 +152,11 @@ impl<'a> ShardingParser<'a> {
         &mut self,
         word: &str,
         span: &Span,
-        said: &mut ShardingAttributes,
+        attributes: &mut ShardingAttributes,
     ) -> Result<(), NotationFault> {
         let kinds = ["replicated", "maximal", "manual", "unknown", "unreduced"];
         if let Some(kind) = kinds.into_iter().find(|kind| *kind == word) {
-            if let Some((before, _)) = said.whole.replace((kind, span.clone())) {
+            if let Some((before, _)) = attributes.whole.replace((kind, span.clone())) {
                 let message = if before == kind {
                     format!("`{kind}` is repeated")
                 } else {
@@ -169,14 +169,14 @@ impl<'a> ShardingParser<'a> {
         }
         match word {
             "last_tile_dim_replicate" => {
-                once(said.subgroups.is_none(), word, span)?;
-                said.subgroups = Some((Vec::from([Subgroup::Replicated]), span.clone()));
+                once(attributes.subgroups.is_none(), word, span)?;
+                attributes.subgroups = Some((Vec::from([Subgroup::Replicated]), span.clone()));
             }
             "shard_as" | "shard_like" => {
-                once(said.group.is_none(), word, span)?;
+                once(attributes.group.is_none(), word, span)?;
                 let (number, end) = self.number("the number of a group")?;
                 let group = if word == "shard_as" { ShardGroup::As } else { ShardGroup::Like };
-                said.group = Some((group(number), span.start..end.end));
+                attributes.group = Some((group(number), span.start..end.end));
             }
             _ => return Err(unknown(word, span)),
         }
@@ -214,17 +214,18 @@ fn unknown(word: &str, span: &Span) -> NotationFault {
 }
 
 /// Combines all keywords and attributes; `span` is the whole sharding.
-fn placement(said: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
-    let Some((word, whole)) = said.whole else { return in_tiles(said, span) };
-    let also = said.tiles.map(|tiles| tiles.span);
-    let device = said.device.as_ref().filter(|_| word != "maximal").map(|(_, span)| span.clone());
-    let also = also.or(device).or(said.subgroups.map(|(_, span)| span));
+fn placement(attributes: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
+    let Some((word, whole)) = attributes.whole else { return in_tiles(attributes, span) };
+    let also = attributes.tiles.map(|tiles| tiles.span);
+    let device =
+        attributes.device.as_ref().filter(|_| word != "maximal").map(|(_, span)| span.clone());
+    let also = also.or(device).or(attributes.subgroups.map(|(_, span)| span));
     if let Some(span) = also {
         let message = format!("`{word}` applies to the whole tensor and takes no devices");
         return Err(NotationFault::new(NotationFaultKind::Value, span, message)
             .help(format!("write `{{{word}}}`")));
     }
-    Ok(match (word, said.device) {
+    Ok(match (word, attributes.device) {
         ("maximal", Some((device, _))) => DevicePlacement::Maximal { device },
         ("maximal", None) => {
             let fault =
@@ -238,18 +239,18 @@ fn placement(said: ShardingAttributes, span: Span) -> Result<DevicePlacement, No
     })
 }
 
-fn in_tiles(said: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
-    if let Some((device, span)) = said.device {
+fn in_tiles(attributes: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
+    if let Some((device, span)) = attributes.device {
         let fault =
             NotationFault::new(NotationFaultKind::Value, span, "one device is for `maximal`");
         return Err(fault.help(format!("write `{{maximal device={device}}}`")));
     }
-    let Some(TileAssignment { counts, counts_span, order, span }) = said.tiles else {
+    let Some(TileAssignment { counts, counts_span, order, span }) = attributes.tiles else {
         let fault =
             NotationFault::new(NotationFaultKind::Syntax, span, "the sharding lists no devices");
         return Err(fault.help(format!("it begins with {WORDS}")));
     };
-    let (kinds, kinds_span) = said.subgroups.unwrap_or_default();
+    let (kinds, kinds_span) = attributes.subgroups.unwrap_or_default();
     if kinds.len() > counts.len() {
         let (kinds, counts) = (kinds.len(), counts.len());
         let message = format!("{kinds} subgroups, and {counts} numbers of tiles");

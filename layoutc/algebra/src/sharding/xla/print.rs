@@ -125,11 +125,11 @@ fn whole(named: &NamedSharding) -> Option<&'static str> {
     if !named.cuts.is_empty() {
         return None;
     }
-    let said = |kind: &Subgroup| named.shared(*kind).len() == named.mesh.axes.len();
+    let covers_mesh = |kind: &Subgroup| named.shared(*kind).len() == named.mesh.axes.len();
     if named.shared.iter().all(|row| row.1.is_empty()) {
         return Some("replicated");
     }
-    let all = [Subgroup::Unreduced, Subgroup::Manual].into_iter().find(said);
+    let all = [Subgroup::Unreduced, Subgroup::Manual].into_iter().find(covers_mesh);
     all.filter(|kind| named.shared(*kind).iter().all(|part| is_whole(*part, &named.mesh)))
         .map(Subgroup::word)
 }

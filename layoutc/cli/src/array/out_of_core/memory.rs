@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(parse("1000000"), Ok(1_000_000));
         assert_eq!(parse("63 KiB"), Err("the minimum is 64 KiB".to_owned()));
         for text in ["", "much", "-1", "1 XB", "1e9", "0x10000", "99999999 TiB", "1.3 B", "MiB"] {
-            assert!(parse(text).is_err_and(|said| said.contains("`256 MiB`")), "{text}");
+            assert!(parse(text).is_err_and(|message| message.contains("`256 MiB`")), "{text}");
         }
     }
 

@@ -105,8 +105,8 @@ impl PartialFile {
             drop(fs::remove_file(&journal_path));
             let help = format!("the output needs {}", size(wanted.bytes));
             match CommandError::io("write", &path, &error) {
-                CommandError::Machine(said) if error.kind() == ErrorKind::StorageFull => {
-                    CommandError::Machine(Box::new(said.help(help)))
+                CommandError::Machine(diagnostic) if error.kind() == ErrorKind::StorageFull => {
+                    CommandError::Machine(Box::new(diagnostic.help(help)))
                 }
                 fault => fault,
             }

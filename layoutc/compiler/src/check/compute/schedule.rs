@@ -89,7 +89,7 @@ pub(super) fn checked(
     let own = instance.into_iter().flat_map(|(item, file, scope)| {
         item.schedule.iter().map(move |item| ScheduleDirective { item, file, scope })
     });
-    let said: Vec<ScheduleDirective<'_>> = kernel.chain(own).collect();
+    let directives: Vec<ScheduleDirective<'_>> = kernel.chain(own).collect();
     let mut maker = LoopScheduleBuilder {
         nests: program.statements.iter().filter_map(|s| nest(s, program)).collect(),
         scatters: program.statements.iter().filter_map(|s| scatter(s, program)).collect(),
@@ -97,23 +97,23 @@ pub(super) fn checked(
         errors: Vec::new(),
     };
     // Splits come first: the other directives name the resulting loops.
-    for said in &said {
-        match &said.item.kind {
-            ScheduleKind::Split { axis, by } => maker.split(axis, by, false, *said),
+    for directive in &directives {
+        match &directive.item.kind {
+            ScheduleKind::Split { axis, by } => maker.split(axis, by, false, *directive),
             ScheduleKind::Tile { axes, by } => {
-                axes.iter().zip(by).for_each(|(axis, by)| maker.split(axis, by, true, *said));
+                axes.iter().zip(by).for_each(|(axis, by)| maker.split(axis, by, true, *directive));
             }
             _ => {}
         }
     }
-    for said in &said {
-        match &said.item.kind {
-            ScheduleKind::Loops(names) => maker.loops(names, *said),
+    for directive in &directives {
+        match &directive.item.kind {
+            ScheduleKind::Loops(names) => maker.loops(names, *directive),
             ScheduleKind::Unroll(names) => {
-                maker.schedule.unroll = maker.resolve_loops(names, *said);
+                maker.schedule.unroll = maker.resolve_loops(names, *directive);
             }
-            ScheduleKind::Parallel(names) => maker.parallel(names, *said),
-            ScheduleKind::Vectorize(name) => maker.vectorize(name, *said),
+            ScheduleKind::Parallel(names) => maker.parallel(names, *directive),
+            ScheduleKind::Vectorize(name) => maker.vectorize(name, *directive),
             ScheduleKind::Split { .. } | ScheduleKind::Tile { .. } => {}
         }
     }
@@ -169,21 +169,21 @@ impl LoopScheduleBuilder<'_> {
         code: Code,
         message: String,
         name: &Identifier,
-        said: ScheduleDirective<'_>,
+        directive: ScheduleDirective<'_>,
     ) -> &mut Diagnostic {
-        let place = FileSpan::new(said.file, name.span.clone());
+        let place = FileSpan::new(directive.file, name.span.clone());
         self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
     /// Returns true if a loop of this name exists; otherwise reports an error.
-    fn is_loop(&mut self, name: &Identifier, said: ScheduleDirective<'_>) -> bool {
+    fn is_loop(&mut self, name: &Identifier, directive: ScheduleDirective<'_>) -> bool {
         let word = name.value.as_str();
         if let Some(nest) = self.nests.iter().find(|nest| nest.twice.contains(word)) {
             let message = format!(
                 "`{word}` is both a storage axis of `{}` and a reduced axis",
                 nest.tensor.name
             );
-            let error = self.fault(Code::KernelSchedule, message, name, said);
+            let error = self.fault(Code::KernelSchedule, message, name, directive);
             error.add_help("give the reduced axis another name");
             return false;
         }
@@ -196,18 +196,18 @@ impl LoopScheduleBuilder<'_> {
                 "cannot schedule `{word}`: it is a loop of the statement that writes `{}` through an index tensor",
                 scatter.tensor.name
             );
-            let code = match said.item.kind {
+            let code = match directive.item.kind {
                 ScheduleKind::Parallel(_) => Code::KernelParallel,
                 _ => Code::KernelSchedule,
             };
-            self.fault(code, message, name, said)
+            self.fault(code, message, name, directive)
                 .add_note("several iterations may write one element, and the last one determines its value")
                 .add_help("remove it: the loop is serial");
             return false;
         }
         let loops = self.loop_summary();
         let error =
-            self.fault(Code::KernelSchedule, format!("there is no loop `{word}`"), name, said);
+            self.fault(Code::KernelSchedule, format!("there is no loop `{word}`"), name, directive);
         loops.advise(error, word);
         if error.help.is_empty() {
             error.add_help("use one of its loops, or remove it");
@@ -228,12 +228,12 @@ impl LoopScheduleBuilder<'_> {
     fn resolve_loops(
         &mut self,
         names: &[Identifier],
-        said: ScheduleDirective<'_>,
+        directive: ScheduleDirective<'_>,
     ) -> Vec<Spanned<String>> {
         let mut chosen = Vec::new();
         for name in names {
-            if self.is_loop(name, said) {
-                chosen.push(chosen_name(name, said));
+            if self.is_loop(name, directive) {
+                chosen.push(chosen_name(name, directive));
             }
         }
         chosen
@@ -244,19 +244,19 @@ impl LoopScheduleBuilder<'_> {
         axis: &Identifier,
         by: &IntegerExpr,
         is_tile: bool,
-        said: ScheduleDirective<'_>,
+        directive: ScheduleDirective<'_>,
     ) {
-        if !self.is_loop(axis, said) {
+        if !self.is_loop(axis, directive) {
             return;
         }
-        let value = match number(by, said.scope, said.file) {
+        let value = match number(by, directive.scope, directive.file) {
             Ok(value) => value,
             Err(found) => {
                 self.errors.extend(found);
                 return;
             }
         };
-        let place = FileSpan::new(said.file, by.span());
+        let place = FileSpan::new(directive.file, by.span());
         let Some(count) = i64::try_from(value).ok().filter(|count| *count >= 1) else {
             let message = format!("the factor of a split is at least 1, not {value}");
             let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
@@ -272,7 +272,7 @@ impl LoopScheduleBuilder<'_> {
                 .find(|name| nest.loops.iter().any(|l| l.name == **name))
             {
                 let message = format!("a loop `{taken}` exists already");
-                let place = FileSpan::new(said.file, axis.span.clone());
+                let place = FileSpan::new(directive.file, axis.span.clone());
                 let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
                 let all = listed(nest);
                 let error = error.note(format!("the loops of `{}` are {all}", nest.tensor.name));
@@ -288,14 +288,14 @@ impl LoopScheduleBuilder<'_> {
             let inner = StatementLoop { name: inner.clone(), ..whole };
             nest.loops.splice(k..k, [outer, inner]);
         }
-        let axis = chosen_name(axis, said);
+        let axis = chosen_name(axis, directive);
         self.schedule.splits.push(Split { axis, by: count, is_tile });
     }
 
     /// `loops`: a permutation of all loops of a statement.
-    fn loops(&mut self, names: &[Identifier], said: ScheduleDirective<'_>) {
+    fn loops(&mut self, names: &[Identifier], directive: ScheduleDirective<'_>) {
         let before = self.errors.len();
-        let chosen = self.resolve_loops(names, said);
+        let chosen = self.resolve_loops(names, directive);
         if self.errors.len() > before {
             return;
         }
@@ -315,7 +315,7 @@ impl LoopScheduleBuilder<'_> {
             own(nest).iter().filter(|l| given.contains(l.as_str())).count()
         };
         let nearest = self.nests.iter().rev().max_by_key(shared);
-        let place = FileSpan::new(said.file, said.item.span.clone());
+        let place = FileSpan::new(directive.file, directive.item.span.clone());
         let message = "`loops` must name exactly the loops of one statement".to_owned();
         let mut error = Diagnostic::error(Code::KernelSchedule, message, place, "");
         error.notes = self.loop_summary().summaries;
@@ -335,7 +335,7 @@ impl LoopScheduleBuilder<'_> {
         self.errors.push(error);
     }
 
-    fn parallel(&mut self, names: &[Identifier], said: ScheduleDirective<'_>) {
+    fn parallel(&mut self, names: &[Identifier], directive: ScheduleDirective<'_>) {
         for name in
             names.iter().filter(|name| self.is_reduced(&name.value)).cloned().collect::<Vec<_>>()
         {
@@ -344,7 +344,7 @@ impl LoopScheduleBuilder<'_> {
                 name.value
             );
             let others = self.written();
-            let error = self.fault(Code::KernelParallel, message, &name, said);
+            let error = self.fault(Code::KernelParallel, message, &name, directive);
             error.add_help(if others.is_empty() {
                 "remove it: every loop is reduced".to_owned()
             } else {
@@ -352,7 +352,7 @@ impl LoopScheduleBuilder<'_> {
                 format!("loops whose iterations write different elements are `{others}`")
             });
         }
-        self.schedule.parallel = self.resolve_loops(names, said);
+        self.schedule.parallel = self.resolve_loops(names, directive);
     }
 
     /// True if the loop is over a reduced axis in every statement that has it.
@@ -373,8 +373,8 @@ impl LoopScheduleBuilder<'_> {
         names
     }
 
-    fn vectorize(&mut self, name: &Identifier, said: ScheduleDirective<'_>) {
-        if !self.is_loop(name, said) {
+    fn vectorize(&mut self, name: &Identifier, directive: ScheduleDirective<'_>) {
+        if !self.is_loop(name, directive) {
             return;
         }
         // One statement that can be vectorized is enough.
@@ -408,13 +408,13 @@ impl LoopScheduleBuilder<'_> {
         }
         match wrong.filter(|_| !is_good) {
             Some((message, near)) => {
-                let error = self.fault(Code::KernelVectorize, message, name, said);
+                let error = self.fault(Code::KernelVectorize, message, name, directive);
                 error.add_help(match near {
                     Some(near) => format!("the unit-stride loop is `{near}`"),
                     None => "remove `vectorize`: no loop has unit stride".to_owned(),
                 });
             }
-            None => self.schedule.vectorize = Some(chosen_name(name, said)),
+            None => self.schedule.vectorize = Some(chosen_name(name, directive)),
         }
     }
 }
@@ -431,6 +431,6 @@ fn listed(nest: &StatementNest<'_>) -> String {
     nest.loops.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn chosen_name(name: &Identifier, said: ScheduleDirective<'_>) -> Spanned<String> {
-    Spanned { value: name.value.clone(), place: FileSpan::new(said.file, name.span.clone()) }
+fn chosen_name(name: &Identifier, directive: ScheduleDirective<'_>) -> Spanned<String> {
+    Spanned { value: name.value.clone(), place: FileSpan::new(directive.file, name.span.clone()) }
 }

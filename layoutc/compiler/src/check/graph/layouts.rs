@@ -191,10 +191,10 @@ fn as_tensor(item: &GraphTensorItem, text: &SpannedText) -> TensorItem {
 /// blocks, or with brackets, is Glow's; blocks with capital outer axes are TVM's (`NCHW16c`), others oneDNN's
 /// (`nChw16c`).
 pub(super) fn notation(text: &str) -> (Notation, usize) {
-    let said =
+    let explicit =
         text.split_once(':').and_then(|(word, _)| Some((Notation::of(word)?, word.len() + 1)));
-    if let Some(said) = said {
-        return said;
+    if let Some(explicit) = explicit {
+        return explicit;
     }
     let is_blocked = !text.contains('[') && text.bytes().any(|b| b.is_ascii_digit());
     if !is_blocked {

@@ -22,8 +22,8 @@ pub(super) fn order(
     from: &GraphTensorType,
     to: &GraphTensorType,
 ) -> Result<Vec<usize>, String> {
-    let said = node.properties.iter().find(|(key, _)| ORDERS.contains(&key.value.as_str()));
-    let order: Option<Vec<usize>> = match said {
+    let property = node.properties.iter().find(|(key, _)| ORDERS.contains(&key.value.as_str()));
+    let order: Option<Vec<usize>> = match property {
         Some((_, value)) => listed(value),
         None => to.axes.iter().map(|axis| from.position(&axis.name)).collect(),
     };
@@ -32,7 +32,7 @@ pub(super) fn order(
         order.len() == rank && to.axes.len() == rank && (0..rank).all(|k| order.contains(&k))
     });
     let Some(order) = order else {
-        return Err(match said {
+        return Err(match property {
             Some((key, _)) => {
                 format!("`{}` is not a permutation of the axes of {from} to {to}", key.value)
             }
@@ -83,14 +83,14 @@ pub(super) fn rewritten(
         return if is_in_place { Some(text.to_owned()) } else { row_major(to, place) };
     }
     let (notation, start) = notation(text);
-    let (said, own) = (text.get(..start)?, text.get(start..)?);
+    let (prefix, own) = (text.get(..start)?, text.get(start..)?);
     match notation {
         Notation::Glow | Notation::Tvm => {
             let letter = |c: char| {
                 let axis = from.axes.iter().position(|axis| is_letter(&axis.name, c))?;
                 single(&to.axes.get(*place.get(axis)?)?.name)
             };
-            Some(format!("{said}{}", lettered(own, &letter)?))
+            Some(format!("{prefix}{}", lettered(own, &letter)?))
         }
         Notation::Onednn if !is_in_place => {
             let roles = notation_axes(notation, own, &[]).ok()?.names;
@@ -108,7 +108,7 @@ pub(super) fn rewritten(
                 place.get(axis).map(ToString::to_string)
             });
             let axes: Option<Vec<String>> = axes.collect();
-            Some(format!("{said}{{{}{}", axes?.join(","), inside.get(end..)?))
+            Some(format!("{prefix}{{{}{}", axes?.join(","), inside.get(end..)?))
         }
         Notation::Onednn | Notation::Xla | Notation::Numpy | Notation::Mdspan | Notation::Cute => {
             is_in_place.then(|| text.to_owned())

@@ -142,17 +142,17 @@ impl ManifestReader<'_, '_> {
         words: &[(&str, T)],
     ) -> Option<T> {
         let entry = Self::prop(node, key)?;
-        let said = match &entry.value {
+        let found = match &entry.value {
             ManifestValue::String(word) => words.iter().find(|(known, _)| known == word),
             _ => None,
         };
-        if said.is_none() {
+        if found.is_none() {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let message = format!("`{key}` must be one of `{}`", known.join("`, `"));
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
             fault.add_help("write one of these, or leave it out");
         }
-        said.map(|(_, rule)| *rule)
+        found.map(|(_, rule)| *rule)
     }
 
     /// The rule of an operator: one keyword, or alternatives.

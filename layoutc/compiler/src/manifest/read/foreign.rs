@@ -131,9 +131,10 @@ impl ManifestReader<'_, '_> {
         entry: &Entry,
     ) -> Option<ForeignTensor> {
         let text = self.text_of(entry, "a shape")?;
-        let said = |name: &str| node.props.iter().find(|(key, _)| key.value == name);
+        let property = |name: &str| node.props.iter().find(|(key, _)| key.value == name);
         let child = |name: &str| node.children().iter().find(|child| child.name == name);
-        let double = ["dtype", "like"].iter().find_map(|name| said(name)).map(|(key, _)| &key.span);
+        let double =
+            ["dtype", "like"].iter().find_map(|name| property(name)).map(|(key, _)| &key.span);
         let double = double.or_else(|| {
             ["dtype", "shape", "layout"]
                 .iter()

@@ -9,8 +9,8 @@ use crate::manifest::{fast_path, kdl};
 
 /// Returns true if the fast path reads a node; asserts that the parser then agrees.
 fn is_plain(text: &str, head: &[KdlToken]) -> bool {
-    let Some(said) = fast_path::read(text, head) else { return false };
-    assert_eq!(kdl::read(text, head), Ok(Some(said)), "{text:?}");
+    let Some(entries) = fast_path::read(text, head) else { return false };
+    assert_eq!(kdl::read(text, head), Ok(Some(entries)), "{text:?}");
     true
 }
 
