@@ -31,21 +31,23 @@ type Divisions<'a> = BTreeMap<&'a Poly, BTreeSet<(bool, &'a Poly)>>;
 
 /// Dividends that equal a quotient of another dividend, with that dividend and divisor.
 fn quotients(
-    ways: &Divisions<'_>,
+    divisions: &Divisions<'_>,
     facts: &Facts,
 ) -> Result<BTreeMap<Poly, (Poly, i128)>, ExprError> {
     let mut quotients = BTreeMap::new();
-    if ways.len() < 2 {
+    if divisions.len() < 2 {
         return Ok(quotients);
     }
-    for (x, divisors) in ways {
+    for (x, divisors) in divisions {
         let divisors = divisors.iter().filter_map(|(_, k)| k.as_constant());
         let all =
             divisors.filter(|k| *k <= MAX_DIVISOR).flat_map(|k| (2..k).filter(move |g| k % g == 0));
         let all: BTreeSet<i128> = all.collect();
         for g in all {
             let quotient = facts.floor_div(x, &Poly::constant(g))?;
-            if quotient != **x && ways.contains_key(&quotient) && !quotients.contains_key(&quotient)
+            if quotient != **x
+                && divisions.contains_key(&quotient)
+                && !quotients.contains_key(&quotient)
             {
                 quotients.insert(quotient, ((*x).clone(), g));
             }
@@ -56,15 +58,15 @@ fn quotients(
 
 impl SharedDividends {
     pub(super) fn of(targets: &[Poly], bits: BitSplit, facts: &Facts) -> Result<Self, ExprError> {
-        let (mut ways, mut fields) = (BTreeMap::new(), BTreeSet::new());
+        let (mut divisions, mut fields) = (BTreeMap::new(), BTreeSet::new());
         for target in targets {
-            collect(target, &mut ways, &mut fields, false);
+            collect(target, &mut divisions, &mut fields, false);
         }
         // A bare axis has a chain of its own anyway.
         let is_axis = |x: &Poly| matches!(x.as_atom(), Some(Atom::Var(_)));
-        let quotients = quotients(&ways, facts)?;
-        let several = ways.iter().filter(|(x, ways)| {
-            let is_several = ways.len() > 1 || quotients.values().any(|(of, _)| of == **x);
+        let quotients = quotients(&divisions, facts)?;
+        let several = divisions.iter().filter(|(x, divisions)| {
+            let is_several = divisions.len() > 1 || quotients.values().any(|(of, _)| of == **x);
             is_several && !is_axis(x)
         });
         let shared = several.map(|(x, _)| (*x).clone()).collect();
@@ -85,7 +87,7 @@ impl SharedDividends {
 /// Collects every dividend with its divisions, and every axis whose bits are used.
 fn collect<'a>(
     poly: &'a Poly,
-    ways: &mut Divisions<'a>,
+    divisions: &mut Divisions<'a>,
     bits: &mut BTreeSet<Var>,
     is_bitwise: bool,
 ) {
@@ -97,7 +99,7 @@ fn collect<'a>(
             Atom::Var(_) => {}
             Atom::Op(op, a, b) => {
                 if matches!(op, BinOp::FloorDiv | BinOp::Mod) {
-                    ways.entry(a).or_default().insert((*op == BinOp::Mod, b));
+                    divisions.entry(a).or_default().insert((*op == BinOp::Mod, b));
                 }
                 let is_bitwise = match op {
                     BinOp::And | BinOp::Xor => true,
@@ -105,8 +107,8 @@ fn collect<'a>(
                     BinOp::Hilbert(_) => false,
                     _ => is_bitwise,
                 };
-                collect(a, ways, bits, is_bitwise);
-                collect(b, ways, bits, is_bitwise);
+                collect(a, divisions, bits, is_bitwise);
+                collect(b, divisions, bits, is_bitwise);
             }
         }
     }

@@ -106,7 +106,7 @@ impl<'a> BuildJob<'a> {
         Ok(is_outdated || has_waited)
     }
 
-    pub(crate) fn held(&self) -> Option<&StateLock> {
+    pub(crate) fn held_lock(&self) -> Option<&StateLock> {
         self.lock.as_ref()
     }
 

@@ -55,8 +55,8 @@ pub(crate) fn lock_files(
             )));
         }
         project_build::check_all(parts, desk)?;
-        let good = parts.iter().filter(|_| !desk.report.has_errors());
-        good.map(|part| lock(part, strictness)).collect()
+        let valid = parts.iter().filter(|_| !desk.report.has_errors());
+        valid.map(|part| lock(part, strictness)).collect()
     })
 }
 

@@ -148,13 +148,13 @@ impl CheckProgress {
             self.texts.insert(path);
         }
         self.diagnostics.extend(checked.diagnostics.iter().cloned());
-        let good = |(manifest, unit): (&Manifest, &CompilationUnit)| {
-            let good = manifest_check(scan, manifest, unit, &hashes)
+        let valid_check = |(manifest, unit): (&Manifest, &CompilationUnit)| {
+            let check = manifest_check(scan, manifest, unit, &hashes)
                 .filter(|_| !has_errors(&unit.diagnostics));
-            Some((manifest.path.clone(), good?))
+            Some((manifest.path.clone(), check?))
         };
         let units = checked.manifests.par_iter().zip(&checked.units);
-        self.made.checked.par_extend(units.filter_map(good));
+        self.made.checked.par_extend(units.filter_map(valid_check));
         let manifests = checked.manifests.into_iter();
         self.made.manifests.extend(manifests.map(|manifest| (manifest.path.clone(), manifest)));
         Ok(())
@@ -377,7 +377,7 @@ pub(super) fn facts<'m>(
     let mut facts: Vec<BuildFact<'_>> =
         inputs.map(|(path, known)| BuildFact::Input(path, *known)).collect();
     facts.extend(
-        made.checked.iter().map(|(manifest, good)| BuildFact::Checked(manifest, good.fact())),
+        made.checked.iter().map(|(manifest, check)| BuildFact::Checked(manifest, check.fact())),
     );
     for ((target, manifest), files) in made.emitted.iter().filter(|_| is_written) {
         let known = |hash: &ContentHash| Fingerprint { stat: None, hash: *hash };
@@ -398,7 +398,7 @@ pub(super) fn live(job: &BuildJob<'_>, made: &BuildProducts) -> BTreeSet<CacheKe
     let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));
     let texts = known.map(|known| &known.hash);
     let checked = facts.checked.values().map(|checked| checked.key);
-    let checked = checked.chain(made.checked.values().map(|good| good.key));
+    let checked = checked.chain(made.checked.values().map(|check| check.key));
     let lines = checked.flat_map(|key| summary_rows::keys(&key));
     texts.map(|hash| syntax_key(&hash.0)).chain(lines).collect()
 }

@@ -288,7 +288,7 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
     if is_written {
         facts.extend(plan.facts());
     }
-    if job.held().is_none() {
+    if job.held_lock().is_none() {
         // Nothing to do. The new facts save reads in the next build.
         if is_written {
             job.hint(facts);
@@ -298,7 +298,7 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
     if is_written {
         job.record(plan.pending_facts())?;
     }
-    if let Some(lock) = job.held().filter(|_| is_written) {
+    if let Some(lock) = job.held_lock().filter(|_| is_written) {
         facts.extend(output_plan::apply(job, plan, lock)?);
     }
     if let Some(dir) = job.state.dir() {

@@ -188,13 +188,13 @@ fn each_line(
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end_matches(['\n', '\r']);
         let source = DiagnosticSource { text, first_line: number, first_byte: byte };
-        let good = if end > read {
+        let coordinate = if end > read {
             Err(CoordinateArgError::whole(text, "line too long for a coordinate".to_owned()))
         } else {
             Ok(text)
         };
         let is_drained = input.buffer().is_empty();
-        if !visit(good, source, is_drained) {
+        if !visit(coordinate, source, is_drained) {
             return Ok(());
         }
         byte += end;

@@ -122,11 +122,11 @@ pub(crate) fn run(args: &CliArgs) -> ExitCode {
 
 /// Error text if there is no project, with an alternative.
 fn no_project(command: &str) -> String {
-    let way = match command {
+    let alternative = match command {
         "templates" => "create a project with `layoutc init`".to_owned(),
         _ => format!("pass a manifest, as in `layoutc {command} a.kdl`"),
     };
-    format!("no {CONFIG} in this folder or a parent; {way}")
+    format!("no {CONFIG} in this folder or a parent; {alternative}")
 }
 
 /// Prints an error; returns its exit code.

@@ -185,11 +185,11 @@ impl FolderWalk<'_> {
         else {
             return refused();
         };
-        let Some(way) = real.strip_prefix(home).ok().and_then(slashed) else {
+        let Some(relative) = real.strip_prefix(home).ok().and_then(slashed) else {
             return refused();
         };
         let mut folder = None;
-        for part in way.split('/').filter(|part| !part.is_empty()) {
+        for part in relative.split('/').filter(|part| !part.is_empty()) {
             let from = folder.as_ref().unwrap_or(&self.base);
             match step(from.as_fd(), part) {
                 Ok(next) => folder = Some(next),

@@ -38,24 +38,24 @@ pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Ve
     Ok(Some((bytes, metadata)))
 }
 
-/// Writes `bytes` after the first `good` bytes, replacing the rest. On an error the rest is truncated.
+/// Writes `bytes` after the first `valid_bytes` bytes, replacing the rest. On an error the rest is truncated.
 pub(super) fn append(
     dir: &OwnedFd,
     [name, _]: FileNames,
-    good: u64,
+    valid_bytes: u64,
     bytes: &[u8],
     durability: Durability,
 ) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(retry_on_intr(|| openat(dir, name, flags, Mode::empty()))?);
-    if file.metadata()?.len() != good {
-        file.set_len(good)?;
+    if file.metadata()?.len() != valid_bytes {
+        file.set_len(valid_bytes)?;
     }
-    file.seek(SeekFrom::Start(good))?;
+    file.seek(SeekFrom::Start(valid_bytes))?;
     let written = file.write_all(bytes).and_then(|()| sync(&file, durability));
     if written.is_err() {
         // A partial record is ignored in any case.
-        drop(file.set_len(good));
+        drop(file.set_len(valid_bytes));
     }
     written
 }

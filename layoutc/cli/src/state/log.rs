@@ -47,7 +47,7 @@ pub(crate) struct BuildLog<'a> {
     /// Number of facts in the file.
     written: usize,
     /// Length of the valid prefix in bytes; 0: the file is not a log.
-    good: u64,
+    valid_bytes: u64,
     /// Metadata of the file when it was read.
     stat: Option<FileStat>,
 }
@@ -67,7 +67,7 @@ impl<'a> BuildLog<'a> {
             folder: folder.to_owned(),
             facts: BuildFacts::default(),
             written: 0,
-            good: 0,
+            valid_bytes: 0,
             stat: None,
         };
         let bytes: &[u8] = match dir.map_or(Ok(None), |dir| log.read(dir)) {
@@ -76,7 +76,7 @@ impl<'a> BuildLog<'a> {
             Err(error) => return Err(CommandError::io("read", &log.folder.join(FILES[0]), &error)),
         };
         log.facts = BuildFacts::with_room(bytes.len());
-        log.good = log.learn(bytes, HEADER.len()) as u64;
+        log.valid_bytes = log.learn(bytes, HEADER.len()) as u64;
         let boot = boot();
         if log.facts.boot != boot {
             // Data not yet on disk at an unclean restart may be lost, whatever the metadata says.
@@ -87,17 +87,17 @@ impl<'a> BuildLog<'a> {
 
     /// Adds the facts in the records of `bytes` from `start` on; returns the end of the last valid record.
     fn learn(&mut self, bytes: &'a [u8], start: usize) -> usize {
-        let mut good = start;
+        let mut valid_end = start;
         for span in record::spans(bytes, start) {
             let end = span.end;
             let facts: Option<Vec<BuildFact<'a>>> =
                 record::payload(bytes, span).and_then(|payload| postcard::from_bytes(payload).ok());
             let Some(facts) = facts else { break };
-            good = end;
+            valid_end = end;
             self.written += facts.len();
             facts.into_iter().for_each(|fact| self.facts.learn(fact));
         }
-        good
+        valid_end
     }
 
     fn read(&mut self, dir: &OwnedFd) -> io::Result<Option<Vec<u8>>> {
@@ -145,7 +145,7 @@ impl<'a> BuildLog<'a> {
         self.learn(news, 0);
         let is_bloated = |live: usize| self.written > live + live / 4 + SPARE;
         let is_bloated = is_bloated(self.facts.len()) && is_bloated(self.facts.all().len());
-        let done = if self.good == 0 || is_bloated {
+        let done = if self.valid_bytes == 0 || is_bloated {
             self.replace(dir, durability)
         } else {
             self.append(dir, news, durability)
@@ -157,8 +157,8 @@ impl<'a> BuildLog<'a> {
     }
 
     fn append(&mut self, dir: &OwnedFd, bytes: &[u8], durability: Durability) -> io::Result<()> {
-        file::append(dir, FILES, self.good, bytes, durability)?;
-        self.good += bytes.len() as u64;
+        file::append(dir, FILES, self.valid_bytes, bytes, durability)?;
+        self.valid_bytes += bytes.len() as u64;
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl<'a> BuildLog<'a> {
         bytes.extend(records(&facts)?);
         self.written = facts.len();
         file::replace(dir, FILES, &bytes, durability)?;
-        self.good = bytes.len() as u64;
+        self.valid_bytes = bytes.len() as u64;
         Ok(())
     }
 }

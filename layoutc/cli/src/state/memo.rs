@@ -90,14 +90,14 @@ impl DiskMemo {
         let size = old.bytes.len() as u64;
         if size > GROWTH {
             let live = live();
-            let kept = old.spans.iter().filter(|(key, _)| live.contains(key));
-            let kept: u64 = kept.map(|(_, span)| span.len() as u64).sum();
-            if size > kept * 2 + GROWTH {
+            let live_spans = old.spans.iter().filter(|(key, _)| live.contains(key));
+            let live_bytes: u64 = live_spans.map(|(_, span)| span.len() as u64).sum();
+            if size > live_bytes * 2 + GROWTH {
                 return self.replace(dir, &bytes, &live);
             }
         }
-        let good = old.spans.values().map(|span| span.end).max().unwrap_or(START) as u64;
-        file::append(dir, FILES, good, &bytes, Durability::Hint)
+        let valid_bytes = old.spans.values().map(|span| span.end).max().unwrap_or(START) as u64;
+        file::append(dir, FILES, valid_bytes, &bytes, Durability::Hint)
     }
 
     /// Rewrites the file with the live and the new results.

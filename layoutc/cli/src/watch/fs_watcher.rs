@@ -97,10 +97,10 @@ impl FsWatcher {
         &mut self,
         known: &ReadSet,
         home: &Path,
-        way: OutputBlockage,
+        blockage: OutputBlockage,
     ) -> Result<bool, String> {
-        self.interest = WatchSet::new(known, way);
-        let wanted = folders(known, &self.interest.files, home, way);
+        self.interest = WatchSet::new(known, blockage);
+        let wanted = folders(known, &self.interest.files, home, blockage);
         let is_stale = self.is_stale.swap(false, Ordering::SeqCst);
         let keeps =
             |(folder, armed): &(&PathBuf, &FolderWatch)| wanted.get(*folder) == Some(*armed);
@@ -199,7 +199,7 @@ fn folders(
     known: &ReadSet,
     names: &BTreeSet<PathBuf>,
     home: &Path,
-    way: OutputBlockage,
+    blockage: OutputBlockage,
 ) -> BTreeMap<PathBuf, FolderWatch> {
     let mut folders = BTreeMap::new();
     let files = known.files.keys().chain(names).map(PathBuf::as_path);
@@ -207,7 +207,7 @@ fn folders(
     for folder in parents.into_iter().map(nearest) {
         folders.entry(folder).or_insert(RecursiveMode::NonRecursive);
     }
-    let written = known.written.iter().filter(|_| way == OutputBlockage::Present).cloned();
+    let written = known.written.iter().filter(|_| blockage == OutputBlockage::Present).cloned();
     for tree in trees(known).into_iter().chain(written) {
         if tree.is_dir() {
             folders.insert(real(&tree), RecursiveMode::Recursive);

@@ -259,13 +259,13 @@ impl WatchLoop<'_> {
 
     /// Watches what the last build read. Returns true if a folder was added.
     fn arm(&mut self) -> bool {
-        let way = match self.outcome {
+        let blockage = match self.outcome {
             BuildOutcome::Blocked => OutputBlockage::Present,
             BuildOutcome::Success | BuildOutcome::InputError | BuildOutcome::Failed => {
                 OutputBlockage::Absent
             }
         };
-        match self.eyes.as_mut().map(|eyes| eyes.arm(&self.known, &self.home, way)) {
+        match self.eyes.as_mut().map(|eyes| eyes.arm(&self.known, &self.home, blockage)) {
             None => false,
             Some(Ok(is_new)) => is_new,
             Some(Err(reason)) => {

@@ -179,11 +179,11 @@ fn check_manifest(
     let (mut tensors, mut builders) = (Vec::new(), Vec::new());
     for result in checked {
         match result {
-            Ok(mut good) => {
-                good.record_steps(recorder);
-                tensors.push(good.tensor);
-                builders.push(good.builder);
-                diagnostics.extend(good.warnings);
+            Ok(mut checked) => {
+                checked.record_steps(recorder);
+                tensors.push(checked.tensor);
+                builders.push(checked.builder);
+                diagnostics.extend(checked.warnings);
             }
             Err(found) => diagnostics.extend(found),
         }

@@ -303,9 +303,10 @@ fn symbol(
             (max / multiple * multiple, (min + multiple - 1) / multiple * multiple);
         let greater = (above <= i128::from(i64::MAX)).then(|| format!("`max={above}`"));
         let less = (below > 0).then(|| format!("`min={below}`"));
-        let ways: Vec<String> = greater.into_iter().chain(less).collect();
-        let ways = if ways.is_empty() { "a smaller `min`".to_owned() } else { ways.join(", or ") };
-        Some((message, format!("write {ways}")))
+        let options: Vec<String> = greater.into_iter().chain(less).collect();
+        let options =
+            if options.is_empty() { "a smaller `min`".to_owned() } else { options.join(", or ") };
+        Some((message, format!("write {options}")))
     } else if max / multiple == 0 {
         let message = format!("the only value of `{name}` is 0");
         Some((message, format!("write 0 in place of `{name}`, or `max={multiple}`")))

@@ -108,12 +108,12 @@ fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
     while let Some((at, c)) = rest.next() {
         let Some((next_at, next)) = (if c == '\\' { rest.next() } else { continue }) else { break };
         let after = source.get(next_at + 1..).unwrap_or_default();
-        let good = match next {
+        let is_valid = match next {
             '"' | '\\' | 'b' | 'f' | 'n' | 'r' | 't' | 's' => true,
             'u' => scalar(after).is_some(),
             other => other.is_whitespace(),
         };
-        if !good {
+        if !is_valid {
             let span = token.span.start + at..token.span.start + next_at + next.len_utf8();
             let message = format!("`\\{next}` is not a KDL escape sequence");
             faults

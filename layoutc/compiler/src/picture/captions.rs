@@ -43,8 +43,10 @@ impl Picture {
     pub(super) fn frame_text(&self) -> String {
         let drawn =
             [(self.name(self.frame.rows), "down"), (self.name(self.frame.columns), "across")];
-        let mut parts: Vec<String> =
-            drawn.into_iter().filter_map(|(name, way)| Some(format!("{} {way}", name?))).collect();
+        let mut parts: Vec<String> = drawn
+            .into_iter()
+            .filter_map(|(name, direction)| Some(format!("{} {direction}", name?)))
+            .collect();
         for axis in self.frame.held() {
             let index = self.frame.at.get(axis).copied().unwrap_or(0);
             parts.push(format!("{} = {index}", self.name(Some(axis)).unwrap_or_default()));

@@ -29,11 +29,11 @@ pub fn page(
     let whole = whole(tensor);
     let steps = if steps.is_empty() { whole.as_slice() } else { steps };
     let symbols = picture.symbols.iter().cloned().collect();
-    let way = |element: &GridElement| trace::trace(tensor, steps, &symbols, &element.logical);
-    let first = picture.grid.elements().next().map(way).transpose()?;
+    let trace_of = |element: &GridElement| trace::trace(tensor, steps, &symbols, &element.logical);
+    let first = picture.grid.elements().next().map(trace_of).transpose()?;
     let mut cells = Vec::new();
     for row in &picture.grid.cells {
-        let row = row.iter().map(|one| cell(one, &way)).collect::<Result<Vec<_>, _>>()?;
+        let row = row.iter().map(|one| cell(one, &trace_of)).collect::<Result<Vec<_>, _>>()?;
         cells.push(Value::Array(row));
     }
     let data = data(picture, first.as_ref(), &cells);
@@ -81,7 +81,7 @@ fn whole(tensor: &Tensor) -> Vec<StepRecord> {
 
 fn cell(
     cell: &GridCell,
-    way: &dyn Fn(&GridElement) -> Result<IndexTrace, NamedLocateError>,
+    trace_of: &dyn Fn(&GridElement) -> Result<IndexTrace, NamedLocateError>,
 ) -> Result<Value, NamedLocateError> {
     let element = match cell {
         GridCell::Outside => return Ok(Value::Null),
@@ -90,7 +90,7 @@ fn cell(
     };
     let values =
         |terms: &[TraceTerm]| terms.iter().map(|term| integer(term.value)).collect::<Value>();
-    let traced = way(element)?;
+    let traced = trace_of(element)?;
     Ok(json!({
         "index": integers(&element.logical),
         "storage": integers(&element.storage),
@@ -106,7 +106,7 @@ fn data(picture: &Picture, first: Option<&IndexTrace>, cells: &[Value]) -> Value
         let one = |term: &TraceTerm| json!({ "name": term.name, "expr": term.expr, "extent": term.extent.map(integer) });
         terms.iter().map(one).collect()
     };
-    let steps = first.iter().flat_map(|way| &way.steps);
+    let steps = first.iter().flat_map(|traced| &traced.steps);
     let step = |step: &trace::TraceStep| {
         json!({
             "line": step.line, "note": step.note, "isMap": step.is_map, "axes": terms(&step.axes),
@@ -145,8 +145,8 @@ fn data(picture: &Picture, first: Option<&IndexTrace>, cells: &[Value]) -> Value
         "columnRules": grid.column_rules.iter().map(|rule| rank(*rule)).collect::<Value>(),
         "cells": cells,
         "steps": steps.map(step).collect::<Value>(),
-        "physical": first.map(|way| terms(&way.physical)),
-        "offset": first.map(|way| &way.offset.expr),
+        "physical": first.map(|traced| terms(&traced.physical)),
+        "offset": first.map(|traced| &traced.offset.expr),
         "memory": {
             "isMatrix": memory.is_matrix,
             "step": integer(memory.step),

@@ -99,10 +99,10 @@ impl ConversionCosts {
         for stop in 0..self.count {
             for from in 0..self.count {
                 for to in 0..self.count {
-                    let way = sum(self.least(from, stop), self.least(stop, to));
-                    if way < self.least(from, to) {
+                    let through = sum(self.least(from, stop), self.least(stop, to));
+                    if through < self.least(from, to) {
                         let first = self.first(from, stop);
-                        set(&mut self.least, from, to, way);
+                        set(&mut self.least, from, to, through);
                         set(&mut self.first, from, to, first);
                     }
                 }
@@ -189,8 +189,8 @@ impl SteinerTrees<'_> {
         let parts: Vec<(Cost, SteinerBranch)> = (0..moves.count).map(parted).collect();
         let gone = |root: usize| {
             let own = parts.get(root).copied().unwrap_or((INFINITE, SteinerBranch::Leaf));
-            let ways = parts.iter().enumerate().filter(|(to, _)| *to != root);
-            let best = ways.map(|(to, part)| (sum(moves.least(root, to), part.0), to)).min();
+            let others = parts.iter().enumerate().filter(|(to, _)| *to != root);
+            let best = others.map(|(to, part)| (sum(moves.least(root, to), part.0), to)).min();
             match best {
                 Some((cost, to)) if cost < own.0 => (cost, SteinerBranch::Via(to)),
                 _ => own,

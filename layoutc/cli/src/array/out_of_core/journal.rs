@@ -54,11 +54,11 @@ impl Journal {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
         (&file).take(MOST_BYTES).read_to_end(&mut bytes)?;
-        let (found, last, good) = read(&bytes);
+        let (found, last, valid_bytes) = read(&bytes);
         if let JournalState::Part(..) = found {
-            file.set_len(good)?;
+            file.set_len(valid_bytes)?;
         }
-        file.seek(SeekFrom::Start(good))?;
+        file.seek(SeekFrom::Start(valid_bytes))?;
         Ok((Self { file, last }, found))
     }
 
@@ -101,7 +101,7 @@ fn hash(before: &str, text: &str) -> String {
 
 /// State, hash of the last valid line, and number of valid bytes.
 fn read(bytes: &[u8]) -> (JournalState, String, u64) {
-    let (mut last, mut good) = (String::new(), 0_u64);
+    let (mut last, mut valid_bytes) = (String::new(), 0_u64);
     let mut part: Option<(Provenance, u64)> = None;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let Some((text, own)) = whole(line) else { break };
@@ -117,10 +117,10 @@ fn read(bytes: &[u8]) -> (JournalState, String, u64) {
             _ => return (JournalState::Damaged, String::new(), 0),
         };
         own.clone_into(&mut last);
-        good += line.len() as u64;
+        valid_bytes += line.len() as u64;
     }
     match part {
-        Some((origin, pieces)) => (JournalState::Part(origin, pieces), last, good),
+        Some((origin, pieces)) => (JournalState::Part(origin, pieces), last, valid_bytes),
         None if bytes.is_empty() => (JournalState::Nothing, last, 0),
         None if !bytes.starts_with(MAGIC.as_bytes()) && !MAGIC.as_bytes().starts_with(bytes) => {
             (JournalState::Foreign, last, 0)
@@ -196,9 +196,9 @@ mod tests {
     fn a_journal_cut_at_any_byte_says_less_and_nothing_else() {
         let bytes = written();
         for end in 0..bytes.len() {
-            let (found, _, good) = read(&bytes[..end]);
+            let (found, _, valid_bytes) = read(&bytes[..end]);
             assert!(is_possible(&found), "{end}: {found:?}");
-            assert!(good <= end as u64);
+            assert!(valid_bytes <= end as u64);
         }
     }
 

@@ -99,7 +99,7 @@ impl ValueBuilder<'_> {
                 InferredValue::FloatLiteral(_) => self.no_integer("a float", ast),
                 InferredValue::Typed(value) if is_integer(value.ty) => {
                     let value = converted(value, Scalar::I64);
-                    self.looked_at(value, text, access)
+                    self.data_index(value, text, access)
                 }
                 InferredValue::Typed(value) => self.no_integer(&word(value.ty), ast),
             },
@@ -151,7 +151,7 @@ impl ValueBuilder<'_> {
     }
 
     /// A data-dependent index, checked at run time unless proven; an index that is always outside is an error.
-    fn looked_at(
+    fn data_index(
         &self,
         value: TypedExpr,
         text: &IndexText,

@@ -85,11 +85,11 @@ fn broadcast(operation: &OperatorSignature<'_>, to: &GraphTensorType) -> Option<
     }
     let mut is_given = vec![false; to.axes.len()];
     for own in &operation.operands {
-        let ways = places(own, to);
-        if ways.is_empty() {
+        let matches = places(own, to);
+        if matches.is_empty() {
             return Some(unlike(own, to));
         }
-        for (axis, place) in ways.iter().flat_map(|way| own.axes.iter().zip(way)) {
+        for (axis, place) in matches.iter().flat_map(|matched| own.axes.iter().zip(matched)) {
             let is_same = to.extent(*place) == Some(axis.extent);
             is_given.get_mut(*place).into_iter().for_each(|given| *given |= is_same);
         }

@@ -44,18 +44,26 @@ pub(super) fn check(
     let named: BTreeMap<&str, usize> = (0..syntax.views.len()).rev().filter_map(named).collect();
     let tensor = |(k, tensor): (usize, &'_ Tensor)| (tensor.name.clone(), ViewTarget::Tensor(k));
     let known = tensors.iter().enumerate().rev().map(tensor).collect();
-    let mut views =
-        ViewChecker { place, syntax, tensors, builders, declared, named, known, good: Vec::new() };
+    let mut views = ViewChecker {
+        place,
+        syntax,
+        tensors,
+        builders,
+        declared,
+        named,
+        known,
+        checked: Vec::new(),
+    };
     let mut begun = vec![false; syntax.views.len()];
     for start in 0..syntax.views.len() {
         match views.chain(start, &mut begun) {
             Ok(chain) => {
                 for item in chain.into_iter().rev() {
                     match views.one(item) {
-                        Ok((good, warnings)) => {
-                            let seen = ViewTarget::View(views.good.len());
+                        Ok((checked, warnings)) => {
+                            let seen = ViewTarget::View(views.checked.len());
                             views.known.entry(item.name.value.clone()).or_insert(seen);
-                            views.good.push(good);
+                            views.checked.push(checked);
                             diagnostics.extend(warnings);
                         }
                         Err(errors) => diagnostics.extend(errors),
@@ -65,7 +73,7 @@ pub(super) fn check(
             Err(circle) => diagnostics.push(circle),
         }
     }
-    views.good.into_iter().map(|good| good.view).collect()
+    views.checked.into_iter().map(|checked| checked.view).collect()
 }
 
 /// Limit on chains of views of views.
@@ -91,7 +99,7 @@ struct ViewChecker<'a> {
     named: BTreeMap<&'a str, usize>,
     /// The valid tensors and views so far, by name.
     known: BTreeMap<String, ViewTarget>,
-    good: Vec<CheckedView>,
+    checked: Vec<CheckedView>,
 }
 
 /// The base of a view.
@@ -166,7 +174,8 @@ impl<'a> ViewChecker<'a> {
                 }
             }
             Some(ViewTarget::View(k)) => {
-                if let Some(CheckedView { view, builder: Some(builder), depth }) = self.good.get(*k)
+                if let Some(CheckedView { view, builder: Some(builder), depth }) =
+                    self.checked.get(*k)
                 {
                     let (tensor, buffer, depth) = (&view.tensor, view.buffer, *depth);
                     return Ok(ViewBase {

@@ -137,10 +137,10 @@ impl ManifestReader<'_, '_> {
             fault.add_help(format!("write it as `{NODE}`"));
         }
         let name = self.name(node.args.first()?, "a node's name")?;
-        let good = self.faults.count() == before;
+        let is_valid = self.faults.count() == before;
         let span = node.head.clone();
         let item = NodeItem { name, op, properties, inputs, outputs, accepts, span };
-        good.then_some(item)
+        is_valid.then_some(item)
     }
 
     fn property(&mut self, key: &str, entry: &Entry) -> Option<PropertyItem> {

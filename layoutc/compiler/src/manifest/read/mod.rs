@@ -128,8 +128,8 @@ impl ManifestReader<'_, '_> {
             "convert" => {
                 let before = self.faults.count();
                 let convert = self.convert(node);
-                let good = self.faults.count() == before && !node.is_damaged();
-                manifest.converts.extend(convert.filter(|_| good));
+                let is_valid = self.faults.count() == before && !node.is_damaged();
+                manifest.converts.extend(convert.filter(|_| is_valid));
             }
             _ => self.unknown_node(node, &NodeScope::TOP),
         }
