@@ -448,11 +448,11 @@ impl Manifest {
         let reshards = self.reshards.iter().filter_map(reshard).collect();
         // A kernel is generated if all its tensors are.
         let compute = |compute: &KernelInstance| {
-            let mut kept = compute.clone();
-            for operand in &mut kept.operands {
+            let mut copy = compute.clone();
+            for operand in &mut copy.operands {
                 operand.tensor = at(operand.tensor)?;
             }
-            Some(kept)
+            Some(copy)
         };
         let computes = self.computes.iter().filter_map(compute).collect();
         let (mut views, mut view_position) = (Vec::new(), Vec::new());
@@ -463,9 +463,9 @@ impl Manifest {
                     view_position.get(k).copied().flatten().map(ViewTarget::View)
                 }
             };
-            let kept = of.zip(at(view.buffer));
-            view_position.push(kept.map(|_| views.len()));
-            views.extend(kept.map(|(of, buffer)| View { of, buffer, ..view.clone() }));
+            let found = of.zip(at(view.buffer));
+            view_position.push(found.map(|_| views.len()));
+            views.extend(found.map(|(of, buffer)| View { of, buffer, ..view.clone() }));
         }
         let path = self.path.clone();
         let (graphs, schedules) = (self.graphs.clone(), Vec::new());

@@ -73,7 +73,7 @@ impl SourceLoader for Two<'_> {
 /// Debug text of the whole result of a check.
 fn checked(texts: &Two<'_>, kept: Option<&TensorCache>) -> String {
     let recorder = Recorder::of_all();
-    let aside = CheckOptions { recorder: Some(&recorder), kept };
+    let aside = CheckOptions { recorder: Some(&recorder), cache: kept };
     let paths = ["own.kdl".to_owned()];
     let checked = check_with_options(&CompileEnv::new(texts), &paths, &Config::default(), aside);
     format!("{checked:#?}\n{:#?}", recorder.into_all())

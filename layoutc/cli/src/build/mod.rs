@@ -310,20 +310,20 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
 
 /// Status of the outputs: all if there are few or `is_listed`; else those that were generated.
 fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
-    let kept: usize = parts.iter().map(|part| part.plan.kept).sum();
-    let is_listed = is_listed || kept <= FEW;
+    let up_to_date: usize = parts.iter().map(|part| part.plan.up_to_date).sum();
+    let is_listed = is_listed || up_to_date <= FEW;
     let listed = parts.iter().flat_map(|ProjectBuild { job, scan, plan, .. }| {
         let folder = PathBuf::from(relative_to_cwd(&job.home.path()));
         let folder = project::paths::start(&folder).to_owned();
         let made = plan.files.iter().map(|(path, planned)| (path.as_str(), planned.status));
-        let kept = scan.up_to_date_paths(job).filter(|_| is_listed && plan.kept > 0);
+        let unchanged = scan.up_to_date_paths(job).filter(|_| is_listed && plan.up_to_date > 0);
         let mut listed: Vec<_> =
-            made.chain(kept.map(|path| (path, OutputStatus::Unchanged))).collect();
+            made.chain(unchanged.map(|path| (path, OutputStatus::Unchanged))).collect();
         listed.sort_unstable_by_key(|(path, _)| *path);
         let shown = move |path| folder.join(path).to_string_lossy().into_owned();
         listed.into_iter().map(move |(path, status)| (status, shown(path)))
     });
-    OutputSummary { listed: listed.collect(), more: if is_listed { 0 } else { kept } }
+    OutputSummary { listed: listed.collect(), more: if is_listed { 0 } else { up_to_date } }
 }
 
 fn built(

@@ -22,7 +22,7 @@ pub(crate) struct OutputPlan {
     /// Status of each output by path, except outputs that need not be generated.
     pub(super) files: BTreeMap<String, PlannedOutput>,
     /// Number of outputs that need not be generated.
-    pub(super) kept: usize,
+    pub(super) up_to_date: usize,
     /// Up-to-date outputs whose fingerprint is not in the log.
     known: Vec<(String, Fingerprint)>,
 }
@@ -61,7 +61,8 @@ pub(super) fn plan(
     if !refusals.is_empty() {
         return Ok(Err(refusals));
     }
-    let mut plan = OutputPlan { kept: scan.up_to_date_paths(job).count(), ..OutputPlan::default() };
+    let mut plan =
+        OutputPlan { up_to_date: scan.up_to_date_paths(job).count(), ..OutputPlan::default() };
     let planned = new.into_iter().map(|(output, hash)| {
         let planned = match on_disk.get(&output.path) {
             None | Some(Ok(ExistingOutput::Same(_))) => {

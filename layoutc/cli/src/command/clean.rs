@@ -57,7 +57,7 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
             cleaning
         };
         removed.extend(cleaning.own().map(|path| relative_to_cwd(&root.join(path))));
-        report.add(cleaning.kept());
+        report.add(cleaning.preserved());
     }
     show(args, &removed, console);
     report.print(console);

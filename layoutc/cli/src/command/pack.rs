@@ -38,30 +38,30 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
     let input = &args.moved.input;
     let source = ByteSource::open(input)?;
     let name = display_name(input, "standard input");
-    let held = TensorFile { name: &name, tensor: &tensor };
+    let tensor_file = TensorFile { name: &name, tensor: &tensor };
     let is_npy = !args.moved.raw && (is_standard(input) || is_npy(input));
-    let npy = is_npy.then(|| held.npy(source.first())).transpose()?;
+    let npy = is_npy.then(|| tensor_file.npy(source.first())).transpose()?;
     let values = match &npy {
         Some(npy) => {
-            let values = symbols(&held.sets(&args.moved.set, npy)?, &tensor)?;
+            let values = symbols(&tensor_file.sets(&args.moved.set, npy)?, &tensor)?;
             let shape =
-                run::logical_shape(&tensor, &values).map_err(|e| held.relayout_error(&e))?;
-            held.shape(npy, &[with_lanes(shape, &tensor)])?;
-            held.dense(npy, source.length())?;
+                run::logical_shape(&tensor, &values).map_err(|e| tensor_file.relayout_error(&e))?;
+            tensor_file.shape(npy, &[with_lanes(shape, &tensor)])?;
+            tensor_file.dense(npy, source.length())?;
             values
         }
         None => symbols(&args.moved.set, &tensor)?,
     };
     let is_npy_output = is_npy_output(output, &args.moved, false) && !args.c_array;
     let header = if is_npy_output {
-        npy::header(&descr_of_buffer(&tensor), &held.physical_shape(&values)?)
+        npy::header(&descr_of_buffer(&tensor), &tensor_file.physical_shape(&values)?)
     } else {
         Vec::new()
     };
     let job = PackJob {
         args: &args.moved,
         output,
-        held,
+        tensor_file,
         values: &values,
         npy: npy.as_ref(),
         direction: Direction::Pack,
@@ -70,16 +70,16 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
     if !args.c_array && job.is_large(&source)? {
         return job.in_pieces(source, console);
     }
-    let PackJob { held, header, .. } = job;
+    let PackJob { tensor_file, header, .. } = job;
     let file = source.read_all(input)?;
     let dense = match &npy {
-        Some(npy) => held.elements(npy, file.get(npy.start..).unwrap_or_default())?,
+        Some(npy) => tensor_file.elements(npy, file.get(npy.start..).unwrap_or_default())?,
         None => Cow::Borrowed(file.as_slice()),
     };
-    let ready = run::pack(&tensor, &values).map_err(|error| held.relayout_error(&error))?;
-    held.bytes(dense.len() as u64, ready.from_bytes as u64, "dense")?;
-    let mut physical = held.zeros(ready.to_bytes)?;
-    ready.run(&dense, &mut physical).map_err(|error| held.relayout_error(&error))?;
+    let ready = run::pack(&tensor, &values).map_err(|error| tensor_file.relayout_error(&error))?;
+    tensor_file.bytes(dense.len() as u64, ready.from_bytes as u64, "dense")?;
+    let mut physical = tensor_file.zeros(ready.to_bytes)?;
+    ready.run(&dense, &mut physical).map_err(|error| tensor_file.relayout_error(&error))?;
     if args.c_array {
         let text = c_array(&format!("{}_data", tensor.name), tensor.dtype, &physical);
         write(output, &[text.as_bytes()], console)?;
@@ -101,18 +101,18 @@ pub(crate) fn unpack(
     let input = &args.moved.input;
     let source = ByteSource::open(input)?;
     let name = display_name(input, "standard input");
-    let held = TensorFile { name: &name, tensor: &tensor };
+    let tensor_file = TensorFile { name: &name, tensor: &tensor };
     let is_npy = is_npy(input) && !args.moved.raw;
-    let npy = is_npy.then(|| held.npy(source.first())).transpose()?;
+    let npy = is_npy.then(|| tensor_file.npy(source.first())).transpose()?;
     if let Some(npy) = &npy {
-        let shape = held.physical_shape(&values)?;
+        let shape = tensor_file.physical_shape(&values)?;
         let flat = vec![shape.iter().product()];
-        held.shape(npy, &[shape, flat])?;
-        held.laid_out(npy, source.length())?;
+        tensor_file.shape(npy, &[shape, flat])?;
+        tensor_file.laid_out(npy, source.length())?;
     }
     let header = if is_npy_output(&args.output, &args.moved, true) {
-        let shape =
-            run::logical_shape(&tensor, &values).map_err(|error| held.relayout_error(&error))?;
+        let shape = run::logical_shape(&tensor, &values)
+            .map_err(|error| tensor_file.relayout_error(&error))?;
         npy::header(&descr(tensor.logical_dtype()), &with_lanes(shape, &tensor))
     } else {
         Vec::new()
@@ -120,7 +120,7 @@ pub(crate) fn unpack(
     let job = PackJob {
         args: &args.moved,
         output: &args.output,
-        held,
+        tensor_file,
         values: &values,
         npy: npy.as_ref(),
         direction: Direction::Unpack,
@@ -129,20 +129,21 @@ pub(crate) fn unpack(
     if job.is_large(&source)? {
         return job.in_pieces(source, console);
     }
-    let PackJob { held, header, .. } = job;
+    let PackJob { tensor_file, header, .. } = job;
     let file = source.read_all(input)?;
     let physical = match &npy {
         Some(npy) => to_c_order(npy, file.get(npy.start..).unwrap_or_default()),
         None => Cow::Borrowed(file.as_slice()),
     };
-    let ready = run::unpack(&tensor, &values).map_err(|error| held.relayout_error(&error))?;
-    held.bytes(physical.len() as u64, ready.from_bytes as u64, "physical")?;
-    let mut dense = held.zeros(ready.to_bytes)?;
-    ready.run(&physical, &mut dense).map_err(|error| held.relayout_error(&error))?;
+    let ready =
+        run::unpack(&tensor, &values).map_err(|error| tensor_file.relayout_error(&error))?;
+    tensor_file.bytes(physical.len() as u64, ready.from_bytes as u64, "physical")?;
+    let mut dense = tensor_file.zeros(ready.to_bytes)?;
+    ready.run(&physical, &mut dense).map_err(|error| tensor_file.relayout_error(&error))?;
     let bytes = dense.len() as u64;
     if let (Some(packing), false) = (dense_packing(&tensor), header.is_empty()) {
-        let shape =
-            run::logical_shape(&tensor, &values).map_err(|error| held.relayout_error(&error))?;
+        let shape = run::logical_shape(&tensor, &values)
+            .map_err(|error| tensor_file.relayout_error(&error))?;
         let count = usize::try_from(shape.iter().product::<u64>()).unwrap_or(0);
         dense = unpacked(&dense, tensor.logical_dtype(), packing, count);
     }
@@ -155,7 +156,7 @@ pub(crate) fn unpack(
 struct PackJob<'a> {
     args: &'a RelayoutArgs,
     output: &'a Path,
-    held: TensorFile<'a>,
+    tensor_file: TensorFile<'a>,
     values: &'a SymbolValues,
     /// Header of the input.
     npy: Option<&'a NpyHeader>,
@@ -176,15 +177,15 @@ impl PackJob<'_> {
             Direction::Pack => self.npy.map(|npy| npy.descr.kind),
             Direction::Unpack => (!self.header.is_empty()).then_some('u'),
         };
-        let tensor = self.held.tensor;
+        let tensor = self.tensor_file.tensor;
         let (kind, packing) = kind.zip(dense_packing(tensor))?;
         Some(UnpackedBits { kind, dtype: tensor.logical_dtype(), packing })
     }
 
     /// Bytes of the elements in the input and the output.
     fn bytes(&self) -> Result<[u64; 2], CommandError> {
-        let unmoved = |error: RunError| self.held.relayout_error(&error);
-        let (tensor, values) = (self.held.tensor, self.values);
+        let unmoved = |error: RunError| self.tensor_file.relayout_error(&error);
+        let (tensor, values) = (self.tensor_file.tensor, self.values);
         let (dense, slots) = run::sizes(tensor, values).map_err(unmoved)?;
         let dense = match self.spread() {
             Some(_) => run::logical_shape(tensor, values).map_err(unmoved)?.iter().product(),
@@ -210,15 +211,15 @@ impl PackJob<'_> {
         source: ByteSource,
         console: &mut Console,
     ) -> Result<CommandOutcome, CommandError> {
-        let (tensor, length) = (self.held.tensor, source.length());
+        let (tensor, length) = (self.tensor_file.tensor, source.length());
         let [from, to] = self.bytes()?;
         let start = self.npy.map_or(0, |npy| npy.start as u64);
         let is_dense = self.direction == Direction::Pack;
         let what = if is_dense { "dense" } else { "physical" };
-        self.held.bytes(length.saturating_sub(start), from, what)?;
+        self.tensor_file.bytes(length.saturating_sub(start), from, what)?;
         let is_turned = self.npy.is_some_and(is_reordered);
         if is_turned && !(is_dense && tensor.dtype.lanes == 1) {
-            return Err(self.held.transpose_too_large(length.saturating_add(to)));
+            return Err(self.tensor_file.transpose_too_large(length.saturating_add(to)));
         }
         let input = &self.args.input;
         let place = self.output.canonicalize().unwrap_or_else(|_| self.output.to_owned());

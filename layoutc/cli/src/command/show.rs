@@ -121,14 +121,14 @@ pub(crate) fn parse_fixed_axes(
     option: &str,
     at: &[String],
 ) -> Result<Vec<(String, i128)>, CommandError> {
-    let held = at.iter().map(|text| {
+    let fixed = at.iter().map(|text| {
         let parsed = text.split_once('=');
         let parsed = parsed.and_then(|(n, v)| Some((n.trim().to_owned(), v.trim().parse().ok()?)));
         parsed.ok_or_else(|| {
             CommandError::Usage(format!("`{option}{text}`: expected NAME=INDEX with an integer"))
         })
     });
-    held.collect()
+    fixed.collect()
 }
 
 /// Error of drawing a tensor that passed the checks.

@@ -35,7 +35,7 @@ pub(super) struct LspProject {
     /// State of its manifests.
     pub(super) known: ProjectSnapshot,
     /// Tensor cache; valid while the configuration is unchanged.
-    kept: TensorCache,
+    cache: TensorCache,
     /// Diagnostics of each manifest, including those of manifests it uses.
     found: BTreeMap<String, Vec<Diagnostic>>,
     /// True if everything must be read again.
@@ -53,7 +53,7 @@ impl LspProject {
             home,
             scan: LspProjectScan::default(),
             known: ProjectSnapshot::default(),
-            kept: TensorCache::default(),
+            cache: TensorCache::default(),
             found: BTreeMap::new(),
             is_stale: true,
             changed: BTreeSet::new(),
@@ -105,7 +105,7 @@ impl LspProject {
             self.changed.clear();
             let scan = scan(&self.home, documents);
             if scan.config_text != self.scan.config_text {
-                self.kept = TensorCache::default();
+                self.cache = TensorCache::default();
             }
             self.scan = scan;
             self.known.files.clear();
@@ -161,7 +161,7 @@ impl LspProject {
         let sources = DocumentOverlay { root: &root, documents };
         let host = CompileEnv { sources: &sources, memo: memory, observer: &NoObserver };
         let recorder = Recorder::of_all();
-        let aside = CheckOptions { recorder: Some(&recorder), kept: Some(&self.kept) };
+        let aside = CheckOptions { recorder: Some(&recorder), cache: Some(&self.cache) };
         let checked = check_with_options(&host, paths, &self.scan.config, aside);
         let is_affected = |file: &str| paths.iter().any(|path| path == file);
         self.known.steps.retain(|(file, _), _| !is_affected(file));

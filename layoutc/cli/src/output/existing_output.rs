@@ -124,9 +124,9 @@ pub(super) fn probe_output(
 
 /// Returns true if a power failure may have left this text: its end, or all of it, is missing or zero.
 pub(super) fn is_torn(found: &[u8]) -> bool {
-    let kept = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    let (kept, zeros) = found.split_at(kept);
-    kept.is_empty() || !zeros.is_empty() && !kept.contains(&0)
+    let length = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let (written, zeros) = found.split_at(length);
+    written.is_empty() || !zeros.is_empty() && !written.contains(&0)
 }
 
 /// Returns true if files with this name carry a seal.
@@ -173,7 +173,7 @@ pub(super) fn edited(file: &Path) -> Diagnostic {
 }
 
 /// Warning about an edited output that is not removed.
-pub(super) fn kept(file: &Path) -> Diagnostic {
+pub(super) fn preserved(file: &Path) -> Diagnostic {
     let file = relative_to_cwd(file);
     let message = format!("`{file}` was edited since layoutc wrote it, and is not removed");
     let warning = Diagnostic {

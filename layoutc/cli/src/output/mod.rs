@@ -221,10 +221,10 @@ impl CleanPlan {
         self.paths(StaleOwnership::Ours)
     }
 
-    /// Warnings about edited outputs, which are kept.
-    pub(crate) fn kept(&self) -> Vec<Diagnostic> {
+    /// Warnings about edited outputs, which are preserved.
+    pub(crate) fn preserved(&self) -> Vec<Diagnostic> {
         self.paths(StaleOwnership::Edited)
-            .map(|path| existing_output::kept(&self.home.path().join(path)))
+            .map(|path| existing_output::preserved(&self.home.path().join(path)))
             .collect()
     }
 

@@ -86,7 +86,7 @@ pub struct CheckOptions<'a> {
     /// Records the steps of the tensors that it selects.
     pub recorder: Option<&'a Recorder>,
     /// Caches checked tensors across checks with the same configuration.
-    pub kept: Option<&'a TensorCache>,
+    pub cache: Option<&'a TensorCache>,
 }
 
 /// Checks and proves the manifests at `paths` and those that they use.
@@ -154,7 +154,7 @@ fn check_manifest(
     around: ProjectContext<'_>,
     memo: &dyn ResultCache,
 ) -> Option<(Manifest, Vec<Diagnostic>)> {
-    let ProjectContext { files, scopes, config, aside: CheckOptions { recorder, kept } } = around;
+    let ProjectContext { files, scopes, config, aside: CheckOptions { recorder, cache } } = around;
     let syntax = files.syntax(file)?;
     let mut diagnostics = names::check(syntax, config);
     // The first tensor of a name takes precedence.
@@ -164,7 +164,7 @@ fn check_manifest(
     let (named, viewed) = (&named, &viewed);
     let place =
         tensor::ManifestContext { file, files, scopes, config, memo, recorder, named, viewed };
-    let now = kept.and_then(|kept| kept.open(file, files, scopes));
+    let now = cache.and_then(|cache| cache.open(file, files, scopes));
     let again = |item: &TensorItem| {
         now.as_ref()?.lookup(item, viewed.contains(item.name.value.as_str()), recorder)
     };

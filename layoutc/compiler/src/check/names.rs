@@ -140,8 +140,8 @@ fn functions(
         diagnostics.push(error.help(format!("give the {what} another name")));
     }
     for (what, name) in functions.iter().filter(|_| config.project.prefix.is_empty()) {
-        let kept = dialects.iter().find_map(|dialect| dialect.reserved_function(&name.value));
-        let Some(language) = kept else { continue };
+        let reserved = dialects.iter().find_map(|dialect| dialect.reserved_function(&name.value));
+        let Some(language) = reserved else { continue };
         let message = format!("{what} name `{}` is reserved in {language}", name.value);
         let place = FileSpan::new(file, name.span.clone());
         let help =
@@ -180,8 +180,8 @@ fn reserved(
     file: &Arc<str>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let kept = dialects.iter().find_map(|dialect| dialect.reserved(&name.value));
-    let Some(language) = kept else { return };
+    let reserved = dialects.iter().find_map(|dialect| dialect.reserved(&name.value));
+    let Some(language) = reserved else { return };
     let message = format!("{what} name `{}` is reserved in {language}", name.value);
     let place = FileSpan::new(file, name.span.clone());
     let suffix = match what {

@@ -126,7 +126,7 @@ impl TensorChecker<'_> {
         let padding = applier.padding();
         let StepLowering { builder, attributes, recorded, .. } = applier;
         let is_viewed = self.place.viewed.contains(self.item.name.value.as_str());
-        let kept = is_viewed.then(|| builder.clone());
+        let view_base = is_viewed.then(|| builder.clone());
         let (memory, space) = self.memory(&attributes)?;
         let own = space.as_ref().map_or(1, |space| space.alignment_bytes);
         let own = own.max(dtype.record().map_or(1, |record| record.alignment_bytes().into()));
@@ -140,7 +140,7 @@ impl TensorChecker<'_> {
             return Err(broken);
         }
         let warnings = self.warnings(gated, &attributes, &padding)?;
-        Ok(CheckedTensor { tensor, builder: kept, warnings, recorded })
+        Ok(CheckedTensor { tensor, builder: view_base, warnings, recorded })
     }
 
     /// The axes of a shard, and the sharding; the same axes if the tensor is not sharded.

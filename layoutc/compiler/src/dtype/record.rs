@@ -140,7 +140,7 @@ impl Record {
         let high_first = high_first && wanted.iter().any(|f| f.dtype.element_bits() < 8);
         let text = text(wanted, align, high_first);
         let alignment_bytes = alignment.unwrap_or(1).max(1);
-        Ok(kept(RecordLayout { fields, bytes, alignment_bytes, high_first, text }))
+        Ok(interned(RecordLayout { fields, bytes, alignment_bytes, high_first, text }))
     }
 
     /// Interned record with the text that [`Record::text`] returns.
@@ -223,7 +223,7 @@ fn text(fields: &[FieldSpec], align: Option<u32>, high_first: bool) -> String {
 }
 
 /// Interns a record by its text.
-fn kept(parts: RecordLayout) -> Record {
+fn interned(parts: RecordLayout) -> Record {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(record) = known.get(&parts.text) {
         return *record;

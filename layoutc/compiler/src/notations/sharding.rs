@@ -91,7 +91,7 @@ pub struct ShardFacts {
     /// Extents of the largest shard, in elements.
     pub part: Option<Vec<i128>>,
     /// Shards and the devices that hold them; an error message if there are too many.
-    pub held: Result<Vec<TensorShard>, String>,
+    pub shards: Result<Vec<TensorShard>, String>,
 }
 
 /// Parses the sharding of a tensor, with the given extents (each at least 0) if known.
@@ -177,13 +177,13 @@ pub fn facts(read: &ParsedSharding) -> ShardingFacts {
         let cut = |parts: &Vec<i64>| -> Vec<i128> {
             shape.iter().zip(parts).map(|(extent, parts)| part_extent(*extent, *parts)).collect()
         };
-        let held = placement.shards(shape, MAX_LISTED_DEVICES).map_err(|lack| match lack {
+        let shards = placement.shards(shape, MAX_LISTED_DEVICES).map_err(|lack| match lack {
             ShardingInexpressible::Devices { devices } => {
                 format!("{devices} devices exceed the limit of {MAX_LISTED_DEVICES}")
             }
             lack => lack.to_string(),
         });
-        ShardFacts { part: parts.as_ref().map(cut), held }
+        ShardFacts { part: parts.as_ref().map(cut), shards }
     });
     let mesh = MeshSharding::of(placement, rank).ok();
     let mesh = mesh.filter(|meshed| !meshed.mesh.axes.is_empty());

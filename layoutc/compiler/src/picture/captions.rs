@@ -47,7 +47,7 @@ impl Picture {
             .into_iter()
             .filter_map(|(name, direction)| Some(format!("{} {direction}", name?)))
             .collect();
-        for axis in self.frame.held() {
+        for axis in self.frame.fixed_axes() {
             let index = self.frame.at.get(axis).copied().unwrap_or(0);
             parts.push(format!("{} = {index}", self.name(Some(axis)).unwrap_or_default()));
         }

@@ -89,10 +89,10 @@ impl SliceFrame {
             _ => return Err(FrameError::Many { given: named.len() }),
         };
         let mut first = vec![0; rank];
-        let mut held = Vec::new();
+        let mut fixed = Vec::new();
         for (name, value) in at {
             let (axis, name, value) = (position(logical, name)?, name.clone(), *value);
-            if held.contains(&axis) {
+            if fixed.contains(&axis) {
                 return Err(FrameError::Twice { name });
             }
             if [rows, columns].contains(&Some(axis)) {
@@ -103,7 +103,7 @@ impl SliceFrame {
                 return Err(FrameError::Outside { name, value, extent });
             }
             first.get_mut(axis).into_iter().for_each(|index| *index = value);
-            held.push(axis);
+            fixed.push(axis);
         }
         Ok(Self { rows, columns, at: first })
     }
@@ -130,7 +130,7 @@ impl SliceFrame {
     }
 
     /// Axes with fixed indices.
-    pub(super) fn held(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn fixed_axes(&self) -> impl Iterator<Item = usize> {
         (0..self.at.len()).filter(|axis| ![self.rows, self.columns].contains(&Some(*axis)))
     }
 }

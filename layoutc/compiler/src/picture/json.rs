@@ -9,9 +9,9 @@ use super::{GridCell, GridElement, Picture};
 pub fn json(picture: &Picture) -> Value {
     let name =
         |axis: Option<usize>| axis.and_then(|axis| picture.logical.get(axis)).map(|axis| &axis.0);
-    let held: Map<String, Value> = picture
+    let fixed: Map<String, Value> = picture
         .frame
-        .held()
+        .fixed_axes()
         .filter_map(|axis| {
             let index = picture.frame.at.get(axis)?;
             Some((name(Some(axis))?.clone(), integer(*index)))
@@ -36,7 +36,7 @@ pub fn json(picture: &Picture) -> Value {
         "kind": "picture",
         "tensor": picture.tensor,
         "symbols": symbols,
-        "at": held,
+        "at": fixed,
         "colored_by": picture.colored_by,
         "rows": { "axis": name(picture.frame.rows), "indices": integers(&grid.rows) },
         "columns": { "axis": name(picture.frame.columns), "indices": integers(&grid.columns) },

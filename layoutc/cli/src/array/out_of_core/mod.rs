@@ -196,10 +196,10 @@ impl RelayoutJob<'_> {
         mut part: PartialFile,
         [done, count]: [u64; 2],
     ) -> CommandError {
-        let kept = part.path().display().to_string();
+        let path = part.path().display().to_string();
         let help = |done| {
             let percent = percent(done, count);
-            format!("`{kept}` holds {percent} %; run the same command to resume")
+            format!("`{path}` holds {percent} %; run the same command to resume")
         };
         match fault {
             CommandError::Interrupted => {

@@ -106,7 +106,7 @@ fn object(
         Ok(written) => (Some(written.text), written.notes),
         Err(message) => (None, vec![message]),
     };
-    if let Some(ShardFacts { held: Err(lack), .. }) = &facts.shaped {
+    if let Some(ShardFacts { shards: Err(lack), .. }) = &facts.shaped {
         notes.push(format!("the shards of the devices are not listed: {lack}"));
     }
     let shape = args.shape.as_deref().and_then(|shape| extents(&restore_minus(shape)).ok());
@@ -129,9 +129,9 @@ fn sharding(facts: &ShardingFacts) -> Value {
     object.insert("over".to_owned(), facts.mesh.as_ref().map(over).into());
     if let Some(shaped) = &facts.shaped {
         object.insert("part".to_owned(), shaped.part.as_deref().map(integers).into());
-        let held = shaped.held.as_ref().ok();
-        let held = held.map(|held| held.iter().map(part).collect::<Value>());
-        object.insert("held".to_owned(), held.into());
+        let shards = shaped.shards.as_ref().ok();
+        let shards = shards.map(|shards| shards.iter().map(part).collect::<Value>());
+        object.insert("held".to_owned(), shards.into());
     }
     Value::Object(object)
 }
@@ -146,24 +146,24 @@ fn over(meshed: &MeshSharding) -> Value {
     meshed.sharding.over().iter().map(names).collect()
 }
 
-fn part(held: &TensorShard) -> Value {
-    let devices = if held.devices.is_empty() { Value::Null } else { json!(held.devices) };
+fn part(shard: &TensorShard) -> Value {
+    let devices = if shard.devices.is_empty() { Value::Null } else { json!(shard.devices) };
     let first = |range: &Range<i128>| integer(range.start);
     json!({
         "devices": devices,
-        "first": held.bounds.iter().map(first).collect::<Value>(),
-        "extents": integers(&held.extents()),
+        "first": shard.bounds.iter().map(first).collect::<Value>(),
+        "extents": integers(&shard.extents()),
     })
 }
 
 /// Table of the shard of each device.
 fn table(shaped: &ShardFacts) -> String {
-    let held = match &shaped.held {
-        Ok(held) => held,
+    let shards = match &shaped.shards {
+        Ok(shards) => shards,
         Err(lack) => return format!("the shards of the devices are not listed: {lack}\n"),
     };
     let mut rows = vec![["devices".to_owned(), "holds".to_owned(), "extents".to_owned()]];
-    rows.extend(held.iter().take(SHOWN).map(|part| {
+    rows.extend(shards.iter().take(SHOWN).map(|part| {
         let range = |range: &Range<i128>| format!("{}:{}", range.start, range.end);
         let holds = part.bounds.iter().map(range).collect::<Vec<_>>().join(", ");
         let extents = part.extents().iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -175,8 +175,8 @@ fn table(shaped: &ShardFacts) -> String {
     for [devices, holds, extents] in &rows {
         lines.push_str(&format!("{devices:<first$}  {holds:<second$}  {extents}\n"));
     }
-    if held.len() > SHOWN {
-        lines.push_str(&format!("… and {} more shards\n", held.len() - SHOWN));
+    if shards.len() > SHOWN {
+        lines.push_str(&format!("… and {} more shards\n", shards.len() - SHOWN));
     }
     lines
 }

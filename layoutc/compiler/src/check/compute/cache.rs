@@ -57,7 +57,8 @@ impl<'a> CacheDirectives<'a> {
     ) -> CheckResult<(Vec<Vec<TileCache>>, Vec<Diagnostic>)> {
         let mut all: Vec<Vec<TileCache>> = vec![Vec::new(); program.statements.len()];
         let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-        let kept: Vec<String> = self.items.iter().map(|item| item.at.value.clone()).collect();
+        let cached_loops: Vec<String> =
+            self.items.iter().map(|item| item.at.value.clone()).collect();
         for item in self.items {
             let buffer = match self.buffer(program, item) {
                 Ok(buffer) => buffer,
@@ -68,7 +69,7 @@ impl<'a> CacheDirectives<'a> {
             };
             let mut is_used = false;
             for (statement, caches) in program.statements.iter().zip(&mut all) {
-                match self.cache(program, (statement, schedule), (item, buffer), &kept) {
+                match self.cache(program, (statement, schedule), (item, buffer), &cached_loops) {
                     Ok(None) => {}
                     Ok(Some((cache, more))) => {
                         is_used = true;
@@ -144,7 +145,7 @@ impl<'a> CacheDirectives<'a> {
         program: &KernelLowering<'_>,
         (statement, schedule): (&Statement, &LoopSchedule),
         (item, buffer): (&CacheItem, BufferRef),
-        kept: &[String],
+        cached_loops: &[String],
     ) -> CheckResult<Option<(TileCache, Vec<Diagnostic>)>> {
         if statement.scatter.is_some() {
             return Ok(None);
@@ -156,7 +157,7 @@ impl<'a> CacheDirectives<'a> {
             place: FileSpan::new(&self.file, item.at.span.clone()),
         };
         let own = (program.symbols.as_slice(), schedule);
-        let extents = match block_extents(target, statement, own, (buffer, &at), kept) {
+        let extents = match block_extents(target, statement, own, (buffer, &at), cached_loops) {
             Ok(None) => return Ok(None),
             Ok(Some(extents)) => extents,
             Err(PlanError::Choice { message, help, place }) => {
