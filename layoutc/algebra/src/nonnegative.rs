@@ -72,16 +72,16 @@ impl Facts {
                 rest.add_term(monomial, coefficient)?;
                 continue;
             };
-            let beside = monomial.without(at);
-            for atom in beside.iter() {
+            let cofactor = monomial.without(at);
+            for atom in cofactor.iter() {
                 if atom == quotient || self.numeric_atom(atom)?.0 < 0 {
                     return Ok(None);
                 }
             }
             if coefficient > 0 {
-                up.add_term(&beside, coefficient)?;
+                up.add_term(&cofactor, coefficient)?;
             } else {
-                down.add_term(&beside, coefficient)?;
+                down.add_term(&cofactor, coefficient)?;
             }
         }
         let lower = x.sub(d)?.plus(1)?;

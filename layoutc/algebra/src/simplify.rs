@@ -253,8 +253,8 @@ impl Facts {
                 let moved = x.add(&a.scale(constant)?)?;
                 return Ok(Some(self.floor_div(&moved, &a.mul(divisor)?)?));
             }
-            let (part, beside) = a.divided_by(divisor)?;
-            if constant == 0 && beside.is_zero() {
+            let (part, remainder) = a.divided_by(divisor)?;
+            if constant == 0 && remainder.is_zero() {
                 let quotient = self.floor_div(x, divisor)?;
                 return Ok(Some(self.modulo(&quotient, &part)?));
             }
@@ -269,8 +269,8 @@ impl Facts {
         }
         // x % (k*m) // k = x // k % m
         if let Some(Atom::Op(BinOp::Mod, x, m)) = rest.as_atom() {
-            let (part, beside) = m.split_by_constant(k);
-            if beside.is_zero() {
+            let (part, remainder) = m.split_by_constant(k);
+            if remainder.is_zero() {
                 let quotient = self.floor_div(x, &Poly::constant(k))?;
                 return Ok(Some(self.modulo(&quotient, &part)?));
             }

@@ -124,9 +124,9 @@ impl CheckerContext<'_> {
         }
         // An axis, or a subdivided digit, never exceeds its own extent.
         for (number, last) in self.known_ranges()?.iter().chain(&remainders(rest)?) {
-            let beside = rest.minus(number)?;
-            if number.as_constant().is_none() && beside.as_constant().is_some() {
-                let span = (beside.clone(), beside.plus(last)?);
+            let others = rest.minus(number)?;
+            if number.as_constant().is_none() && others.as_constant().is_some() {
+                let span = (others.clone(), others.plus(last)?);
                 if let Some(parts) = self.in_block(quotient, rest, b, span)? {
                     return Ok(Some(parts));
                 }
@@ -309,8 +309,8 @@ impl CheckerContext<'_> {
         // (b + x // a) // k = (a*b + x) // (a*k)
         let part = match nested {
             Some((factor, x, a)) => {
-                let beside = rest.minus(&Sum::factor(factor.clone(), 1))?;
-                let whole = beside.times(&Sum::constant(a))?.plus(x)?;
+                let addend = rest.minus(&Sum::factor(factor.clone(), 1))?;
+                let whole = addend.times(&Sum::constant(a))?.plus(x)?;
                 let divisor = a.checked_mul(k).ok_or(ExprError::Overflow)?;
                 Factor::Quotient(Arc::new(whole), divisor)
             }

@@ -140,11 +140,17 @@ impl ElementPrograms {
         let values = symbols.iter().map(|value| i64::try_from(*value));
         let symbols: Vec<i64> =
             values.collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)?;
-        let beside = (0_u32..).map(Var::Symbol).take(symbols.len());
-        let axes: Vec<Var> =
-            (0_u32..).map(Var::Axis).take(layout.logical.len()).chain(beside.clone()).collect();
-        let physical: Vec<Var> =
-            (0_u32..).map(Var::Physical).take(layout.physical_map.len()).chain(beside).collect();
+        let symbol_vars = (0_u32..).map(Var::Symbol).take(symbols.len());
+        let axes: Vec<Var> = (0_u32..)
+            .map(Var::Axis)
+            .take(layout.logical.len())
+            .chain(symbol_vars.clone())
+            .collect();
+        let physical: Vec<Var> = (0_u32..)
+            .map(Var::Physical)
+            .take(layout.physical_map.len())
+            .chain(symbol_vars)
+            .collect();
         let tests = layout.valid.as_ref().map(|valid| PredicateProgram::new(valid, &physical));
         Ok(Self {
             symbols,
@@ -166,8 +172,8 @@ impl ElementPrograms {
         count: usize,
         spare: &mut Vec<Column>,
     ) -> Result<(), CertificateError> {
-        let beside = || self.symbols.iter().map(|value| alloc::vec![*value; count]);
-        let vars: Vec<Column> = point.iter().cloned().chain(beside()).collect();
+        let symbol_columns = || self.symbols.iter().map(|value| alloc::vec![*value; count]);
+        let vars: Vec<Column> = point.iter().cloned().chain(symbol_columns()).collect();
         let mut back = Vec::new();
         let mut offset = alloc::vec![0_i64; count];
         let maps = self.emitted.iter().zip(&self.composed).zip(&self.pitches);
@@ -198,7 +204,7 @@ impl ElementPrograms {
             }
             spare.extend([target, slots]);
         }
-        back.extend(beside());
+        back.extend(symbol_columns());
         for (k, (index, own)) in self.inverse.iter().zip(point).enumerate() {
             let computed = index.column(&back, count, spare)?;
             if computed != *own {

@@ -144,7 +144,7 @@ impl StaticLayout {
         for element in self.elements(&mut spread) {
             let slot = self.map.iter().map(|index| index.run(&element, &mut stack));
             let Ok(slot) = slot.collect::<Result<Vec<i64>, _>>() else { continue };
-            let mut beside = alloc::vec![slot.clone()];
+            let mut neighbors = alloc::vec![slot.clone()];
             for (axis, step) in &self.steps {
                 for step in [step.checked_neg(), Some(*step)].into_iter().flatten() {
                     let mut slot = slot.clone();
@@ -152,11 +152,11 @@ impl StaticLayout {
                         *index = index.saturating_add(step);
                     }
                     if slot.iter().zip(&self.shape).all(|(i, extent)| (0..*extent).contains(i)) {
-                        beside.push(slot);
+                        neighbors.push(slot);
                     }
                 }
             }
-            all.push(beside);
+            all.push(neighbors);
         }
         let columns = |slots: Vec<Vec<i64>>| {
             let column = |k: usize| slots.iter().filter_map(|slot| slot.get(k).copied()).collect();

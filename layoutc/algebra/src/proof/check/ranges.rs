@@ -84,9 +84,9 @@ impl CheckerContext<'_> {
     /// An upper bound of a sum, over symbols: from a known range, or from the digits.
     fn upper(&self, sum: &Sum) -> Result<Sum, ExprError> {
         for (number, last) in self.known_ranges()?.iter() {
-            let beside = sum.minus(number)?;
-            if number.holds_digits() && !beside.holds_digits() {
-                return beside.plus_owned(last);
+            let others = sum.minus(number)?;
+            if number.holds_digits() && !others.holds_digits() {
+                return others.plus_owned(last);
             }
         }
         Ok(self.span(sum)?.1)
@@ -283,10 +283,10 @@ impl CheckerContext<'_> {
         let Some((counted, own)) = lead.filter(|(counted, _)| !counted.is_empty()) else {
             return Ok(None);
         };
-        let held = self.by_digits(sum)?.into_iter().find(|(other, _)| *other == counted);
-        let Some((_, held)) = held else { return Ok(None) };
-        let (factor, beside) = divide(&held, &own)?;
-        Ok((beside.is_zero() && !factor.is_zero()).then_some(factor))
+        let coefficient = self.by_digits(sum)?.into_iter().find(|(other, _)| *other == counted);
+        let Some((_, coefficient)) = coefficient else { return Ok(None) };
+        let (factor, remainder) = divide(&coefficient, &own)?;
+        Ok((remainder.is_zero() && !factor.is_zero()).then_some(factor))
     }
 
     /// True if `0 <= sum < slots` is proven on every element.

@@ -24,8 +24,8 @@ impl CheckerContext<'_> {
         }
         for unit in common(rest, b)? {
             let (high, low) = divide(rest, &unit)?;
-            let (outer, beside) = divide(b, &unit)?;
-            if !beside.is_zero() || high.is_zero() || !self.stays_inside(&low, &unit)? {
+            let (outer, excess) = divide(b, &unit)?;
+            if !excess.is_zero() || high.is_zero() || !self.stays_inside(&low, &unit)? {
                 continue;
             }
             let part = self.divmod(&high, &outer)?.0;
@@ -60,8 +60,8 @@ impl CheckerContext<'_> {
             _ => None,
         });
         let Some((factor, x, a)) = nested else { return Ok(None) };
-        let beside = rest.minus(&Sum::factor(factor, 1))?;
-        let whole = beside.times(&a)?.plus_owned(&x)?;
+        let addend = rest.minus(&Sum::factor(factor, 1))?;
+        let whole = addend.times(&a)?.plus_owned(&x)?;
         Ok(Some(self.divmod(&whole, &a.times(b)?)?.0))
     }
 }

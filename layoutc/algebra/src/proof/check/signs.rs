@@ -91,8 +91,8 @@ impl CheckerContext<'_> {
         let PowerCoefficients(powers) = PowerCoefficients::of(sum, quotient)?;
         let [rest, weight] = powers.as_slice() else { return Ok(None) };
         let lower = x.minus(&d)?.plus_owned(&Sum::constant(1))?;
-        let (blocks, beside) = divide(weight, &d)?;
-        if beside.is_zero()
+        let (blocks, remainder) = divide(weight, &d)?;
+        if remainder.is_zero()
             && let Some(is_positive) = self.sign(&blocks)?
         {
             let bound = blocks.times(if is_positive { &lower } else { x })?;

@@ -115,12 +115,14 @@ pub(super) fn steps(
             if *k > 0 {
                 steps.add(*digit, k / gcd(*weight, *k).max(1), 0);
             }
-            for (other, beside) in unknown.iter().filter(|(other, _)| other != digit) {
-                let shared = gcd(*weight, *beside).max(1);
-                steps.add(*digit, beside / shared, 0);
-                if let Some((axis, step)) =
-                    opposing_step(digits, (*digit, beside / shared), (*other, weight / shared))
-                {
+            for (other, other_weight) in unknown.iter().filter(|(other, _)| other != digit) {
+                let shared = gcd(*weight, *other_weight).max(1);
+                steps.add(*digit, other_weight / shared, 0);
+                if let Some((axis, step)) = opposing_step(
+                    digits,
+                    (*digit, other_weight / shared),
+                    (*other, weight / shared),
+                ) {
                     steps.note(axis, step);
                 }
             }

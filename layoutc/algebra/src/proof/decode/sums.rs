@@ -100,11 +100,12 @@ impl DigitSolver<'_> {
         let Some((chain, own)) = chain.zip(digits.digits.get(digit)) else { return Ok(None) };
         let low = weighted(digits, chain.digits.iter().skip(1));
         // The chain as a whole is not a quotient.
-        let is_beside = low.terms.iter().any(|(beside, weight)| {
-            let held = within.terms.iter().find(|(digit, _)| digit == beside);
-            held.is_some_and(|(_, held)| held.checked_mul(own.weight) == weight.checked_mul(unit))
+        let is_in_same_sum = low.terms.iter().any(|(other, weight)| {
+            let found = within.terms.iter().find(|(digit, _)| digit == other);
+            found
+                .is_some_and(|(_, found)| found.checked_mul(own.weight) == weight.checked_mul(unit))
         });
-        if own.weight < 2 || low.terms.is_empty() || is_beside {
+        if own.weight < 2 || low.terms.is_empty() || is_in_same_sum {
             return Ok(None);
         }
         let Some(rest) = self.value_of(&low)? else { return Ok(None) };

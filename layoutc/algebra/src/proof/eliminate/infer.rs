@@ -42,12 +42,12 @@ impl Elimination<'_> {
         for (atom, weight) in unknown.iter().rev() {
             for equation in &self.equations {
                 let Some(own) = equation.unknown.get(atom) else { continue };
-                let (times, beside) = weight.divided_by(own)?;
+                let (times, remainder) = weight.divided_by(own)?;
                 let is_within = equation
                     .unknown
                     .keys()
                     .all(|a| unknown.contains_key(a) || self.known.contains_key(a));
-                if !beside.is_zero() || !is_within {
+                if !remainder.is_zero() || !is_within {
                     continue;
                 }
                 let mut left = form.sub(&equation.constant.mul(&times)?)?;
@@ -103,20 +103,20 @@ impl Elimination<'_> {
     fn known_quotient(&self, x: &Poly, d: &Poly) -> Result<Option<Expr>, ExprError> {
         for (atom, value) in &self.known {
             let Atom::Op(BinOp::FloorDiv, own, g) = atom else { continue };
-            let ((by, beside), (blocks, left)) = (d.divided_by(g)?, x.sub(own)?.divided_by(g)?);
-            if beside.is_zero() && left.is_zero() && is_symbolic(&blocks) {
+            let ((by, remainder), (blocks, left)) = (d.divided_by(g)?, x.sub(own)?.divided_by(g)?);
+            if remainder.is_zero() && left.is_zero() && is_symbolic(&blocks) {
                 let whole = Expr::binary(BinOp::Add, value, &self.facts.render(&blocks)?)?;
                 return Ok(Some(Expr::binary(BinOp::FloorDiv, &whole, &self.facts.render(&by)?)?));
             }
         }
         for equation in &self.equations {
-            let mut beside = x.sub(&equation.constant)?;
+            let mut offset = x.sub(&equation.constant)?;
             for (atom, weight) in &equation.unknown {
-                beside = beside.sub_owned(&Poly::atom(atom.clone()).mul(weight)?)?;
+                offset = offset.sub_owned(&Poly::atom(atom.clone()).mul(weight)?)?;
             }
-            if is_symbolic(&beside) {
-                let beside = self.facts.render(&beside)?;
-                let whole = Expr::binary(BinOp::Add, &equation.value, &beside)?;
+            if is_symbolic(&offset) {
+                let offset = self.facts.render(&offset)?;
+                let whole = Expr::binary(BinOp::Add, &equation.value, &offset)?;
                 return Ok(Some(Expr::binary(BinOp::FloorDiv, &whole, &self.facts.render(d)?)?));
             }
         }
@@ -173,8 +173,8 @@ impl Elimination<'_> {
                     _ => None,
                 });
                 for g in divisors {
-                    let (by, beside) = d.divided_by(g)?;
-                    if !beside.is_zero() || by.as_constant() == Some(1) {
+                    let (by, remainder) = d.divided_by(g)?;
+                    if !remainder.is_zero() || by.as_constant() == Some(1) {
                         continue;
                     }
                     let mut form = equation.constant.clone();

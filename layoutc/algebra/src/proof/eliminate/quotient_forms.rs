@@ -69,8 +69,8 @@ impl QuotientForms<'_> {
             return whole.add_owned(&self.quotient(&x, &outer, depth - 1)?);
         }
         for unit in common(&rest, d)? {
-            let ((high, low), (outer, beside)) = (rest.divided_by(&unit)?, d.divided_by(&unit)?);
-            if beside.is_zero() && !high.is_zero() && self.trials.stays_inside(&low, &unit) {
+            let ((high, low), (outer, remainder)) = (rest.divided_by(&unit)?, d.divided_by(&unit)?);
+            if remainder.is_zero() && !high.is_zero() && self.trials.stays_inside(&low, &unit) {
                 return whole.add_owned(&self.quotient(&high, &outer, depth - 1)?);
             }
         }
@@ -85,8 +85,8 @@ fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
         _ => None,
     });
     let Some((atom, x, a)) = found else { return Ok(None) };
-    let beside = rest.sub(&Poly::atom(atom.clone()))?;
-    Ok(Some((a.mul(d)?, beside.mul(a)?.add_owned(x)?)))
+    let addend = rest.sub(&Poly::atom(atom.clone()))?;
+    Ok(Some((a.mul(d)?, addend.mul(a)?.add_owned(x)?)))
 }
 
 /// Common factors of `d` and single terms of `rest`, the greatest first.

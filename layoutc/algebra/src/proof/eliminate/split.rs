@@ -110,12 +110,12 @@ impl Elimination<'_> {
         }
         // The constant goes into the low half, its multiples of `by` into the high half, or the low half starts at 0.
         let least = self.facts.range(&low)?.low;
-        for beside in [&equation.constant, &blocks.1, &least.scale(-1)?] {
-            let moved = low.add(beside)?;
+        for shift in [&equation.constant, &blocks.1, &least.scale(-1)?] {
+            let moved = low.add(shift)?;
             if !self.forms.trials.stays_inside(&moved, by) {
                 continue;
             }
-            let left = equation.constant.sub(beside)?;
+            let left = equation.constant.sub(shift)?;
             let value = Expr::binary(BinOp::Sub, &equation.value, &self.facts.render(&left)?)?;
             let by = self.facts.render(by)?;
             let part = |op, unknown, constant: &Poly| {
@@ -124,7 +124,7 @@ impl Elimination<'_> {
                 Ok::<_, ExprError>(Equation { unknown, constant, value, is_done: false })
             };
             let high = part(BinOp::FloorDiv, outer, &Poly::zero())?;
-            return Ok(Some([high, part(BinOp::Mod, inner, beside)?]));
+            return Ok(Some([high, part(BinOp::Mod, inner, shift)?]));
         }
         Ok(None)
     }
@@ -159,8 +159,8 @@ impl Elimination<'_> {
     fn difference(&self, a: &Equation, b: &Equation, atom: &Atom) -> Result<Equation, ExprError> {
         let weight = |of: &Equation| of.unknown.get(atom).cloned().ok_or(ExprError::Unbound);
         let (x, y) = (weight(a)?, weight(b)?);
-        let ((up, beside), (down, other)) = (x.divided_by(&y)?, y.divided_by(&x)?);
-        let (u, v) = if beside.is_zero() {
+        let ((up, remainder), (down, other)) = (x.divided_by(&y)?, y.divided_by(&x)?);
+        let (u, v) = if remainder.is_zero() {
             (Poly::constant(1), up)
         } else if other.is_zero() {
             (down, Poly::constant(1))

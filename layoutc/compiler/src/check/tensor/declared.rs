@@ -205,7 +205,7 @@ impl TensorChecker<'_> {
             let constant = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
             constant.or_else(|| symbol_value(name, symbols))
         };
-        let beside = declared.shape.axes.iter().map(|axis| match &axis.extent {
+        let literal_extents = declared.shape.axes.iter().map(|axis| match &axis.extent {
             Extent::Bound(IntegerExpr::Integer(n)) => (axis.name.value.as_str(), Some(n.value)),
             _ => (axis.name.value.as_str(), None),
         });
@@ -237,7 +237,9 @@ impl TensorChecker<'_> {
                     Ok(Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)))
                 }
                 Extent::Bound(bound) => constant(bound, &value, self.scope, &facts, self.file)
-                    .map_err(|faults| with_axis_help(with_declaration_help(faults), &beside))
+                    .map_err(|faults| {
+                        with_axis_help(with_declaration_help(faults), &literal_extents)
+                    })
                     .and_then(|extent| self.extent(&extent, bound, &facts).map_err(|e| vec![e])),
             };
             match (extent, record) {
