@@ -21,7 +21,7 @@ const REST: &str = "...";
 const BOTH_SIDES: &str = "write it on both sides, or on none";
 
 /// Help for a repeated ellipsis.
-const ONE_REST: &str = "write it once: it is all the axes that are not named";
+const ONE_REST: &str = "write `...` once: it matches all axes that are not named";
 
 /// One axis of a side.
 #[derive(Debug)]

@@ -218,7 +218,7 @@ fn what_cannot_be_drawn_is_refused_in_one_line() {
         (&["blocked", "--at", "c=1"], "`blocked`: `c` is drawn, and cannot be fixed too"),
         (&["blocked", "--at", "h=56"], "`blocked`: `h` cannot be fixed at 56: its extent is 56"),
         (&["blocked", "--at", "h"], "`--at h`: expected NAME=INDEX with an integer"),
-        (&["sym", "--set", "batch=5"], "`batch` is promised to be 3 to 64, a multiple of 4, not 5"),
+        (&["sym", "--set", "batch=5"], "`batch` is declared as 3 to 64, a multiple of 4, got 5"),
         (&["small", "--svg", "a.kdl"], "output `a.kdl` would overwrite the input `a.kdl`"),
         (
             &["small", "--svg", "-", "--html", "-"],
