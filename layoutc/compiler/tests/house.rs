@@ -19,7 +19,10 @@ fn imports(root: &Path) -> Imports {
             }
             let inner = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
             let module = inner.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
-            if !inner.ends_with(".rs") || module == "lib" || inner.contains("tests") {
+            if path.extension().is_none_or(|ending| ending != "rs")
+                || module == "lib"
+                || inner.contains("tests")
+            {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();
