@@ -143,7 +143,7 @@ fn padding_of_one_slip_is_told_once_at_the_step_that_makes_it() {
         &text,
         ("padding::unexplained", map, "`t` has padding that does not come from rounding up"),
         &[
-            "write `padding allow` if it is intended; otherwise use one divisor for quotient and remainder",
+            "write `padding allow` if it is intended; otherwise use one divisor for quotient and remainder: write `n % 4` in place of `n % 16`",
         ],
     );
     assert_eq!(

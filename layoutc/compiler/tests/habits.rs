@@ -294,7 +294,7 @@ fn words_of_other_languages_get_ours() {
     };
     manifest("import \"a.kdl\"\n", "import", "did you mean `use`?");
     manifest("let LANES 4\n", "let", "did you mean `const`?");
-    manifest("# a comment\n", "#", "a comment begins with `//`");
+    manifest("# a comment\n", "#", "a comment begins with `//`: write `// a comment`");
     manifest("-- a comment\n", "--", "a comment begins with `//`");
     manifest("const LANES = 4\n", "const LANES = 4", "write `const LANES 4`");
     manifest("symbol n 1..4096\n", "1..4096", "write `min=1 max=4096` for a range");
@@ -321,7 +321,7 @@ fn words_of_other_languages_get_ours() {
     manifest(
         "tensor t {\n dtype: f32\n}\n",
         "dtype:",
-        "write it as a property of a tensor: `dtype=…`",
+        "write it as a property of a tensor: `tensor t dtype=f32 { … }`",
     );
     manifest(
         &tensor("layout row-major"),

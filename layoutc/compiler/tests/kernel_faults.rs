@@ -76,7 +76,7 @@ fn texts_that_are_no_statement_are_told_at_their_characters() {
     refused(
         "b[i, j] = a[i, j / 2]",
         ("expr::slash", "/", "`/` is not an operator"),
-        &["write `//` for floor division, as in Python: `c // 4`"],
+        &["write `//` for floor division, as in Python: `j // 2`"],
     );
 }
 
@@ -616,7 +616,7 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
     told(
         &of("cache a at=x { layout { order i } }"),
         &[("step::axis", "order i", "`order` omits j")],
-        &["name every axis, or write `...` for all others"],
+        &["name every axis: `order i j`, or `order i ...`"],
     );
     told(
         &of("cache a at=x; cache a at=i"),

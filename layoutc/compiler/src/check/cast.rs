@@ -56,6 +56,7 @@ pub(super) fn between(
     match (Cast::new(from, to, item.cast.unwrap_or(CastMode::Round)), item.cast) {
         (Ok(None), _) => Ok(None),
         (Ok(cast), Some(_)) => Ok(cast),
+        (Ok(Some(cast)), None) if cast.is_lossless() => Ok(Some(cast)),
         (Ok(Some(_)), None) => {
             let error = Diagnostic::error(Code::DtypeConvert, message(""), place.clone(), "");
             Err(error.help(format!(

@@ -207,13 +207,30 @@ fn matching(
         let (own, other) = (layout_names::layout_expr(&axis.extent, a), to_axes.get(position));
         if other.is_none_or(|other| layout_names::layout_expr(&other.extent, b) != own) {
             let message = format!("axis `{}` has different extents", axis.name);
-            let help = format!(
-                "declare `{}` with the same extent in both: {own}, as in `{from}`",
-                axis.name
-            );
+            let name = &axis.name;
+            let there = other.and_then(|other| other.extent.as_const());
+            let help = match axis.extent.as_const().zip(there) {
+                Some((few, many)) if few < many => padded(name, few, many, to),
+                Some((many, few)) => padded(name, few, many, from),
+                None => {
+                    format!("declare `{name}` with the same extent in both: {own}, as in `{from}`")
+                }
+            };
             return Err(fault(message, help));
         }
         axes.push(position);
     }
     Ok(axes)
+}
+
+/// Help for a tensor whose axis has more slots than the other tensor's has elements.
+fn padded(axis: &str, few: i128, many: i128, tensor: &str) -> String {
+    let step = if few > 0 {
+        format!("pad {axis} multiple={many}")
+    } else {
+        format!("pad {axis} after={many}")
+    };
+    format!(
+        "declare `{axis} {few}` in `{tensor}` too; to store {many} there, write `layout {{ {step} }}`"
+    )
 }

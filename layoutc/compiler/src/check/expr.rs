@@ -79,7 +79,10 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
         ParseErrorKind::Slash => {
             Diagnostic::error(Code::ExprSlash, message, place.clone(), "write `//`")
                 .fix(place, "//")
-                .help("write `//` for floor division, as in Python: `c // 4`")
+                .help(format!(
+                    "write `//` for floor division, as in Python: `{}`",
+                    quotient(&text.value, error.span.start)
+                ))
         }
         ParseErrorKind::TooBig { .. } => Diagnostic::error(Code::ExprOverflow, message, place, "")
             .note(format!("the largest literal is {}", i64::MAX))
@@ -111,13 +114,34 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
                 Some(value) => error.help(format!("write `{value}`")).fix(place, value.to_string()),
                 None => match expand_suffix(word) {
                     Some(number) => error.help(format!("write `{number}`")).fix(place, number),
-                    None => error.help("write an operator between a number and a name: `4 * c`"),
+                    None => {
+                        let digits: String =
+                            word.chars().take_while(char::is_ascii_digit).collect();
+                        let name = word.get(digits.len()..).filter(|name| !name.is_empty());
+                        let (digits, name) = match name {
+                            Some(name) if !digits.is_empty() => (digits.as_str(), name),
+                            _ => ("4", "c"),
+                        };
+                        error.help(format!(
+                            "write an operator between a number and a name: `{digits} * {name}`"
+                        ))
+                    }
                 },
             }
         }
         ParseErrorKind::TwoStars => Diagnostic::error(Code::ExprSyntax, message, place, "")
             .help("merge the two `*` parameters, or name each axis of one of them"),
     }
+}
+
+/// The quotient of the words around the `/` at byte `at`.
+fn quotient(text: &str, at: usize) -> String {
+    let is_other = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let before = text.get(..at).unwrap_or_default().trim_end();
+    let before = before.rsplit(is_other).next().filter(|word| !word.is_empty());
+    let after = text.get(at + 1..).unwrap_or_default().trim_start();
+    let after = after.split(is_other).next().filter(|word| !word.is_empty());
+    format!("{} // {}", before.unwrap_or("c"), after.unwrap_or("4"))
 }
 
 /// Help for a conditional expression.

@@ -44,7 +44,13 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) ->
             let mut fault = Diagnostic::error(Code::StepAxis, message, place, "");
             suggest(&mut fault, name, axes.iter().map(String::as_str));
             if fault.help.is_empty() {
-                fault.add_help("use one of them, or remove the step");
+                fault.add_help(match axes.split_last() {
+                    None => "remove the step".to_owned(),
+                    Some((only, [])) => format!("write `{only}`, or remove the step"),
+                    Some((last, others)) => {
+                        format!("write `{}` or `{last}`, or remove the step", others.join("`, `"))
+                    }
+                });
             }
             fault
         }

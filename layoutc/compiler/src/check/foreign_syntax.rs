@@ -9,7 +9,7 @@ use layoutc_algebra::symbol::Axis;
 
 use super::expr::place_in;
 use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, FileSpan, Fix};
 use crate::manifest::syntax::SpannedText;
 
 /// Limit on the length of a map that is translated, in bytes.
@@ -45,6 +45,72 @@ pub(super) fn translate_map(text: &str) -> Option<String> {
     let map = balanced(&map);
     let written = [map.clone(), flat(&map)];
     written.into_iter().find(|map| map != text && parse::map(map).is_ok())
+}
+
+/// The map with the axes that its parameters omit, each as an index of its own before the others; `None` if it has
+/// them all, or has other parameters.
+fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
+    let parsed = parse::map(map).ok()?;
+    let params = parsed.params.as_ref()?;
+    let is_axis = |name: &str| axes.iter().any(|axis| axis.name == name);
+    if params.len() >= axes.len() || !params.iter().all(|param| is_axis(&param.name)) {
+        return None;
+    }
+    let (_, items) = map.split_once("->")?;
+    let items = items.trim().strip_prefix('(')?;
+    let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+    let omitted = names.iter().filter(|name| !params.iter().any(|param| param.name == **name));
+    let omitted: String = omitted.map(|name| format!("{name}, ")).collect();
+    let map = format!("({}) -> ({omitted}{items}", names.join(", "));
+    parse::map(&map).is_ok().then_some(map)
+}
+
+/// The fault of a map with a suggestion that has all `axes`, if its parameters omit some.
+pub(super) fn for_axes(mut fault: Diagnostic, text: &SpannedText, axes: &[Axis]) -> Diagnostic {
+    if let [help] = fault.help.as_mut_slice()
+        && help.starts_with("write a map like")
+        && let Some((last, others)) = axes.split_last()
+    {
+        let last = last.name.as_str();
+        let others: String = others.iter().map(|axis| format!("{}, ", axis.name)).collect();
+        let example = format!("({others}{last}) -> ({others}{last} // 4, {last} % 4)");
+        *help = help.replace("(n, c) -> (n, c // 4, c % 4)", &example);
+    }
+    let is_arity = fault.code == Code::MapArity;
+    let ours = if is_arity { Some(text.value.clone()) } else { translate_map(&text.value) };
+    let Some(ours) = ours else { return fault };
+    let Some(map) = with_all_axes(&ours, axes) else { return fault };
+    if !is_arity && !fault.help.contains(&format!("write `{ours}`")) {
+        return fault;
+    }
+    fault.help = vec![format!("write `{map}`")];
+    if let Some(label) = fault.labels.first() {
+        let place = FileSpan::new(&label.place.file, text.span.clone());
+        fault.fixes = vec![Fix { place, text: map }];
+    }
+    fault
+}
+
+/// The error for an index map in place of a layout in the notation of another tool; `None` for any other text.
+pub(super) fn index_map(
+    text: &SpannedText,
+    notation: Notation,
+    axes: &[Axis],
+    place: FileSpan,
+) -> Option<Diagnostic> {
+    let word = text.value.trim();
+    if !matches!(notation, Notation::Tvm | Notation::Onednn) || !word.contains('[') {
+        return None;
+    }
+    let map = translate_map(word).or_else(|| {
+        let (params, _) = word.split_once(':')?;
+        let is_param = |name: &str| name.trim().bytes().all(|b| b.is_ascii_alphanumeric());
+        params.split(',').all(is_param).then(|| translate_map(&format!("lambda {word}"))).flatten()
+    })?;
+    let map = with_all_axes(&map, axes).unwrap_or(map);
+    let message = "expected a layout, found an index map";
+    let error = Diagnostic::error(Code::NotationSyntax, message, place, "");
+    Some(error.help(format!("write it as a step: `layout {{ map \"{map}\" }}`")))
 }
 
 /// The map without nested parentheses around several items, as in `(n, (c // 4, c % 4))`.

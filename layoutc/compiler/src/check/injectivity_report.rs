@@ -184,6 +184,12 @@ fn blame(
         .collect();
     let parts = missing(site, context.logical, lost, &unread);
     let mended = || {
+        if let [only] = parts.as_slice()
+            && let Some((place, again)) = repeated(site)
+        {
+            let help = format!("write `{}` in place of the second `{again}`", only.text);
+            return Some(Suggestion { help, fix: Some(Fix { place, text: only.text.clone() }) });
+        }
         let items = with_items(site, &parts);
         let help = match parts.as_slice() {
             [] => return None,
@@ -233,7 +239,7 @@ const OVERLAP: &str = "make each stride larger than the span of the smaller ones
 /// The blame if no map of the layout itself is at fault: strides, or a foreign text.
 fn blame_text(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
     let label = drops(context, lost);
-    if let Some(StrideSource { place, apart }) = context.strides {
+    if let Some(StrideSource { place, apart, .. }) = context.strides {
         let mended = match apart {
             Some((text, fix)) => {
                 Suggestion { help: format!("{OVERLAP}: `{text}`"), fix: fix.clone() }
@@ -310,6 +316,22 @@ fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestio
         );
         let place = place_in(&site.text, &remainder.span, &site.file);
         Some(Suggestion { help, fix: Some(Fix { place, text }) })
+    })
+}
+
+/// Help for a quotient and a remainder of one expression with different divisors; `None` if the map has none.
+pub(super) fn one_divisor(site: &AppliedMap) -> Option<String> {
+    divisor_suggestion(site, &site.map.items.iter().collect::<Vec<_>>()).map(|found| found.help)
+}
+
+/// The last item that repeats another one, with its text.
+fn repeated(site: &AppliedMap) -> Option<(FileSpan, &str)> {
+    let written = |item: &MapItemText| site.text.value.get(item_span(item));
+    let items = &site.parsed.items;
+    items.iter().enumerate().rev().find_map(|(k, item)| {
+        let text = written(item)?;
+        let is_repeated = items.iter().take(k).any(|other| written(other) == Some(text));
+        is_repeated.then(|| (place_in(&site.text, &item_span(item), &site.file), text))
     })
 }
 

@@ -8,7 +8,7 @@ use layoutc_algebra::map::{IndexMap, MapScope, resolve};
 use layoutc_algebra::notation::{self, Notation, NotationError, Remark};
 use layoutc_algebra::parse::{self, MapItemText, MapText, Span};
 use layoutc_algebra::simplify::Facts;
-use layoutc_algebra::step::{self, OrderEntry as OrderPlace, TileExtent};
+use layoutc_algebra::step::{self, OrderEntry as OrderPlace, StepError, TileExtent};
 use layoutc_algebra::symbol::Axis;
 
 use super::expr::{
@@ -17,11 +17,12 @@ use super::expr::{
 };
 use super::faults::{build_fault, notation_fault, step_fault};
 use super::foreign_syntax;
+use super::injectivity_report;
 use super::padding::{PaddingOrigin, product};
 use super::recorder::{self, StepRecord};
 use super::scope::{ManifestScope, ManifestScopes, nearest_or_all};
 use super::step_text::line;
-use super::strides::{StrideSource, injective_strides};
+use super::strides::{StrideSource, injective_strides, strides_of_bytes};
 use super::swizzle::{TmaSwizzleMode, swizzle};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
@@ -39,6 +40,25 @@ const FEWER_STEPS: &str = "apply fewer transforms, or merge several steps into o
 
 /// Limit on the nesting depth of transforms.
 const MAX_OPEN: usize = 64;
+
+impl LayoutAttributes {
+    /// A warning about padding, with the mistake that probably caused it and its literal fix.
+    pub(super) fn with_literal_help(&self, mut warning: Diagnostic) -> Diagnostic {
+        if let Some(text) = self.strides.as_ref().and_then(|strides| strides.bytes.as_ref()) {
+            warning
+                .help
+                .insert(0, format!("strides count elements: write `{text}` if these count bytes"));
+        }
+        if warning.code == Code::PaddingUnexplained
+            && let Some(site) = self.map.as_ref().filter(|site| site.is_own)
+            && let Some(help) = injectivity_report::one_divisor(site)
+        {
+            warning.help =
+                vec![format!("write `padding allow` if it is intended; otherwise {help}")];
+        }
+        warning
+    }
+}
 
 /// A map as applied, for diagnostics that point into it.
 #[derive(Debug, Clone)]
@@ -245,9 +265,12 @@ impl StepLowering<'_> {
                 let bounds = strides;
                 let strides = values(bounds, ground, &self.builder)?;
                 let apart = injective_strides(self.builder.axes(), &strides);
+                let bytes =
+                    strides_of_bytes(self.builder.axes(), &strides, self.builder.element_bits());
                 let strided = self.builder.strides(&strides);
                 let own = if self.open.is_empty() { bounds.as_slice() } else { &[] };
-                self.attributes.strides = Some(StrideSource::step(place.clone(), own, apart));
+                self.attributes.strides =
+                    Some(StrideSource { bytes, ..StrideSource::step(place.clone(), own, apart) });
                 self.grown = Some(place.clone());
                 strided.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
@@ -339,9 +362,24 @@ impl StepLowering<'_> {
             }
             StepKind::Tile { entries, names: given } => {
                 let mut tile = Vec::new();
-                for entry in entries {
+                for (k, entry) in entries.iter().enumerate() {
+                    let at = (axes.len() + k).checked_sub(entries.len());
+                    let axis = at.and_then(|at| axes.get(at));
                     tile.push(match entry {
                         TileEntry::Star(_) => TileExtent::Merge,
+                        TileEntry::Extent(IntegerExpr::Integer(number))
+                            if number.value == -1
+                                && let Some(Some(extent)) =
+                                    axis.map(|axis| axis.extent.as_const())
+                                && let Some(axis) = axis =>
+                        {
+                            let place = ground.place(&number.span);
+                            let message = "expected at least 1, and it is -1";
+                            let error =
+                                Diagnostic::error(Code::StepValue, message, place.clone(), "");
+                            let help = format!("write `{extent}`, the extent of `{}`", axis.name);
+                            return Err(vec![error.help(help).fix(place, extent.to_string())]);
+                        }
                         TileEntry::Extent(extent) => TileExtent::Extent(bound(extent)?),
                     });
                 }
@@ -356,7 +394,14 @@ impl StepLowering<'_> {
             _ => return Ok(()),
         };
         let known: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
-        let map = map.map_err(|e| vec![step_fault(&e, &known, step_place(step, &e, ground))])?;
+        let map = map.map_err(|e| {
+            let mut fault = step_fault(&e, &known, step_place(step, &e, ground));
+            if let StepKind::Order(names) = &step.kind {
+                let names: Vec<&str> = names.iter().map(|name| name.value.as_str()).collect();
+                with_order(&mut fault, &e, &names, &known);
+            }
+            vec![fault]
+        })?;
         unique_names(&map, place)?;
         let applied = self.builder.apply(&map);
         applied.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, place)])
@@ -423,7 +468,11 @@ impl StepLowering<'_> {
         let extras = applied.map_err(|error| {
             let place = ground.place(&text.span);
             vec![match error {
-                NotationError::Fault(fault) => notation_fault(&fault, text, ground.file),
+                NotationError::Fault(fault) => {
+                    let axes = self.builder.axes();
+                    foreign_syntax::index_map(text, notation, axes, place)
+                        .unwrap_or_else(|| notation_fault(&fault, text, ground.file))
+                }
                 NotationError::Build(error) => {
                     build_fault(&error, self.tensor, &self.builder, &place)
                 }
@@ -562,7 +611,8 @@ pub(super) fn resolved(
     ground: StepScope<'_>,
 ) -> Result<(MapText, IndexMap), Vec<Diagnostic>> {
     let file = ground.file;
-    let parsed = parse::map(&text.value).map_err(|e| vec![parse_fault(&e, text, file)])?;
+    let parsed = parse::map(&text.value)
+        .map_err(|e| vec![foreign_syntax::for_axes(parse_fault(&e, text, file), text, axes)])?;
     let scope = MapScope { axes, values: &|name| ground.value(name), facts };
     let known: Vec<&str> = match &parsed.params {
         Some(params) => params.iter().map(|p| p.name.as_str()).collect(),
@@ -578,6 +628,7 @@ pub(super) fn resolved(
         errors
             .iter()
             .filter_map(|e| map_fault(e, text, ground.scope, &known, file))
+            .map(|fault| foreign_syntax::for_axes(fault, text, axes))
             .collect::<Vec<_>>()
     })?;
     Ok((parsed, map))
@@ -610,10 +661,10 @@ fn order_place(word: &SpannedText) -> OrderPlace {
 }
 
 /// Location of a step's fault: the axis that it names, else the whole step.
-fn step_place(step: &StepItem, error: &step::StepError, ground: StepScope<'_>) -> FileSpan {
+fn step_place(step: &StepItem, error: &StepError, ground: StepScope<'_>) -> FileSpan {
     let wanted = match error {
-        step::StepError::UnknownAxis { name, .. } | step::StepError::RepeatedAxis(name) => name,
-        step::StepError::NotAdjacent { second, .. } => second,
+        StepError::UnknownAxis { name, .. } | StepError::RepeatedAxis(name) => name,
+        StepError::NotAdjacent { second, .. } => second,
         _ => return ground.place(&step.span),
     };
     let span = match &step.kind {
@@ -629,6 +680,34 @@ fn step_place(step: &StepItem, error: &step::StepError, ground: StepScope<'_>) -
         _ => None,
     };
     ground.place(&span.unwrap_or_else(|| step.span.clone()))
+}
+
+/// Replaces general help for `order` by the step itself, with the axes that there are.
+fn with_order(fault: &mut Diagnostic, error: &StepError, names: &[&str], axes: &[String]) {
+    let mut omitted: Vec<&str> =
+        axes.iter().map(String::as_str).filter(|axis| !names.contains(axis)).collect();
+    match error {
+        StepError::UnknownAxis { .. } if fault.fixes.is_empty() => {
+            // The most minor of the omitted axes comes first: another order than that of the shape.
+            let is_known = |name: &str| name == "..." || axes.iter().any(|axis| axis == name);
+            let mut order: Vec<&str> = names
+                .iter()
+                .filter_map(|name| if is_known(name) { Some(*name) } else { omitted.pop() })
+                .collect();
+            omitted.reverse();
+            if !order.contains(&"...") {
+                order.extend(omitted);
+            }
+            fault.help = vec![format!("use the axes of the tensor: `order {}`", order.join(" "))];
+        }
+        StepError::MissingAxes(_) => {
+            let names = names.join(" ");
+            let rest = omitted.join(" ");
+            fault.help =
+                vec![format!("name every axis: `order {names} {rest}`, or `order {names} ...`")];
+        }
+        _ => {}
+    }
 }
 
 /// A value that is at least `least` for all values of the symbols.

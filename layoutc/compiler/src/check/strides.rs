@@ -14,6 +14,8 @@ pub(super) struct StrideSource {
     pub(super) place: FileSpan,
     /// Injective strides in the same notation if those given may overlap, with the edit.
     pub(super) apart: Option<(String, Option<Fix>)>,
+    /// The strides in elements, if those given would be dense as numbers of bytes.
+    pub(super) bytes: Option<String>,
 }
 
 impl StrideSource {
@@ -36,7 +38,7 @@ impl StrideSource {
             });
             (format!("strides {written}"), fix)
         });
-        Self { place, apart }
+        Self { place, apart, bytes: None }
     }
 
     /// Strides of a text in a foreign notation at `place`.
@@ -64,8 +66,35 @@ impl StrideSource {
             let fix = Fix { place: place.clone(), text: text.clone() };
             (text, Some(fix))
         });
-        Self { place, apart }
+        Self { place, apart, bytes: None }
     }
+}
+
+/// The step with strides in elements, if those given are dense when they count bytes, as in NumPy. `None` otherwise.
+pub(super) fn strides_of_bytes(
+    axes: &[Axis],
+    strides: &[Expr],
+    element_bits: u32,
+) -> Option<String> {
+    let bytes = i128::from(element_bits / 8);
+    if element_bits % 8 != 0 || bytes < 2 || axes.len() != strides.len() {
+        return None;
+    }
+    let mut rows = Vec::new();
+    let mut elements = Vec::new();
+    for (axis, stride) in axes.iter().zip(strides) {
+        let (extent, stride) = (axis.extent.as_const()?, stride.as_const()?);
+        if stride < 1 || stride % bytes != 0 {
+            return None;
+        }
+        rows.push((stride / bytes, extent));
+        elements.push(stride / bytes);
+    }
+    rows.sort_unstable();
+    let dense = rows.iter().try_fold(1_i128, |reach, (stride, extent)| {
+        if *stride == reach { reach.checked_mul(*extent) } else { None }
+    });
+    dense.map(|_| format!("strides {}", joined(&elements, " ")))
 }
 
 fn joined(numbers: &[i128], between: &str) -> String {

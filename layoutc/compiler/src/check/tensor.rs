@@ -367,13 +367,8 @@ impl TensorChecker<'_> {
             })
         };
         let advice = padding::PaddingAdvice { order: &order, facts: &facts };
-        warnings.extend(padding::check(
-            tensor,
-            attributes.padding.as_ref(),
-            padding,
-            above,
-            &advice,
-        )?);
+        let padded = padding::check(tensor, attributes.padding.as_ref(), padding, above, &advice)?;
+        warnings.extend(padded.into_iter().map(|warning| attributes.with_literal_help(warning)));
         Ok(warnings)
     }
 

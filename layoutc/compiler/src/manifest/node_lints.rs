@@ -30,6 +30,9 @@ pub(super) fn check(
         unquoted(text, head, token, parent, faults);
         return false;
     }
+    if parent == "shape" && commas_in_shape(text, head, faults) {
+        return false;
+    }
     if head.get(1).is_some_and(|token| token.kind == KdlTokenKind::Equals) {
         property_for_node(text, head, parent, faults);
         return false;
@@ -72,6 +75,31 @@ pub(super) fn check(
         fault.add_fix(apart);
         return false;
     }
+    true
+}
+
+/// Reports commas between the axes of a shape: `n 4, c 8,`.
+fn commas_in_shape(text: &str, head: &[KdlToken], faults: &mut DiagnosticSink) -> bool {
+    let written = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
+    let is_comma =
+        |token: &&KdlToken| token.kind == KdlTokenKind::Bare && written(token).ends_with(',');
+    let Some(comma) = head.iter().find(is_comma) else { return false };
+    let words: Vec<&str> = head.iter().map(written).collect();
+    let words = words.join(" ").replace(',', ";");
+    let nodes = words.trim_end_matches([';', ' ']);
+    let is_axis = |axis: &str| axis.split_whitespace().count() == 2;
+    if !head.iter().all(|token| token.kind == KdlTokenKind::Bare) || !nodes.split(';').all(is_axis)
+    {
+        return false;
+    }
+    let span = head.first().map_or(0, |token| token.span.start)
+        ..head.last().map_or(0, |token| token.span.end);
+    let place = faults.place(span);
+    let mark = comma.span.end - 1..comma.span.end;
+    let message = "`;` separates the axes of a shape, not `,`";
+    let fault = faults.error(Code::KdlSyntax, message, mark, "");
+    fault.add_help(format!("write `{nodes}`"));
+    fault.fixes.push(Fix { place, text: nodes.to_owned() });
     true
 }
 
@@ -290,6 +318,7 @@ const QUOTES: &[char] = &['\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201
 /// Returns true if an unquoted word is a valid name, keyword or number; else reports it.
 fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSink) -> bool {
     let word = text.get(span.clone()).unwrap_or_default();
+    let start = span.start;
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     if word.starts_with(QUOTES) {
         let message = "a string needs double quotes";
@@ -317,7 +346,9 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSi
             return false;
         }
         if is_name || word == "#" {
-            fault.add_help("a comment begins with `//`");
+            let rest = text.get(start + 1..).unwrap_or_default();
+            let comment = rest.lines().next().unwrap_or_default().trim();
+            fault.add_help(format!("a comment begins with `//`: write `// {comment}`"));
             return false;
         }
         fault.add_note("the keywords are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`");

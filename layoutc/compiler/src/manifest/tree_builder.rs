@@ -6,6 +6,7 @@ use super::kdl;
 use super::lex::{self, KdlToken, KdlTokenKind, NESTING_LIMIT};
 use super::tree::{ManifestNode, ManifestTree};
 use crate::codes::Code;
+use crate::diagnostic::Fix;
 
 /// The nodes of a text. Malformed parts are reported once, and left out or marked as broken.
 pub(super) fn tree(text: &str, faults: &mut DiagnosticSink) -> ManifestTree {
@@ -161,6 +162,21 @@ impl<'t> TreeBuilder<'t, '_> {
             let fault = self.faults.error(Code::KdlSyntax, message, span, "a second one");
             fault.add_help("write all its nodes in one block");
             None
+        } else if self.head.is_empty()
+            && !self.slashed
+            && let Some(node) = self.nodes.pop_if(|node| {
+                let gap = self.text.get(node.span.end..span.start);
+                node.children.is_none() && gap.is_some_and(|gap| gap.trim().is_empty())
+            })
+        {
+            let line = self.text.get(node.span.clone()).unwrap_or_default();
+            let message = "the `{` of a block is on the line of its node";
+            let help = format!("write `{line} {{` on one line");
+            let place = self.faults.place(node.span.end..span.end);
+            let fault = self.faults.error(Code::KdlSyntax, message, span, "");
+            fault.add_help(help);
+            fault.fixes.push(Fix { place, text: " {".to_owned() });
+            Some(node)
         } else if self.head.is_empty() && !self.slashed {
             let message = "block without a node name";
             let fault = self.faults.error(Code::KdlSyntax, message, span, "");

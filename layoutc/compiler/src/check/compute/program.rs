@@ -345,7 +345,8 @@ impl<'a> KernelLowering<'a> {
             let declared = self.place.named.keys().copied().filter(|_| of_file);
             let known: BTreeSet<&str> = own.chain(declared).collect();
             let known: Vec<&str> = known.into_iter().collect();
-            errors.push(unknown_tensor(read, &known, (source.text, &self.def.file)));
+            let error = unknown_tensor(read, &known, (source.text, &self.def.file));
+            errors.push(self.with_operands(error));
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }

@@ -74,6 +74,41 @@ impl KernelLowering<'_> {
         errors
     }
 
+    /// The error for an unknown tensor of a kernel without operands, with the operands to declare if it names no
+    /// tensor of the file at all.
+    pub(super) fn with_operands(&self, mut error: Diagnostic) -> Diagnostic {
+        if self.def.item.operands.is_some() || !error.fixes.is_empty() {
+            return error;
+        }
+        let targets = || self.def.lines.iter().map(|line| line.target.name.as_str());
+        let reads = self.def.lines.iter().flat_map(|line| {
+            line.nodes().into_iter().filter_map(super::statement_syntax::ValueAst::read)
+        });
+        let reads: Vec<&str> = reads.map(|read| read.tensor.name.as_str()).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for name in reads.iter().copied().chain(targets()) {
+            let is_between = reads.contains(&name) && targets().any(|target| target == name);
+            if !names.contains(&name) && !is_between {
+                names.push(name);
+            }
+        }
+        let mut tensors: Vec<_> = self.place.named.values().collect();
+        tensors.sort_by_key(|tensor| tensor.span.start);
+        let is_known = |name: &&str| self.place.named.contains_key(*name);
+        if names.iter().any(is_known) || names.len() > tensors.len() {
+            return error;
+        }
+        let kernel = &self.def.item.name.value;
+        let bound = names.iter().zip(tensors);
+        let bound = bound.map(|(name, tensor)| format!(" {name}={}", tensor.name.value));
+        error.add_help(format!(
+            "or declare operands, `operands {}`, and bind them after the kernel: `instance {kernel}_1 of={kernel}{}`",
+            names.join(" "),
+            bound.collect::<String>()
+        ));
+        error
+    }
+
     fn dead(&self, source: StatementSource<'_>) -> Diagnostic {
         let name = &source.line.target.name;
         let place = place_in(source.text, &source.line.target.span, &self.def.file);
@@ -83,7 +118,7 @@ impl KernelLowering<'_> {
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             error.add_note("it is not an intermediate either: no later `compute` reads it");
             nearest_or_all(&mut error, name, "tensors", &known);
-            return error;
+            return self.with_operands(error);
         }
         let message = format!("`{name}` is not an operand, and nothing reads it");
         let mut error = Diagnostic::error(Code::KernelIntermediate, message, place, "");

@@ -39,6 +39,16 @@ const ELSEWHERE: &[(&str, &str)] = &[
 /// Help for strides in elements.
 const STRIDES: &str = "write strides in elements as a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`";
 
+/// The help with the axes of the tensor in place of those of its examples; unchanged if they are not known.
+fn with_axes(help: &str, axes: &[String]) -> String {
+    if axes.is_empty() {
+        return help.to_owned();
+    }
+    let reversed: Vec<&str> = axes.iter().rev().map(String::as_str).collect();
+    help.replace("order c n", &format!("order {}", reversed.join(" ")))
+        .replace("(n, c) -> (c, n)", &format!("({}) -> ({})", axes.join(", "), reversed.join(", ")))
+}
+
 /// Returns true if a property gives a layout in a foreign notation.
 pub(super) fn is_foreign(word: &str) -> bool {
     FOREIGN.contains(&word)
@@ -108,17 +118,18 @@ impl ManifestReader<'_, '_> {
     /// Reports a property that is not a known notation.
     pub(super) fn unknown_notation(&mut self, key: &PropertyKey) {
         let word = key.value.as_str();
+        let axes = &self.axes;
         let message = format!("unknown layout notation `{}`", show(word));
         let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
         let elsewhere = ELSEWHERE.iter().find(|row| row.0.eq_ignore_ascii_case(word));
         match (nearest(word, FOREIGN.iter().copied()), elsewhere) {
             (Some(near), _) => fault.add_suggestion(near),
             (None, Some((_, help))) => {
-                fault.add_help(*help);
+                fault.add_help(with_axes(help, axes));
             }
             (None, None) => {
-                fault
-                    .add_help("write one of these, or the layout as steps: `layout { order c n }`");
+                let help = "write one of these, or the layout as steps: `layout { order c n }`";
+                fault.add_help(with_axes(help, axes));
             }
         }
         fault.add_note(format!("the notations are {}", list(FOREIGN)));

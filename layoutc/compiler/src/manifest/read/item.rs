@@ -3,8 +3,10 @@
 use super::ManifestReader;
 use super::foreign::ForeignTensor;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
+use super::text::is_name;
 use crate::cast::CastMode;
 use crate::codes::Code;
+use crate::dtype::Dtype;
 use crate::manifest::syntax::{
     ConstItem, ConvertItem, GateItem, Identifier, IntegerLiteral, LayoutItem, MemoryItem,
     NibbleOrder, PackFromItem, RecordItem, RingItem, ShapeItem, ShardItem, SymbolItem, TensorItem,
@@ -146,6 +148,13 @@ impl ManifestReader<'_, '_> {
             props: Some(&["cast", "dtype", "like", "nibbles", "pack-from", "targets", "xla"]),
             block: BlockRule::Maybe,
         };
+        let shape = node.children().iter().find(|child| child.name == "shape");
+        let axes = shape.map(ManifestNode::children).unwrap_or_default();
+        self.axes = axes.iter().map(|axis| axis.name.clone()).collect();
+        self.head = self.text.get(node.head.clone()).unwrap_or_default().to_owned();
+        if self.is_annotated(node) {
+            return None;
+        }
         self.form(node, &form);
         let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
         let like = Self::prop(node, "like").map(|entry| self.name(entry, "a tensor"));
@@ -194,6 +203,29 @@ impl ManifestReader<'_, '_> {
             pack_from,
             span: node.span.clone(),
         })
+    }
+
+    /// Reports an element type in the form `name: type`.
+    fn is_annotated(&mut self, node: &ManifestNode) -> bool {
+        let [name, dtype] = node.args.as_slice() else { return false };
+        let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default();
+        let Some(bare) = of(name).strip_suffix(':').filter(|bare| is_name(bare)) else {
+            return false;
+        };
+        let written = of(dtype);
+        let Some(dtype) = Dtype::parse(written)
+            .map(|dtype| dtype.to_string())
+            .or_else(|| Dtype::from_foreign_name(written).map(|dtype| dtype.to_string()))
+        else {
+            return false;
+        };
+        let text = format!("{bare} dtype={dtype}");
+        let message = "the element type of a tensor is a property";
+        let span = name.span.start..node.args[1].span.end;
+        let fault = self.faults.error(Code::KdlSurplus, message, span, "");
+        fault.add_help(format!("write `tensor {text}`"));
+        fault.add_fix(text);
+        true
     }
 
     /// Reads `pack-from=` and `cast=`: the element type that pack reads, if it differs from the tensor's.

@@ -61,7 +61,13 @@ pub(super) fn manifest(
         broken: Vec::new(),
         torn: tree.torn,
     };
-    let mut reader = ManifestReader { text, faults, renames: OnceCell::new() };
+    let mut reader = ManifestReader {
+        text,
+        faults,
+        renames: OnceCell::new(),
+        axes: Vec::new(),
+        head: String::new(),
+    };
     for node in &tree.nodes {
         reader.item(node, &mut manifest);
     }
@@ -74,11 +80,17 @@ struct ManifestReader<'t, 'f> {
     faults: &'f mut DiagnosticSink,
     /// Suggested names for words that are not valid names; computed on first use.
     renames: OnceCell<Renames>,
+    /// The axes of the shape of the tensor that is being read, for suggestions.
+    axes: Vec<String>,
+    /// The tensor that is being read, as written before its block, for suggestions.
+    head: String,
 }
 
 impl ManifestReader<'_, '_> {
     fn item(&mut self, node: &ManifestNode, manifest: &mut ManifestSyntax) {
         let broken = &mut manifest.broken;
+        self.axes.clear();
+        self.head.clear();
         match node.name.as_str() {
             "use" => manifest.uses.extend(self.keep(ItemKind::Use, node, broken, Self::r#use)),
             "const" => {

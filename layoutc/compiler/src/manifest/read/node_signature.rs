@@ -290,12 +290,27 @@ impl ManifestReader<'_, '_> {
         let name = node.name.as_str();
         let span = node.name_span.clone();
         let message = format!("unknown node `{}` in {}", show(name), scope.place);
+        let value = node.args.first().filter(|_| node.args.len() == 1);
+        let value = value.and_then(|entry| self.text.get(entry.span.clone()));
+        let head = self.head.clone();
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         // `name:` and `name,` come from YAML and other languages; the mark is not part of the word.
         let bare = name.trim_end_matches([':', ',']);
         let ours = foreign_words::node(bare).filter(|ours| scope.has(ours));
         if scope.props.contains(&bare) {
-            fault.add_help(format!("write it as a property of {}: `{bare}=…`", scope.place));
+            fault.add_help(match value {
+                Some(value)
+                    if !head.is_empty()
+                        && !head.contains(&format!("{bare}="))
+                        && scope.place == NodeScope::TENSOR.place =>
+                {
+                    format!(
+                        "write it as a property of {}: `{head} {bare}={value} {{ … }}`",
+                        scope.place
+                    )
+                }
+                _ => format!("write it as a property of {}: `{bare}=…`", scope.place),
+            });
         } else if scope.has(bare) {
             fault.add_suggestion(bare);
         } else if let Some(ours) = ours {

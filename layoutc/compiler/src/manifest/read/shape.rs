@@ -102,7 +102,13 @@ impl ManifestReader<'_, '_> {
             let place = self.faults.place(first.clone());
             let message = format!("two {what} are called `{}`", name.value);
             let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
-            fault.add_label(place, "the first").add_help("give one of the two another name");
+            fault.add_label(place, "the first");
+            let other = (2..).map(|k| format!("{}_{k}", name.value));
+            let mut other = other.filter(|other| !seen.contains_key(other));
+            fault.add_help(match other.next().filter(|_| what == "axes") {
+                Some(other) => format!("give one of the two another name, such as `{other}`"),
+                None => "give one of the two another name".to_owned(),
+            });
             return;
         }
         seen.insert(name.value.clone(), name.span.clone());

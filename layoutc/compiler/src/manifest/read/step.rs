@@ -4,19 +4,35 @@ use super::ManifestReader;
 use super::foreign::is_foreign;
 use super::keywords::step_usage;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
+use super::text::is_name;
+use layoutc_algebra::notation::{self, Notation};
+
 use crate::codes::Code;
+use crate::diagnostic::Fix;
 use crate::manifest::syntax::{
-    FillItem, FillLiteral, IntegerLiteral, LayoutItem, PaddingRule, SeparatorItem, SpannedText,
-    StepItem, StepKind, TileEntry,
+    FillItem, FillLiteral, Identifier, IntegerLiteral, LayoutItem, PaddingRule, SeparatorItem,
+    SpannedText, StepItem, StepKind, TileEntry,
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
-/// Terms for dense layouts in other tools, with help.
-const DENSE: &[(&str, &str)] = &[
-    ("row-major", "leave the layout out: row-major is the default"),
-    ("column-major", "write the axes in reverse: `layout { order c n }`"),
-    ("col-major", "write the axes in reverse: `layout { order c n }`"),
-];
+/// Terms for dense layouts in other tools that are no names; the help for them depends on the axes.
+const DENSE: &[&str] = &["row-major", "column-major", "col-major"];
+
+/// The property for a text that is a layout in the notation of another tool and not a name.
+fn notation_of(text: &str) -> Option<&'static str> {
+    if is_name(text) {
+        return None;
+    }
+    let candidates = [
+        (Notation::Cute, "cute"),
+        (Notation::Xla, "xla"),
+        (Notation::Mlir, "mlir"),
+        (Notation::Numpy, "numpy"),
+        (Notation::Mdspan, "mdspan"),
+    ];
+    let is_it = |notation| notation::notation_axes(notation, text, &[]).is_ok();
+    candidates.into_iter().find(|row| is_it(row.0)).map(|row| row.1)
+}
 
 /// At least one argument.
 const SOME: std::ops::RangeInclusive<usize> = 1..=usize::MAX;
@@ -142,11 +158,21 @@ impl ManifestReader<'_, '_> {
     fn apply(&mut self, node: &ManifestNode) -> Option<StepKind> {
         if let Some(entry) = node.args.first()
             && let ManifestValue::String(word) = &entry.value
-            && let Some((_, help)) = DENSE.iter().find(|row| row.0.eq_ignore_ascii_case(word))
         {
-            let message = format!("unknown transform `{word}`");
-            self.faults.error(Code::NameUnknown, message, entry.span.clone(), "").add_help(*help);
-            return None;
+            if DENSE.iter().any(|dense| dense.eq_ignore_ascii_case(word)) {
+                let name = Identifier { value: word.clone(), span: entry.content.clone() };
+                return Some(StepKind::Apply { name, arguments: Vec::new() });
+            }
+            if let Some(notation) = notation_of(word) {
+                let message = format!("expected the name of a transform, found `{}`", show(word));
+                let text = if node.name == "apply" { "notation" } else { "layout" };
+                let text = format!("{text} {notation}=\"{word}\"");
+                let place = self.faults.place(node.span.clone());
+                let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
+                fault.add_help(format!("write it in its notation: `{text}`"));
+                fault.fixes.push(Fix { place, text });
+                return None;
+            }
         }
         let name = node.args.first().and_then(|entry| self.name(entry, "a transform"));
         let mut arguments = Vec::new();
@@ -164,7 +190,8 @@ impl ManifestReader<'_, '_> {
             axes.push(match &entry.value {
                 ManifestValue::String(word) if word == "..." => self.text_of(entry, "an axis"),
                 ManifestValue::Integer(_) => {
-                    self.wrong_kind(entry, "an axis", "write its name: `order c n`");
+                    let named = self.by_position(entries);
+                    self.wrong_kind(entry, "an axis", &format!("write its name: `order {named}`"));
                     None
                 }
                 _ => self.one_name(entry, "an axis").map(|name| SpannedText {
@@ -175,6 +202,17 @@ impl ManifestReader<'_, '_> {
             });
         }
         axes.into_iter().collect::<Option<_>>().map(StepKind::Order)
+    }
+
+    /// The entries with the names of the axes in place of their positions.
+    fn by_position(&self, entries: &[Entry]) -> String {
+        let axis = |entry: &Entry| match &entry.value {
+            ManifestValue::Integer(k) => self.axes.get(usize::try_from(*k).ok()?).cloned(),
+            ManifestValue::String(name) => Some(name.clone()),
+            ManifestValue::Float(_) | ManifestValue::Bool(_) | ManifestValue::Null => None,
+        };
+        let names: Option<Vec<String>> = entries.iter().map(axis).collect();
+        names.map_or_else(|| "c n".to_owned(), |names| names.join(" "))
     }
 
     fn split(&mut self, node: &ManifestNode, first: &Entry) -> Option<StepKind> {

@@ -76,6 +76,38 @@ fn joined(text: &str) -> String {
     joined
 }
 
+/// The integer that a decimal with zeros alone after its point is: 8 for `8.0`.
+fn whole_number(word: &str) -> Option<&str> {
+    let (whole, zeros) = word.split_once('.')?;
+    let is_whole = !zeros.is_empty() && zeros.bytes().all(|b| b == b'0');
+    (is_whole && whole.parse::<i64>().is_ok()).then_some(whole)
+}
+
+/// The numbers in `8x8` or `64B`, with an explanation to append.
+fn quantity(text: &str) -> Option<(String, String)> {
+    let text = text.trim();
+    let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+    for mark in [',', 'x', 'X', '×'] {
+        let mut parts = text.split(mark).map(str::trim);
+        if text.contains(mark) && parts.all(is_digits) {
+            let numbers: Vec<&str> = text.split(mark).map(str::trim).collect();
+            return Some((numbers.join(" "), ": spaces separate arguments".to_owned()));
+        }
+    }
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number = digits.trim_end();
+    let (factor, unit) = match text.get(digits.len()..)?.to_ascii_lowercase().as_str() {
+        "b" | "byte" | "bytes" => (1, ""),
+        "k" | "kb" | "kib" => (1_i64 << 10, "KiB"),
+        "m" | "mb" | "mib" => (1 << 20, "MiB"),
+        "g" | "gb" | "gib" => (1 << 30, "GiB"),
+        _ => return None,
+    };
+    let value = number.parse::<i64>().ok()?.checked_mul(factor)?;
+    let note = if factor == 1 { String::new() } else { format!(": {number} {unit} in bytes") };
+    is_digits(number).then(|| (value.to_string(), note))
+}
+
 impl ManifestReader<'_, '_> {
     /// Reads a string without escapes. `what` names it in messages: `an axis`.
     pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<SpannedText> {
@@ -201,12 +233,28 @@ impl ManifestReader<'_, '_> {
                 }
                 if is_name(&text.value) {
                     self.as_name(&text)?;
+                } else if let Some((number, note)) = quantity(&text.value) {
+                    let message = format!("{what} is a plain number, not `{}`", show(&text.value));
+                    let fault = self.faults.error(code, message, entry.span.clone(), "");
+                    fault.add_help(format!("write `{number}`{note}"));
+                    fault.add_fix(number);
+                    return None;
                 }
                 Some(IntegerExpr::Text(text))
             }
             ManifestValue::Float(_) | ManifestValue::Bool(_) | ManifestValue::Null => {
                 let message = format!("{what} cannot be {}", entry.value.kind());
-                self.faults.error(code, message, entry.span.clone(), "").add_help(NUMBER);
+                let whole = self.text.get(entry.span.clone()).and_then(whole_number);
+                let fault = self.faults.error(code, message, entry.span.clone(), "");
+                match whole {
+                    Some(number) => {
+                        fault.add_help(format!("write `{number}`"));
+                        fault.add_fix(number);
+                    }
+                    None => {
+                        fault.add_help(NUMBER);
+                    }
+                }
                 None
             }
         }

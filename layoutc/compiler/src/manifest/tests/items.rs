@@ -68,7 +68,7 @@ fn misplaced_nodes_get_a_hint() {
         ],
         &[
             "it is a step: write it inside `layout { map … }`",
-            "write it as a property of a tensor: `like=…`",
+            "write it as a property of a tensor: `tensor a dtype=f32 like=b { … }`",
             "move it into a tensor",
             "move it into a tensor",
         ],
@@ -91,7 +91,7 @@ fn a_mesh_is_axes_with_sizes() {
             "write `mesh pod { x 2; y 4 }`",
             "write `x 4`, each axis as a separate node",
             "write `y 4`, each axis as a separate node",
-            "give one of the two another name",
+            "give one of the two another name, such as `x_2`",
             "write it as `mesh pod { x 2; y 4 }`",
             "write an integer, or an expression in quotes",
         ],
@@ -113,7 +113,7 @@ fn a_cast_is_one_of_two_words_and_needs_another_type() {
             "write `round` or `saturate`",
             "did you mean `round`?",
             "add the element type that pack reads: `pack-from=f32 cast=saturate`",
-            "write it as a property of a tensor: `pack-from=…`",
+            "write it as a property of a tensor: `tensor c dtype=f32 cast=round pack-from=f16 { … }`",
         ],
     );
 }

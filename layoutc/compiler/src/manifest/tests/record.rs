@@ -92,7 +92,7 @@ fn a_tensor_has_an_element_type_or_a_record() {
     check(
         "tensor p { dtype f32; shape { n 4 } }",
         &[("name::unknown", "dtype", "unknown node `dtype` in a tensor")],
-        &["write it as a property of a tensor: `dtype=…`"],
+        &["write it as a property of a tensor: `tensor p dtype=f32 { … }`"],
     );
     check(
         "tensor p { dtype x=f32 { y f32 }; shape { n 4 } }",

@@ -137,7 +137,7 @@ fn two_axes_of_one_name_are_refused() {
     check(
         "tensor a dtype=f32 { shape { n 1; h 2; n 3 } }",
         &[("name::duplicate", "n", "two axes are called `n`")],
-        &["give one of the two another name"],
+        &["give one of the two another name, such as `n_2`"],
     );
 }
 
