@@ -38,6 +38,7 @@ mod layouts;
 mod manifest_c;
 mod memory;
 mod mpi;
+mod newcomer;
 mod pages;
 mod pieces;
 mod processors;
