@@ -60,7 +60,7 @@ fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     let items = items.trim().strip_prefix('(')?;
     let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
     let omitted = names.iter().filter(|name| !params.iter().any(|param| param.name == **name));
-    let omitted: String = omitted.map(|name| format!("{name}, ")).collect();
+    let omitted: String = omitted.flat_map(|name| [*name, ", "]).collect();
     let map = format!("({}) -> ({omitted}{items}", names.join(", "));
     parse::map(&map).is_ok().then_some(map)
 }
@@ -72,7 +72,7 @@ pub(super) fn for_axes(mut fault: Diagnostic, text: &SpannedText, axes: &[Axis])
         && let Some((last, others)) = axes.split_last()
     {
         let last = last.name.as_str();
-        let others: String = others.iter().map(|axis| format!("{}, ", axis.name)).collect();
+        let others: String = others.iter().flat_map(|axis| [axis.name.as_str(), ", "]).collect();
         let example = format!("({others}{last}) -> ({others}{last} // 4, {last} % 4)");
         *help = help.replace("(n, c) -> (n, c // 4, c % 4)", &example);
     }

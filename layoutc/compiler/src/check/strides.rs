@@ -70,14 +70,14 @@ impl StrideSource {
     }
 }
 
-/// The step with strides in elements, if those given are dense when they count bytes, as in NumPy. `None` otherwise.
+/// The step with strides in elements, if those given are dense when they count bytes. `None` otherwise.
 pub(super) fn strides_of_bytes(
     axes: &[Axis],
     strides: &[Expr],
     element_bits: u32,
 ) -> Option<String> {
     let bytes = i128::from(element_bits / 8);
-    if element_bits % 8 != 0 || bytes < 2 || axes.len() != strides.len() {
+    if !element_bits.is_multiple_of(8) || bytes < 2 || axes.len() != strides.len() {
         return None;
     }
     let mut rows = Vec::new();
