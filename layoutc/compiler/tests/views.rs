@@ -41,19 +41,19 @@ fn a_window_stays_inside() {
     refused(
         &of_input("view v of=t { shape { h 6; c 4 }; map \"(h, c) -> (h, c + 5)\" }"),
         ("map::outside", "c + 5", "an index of `v` is out of bounds of `t`"),
-        &["extent v[0, 3] would be t[0, 8], and axis `c` of `t` has 8"],
+        &["v[0, 3] would be t[0, 8], and axis `c` of `t` has extent 8"],
         &["move the window, or give it a smaller shape"],
     );
     refused(
         &of_input("view v of=t { shape { h 6 }; map \"(h) -> (h - 1, 0)\" }"),
         ("map::outside", "h - 1", "an index of `v` is out of bounds of `t`"),
-        &["extent v[0] would be t[-1, 0], and axis `h` of `t` has 6"],
+        &["v[0] would be t[-1, 0], and axis `h` of `t` has extent 6"],
         &["move the window, or give it a smaller shape"],
     );
     refused(
         "symbol n min=0 max=64\ntensor t dtype=f32 { shape { k n } }\nview v of=t { shape {}; map \"() -> (0)\" }",
         ("map::unproven", "0", "cannot prove that an index of `v` stays inside `t`"),
-        &["extent axis `k` of `t` has n"],
+        &["axis `k` of `t` has extent n"],
         &["declare facts of the symbols (`min`, `max`, `multiple`), or a smaller shape"],
     );
 }
