@@ -405,7 +405,7 @@ fn what_is_refused_for_some_sizes_says_for_which_it_holds() {
     );
     assert_eq!(
         refused("split n by=4; split c by=8; padding forbid").1,
-        "holds when `rows` is a multiple of 8 and `fours` is a multiple of 8: add `multiple=8` to `rows`, let `fours` have `multiple=8`"
+        "holds when `rows` is a multiple of 8 and `fours` is a multiple of 8: add `multiple=8` to `rows`, change `fours` to `multiple=8`"
     );
     // No fact makes this map injective.
     let (code, help) = refused("map \"(n, c) -> (n * 0, c)\"");
