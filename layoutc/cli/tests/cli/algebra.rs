@@ -120,7 +120,10 @@ error[notation::rounds]: `(4,8):(1,4)` does not divide 50 elements: its tiles co
         (&["complement", "-4:1"], "error[notation::unsupported]: "),
         (&["complement", "4:1", "0"], "error[notation::value]: "),
         (&["complement", "4:1", "(4294967296,4294967296)"], "error[notation::value]: the cotarget"),
-        (&["complement", "4:1", "4:1"], "error[notation::syntax]: expected the end of the text, found `:`"),
+        (
+            &["complement", "4:1", "4:1"],
+            "error[notation::syntax]: expected the end of the text, found `:`",
+        ),
         (
             &["coalesce", "4:1", "(1,1)"],
             "error[notation::axes]: too many top-level modes: 2 for a layout of rank 1",
