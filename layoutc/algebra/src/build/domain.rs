@@ -24,10 +24,11 @@ pub(super) struct Domain {
 
 impl LayoutBuilder {
     /// Restricts the elements to the indices that satisfy `predicate`, which is affine in `Var::Axis`. Must precede
-    /// every step. A layout without elements stays unchanged.
+    /// every step. If an axis has extent 0, no index breaks a condition, and the builder stays unchanged.
     ///
     /// # Errors
-    /// [`BuildError::NoElement`], [`BuildError::Uncounted`].
+    /// [`BuildError::NoElement`], [`BuildError::Uncounted`]; [`BuildError::Expr`] if a side of a condition leaves 64
+    /// bits.
     pub fn restrict(&mut self, predicate: Predicate) -> Result<(), BuildError> {
         if self.logical.iter().any(|axis| axis.extent.as_const() == Some(0)) {
             return Ok(());
@@ -126,8 +127,7 @@ impl LayoutBuilder {
 
     /// The conditions that read any of these axes.
     pub(super) fn within(&self, axes: &[usize]) -> Vec<Expr> {
-        let reads = |condition: &&Expr| reads(condition, axes);
-        self.conditions().iter().filter(reads).cloned().collect()
+        proof::conditions_on(axes, self.conditions())
     }
 
     /// Adds the axes that share conditions with these, transitively.
@@ -206,11 +206,4 @@ fn restricted(layout: Layout, domain: &Domain) -> Result<Layout, ExprError> {
 
 fn has_axes(condition: &Expr) -> bool {
     condition.mentions(&|var| matches!(var, Var::Axis(_)))
-}
-
-fn reads(condition: &Expr, axes: &[usize]) -> bool {
-    condition.mentions(&|var| match var {
-        Var::Axis(axis) => usize::try_from(axis).is_ok_and(|axis| axes.contains(&axis)),
-        _ => false,
-    })
 }

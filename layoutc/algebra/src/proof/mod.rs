@@ -100,16 +100,16 @@ pub(crate) struct Component {
 }
 
 impl Component {
-    /// The conditions that read axes of the component.
+    /// The conditions that read its axes.
     pub(crate) fn within(&self, conditions: &[Expr]) -> Vec<Expr> {
-        let reads = |condition: &&Expr| {
-            condition.mentions(&|var| match var {
-                Var::Axis(axis) => usize::try_from(axis).is_ok_and(|a| self.axes.contains(&a)),
-                _ => false,
-            })
-        };
-        conditions.iter().filter(reads).cloned().collect()
+        conditions_on(&self.axes, conditions)
     }
+}
+
+/// The conditions that read any of these axes.
+pub(crate) fn conditions_on(axes: &[usize], conditions: &[Expr]) -> Vec<Expr> {
+    let is_read = |var| matches!(var, Var::Axis(axis) if usize::try_from(axis).is_ok_and(|axis| axes.contains(&axis)));
+    conditions.iter().filter(|condition| condition.mentions(&is_read)).cloned().collect()
 }
 
 /// Splits a claim into independent components, ordered by their first axis. Axes that share a target or a condition are

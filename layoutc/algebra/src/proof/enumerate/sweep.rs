@@ -21,9 +21,7 @@ impl<'a> SlotSweep<'a> {
     pub(super) fn new(domain: &'a EnumerationDomain<'a>, along: usize) -> Self {
         Self { domain, along }
     }
-}
 
-impl SlotSweep<'_> {
     pub(super) fn rows(&self) -> i128 {
         let along = self.domain.extents.get(self.along).copied().unwrap_or(1);
         self.domain.points() / along.max(1)
