@@ -74,20 +74,17 @@ pub(super) fn apply(
             return Err(fault.help(help).into());
         }
     }
+    let only_right = |name: &str, span: &Span| {
+        let message = format!("`{name}` occurs only on the right side");
+        NotationFault::new(NotationFaultKind::Value, span.clone(), message).help(BOTH_SIDES)
+    };
     let mut dims = Vec::new();
     for dim in &right_dims {
         match dim {
             EinopsAxis::Ellipsis(span) => {
                 let rest = parts.iter().find(|(name, _)| name.is_none());
                 let Some((_, pieces)) = rest else {
-                    let message = "`...` occurs only on the right side";
-                    return Err(NotationFault::new(
-                        NotationFaultKind::Value,
-                        span.clone(),
-                        message,
-                    )
-                    .help(BOTH_SIDES)
-                    .into());
+                    return Err(only_right("...", span).into());
                 };
                 dims.extend(pieces.iter().map(|piece| alloc::vec![piece.clone()]));
             }
@@ -97,14 +94,7 @@ pub(super) fn apply(
                     let wanted = Some(name).filter(|name| name.as_str() != REST);
                     let part = parts.iter().find(|(known, _)| known.as_ref() == wanted);
                     let Some((_, own)) = part else {
-                        let message = format!("`{name}` occurs only on the right side");
-                        return Err(NotationFault::new(
-                            NotationFaultKind::Value,
-                            span.clone(),
-                            message,
-                        )
-                        .help(BOTH_SIDES)
-                        .into());
+                        return Err(only_right(name, span).into());
                     };
                     pieces.extend(own.iter().cloned());
                 }
