@@ -32,21 +32,43 @@ pub fn near_powers_of_two(value: i128, most: i128) -> String {
     format!("write `{below}` or `{}`", below.saturating_mul(2))
 }
 
-/// Value of a number with a binary suffix: 4096 for `4K`. `None` for any other word.
-pub fn expand_suffix(word: &str) -> Option<String> {
-    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match word.get(digits.len()..)?.to_ascii_lowercase().as_str() {
-        "k" | "ki" | "kib" => 1_i64 << 10,
-        "m" | "mi" | "mib" => 1 << 20,
-        "g" | "gi" | "gib" => 1 << 30,
+/// Plain number for a number with a unit, and an explanation to append to it: `4096` for `4K`, `16384` (": 16 KiB in
+/// bytes") for `16KB`, `64` for `64B`. Factors are powers of 1024. `None` for any other text.
+pub fn quantity(text: &str) -> Option<(String, String)> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number = digits.trim_end();
+    if !number.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let (factor, unit) = match text.get(digits.len()..)?.to_ascii_lowercase().as_str() {
+        "b" | "byte" | "bytes" => (1_i64, ""),
+        "k" | "ki" => (1 << 10, "Ki"),
+        "m" | "mi" => (1 << 20, "Mi"),
+        "g" | "gi" => (1 << 30, "Gi"),
+        "kb" | "kib" => (1 << 10, "KiB in bytes"),
+        "mb" | "mib" => (1 << 20, "MiB in bytes"),
+        "gb" | "gib" => (1 << 30, "GiB in bytes"),
         _ => return None,
     };
-    Some(digits.parse::<i64>().ok()?.checked_mul(factor)?.to_string())
+    let value = number.parse::<i64>().ok()?.checked_mul(factor)?;
+    let note = if unit.is_empty() { String::new() } else { format!(": {number} {unit}") };
+    Some((value.to_string(), note))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_with_units_are_plain_numbers() {
+        let of = |text: &str| quantity(text).map(|(number, note)| number + &note);
+        assert_eq!(of("64B").as_deref(), Some("64"));
+        assert_eq!(of("4K").as_deref(), Some("4096: 4 Ki"));
+        assert_eq!(of("16 KB").as_deref(), Some("16384: 16 KiB in bytes"));
+        for text in ["64", "KB", "", "-4K", "4x", "9223372036854775807K"] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_near_word_is_found_and_a_far_one_is_not() {

@@ -16,7 +16,7 @@ fn steps(steps: &str) -> String {
 }
 
 /// The text with the only fix of its only diagnostic carried out.
-fn mended(text: &str, found: &[Diagnostic]) -> String {
+fn fixed(text: &str, found: &[Diagnostic]) -> String {
     let [Diagnostic { fixes, .. }] = found else { return format!("{found:#?}") };
     let [fix] = fixes.as_slice() else { return format!("{fixes:#?}") };
     [&text[..fix.place.start], &fix.text, &text[fix.place.end..]].concat()
@@ -26,7 +26,7 @@ fn mended(text: &str, found: &[Diagnostic]) -> String {
 #[track_caller]
 fn mends(wrong: &str, help: &str, right: &str) {
     let told = found(wrong);
-    assert_eq!(mended(wrong, &told), right);
+    assert_eq!(fixed(wrong, &told), right);
     assert_eq!(told[0].help, [help], "{wrong}");
     assert_eq!(found(right), [], "{right}");
 }
@@ -76,7 +76,7 @@ fn a_shape_in_brackets_is_a_block() {
     let text = |axes: &str| format!("tensor t dtype=f32 {{ shape {{ {axes} }} }}\n");
     mends(&text("[4, 8]"), "write `d0 4; d1 8`", &text("d0 4; d1 8"));
     mends(&text("n 4 * 16"), "write `shape { n \"4 * 16\" }`", &text("n \"4 * 16\""));
-    mends(&text("n 4K"), "write `4096`, the number itself", &text("n 4096"));
+    mends(&text("n 4K"), "write `4096`: 4 Ki", &text("n 4096"));
     mends(&text("n 4*16"), "write `\"4*16\"`, an expression in quotes", &text("n \"4*16\""));
     let help = "write it in the block: `shape { d0 4; d1 8 }`";
     helps("tensor t dtype=f32 shape=[4, 8] { }\n", "expr::unquoted", "[", help);
@@ -133,7 +133,7 @@ fn an_escape_is_marked_and_its_string_written_without() {
         let wrong = steps(&format!("map \"(n, c) ->{escape}(c, n)\""));
         let right = steps(&format!("map \"(n, c) ->{plain}(c, n)\""));
         helps(&wrong, "expr::escape", escape, &format!("write `\"(n, c) ->{plain}(c, n)\"`"));
-        assert_eq!(mended(&wrong, &found(&wrong)), right);
+        assert_eq!(fixed(&wrong, &found(&wrong)), right);
         assert_eq!(found(&right), []);
     }
     let help = "write `#\"(n, c \\ 4)\"#`, a raw string without escapes";
@@ -217,7 +217,7 @@ fn strides_under_which_elements_meet_get_those_that_keep_them_apart() {
         let right = format!("strides {right}");
         let told = found(&steps(&format!("strides {wrong}")));
         assert_eq!(told[0].help, [help]);
-        assert_eq!(mended(&steps(&format!("strides {wrong}")), &told), steps(&right));
+        assert_eq!(fixed(&steps(&format!("strides {wrong}")), &told), steps(&right));
         assert_eq!(found(&steps(&format!("{right}; padding allow"))), []);
     }
     for (wrong, right) in [
@@ -308,6 +308,14 @@ fn words_of_other_languages_get_ours() {
     manifest(&steps("tile 2x4"), "2x4", "write `2 4`: spaces separate arguments");
     manifest(&steps("swizzle \"128B\""), "\"128B\"", "write `swizzle mode=\"128B\"`");
     manifest(&steps("swizzle 128B"), "128B", "write `mode=\"128B\"` for a hardware swizzle");
+    for (step, word, help) in [
+        ("align 64B", "64B", "write `64`"),
+        ("align 16KB", "16KB", "write `16384`: 16 KiB in bytes"),
+        ("pad c multiple=4Ki", "4Ki", "write `4096`: 4 Ki"),
+        ("split c by=8x8", "8x8", "write `8 8`: spaces separate arguments"),
+    ] {
+        manifest(&steps(step), word, help);
+    }
     manifest(
         &steps("tile n=2 c=4"),
         "n",
@@ -395,7 +403,7 @@ fn strings_of_other_languages_are_shown_in_double_quotes() {
     for quotes in [["'", "'"], ["`", "`"], ["\u{201c}", "\u{201d}"]] {
         let wrong = map(&quotes.join("(n, c) -> (c, n)"));
         let told = found(&wrong);
-        assert_eq!(mended(&wrong, &told), map("\"(n, c) -> (c, n)\""), "{told:#?}");
+        assert_eq!(fixed(&wrong, &told), map("\"(n, c) -> (c, n)\""), "{told:#?}");
         assert_eq!(told[0].help, [help]);
     }
 }

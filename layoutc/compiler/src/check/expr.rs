@@ -7,13 +7,14 @@ use layoutc_algebra::expr::{Expr, ExprError};
 use layoutc_algebra::map::{MapError, MapErrorKind, resolve_constant};
 use layoutc_algebra::parse::{self, ParseError, ParseErrorKind};
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::symbol::Axis;
 
 use super::foreign_syntax;
 use super::scope::ManifestScope;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
-use crate::nearest::{expand_suffix, nearest};
+use crate::nearest::{nearest, quantity};
 
 /// Resolves an expression without axes.
 pub(super) fn constant(
@@ -71,8 +72,18 @@ pub(super) fn place_in(text: &SpannedText, span: &parse::Span, file: &Arc<str>) 
     FileSpan::new(file, text.span.start + span.start..text.span.start + span.end)
 }
 
-/// Diagnostic of a syntax error in an expression or map.
+/// Diagnostic of a syntax error in an expression.
 pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str>) -> Diagnostic {
+    map_parse_fault(error, text, file, &[])
+}
+
+/// Diagnostic of a syntax error in a map of `axes`, or in an expression if there are none.
+pub(super) fn map_parse_fault(
+    error: &ParseError,
+    text: &SpannedText,
+    file: &Arc<str>,
+    axes: &[Axis],
+) -> Diagnostic {
     let place = place_in(text, &error.span, file);
     let message = error.kind.to_string();
     match &error.kind {
@@ -96,8 +107,8 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
         ParseErrorKind::Unexpected { .. } | ParseErrorKind::Character(_) => {
             let fault = Diagnostic::error(Code::ExprSyntax, message, place, "");
             let own = matches!(error.kind, ParseErrorKind::Unexpected { .. })
-                .then(|| continuation_help(&text.value, error.span.start));
-            match foreign_syntax::translate_map(&text.value) {
+                .then(|| continuation_help(&text.value, error.span.start, axes));
+            match foreign_syntax::map_of_axes(&text.value, axes) {
                 Some(map) => fault
                     .help(format!("write `{map}`"))
                     .fix(FileSpan::new(file, text.span.clone()), map),
@@ -112,8 +123,10 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
             let error = Diagnostic::error(Code::ExprSyntax, message, place.clone(), "");
             match spelled(word) {
                 Some(value) => error.help(format!("write `{value}`")).fix(place, value.to_string()),
-                None => match expand_suffix(word) {
-                    Some(number) => error.help(format!("write `{number}`")).fix(place, number),
+                None => match quantity(word) {
+                    Some((number, note)) => {
+                        error.help(format!("write `{number}`{note}")).fix(place, number)
+                    }
                     None => {
                         let digits: String =
                             word.chars().take_while(char::is_ascii_digit).collect();
@@ -154,7 +167,7 @@ fn conditional(kind: &ParseErrorKind) -> Option<&'static str> {
 const FORM: &str = "expressions consist of integers, names, `+ - * // % & ^` and parentheses";
 
 /// Help for an unexpected token at byte `at`.
-fn continuation_help(text: &str, at: usize) -> String {
+fn continuation_help(text: &str, at: usize, axes: &[Axis]) -> String {
     let before = text.get(..at).unwrap_or_default().trim_end();
     let is_operand = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ')';
     if before.ends_with('*') && text.get(at..).is_some_and(|rest| rest.starts_with('*')) {
@@ -174,9 +187,18 @@ fn continuation_help(text: &str, at: usize) -> String {
         None if before.ends_with(',') => {
             "write an item after the comma, or remove the comma".to_owned()
         }
-        None if text.contains("->") => "write a map like `(n, c) -> (n, c // 4, c % 4)`".to_owned(),
+        None if text.contains("->") => format!("write a map like `{}`", example(axes)),
         None => FORM.to_owned(),
     }
+}
+
+/// A map that splits the last axis: `(n, c) -> (n, c // 4, c % 4)`.
+fn example(axes: &[Axis]) -> String {
+    let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+    let names = if names.is_empty() { vec!["n", "c"] } else { names };
+    let (last, others) = names.split_last().unwrap_or((&"c", &[]));
+    let others: String = others.iter().flat_map(|name| [name, ", "]).collect();
+    format!("({others}{last}) -> ({others}{last} // 4, {last} % 4)")
 }
 
 /// Value of a number with leading zeros, `_` or a base prefix.

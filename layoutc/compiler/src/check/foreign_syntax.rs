@@ -65,30 +65,23 @@ fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     parse::map(&map).is_ok().then_some(map)
 }
 
-/// The fault of a map with a suggestion that has all `axes`, if its parameters omit some.
-pub(super) fn for_axes(mut fault: Diagnostic, text: &SpannedText, axes: &[Axis]) -> Diagnostic {
-    if let [help] = fault.help.as_mut_slice()
-        && help.starts_with("write a map like")
-        && let Some((last, others)) = axes.split_last()
-    {
-        let last = last.name.as_str();
-        let others: String = others.iter().flat_map(|axis| [axis.name.as_str(), ", "]).collect();
-        let example = format!("({others}{last}) -> ({others}{last} // 4, {last} % 4)");
-        *help = help.replace("(n, c) -> (n, c // 4, c % 4)", &example);
-    }
-    let is_arity = fault.code == Code::MapArity;
-    let ours = if is_arity { Some(text.value.clone()) } else { translate_map(&text.value) };
-    let Some(ours) = ours else { return fault };
-    let Some(map) = with_all_axes(&ours, axes) else { return fault };
-    if !is_arity && !fault.help.contains(&format!("write `{ours}`")) {
-        return fault;
-    }
-    fault.help = vec![format!("write `{map}`")];
-    if let Some(label) = fault.labels.first() {
-        let place = FileSpan::new(&label.place.file, text.span.clone());
-        fault.fixes = vec![Fix { place, text: map }];
-    }
-    fault
+/// Our form of a map in another language, with all of `axes`.
+pub(super) fn map_of_axes(text: &str, axes: &[Axis]) -> Option<String> {
+    let map = translate_map(text)?;
+    Some(with_all_axes(&map, axes).unwrap_or(map))
+}
+
+/// The fault of a map whose parameters omit some of `axes`, with the map that has them all.
+pub(super) fn with_omitted_axes(
+    fault: Diagnostic,
+    text: &SpannedText,
+    axes: &[Axis],
+) -> Diagnostic {
+    let map = with_all_axes(&text.value, axes).filter(|_| fault.code == Code::MapArity);
+    let (Some(map), Some(label)) = (map, fault.labels.first()) else { return fault };
+    let place = FileSpan::new(&label.place.file, text.span.clone());
+    let help = vec![format!("write `{map}`")];
+    Diagnostic { help, fixes: vec![Fix { place, text: map }], ..fault }
 }
 
 /// The error for an index map in place of a layout in the notation of another tool; `None` for any other text.
@@ -102,12 +95,12 @@ pub(super) fn index_map(
     if !matches!(notation, Notation::Tvm | Notation::Onednn) || !word.contains('[') {
         return None;
     }
-    let map = translate_map(word).or_else(|| {
+    let map = map_of_axes(word, axes).or_else(|| {
         let (params, _) = word.split_once(':')?;
         let is_param = |name: &str| name.trim().bytes().all(|b| b.is_ascii_alphanumeric());
-        params.split(',').all(is_param).then(|| translate_map(&format!("lambda {word}"))).flatten()
+        let lambda = params.split(',').all(is_param).then(|| format!("lambda {word}"))?;
+        map_of_axes(&lambda, axes)
     })?;
-    let map = with_all_axes(&map, axes).unwrap_or(map);
     let message = "expected a layout, found an index map";
     let error = Diagnostic::error(Code::NotationSyntax, message, place, "");
     Some(error.help(format!("write it as a step: `layout {{ map \"{map}\" }}`")))

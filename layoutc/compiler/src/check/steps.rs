@@ -12,7 +12,7 @@ use layoutc_algebra::step::{self, OrderEntry as OrderPlace, StepError, TileExten
 use layoutc_algebra::symbol::Axis;
 
 use super::expr::{
-    constant, map_fault, overflow, parse_fault, place_in, raised, with_axis_help,
+    constant, map_fault, map_parse_fault, overflow, place_in, raised, with_axis_help,
     with_declaration_help,
 };
 use super::faults::{build_fault, notation_fault, step_fault};
@@ -611,8 +611,8 @@ pub(super) fn resolved(
     ground: StepScope<'_>,
 ) -> Result<(MapText, IndexMap), Vec<Diagnostic>> {
     let file = ground.file;
-    let parsed = parse::map(&text.value)
-        .map_err(|e| vec![foreign_syntax::for_axes(parse_fault(&e, text, file), text, axes)])?;
+    let parsed =
+        parse::map(&text.value).map_err(|e| vec![map_parse_fault(&e, text, file, axes)])?;
     let scope = MapScope { axes, values: &|name| ground.value(name), facts };
     let known: Vec<&str> = match &parsed.params {
         Some(params) => params.iter().map(|p| p.name.as_str()).collect(),
@@ -628,7 +628,7 @@ pub(super) fn resolved(
         errors
             .iter()
             .filter_map(|e| map_fault(e, text, ground.scope, &known, file))
-            .map(|fault| foreign_syntax::for_axes(fault, text, axes))
+            .map(|fault| foreign_syntax::with_omitted_axes(fault, text, axes))
             .collect::<Vec<_>>()
     })?;
     Ok((parsed, map))

@@ -380,7 +380,7 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSi
         Ok(()) => true,
         Err((message, help)) => {
             let fault = faults.error(Code::KdlNumber, message, span, "");
-            match number::number_suggestion(word) {
+            match number::number_suggestion(word, text.get(..start).unwrap_or_default()) {
                 Some((text, why)) => fault.add_help(format!("write `{text}`{why}")).add_fix(text),
                 None => {
                     fault.add_help(help);

@@ -1,7 +1,7 @@
 //! Checks words that begin with a digit, and suggests what was meant by those that are not KDL numbers.
 
 use super::node_lints::shorten;
-use crate::nearest::expand_suffix;
+use crate::nearest::quantity;
 
 /// Help for a word that begins with a digit but is not a number.
 const NO_NUMBER: &str = "write only digits, a name that begins with a letter, or a quoted string";
@@ -51,8 +51,17 @@ fn integer(word: &str, digits: &str, radix: u32) -> Result<(), (String, &'static
     }
 }
 
-/// Replacement for a word that is not a number, and an explanation to append to it.
-pub(super) fn number_suggestion(word: &str) -> Option<(String, &'static str)> {
+/// Replacement for a word that is not a number, and an explanation to append to it. `before` is the text before the word.
+pub(super) fn number_suggestion(word: &str, before: &str) -> Option<(String, String)> {
+    if before.trim_end().ends_with("swizzle") && word.ends_with('B') {
+        return Some((format!("mode=\"{word}\""), " for a hardware swizzle".to_owned()));
+    }
+    let syntax = syntax_suggestion(word).map(|(text, why)| (text, why.to_owned()));
+    syntax.or_else(|| quantity(word))
+}
+
+/// Replacement for a word with the punctuation of another language.
+fn syntax_suggestion(word: &str) -> Option<(String, &'static str)> {
     let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
     if let Some(number) = word.strip_suffix(',').filter(|number| !number.contains(',')) {
         return Some((number.to_owned(), ": spaces separate arguments, `;` separates nodes"));
@@ -74,8 +83,5 @@ pub(super) fn number_suggestion(word: &str) -> Option<(String, &'static str)> {
             .all(is_part)
             .then(|| (format!("\"{word}\""), ", an expression in quotes"));
     }
-    if word.strip_suffix('B').is_some_and(is_digits) {
-        return Some((format!("mode=\"{word}\""), " for a hardware swizzle"));
-    }
-    expand_suffix(word).map(|number| (number, ", the number itself"))
+    None
 }

@@ -31,22 +31,21 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("memref", "write memref layouts as `mlir=\"strided<[8, 1]>\"`"),
     ("affine_map", "write MLIR maps as `mlir=\"affine_map<(i, j) -> (j, i)>\"`"),
     ("name", "write the transform without a property: `layout nchw4c`"),
-    ("order", "write the axis order as a step: `layout { order c n }`"),
+    ("order", "write the axis order as a step: `layout { order {order} }`"),
     ("tile", "write the tile as a step: `layout { tile 8 128 }`"),
-    ("map", "write the map as a step: `layout { map \"(n, c) -> (c, n)\" }`"),
+    ("map", "write the map as a step: `layout { map \"{map}\" }`"),
 ];
 
 /// Help for strides in elements.
 const STRIDES: &str = "write strides in elements as a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`";
 
-/// The help with the axes of the tensor in place of those of its examples; unchanged if they are not known.
+/// A help text with the axes of the tensor, or `n` and `c`: `{order}` is their reverse, `{map}` a map that reverses them.
 fn with_axes(help: &str, axes: &[String]) -> String {
-    if axes.is_empty() {
-        return help.to_owned();
-    }
-    let reversed: Vec<&str> = axes.iter().rev().map(String::as_str).collect();
-    help.replace("order c n", &format!("order {}", reversed.join(" ")))
-        .replace("(n, c) -> (c, n)", &format!("({}) -> ({})", axes.join(", "), reversed.join(", ")))
+    let axes: Vec<&str> = axes.iter().map(String::as_str).collect();
+    let axes = if axes.is_empty() { vec!["n", "c"] } else { axes };
+    let reversed: Vec<&str> = axes.iter().rev().copied().collect();
+    let map = format!("({}) -> ({})", axes.join(", "), reversed.join(", "));
+    help.replace("{order}", &reversed.join(" ")).replace("{map}", &map)
 }
 
 /// Returns true if a property gives a layout in a foreign notation.
@@ -128,7 +127,7 @@ impl ManifestReader<'_, '_> {
                 fault.add_help(with_axes(help, axes));
             }
             (None, None) => {
-                let help = "write one of these, or the layout as steps: `layout { order c n }`";
+                let help = "write one of these, or the layout as steps: `layout { order {order} }`";
                 fault.add_help(with_axes(help, axes));
             }
         }

@@ -9,6 +9,7 @@ use crate::codes::Code;
 use crate::diagnostic::Fix;
 use crate::manifest::syntax::{Identifier, IntegerExpr, IntegerLiteral, SpannedText};
 use crate::manifest::tree::{Entry, ManifestValue};
+use crate::nearest::quantity;
 
 /// Maximum length of a name, in characters.
 pub(super) const NAME_LIMIT: usize = 128;
@@ -84,7 +85,7 @@ fn whole_number(word: &str) -> Option<&str> {
 }
 
 /// The numbers in `8x8` or `64B`, with an explanation to append.
-fn quantity(text: &str) -> Option<(String, String)> {
+fn plain_numbers(text: &str) -> Option<(String, String)> {
     let text = text.trim();
     let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
     for mark in [',', 'x', 'X', '×'] {
@@ -94,18 +95,7 @@ fn quantity(text: &str) -> Option<(String, String)> {
             return Some((numbers.join(" "), ": spaces separate arguments".to_owned()));
         }
     }
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number = digits.trim_end();
-    let (factor, unit) = match text.get(digits.len()..)?.to_ascii_lowercase().as_str() {
-        "b" | "byte" | "bytes" => (1, ""),
-        "k" | "kb" | "kib" => (1_i64 << 10, "KiB"),
-        "m" | "mb" | "mib" => (1 << 20, "MiB"),
-        "g" | "gb" | "gib" => (1 << 30, "GiB"),
-        _ => return None,
-    };
-    let value = number.parse::<i64>().ok()?.checked_mul(factor)?;
-    let note = if factor == 1 { String::new() } else { format!(": {number} {unit} in bytes") };
-    is_digits(number).then(|| (value.to_string(), note))
+    quantity(text)
 }
 
 impl ManifestReader<'_, '_> {
@@ -233,7 +223,7 @@ impl ManifestReader<'_, '_> {
                 }
                 if is_name(&text.value) {
                     self.as_name(&text)?;
-                } else if let Some((number, note)) = quantity(&text.value) {
+                } else if let Some((number, note)) = plain_numbers(&text.value) {
                     let message = format!("{what} is a plain number, not `{}`", show(&text.value));
                     let fault = self.faults.error(code, message, entry.span.clone(), "");
                     fault.add_help(format!("write `{number}`{note}"));
