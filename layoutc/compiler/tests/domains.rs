@@ -268,8 +268,8 @@ fn a_ring_is_named_where_a_map_keeps_a_remainder() {
         "{:?}",
         found[0].help
     );
-    let mended = text.replace("y % 4", "y").replace("layout", "ring y=4; layout");
-    assert_eq!(slots(&mended), Some(32));
+    let fixed = text.replace("y % 4", "y").replace("layout", "ring y=4; layout");
+    assert_eq!(slots(&fixed), Some(32));
 }
 
 /// Manifests that run: all in the full run, otherwise the one of few tensors.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use layoutc_compiler::diagnostic::{Diagnostic, Fix};
 use told::{FILE, found};
 
-fn mended(text: &str, fix: &Fix) -> String {
+fn fixed(text: &str, fix: &Fix) -> String {
     [&text[..fix.place.start], &fix.text, &text[fix.place.end..]].concat()
 }
 
@@ -15,7 +15,7 @@ fn mended(text: &str, fix: &Fix) -> String {
 fn ways_out(text: &str) -> Vec<String> {
     let found = found(text);
     assert_eq!(found.len(), 1, "{text}: {found:?}");
-    found[0].fixes.iter().map(|fix| mended(text, fix)).collect()
+    found[0].fixes.iter().map(|fix| fixed(text, fix)).collect()
 }
 
 #[track_caller]
@@ -96,7 +96,7 @@ fn each_fix_in_the_book_mends_what_it_belongs_to() {
         for diagnostic in &diagnostics {
             for fix in &diagnostic.fixes {
                 assert_eq!(fix.place.file.as_ref(), FILE);
-                let text = mended(&wrong, fix);
+                let text = fixed(&wrong, fix);
                 let after = found(&text);
                 let is_same =
                     |d: &&Diagnostic| d.code == diagnostic.code && d.message == diagnostic.message;

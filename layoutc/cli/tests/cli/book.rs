@@ -132,12 +132,12 @@ fn the_commands_of_a_codes_page_raise_it_and_then_mend_it() {
         let code = name.to_string_lossy().replace('/', "::");
         let page = fs::read_to_string(&path).expect("a page");
         let blocks = blocks(&page);
-        let [wrong, mended] = &blocks[..] else { continue };
+        let [wrong, fixed] = &blocks[..] else { continue };
         if wrong.language != "sh" || NOT_RAISED.contains(&code.as_str()) {
             continue;
         }
         tried += 1;
-        let (wrong, mended) = (wrong.lines.join("\n"), mended.lines.join("\n"));
+        let (wrong, fixed) = (wrong.lines.join("\n"), fixed.lines.join("\n"));
         let manifest = "tensor a dtype=f32 {\n    shape { n 8 }\n}\n";
         let other = "tensor b dtype=f32 {\n    shape { n 8 }\n}\n";
         let world = if wrong.contains(" t.kdl") {
@@ -154,8 +154,8 @@ fn the_commands_of_a_codes_page_raise_it_and_then_mend_it() {
                 world.write_bytes(&name, &fs::read(&model).expect("a model"));
             }
         }
-        let ran = shell(&world, ".", &format!("{wrong}\necho MENDED\nset -e\n{mended}"));
-        let (before, after) = ran.text.split_once("MENDED\n").unwrap_or((&ran.text, "not reached"));
+        let ran = shell(&world, ".", &format!("{wrong}\necho FIXED\nset -e\n{fixed}"));
+        let (before, after) = ran.text.split_once("FIXED\n").unwrap_or((&ran.text, "not reached"));
         if !before.contains(&format!("error[{code}]")) || ran.code != 0 || after.contains("error") {
             faults.push(format!("{code}, ended with {}:\n{}", ran.code, ran.text));
         }

@@ -79,9 +79,9 @@ fn an_error_comes_with_the_edit_and_goes_with_its_fix() {
     assert_eq!(actions[0]["title"], "replace `(h, w % 4)` by `(h, w // 4, w % 4)`");
     assert_eq!(actions[0]["kind"], "quickfix");
     let edits = &actions[0]["edit"]["changes"][client.uri("layouts/broken.kdl")];
-    let mended = edited(BROKEN, edits);
-    assert_eq!(mended, BROKEN.replace("(h, w % 4)", "(h, w // 4, w % 4)"));
-    client.change("layouts/broken.kdl", json!([{ "text": mended }]));
+    let fixed = edited(BROKEN, edits);
+    assert_eq!(fixed, BROKEN.replace("(h, w % 4)", "(h, w // 4, w % 4)"));
+    client.change("layouts/broken.kdl", json!([{ "text": fixed }]));
     assert_eq!(client.diagnostics("layouts/broken.kdl"), [] as [Value; 0]);
 }
 

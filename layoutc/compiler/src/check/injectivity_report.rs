@@ -116,7 +116,7 @@ fn collision(
             .collect();
         note = format!("{note} for {}", values.join(", "));
     }
-    let Culprit { place, label, mended } = blame(context, lost, targets, first, second);
+    let Culprit { place, label, suggestion } = blame(context, lost, targets, first, second);
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
     if let Some(condition) = domain::missing(context) {
         error.add_help(format!(
@@ -124,7 +124,7 @@ fn collision(
         ));
         return error.witness(vec![first.to_vec(), second.to_vec()]);
     }
-    if let Some(Suggestion { help, fix }) = mended {
+    if let Some(Suggestion { help, fix }) = suggestion {
         error.add_help(help);
         let is_own = context.site.is_none_or(|site| site.is_own);
         error.fixes.extend(fix.filter(|_| is_own));
@@ -154,7 +154,7 @@ fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Optio
 struct Culprit {
     place: FileSpan,
     label: String,
-    mended: Option<Suggestion>,
+    suggestion: Option<Suggestion>,
 }
 
 /// A help text, with the edit that it describes.
@@ -170,11 +170,11 @@ fn blame(
     first: &[i128],
     second: &[i128],
 ) -> Culprit {
-    let blamed = |place, label, mended| Culprit { place, label, mended };
+    let culprit = |place, label, suggestion| Culprit { place, label, suggestion };
     let site = match context.site {
         Some(site) if site.direct && context.strides.is_none_or(|s| s.apart.is_none()) => site,
         Some(site) if site.only && context.strides.is_none() && context.foreign.is_none() => {
-            return blamed(whole(site), drops(context, lost), None);
+            return culprit(whole(site), drops(context, lost), None);
         }
         _ => return blame_text(context, lost),
     };
@@ -183,7 +183,7 @@ fn blame(
         .filter(|k| !site.map.items.iter().any(|i| reads(i, *k)))
         .collect();
     let parts = missing(site, context.logical, lost, &unread);
-    let mended = || {
+    let suggestion = || {
         if let [only] = parts.as_slice()
             && let Some((place, again)) = repeated(site)
         {
@@ -200,18 +200,18 @@ fn blame(
     };
     if let Some(axis) = unread.into_iter().find(|k| first.get(*k) != second.get(*k)) {
         let name = axis_name(site, axis, context.logical);
-        return blamed(whole(site), format!("no index contains {name}"), mended());
+        return culprit(whole(site), format!("no index contains {name}"), suggestion());
     }
     if let Some(digit) = lost.iter().find(|digit| digit.plain)
         && let Some(item) = site.map.items.iter().find(|item| reads(item, digit.axis))
     {
         let (part, _) = digit_text(&axis_name(site, digit.axis, context.logical), digit);
         let place = place_in(&site.text, &item.span, &site.file);
-        return blamed(place, format!("drops {part}"), mended());
+        return culprit(place, format!("drops {part}"), suggestion());
     }
     if let Some(strides) = context.strides {
-        let mended = Some(Suggestion { help: OVERLAP.to_owned(), fix: None });
-        return blamed(strides.place.clone(), "maps both to one slot".to_string(), mended);
+        let suggestion = Some(Suggestion { help: OVERLAP.to_owned(), fix: None });
+        return culprit(strides.place.clone(), "maps both to one slot".to_string(), suggestion);
     }
     // All items that read the axes at fault.
     let items: Vec<&MapItem> = targets.iter().filter_map(|k| site.map.items.get(*k)).collect();
@@ -221,15 +221,15 @@ fn blame(
         (Some(start), Some(end)) if start < end => {
             let overlap = items.len() == 1 && site.text.value.get(start..end).is_some_and(is_sum);
             let heavier = "give each term a weight above the sum of the smaller terms' maxima";
-            let mended = if overlap {
+            let suggestion = if overlap {
                 Some(Suggestion { help: heavier.to_owned(), fix: None })
             } else {
                 divisor_suggestion(site, &items).or_else(|| xor_suggestion(site, &items))
             };
             let place = place_in(&site.text, &(start..end), &site.file);
-            blamed(place, "maps both to one slot".to_string(), mended)
+            culprit(place, "maps both to one slot".to_string(), suggestion)
         }
-        _ => blamed(whole(site), String::new(), None),
+        _ => culprit(whole(site), String::new(), None),
     }
 }
 
@@ -240,16 +240,16 @@ const OVERLAP: &str = "make each stride larger than the span of the smaller ones
 fn blame_text(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
     let label = drops(context, lost);
     if let Some(StrideSource { place, apart, .. }) = context.strides {
-        let mended = match apart {
+        let suggestion = match apart {
             Some((text, fix)) => {
                 Suggestion { help: format!("{OVERLAP}: `{text}`"), fix: fix.clone() }
             }
             None => Suggestion { help: OVERLAP.to_owned(), fix: None },
         };
-        return Culprit { place: place.clone(), label, mended: Some(mended) };
+        return Culprit { place: place.clone(), label, suggestion: Some(suggestion) };
     }
     let Some(ForeignText { notation, place, names }) = context.foreign else {
-        return Culprit { place: context.place.clone(), label, mended: None };
+        return Culprit { place: context.place.clone(), label, suggestion: None };
     };
     let digit = lost.iter().find(|digit| digit.plain);
     let help = match (notation, digit) {
@@ -266,7 +266,7 @@ fn blame_text(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culpr
         }
         _ => "keep every digit of each axis in the text".to_owned(),
     };
-    Culprit { place: place.clone(), label, mended: Some(Suggestion { help, fix: None }) }
+    Culprit { place: place.clone(), label, suggestion: Some(Suggestion { help, fix: None }) }
 }
 
 /// Fix for a lone `a ^ b`: keeps one of its operands as a further index, which determines the other.
