@@ -12,12 +12,12 @@ mod random;
 
 use std::time::Instant;
 
-use layoutc_algebra::build::{FinishError, LayoutBuilder};
+use layoutc_algebra::builder::{FinishError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
+use layoutc_algebra::expr::parse;
 use layoutc_algebra::layout::ProofMethod;
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
-use layoutc_algebra::parse;
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::symbol::Axis;
 use random::generate;
 use random::{Case, Fault, Random, truth};

@@ -6,7 +6,7 @@
 
 use std::process::ExitCode;
 
-use layoutc_algebra::definition::LayoutError;
+use layoutc_algebra::builder::definition::LayoutError;
 use layoutc_algebra::layout::Layout;
 
 fn main() -> ExitCode {

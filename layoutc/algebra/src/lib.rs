@@ -4,7 +4,7 @@
 //! no two elements share a slot and that none leaves the physical shape; otherwise the two elements are named.
 //!
 //! ```
-//! use layoutc_algebra::definition::LayoutError;
+//! use layoutc_algebra::builder::definition::LayoutError;
 //! use layoutc_algebra::layout::{Layout, Verdict};
 //!
 //! let layout = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (n, c // 4, c % 4)")?.prove()?;
@@ -26,53 +26,30 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`definition`] | layouts of static shapes from text, as above |
-//! | [`build`] | the builder with symbols, steps, strides, separators, swizzles and alignments |
-//! | [`symbol`] | axes and symbols |
-//! | [`layout`], [`locate`], [`equivalence`] | a proven layout, its elements and slots, the comparison of two |
-//! | [`expr`], [`parse`], [`map`], [`mod@print`] | index expressions and maps as trees and as text |
+//! | [`builder`] | layouts of static shapes from text, as above; the builder with symbols, steps, strides, separators, swizzles and alignments |
+//! | [`symbol`], [`expr`], [`map`], [`step`] | axes, index expressions and maps, as trees and as text |
+//! | [`layout`], [`query`] | a proven layout; its elements and slots, the comparison of two |
+//! | [`prove`] | the provers, and the checker that accepts each layout once more |
 //! | [`notation`], [`cute`], [`sharding`] | the notations of TVM, XLA, oneDNN, CuTe, Triton and others; CuTe's operations; meshes |
-//! | [`proof`] | the provers, and the checker that accepts each layout once more |
 //!
-//! User numbers are 64-bit, checked where they are written (see [`build`]); derived ones are 128-bit, checked in every
+//! User numbers are 64-bit, checked where they are written (see [`builder`]); derived ones are 128-bit, checked in every
 //! product and sum that can grow. The crate is `no_std` and needs `alloc`.
 #![no_std]
 #![warn(clippy::indexing_slicing)]
 
 extern crate alloc;
 
-pub mod affine;
-mod bounds;
-pub mod build;
-pub mod conditions;
-pub mod curve;
-mod curve_rewrites;
+pub mod builder;
 pub mod cute;
-pub mod decomposition;
-pub mod definition;
-mod difference_bounds;
-mod digit_rewrites;
 pub mod digits;
-pub mod equivalence;
 pub mod expr;
-pub mod functions;
 pub mod layout;
-pub mod locate;
 pub mod map;
-mod memo;
-mod nonnegative;
+pub mod normal_form;
 pub mod notation;
-pub mod parse;
-pub mod physical;
-mod poly;
-pub mod print;
-pub mod proof;
-mod render;
+pub mod prove;
+pub mod query;
 pub mod sharding;
-pub mod simplify;
 pub mod step;
-pub mod swizzle;
 pub mod symbol;
-mod symbol_values;
 pub mod text;
-mod written_extent;

@@ -1,7 +1,7 @@
 //! The Hilbert curve of a box: visits every cell once, by steps to neighbors, and in Hilbert's order for squares.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use layoutc_algebra::curve::{CurveGrid, MAX_CELLS};
+use layoutc_algebra::expr::curve::{CurveGrid, MAX_CELLS};
 
 /// Cells of a box in curve order.
 fn path(grid: CurveGrid) -> Vec<(i128, i128)> {

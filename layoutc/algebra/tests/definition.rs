@@ -1,7 +1,7 @@
 //! Layouts from text: errors as their users read them.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use layoutc_algebra::definition::LayoutDefinition;
+use layoutc_algebra::builder::definition::LayoutDefinition;
 use layoutc_algebra::layout::{Layout, Verdict};
 
 #[test]

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
-use layoutc_algebra::conditions::conditions;
-use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
+use layoutc_algebra::builder::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
+use layoutc_algebra::expr::parse;
 use layoutc_algebra::layout::{Layout, ProofMethod, Verdict};
-use layoutc_algebra::locate::ElementLocationError;
+use layoutc_algebra::map::conditions::conditions;
 use layoutc_algebra::map::{MapScope, resolve};
-use layoutc_algebra::parse;
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::query::equivalence::{CompareError, LayoutEquivalence, compare};
+use layoutc_algebra::query::locate::ElementLocationError;
 use layoutc_algebra::symbol::Axis;
 
 const NAMES: [&str; 3] = ["i", "j", "k"];

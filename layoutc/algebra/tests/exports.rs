@@ -1,15 +1,15 @@
 //! Exports by hand: known texts, and the features that each notation lacks.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
+use layoutc_algebra::expr::parse;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
+use layoutc_algebra::layout::swizzle::Swizzle;
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::notation::write::{ElementFormat, Inexpressible, write};
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::parse;
-use layoutc_algebra::proof::SequentialExecutor;
-use layoutc_algebra::swizzle::Swizzle;
+use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 const NCHW: [(&str, i128); 4] = [("n", 2), ("c", 64), ("h", 56), ("w", 56)];

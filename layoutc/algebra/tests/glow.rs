@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use crate::random::{self, Random};
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::notation::glow::{
     AxisPermutation, GlowEditError, GlowLayout, GlowTensor, PermutationError, Satisfaction,
     TransposeOperand, UnknownAttribute, UnmetRequirement, check_satisfied, parse,
 };
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::Axis;
 use serde_json::Value;
 

@@ -1,11 +1,11 @@
 //! Foreign notations against known results, measured with each tool's code or by brute force.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Layout, ProofMethod, Verdict};
 use layoutc_algebra::notation::{self, Notation, NotationError, xla};
-use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::Axis;
 use serde_json::Value;
 
@@ -475,7 +475,7 @@ fn a_linear_layout_from_hardware_to_the_tensor_is_turned_round() {
 fn swizzled_layouts_of_cute_are_laid_out() {
     let text = "S<3,4,3> o 0 o (64,64):(64,1)";
     let layout = layout(Notation::Cute, text, &[64, 64]);
-    let swizzle = layoutc_algebra::swizzle::Swizzle::new(3, 4, 3).unwrap();
+    let swizzle = layoutc_algebra::layout::swizzle::Swizzle::new(3, 4, 3).unwrap();
     for (row, column) in [(0, 0), (1, 5), (17, 40), (63, 63)] {
         assert_eq!(offset(&layout, &[row, column]), swizzle.at(row * 64 + column));
     }

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::layout::{Layout, ProofMethod, Verdict};
 use layoutc_algebra::map::{IndexMap, identity};
-use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::step::{TileExtent, pad_around, tile};
 use layoutc_algebra::symbol::{Axis, Symbol};
 

@@ -6,14 +6,14 @@
     reason = "a test may panic and print"
 )]
 
-use layoutc_algebra::build::{FinishError, LayoutBuilder};
+use layoutc_algebra::builder::{FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::expr::{parse, print};
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::step::{OrderEntry, TileExtent, order, tile};
 use layoutc_algebra::symbol::Axis;
-use layoutc_algebra::{parse, print};
 use serde_json::Value;
 
 fn cases(text: &str) -> Vec<Value> {

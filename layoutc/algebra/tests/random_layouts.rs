@@ -15,15 +15,15 @@ use std::collections::BTreeMap;
 
 use crate::random::generate::{self, Kinds};
 use crate::random::{self, Case, Fault, Random, Step, Tree, Truth, points, truth};
-use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
+use layoutc_algebra::builder::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Predicate, Var};
+use layoutc_algebra::expr::{parse, print};
 use layoutc_algebra::layout::{Layout, ProofMethod, Verdict};
 use layoutc_algebra::map::{MapScope, resolve};
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::step::{self, OrderEntry, TileExtent};
 use layoutc_algebra::symbol::{Axis, Symbol};
-use layoutc_algebra::{parse, print};
 
 fn rounds(ordinary: u64, full: u64) -> u64 {
     if std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1") { full } else { ordinary }

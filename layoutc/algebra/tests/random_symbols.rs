@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 
 use crate::random::symbolic::{self, NAMES, Symbolic, SymbolicStep};
 use crate::random::{Fault, Op, Random, Tree, truth};
-use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
+use layoutc_algebra::builder::{BuildError, FinishError, LayoutBuilder};
+use layoutc_algebra::expr::parse;
 use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::map::{MapScope, resolve};
-use layoutc_algebra::parse;
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::step::{self, OrderEntry, TileExtent};
 use layoutc_algebra::symbol::{Axis, Symbol};
 

@@ -1,14 +1,14 @@
 //! Equivalence of layouts, by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::LayoutBuilder;
-use layoutc_algebra::equivalence::{CompareError, LayoutEquivalence, compare};
+use layoutc_algebra::builder::LayoutBuilder;
+use layoutc_algebra::expr::parse;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::parse;
-use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::prove::SequentialExecutor;
+use layoutc_algebra::query::equivalence::{CompareError, LayoutEquivalence, compare};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 fn axis(name: &str, extent: i128) -> Axis {
@@ -152,7 +152,7 @@ fn what_neither_digits_nor_a_visit_can_tell_is_undecided() {
     // Too many points to prove: the proof is supplied by hand.
     let text = parse::map("(i, j) -> (((i & j) * 2 + (i ^ j) - j) * 262144 + j, j)").unwrap();
     let values = |_: &str| None;
-    let facts = layoutc_algebra::simplify::Facts::default();
+    let facts = layoutc_algebra::normal_form::simplify::Facts::default();
     let scope = MapScope { axes: &axes, values: &values, facts: &facts };
     let index = resolve(&text, scope).unwrap().items[0].index.clone();
     let to_axis = |var| match var {

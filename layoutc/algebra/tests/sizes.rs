@@ -1,13 +1,13 @@
 //! Buffer sizes and extents of storage axes, against formulas of other tools and against enumeration.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::swizzle::Swizzle;
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::notation::write::{ElementFormat, write};
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::proof::SequentialExecutor;
-use layoutc_algebra::swizzle::Swizzle;
+use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::provers::{builder, every_slot_tells_its_owner, points};

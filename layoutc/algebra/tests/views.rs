@@ -1,15 +1,15 @@
 //! Windows and widened elements of layouts, against the definition at every index.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use layoutc_algebra::build::{
+use layoutc_algebra::builder::{
     BuildError, ElementRegroup, FinishError, LayoutBuilder, RegroupError,
 };
+use layoutc_algebra::expr::parse;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
-use layoutc_algebra::parse;
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 fn batch() -> Vec<Symbol> {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::check::{CheckOptions, Recorder, sort};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::env::CompileEnv;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Manifest, Tensor, View};

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 
 use crate::project::relative_to_cwd;
 

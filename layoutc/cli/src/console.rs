@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 
-use layoutc_compiler::picture::ColorDepth;
+use layoutc_compiler::query::picture::ColorDepth;
 
 use crate::args::{ColorMode, FormatArg, GlobalArgs, ReportFormat};
 

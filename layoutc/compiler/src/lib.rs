@@ -4,36 +4,20 @@
 //! input by reference, returns a new value and collects all diagnostics. [`run`] executes the plan of a tensor on
 //! buffers in memory.
 
-pub mod abi;
-pub mod cast;
+pub mod base;
 pub mod check;
-pub mod codes;
 pub mod config;
-pub mod content_hash;
-pub mod cute_algebra;
-pub mod diagnostic;
-pub mod dtype;
 pub mod editor;
 pub mod emit;
 pub mod env;
-mod executor;
-pub mod fill;
 pub mod import;
-pub mod inspect;
-pub mod layout_equality;
-pub mod layout_names;
-pub mod locate;
 pub mod manifest;
 pub mod model;
-pub mod nearest;
-pub mod notations;
 pub mod outputs;
-pub mod picture;
 pub mod plan;
+pub mod query;
 pub mod run;
 pub mod solve;
-pub mod sources;
-pub mod trace;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,13 +25,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use check::{CheckedProject, syntax_key};
+pub use env::sources::{LoadError, MemorySources, SourceLoader};
 pub use outputs::{output_paths, text_needs_mpi, umbrella_path};
-pub use sources::{LoadError, MemorySources, SourceLoader};
 
+use base::codes::Code;
+use base::diagnostic::{Diagnostic, FileSpan};
 use check::CheckOptions;
-use codes::Code;
 use config::{Config, CudaIndex, EmitKind, IndexType, OpenClIndex, TargetCustom};
-use diagnostic::{Diagnostic, FileSpan};
 use emit::dialect::{C, C_INT32, CUDA, CUDA_INT64, OPENCL, OPENCL_INT64};
 use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
 use emit::{OwnFile, Part, Settings, Target, Templates};
@@ -64,7 +48,7 @@ use plan::nest::{Moves, Ways};
 pub struct GeneratedFile {
     /// Path below the output folder, with `/`; starts with the target's folder.
     pub path: String,
-    /// Text, with its seal ([`content_hash`]).
+    /// Text, with its seal ([`content_hash`](base::content_hash)).
     pub text: String,
 }
 

@@ -8,9 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use layoutc_compiler::codes::Code;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::{MemorySources, check, emit};
 
 /// Kernels that use every keyword of a kernel.

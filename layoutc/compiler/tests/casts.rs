@@ -14,10 +14,10 @@ use std::path::Path;
 use cast_values::{Type, converted, types, worth_trying};
 use common::cc::{compile_and_run, folder, full, run, there};
 use gpu::Platform;
-use layoutc_compiler::cast::{Cast, CastEvaluator, CastMode};
+use layoutc_compiler::base::cast::{Cast, CastEvaluator, CastMode};
+use layoutc_compiler::base::diagnostic::Severity;
+use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
-use layoutc_compiler::diagnostic::Severity;
-use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::run::{pack, unpack};
@@ -559,7 +559,7 @@ fn random_layouts_with_other_element_types_pass_their_own_test() {
         let mut source = Random::new(9_000_000 + seed);
         let castable: Vec<&str> = dtypes()
             .into_iter()
-            .filter(|name| layoutc_compiler::cast::is_castable(dtype(name)))
+            .filter(|name| layoutc_compiler::base::cast::is_castable(dtype(name)))
             .collect();
         let manifest = random(&mut source, 6, &Config::default(), &castable, |_, tensor| tensor);
         let logical = ["f32", "f16", "f64", "bf16", "i8", "u16", "i32"];

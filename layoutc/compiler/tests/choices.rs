@@ -4,12 +4,12 @@
 
 use crate::common;
 use common::cc::run;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::inspect::plans;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::plan::cores::Cores;
+use layoutc_compiler::query::inspect::plans;
 use layoutc_compiler::{MemorySources, check, check_convert_schedules};
 
 const TENSORS: &str = "\

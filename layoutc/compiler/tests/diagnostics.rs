@@ -5,8 +5,8 @@ use crate::common::told;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{MemorySources, check, emit};
 use told::rows;
 

@@ -8,10 +8,11 @@ use crate::common::cc::{full, run};
 use crate::common::gpu::{self, Platform};
 use crate::random_manifest::random::Random;
 use crate::tiles_gpu;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{MemorySources, abi, check, notations};
+use layoutc_compiler::query::{abi, notations};
+use layoutc_compiler::{MemorySources, check};
 
 /// One tensor of each kind.
 const FEW: &str = r#"

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
-use layoutc_compiler::codes::Code;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{
     Config, CudaIndex, TargetC, TargetCuda, TargetOpenCl, TargetsConfig,
 };
-use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{MemorySources, check, emit};
 
 /// Outputs of all three targets by path.

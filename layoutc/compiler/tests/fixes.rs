@@ -4,7 +4,7 @@
 use crate::common::told;
 use std::path::{Path, PathBuf};
 
-use layoutc_compiler::diagnostic::{Diagnostic, Fix};
+use layoutc_compiler::base::diagnostic::{Diagnostic, Fix};
 use told::{FILE, found};
 
 fn fixed(text: &str, fix: &Fix) -> String {

@@ -21,7 +21,8 @@ fn made(memory: &MemorySources, path: &str) -> (Vec<String>, Vec<String>, Vec<Ge
     let checked = check(memory, &[path.to_owned()], &config);
     let said = checked.diagnostics.iter().map(|d| format!("{} {}", d.code.id(), d.message));
     let tensors = checked.manifests.iter().flat_map(|manifest| &manifest.tensors);
-    let models = tensors.map(|tensor| layoutc_compiler::inspect::summary_json(tensor).to_string());
+    let models =
+        tensors.map(|tensor| layoutc_compiler::query::inspect::summary_json(tensor).to_string());
     let outputs = if checked.is_good() {
         emit(&checked, &config, &BTreeMap::new()).unwrap_or_default()
     } else {

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::inspect::tensor_json;
 use layoutc_compiler::model::Tensor;
+use layoutc_compiler::query::inspect::tensor_json;
 use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
 
 fn checked(text: &str) -> CheckedProject {

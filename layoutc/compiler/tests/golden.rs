@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use common::{ZERO, convert, manifest, nchw4c, permuted, tensor};
+use layoutc_compiler::base::content_hash;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::model::Unit;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{LoadError, SourceLoader, check, content_hash};
+use layoutc_compiler::{LoadError, SourceLoader, check};
 
 fn golden(name: &str, text: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use crate::common::told;
-use layoutc_compiler::diagnostic::Severity;
+use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::model::schedule::ScheduleCall;
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, lay_out, solve};

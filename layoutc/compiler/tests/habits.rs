@@ -3,7 +3,7 @@
 
 use crate::common::told;
 
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use told::{found, rows};
 
 /// A tensor of axes `n` of 4 and `c` of 8 with this layout.

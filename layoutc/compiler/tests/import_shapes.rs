@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph};
 use layoutc_compiler::import_onnx;
 use layoutc_compiler::model::graph::Graph;

@@ -16,8 +16,8 @@ use crate::random_manifest::random::Random;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::ProofMethod;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::locate;
 use layoutc_compiler::model::Tensor;
+use layoutc_compiler::query::locate;
 
 /// An enumerated part between two with a closed form; 2^46 elements in total.
 const LARGE: &str = r#"

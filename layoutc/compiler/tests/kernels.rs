@@ -2,8 +2,8 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 use layoutc_algebra::expr::{Expr, Var};
+use layoutc_compiler::base::dtype::Scalar;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::dtype::Scalar;
 use layoutc_compiler::model::compute::{
     Arithmetic, BufferRef, ElementRead, KernelInstance, MathFunction, Reduction, Statement,
     TypedExpr, TypedExprKind,

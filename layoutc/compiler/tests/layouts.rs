@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::common::cc::run;
 use crate::common::told;
+use layoutc_compiler::base::diagnostic::Diagnostic;
+use layoutc_compiler::base::fill;
 use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::fill;
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::{EmitJob, emit_diagnostics, own_templates};
 use told::{checked, found};

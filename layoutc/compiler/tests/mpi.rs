@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::Severity;
 use layoutc_compiler::{MemorySources, check};
 
 use crate::common::made;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use crate::common::told;
-use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 use told::found;
 
 /// The manifests with a mistake, in order.

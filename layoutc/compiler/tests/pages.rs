@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use layoutc_compiler::codes::Code;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{LoadError, SourceLoader, check, emit};
 
 /// A manifest, and the blocks of its page that it can `use`.

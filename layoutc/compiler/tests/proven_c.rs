@@ -4,12 +4,12 @@
 use crate::common;
 use common::cc::{compile_and_run, folder, full, run, run_with, write};
 use common::{ZERO, convert, manifest, tensor};
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
+use layoutc_algebra::expr::parse;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::{MapScope, resolve};
-use layoutc_algebra::parse;
-use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::{Axis, Symbol};
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};

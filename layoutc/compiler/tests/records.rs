@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use common::cc::{compile_and_run, compilers, folder};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit;
-use layoutc_compiler::inspect::tensor_json;
+use layoutc_compiler::query::inspect::tensor_json;
 use serde_json::json;
 use told::{checked, told_with_help as told};
 

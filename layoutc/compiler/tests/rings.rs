@@ -12,9 +12,10 @@ use crate::common::cc::full;
 use crate::common::made;
 use crate::random_manifest::built;
 use crate::random_manifest::random::Random;
-use layoutc_compiler::abi;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
-use layoutc_compiler::{MemorySources, check, locate};
+use layoutc_compiler::query::abi;
+use layoutc_compiler::query::locate;
+use layoutc_compiler::{MemorySources, check};
 
 /// A ring of 4 rows, as sliding windows use it.
 const RING: &str = "tensor rows dtype=f32 { shape { y 64; x 16 }; ring y=4 }\n";

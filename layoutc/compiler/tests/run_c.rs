@@ -7,7 +7,7 @@ use common::{Build, ZERO, convert, digits, manifest, nchw4c, permuted, row_major
 use layoutc_algebra::digits::Chain;
 use layoutc_algebra::expr::{CompareOp, Var};
 use layoutc_algebra::layout::Layout;
-use layoutc_compiler::codes::Code;
+use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::emit::{Settings, Templates, dialect, emit};
 use layoutc_compiler::model::{Fill, FillValue, Memory};
 

@@ -7,7 +7,7 @@
 )]
 
 use crate::common::told;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::model::graph::{Compatibility, Graph, TensorRole};
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, bytes_moved, solve};
 use serde_json::Value;

@@ -10,9 +10,10 @@ use std::process::Command;
 use std::sync::Arc;
 
 use common::cc::{Compiler, compilers, folder};
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{GeneratedFile, LoadError, SourceLoader, check, config, content_hash, emit};
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::content_hash;
+use layoutc_compiler::base::diagnostic::Diagnostic;
+use layoutc_compiler::{GeneratedFile, LoadError, SourceLoader, check, config, emit};
 
 /// Manifests by path.
 struct Project(BTreeMap<String, String>);

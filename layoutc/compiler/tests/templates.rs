@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use common::{Build, ZERO, convert, manifest, row_major, tensor};
 use hostile::{CONFINED, FINE, HOSTILE, hostile_template};
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::emit::dialect::{C, CUDA, OPENCL};
 use layoutc_compiler::emit::language::LANGUAGES;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};

@@ -7,7 +7,7 @@ use core::fmt;
 
 use thiserror::Error;
 
-use crate::swizzle::SwizzleError;
+use crate::layout::swizzle::SwizzleError;
 
 use super::flat::CuteMode;
 use super::layout::CuteLayout;

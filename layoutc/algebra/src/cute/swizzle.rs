@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::layout::CuteLayout;
-use crate::swizzle::Swizzle;
+use crate::layout::swizzle::Swizzle;
 
 /// `S<B,M,S> o offset o layout`: applies the layout, adds the offset, then swizzles.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::error::CuteError;
 use super::layout::{CuteLayout, MAX_DEPTH};
 use super::swizzle::SwizzledLayout;
 use super::{IntTuple, Tiler};
-use crate::parse::Span;
-use crate::swizzle::Swizzle;
+use crate::expr::parse::Span;
+use crate::layout::swizzle::Swizzle;
 use crate::text::cursor::Cursor;
 use crate::text::{NotationFault, NotationFaultKind};
 

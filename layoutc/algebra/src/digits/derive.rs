@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::read::{DigitReader, RefineResult, add, sum};
 use super::refine::Refinement;
 use super::{DerivedDigit, LinearForm};
-use crate::curve::CurveGrid;
+use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError};
 
 /// Maximum number of bits of a value made of fields.

@@ -6,7 +6,7 @@ use super::read::{DigitReader, RefineResult, add, sum};
 use super::refine::{ChainSource, Refinement, refine};
 use super::{DerivedDigit, LinearForm};
 use crate::expr::{BinOp, ExprError};
-use crate::poly::Poly;
+use crate::normal_form::poly::Poly;
 
 impl DigitReader<'_> {
     /// `form // k` or `form % k`: from the current digits, or as a derived digit if no refinement helps. `form` is that

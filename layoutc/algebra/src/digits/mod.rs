@@ -16,9 +16,9 @@ mod shared_dividends;
 
 use alloc::vec::Vec;
 
-use crate::curve::CurveGrid;
+use crate::expr::curve::CurveGrid;
 use crate::expr::{Expr, ExprError};
-use crate::simplify::Facts;
+use crate::normal_form::simplify::Facts;
 
 pub(crate) use derive::modulo;
 use read::DigitReader;

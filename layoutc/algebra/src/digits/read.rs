@@ -6,9 +6,9 @@ use super::refine::{ChainPlan, ChainSource, Refinement};
 use super::shared_dividends::SharedDividends;
 use super::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::poly::Poly;
-use crate::poly::monomial::Atom;
-use crate::simplify::Facts;
+use crate::normal_form::poly::Poly;
+use crate::normal_form::poly::monomial::Atom;
+use crate::normal_form::simplify::Facts;
 
 pub(super) struct DigitReader<'a> {
     pub(super) plans: &'a [ChainPlan],

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::expr::Expr;
 use crate::expr::gcd;
-use crate::poly::Poly;
+use crate::normal_form::poly::Poly;
 
 /// Maximum number of shifts of a chain: two remainders that need different offsets would shift it forever.
 const MAX_SHIFTS: u8 = 3;

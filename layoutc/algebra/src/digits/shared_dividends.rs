@@ -8,9 +8,9 @@ use super::read::{DigitReader, RefineResult, sum};
 use super::refine::{ChainPlan, ChainSource, Refinement};
 use super::{BitSplit, DerivedDigit, LinearForm};
 use crate::expr::{BinOp, ExprError, Var};
-use crate::poly::Poly;
-use crate::poly::monomial::Atom;
-use crate::simplify::Facts;
+use crate::normal_form::poly::Poly;
+use crate::normal_form::poly::monomial::Atom;
+use crate::normal_form::simplify::Facts;
 
 /// Divisors above this are not searched for common factors.
 const MAX_DIVISOR: i128 = 4096;

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::curve::MAX_CELLS;
 use crate::expr::ExprError;
-use crate::parse::Span;
+use crate::expr::curve::MAX_CELLS;
+use crate::expr::parse::Span;
 
 /// Violation of a rule of the map language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -4,13 +4,13 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::{MapErrorKind, MapResolver};
-use crate::curve::CurveGrid;
+use crate::expr::curve::CurveGrid;
+use crate::expr::functions;
+use crate::expr::parse::{IndexAst, Span};
 use crate::expr::{BinOp, Expr, Var};
-use crate::functions;
-use crate::parse::{IndexAst, Span};
-use crate::poly::Poly;
-use crate::simplify::Interval;
-use crate::written_extent::interval;
+use crate::normal_form::poly::Poly;
+use crate::normal_form::simplify::Interval;
+use crate::normal_form::written_extent::interval;
 
 impl MapResolver<'_> {
     pub(super) fn call(&mut self, name: &str, arguments: &[IndexAst], span: &Span) -> Option<Expr> {

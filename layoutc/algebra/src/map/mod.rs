@@ -1,13 +1,15 @@
 //! Index maps: resolves names, names storage axes, and checks every rule of the language except the extents.
 
+pub mod conditions;
+
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::expr::parse::{IndexAst, IndexAstKind, MapItemText, MapParam, MapText, Span};
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::parse::{IndexAst, IndexAstKind, MapItemText, MapParam, MapText, Span};
-use crate::simplify::Facts;
+use crate::normal_form::simplify::Facts;
 use crate::symbol::Axis;
 
 mod error;

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::blocks::{self, AxisBlock};
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault, shown};
-use crate::build::LayoutBuilder;
+use crate::builder::LayoutBuilder;
 use crate::cute::{CuteLayoutText, SpannedTuple, parse};
 use crate::expr::Expr;
 

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 use super::blocks::{self, AxisBlock};
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault, shown};
-use crate::build::LayoutBuilder;
-use crate::parse::Span;
+use crate::builder::LayoutBuilder;
+use crate::expr::parse::Span;
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 

@@ -10,10 +10,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
-use crate::build::LayoutBuilder;
+use crate::builder::LayoutBuilder;
+use crate::expr::parse::Span;
 use crate::expr::{BinOp, Expr, ExprNode, Var};
 use crate::map::{IndexMap, MapItem, unique};
-use crate::parse::Span;
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 

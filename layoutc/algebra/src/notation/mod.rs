@@ -26,8 +26,8 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::build::{BuildError, LayoutBuilder};
-use crate::parse::Span;
+use crate::builder::{BuildError, LayoutBuilder};
+use crate::expr::parse::Span;
 use crate::symbol::Axis;
 
 /// Layout notation of a tool.

@@ -8,10 +8,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
-use crate::build::LayoutBuilder;
+use crate::builder::LayoutBuilder;
 use crate::expr::Expr;
+use crate::expr::parse::Span;
 use crate::map::{IndexMap, identity};
-use crate::parse::Span;
 use crate::text::cursor::Cursor;
 
 /// Applies the order or the strides.

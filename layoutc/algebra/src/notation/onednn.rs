@@ -8,8 +8,8 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, blocks, count_fault};
-use crate::build::LayoutBuilder;
-use crate::parse::Span;
+use crate::builder::LayoutBuilder;
+use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
 
 /// Maximum rank in oneDNN.

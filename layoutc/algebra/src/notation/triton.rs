@@ -10,10 +10,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, shown};
-use crate::build::LayoutBuilder;
+use crate::builder::LayoutBuilder;
+use crate::expr::parse::Span;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::map::{IndexMap, MapItem};
-use crate::parse::Span;
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 

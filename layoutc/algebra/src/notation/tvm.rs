@@ -13,8 +13,8 @@ use super::blocks::{self, AxisBlock};
 use super::{
     NotationError, NotationExtras, NotationFault, NotationFaultKind, Remark, bind_letters,
 };
-use crate::build::LayoutBuilder;
-use crate::parse::Span;
+use crate::builder::LayoutBuilder;
+use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
 
 /// A letter, with its factor if it is a block.

@@ -1,5 +1,5 @@
 //! Layout steps, one per file. A step returns an [`IndexMap`] on the current axes; the checks that apply to every map
-//! (extents, negative indices, proofs) run where the map is applied (see [`crate::build`]).
+//! (extents, negative indices, proofs) run where the map is applied (see [`crate::builder`]).
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::{NotationFault, NotationFaultKind};
-use crate::parse::Span;
+use crate::expr::parse::Span;
 
 /// Read position in a text.
 #[derive(Debug, Clone)]

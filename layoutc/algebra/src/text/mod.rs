@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use thiserror::Error;
 
-use crate::parse::Span;
+use crate::expr::parse::Span;
 
 pub(crate) mod cursor;
 

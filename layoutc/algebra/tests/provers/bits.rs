@@ -1,8 +1,8 @@
 //! XORs, reversed and interleaved bits.
 
-use layoutc_algebra::build::FinishError;
+use layoutc_algebra::builder::FinishError;
 use layoutc_algebra::layout::ProofMethod;
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use serde_json::Value;
 
 use super::{builder, every_slot_tells_its_owner, points, proven};

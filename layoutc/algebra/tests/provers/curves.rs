@@ -1,12 +1,12 @@
 //! Positions on a curve.
 
-use layoutc_algebra::build::{FinishError, LayoutBuilder};
+use layoutc_algebra::builder::{FinishError, LayoutBuilder};
+use layoutc_algebra::expr::parse;
+use layoutc_algebra::expr::print;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::map::{MapScope, resolve};
-use layoutc_algebra::parse;
-use layoutc_algebra::print;
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{builder, every_slot_tells_its_owner, points, proven};

@@ -9,12 +9,12 @@ mod symbols;
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
+use layoutc_algebra::expr::parse;
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::{MapScope, resolve};
-use layoutc_algebra::parse;
-use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::Axis;
 
 pub(crate) fn builder(shape: &[i128], map: &str) -> LayoutBuilder {

@@ -1,8 +1,8 @@
 //! Remainders, quotients, and intermediate values with several divisors.
 
-use layoutc_algebra::build::FinishError;
+use layoutc_algebra::builder::FinishError;
 use layoutc_algebra::layout::ProofMethod;
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 
 use super::{builder, proven};
 

@@ -1,9 +1,9 @@
 //! Swizzles of the last physical index.
 
 use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::swizzle::{Swizzle, SwizzleError};
 use layoutc_algebra::layout::{Layout, ProofMethod};
-use layoutc_algebra::proof::SequentialExecutor;
-use layoutc_algebra::swizzle::{Swizzle, SwizzleError};
+use layoutc_algebra::prove::SequentialExecutor;
 use serde_json::Value;
 
 use super::{builder, every_slot_tells_its_owner};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::build::{FinishError, LayoutBuilder};
+use layoutc_algebra::builder::{FinishError, LayoutBuilder};
+use layoutc_algebra::expr::parse;
 use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::layout::{Layout, ProofMethod};
 use layoutc_algebra::map::{MapScope, resolve};
-use layoutc_algebra::parse;
-use layoutc_algebra::proof::{InjectivityError, SequentialExecutor};
+use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::points;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::write::{ElementFormat, Inexpressible, NotationText, write};
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::foreign::{self, Foreign};

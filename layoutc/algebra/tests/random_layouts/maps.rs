@@ -1,7 +1,7 @@
 //! Random maps: the deciding prover, against an enumerating oracle.
 
 use layoutc_algebra::layout::ProofMethod;
-use layoutc_algebra::proof::InjectivityError;
+use layoutc_algebra::prove::InjectivityError;
 
 use super::random::{Fault, Random, generate, truth};
 use super::{Outcome, build, check_refusal, compare, each_seed, rounds};

@@ -1,8 +1,8 @@
 //! Random pairs of layouts: their equivalence, against an enumerating oracle.
 
-use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 use layoutc_algebra::layout::Layout;
-use layoutc_algebra::proof::SequentialExecutor;
+use layoutc_algebra::prove::SequentialExecutor;
+use layoutc_algebra::query::equivalence::{LayoutEquivalence, compare};
 
 use super::random::generate::{self, Kinds, current};
 use super::random::{Case, MapItem, Op, Random, Step, Tree, Truth, bin, truth};

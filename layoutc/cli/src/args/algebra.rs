@@ -1,7 +1,7 @@
 //! The arguments of `layoutc algebra`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use layoutc_compiler::cute_algebra;
+use layoutc_compiler::query::cute_algebra;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AlgebraCommand {

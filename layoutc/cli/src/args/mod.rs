@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, ValueEnum};
-use layoutc_compiler::nearest::nearest;
+use layoutc_compiler::base::nearest::nearest;
 
 use crate::console::write_plainly;
 

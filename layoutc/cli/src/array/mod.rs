@@ -8,8 +8,8 @@ pub(crate) mod tensor_file;
 
 use std::borrow::Cow;
 
-use layoutc_compiler::dtype::{Dtype, Scalar};
-use layoutc_compiler::fill::is_signed as is_signed_integer;
+use layoutc_compiler::base::dtype::{Dtype, Scalar};
+use layoutc_compiler::base::fill::is_signed as is_signed_integer;
 use layoutc_compiler::run::Packing;
 
 use npy::{NpyDescr, NpyHeader};

@@ -1,6 +1,6 @@
 //! Records in files: `NumPy` structured types, `[('d', '<f2'), ('q', '|u1', (16,))]`.
 
-use layoutc_compiler::dtype::record::{Field, Record};
+use layoutc_compiler::base::dtype::record::{Field, Record};
 
 use super::npy::{self, NpyDescr};
 use super::of_scalar;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::dtype::Dtype;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
+use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::run::{self, Packing, RunError};
 

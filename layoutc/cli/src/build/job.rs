@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use layoutc_compiler::base::nearest::nearest;
 use layoutc_compiler::emit::language::Language;
-use layoutc_compiler::nearest::nearest;
 
 use crate::args::SelectArgs;
 use crate::command_error::CommandError;
@@ -17,8 +17,8 @@ use crate::state::file::Durability;
 use crate::state::lock::{StateLock, try_lock};
 use crate::state::log::{BuildLog, LogArena};
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 
 /// Behavior while another build holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

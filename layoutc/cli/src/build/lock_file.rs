@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use layoutc_compiler::abi::Abi;
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::content_hash;
-use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::content_hash;
+use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan};
+use layoutc_compiler::query::abi::Abi;
 
 use crate::args::SelectArgs;
 use crate::check_session::with_user_paths;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::{Diagnostic, Label, Severity};
 use layoutc_compiler::check::{CompilationUnit, sort};
-use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::env::{CacheKey, CompileEnv};
 use layoutc_compiler::model::Manifest;

@@ -21,8 +21,8 @@ mod summary_rows;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 
 use crate::args::{BuildArgs, ReportFormat, SelectArgs};
 use crate::command_error::CommandError;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use layoutc_compiler::GeneratedFile;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 
 use crate::command_error::CommandError;
 use crate::output::{

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use rayon::prelude::*;
 
 use crate::command_error::CommandError;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::SystemTime;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 
 use crate::args::BuildArgs;
 use crate::command_error::CommandError;

@@ -1,9 +1,9 @@
 //! Summary rows of tensors, including those that were not checked again.
 
-use layoutc_compiler::abi::{Abi, abi};
 use layoutc_compiler::check_with;
 use layoutc_compiler::env::{CacheKey, CompileEnv, ResultCache};
 use layoutc_compiler::model::{Manifest, Tensor};
+use layoutc_compiler::query::abi::{Abi, abi};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

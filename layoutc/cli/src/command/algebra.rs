@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use layoutc_compiler::cute_algebra::{self, CuteAnswer, CuteOperation, IntTuple, RemainderPolicy};
+use layoutc_compiler::query::cute_algebra::{
+    self, CuteAnswer, CuteOperation, IntTuple, RemainderPolicy,
+};
 use serde_json::{Value, json};
 
 use crate::args::{AlgebraCommand, InverseSide, ReportFormat, restore_minus};

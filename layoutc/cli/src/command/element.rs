@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan};
+use layoutc_compiler::base::nearest::nearest;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::nearest::nearest;
 
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;

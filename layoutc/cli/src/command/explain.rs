@@ -1,7 +1,7 @@
 //! `layoutc explain`: the page of a diagnostic code.
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::nearest::nearest;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::nearest::nearest;
 use serde_json::json;
 
 use crate::args::ReportFormat;

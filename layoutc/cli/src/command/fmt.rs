@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan};
 use layoutc_compiler::manifest::{self, format};
 use serde_json::{Value, json};
 

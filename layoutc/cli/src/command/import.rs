@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use layoutc_compiler::diagnostic::{Diagnostic, FileSpan, Label};
+use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan, Label};
 use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph};
 use layoutc_compiler::import_onnx;
 use serde_json::json;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use layoutc_compiler::locate;
 use layoutc_compiler::model::Tensor;
+use layoutc_compiler::query::locate;
 use serde_json::{Value, json};
 
 use crate::args::{IndexArgs, ReportFormat, restore_minus};

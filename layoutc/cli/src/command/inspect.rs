@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use layoutc_compiler::inspect::{
+use layoutc_compiler::base::nearest::nearest;
+use layoutc_compiler::model::compute::KernelInstance;
+use layoutc_compiler::model::{Manifest, Tensor, View};
+use layoutc_compiler::plan::cores::Cores;
+use layoutc_compiler::query::inspect::{
     KernelReport, RelayoutReport, ReshardReport, exchanges, kernel_json, kernel_plan, kernel_text,
     plans, tensor_json, tensor_text, view_json, view_text,
 };
-use layoutc_compiler::model::compute::KernelInstance;
-use layoutc_compiler::model::{Manifest, Tensor, View};
-use layoutc_compiler::nearest::nearest;
-use layoutc_compiler::plan::cores::Cores;
 use serde_json::{Value, json};
 
 use crate::args::ReportFormat;

@@ -1,7 +1,9 @@
 //! `layoutc same`: compares the maps of two tensors.
 
-use layoutc_compiler::layout_equality::{ElementLocation, TensorComparison, compare_tensors};
 use layoutc_compiler::model::Tensor;
+use layoutc_compiler::query::layout_equality::{
+    ElementLocation, TensorComparison, compare_tensors,
+};
 use serde_json::{Map, Value, json};
 
 use crate::args::{ReportFormat, SameArgs};

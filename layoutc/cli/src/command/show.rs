@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::check::Recorder;
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::locate::NamedLocateError;
 use layoutc_compiler::model::{Tensor, View};
-use layoutc_compiler::picture::{
+use layoutc_compiler::query::locate::NamedLocateError;
+use layoutc_compiler::query::picture::{
     Picture, PictureLimits, PictureSubject, SliceFrame, extents, json, page, picture, room,
     side_by_side, svg, terminal,
 };

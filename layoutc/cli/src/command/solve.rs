@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::inspect::{dot, solution_json, solution_text, svg};
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::model::graph::Graph;
+use layoutc_compiler::query::inspect::{dot, solution_json, solution_text, svg};
 use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve, verify};
 use serde_json::json;
 

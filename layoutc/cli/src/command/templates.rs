@@ -4,8 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use layoutc_compiler::base::nearest::nearest;
 use layoutc_compiler::emit::render::BUILT_IN;
-use layoutc_compiler::nearest::nearest;
 use serde_json::json;
 
 use crate::args::{ReportFormat, TemplatesCommand};

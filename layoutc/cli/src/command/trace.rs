@@ -1,7 +1,7 @@
 //! `layoutc trace`: traces an index through every step of a layout.
 
 use layoutc_compiler::check::Recorder;
-use layoutc_compiler::trace;
+use layoutc_compiler::query::trace;
 
 use crate::args::{ReportFormat, TraceArgs, restore_minus};
 use crate::check_session::CheckSession;

@@ -6,7 +6,7 @@
 )]
 use std::collections::HashMap;
 
-use layoutc_compiler::diagnostic::{Diagnostic, Fix};
+use layoutc_compiler::base::diagnostic::{Diagnostic, Fix};
 use layoutc_compiler::editor::line_index::LineIndex;
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse, Range,

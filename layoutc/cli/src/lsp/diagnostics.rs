@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
+use layoutc_compiler::base::diagnostic::{Diagnostic, Label, Severity};
 use lsp_types::{
     CodeDescription, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
     Position, PublishDiagnosticsParams, Range, Uri,

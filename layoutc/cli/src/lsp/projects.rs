@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::check::{CheckOptions, Recorder, TensorCache, sort};
-use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::editor::file::users;
 use layoutc_compiler::editor::line_index::LineIndex;
 use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};

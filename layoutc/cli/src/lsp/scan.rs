@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::command_error::CommandError;
 use crate::project::globs::SourceGlobs;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::picture::inline_style;
+use layoutc_compiler::base::diagnostic::Diagnostic;
+use layoutc_compiler::query::picture::inline_style;
 
 use crate::report::{DiagnosticSource, escape, human};
 

@@ -1,8 +1,8 @@
 //! Draws the picture requested by a block.
 
+use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::{Diagnostic, Severity};
-use layoutc_compiler::picture::{PictureLimits, inline};
+use layoutc_compiler::query::picture::{PictureLimits, inline};
 use layoutc_compiler::{LoadError, SourceLoader, check};
 
 use crate::command::show::{PictureInput, parse_fixed_axes};

@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::content_hash;
-use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::content_hash;
+use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::{Errno, retry_on_intr};

@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 
 use indexmap::IndexSet;
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHasher};
 

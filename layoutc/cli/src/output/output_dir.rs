@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat};
 use rustix::io::{Errno, retry_on_intr};

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use layoutc_compiler::content_hash;
+use layoutc_compiler::base::content_hash;
 
 use crate::command_error::CommandError;
 use crate::project::file_tree::entries;

@@ -5,7 +5,7 @@ use super::*;
 use crate::state::FOLDER;
 
 fn sealed(body: &str) -> String {
-    layoutc_compiler::content_hash::seal("a.h", body)
+    layoutc_compiler::base::content_hash::seal("a.h", body)
 }
 
 struct Folder(tempfile::TempDir);

@@ -6,9 +6,9 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::content_hash;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::content_hash;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use rayon::prelude::*;
 use rustix::fd::OwnedFd;
 use rustix::fs::{

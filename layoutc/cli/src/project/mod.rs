@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use layoutc_compiler::LoadError;
-use layoutc_compiler::codes::Code;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::command_error::CommandError;
 use crate::report::Report;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
+use layoutc_compiler::base::diagnostic::{Diagnostic, Label, Severity};
 
 use super::source_line::{DiagnosticSource, SourceLine, locate};
 use super::terminal_text::{TextCell, cells, escape};

@@ -1,6 +1,6 @@
 //! Diagnostics as JSON: one object per line.
 
-use layoutc_compiler::diagnostic::{Diagnostic, Fix, Label};
+use layoutc_compiler::base::diagnostic::{Diagnostic, Fix, Label};
 use serde_json::{Map, Number, Value, json};
 
 use super::human::{SourceLookup, severity_word};

@@ -13,8 +13,8 @@ pub(crate) mod trace_report;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 
 pub(crate) use source_line::DiagnosticSource;
 pub(crate) use terminal_text::escape;

@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use layoutc_compiler::env::CompileStage;
-use layoutc_compiler::inspect::{summary_json, view_verdict};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Tensor, View};
+use layoutc_compiler::query::inspect::{summary_json, view_verdict};
 use layoutc_compiler::solve::{LayoutConversion, SolverOptions, solve};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

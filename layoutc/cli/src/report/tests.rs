@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, FileSpan};
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan};
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use layoutc_compiler::trace::{IndexTrace, TraceStep, TraceTerm};
+use layoutc_compiler::query::trace::{IndexTrace, TraceStep, TraceTerm};
 use serde_json::{Map, Value, json};
 
 use super::json::{integer, integers};

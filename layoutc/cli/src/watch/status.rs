@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use layoutc_compiler::diagnostic::Severity;
+use layoutc_compiler::base::diagnostic::Severity;
 use serde_json::{Value, json};
 
 use crate::args::{ReportFormat, WatchArgs};

@@ -1,6 +1,6 @@
 //! Suggests the order of a tensor's axes that, under the same steps, needs the fewest slots.
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::IndexMap;
 use layoutc_algebra::step;

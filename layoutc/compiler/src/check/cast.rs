@@ -1,10 +1,10 @@
 //! Element type conversions: `pack-from=` of a tensor, `cast=` of a conversion.
 
-use crate::cast::{Cast, CastError, CastMode};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::dtype::{Dtype, Scalar};
-use crate::fill;
+use crate::base::cast::{Cast, CastError, CastMode};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::dtype::{Dtype, Scalar};
+use crate::base::fill;
 use crate::manifest::syntax::ConvertItem;
 use crate::model::{PackFrom, Tensor};
 

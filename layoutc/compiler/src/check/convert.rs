@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::scope::{ManifestScope, nearest_or_all};
 use super::{cast, reshard, ring};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::layout_names;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{
     ConvertItem, ConvertScheduleItem, ConvertScheduleKind, Identifier, ItemKind, ManifestSyntax,
 };
+use crate::model::layout_names;
 use crate::model::reshard::Reshard;
 use crate::model::{
     Convert, ConvertSchedule, FillStrategy, InnerKernel, Spanned, StorePolicy, Tensor,

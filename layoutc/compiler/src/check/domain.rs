@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, LayoutBuilder};
-use layoutc_algebra::conditions::{ConditionError, conditions};
+use layoutc_algebra::builder::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::{BinOp, Expr, ExprNode, Predicate, Var};
 use layoutc_algebra::map::MapScope as Names;
+use layoutc_algebra::map::conditions::{ConditionError, conditions};
 use layoutc_algebra::symbol::Symbol;
 
 use super::expr::{map_fault, parse_fault, place_in};
 use super::injectivity_report::RefusalContext;
 use super::replay::{LayoutSource, ReplayOutcome, symbol_value};
 use super::scope::ManifestScope;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
@@ -121,7 +121,7 @@ pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
             Diagnostic::error(Code::DomainUncounted, message, place, "")
                 .note(format!(
                     "conditions that share axes are counted together: these axes may have up to {} indices, with constant extents and no symbols in the conditions",
-                    layoutc_algebra::proof::MAX_POINTS
+                    layoutc_algebra::prove::MAX_POINTS
                 ))
                 .help("replace a symbol by a number, or reduce an extent")
         }

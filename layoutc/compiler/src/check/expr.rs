@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::curve::MAX_CELLS;
+use layoutc_algebra::expr::curve::MAX_CELLS;
+use layoutc_algebra::expr::parse::{self, ParseError, ParseErrorKind};
 use layoutc_algebra::expr::{Expr, ExprError};
 use layoutc_algebra::map::{MapError, MapErrorKind, resolve_constant};
-use layoutc_algebra::parse::{self, ParseError, ParseErrorKind};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Axis;
 
 use super::foreign_syntax;
 use super::scope::ManifestScope;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::nearest::{nearest, quantity};
 use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
-use crate::nearest::{nearest, quantity};
 
 /// Resolves an expression without axes.
 pub(super) fn constant(

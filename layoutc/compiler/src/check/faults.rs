@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, LayoutBuilder};
+use layoutc_algebra::builder::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
+use layoutc_algebra::expr::print;
 use layoutc_algebra::notation::NotationFault;
-use layoutc_algebra::print;
 use layoutc_algebra::step::{MAX_AXES, StepError};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::domain;
 use super::expr::{overflow, place_in};
 use super::scope::suggest;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 
 /// An expression with the manifest's names.
 pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String {
-    print::expr(expr, &|var| crate::layout_names::variable(var, logical, &[], symbols))
+    print::expr(expr, &|var| crate::model::layout_names::variable(var, logical, &[], symbols))
 }
 
 /// A logical index as text: `[0, 4]`.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use layoutc_algebra::expr::parse::{self, IndexAstKind, MapItemText, MapText};
 use layoutc_algebra::map::{MapError, MapErrorKind};
 use layoutc_algebra::notation::{self, Notation};
-use layoutc_algebra::parse::{self, IndexAstKind, MapItemText, MapText};
 use layoutc_algebra::symbol::Axis;
 
 use super::expr::place_in;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan, Fix};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan, Fix};
 use crate::manifest::syntax::SpannedText;
 
 /// Limit on the length of a map that is translated, in bytes.

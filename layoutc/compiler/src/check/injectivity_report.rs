@@ -1,11 +1,11 @@
 //! Diagnostics of layouts that are not injective: the colliding elements, the characters at fault, and a fix.
 
-use layoutc_algebra::build::{BuildError, FinishError};
+use layoutc_algebra::builder::{BuildError, FinishError};
+use layoutc_algebra::expr::parse::{IndexAst, IndexAstKind, MapItemText, Span};
 use layoutc_algebra::expr::{BinOp, ExprError, ExprNode, Var};
 use layoutc_algebra::map::MapItem;
 use layoutc_algebra::notation::Notation;
-use layoutc_algebra::parse::{IndexAst, IndexAstKind, MapItemText, Span};
-use layoutc_algebra::proof::{InjectivityError, MAX_POINTS, MAX_SLOTS, UndeterminedDigit};
+use layoutc_algebra::prove::{InjectivityError, MAX_POINTS, MAX_SLOTS, UndeterminedDigit};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::domain;
@@ -14,8 +14,8 @@ use super::faults::{index, size};
 use super::replay::LayoutSource;
 use super::steps::{AppliedMap, ForeignText};
 use super::strides::StrideSource;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan, Fix};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan, Fix};
 
 /// Context of a refused layout.
 pub(super) struct RefusalContext<'a> {
@@ -494,7 +494,7 @@ fn unproven(
         .filter_map(|k| context.logical.get(*k))
         .map(|axis| format!("`{}`", axis.name))
         .collect();
-    let names = layoutc_algebra::proof::listed(&names);
+    let names = layoutc_algebra::prove::listed(&names);
     let message = format!("cannot prove that the layout of `{}` is injective", context.tensor);
     let place = match context.site {
         Some(site) => place_in(&site.text, &(0..site.text.value.len()), &site.file),

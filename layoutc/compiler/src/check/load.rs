@@ -6,14 +6,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::use_cycles::{self, CycleCuts, UseGraph};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::env::sources::LoadError;
 use crate::env::{CacheKey, CompileEnv, CompileStage};
 use crate::manifest::{
     self,
     syntax::{ManifestSyntax, UseItem},
 };
-use crate::sources::LoadError;
 
 /// Largest manifest, in bytes.
 const MAX_BYTES: u64 = 4 << 20;

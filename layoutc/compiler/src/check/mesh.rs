@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
+use layoutc_algebra::builder::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, part_extent};
@@ -11,15 +11,15 @@ use layoutc_algebra::step;
 use layoutc_algebra::symbol::Axis;
 
 use super::scope::{ManifestScope, nearest_or_all, number};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::env::ResultCache;
-use crate::executor::CostTrackingExecutor;
-use crate::layout_names;
+use crate::env::executor::CostTrackingExecutor;
 use crate::manifest::syntax::{
     Identifier, ItemKind, ManifestSyntax, MeshItem, ShardItem, SpannedText,
 };
 use crate::model::Tensor;
+use crate::model::layout_names;
 use crate::model::reshard::DeviceSharding;
 
 /// Limit on the devices of a mesh: MPI ranks are `int`.

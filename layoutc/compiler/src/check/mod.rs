@@ -47,8 +47,8 @@ pub use load::{syntax_key, used_path};
 pub use recorder::{Recorder, StepRecord, StepRecords};
 pub use tensor_cache::TensorCache;
 
+use crate::base::diagnostic::{Diagnostic, Severity};
 use crate::config::Config;
-use crate::diagnostic::{Diagnostic, Severity};
 use crate::env::{CompileEnv, CompileStage, ResultCache};
 use crate::manifest::syntax::TensorItem;
 use crate::model::Manifest;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record;
-use crate::codes::Code;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::config::Config;
-use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::emit::dialect::{C, Dialect};
 use crate::emit::language::Language;
 use crate::manifest::syntax::{

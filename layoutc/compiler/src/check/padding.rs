@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use layoutc_algebra::digits::{self, BitSplit, Digits, LinearForm};
 use layoutc_algebra::expr::{BinOp, Expr, ExprNode, Var};
 use layoutc_algebra::layout::{Layout, Verdict};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::layout_names;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
+use crate::model::layout_names;
 
 /// Origin of a layout's padding.
 #[derive(Debug)]

@@ -6,14 +6,14 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
 
 use super::scope::{ManifestScope, number};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::dtype::Dtype;
-use crate::dtype::record::{self, FieldSpec, MAX_ALIGNMENT, MAX_BYTES, RecordError};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::dtype::Dtype;
+use crate::base::dtype::record::{self, FieldSpec, MAX_ALIGNMENT, MAX_BYTES, RecordError};
+use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::{
     AxisItem, Extent, FIELD, FieldItem, Identifier, IntegerExpr, RecordItem, ShapeItem, SpannedText,
 };
-use crate::nearest::near_powers_of_two;
 
 /// Name of the axis that a record adds to the shape.
 pub(super) fn axis_name(record: &RecordItem) -> Identifier {

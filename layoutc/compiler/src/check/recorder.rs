@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use layoutc_algebra::map::IndexMap;
 use layoutc_algebra::symbol::Axis;
 
-use crate::diagnostic::FileSpan;
+use crate::base::diagnostic::FileSpan;
 use crate::manifest::syntax::{IntegerExpr, StepItem, StepKind};
 
 /// One step of a layout, with transforms expanded.

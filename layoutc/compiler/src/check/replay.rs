@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, LayoutBuilder};
+use layoutc_algebra::builder::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::IndexMap;
@@ -12,10 +12,10 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 use super::scope::{ManifestScope, ManifestScopes};
 use super::steps::{LayoutAttributes, StepLowering, StepScope};
 use super::{domain, faults};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::env::ResultCache;
-use crate::executor::CostTrackingExecutor;
+use crate::env::executor::CostTrackingExecutor;
 use crate::manifest::syntax::{IntegerExpr, SpannedText, StepItem, StepKind, TensorItem};
 
 /// The steps of a tensor's layout with everything that they refer to.

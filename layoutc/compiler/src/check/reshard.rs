@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::scope::{ManifestScope, number};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::ConvertItem;
 use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;

@@ -6,11 +6,11 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
 
 use super::scope::{ManifestScope, nearest_or_all, number};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::layout_names;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::RingItem;
 use crate::model::Tensor;
+use crate::model::layout_names;
 use crate::model::ring::Ring;
 
 /// The axes in memory, and the ring. The proof of the layout implies that any `held` consecutive indices of the axis

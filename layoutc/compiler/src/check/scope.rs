@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::sharding::Mesh;
-use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::symbol::Symbol;
 
 use super::compute::KernelDef;
 use super::expr::{constant, overflow};
 use super::graph::BackendDef;
 use super::load::ManifestSet;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::nearest::nearest;
 use crate::manifest::syntax::{
     Identifier, IntegerExpr, ItemKind, ManifestSyntax, SymbolItem, TransformItem,
 };
 use crate::model::MemorySpace;
-use crate::nearest::nearest;
 
 /// Default maximum of a symbol: 2^31 - 1.
 pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;

@@ -1,14 +1,14 @@
 //! Memory spaces of a project, and the memory of a tensor.
 
 use super::scope::{ManifestScope, nearest_or_all, number};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::nearest::near_powers_of_two;
 use crate::manifest::MEMORIES;
 use crate::manifest::syntax::{
     IntegerExpr, ItemKind, ManifestSyntax, MemoryItem, MemoryKind, MemorySpaceItem,
 };
 use crate::model::{Memory, MemorySpace};
-use crate::nearest::near_powers_of_two;
 
 /// Adds the memory spaces of a manifest to its scope.
 pub(super) fn declare(

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, LayoutBuilder};
+use layoutc_algebra::builder::{BuildError, LayoutBuilder};
+use layoutc_algebra::expr::parse::{self, MapItemText, MapText, Span};
 use layoutc_algebra::expr::{Expr, ExprError};
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::notation::{self, Notation, NotationError, Remark};
-use layoutc_algebra::parse::{self, MapItemText, MapText, Span};
-use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::{self, OrderEntry as OrderPlace, StepError, TileExtent};
 use layoutc_algebra::symbol::Axis;
 
@@ -24,13 +24,13 @@ use super::scope::{ManifestScope, ManifestScopes, nearest_or_all};
 use super::step_text::line;
 use super::strides::{StrideSource, injective_strides, strides_of_bytes};
 use super::swizzle::{TmaSwizzleMode, swizzle};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::nearest::{near_powers_of_two, nearest};
 use crate::manifest::syntax::{
     FillItem, Identifier, IntegerExpr, IntegerLiteral, ItemKind, PaddingRule, SeparatorItem,
     SpannedText, StepItem, StepKind, TileEntry,
 };
-use crate::nearest::{near_powers_of_two, nearest};
 
 /// Limit on the steps of a layout, with transforms expanded.
 const MAX_STEPS: usize = 1000;

@@ -4,7 +4,7 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::notation::Notation;
 use layoutc_algebra::symbol::Axis;
 
-use crate::diagnostic::{FileSpan, Fix};
+use crate::base::diagnostic::{FileSpan, Fix};
 use crate::manifest::syntax::IntegerExpr;
 
 /// Source of a layout's strides.

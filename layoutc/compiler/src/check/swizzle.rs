@@ -1,12 +1,12 @@
 //! The step `swizzle`: conversion of its numbers to elements.
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::swizzle::{Swizzle, SwizzleError};
+use layoutc_algebra::layout::swizzle::{Swizzle, SwizzleError};
 use layoutc_algebra::symbol::Axis;
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{IntegerLiteral, SwizzleUnit};
 
 /// The swizzle of three numbers, for elements of `element_bits` bits.

@@ -5,7 +5,7 @@ mod declared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
@@ -19,20 +19,20 @@ use super::replay::{LayoutSource, ReplayOutcome};
 use super::scope::{ManifestScope, ManifestScopes};
 use super::steps::{LayoutAttributes, StepLowering};
 use super::{axis_order_advice, cast, domain, mesh, padding, ring, space, symbol_facts};
-use crate::cast::CastMode;
-use crate::codes::Code;
+use crate::base::cast::CastMode;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::dtype::Dtype;
+use crate::base::nearest::nearest;
 use crate::config::{Config, DefaultFill};
-use crate::diagnostic::{self, Diagnostic};
-use crate::dtype::Dtype;
 use crate::env::ResultCache;
-use crate::executor::CostTrackingExecutor;
+use crate::env::executor::CostTrackingExecutor;
 use crate::manifest::syntax::{
     FillLiteral, ManifestSyntax, NibbleOrder, PackFromItem, SpannedText, TensorItem,
 };
 use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
 use crate::model::{Fill, FillValue, Memory, MemorySpace, PackFrom, Tensor, TensorSpans};
-use crate::nearest::nearest;
 
 /// Context of a tensor: its manifest and the shared services.
 #[derive(Clone, Copy)]
@@ -295,7 +295,7 @@ impl TensorChecker<'_> {
                     DefaultFill::Integer(value) => FillValue::Integer(i128::from(value)),
                     DefaultFill::Float(value) => FillValue::Float(value),
                 };
-                Fill::Value(crate::fill::default_fill(dtype, value))
+                Fill::Value(crate::base::fill::default_fill(dtype, value))
             }
         }
     }

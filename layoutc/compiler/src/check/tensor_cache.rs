@@ -10,7 +10,7 @@ use super::load::ManifestSet;
 use super::recorder::{Recorder, StepRecord};
 use super::scope::{ManifestScope, ManifestScopes};
 use super::tensor::CheckedTensor;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::lenient::slice;
 use crate::manifest::syntax::{ManifestSyntax, TensorItem};
 use crate::model::{Tensor, TensorSpans};

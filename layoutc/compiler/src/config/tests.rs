@@ -8,7 +8,7 @@ const FULL: &str = include_str!("full.toml");
 
 fn faults(text: &str) -> Vec<(&'static str, &str, String)> {
     let found = parse(&Arc::from("layoutc.toml"), text).err().unwrap_or_default();
-    let row = |d: &crate::diagnostic::Diagnostic| {
+    let row = |d: &crate::base::diagnostic::Diagnostic| {
         let place = &d.labels[0].place;
         (d.code.id(), &text[place.start..place.end], d.message.clone())
     };

@@ -7,7 +7,7 @@ use super::ProjectSnapshot;
 use super::file::{EditorFile, visible};
 use super::keywords;
 use super::names::NameKind;
-use crate::dtype::{LANES, SCALARS};
+use crate::base::dtype::{LANES, SCALARS};
 use crate::manifest::lenient::{self, CursorContext, LenientNode, slice};
 use crate::manifest::read::FOREIGN;
 

@@ -3,9 +3,9 @@
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
-use crate::inspect::{proof, verdict, view_verdict};
-use crate::layout_names;
+use crate::model::layout_names;
 use crate::model::{Tensor, View};
+use crate::query::inspect::{proof, verdict, view_verdict};
 
 /// Axes with their extents, with `|` at the axis separators: `n 16, c_outer 32, h 64 | w 64, c_inner 4`.
 pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {

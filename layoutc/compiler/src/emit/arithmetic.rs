@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::dialect::Dialect;
 use super::model::{ArithmeticUnit, ComputeUnit, Unit};
 use super::{casts, element};
-use crate::cast::{Cast, range};
-use crate::dtype::{Dtype, Scalar};
+use crate::base::cast::{Cast, range};
+use crate::base::dtype::{Dtype, Scalar};
 use crate::plan::tree::{Function, Gathering, Number, NumberOp, Stmt};
 
 /// What a function computes.

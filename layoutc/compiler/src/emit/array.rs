@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::dialect::C;
 use super::element::{structure, type_name};
 use super::record::of_bytes;
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 
 /// Elements on a line; one of a structure.
 const ON_A_LINE: usize = 8;

@@ -7,9 +7,9 @@ use super::dialect::Dialect;
 use super::element;
 use super::float_bits;
 use super::model::{CastFloat, CastSide, CastUnit, ComputeUnit, RunCast, RunTranspose, Unit};
-use crate::cast::{Cast, CastMode, overflow_bits, range};
-use crate::dtype::{Dtype, Scalar};
-use crate::fill;
+use crate::base::cast::{Cast, CastMode, overflow_bits, range};
+use crate::base::dtype::{Dtype, Scalar};
+use crate::base::fill;
 use crate::plan::tree::{Function, Number, Operand, Spelling, Stmt};
 
 /// The conversions, each after those that it is made of; where there is a test program, those that it calls too.

@@ -8,7 +8,7 @@ use super::compute_test::{operands, rounds};
 use super::dialect::Dialect;
 use super::element;
 use super::model::{ComputeBenchUnit, ComputeMemoryUnit};
-use crate::fill;
+use crate::base::fill;
 use crate::model::compute::{
     Arithmetic, BufferRef, KernelInstance, Reduction, Statement, TypedExprKind,
 };

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Axis;
 
 use super::compute_test::epsilon;
-use crate::dtype::Scalar;
-use crate::fill;
+use crate::base::dtype::Scalar;
+use crate::base::fill;
 use crate::model::compute::{
     BufferRef, DataIndex, KernelInstance, KernelOperand, MathFunction, Reduction, Statement,
     TypedExprKind,

@@ -2,7 +2,7 @@
 
 use super::dialect::Dialect;
 use super::record;
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 use crate::plan::tree::Spelling;
 
 /// The type of an element, or with `in_buffer` of what a buffer of them holds: packed elements are bytes there.

@@ -3,8 +3,8 @@
 use layoutc_algebra::expr::{Expr, ExprNode, Var};
 
 use super::Settings;
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 use crate::model::Tensor;
 use crate::plan::index::{self, buffer_bytes, logical_bytes};
 use crate::plan::lower::{Binding, Range, Scope, range};

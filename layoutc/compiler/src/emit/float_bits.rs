@@ -6,8 +6,8 @@ use super::casts::holder;
 use super::dialect::Dialect;
 use super::element;
 use super::model::{FloatBits, Unit};
-use crate::dtype::Dtype;
-use crate::fill;
+use crate::base::dtype::Dtype;
+use crate::base::fill;
 
 /// The functions between a float and the integer that holds its bits.
 pub(super) struct Names {

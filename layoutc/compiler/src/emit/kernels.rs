@@ -4,7 +4,7 @@ use super::dialect::Dialect;
 use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, UnalignedUnit};
 use super::whole::Whole;
 use super::widen::widened;
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest, Tensor};
 use crate::plan::kernel::{Items, Unaligned};
@@ -26,7 +26,7 @@ pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, P
         _ => ("float", "CL_FLOAT"),
     };
     let upper = ident.to_ascii_uppercase();
-    let scalar = crate::dtype::Dtype { lanes: 1, ..tensor.dtype };
+    let scalar = crate::base::dtype::Dtype { lanes: 1, ..tensor.dtype };
     Ok(Some(ImageUnit {
         rank: image.rank,
         per_texel: image.per_texel,

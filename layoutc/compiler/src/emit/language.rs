@@ -2,7 +2,7 @@
 
 use super::Part;
 use super::dialect::{C, CUDA, Dialect, OPENCL};
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 
 /// A language of generated files.
 #[derive(Debug)]

@@ -5,8 +5,8 @@
 
 use super::dialect::Dialect;
 use super::element::scalar_literal;
-use crate::dtype::record::{Field, Record};
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::record::{Field, Record};
+use crate::base::dtype::{Dtype, Scalar};
 
 /// Letters of a structure's name that say its fields.
 const NAME: usize = 48;

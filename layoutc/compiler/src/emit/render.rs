@@ -14,8 +14,8 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::filters::{self, Dialects, text_of, too_long};
 use super::once;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 
 /// The most that one template may write, in bytes.
 pub const MAX_OUTPUT: usize = 64 << 20;

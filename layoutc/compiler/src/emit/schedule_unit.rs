@@ -6,7 +6,7 @@ use super::model::{
     BufferUnit, CallUnit, ConvertUnit, HeldUnit, OperatorUnit, ParamUnit, ScheduleUnit,
 };
 use super::{Settings, plan_fault};
-use crate::diagnostic::Diagnostic;
+use crate::base::diagnostic::Diagnostic;
 use crate::model::Manifest;
 use crate::model::schedule::{
     BufferAlias, BufferRole, GraphBuffer, GraphSchedule, ScheduleCall, ScheduleOperator,

@@ -3,8 +3,8 @@
 use layoutc_algebra::expr::Expr as Algebra;
 
 use super::Settings;
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 use crate::model::{Manifest, Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::image::{self, LANES};

@@ -6,7 +6,7 @@ use layoutc_algebra::symbol::Symbol;
 
 use super::model::{AxisUnit, TestUnit, ViewTestUnit};
 use super::whole::Whole;
-use crate::fill;
+use crate::base::fill;
 use crate::model::{Manifest, Tensor, View, ViewKind};
 use crate::plan::index::{
     buffer_bytes, count, dense_offset, logical_bytes, physical_offset, plain_offset,

@@ -6,7 +6,7 @@ use super::dialect::Dialect;
 use super::element;
 use super::model::{TurnUnit, Unit};
 use super::needs::kernels;
-use crate::dtype::Dtype;
+use crate::base::dtype::Dtype;
 use crate::plan::tree::Stmt;
 
 /// What the function is called that turns so many rows and columns of elements.

@@ -3,10 +3,10 @@
 use super::dialect::Dialect;
 use super::model::{SmallFloat, Structure};
 use super::{element, record};
-use crate::cast::{CastMode, overflow_bits};
-use crate::dtype::record::Record;
-use crate::dtype::{Dtype, Scalar};
-use crate::fill;
+use crate::base::cast::{CastMode, overflow_bits};
+use crate::base::dtype::record::Record;
+use crate::base::dtype::{Dtype, Scalar};
+use crate::base::fill;
 use crate::model::Tensor;
 
 pub(super) fn structures<'t>(

@@ -5,8 +5,8 @@ use super::globals::file_names;
 use super::render::Frames;
 use super::seen::Seen;
 use super::{Output, Templates, tidy};
-use crate::content_hash;
-use crate::diagnostic::Diagnostic;
+use crate::base::content_hash;
+use crate::base::diagnostic::Diagnostic;
 
 /// Steps for each header that its template may take.
 const FUEL_PER_HEADER: u64 = 1000;

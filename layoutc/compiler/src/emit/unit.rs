@@ -16,8 +16,8 @@ use super::{
     fits, float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit,
     suits, teams, test_unit, turns, types, view_unit,
 };
-use crate::diagnostic::Diagnostic;
-use crate::fill;
+use crate::base::diagnostic::Diagnostic;
+use crate::base::fill;
 use crate::model::compute::KernelInstance;
 use crate::model::fill_fault;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
@@ -256,7 +256,7 @@ fn tensor_unit(
         offset: plan.offset.into(),
         indices: plan.indices.into_iter().map(Whole::from).collect(),
         logical: plan.logical.into(),
-        domain: crate::layout_names::domain(tensor),
+        domain: crate::model::layout_names::domain(tensor),
         in_domain: plan.in_domain.map(Whole::from),
         pack: plan.pack.map(Whole::from),
         unpack: plan.unpack.map(Whole::from),

@@ -3,7 +3,7 @@
 use super::elements::{ConstantElements, scalar};
 use super::error::{ShapeError, ShapeResult, mismatch};
 use super::proto;
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 
 /// Tensor with a known shape.
 #[derive(Debug, Clone, PartialEq)]

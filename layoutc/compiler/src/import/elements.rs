@@ -1,7 +1,7 @@
 //! Element types of ONNX, and the elements of small constant tensors such as shapes, axes and scales.
 
 use super::proto;
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 
 /// Maximum number of elements of a tensor that is constant-folded.
 pub(super) const MAX_KNOWN: usize = 4096;

@@ -1,6 +1,6 @@
 //! Errors of the import.
 
-use crate::diagnostic::Diagnostic;
+use crate::base::diagnostic::Diagnostic;
 
 /// Reason why a model was not imported.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,8 +6,8 @@ use super::call::ShapedTensor;
 use super::elements::scalar;
 use super::error::{ImportError, listed, shown};
 use super::{ImportOptions, proto};
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 
 /// Maximum number of open extents that are listed.
 const MAX_OPEN: usize = 1000;

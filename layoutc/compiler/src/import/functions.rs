@@ -7,8 +7,8 @@ use prost::Message;
 use super::error::shown;
 use super::limits::{MAX_DEPTH, MAX_PARTS};
 use super::proto::{OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode};
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 
 /// Maximum size of inlined functions, in bytes of their encoding.
 const MAX_BYTES: usize = 1 << 30;

@@ -6,8 +6,8 @@ use super::infer::permutation;
 use super::letter_classes::LetterClasses;
 use super::network::{NetworkOperator, NetworkTensor, OnnxNetwork};
 use super::operator::{OnnxOperatorKind, WindowKind};
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 
 /// Letters of the axes of a network.
 #[derive(Debug)]

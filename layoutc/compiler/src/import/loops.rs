@@ -8,7 +8,7 @@ use super::error::{ShapeError, ShapeResult, listed};
 use super::proto;
 use super::shape_inference::{InferResult, ShapeInference};
 use super::subgraphs::SubgraphSummary;
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 
 /// Maximum number of iterations that are unrolled.
 const MAX_TURNS: i64 = 4096;

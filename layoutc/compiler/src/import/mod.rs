@@ -36,8 +36,8 @@ mod write;
 use prost::Message;
 use prost::bytes::Bytes;
 
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 use limits::{LimitExcess, MAX_DEPTH, MAX_PARTS, excess};
 
 pub use error::ImportError;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::elements::ConstantElements;
 use super::letter_assignment::LetterAssignment;
 use super::network::{NetworkTensor, OnnxNetwork};
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 
 /// Object of `import --format json`: `nodes` (`name`, `model`, `op`); `tensors` (`model`, the `name` of the tensor in
 /// the manifest, and its `axes` in the model's order); `constants` (`name`, `model`, `source`, and `elements` if

@@ -7,8 +7,8 @@ use super::extents::{dims, is_open, open_extents_warning, tensor_type};
 use super::network::OnnxNetwork;
 use super::shape_inference::trace;
 use super::{ImportOptions, proto};
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 
 /// Candidate sizes, except for batches, which are 1: images, sequences, audio samples.
 const SIZES: [u64; 12] = [224, 256, 640, 512, 576, 1024, 16_000, 128, 64, 32, 16, 1];

@@ -10,7 +10,7 @@ use super::letter_assignment::{LetterAssignment, compose_permutations};
 use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{GLOBAL_POOLS, OnnxOperatorKind, is_standard, parameter_name};
 use super::proto;
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 
 /// Maximum number of values of a property.
 const MAX_NUMBERS: usize = 4096;

@@ -13,8 +13,8 @@ use super::infer::infer;
 use super::network::{NetworkOperand, NetworkOperator, NetworkTensor, OnnxNetwork};
 use super::operator::{is_identity, is_parameter, is_pure, is_unread, kind};
 use super::proto;
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 
 /// Maximum rank: each axis needs a letter.
 const MAX_RANK: usize = 26;

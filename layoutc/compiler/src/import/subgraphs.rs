@@ -14,7 +14,7 @@ use super::network::{NetworkOperand, NetworkOperator};
 use super::operator::{OnnxOperatorKind, is_standard};
 use super::proto;
 use super::shape_inference::{InferResult, OnnxScope, ShapeInference, outputs};
-use crate::codes::Code;
+use crate::base::codes::Code;
 
 /// Results of a subgraph, and the outer tensors that it reads.
 pub(super) struct SubgraphSummary {

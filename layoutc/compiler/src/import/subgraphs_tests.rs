@@ -2,7 +2,7 @@
 
 use super::proto;
 use super::tests::{along, constant, imported, ints, model, node, refused, with_constants};
-use crate::codes::Code;
+use crate::base::codes::Code;
 
 fn result(name: &str) -> proto::OnnxValueInfo {
     proto::OnnxValueInfo { name: name.to_owned(), r#type: None }

@@ -5,7 +5,7 @@ use super::infer::elementwise;
 use super::letter_assignment::USUAL;
 use super::operator::{BY_LETTER, GLOBAL_POOLS};
 use super::{ImportError, ImportOptions, ImportedGraph, import, proto};
-use crate::codes::Code;
+use crate::base::codes::Code;
 
 pub(super) fn value(name: &str, extents: &[Option<i64>]) -> proto::OnnxValueInfo {
     let dim = |extent: &Option<i64>| proto::OnnxDimension {

@@ -11,7 +11,7 @@ use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{OnnxOperatorKind, is_standard};
 use super::properties::properties;
 use super::{ImportOptions, ImportedGraph};
-use crate::dtype::Dtype;
+use crate::base::dtype::Dtype;
 
 /// Name of the row-major layout, for tensors without letters or with too many.
 const ROW_MAJOR: &str = "row-major";

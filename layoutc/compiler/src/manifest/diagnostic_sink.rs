@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::lex::NESTING_LIMIT;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 
 /// Maximum number of KDL syntax errors reported for one file.
 const SYNTAX_LIMIT: usize = 20;

@@ -12,7 +12,7 @@ use super::fast_path::{self, NodeEntries};
 use super::lex::{KdlToken, KdlTokenKind};
 use super::node_lints;
 use super::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
-use crate::codes::Code;
+use crate::base::codes::Code;
 
 /// The node made of the tokens `head`; `parent` is the name of the enclosing node, empty at the top level. A malformed
 /// node is reported once and returned with `broken` set.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::diagnostic_sink::DiagnosticSink;
-use crate::codes::Code;
+use crate::base::codes::Code;
 
 /// Maximum nesting depth of blocks and of comments.
 pub(super) const NESTING_LIMIT: usize = 128;

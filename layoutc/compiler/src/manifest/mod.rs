@@ -19,7 +19,7 @@ mod tree_builder;
 
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::base::diagnostic::Diagnostic;
 use diagnostic_sink::DiagnosticSink;
 pub use format::{difference, format};
 pub(crate) use read::MEMORIES;

@@ -7,9 +7,9 @@ use super::bracket_lists;
 use super::diagnostic_sink::DiagnosticSink;
 use super::lex::{KdlToken, KdlTokenKind, has_comments};
 use super::number;
-use crate::codes::Code;
-use crate::diagnostic::Fix;
-use crate::nearest::nearest;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Fix;
+use crate::base::nearest::nearest;
 
 use super::read::{ITEMS, NodeScope};
 

@@ -1,7 +1,7 @@
 //! Checks words that begin with a digit, and suggests what was meant by those that are not KDL numbers.
 
 use super::node_lints::shorten;
-use crate::nearest::quantity;
+use crate::base::nearest::quantity;
 
 /// Help for a word that begins with a digit but is not a number.
 const NO_NUMBER: &str = "write only digits, a name that begins with a letter, or a quoted string";

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cast::CastMode;
+use crate::base::cast::CastMode;
 
 pub use convert::{ConvertItem, ConvertScheduleItem, ConvertScheduleKind, ViewItem};
 pub use graph::{

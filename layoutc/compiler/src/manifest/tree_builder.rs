@@ -5,8 +5,8 @@ use super::diagnostic_sink::DiagnosticSink;
 use super::kdl;
 use super::lex::{self, KdlToken, KdlTokenKind, NESTING_LIMIT};
 use super::tree::{ManifestNode, ManifestTree};
-use crate::codes::Code;
-use crate::diagnostic::Fix;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Fix;
 
 /// The nodes of a text. Malformed parts are reported once, and left out or marked as broken.
 pub(super) fn tree(text: &str, faults: &mut DiagnosticSink) -> ManifestTree {

@@ -7,9 +7,9 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{Spanned, Tensor};
-use crate::cast::CastMode;
-use crate::diagnostic::FileSpan;
-use crate::dtype::Scalar;
+use crate::base::cast::CastMode;
+use crate::base::diagnostic::FileSpan;
+use crate::base::dtype::Scalar;
 
 /// Kernel bound to the tensors of one instance.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::notation::glow;
 
-use crate::diagnostic::FileSpan;
+use crate::base::diagnostic::FileSpan;
 use crate::model::Tensor;
 
 /// Graph of operators. Lists refer to each other by position; every tensor is written before it is read.

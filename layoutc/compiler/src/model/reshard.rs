@@ -4,7 +4,7 @@ use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::sharding::{Mesh, Sharding};
 use layoutc_algebra::symbol::Axis;
 
-use crate::diagnostic::FileSpan;
+use crate::base::diagnostic::FileSpan;
 
 /// Sharding of a tensor over a mesh of devices.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Schedule of a solved graph: buffers, load-time calls, and the calls of a run in order.
 
-use crate::diagnostic::FileSpan;
-use crate::dtype::Dtype;
+use crate::base::diagnostic::FileSpan;
+use crate::base::dtype::Dtype;
 
 /// Solved graph. Lists refer to each other by position.
 #[derive(Debug, Clone)]

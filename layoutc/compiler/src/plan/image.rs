@@ -7,7 +7,7 @@ use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
 use super::arith::{fold, is_multiple};
 use super::lower::PlanError;
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 use crate::model::{Memory, Tensor};
 
 /// Lanes of a texel.

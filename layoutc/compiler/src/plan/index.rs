@@ -8,7 +8,7 @@ use super::lower::{Binding, PlanError, Range, Scope, literal, lower, range};
 use super::names::Namer;
 use super::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
 use super::{Context, NamedSymbol, Quantity};
-use crate::dtype::Dtype;
+use crate::base::dtype::Dtype;
 
 /// The parameters of a function over symbols and axes, and what each variable is called in it.
 pub(super) struct Signature<'a> {

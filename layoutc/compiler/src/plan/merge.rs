@@ -1,7 +1,7 @@
 //! Loops that go on where another ends, on both sides, are one loop.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, apply};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Symbol;
 
 use super::arith::product;

@@ -34,7 +34,7 @@ use self::lower::{Binding, PlanError, Range};
 use self::names::Namer;
 use self::nest::Ways;
 use self::tree::{Expr, Function};
-use crate::dtype::Dtype;
+use crate::base::dtype::Dtype;
 use crate::model::{Fill, Memory, Tensor};
 
 pub use self::compute::{

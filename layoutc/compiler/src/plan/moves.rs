@@ -16,8 +16,8 @@ use super::prepare::{Rest, fill_constant, join};
 use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
-use crate::cast::Cast;
-use crate::dtype::Dtype;
+use crate::base::cast::Cast;
+use crate::base::dtype::Dtype;
 use crate::model::{ConvertSchedule, StorePolicy};
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.

@@ -284,13 +284,14 @@ fn rounds(name: String, to: Expr, body: Vec<Stmt>) -> Stmt {
 
 /// The bits of the fill value.
 pub(super) fn fill_bits(context: &Context<'_>) -> Result<u64, PlanError> {
-    crate::fill::bits(context.tensor.dtype, context.tensor.fill).map_err(|_| PlanError::Scope)
+    crate::base::fill::bits(context.tensor.dtype, context.tensor.fill).map_err(|_| PlanError::Scope)
 }
 
 /// The constant that padding gets.
 pub(super) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, PlanError> {
     let dtype = context.tensor.dtype;
-    let bits = crate::fill::digits(dtype, context.tensor.fill).map_err(|_| PlanError::Scope)?;
+    let bits =
+        crate::base::fill::digits(dtype, context.tensor.fill).map_err(|_| PlanError::Scope)?;
     let (name, element, spelling) = (name.to_owned(), dtype.to_string(), Spelling::Number);
     Ok(Stmt::LetElement { name, element, bits, spelling })
 }

@@ -2,7 +2,7 @@
 //! memory.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 
 use super::arith::{fold, product};
 use super::index::Signature;

@@ -4,8 +4,8 @@
 //! Device numbers are row-major over the mesh; see [`layoutc_algebra::sharding`] for the rule of parts.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::sharding::MeshAxis;
-use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::symbol::Axis;
 
 use super::arith::{fold, product, scale, sum};

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::packed::Packing;
 use super::step::Width;
-use crate::cast::{Cast, CastEvaluator};
+use crate::base::cast::{Cast, CastEvaluator};
 
 /// Elements that are converted by one call: whole bytes, however they are packed.
 const CHUNK: usize = 1 << 14;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::curve::CurveGrid;
+use layoutc_algebra::expr::curve::CurveGrid;
 
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 use crate::plan::tree::{Compare, Expr, Function, Operand as Loaded, ParamType, Stmt, Strided};
 
 use super::RunError;

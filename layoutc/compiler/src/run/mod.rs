@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::dtype::Dtype;
+use crate::base::dtype::Dtype;
 use crate::model::{Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::lower::PlanError;

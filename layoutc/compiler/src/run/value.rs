@@ -3,7 +3,7 @@
 //! Symbols have become numbers before. Arithmetic wraps: a plan is proven to stay within 64 bits, and every access is
 //! checked against its buffer.
 
-use layoutc_algebra::curve::CurveGrid;
+use layoutc_algebra::expr::curve::CurveGrid;
 
 /// How many values of the innermost loop are computed at once.
 pub(super) const LANES: usize = 64;

@@ -18,8 +18,8 @@ pub use measure::{LayoutChange, changes};
 pub use plan_lowering::lay_out;
 pub use verify::verify;
 
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 use crate::model::graph::Graph;
 use network::{INFINITE, NetworkError, SolverLimits};
 

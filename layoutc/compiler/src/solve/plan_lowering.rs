@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph_plan::{GraphPlan, LayoutConversion};
 use super::{SolverOptions, solve};
-use crate::diagnostic::Diagnostic;
+use crate::base::diagnostic::Diagnostic;
 use crate::model::graph::{
     Graph, GraphNode, LayoutCandidate, OperatorChoice, OperatorLowering, TensorRole,
 };

@@ -6,8 +6,8 @@
 use super::conversion_costs::bytes_moved;
 use super::network::{self, INFINITE, SolverLimits};
 use super::network_build::build;
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 use crate::model::graph::{
     Compatibility, Graph, GraphNode, GraphTensor, LayoutCandidate, OperatorChoice, TensorRole,
 };

@@ -23,8 +23,8 @@ use layoutc_algebra::digits::{Chain, Digit, Digits, LinearForm};
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, Predicate, Var};
 use layoutc_algebra::layout::{DigitTargets, Layout, ProofMethod, Verdict};
 use layoutc_algebra::symbol::{Axis, Symbol};
-use layoutc_compiler::diagnostic::FileSpan;
-use layoutc_compiler::dtype::Dtype;
+use layoutc_compiler::base::diagnostic::FileSpan;
+use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::model::{
     Convert, ConvertSchedule, Fill, FillValue, Manifest, Memory, Tensor, TensorSpans,
 };

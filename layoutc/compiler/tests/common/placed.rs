@@ -3,7 +3,7 @@
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Verdict;
-use layoutc_compiler::fill;
+use layoutc_compiler::base::fill;
 use layoutc_compiler::model::{Convert, Fill, Memory, Tensor};
 
 use super::moves::{Elements, Extents, Subject};

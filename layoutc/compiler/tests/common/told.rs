@@ -1,8 +1,8 @@
 //! Helper: checks a manifest given as text and asserts its diagnostics.
 #![allow(unreachable_pub, missing_docs, reason = "shared by several tests")]
 
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{CheckedProject, MemorySources, check};
 
 /// Path of the manifest.

@@ -13,9 +13,9 @@ mod records;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use layoutc_compiler::codes::Code;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::Severity;
 use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
 use random::generate::{self, Kinds};
 use random::{Case, Facts, Fault, Random, truth};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use layoutc_compiler::cast::{Cast, CastEvaluator, CastMode};
-use layoutc_compiler::dtype::Dtype;
+use layoutc_compiler::base::cast::{Cast, CastEvaluator, CastMode};
+use layoutc_compiler::base::dtype::Dtype;
 
 use super::Random;
 

@@ -17,8 +17,8 @@ use std::process::Command;
 use crate::common::cc::{folder, full, there};
 use crate::common::made;
 use expression::{ELEMENTS, Tree, Type, Value, element};
+use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{MemorySources, check};
 
@@ -199,13 +199,13 @@ fn inputs(random: &mut Random, name: &str) -> Vec<u64> {
                 let value = i32::try_from(random.below(4000)).unwrap() - 2000;
                 let exact = f64::from(value) / 8.0;
                 let from = Dtype::parse("f64").unwrap();
-                let cast = layoutc_compiler::cast::Cast::new(
+                let cast = layoutc_compiler::base::cast::Cast::new(
                     from,
                     dtype,
-                    layoutc_compiler::cast::CastMode::Round,
+                    layoutc_compiler::base::cast::CastMode::Round,
                 );
                 cast.unwrap().map_or(exact.to_bits(), |cast| {
-                    layoutc_compiler::cast::CastEvaluator::new(cast).convert(exact.to_bits())
+                    layoutc_compiler::base::cast::CastEvaluator::new(cast).convert(exact.to_bits())
                 })
             }
             1 => u64::try_from(random.below(9)).unwrap(),

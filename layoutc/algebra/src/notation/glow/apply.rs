@@ -9,9 +9,9 @@ use super::super::{
     count_fault,
 };
 use super::parse::{SpannedAxis, read};
-use crate::build::LayoutBuilder;
+use crate::builder::LayoutBuilder;
+use crate::expr::parse::Span;
 use crate::map::{IndexMap, identity};
-use crate::parse::Span;
 
 /// Permutes the axes to the order of the letters and aligns them.
 pub(in crate::notation) fn apply(

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::super::{NotationFault, NotationFaultKind};
 use super::layout::{GlowAxis, GlowExtension, GlowLayout};
-use crate::parse::Span;
+use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
 
 /// Maximum rank of Glow's tensors.

@@ -8,12 +8,12 @@ use alloc::vec::Vec;
 use super::flat::{FlatLayout, StridedBlock};
 use super::triton;
 use super::{Inexpressible, NotationText};
-use crate::build::LayoutBuilder;
+use crate::builder::LayoutBuilder;
 use crate::expr::{Expr, Var};
 use crate::layout::Layout;
+use crate::layout::swizzle::Swizzle;
 use crate::map::{IndexMap, MapItem};
-use crate::proof::Executor;
-use crate::swizzle::Swizzle;
+use crate::prove::Executor;
 
 /// Maximum number of offset bits in the search for a swizzle.
 const MAX_BITS: i128 = 32;

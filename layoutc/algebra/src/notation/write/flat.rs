@@ -7,7 +7,7 @@ use super::Inexpressible;
 use crate::digits::{Chain, Digits};
 use crate::expr::{BinOp, Expr, ExprError, ExprNode};
 use crate::layout::{DigitTargets, Layout};
-use crate::simplify::Facts;
+use crate::normal_form::simplify::Facts;
 
 /// Size of a block's span, relative to the next larger stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

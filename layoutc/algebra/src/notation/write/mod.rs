@@ -19,11 +19,11 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 use super::Notation;
-use crate::build::LayoutBuilder;
-use crate::equivalence::{LayoutEquivalence, compare};
+use crate::builder::LayoutBuilder;
 use crate::expr::ExprError;
 use crate::layout::Layout;
-use crate::proof::Executor;
+use crate::prove::Executor;
+use crate::query::equivalence::{LayoutEquivalence, compare};
 use flat::{FlatLayout, StridedBlock};
 
 /// Element type, as far as a text names it.

@@ -19,10 +19,10 @@ use types::width;
 use super::{
     NotationError, NotationExtras, NotationFault, NotationFaultKind, Remark, count_fault, shown,
 };
-use crate::build::LayoutBuilder;
+use crate::builder::LayoutBuilder;
 use crate::expr::Expr;
+use crate::expr::parse::Span;
 use crate::map::{IndexMap, identity};
-use crate::parse::Span;
 use crate::step::{TileExtent, tile};
 use crate::symbol::Axis;
 

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::XlaShape;
 use super::types::{self, XlaType, storage_type};
+use crate::expr::parse::Span;
 use crate::notation::{NotationFault, NotationFaultKind, Remark};
-use crate::parse::Span;
 use crate::text::cursor::Cursor;
 
 /// Parses a shape, or a layout in braces.

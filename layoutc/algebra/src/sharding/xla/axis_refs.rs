@@ -7,8 +7,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::parser::{ShardingParser, SpannedInt};
+use crate::expr::parse::Span;
 use crate::notation::{NotationFault, NotationFaultKind};
-use crate::parse::Span;
 use crate::sharding::mesh::{Mesh, MeshAxis};
 use crate::sharding::named::AxisRef;
 use crate::sharding::placement::Subgroup;

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use super::axis_refs::{SpannedAxisRef, disjoint, sorted, unmerged};
 use super::parser::{ShardingParser, few, product};
+use crate::expr::parse::Span;
 use crate::notation::{NotationFault, NotationFaultKind};
-use crate::parse::Span;
 use crate::sharding::iota::IotaOrder;
 use crate::sharding::mesh::{Mesh, MeshAxis};
 use crate::sharding::named::{AxisRef, AxisSharding, NamedSharding};

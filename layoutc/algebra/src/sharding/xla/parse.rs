@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::parser::ShardingParser;
 use super::tiles::TileAssignment;
+use crate::expr::parse::Span;
 use crate::notation::{NotationFault, NotationFaultKind};
-use crate::parse::Span;
 use crate::sharding::order::DeviceOrder;
 use crate::sharding::placement::{
     DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, tiled,

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::expr::parse::Span;
 use crate::notation::{NotationFault, NotationFaultKind};
-use crate::parse::Span;
 use crate::text::cursor::Cursor;
 
 /// Maximum number of axes of a tensor or a mesh.

@@ -5,8 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::parser::{ShardingParser, SpannedInt, devices, few, product};
+use crate::expr::parse::Span;
 use crate::notation::{NotationFault, NotationFaultKind};
-use crate::parse::Span;
 use crate::sharding::iota::IotaOrder;
 use crate::sharding::order::DeviceOrder;
 

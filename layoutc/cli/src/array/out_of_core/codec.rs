@@ -1,7 +1,7 @@
 //! Conversion between elements in files and in memory: byte order, sub-byte packing, and the element type of the
 //! dense side.
 
-use layoutc_compiler::dtype::Dtype;
+use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::run::pieces::Recast;
 use layoutc_compiler::run::{Packing, RunError};
 

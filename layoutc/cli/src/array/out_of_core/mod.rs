@@ -17,10 +17,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
 
-use layoutc_compiler::abi::abi;
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::base::codes::Code;
+use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::model::Tensor;
+use layoutc_compiler::query::abi::abi;
 use layoutc_compiler::run::RunError;
 use layoutc_compiler::run::pieces::{DenseFile, Direction, InPieces, Recast, padding};
 

@@ -4,11 +4,11 @@ mod sharding;
 
 use std::sync::Arc;
 
-use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::dtype::Dtype;
-use layoutc_compiler::nearest::nearest;
-use layoutc_compiler::notations::sharding::{READ, ShardingFormat};
-use layoutc_compiler::notations::{
+use layoutc_compiler::base::diagnostic::Diagnostic;
+use layoutc_compiler::base::dtype::Dtype;
+use layoutc_compiler::base::nearest::nearest;
+use layoutc_compiler::query::notations::sharding::{READ, ShardingFormat};
+use layoutc_compiler::query::notations::{
     Notation, ParsedLayout, TranslateError, TranslateRequest, WrittenLayout, read, written,
 };
 use serde_json::{Map, Value, json};

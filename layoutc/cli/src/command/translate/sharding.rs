@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use layoutc_compiler::nearest::nearest;
-use layoutc_compiler::notations::sharding::{
+use layoutc_compiler::base::nearest::nearest;
+use layoutc_compiler::query::notations::sharding::{
     MeshSharding, ShardFacts, ShardingFacts, ShardingFormat, TensorShard, WrittenSharding, facts,
     read, written,
 };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::parse::{IndexAst, IndexAstKind as IndexKind};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::expr::parse::{IndexAst, IndexAstKind as IndexKind};
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::step::MAX_AXES;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
@@ -14,13 +14,13 @@ use super::statement_syntax::{
 };
 use super::tensor_table::{KernelTensor, KernelTensorKind, TensorTable};
 use super::value::CheckResult;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::check::expr::place_in;
 use crate::check::scope::{ManifestScope, nearest_or_all, suggest};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::layout_names;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::Reduction;
+use crate::model::layout_names;
 
 /// Inputs of the inference of one statement's axes.
 #[derive(Clone, Copy)]

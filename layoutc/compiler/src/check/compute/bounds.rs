@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use layoutc_algebra::expr::{BinOp, Expr, Var};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 /// Limit on the iterations visited for one expression.

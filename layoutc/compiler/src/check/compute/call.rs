@@ -5,10 +5,10 @@ use super::types::{
     CASTS, arithmetic_scalar, cast_named, converted, is_float, literal, retyped, word,
 };
 use super::value::{CheckResult, InferredValue, ValueBuilder, ValuePair, cast, index};
-use crate::codes::Code;
-use crate::dtype::Scalar;
+use crate::base::codes::Code;
+use crate::base::dtype::Scalar;
+use crate::base::nearest::nearest;
 use crate::model::compute::{Arithmetic, MathFunction, TypedExpr, TypedExprKind};
-use crate::nearest::nearest;
 
 /// Functions of floats, with their number of arguments.
 const FUNCTIONS: &[(&str, MathFunction, usize)] = &[

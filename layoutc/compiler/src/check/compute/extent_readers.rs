@@ -4,7 +4,7 @@ use layoutc_algebra::expr::Expr;
 
 use super::statement_syntax::{ReadAst, StatementAst, ValueAst};
 use super::tensor_table::TensorTable;
-use crate::diagnostic::FileSpan;
+use crate::base::diagnostic::FileSpan;
 
 /// The declarations that determine extents: later statements, tensors and ranges.
 #[derive(Clone, Copy)]

@@ -9,8 +9,8 @@ use super::statement_syntax::{IndexKind, IndexText, ReadAst, StatementSpan, Valu
 use super::tensor_table::{KernelTensor, KernelTensorKind, slice_text};
 use super::types::{converted, is_integer, literal, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder, index};
-use crate::codes::Code;
-use crate::dtype::Scalar;
+use crate::base::codes::Code;
+use crate::base::dtype::Scalar;
 use crate::model::compute::{BufferRef, DataIndex, Gather, TypedExpr, TypedExprKind};
 
 /// Limit on nested gathers: `a[b[c[t]]]` has depth 2.

@@ -1,7 +1,7 @@
 //! Intervals of integer values, and proofs that a value is a valid index of an axis.
 
 use layoutc_algebra::expr::{BinOp, Expr, Var};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 
 use super::types::{is_integer, limits};
 use super::value::ValueBuilder;

@@ -4,11 +4,11 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::value::CheckResult;
 use crate::check::tensor::{self, CheckedTensor, ManifestContext};
-use crate::layout_names;
 use crate::manifest::syntax::{
     AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LocalItem, ShapeItem, SpannedText,
     TensorItem,
 };
+use crate::model::layout_names;
 
 /// The tensor with these axes, whose extents are over `symbols`, checked as if declared in the file `home`.
 pub(super) fn tensor(

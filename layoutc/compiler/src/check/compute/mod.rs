@@ -31,8 +31,8 @@ use std::sync::Arc;
 
 use super::scope::{ManifestScope, nearest_or_all};
 use super::tensor::ManifestContext;
-use crate::codes::Code;
-use crate::diagnostic::{self, Diagnostic};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{self, Diagnostic};
 use crate::manifest::syntax::{Identifier, InstanceItem, ItemKind, KernelItem, ManifestSyntax};
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, KernelInstance, KernelOperand};

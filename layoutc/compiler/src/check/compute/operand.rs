@@ -6,11 +6,11 @@ use super::statement_syntax::{StatementAst, ValueAst};
 use super::types::arithmetic_scalar;
 use super::value::CheckResult;
 use super::{KernelDef, OperandBinding};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::dtype::{Dtype, Scalar};
 use crate::check::mesh;
 use crate::check::scope::{ManifestScope, nearest_or_all};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::dtype::{Dtype, Scalar};
 use crate::manifest::syntax::{
     Identifier, InstanceItem, ItemKind, ManifestSyntax, SpannedText, ViewItem,
 };

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::axes::{AxisInference, unknown_tensor};
@@ -16,13 +16,13 @@ use super::types::{arithmetic_scalar, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder};
 use super::{KernelDef, OperandBinding};
 use super::{bracket_depth, local};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::dtype::Scalar;
 use crate::check::expr::{constant, overflow, place_in, with_declaration_help};
 use crate::check::replay::{symbol_value, words};
 use crate::check::scope::ManifestScope;
 use crate::check::tensor::ManifestContext;
-use crate::codes::Code;
-use crate::diagnostic::{self, Diagnostic};
-use crate::dtype::Scalar;
 use crate::manifest::syntax::{Identifier, IntegerExpr as Number, LocalItem, SpannedText};
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, Reduction, Statement};

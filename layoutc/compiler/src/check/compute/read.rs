@@ -1,8 +1,8 @@
 //! Reads: indices are resolved, and each is proven in bounds or given a value outside.
 
+use layoutc_algebra::expr::parse::{MapItemText, MapText};
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::map::{MapScope, resolve};
-use layoutc_algebra::parse::{MapItemText, MapText};
 use layoutc_algebra::symbol::Axis;
 
 use super::bounds::{BoundsResult, IterationPoint};
@@ -11,12 +11,12 @@ use super::statement_syntax::{IndexKind, IndexText, ReadAst, ValueAst};
 use super::tensor_table::{KernelTensor, KernelTensorKind, slice_text};
 use super::types::{converted, is_integer};
 use super::value::{CheckResult, InferredValue, ValueBuilder};
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 use crate::check::expr::map_fault;
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
-use crate::layout_names;
 use crate::manifest::syntax::SpannedText;
 use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
+use crate::model::layout_names;
 
 /// The axes whose index may be below 0 or beyond the extent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -181,7 +181,7 @@ impl ValueBuilder<'_> {
         let IndexKind::Axes(ast) = &text.kind else { return Err(Vec::new()) };
         let item = MapItemText::Expr { name: None, expr: ast.clone(), extent: None };
         let map = MapText { params: None, items: vec![item], separators: Vec::new() };
-        let mut facts = layoutc_algebra::simplify::Facts::new(self.domain.symbols);
+        let mut facts = layoutc_algebra::normal_form::simplify::Facts::new(self.domain.symbols);
         let mut failed = None;
         for (k, axis) in (0_u32..).zip(self.domain.axes) {
             failed = failed.or(facts.set_extent(Var::Storage(k), &axis.extent).err());

@@ -10,11 +10,11 @@ use super::statement_syntax::ValueAst;
 use super::tensor_table::{KernelTensor, KernelTensorKind};
 use super::types::{is_integer, literal, word};
 use super::value::CheckResult;
-use crate::cast::{CastMode, range};
+use crate::base::cast::{CastMode, range};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::dtype::Scalar;
 use crate::check::expr::place_in;
-use crate::codes::Code;
-use crate::diagnostic::{self, Diagnostic};
-use crate::dtype::Scalar;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr, TypedExprKind};
 
 impl KernelLowering<'_> {

@@ -7,14 +7,14 @@ use layoutc_algebra::expr::Expr;
 
 use super::program::KernelLowering;
 use super::value::CheckResult;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::nearest::nearest;
 use crate::check::scope::{ManifestScope, number};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::layout_names;
 use crate::manifest::syntax::{Identifier, InstanceItem, IntegerExpr, ScheduleItem, ScheduleKind};
 use crate::model::compute::{LoopSchedule, Split, Statement};
+use crate::model::layout_names;
 use crate::model::{Spanned, Tensor};
-use crate::nearest::nearest;
 
 /// A schedule directive, with its file and scope.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ impl KernelLoops {
             self.names.iter().filter(is_part).map(|name| format!("`{name}`")).collect();
         let whole = ["_outer", "_inner"].into_iter().find_map(|end| word.strip_suffix(end));
         if !parts.is_empty() {
-            let parts = layoutc_algebra::proof::listed(&parts);
+            let parts = layoutc_algebra::prove::listed(&parts);
             error.add_help(format!("loops over `{word}` are {parts}"));
         } else if let Some(whole) =
             whole.filter(|whole| self.names.iter().any(|name| name == *whole))
@@ -390,7 +390,7 @@ impl LoopScheduleBuilder<'_> {
                         l.name
                     ),
                     Some(stride) => {
-                        let facts = layoutc_algebra::simplify::Facts::new(symbols);
+                        let facts = layoutc_algebra::normal_form::simplify::Facts::new(symbols);
                         let stride = facts.simplify(stride).unwrap_or_else(|_| stride.clone());
                         if stride.as_const() == Some(1) {
                             is_good = true;

@@ -9,11 +9,11 @@ use super::statement_syntax::StatementAst;
 use super::tensor_table::KernelTensorKind;
 use super::types::{converted, is_float, is_integer, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder, cast};
-use crate::cast::CastMode;
+use crate::base::cast::CastMode;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::dtype::Scalar;
 use crate::check::expr::place_in;
-use crate::codes::Code;
-use crate::diagnostic::{self, Diagnostic};
-use crate::dtype::Scalar;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr};
 
 impl KernelLowering<'_> {

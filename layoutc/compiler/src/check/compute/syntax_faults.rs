@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::statement_syntax::{IN_AN_INDEX, MAX_DEPTH, StatementError, StatementErrorKind};
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 use crate::check::expr::{parse_fault, place_in};
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
 use crate::manifest::syntax::SpannedText;
 
 /// Help with an example of a statement.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::value::InferredValue;
-use crate::dtype::Scalar;
-use crate::layout_names;
+use crate::base::dtype::Scalar;
 use crate::manifest::syntax::SpannedText;
 use crate::model::compute::BufferRef;
+use crate::model::layout_names;
 
 /// The tensors of a kernel, by their names in it.
 pub(super) type TensorTable = BTreeMap<String, KernelTensor>;

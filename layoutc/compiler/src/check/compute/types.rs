@@ -1,6 +1,6 @@
 //! Types of values: the arithmetic type of an element, the type of a literal, the result of a cast.
 
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 use crate::model::compute::{TypedExpr, TypedExprKind};
 
 /// Arithmetic type of an element type; `None` if it has no arithmetic.

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use super::program::{KernelLowering, StatementSource};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{self, Diagnostic};
 use crate::check::expr::place_in;
 use crate::check::replay::words;
 use crate::check::scope::{nearest_or_all, suggest};
-use crate::codes::Code;
-use crate::diagnostic::{self, Diagnostic};
 use crate::model::compute::Reduction;
 
 impl KernelLowering<'_> {

@@ -13,11 +13,11 @@ use super::indexed::BoundsOf;
 use super::statement_syntax::{InfixOperator, StatementSpan, ValueAst, ValueAstKind};
 use super::tensor_table::{TensorTable, slice_text};
 use super::types::{converted, is_float, is_integer, limits, literal, retyped, word};
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
+use crate::base::dtype::Scalar;
 use crate::check::expr::{overflow, place_in};
 use crate::check::scope::{ManifestScope, nearest_or_all};
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
-use crate::dtype::Scalar;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::{Arithmetic, ComparePredicate, TypedExpr, TypedExprKind};
 

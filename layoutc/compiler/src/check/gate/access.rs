@@ -2,15 +2,15 @@
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var};
 use layoutc_algebra::layout::Layout;
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Axis;
 
 use super::claim::{ClaimResult, SamplePoint, is_zero};
 use super::size::sizes;
 use super::{GateSubject, GateViolation};
+use crate::base::codes::Code;
 use crate::check::faults::index;
 use crate::check::symbol_facts::SymbolFact;
-use crate::codes::Code;
 
 /// Longest contiguous run that is measured for a note.
 const LONGEST_RUN: i128 = 1 << 16;
@@ -276,7 +276,7 @@ fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
     let mut lines = Vec::new();
     for (k, axis) in layout.logical.iter().enumerate() {
         if axis.extent.as_const() != Some(1) {
-            let step = crate::layout_names::layout_expr(&first_step(layout, k)?, layout);
+            let step = crate::model::layout_names::layout_expr(&first_step(layout, k)?, layout);
             lines.push(format!("the stride of `{}` is {step}", axis.name));
         }
     }

@@ -1,7 +1,7 @@
 //! Decides whether an expression over a layout's indices is 0 everywhere: proven, refuted by a witness, or unknown.
 
 use layoutc_algebra::expr::{Expr, ExprError, Var};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Symbol;
 
 /// Limit on the indices visited exhaustively.

@@ -16,11 +16,11 @@ use super::expr::overflow;
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::scope::{nearest_or_all, number};
 use super::symbol_facts::{self, SymbolFact};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::{Fraction, GateItem, GateKind, Identifier, IntegerExpr};
 use crate::model::{MemorySpace, Tensor};
-use crate::nearest::near_powers_of_two;
 
 /// Longest vector of a gate, in elements.
 const LONGEST_VECTOR: i128 = 1 << 16;

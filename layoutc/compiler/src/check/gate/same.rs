@@ -1,15 +1,15 @@
 //! `require same-as=other`: equality of two layouts.
 
-use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 use layoutc_algebra::layout::Layout;
-use layoutc_algebra::locate::ElementLocation;
+use layoutc_algebra::query::equivalence::{LayoutEquivalence, compare};
+use layoutc_algebra::query::locate::ElementLocation;
 
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::check::faults::index;
 use crate::check::scope::nearest_or_all;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::env::ResultCache;
-use crate::executor::RayonExecutor;
+use crate::env::executor::RayonExecutor;
 use crate::manifest::syntax::{GateKind, Identifier, ItemKind, ManifestSyntax};
 use crate::model::Tensor;
 

@@ -2,12 +2,12 @@
 
 use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::layout::{Layout, Verdict};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 
 use super::claim::{SamplePoint, samples};
 use super::{GateSubject, GateViolation};
+use crate::base::codes::Code;
 use crate::check::symbol_facts::SymbolFact;
-use crate::codes::Code;
 use crate::manifest::syntax::Fraction;
 use crate::model::layout_bytes;
 

@@ -8,9 +8,9 @@ use super::condition;
 use super::layouts::is_any;
 use super::names::{ConditionName, value};
 use super::tensor_types::GraphTensorType;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::check::scope::nearest_or_all;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{
     AcceptsItem, CostItem, GraphTensorItem, NodeItem, OperatorItem, OperatorRule, SpannedText,
 };

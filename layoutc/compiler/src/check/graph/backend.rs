@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::check::scope::{ManifestScope, nearest_or_all};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{
     BackendItem, Identifier, ItemKind, ManifestSyntax, OperatorItem, SpannedText,
 };

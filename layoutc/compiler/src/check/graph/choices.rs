@@ -8,8 +8,8 @@ use super::alternatives::{Alternative, LayoutRequirement, OperatorAlternatives, 
 use super::layouts::{ROW_MAJOR, is_any, notation, string};
 use super::projection::{names, project_layout};
 use super::resolve::ResolvedGraph;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{CostItem, GraphTensorItem};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering, TensorRole};
 

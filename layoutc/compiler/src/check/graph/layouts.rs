@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::equivalence::{LayoutEquivalence, compare};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::{Notation, glow};
+use layoutc_algebra::query::equivalence::{LayoutEquivalence, compare};
 
 use super::tensor_types::{GraphTensorType, StaticAxis};
+use crate::base::diagnostic::{self, Diagnostic};
 use crate::check::tensor::{self, ManifestContext};
-use crate::diagnostic::{self, Diagnostic};
-use crate::executor::RayonExecutor;
+use crate::env::executor::RayonExecutor;
 use crate::manifest::syntax::{
     Extent, GraphTensorItem, IntegerExpr, LayoutItem, SpannedText, StepItem, StepKind, TensorItem,
 };

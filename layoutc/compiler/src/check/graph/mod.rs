@@ -23,8 +23,8 @@ pub(super) use backend::BackendDef;
 use std::collections::BTreeMap;
 
 use super::tensor::ManifestContext;
-use crate::codes::Code;
-use crate::diagnostic::{self, Diagnostic};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{self, Diagnostic};
 use crate::manifest::syntax::{GraphItem, Identifier, OutputItem, SpannedText};
 use crate::model::graph::{
     Graph, GraphNode, GraphTensor, LayoutCandidate, OutputRequirement, TensorRole,

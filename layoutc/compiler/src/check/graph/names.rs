@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::alternatives::NodeContext;
 use super::condition::{ConditionQuery, ConditionTensor, ConditionValue, TensorAttribute};
 use super::tensor_types::GraphTensorType;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::check::scope::nearest_or_all;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PropertyItem;
 
 /// A name in a condition, as resolved for one node.

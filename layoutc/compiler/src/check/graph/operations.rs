@@ -7,8 +7,8 @@ use super::shapes::{self, OperatorSignature};
 use super::tensor_types::GraphTensorType;
 use super::transpose;
 use super::types;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, TypeRule};
 
 /// Checks the shapes and element types of all nodes. Returns the axis order of each transposition by layoutc.

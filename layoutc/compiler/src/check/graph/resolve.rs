@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::backend::{self, Backend};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::check::scope::{ManifestScope, nearest_or_all};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{
     GraphItem, GraphTensorItem, Identifier, NodeItem, OutputItem, PinItem,
 };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::dtype::Dtype;
+use crate::base::dtype::Dtype;
 
 /// Axes and element type of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -159,7 +159,7 @@ fn single(name: &str) -> Option<char> {
 mod tests {
     use super::super::tensor_types::StaticAxis;
     use super::*;
-    use crate::dtype::{Dtype, Scalar};
+    use crate::base::dtype::{Dtype, Scalar};
 
     fn known(axes: &[(&str, i128)]) -> GraphTensorType {
         let axes = axes

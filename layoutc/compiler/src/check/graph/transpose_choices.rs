@@ -4,8 +4,8 @@ use super::GraphFacts;
 use super::layouts::LayoutCache;
 use super::resolve::ResolvedGraph;
 use super::transpose::{inverse, rewritten};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
 /// Choices of a transposition, aliases first. Axis `k` of the result is axis `order[k]` of the operand.

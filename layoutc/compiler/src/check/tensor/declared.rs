@@ -3,22 +3,22 @@
 use std::collections::BTreeSet;
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::TensorChecker;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
+use crate::base::dtype::{Dtype, LANES, SCALARS};
+use crate::base::nearest::nearest;
 use crate::check::expr::{constant, with_axis_help, with_declaration_help};
 use crate::check::replay::symbol_value;
 use crate::check::scope::nearest_or_all;
 use crate::check::{record, replay};
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
-use crate::dtype::{Dtype, LANES, SCALARS};
 use crate::manifest::syntax::{
     Extent, FIELD, Identifier, IntegerExpr, ItemKind, NibbleOrder, RecordItem, ShapeItem,
     SpannedText, StepItem, StepKind, TileEntry,
 };
-use crate::nearest::nearest;
 
 /// Declarations of a tensor, its own or inherited by `like=`.
 pub(in crate::check) struct TensorDeclaration<'a> {

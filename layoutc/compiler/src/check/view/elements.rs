@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::dtype::{Dtype, LANES, Scalar};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::dtype::{Dtype, LANES, Scalar};
 use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
 

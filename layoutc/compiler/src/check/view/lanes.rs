@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{ElementRegroup, RegroupError};
+use layoutc_algebra::builder::{ElementRegroup, RegroupError};
 
 use super::{ViewBase, ViewDefinition};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::dtype::Dtype;
 use crate::check::expr::overflow;
 use crate::check::faults::text;
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::dtype::Dtype;
 use crate::manifest::syntax::ViewItem;
 use crate::model::ViewKind;
 

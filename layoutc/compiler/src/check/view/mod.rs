@@ -8,11 +8,11 @@ mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use layoutc_algebra::build::{BuildError, FinishError, LayoutBuilder};
+use layoutc_algebra::builder::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::ExprError;
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::identity;
-use layoutc_algebra::proof::InjectivityError;
+use layoutc_algebra::prove::InjectivityError;
 use layoutc_algebra::symbol::Symbol;
 
 use super::expr::overflow;
@@ -20,9 +20,9 @@ use super::injectivity_report::{self, RefusalContext};
 use super::mesh;
 use super::scope::nearest_or_all;
 use super::tensor::{ManifestContext, TensorChecker};
-use crate::codes::Code;
-use crate::diagnostic::{self, Diagnostic};
-use crate::executor::RayonExecutor;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{self, Diagnostic};
+use crate::env::executor::RayonExecutor;
 use crate::manifest::syntax::{ItemKind, ManifestSyntax, ViewItem};
 use crate::model::{Fill, Tensor, TensorSpans, View, ViewKind, ViewTarget};
 

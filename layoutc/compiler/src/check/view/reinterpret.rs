@@ -3,19 +3,19 @@
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{CheckedView, ViewBase};
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 use crate::check::faults::text;
 use crate::check::tensor::{self, ManifestContext};
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
-use crate::layout_names;
 use crate::manifest::syntax::{
     AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LayoutItem, ShapeItem, SpannedText,
     StepItem, StepKind, TensorItem, ViewItem,
 };
+use crate::model::layout_names;
 use crate::model::{Tensor, View, ViewKind};
 
 /// The view as a tensor item with the same texts; the map of a window becomes the layout.

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, LayoutBuilder};
+use layoutc_algebra::builder::{BuildError, LayoutBuilder};
+use layoutc_algebra::expr::parse::{MapItemText, MapText};
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::map::IndexMap;
-use layoutc_algebra::parse::{MapItemText, MapText};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{ViewBase, ViewDefinition, symbols};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::check::expr::place_in;
 use crate::check::faults::{build_fault, index, item_of, size, text};
 use crate::check::replay::symbol_value;
 use crate::check::steps::{StepScope, resolved};
 use crate::check::tensor::{TensorChecker, TensorDeclaration};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{ShapeItem, SpannedText, ViewItem};
 use crate::model::ViewKind;
 

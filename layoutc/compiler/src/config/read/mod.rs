@@ -9,9 +9,9 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 use super::{Config, DefaultFill, Defaults, ProjectConfig, TargetsConfig};
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, FileSpan};
-use crate::nearest::{near_powers_of_two, nearest};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::nearest::{near_powers_of_two, nearest};
 
 /// Maximum number of TOML syntax errors reported for one file.
 const SYNTAX_LIMIT: usize = 20;

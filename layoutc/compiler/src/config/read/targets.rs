@@ -10,8 +10,8 @@ use super::super::{
     TargetCustom, TargetOpenCl, TargetsConfig,
 };
 use super::{ConfigReader, find, integer};
-use crate::codes::Code;
-use crate::nearest::nearest;
+use crate::base::codes::Code;
+use crate::base::nearest::nearest;
 
 const STANDARDS: &[(&str, CStandard)] =
     &[("c99", CStandard::C99), ("c11", CStandard::C11), ("c17", CStandard::C17)];

@@ -2,7 +2,7 @@
 
 use super::words::{C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS};
 use super::{Assert, Dialect, Groups};
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 
 /// C99 to C23, and C++ where a header is included from it.
 pub const C: Dialect = Dialect {

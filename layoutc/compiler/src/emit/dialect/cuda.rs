@@ -4,7 +4,7 @@ use super::words::{
     C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS, CUDA_FUNCTIONS, CUDA_KEYWORDS,
 };
 use super::{Assert, Dialect, Groups, ImageType};
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 
 /// CUDA C++, for the host and the device.
 pub const CUDA: Dialect = Dialect {

@@ -13,7 +13,7 @@ pub(in crate::emit) use self::kept::{Name, Names};
 pub use self::opencl::{OPENCL, OPENCL_INT64};
 
 use self::kept::Marked;
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 
 /// A language of the C family.
 #[derive(Debug)]

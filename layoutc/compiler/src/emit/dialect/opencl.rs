@@ -2,7 +2,7 @@
 
 use super::words::{C_KEYWORDS, CPP_KEYWORDS, OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS};
 use super::{Assert, Dialect, Groups, Half, ImageType};
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 
 /// OpenCL C 1.2. The host's header is C, and includes the same names: so words of C++ are kept too.
 pub const OPENCL: Dialect = Dialect {

@@ -3,7 +3,7 @@
 use super::binding::{Binding, binding, power_of_two};
 use super::piece::{Infix, Piece};
 use super::{Style, expr};
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::dialect::Dialect;
 use crate::emit::{arithmetic, element};
 use crate::plan::tree::{Expr, Gathering, Number, NumberOp, Spelling};

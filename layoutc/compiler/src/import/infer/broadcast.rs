@@ -1,7 +1,7 @@
 //! Elementwise operators, which broadcast their operands.
 
 use super::cast;
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 

@@ -1,7 +1,7 @@
 //! Element types of elementwise operators.
 
 use super::quantized;
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::OnnxCall;
 use crate::import::error::{ShapeResult, mismatch};
 

@@ -1,6 +1,6 @@
 //! Operators that generate tensors from shapes and scalars.
 
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, count, extent, signed};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, float, rounded, scalar, values, whole};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};

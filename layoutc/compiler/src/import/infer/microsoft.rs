@@ -2,7 +2,7 @@
 
 use super::recurrent::{WeightOrder, recurrent};
 use super::{matmul, quantized, window};
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 

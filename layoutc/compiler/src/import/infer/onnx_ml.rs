@@ -1,6 +1,6 @@
 //! Operators of `ai.onnx.ml`.
 
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::elements::scalar;
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};

@@ -2,7 +2,7 @@
 
 use super::broadcast::broadcast_shapes;
 use super::{matmul, window};
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeResult, mismatch};
 

@@ -1,6 +1,6 @@
 //! Reductions and normalizations.
 
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeResult, listed, mismatch};
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::elements::{ConstantElements, rounded, whole};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};

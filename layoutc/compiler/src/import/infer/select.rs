@@ -1,7 +1,7 @@
 //! Operators that select elements, and operators whose result shapes depend on data.
 
 use super::fold::non_zeros;
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, count, extent};
 use crate::import::elements::{ConstantElements, whole};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};

@@ -1,6 +1,6 @@
 //! Fourier transforms and window functions.
 
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent, signed};
 use crate::import::elements::ConstantElements;
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};

@@ -1,6 +1,6 @@
 //! Operators that split or concatenate tensors, or select elements.
 
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 

@@ -1,6 +1,6 @@
 //! Convolutions and pools: a window that moves over the spatial axes.
 
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
 use crate::import::error::{ShapeResult, listed, mismatch};
 

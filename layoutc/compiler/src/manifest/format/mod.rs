@@ -18,8 +18,8 @@ use unicode_width::UnicodeWidthStr;
 use super::diagnostic_sink::DiagnosticSink;
 use super::lex::{self, KdlToken, KdlTokenKind};
 use super::parse_tree;
-use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
 
 /// Maximum width of a block on one line, in columns.
 pub(super) const WIDTH: usize = 100;

@@ -3,7 +3,7 @@
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use super::size::decimal;
-use crate::codes::Code;
+use crate::base::codes::Code;
 use crate::manifest::syntax::{
     AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, IntegerLiteral, OperatorItem,
     OperatorRule, ShapeRule, SpannedText, TypeRule,

@@ -5,13 +5,13 @@ use layoutc_algebra::notation::{Notation, xla};
 use super::ManifestReader;
 use super::keywords::FOREIGN;
 use super::node_signature::{BlockRule, NodeSignature, list, show};
-use crate::codes::Code;
+use crate::base::codes::Code;
+use crate::base::nearest::nearest;
 use crate::manifest::syntax::{
     AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LayoutItem, ShapeItem, SpannedText,
     StepItem, StepKind,
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
-use crate::nearest::nearest;
 
 /// Properties of other frameworks, with help that names the equivalent notation or step.
 const ELSEWHERE: &[(&str, &str)] = &[

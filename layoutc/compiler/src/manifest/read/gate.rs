@@ -2,7 +2,7 @@
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature};
-use crate::codes::Code;
+use crate::base::codes::Code;
 use crate::manifest::syntax::{GateItem, GateKind};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
-use crate::codes::Code;
+use crate::base::codes::Code;
 use crate::manifest::syntax::{
     FiniteFloat, GraphItem, GraphTensorItem, Identifier, NodeItem, OutputItem, PinItem,
     PropertyItem, SpannedText,

@@ -4,9 +4,9 @@ use super::ManifestReader;
 use super::foreign::ForeignTensor;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
 use super::text::is_name;
-use crate::cast::CastMode;
-use crate::codes::Code;
-use crate::dtype::Dtype;
+use crate::base::cast::CastMode;
+use crate::base::codes::Code;
+use crate::base::dtype::Dtype;
 use crate::manifest::syntax::{
     ConstItem, ConvertItem, GateItem, Identifier, IntegerLiteral, LayoutItem, MemoryItem,
     NibbleOrder, PackFromItem, RecordItem, RingItem, ShapeItem, ShardItem, SymbolItem, TensorItem,
@@ -344,7 +344,7 @@ struct TensorFields {
 
 /// Returns true if a missing part may be a broken or misspelled part of the tensor.
 fn hides(tensor: &ManifestNode, what: &str) -> bool {
-    let near = |name: &str| crate::nearest::nearest(name, ["shape", "dtype"]).is_some();
+    let near = |name: &str| crate::base::nearest::nearest(name, ["shape", "dtype"]).is_some();
     let child = |node: &ManifestNode| node.broken || near(&node.name);
     match what {
         "a shape" => tensor.broken || tensor.children().iter().any(child),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
-use crate::codes::Code;
+use crate::base::codes::Code;
 use crate::manifest::syntax::{
     CacheItem, Identifier, InstanceItem, IntegerExpr, KernelItem, LayoutItem, LocalItem,
     ScheduleItem, SpannedText,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature, show};
-use crate::codes::Code;
+use crate::base::codes::Code;
 use crate::manifest::syntax::{Identifier, IntegerExpr, MeshItem, RingItem, ShardItem};
 use crate::manifest::tree::{Entry, ManifestNode};
 

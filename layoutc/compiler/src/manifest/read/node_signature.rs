@@ -7,9 +7,9 @@ use std::ops::{Range, RangeInclusive};
 use super::ManifestReader;
 use super::foreign_words;
 use super::keywords::{FOREIGN, STEPS};
-use crate::codes::Code;
+use crate::base::codes::Code;
+use crate::base::nearest::nearest;
 use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
-use crate::nearest::nearest;
 
 /// Presence of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature, show};
-use crate::codes::Code;
-use crate::dtype::Dtype;
-use crate::dtype::record::MAX_FIELDS;
+use crate::base::codes::Code;
+use crate::base::dtype::Dtype;
+use crate::base::dtype::record::MAX_FIELDS;
 use crate::manifest::syntax::{FieldItem, RecordItem};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 

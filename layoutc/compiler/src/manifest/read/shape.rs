@@ -7,8 +7,8 @@ use super::ManifestReader;
 use super::node_signature::BlockRule;
 use super::node_signature::NodeSignature;
 use super::node_signature::show;
-use crate::codes::Code;
-use crate::diagnostic::Fix;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Fix;
 use crate::manifest::lex::has_comments;
 use crate::manifest::syntax::{
     AxisItem, Extent, FIELD, Identifier, IntegerExpr, ShapeItem, SpannedText, WHERE,

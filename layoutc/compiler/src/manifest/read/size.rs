@@ -1,7 +1,7 @@
 //! Sizes in bytes: `4096`, `"64 MiB"`, or an expression of consts.
 
 use super::ManifestReader;
-use crate::codes::Code;
+use crate::base::codes::Code;
 use crate::manifest::syntax::{Decimal, Fraction, IntegerExpr, IntegerLiteral};
 use crate::manifest::tree::{Entry, ManifestValue};
 

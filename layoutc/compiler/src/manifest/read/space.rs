@@ -3,12 +3,12 @@
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature, list, show};
 use super::text::is_name;
-use crate::codes::Code;
+use crate::base::codes::Code;
+use crate::base::nearest::nearest;
 use crate::manifest::syntax::{
     IntegerLiteral, MemoryItem, MemoryKind, MemorySpaceItem, SpannedText,
 };
 use crate::manifest::tree::{ManifestNode, ManifestValue};
-use crate::nearest::nearest;
 
 /// The built-in memories, by keyword.
 pub(crate) const MEMORIES: &[(&str, MemoryKind)] = &[

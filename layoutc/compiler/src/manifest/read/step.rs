@@ -7,8 +7,8 @@ use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
 use super::text::is_name;
 use layoutc_algebra::notation::{self, Notation};
 
-use crate::codes::Code;
-use crate::diagnostic::Fix;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Fix;
 use crate::manifest::syntax::{
     FillItem, FillLiteral, Identifier, IntegerLiteral, LayoutItem, PaddingRule, SeparatorItem,
     SpannedText, StepItem, StepKind, TileEntry,

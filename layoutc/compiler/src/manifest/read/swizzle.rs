@@ -2,7 +2,7 @@
 
 use super::ManifestReader;
 use super::keywords::step_usage;
-use crate::codes::Code;
+use crate::base::codes::Code;
 use crate::manifest::syntax::{IntegerLiteral, StepKind, SwizzleUnit};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::ManifestReader;
 use super::node_signature::show;
 use super::rename::Renames;
-use crate::codes::Code;
-use crate::diagnostic::Fix;
+use crate::base::codes::Code;
+use crate::base::diagnostic::Fix;
+use crate::base::nearest::quantity;
 use crate::manifest::syntax::{Identifier, IntegerExpr, IntegerLiteral, SpannedText};
 use crate::manifest::tree::{Entry, ManifestValue};
-use crate::nearest::quantity;
 
 /// Maximum length of a name, in characters.
 pub(super) const NAME_LIMIT: usize = 128;

@@ -2,7 +2,7 @@
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
-use crate::codes::Code;
+use crate::base::codes::Code;
 use crate::manifest::syntax::{LayoutItem, ShapeItem, SpannedText, ViewItem};
 use crate::manifest::tree::ManifestNode;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{Identifier, IntegerExpr, LayoutItem, ShapeItem, SpannedText};
-use crate::cast::CastMode;
+use crate::base::cast::CastMode;
 
 /// `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

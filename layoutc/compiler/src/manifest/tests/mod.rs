@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use super::parse;
 use super::syntax::ManifestSyntax;
-use crate::diagnostic::Diagnostic;
+use crate::base::diagnostic::Diagnostic;
 
 fn read(text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     parse(&Arc::from("layouts/a.kdl"), text)

@@ -2,8 +2,8 @@
 
 use super::super::tree::{Gathering, Number, NumberOp};
 use super::value::{float_constant, integer_constant, scalar};
-use crate::cast::range;
-use crate::dtype::Scalar;
+use crate::base::cast::range;
+use crate::base::dtype::Scalar;
 use crate::model::compute::{Arithmetic, Reduction, Statement, TypedExpr, TypedExprKind};
 
 /// How a statement's values are put together.

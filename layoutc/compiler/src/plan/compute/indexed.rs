@@ -10,7 +10,7 @@ use super::super::names::Namer;
 use super::super::tree::{Compare, Expr, Number, NumberOp, Stmt};
 use super::value::{fetched, integer_constant, load, scalar};
 use super::{Bound, Runs};
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::model::compute::{BufferRef, DataIndex, KernelInstance, TypedExpr, TypedExprKind};
 
 /// Names for the indices of a value, and the statements that give them.

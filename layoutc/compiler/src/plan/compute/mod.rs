@@ -50,8 +50,8 @@ use super::nest::Moves;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
 use super::tree::{Expr, Function, GROUP, Operand, Param, ParamType, Returns, Stmt};
-use crate::layout_names;
 use crate::model::compute::{BufferRef, KernelInstance, Statement, TileCache};
+use crate::model::layout_names;
 use crate::model::{Manifest, Tensor};
 
 /// The largest intermediate tensor that lives on the stack, in bytes; the caller gives memory for larger ones.

@@ -3,7 +3,7 @@
 //! its columns, copied once, for all rows. So it is where vectors that follow each other lie far apart: each would be on a page
 //! of its own.
 
-use layoutc_algebra::build::LayoutBuilder;
+use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::step::{OrderEntry as Word, order as ordered};
 use layoutc_algebra::symbol::Axis;
@@ -19,7 +19,7 @@ use super::stage::STACK;
 use super::value::scalar;
 use super::vectors::{Registers, Seen, along};
 use crate::env::NoCache;
-use crate::executor::RayonExecutor;
+use crate::env::executor::RayonExecutor;
 use crate::model::compute::{BufferRef, ElementRead, KernelInstance, Statement, TileCache};
 use crate::model::{Spanned, Tensor};
 use crate::plan::lower::PlanError;

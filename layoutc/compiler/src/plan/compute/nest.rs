@@ -495,7 +495,7 @@ impl<'a> Nest<'a> {
     }
 }
 
-pub(super) fn no_image(target: &Bound, place: &crate::diagnostic::FileSpan) -> PlanError {
+pub(super) fn no_image(target: &Bound, place: &crate::base::diagnostic::FileSpan) -> PlanError {
     PlanError::Choice {
         message: format!(
             "`{}` is an image, written by texels: no block is copied near that",

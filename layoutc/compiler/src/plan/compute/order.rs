@@ -8,7 +8,7 @@ use super::Runs;
 use super::domain::Domain;
 use super::lanes::{self, OwnLanes};
 use super::vectors::{Reads, Registers, by_memory, inner_loops};
-use crate::diagnostic::FileSpan;
+use crate::base::diagnostic::FileSpan;
 use crate::model::Spanned;
 use crate::model::compute::LoopSchedule;
 

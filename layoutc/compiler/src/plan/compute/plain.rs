@@ -15,7 +15,7 @@ use super::super::tree::{
 use super::indexed::{Lowering, Named, Place};
 use super::value::{Here, condition, convert, inside, load, scalar};
 use super::{Bound, Frame, Naming, Registers, Runs, avoiding, bound, gather, on_the_stack, symbol};
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::model::Manifest;
 use crate::model::compute::{
     BufferRef, DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExpr,

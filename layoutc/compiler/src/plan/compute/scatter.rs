@@ -16,7 +16,7 @@ use super::indexed::{Lowering, Named, Place, element, offset};
 use super::nest::at_once_in_a_byte;
 use super::value::{Here, condition, convert, inside, load, scalar};
 use super::{Bound, Runs, bound};
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::model::compute::{
     DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExprKind,
 };

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use super::super::tree::{Compare, Expr, Number, NumberOp, Operand, Stmt};
-use crate::cast::range;
-use crate::dtype::{Dtype, Scalar};
+use crate::base::cast::range;
+use crate::base::dtype::{Dtype, Scalar};
 
 /// The least and the greatest value of an integer.
 type Interval = [i128; 2];

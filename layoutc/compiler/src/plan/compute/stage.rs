@@ -11,7 +11,7 @@ use super::nest::Nest;
 use super::order::Order;
 use super::value::{convert, float_constant, integer_constant, scalar};
 use super::{Bound, Runs};
-use crate::dtype::Dtype;
+use crate::base::dtype::Dtype;
 use crate::model::compute::{BufferRef, Statement, TileCache, TypedExpr, TypedExprKind};
 
 /// The most bytes of blocks of one statement on the stack of a core, and in the memory of a work group.

@@ -5,8 +5,8 @@ use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison};
 use super::super::lower::{PlanError, lower_predicate};
 use super::super::tree::{Expr, Number, NumberOp};
 use super::Bound;
-use crate::cast::{Cast, CastMode};
-use crate::dtype::{Dtype, Scalar};
+use crate::base::cast::{Cast, CastMode};
+use crate::base::dtype::{Dtype, Scalar};
 use crate::model::compute::{
     Arithmetic, ComparePredicate as Compared, ElementRead, Gather, MathFunction, TypedExpr,
     TypedExprKind,
@@ -139,7 +139,7 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
     let is_own = |dtype: Dtype| {
         is_float(dtype)
             || dtype.scalar == Scalar::Bool
-            || crate::fill::format(dtype.scalar).is_none()
+            || crate::base::fill::format(dtype.scalar).is_none()
     };
     let own = is_own(from) && is_own(to);
     let cast = Cast::new(from, to, CastMode::Round).ok().flatten();

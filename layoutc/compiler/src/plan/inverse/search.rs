@@ -1,7 +1,7 @@
 //! The inverse of a layout that has none in closed form: part by part, and a search in the parts alone that need one.
 
-use layoutc_algebra::decomposition::{LayoutComponent, LayoutDecomposition};
 use layoutc_algebra::expr::{Expr as Algebra, Var};
+use layoutc_algebra::query::decomposition::{LayoutComponent, LayoutDecomposition};
 
 use super::super::Context;
 use super::super::lower::{Binding, PlanError, Range, lower, range};
@@ -44,7 +44,7 @@ fn said(context: &Context<'_>, searched: &[&LayoutComponent]) -> Vec<String> {
     let name = |axis: &usize| context.layout.logical.get(*axis).map(|axis| axis.name.clone());
     let names: Vec<String> = searched.iter().flat_map(|part| &part.axes).filter_map(name).collect();
     let mut doc = vec!["The layout is proven by enumeration. In closed form there is".to_owned()];
-    doc.push(format!("no inverse for {}: this searches.", layoutc_algebra::proof::listed(&names)));
+    doc.push(format!("no inverse for {}: this searches.", layoutc_algebra::prove::listed(&names)));
     doc
 }
 

@@ -1,7 +1,7 @@
 //! The digits of a move as its kernel counts them, and the slots that a destination has along each.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
-use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Symbol;
 
 use crate::plan::arith::{ceil_div, divisor, fold, is_multiple, product, scale, sum, typical};

@@ -23,7 +23,7 @@ mod wide;
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Verdict;
 
-use crate::dtype::Dtype;
+use crate::base::dtype::Dtype;
 use crate::model::{Convert, Manifest};
 use crate::plan::image::{self, Image};
 use crate::plan::index::count;

@@ -4,7 +4,7 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
 use super::digits::{Digit, Digits};
-use crate::dtype::{Dtype, Scalar};
+use crate::base::dtype::{Dtype, Scalar};
 use crate::plan::arith::is_multiple;
 use crate::plan::lower::PlanError;
 use crate::plan::tree::{Spelling, Stmt};

@@ -17,8 +17,8 @@ use super::merge::merge;
 use super::names::Namer;
 use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
-use crate::cast::Cast;
-use crate::dtype::byte_group;
+use crate::base::cast::Cast;
+use crate::base::dtype::byte_group;
 
 use self::schedule::{Inner, Level, Schedule};
 use self::split::split;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Expr, Gathering, Number, Spelling, WorkAxis};
-use crate::cast::Cast;
+use crate::base::cast::Cast;
 
 /// The work items of a group, where a kernel is made for groups.
 pub const GROUP: i64 = 256;

@@ -10,7 +10,7 @@ use super::super::shape::number;
 use super::super::step::Width;
 use super::super::value::{LANES, Program, Room};
 use super::Order;
-use crate::dtype::byte_group;
+use crate::base::dtype::byte_group;
 use crate::model::{Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};

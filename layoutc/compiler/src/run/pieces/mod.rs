@@ -18,8 +18,8 @@ use layoutc_algebra::layout::Verdict;
 
 use super::compile::element_bytes;
 use super::{RunError, Side, dense_pass};
-use crate::dtype::byte_group;
-use crate::fill;
+use crate::base::dtype::byte_group;
+use crate::base::fill;
 use crate::model::{Fill, Tensor};
 use cut::{Cut, Unit};
 use terms::Terms;

@@ -10,7 +10,7 @@ mod token;
 
 use std::ops::Range;
 
-use layoutc_algebra::parse as index;
+use layoutc_algebra::expr::parse as index;
 
 use crate::model::compute::{Arithmetic, ComparePredicate, Reduction};
 

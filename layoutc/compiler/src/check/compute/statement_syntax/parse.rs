@@ -1,6 +1,6 @@
 //! Parser of statements.
 
-use layoutc_algebra::parse as index;
+use layoutc_algebra::expr::parse as index;
 
 use super::token::{StatementToken, StatementTokenKind, tokenize};
 use super::{

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{size, spread};
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, float, whole};
 

@@ -4,7 +4,7 @@ mod elementwise;
 mod movement;
 mod reduce;
 
-use crate::dtype::Scalar;
+use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, count};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, holds, rounded};
 

@@ -99,7 +99,7 @@ pub(super) fn formatted(text: &str) -> String {
     assert_eq!(comments(text), comments(&once), "{text:?}\n{once}");
     let (before, after) = (parse_tree(&file(), text), parse_tree(&file(), &once));
     assert_eq!(bare(&before.0.nodes, 0), bare(&after.0.nodes, 0), "{text:?}\n{once}");
-    let codes = |found: &[crate::diagnostic::Diagnostic]| -> Vec<_> {
+    let codes = |found: &[crate::base::diagnostic::Diagnostic]| -> Vec<_> {
         found.iter().map(|fault| (fault.code, fault.message.clone())).collect()
     };
     assert_eq!(codes(&before.1), codes(&after.1), "{text:?}\n{once}");

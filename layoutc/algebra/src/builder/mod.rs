@@ -1,0 +1,554 @@
+//! Construction of layouts from steps.
+//!
+//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. Every step applies an [`IndexMap`] to the
+//! current axes; [`LayoutBuilder::finish`] places the storage axes in memory and proves the layout injective.
+
+pub mod definition;
+
+mod domain;
+mod finish;
+mod inverse;
+mod regroup;
+mod regroup_placement;
+mod swizzle;
+mod window;
+
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::layout::physical::PlacementOptions;
+use crate::layout::swizzle::Swizzle;
+use crate::layout::symbol_values::samples;
+use crate::map::{IndexMap, MapItem};
+use crate::normal_form::poly::Poly;
+use crate::normal_form::simplify::{Facts, Interval};
+use crate::prove::difference_bounds::interval_of_index;
+use crate::prove::{EnumerationDomain as Points, Extremes, extremes, value_of};
+use crate::step::{MAX_AXES, StepError, find_axis};
+use crate::symbol::{Axis, Symbol};
+
+use domain::Domain;
+pub use finish::FinishError;
+pub use regroup::{ElementRegroup, RegroupError};
+
+/// An error from applying a step to the current layout.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BuildError {
+    /// A step changes the axes after separators.
+    #[error("axes cannot change after separators")]
+    AfterSeparators,
+    /// A step changes or groups the axes after `strides`.
+    #[error("axes cannot change or be grouped after strides")]
+    AfterStrides,
+    /// A step changes the axes after an alignment.
+    #[error("axes cannot change after an alignment")]
+    AfterAlign,
+    /// A step changes the axes or their strides after a swizzle.
+    #[error("axes and strides cannot change after a swizzle")]
+    AfterSwizzle,
+    /// The number of strides differs from the number of axes.
+    #[error("{given} strides for {axes} axes")]
+    StrideCount {
+        /// Number of strides given.
+        given: usize,
+        /// Number of axes.
+        axes: usize,
+    },
+    /// The number of indices of a window differs from the number of axes of its base layout.
+    #[error("window with {given} indices for {axes} axes")]
+    WindowRank {
+        /// Number of indices given.
+        given: usize,
+        /// Number of axes.
+        axes: usize,
+    },
+    /// A stride is negative.
+    #[error("negative stride")]
+    NegativeStride,
+    /// A separator leaves a group empty, or is repeated.
+    #[error("a separator leaves a group of axes empty")]
+    EmptyGroup,
+    /// An index is negative.
+    #[error("negative index: {value}")]
+    Negative {
+        /// Position of the map item.
+        item: usize,
+        /// The logical index of the counterexample.
+        witness: Vec<i128>,
+        /// The index there.
+        value: i128,
+    },
+    /// A stated extent is too small for some index.
+    #[error("the stated extent is too small: an index is {value}")]
+    ExtentTooSmall {
+        /// Position of the map item.
+        item: usize,
+        /// The logical index of the counterexample; empty if it depends on a symbol.
+        witness: Vec<i128>,
+        /// The index there.
+        value: i128,
+        /// The smallest sufficient extent, over symbols.
+        needed: Expr,
+    },
+    /// An index is neither proven to stay within its extent nor refuted.
+    #[error("the index is not proven to stay within its extent")]
+    Unbounded {
+        /// Position of the map item.
+        item: usize,
+    },
+    /// The domain is empty.
+    #[error("no index satisfies the conditions")]
+    NoElement,
+    /// The conditions connect more indices than are enumerated, or contain symbols.
+    #[error("the elements could not be counted")]
+    Uncounted,
+    /// The number of elements or bytes exceeds 64 bits.
+    #[error("the tensor does not fit 64 bits")]
+    Size,
+    /// An error of the step itself.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// An expression is too large, or a value out of range.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+/// A layout under construction.
+#[derive(Debug, Clone)]
+pub struct LayoutBuilder {
+    symbols: Vec<Symbol>,
+    logical: Vec<Axis>,
+    /// The elements among the logical indices; `None` if all are.
+    domain: Option<Domain>,
+    facts: Facts,
+    storage: Vec<Axis>,
+    /// Index of each storage axis, over `Var::Axis`, before simplification (the proof checker compares with it). `map`
+    /// holds the same indices, simplified.
+    composed: Vec<Expr>,
+    map: Vec<Expr>,
+    separators: Vec<usize>,
+    demands: PlacementOptions,
+    explained: bool,
+    /// Maps applied since the last [`LayoutBuilder::take_recorded`]; `None` without recording.
+    recorded: Option<Vec<IndexMap>>,
+}
+
+impl LayoutBuilder {
+    /// The row-major layout of `logical`; extents are expressions over symbols.
+    ///
+    /// # Errors
+    /// [`BuildError::Size`] when the number of elements or bytes does not fit 64 bits.
+    pub fn new(
+        symbols: &[Symbol],
+        logical: &[Axis],
+        element_bits: u32,
+    ) -> Result<Self, BuildError> {
+        if logical.len() > MAX_AXES {
+            return Err(StepError::TooManyAxes(logical.len()).into());
+        }
+        let mut facts = Facts::new(symbols);
+        let mut axes = Vec::new();
+        for (k, axis) in (0_u32..).zip(logical) {
+            let extent = facts.simplify(&axis.extent)?;
+            facts.set_extent(Var::Axis(k), &extent)?;
+            axes.push(Axis { name: axis.name.clone(), extent });
+        }
+        check_size(axes.iter().map(|a| &a.extent), element_bits, &facts)?;
+        let composed: Vec<Expr> =
+            (0_u32..).zip(&axes).map(|(k, _)| Expr::var(Var::Axis(k))).collect();
+        let map = composed.iter().map(|e| facts.simplify(e)).collect::<Result<_, _>>()?;
+        let demands = PlacementOptions { element_bits, ..PlacementOptions::default() };
+        Ok(Self {
+            symbols: symbols.to_vec(),
+            logical: axes.clone(),
+            domain: None,
+            facts,
+            storage: axes,
+            composed,
+            map,
+            separators: Vec::new(),
+            demands,
+            explained: false,
+            recorded: None,
+        })
+    }
+
+    /// Records every map applied from here on, for [`LayoutBuilder::take_recorded`].
+    #[must_use]
+    pub fn recording(self) -> Self {
+        Self { recorded: Some(Vec::new()), ..self }
+    }
+
+    /// Takes the maps applied since the last call, in order. One step or notation text may apply any number of maps.
+    /// Empty without [`LayoutBuilder::recording`].
+    pub fn take_recorded(&mut self) -> Vec<IndexMap> {
+        self.recorded.as_mut().map(core::mem::take).unwrap_or_default()
+    }
+
+    /// The current storage axes.
+    pub fn axes(&self) -> &[Axis] {
+        &self.storage
+    }
+
+    /// Positions of the storage axes that a separator follows.
+    pub fn separators(&self) -> &[usize] {
+        &self.separators
+    }
+
+    /// The logical axes, with simplified extents.
+    pub fn logical(&self) -> &[Axis] {
+        &self.logical
+    }
+
+    /// Facts about symbols and logical axes.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The explicit element strides of the storage axes, if any.
+    pub fn element_strides(&self) -> Option<&[Expr]> {
+        self.demands.strides.as_deref()
+    }
+
+    /// Size of an element in bits.
+    pub fn element_bits(&self) -> u32 {
+        self.demands.element_bits
+    }
+
+    /// True if a step accounts for padding: `pad`, `align`, `strides`, a stated extent, ….
+    pub fn explains_padding(&self) -> bool {
+        self.explained
+    }
+
+    /// Applies a map to the current axes.
+    ///
+    /// # Errors
+    /// [`BuildError`]; the builder is left unchanged.
+    pub fn apply(&mut self, map: &IndexMap) -> Result<(), BuildError> {
+        if self.demands.strides.is_some() {
+            return Err(BuildError::AfterStrides);
+        }
+        if !self.separators.is_empty() {
+            return Err(BuildError::AfterSeparators);
+        }
+        if self.demands.swizzle.is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
+        if !self.demands.alignments.is_empty() || self.demands.tail > 1 || self.demands.origin > 0 {
+            return Err(BuildError::AfterAlign);
+        }
+        if map.items.len() > MAX_AXES {
+            return Err(StepError::TooManyAxes(map.items.len()).into());
+        }
+        let (mut storage, mut composed, mut simple) = (Vec::new(), Vec::new(), Vec::new());
+        let mut explained = self.explained;
+        for (k, item) in map.items.iter().enumerate() {
+            let own = &self.facts.fixed(&item.index)?;
+            composed.push(own.substitute(&|var| current(var, &self.composed))?);
+            let index = own.substitute(&|var| current(var, &self.map))?;
+            let index = self.facts.simplify(&index)?;
+            let extent = self.extent(k, item, &index, &mut explained)?;
+            storage.push(Axis { name: item.name.clone(), extent });
+            simple.push(index);
+        }
+        check_separators(&map.separators, storage.len())?;
+        check_size(storage.iter().map(|a| &a.extent), self.demands.element_bits, &self.facts)?;
+        (self.storage, self.composed, self.map) = (storage, composed, simple);
+        self.separators.clone_from(&map.separators);
+        self.explained = explained;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.push(map.clone());
+        }
+        Ok(())
+    }
+
+    /// The extent of a storage axis, by the rules of section 3 of the language reference.
+    fn extent(
+        &self,
+        k: usize,
+        item: &MapItem,
+        index: &Expr,
+        explained: &mut bool,
+    ) -> Result<Expr, BuildError> {
+        let range = |var| self.current_range(var);
+        let written = interval_of_index(&item.index, &range, &self.facts)?;
+        let empty = self.logical.iter().any(|axis| axis.extent.as_const() == Some(0));
+        if !empty && !self.facts.at_least_zero(&written.low)? {
+            self.check_lower_bound(k, index)?;
+        }
+        let own = self.facts.render(&written.high.plus(1)?)?;
+        let own = self.reached(index)?.unwrap_or(own);
+        let own =
+            if self.facts.bounds(&own)?.0 < 0 { at_least_zero(&own, &self.facts)? } else { own };
+        let Some(stated) = &item.extent else { return Ok(own) };
+        let stated = self.facts.simplify(stated)?;
+        // Items that a step or a `*` passes through do not state an extent; only an extent that the user wrote accounts
+        // for padding.
+        *explained |= !item.span.is_empty() && item.index.as_var().is_none();
+        if self.facts.proves_ge(&stated, &own)? {
+            if !self.facts.proves_eq(&stated, &own)? {
+                *explained = true;
+            }
+            return Ok(stated);
+        }
+        if !empty {
+            self.check_upper_bound(k, index, &stated)?;
+        }
+        Ok(stated)
+    }
+
+    fn current_range(&self, var: Var) -> Option<Interval> {
+        let Var::Storage(k) = var else { return None };
+        let axis = self.storage.get(usize::try_from(k).ok()?)?;
+        let extent = self.facts.normalize(&axis.extent).ok()?;
+        Some(Interval { low: Poly::zero(), high: extent.plus(-1).ok()? })
+    }
+
+    /// The logical axes that an index reads, plus those that conditions connect to them, with their extents; `None` if
+    /// an extent is symbolic.
+    fn box_of(&self, index: &Expr) -> Option<(Vec<usize>, Vec<i128>)> {
+        let (mut axes, mut extents) = (Vec::new(), Vec::new());
+        for var in index.vars() {
+            let Var::Axis(k) = var else { return None };
+            let k = usize::try_from(k).ok()?;
+            axes.push(k);
+        }
+        self.tie(&mut axes);
+        for k in &axes {
+            extents.push(self.logical.get(*k)?.extent.as_const()?);
+        }
+        Some((axes, extents))
+    }
+
+    fn extremes_of(&self, index: &Expr) -> Result<Option<Extremes>, BuildError> {
+        let Some((axes, extents)) = self.box_of(index) else { return Ok(None) };
+        let targets = [index.clone()];
+        let within = self.within(&axes);
+        let domain = Points {
+            axes: &axes,
+            extents: &extents,
+            targets: &targets,
+            slots: &[1],
+            within: &within,
+        };
+        let Some(found) = extremes(&domain)? else { return Ok(None) };
+        Ok(Some(found.map(|(value, point)| {
+            let mut whole = self.an_element().to_vec();
+            whole.resize(self.logical.len(), 0);
+            for (axis, index) in axes.iter().zip(point) {
+                if let Some(slot) = whole.get_mut(*axis) {
+                    *slot = index;
+                }
+            }
+            (value, whole)
+        })))
+    }
+
+    fn check_lower_bound(&self, item: usize, index: &Expr) -> Result<(), BuildError> {
+        if self.facts.proves_ge(index, &Expr::constant(0))? {
+            return Ok(());
+        }
+        if let Some([(value, witness), _]) = self.extremes_of(index)? {
+            return if value < 0 {
+                Err(BuildError::Negative { item, witness, value })
+            } else {
+                Ok(())
+            };
+        }
+        // Symbolic extents: search the corners of the box under sample values of the symbols.
+        let extents: Vec<Expr> = self.logical.iter().map(|axis| axis.extent.clone()).collect();
+        for symbols in samples(&self.symbols, &extents) {
+            for witness in corner_elements(&extents, &symbols) {
+                let value = index.evaluate(&|var| value_of(var, &witness, &symbols));
+                if let Ok(value) = value
+                    && value < 0
+                    && self.holds(&witness, &symbols)?
+                {
+                    return Err(BuildError::Negative { item, witness, value });
+                }
+            }
+        }
+        Err(BuildError::Unbounded { item })
+    }
+
+    fn check_upper_bound(
+        &self,
+        item: usize,
+        index: &Expr,
+        stated: &Expr,
+    ) -> Result<(), BuildError> {
+        let next = Expr::binary(BinOp::Add, index, &Expr::constant(1))?;
+        if self.facts.proves_ge(stated, &next)? {
+            return Ok(());
+        }
+        match (self.extremes_of(index)?, stated.as_const()) {
+            (Some([_, (value, witness)]), Some(stated)) if value >= stated => {
+                let needed = Expr::constant(value + 1);
+                Err(BuildError::ExtentTooSmall { item, witness, value, needed })
+            }
+            (Some(_), Some(_)) => Ok(()),
+            _ => Err(BuildError::Unbounded { item }),
+        }
+    }
+
+    /// Puts a separator after each of these storage axes, given by position.
+    ///
+    /// # Errors
+    /// [`BuildError::EmptyGroup`], [`BuildError::AfterStrides`], [`BuildError::AfterSeparators`].
+    pub fn separate(&mut self, after: &[usize]) -> Result<(), BuildError> {
+        if after.is_empty() {
+            return Ok(());
+        }
+        if self.demands.strides.is_some() {
+            return Err(BuildError::AfterStrides);
+        }
+        if !self.separators.is_empty() {
+            return Err(BuildError::AfterSeparators);
+        }
+        check_separators(after, self.storage.len())?;
+        self.separators = after.to_vec();
+        Ok(())
+    }
+
+    /// Rounds the last physical extent up to a multiple of `multiple` elements, at least 1.
+    ///
+    /// # Errors
+    /// [`BuildError::AfterSwizzle`], [`BuildError::AfterStrides`].
+    pub fn round_up(&mut self, multiple: i128) -> Result<(), BuildError> {
+        if self.demands.swizzle.is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
+        if self.demands.strides.is_some() {
+            return Err(BuildError::AfterStrides);
+        }
+        self.demands.tail = multiple;
+        self.explained |= multiple > 1;
+        Ok(())
+    }
+
+    /// Swizzles the index along the last physical axis. The extent of that axis is rounded up to keep every swizzled
+    /// index inside: see [`Swizzle::reach`].
+    ///
+    /// # Errors
+    /// [`BuildError::AfterSwizzle`]; [`BuildError::AfterAlign`] if the first element is aligned.
+    pub fn swizzle(&mut self, swizzle: Swizzle) -> Result<(), BuildError> {
+        if self.demands.origin > 0 {
+            return Err(BuildError::AfterAlign);
+        }
+        if self.demands.swizzle.replace(swizzle).is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
+        self.explained = true;
+        Ok(())
+    }
+
+    /// Sets explicit element strides of the current axes, outermost first; they form one physical axis.
+    ///
+    /// # Errors
+    /// [`BuildError::StrideCount`], [`BuildError::NegativeStride`], [`BuildError::AfterSeparators`].
+    pub fn strides(&mut self, strides: &[Expr]) -> Result<(), BuildError> {
+        if self.demands.swizzle.is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
+        if self.demands.strides.is_some() {
+            return Err(BuildError::AfterStrides);
+        }
+        if !self.separators.is_empty() {
+            return Err(BuildError::AfterSeparators);
+        }
+        if strides.len() != self.storage.len() {
+            return Err(BuildError::StrideCount { given: strides.len(), axes: self.storage.len() });
+        }
+        let strides: Vec<Expr> =
+            strides.iter().map(|s| self.facts.simplify(s)).collect::<Result<_, _>>()?;
+        for stride in &strides {
+            if self.facts.bounds(stride)?.0 < 0 {
+                return Err(BuildError::NegativeStride);
+            }
+        }
+        self.demands.strides = Some(strides);
+        self.explained = true;
+        Ok(())
+    }
+
+    /// Aligns the first element by leading slots: its byte offset becomes a multiple of `bytes`, a power of two.
+    ///
+    /// # Errors
+    /// [`BuildError::AfterSwizzle`].
+    pub fn align_origin(&mut self, bytes: i128) -> Result<(), BuildError> {
+        if self.demands.swizzle.is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
+        self.demands.origin = self.demands.origin.max(bytes);
+        self.explained = true;
+        Ok(())
+    }
+
+    /// Aligns the stride of the storage axis `name` to a multiple of `bytes`.
+    ///
+    /// # Errors
+    /// [`StepError::UnknownAxis`] through [`BuildError::Step`]; [`BuildError::AfterStrides`].
+    pub fn align_axis(&mut self, name: &str, bytes: i128) -> Result<(), BuildError> {
+        if self.demands.strides.is_some() {
+            return Err(BuildError::AfterStrides);
+        }
+        let axis = find_axis(&self.storage, name)?;
+        self.demands.alignments.push((axis, bytes));
+        self.explained = true;
+        Ok(())
+    }
+}
+
+/// The index of the current axis that `var` names.
+fn current(var: Var, map: &[Expr]) -> Option<Expr> {
+    match var {
+        Var::Storage(k) => map.get(usize::try_from(k).ok()?).cloned(),
+        _ => None,
+    }
+}
+
+/// Corners of the box: all axes at 0, each axis alone at its last index, all at their last.
+fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
+    let last = |extent: &Expr| extent.evaluate(&|var| value_of(var, &[], symbols));
+    let last: Vec<i128> = extents.iter().map(|extent| last(extent).unwrap_or(1) - 1).collect();
+    let alone = |k: usize| {
+        last.iter().enumerate().map(|(at, end)| if at == k { *end } else { 0 }).collect()
+    };
+    let first = alloc::vec![0; last.len()];
+    let mut all: Vec<Vec<i128>> = [first].into_iter().chain((0..last.len()).map(alone)).collect();
+    all.push(last);
+    all
+}
+
+/// Checks that separators after these axes leave no group of `rank` axes empty.
+fn check_separators(after: &[usize], rank: usize) -> Result<(), BuildError> {
+    let ascending = after.windows(2).all(|pair| pair.first() < pair.last());
+    let inside = after.last().is_none_or(|last| last + 1 < rank);
+    if ascending && inside { Ok(()) } else { Err(BuildError::EmptyGroup) }
+}
+
+fn at_least_zero(extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
+    facts.simplify(&Expr::binary(BinOp::Max, extent, &Expr::constant(0))?)
+}
+
+/// Checks that the number of elements and bytes fits 64 bits for all values of the symbols.
+fn check_size<'a>(
+    extents: impl Iterator<Item = &'a Expr>,
+    element_bits: u32,
+    facts: &Facts,
+) -> Result<(), BuildError> {
+    let mut elements = 1_i128;
+    let mut empty = false;
+    for extent in extents {
+        let (_, most) = facts.bounds(extent).map_err(|_| BuildError::Size)?;
+        empty |= most <= 0;
+        elements = elements.checked_mul(most.max(1)).ok_or(BuildError::Size)?;
+        if elements > i128::from(i64::MAX) {
+            return Err(BuildError::Size);
+        }
+    }
+    let bits = elements.checked_mul(i128::from(element_bits)).ok_or(BuildError::Size)?;
+    if !empty && bits / 8 > i128::from(i64::MAX) { Err(BuildError::Size) } else { Ok(()) }
+}

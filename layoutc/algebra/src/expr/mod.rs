@@ -1,0 +1,398 @@
+//! Integer expressions: nodes, constructors, evaluation and substitution.
+//!
+//! An [`Expr`] is an immutable tree of 128-bit integers and variables under Python's `+ - * // % & ^`. Every node
+//! stores its depth and size, and no constructor builds a tree beyond [`MAX_DEPTH`] or [`MAX_SIZE`], so that
+//! traversing, dropping and printing an expression cannot exhaust the stack or memory. Text is handled by
+//! [`crate::expr::parse`] and [`crate::expr::print`], rewriting by [`crate::normal_form::simplify`].
+
+pub mod curve;
+pub mod functions;
+pub mod parse;
+pub mod print;
+
+use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
+
+use thiserror::Error;
+
+use crate::expr::curve::CurveGrid;
+
+/// Maximum depth of an expression, in nodes from the root to a leaf.
+pub const MAX_DEPTH: u32 = 1024;
+/// Maximum size of an expression, in nodes; a shared subtree counts once per occurrence.
+pub const MAX_SIZE: u32 = 1 << 16;
+
+/// An error from building or evaluating an expression.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ExprError {
+    /// The expression would exceed [`MAX_DEPTH`] or [`MAX_SIZE`].
+    #[error("the expression exceeds {MAX_SIZE} terms or {MAX_DEPTH} levels")]
+    TooLarge,
+    /// A value does not fit: 64 bits for user-written integers, 128 for derived ones.
+    #[error("a value in the expression does not fit 64 bits")]
+    Overflow,
+    /// A divisor is zero or negative.
+    #[error("a divisor is not positive")]
+    Divisor,
+    /// A variable has no value in the given environment.
+    #[error("a variable has no value")]
+    Unbound,
+}
+
+/// A variable of an expression. Indices count from 0, outermost first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Var {
+    /// A logical axis of the tensor.
+    Axis(u32),
+    /// A storage axis, the result of a layout step.
+    Storage(u32),
+    /// A physical index, one per group of storage axes: `p0`, `p1`, ….
+    Physical(u32),
+    /// A digit of an axis, in proofs and loop nests.
+    Digit(u32),
+    /// A symbol: an integer known only at run time.
+    Symbol(u32),
+}
+
+/// A binary operator. `FloorDiv` and `Mod` round toward minus infinity, as in Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BinOp {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a // b`, b > 0
+    FloorDiv,
+    /// `a % b`, b > 0, never negative
+    Mod,
+    /// `a & b` on two's complement
+    And,
+    /// `a ^ b` on two's complement
+    Xor,
+    /// `min(a, b)`; in derived expressions (loop bounds) only, never parsed.
+    Min,
+    /// `max(a, b)`; in derived expressions only, never parsed.
+    Max,
+    /// `hilbert(a, b)`: position of the cell in row `a` and column `b` on the Hilbert curve of a box, from 0. Arguments
+    /// are clamped to the box, so that evaluation never fails.
+    Hilbert(CurveGrid),
+    /// `row * columns + column` of the cell at position `a` on the Hilbert curve of a box; `b` is always 0 and ignored.
+    /// In derived expressions only. `a` is clamped to the curve, because padding slots evaluate it too.
+    HilbertCell(CurveGrid),
+}
+
+impl BinOp {
+    /// Symbol of the operator in manifests, or the name of the function.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::FloorDiv => "//",
+            Self::Mod => "%",
+            Self::And => "&",
+            Self::Xor => "^",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Hilbert(_) => "hilbert",
+            Self::HilbertCell(_) => "hilbert_cell",
+        }
+    }
+}
+
+/// One node of an expression.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ExprNode {
+    /// An integer.
+    Const(i128),
+    /// A variable.
+    Var(Var),
+    /// `-a`
+    Neg(Expr),
+    /// A binary operation.
+    Bin(BinOp, Expr, Expr),
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct ExprData {
+    node: ExprNode,
+    depth: u32,
+    size: u32,
+}
+
+/// An integer expression, reference-counted. Ordered and hashed by structure.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Expr(Arc<ExprData>);
+
+impl Expr {
+    /// The constant `value`.
+    pub fn constant(value: i128) -> Self {
+        Self::leaf(ExprNode::Const(value))
+    }
+
+    /// The variable `var`.
+    pub fn var(var: Var) -> Self {
+        Self::leaf(ExprNode::Var(var))
+    }
+
+    /// `a op b`, without folding.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`] beyond [`MAX_DEPTH`] or [`MAX_SIZE`].
+    pub fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Self, ExprError> {
+        let depth = a.0.depth.max(b.0.depth).saturating_add(1);
+        let size = a.0.size.saturating_add(b.0.size).saturating_add(1);
+        Self::bounded(ExprNode::Bin(op, a.clone(), b.clone()), depth, size)
+    }
+
+    /// `-a`, without folding.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`] beyond [`MAX_DEPTH`] or [`MAX_SIZE`].
+    pub fn negate(a: &Expr) -> Result<Self, ExprError> {
+        Self::bounded(
+            ExprNode::Neg(a.clone()),
+            a.0.depth.saturating_add(1),
+            a.0.size.saturating_add(1),
+        )
+    }
+
+    fn leaf(node: ExprNode) -> Self {
+        Self(Arc::new(ExprData { node, depth: 1, size: 1 }))
+    }
+
+    fn bounded(node: ExprNode, depth: u32, size: u32) -> Result<Self, ExprError> {
+        if depth > MAX_DEPTH || size > MAX_SIZE {
+            return Err(ExprError::TooLarge);
+        }
+        Ok(Self(Arc::new(ExprData { node, depth, size })))
+    }
+
+    /// The root node.
+    pub fn node(&self) -> &ExprNode {
+        &self.0.node
+    }
+
+    /// Identity of the allocation: equal for clones, unique among live expressions.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    /// Number of nodes; a shared subtree counts once per occurrence.
+    pub fn size(&self) -> u32 {
+        self.0.size
+    }
+
+    /// The value of an integer literal (`Some(3)` for `3`, `None` for `1 + 2`).
+    pub fn as_const(&self) -> Option<i128> {
+        match self.node() {
+            ExprNode::Const(value) => Some(*value),
+            ExprNode::Var(_) | ExprNode::Neg(_) | ExprNode::Bin(..) => None,
+        }
+    }
+
+    /// The variable, if the expression is a single variable.
+    pub fn as_var(&self) -> Option<Var> {
+        match self.node() {
+            ExprNode::Var(var) => Some(*var),
+            ExprNode::Const(_) | ExprNode::Neg(_) | ExprNode::Bin(..) => None,
+        }
+    }
+
+    /// The set of variables that occur.
+    pub fn vars(&self) -> BTreeSet<Var> {
+        let mut vars = BTreeSet::new();
+        self.collect_vars(&mut vars);
+        vars
+    }
+
+    fn collect_vars(&self, vars: &mut BTreeSet<Var>) {
+        match self.node() {
+            ExprNode::Const(_) => {}
+            ExprNode::Var(var) => {
+                vars.insert(*var);
+            }
+            ExprNode::Neg(a) => a.collect_vars(vars),
+            ExprNode::Bin(_, a, b) => {
+                a.collect_vars(vars);
+                b.collect_vars(vars);
+            }
+        }
+    }
+
+    /// True if a variable that satisfies `test` occurs.
+    pub fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
+        match self.node() {
+            ExprNode::Const(_) => false,
+            ExprNode::Var(var) => test(*var),
+            ExprNode::Neg(a) => a.mentions(test),
+            ExprNode::Bin(_, a, b) => a.mentions(test) || b.mentions(test),
+        }
+    }
+
+    /// The expression with every variable replaced by `value(var)`; `None` keeps the variable.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`].
+    pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Expr>) -> Result<Self, ExprError> {
+        match self.node() {
+            ExprNode::Const(_) => Ok(self.clone()),
+            ExprNode::Var(var) => Ok(value(*var).unwrap_or_else(|| self.clone())),
+            ExprNode::Neg(a) => Self::negate(&a.substitute(value)?),
+            ExprNode::Bin(op, a, b) => {
+                Self::binary(*op, &a.substitute(value)?, &b.substitute(value)?)
+            }
+        }
+    }
+
+    /// The value under an assignment of the variables, in checked 128-bit arithmetic with floor division. `7 // 2` is
+    /// 3, `-7 // 2` is -4, `-7 % 2` is 1.
+    ///
+    /// # Errors
+    /// [`ExprError::Unbound`], [`ExprError::Overflow`], [`ExprError::Divisor`].
+    pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<i128, ExprError> {
+        match self.node() {
+            ExprNode::Const(c) => Ok(*c),
+            ExprNode::Var(var) => value(*var).ok_or(ExprError::Unbound),
+            ExprNode::Neg(a) => a.evaluate(value)?.checked_neg().ok_or(ExprError::Overflow),
+            ExprNode::Bin(op, a, b) => apply(*op, a.evaluate(value)?, b.evaluate(value)?),
+        }
+    }
+}
+
+/// Non-negative greatest common divisor; `gcd(0, n) = |n|`.
+pub fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i128::try_from(a).unwrap_or(i128::MAX)
+}
+
+/// Applies one operation to integers, checked, with floor division.
+///
+/// # Errors
+/// [`ExprError::Overflow`]; [`ExprError::Divisor`] for a divisor below 1.
+pub fn apply(op: BinOp, a: i128, b: i128) -> Result<i128, ExprError> {
+    let value = match op {
+        BinOp::Add => a.checked_add(b),
+        BinOp::Sub => a.checked_sub(b),
+        BinOp::Mul => a.checked_mul(b),
+        BinOp::FloorDiv | BinOp::Mod if b <= 0 => return Err(ExprError::Divisor),
+        // For a positive divisor, Euclidean division is floor division.
+        BinOp::FloorDiv => a.checked_div_euclid(b),
+        BinOp::Mod => a.checked_rem_euclid(b),
+        BinOp::And => Some(a & b),
+        BinOp::Xor => Some(a ^ b),
+        BinOp::Min => Some(a.min(b)),
+        BinOp::Max => Some(a.max(b)),
+        BinOp::Hilbert(grid) => Some(grid.distance(a, b)),
+        BinOp::HilbertCell(grid) => Some(grid.cell(a)),
+    };
+    value.ok_or(ExprError::Overflow)
+}
+
+/// A comparison operator of a predicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CompareOp {
+    /// `==`
+    Eq,
+    /// `<`
+    Lt,
+    /// `>=`
+    Ge,
+}
+
+/// A comparison `left op right`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExprComparison {
+    /// The left operand.
+    pub left: Expr,
+    /// The operator.
+    pub op: CompareOp,
+    /// The right operand.
+    pub right: Expr,
+}
+
+impl ExprComparison {
+    /// Truth value under an assignment.
+    ///
+    /// # Errors
+    /// Errors of [`Expr::evaluate`].
+    pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
+        let (left, right) = (self.left.evaluate(value)?, self.right.evaluate(value)?);
+        Ok(match self.op {
+            CompareOp::Eq => left == right,
+            CompareOp::Lt => left < right,
+            CompareOp::Ge => left >= right,
+        })
+    }
+
+    /// Expressions that are all non-negative exactly where the comparison holds: `b - a - 1` for `a < b`.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`].
+    pub fn margins(&self) -> Result<alloc::vec::Vec<Expr>, ExprError> {
+        let less = |a: &Expr, b: &Expr| Expr::binary(BinOp::Sub, a, b);
+        Ok(match self.op {
+            CompareOp::Ge => alloc::vec![less(&self.left, &self.right)?],
+            CompareOp::Lt => {
+                alloc::vec![less(&less(&self.right, &self.left)?, &Expr::constant(1))?]
+            }
+            CompareOp::Eq => {
+                alloc::vec![less(&self.left, &self.right)?, less(&self.right, &self.left)?]
+            }
+        })
+    }
+}
+
+/// A conjunction of comparisons; empty is true.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Predicate {
+    /// The conjuncts.
+    pub all: alloc::vec::Vec<ExprComparison>,
+}
+
+impl Predicate {
+    /// Truth value under an assignment.
+    ///
+    /// # Errors
+    /// Errors of [`Expr::evaluate`].
+    pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
+        for comparison in &self.all {
+            if !comparison.evaluate(value)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The predicate with every variable replaced by `value(var)`; `None` keeps the variable.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`].
+    pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Expr>) -> Result<Self, ExprError> {
+        let replaced = |comparison: &ExprComparison| {
+            Ok(ExprComparison {
+                left: comparison.left.substitute(value)?,
+                op: comparison.op,
+                right: comparison.right.substitute(value)?,
+            })
+        };
+        Ok(Self { all: self.all.iter().map(replaced).collect::<Result<_, ExprError>>()? })
+    }
+
+    /// Expressions that are all non-negative exactly where the predicate holds.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`].
+    pub fn margins(&self) -> Result<alloc::vec::Vec<Expr>, ExprError> {
+        let mut margins = alloc::vec::Vec::new();
+        for comparison in &self.all {
+            margins.extend(comparison.margins()?);
+        }
+        Ok(margins)
+    }
+}

@@ -1,0 +1,223 @@
+//! Placement of storage axes in memory: separator groups, strides, physical shape, pitch.
+//!
+//! Source: TVM RFC 0039, buffers and flattening: the axes between two separators form one physical axis, row-major;
+//! without a separator the rank is 1.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::expr::gcd;
+use crate::expr::{BinOp, Expr, ExprError};
+use crate::layout::swizzle::Swizzle;
+use crate::normal_form::simplify::Facts;
+use crate::symbol::Axis;
+
+/// Positions of the storage axes of each group. Rank 0 has one empty group.
+pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {
+    let mut groups = Vec::new();
+    let mut start = 0;
+    for last in separators {
+        groups.push(start..last + 1);
+        start = last + 1;
+    }
+    groups.push(start..rank);
+    groups
+}
+
+/// Strides and shape of the storage axes in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MemoryPlacement {
+    /// Stride of each storage axis within its physical axis.
+    pub(crate) local_strides: Vec<Expr>,
+    /// Extents of the physical axes.
+    pub(crate) shape: Vec<Expr>,
+    /// Stride of each physical axis in the flat buffer.
+    pub(crate) pitches: Vec<Expr>,
+    /// Leading slots along the last physical axis.
+    pub(crate) lead: Expr,
+}
+
+/// Placement requested by the steps.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PlacementOptions {
+    /// Explicit element strides of all axes, which then form one group.
+    pub(crate) strides: Option<Vec<Expr>>,
+    /// Storage axes whose stride must be a multiple of the given number of bytes.
+    pub(crate) alignments: Vec<(usize, i128)>,
+    /// Divisor of the last physical extent besides the swizzle's, in elements; 0 and 1 have no effect.
+    pub(crate) tail: i128,
+    /// Alignment of the first element's byte offset; 0 if none is requested.
+    pub(crate) origin: i128,
+    /// Fixed number of leading slots: a window inherits that of its base layout.
+    pub(crate) lead: Option<Expr>,
+    /// Swizzle of the last physical index.
+    pub(crate) swizzle: Option<Swizzle>,
+    /// Size of an element in bits.
+    pub(crate) element_bits: u32,
+}
+
+/// Places the storage axes in memory. `first` holds the first element's index along each storage axis if it must be
+/// aligned.
+pub(crate) fn place(
+    axes: &[Axis],
+    separators: &[usize],
+    first: &[Expr],
+    demands: &PlacementOptions,
+    facts: &Facts,
+) -> Result<MemoryPlacement, ExprError> {
+    let one = Expr::constant(1);
+    if let Some(strides) = &demands.strides {
+        let size = cosize(axes, strides, facts)?;
+        let lead = demands.lead(&size, first, strides, facts)?;
+        let size = facts.simplify(&Expr::binary(BinOp::Add, &size, &lead)?)?;
+        let size = demands.rounded(&size, facts)?;
+        let (local_strides, shape) = (strides.clone(), alloc::vec![size]);
+        return Ok(MemoryPlacement { local_strides, shape, pitches: alloc::vec![one], lead });
+    }
+    let groups = groups(axes.len(), separators);
+    let mut local_strides = alloc::vec![one.clone(); axes.len()];
+    let mut shape = alloc::vec![one.clone(); groups.len()];
+    let mut pitches = alloc::vec![one.clone(); groups.len()];
+    let mut pitch = one;
+    let mut lead = Expr::constant(0);
+    for (g, group) in groups.iter().enumerate().rev() {
+        let innermost = g + 1 == groups.len();
+        let minor_most = group.end.checked_sub(1).filter(|k| group.contains(k));
+        if !innermost && let Some(bytes) = minor_most.and_then(|k| demands.alignment(k)) {
+            pitch = round_up(&pitch, demands.elements(bytes), facts)?;
+        }
+        // With aligned rows, the first element needs alignment only within its row.
+        if g + 2 == groups.len() && demands.origin > 0 {
+            pitch = round_up(&pitch, demands.elements(demands.origin), facts)?;
+        }
+        let mut stride = Expr::constant(1);
+        let mut extent = Expr::constant(1);
+        for k in group.clone().rev() {
+            if let Some(bytes) = demands.alignment(k)
+                && (innermost || Some(k) != minor_most)
+            {
+                let whole = demands.elements(bytes);
+                // A common divisor of all values of the pitch.
+                let known = facts.normalize(&pitch)?.terms().fold(0, |n, (_, c)| gcd(n, c));
+                let shared = gcd(known, whole).max(1);
+                stride = round_up(&stride, whole / shared, facts)?;
+            }
+            let own = axes.get(k).map_or_else(|| Expr::constant(1), |a| a.extent.clone());
+            extent = facts.simplify(&Expr::binary(BinOp::Mul, &stride, &own)?)?;
+            if let Some(slot) = local_strides.get_mut(k) {
+                *slot = stride;
+            }
+            // An axis of extent 0 leaves the strides of the others as if its extent were 1.
+            let counted = if own.as_const() == Some(0) { Expr::constant(1) } else { own };
+            stride = facts.simplify(&Expr::binary(
+                BinOp::Mul,
+                &local_stride(&local_strides, k),
+                &counted,
+            )?)?;
+        }
+        if axes.get(group.clone()).is_some_and(|g| g.iter().any(|a| a.extent.as_const() == Some(0)))
+        {
+            extent = Expr::constant(0);
+        }
+        if innermost {
+            let strides = local_strides.get(group.clone()).unwrap_or_default();
+            let first = first.get(group.clone()).unwrap_or_default();
+            lead = demands.lead(&extent, first, strides, facts)?;
+            extent = facts.simplify(&Expr::binary(BinOp::Add, &extent, &lead)?)?;
+        }
+        if innermost {
+            extent = demands.rounded(&extent, facts)?;
+        }
+        if let (Some(s), Some(p)) = (shape.get_mut(g), pitches.get_mut(g)) {
+            *s = extent.clone();
+            *p = pitch.clone();
+        }
+        let counted = if extent.as_const() == Some(0) { stride } else { extent };
+        pitch = facts.simplify(&Expr::binary(BinOp::Mul, &pitch, &counted)?)?;
+    }
+    Ok(MemoryPlacement { local_strides, shape, pitches, lead })
+}
+
+fn local_stride(strides: &[Expr], k: usize) -> Expr {
+    strides.get(k).cloned().unwrap_or_else(|| Expr::constant(1))
+}
+
+impl PlacementOptions {
+    fn alignment(&self, axis: usize) -> Option<i128> {
+        self.alignments.iter().find(|(k, _)| *k == axis).map(|(_, bytes)| *bytes)
+    }
+
+    /// Number of leading slots that align the first element, at index `first` of axes with these strides; 0 if the
+    /// extent is 0.
+    fn lead(
+        &self,
+        extent: &Expr,
+        first: &[Expr],
+        strides: &[Expr],
+        facts: &Facts,
+    ) -> Result<Expr, ExprError> {
+        if let Some(lead) = &self.lead {
+            return Ok(lead.clone());
+        }
+        let mut at = Expr::constant(0);
+        if self.origin == 0 || extent.as_const() == Some(0) {
+            return Ok(at);
+        }
+        for (index, stride) in first.iter().zip(strides) {
+            at = Expr::binary(BinOp::Add, &at, &Expr::binary(BinOp::Mul, index, stride)?)?;
+        }
+        // `-at % whole` as `last - (at + last) % whole`, free of negative values.
+        let whole = self.elements(self.origin);
+        let last = Expr::constant(whole - 1);
+        let up = Expr::binary(BinOp::Add, &at, &last)?;
+        let rest = Expr::binary(BinOp::Mod, &up, &Expr::constant(whole))?;
+        facts.simplify(&Expr::binary(BinOp::Sub, &last, &rest)?)
+    }
+
+    /// The last physical extent, rounded up to `tail` and to the swizzle's reach.
+    fn rounded(&self, extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
+        let mut multiple = self.tail.max(1);
+        let mut rounded = round_up(extent, multiple, facts)?;
+        while let Some(swizzle) = self.swizzle {
+            let reach = swizzle.reach(rounded.as_const());
+            let own = multiple.checked_mul(reach / gcd(multiple, reach).max(1));
+            let own = own.filter(|own| *own <= i64::MAX.into()).ok_or(ExprError::Overflow)?;
+            if own == multiple {
+                break;
+            }
+            // Rounding up may set more folded bits, which extends the reach.
+            multiple = own;
+            rounded = round_up(extent, multiple, facts)?;
+        }
+        Ok(rounded)
+    }
+
+    /// The fewest elements whose size is a multiple of `bytes`: 16 four-byte elements for 64.
+    pub(crate) fn elements(&self, bytes: i128) -> i128 {
+        let bits = bytes.saturating_mul(8);
+        bits / gcd(bits, i128::from(self.element_bits.max(1))).max(1)
+    }
+}
+
+fn round_up(value: &Expr, multiple: i128, facts: &Facts) -> Result<Expr, ExprError> {
+    if multiple <= 1 {
+        return Ok(value.clone());
+    }
+    let k = Expr::constant(multiple);
+    let sum = Expr::binary(BinOp::Add, value, &Expr::constant(multiple - 1))?;
+    let blocks = Expr::binary(BinOp::FloorDiv, &sum, &k)?;
+    facts.simplify(&Expr::binary(BinOp::Mul, &blocks, &k)?)
+}
+
+/// Largest offset plus 1 (CuTe's cosize); 0 if an axis is empty.
+fn cosize(axes: &[Axis], strides: &[Expr], facts: &Facts) -> Result<Expr, ExprError> {
+    if axes.iter().any(|axis| axis.extent.as_const() == Some(0)) {
+        return Ok(Expr::constant(0));
+    }
+    let mut size = Expr::constant(1);
+    for (axis, stride) in axes.iter().zip(strides) {
+        let last = Expr::binary(BinOp::Sub, &axis.extent, &Expr::constant(1))?;
+        size = Expr::binary(BinOp::Add, &size, &Expr::binary(BinOp::Mul, &last, stride)?)?;
+    }
+    facts.simplify(&size)
+}

@@ -1,0 +1,255 @@
+//! Domain conditions: `j <= i and i - 2 <= j`, comparisons of affine expressions over the axes.
+//!
+//! Comparisons chain, `i - 2 <= j <= i + 1`, and `and` joins them. Each side is a sum of axes times integer constants,
+//! plus terms without axes.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::expr::parse::{self, IndexAst, ParseError, Span};
+use crate::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, ExprNode, Predicate, Var};
+use crate::map::{MapError, MapScope, resolve_index};
+
+/// An error in the conditions of a domain.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ConditionError {
+    /// A side does not parse as an expression.
+    #[error("{}", .0.kind)]
+    Parse(ParseError),
+    /// An unknown name, or another error that resolving an expression reports.
+    #[error("{}", .0.kind)]
+    Map(MapError),
+    /// An expression without a comparison operator.
+    #[error("condition without a comparison")]
+    Lone(Span),
+    /// A comparison or connective of another language: `!=`, `&&`, `or`, ….
+    #[error("`{sign}` is not an operator of conditions")]
+    Sign {
+        /// The operator as written.
+        sign: String,
+        /// Bytes of the operator.
+        span: Span,
+    },
+    /// A comparison inside parentheses.
+    #[error("comparison inside parentheses")]
+    Enclosed(Span),
+    /// A side that is not affine: an index in a quotient, a remainder, an exclusive or, or a product of indices.
+    #[error("condition is not affine in the indices")]
+    NotAffine(Span),
+    /// Neither side contains an index.
+    #[error("neither side of the comparison has an index")]
+    NoAxis {
+        /// Bytes of both sides.
+        span: Span,
+        /// True if a side contains a symbol.
+        has_symbols: bool,
+    },
+    /// The expression is too large.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+/// A comparison operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    Less,
+    AtMost,
+    Equal,
+    AtLeast,
+    More,
+}
+
+/// Operators in matching order: longer ones first.
+const RELATIONS: [(&str, Relation); 5] = [
+    ("<=", Relation::AtMost),
+    (">=", Relation::AtLeast),
+    ("==", Relation::Equal),
+    ("<", Relation::Less),
+    (">", Relation::More),
+];
+
+/// Operators of other languages, longer ones first.
+const FOREIGN: [&str; 8] = ["!=", "<<", ">>", "&&", "||", "=>", "=<", "="];
+
+/// Parses and resolves `text` into a predicate over `Var::Axis`.
+///
+/// # Errors
+/// Every error, in text order.
+pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<ConditionError>> {
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for span in conjuncts(text) {
+        match comparisons(text, &span, scope) {
+            Ok(found) => all.extend(found),
+            Err(found) => errors.extend(found),
+        }
+    }
+    if errors.is_empty() { Ok(Predicate { all }) } else { Err(errors) }
+}
+
+/// Spans of the conditions between the words `and`.
+fn conjuncts(text: &str) -> Vec<Span> {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    for at in words(text, "and") {
+        parts.push(start..at);
+        start = at + "and".len();
+    }
+    parts.push(start..text.len());
+    parts
+}
+
+/// Byte positions of a word, as a whole word.
+fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let is_part = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let bytes = text.as_bytes();
+    text.match_indices(word).map(|(at, _)| at).filter(move |at| {
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        !is_part(before) && !is_part(bytes.get(at + word.len()))
+    })
+}
+
+/// Rejects the connectives `or` and `not`.
+fn no_connective(text: &str, whole: &Span) -> Result<(), ConditionError> {
+    let own = text.get(whole.clone()).unwrap_or_default();
+    for word in ["or", "not"] {
+        if let Some(at) = words(own, word).next() {
+            let at = whole.start + at;
+            return Err(ConditionError::Sign { sign: word.to_string(), span: at..at + word.len() });
+        }
+    }
+    Ok(())
+}
+
+fn comparisons(
+    text: &str,
+    whole: &Span,
+    scope: MapScope<'_>,
+) -> Result<Vec<ExprComparison>, Vec<ConditionError>> {
+    let parted = no_connective(text, whole).and_then(|()| sides(text, whole));
+    let (spans, relations) = parted.map_err(|error| alloc::vec![error])?;
+    if relations.is_empty() {
+        let lone = trimmed(text, whole);
+        return Err(alloc::vec![ConditionError::Lone(lone)]);
+    }
+    let (mut sides, mut errors) = (Vec::new(), Vec::new());
+    for span in &spans {
+        match side(text, span, scope) {
+            Ok(side) => sides.push(side),
+            Err(found) => errors.extend(found),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut all = Vec::new();
+    for ((pair, relation), spans) in sides.windows(2).zip(&relations).zip(spans.windows(2)) {
+        let [a, b] = pair else { continue };
+        if !has_axes(a) && !has_axes(b) {
+            let start = spans.first().map_or(0, |span| span.start);
+            let both = start..spans.last().map_or(0, |span| span.end);
+            let has_symbols = !is_number(a) || !is_number(b);
+            errors.push(ConditionError::NoAxis { span: trimmed(text, &both), has_symbols });
+            continue;
+        }
+        let (left, op, right) = match relation {
+            Relation::Less => (a, CompareOp::Lt, b),
+            Relation::AtMost => (b, CompareOp::Ge, a),
+            Relation::Equal => (a, CompareOp::Eq, b),
+            Relation::AtLeast => (a, CompareOp::Ge, b),
+            Relation::More => (b, CompareOp::Lt, a),
+        };
+        all.push(ExprComparison { left: left.clone(), op, right: right.clone() });
+    }
+    if errors.is_empty() { Ok(all) } else { Err(errors) }
+}
+
+/// Spans of the operands of a comparison chain, and the operators between them.
+fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), ConditionError> {
+    let (mut spans, mut relations) = (Vec::new(), Vec::new());
+    let (mut start, mut at) = (whole.start, whole.start);
+    let mut depth = 0_usize;
+    let rest = |at: usize| text.get(at..whole.end).unwrap_or_default();
+    while at < whole.end {
+        let here = rest(at);
+        if let Some(sign) =
+            FOREIGN.into_iter().find(|sign| here.starts_with(sign) && !here.starts_with("=="))
+        {
+            let span = at..at + sign.len();
+            return Err(ConditionError::Sign { sign: sign.to_string(), span });
+        }
+        match RELATIONS.into_iter().find(|(sign, _)| here.starts_with(sign)) {
+            Some((sign, _)) if depth > 0 => {
+                return Err(ConditionError::Enclosed(at..at + sign.len()));
+            }
+            Some((sign, relation)) => {
+                spans.push(start..at);
+                relations.push(relation);
+                at += sign.len();
+                start = at;
+            }
+            None => {
+                let next = here.chars().next();
+                match next {
+                    Some('(') => depth += 1,
+                    Some(')') => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                at += next.map_or(1, char::len_utf8);
+            }
+        }
+    }
+    spans.push(start..whole.end);
+    Ok((spans, relations))
+}
+
+/// The span without leading and trailing whitespace.
+fn trimmed(text: &str, span: &Span) -> Span {
+    let own = text.get(span.clone()).unwrap_or_default();
+    let start = span.start + (own.len() - own.trim_start().len());
+    start..start.max(span.start + own.trim_end().len())
+}
+
+/// Resolves one operand to an expression over `Var::Axis`.
+fn side(text: &str, span: &Span, scope: MapScope<'_>) -> Result<Expr, Vec<ConditionError>> {
+    // Leading blanks keep the spans relative to the whole text.
+    let mut own = " ".repeat(span.start);
+    own.push_str(text.get(span.clone()).unwrap_or_default());
+    let ast: IndexAst =
+        parse::expression(&own).map_err(|error| alloc::vec![ConditionError::Parse(error)])?;
+    let expr = resolve_index(&ast, scope)
+        .map_err(|errors| errors.into_iter().map(ConditionError::Map).collect::<Vec<_>>())?;
+    if !is_affine(&expr) {
+        return Err(alloc::vec![ConditionError::NotAffine(ast.span)]);
+    }
+    let axis = |var| match var {
+        Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
+        _ => None,
+    };
+    expr.substitute(&axis).map_err(|error| alloc::vec![error.into()])
+}
+
+fn has_axes(expr: &Expr) -> bool {
+    expr.mentions(&|var| !matches!(var, Var::Symbol(_)))
+}
+
+/// True if the expression contains no variable.
+fn is_number(expr: &Expr) -> bool {
+    !expr.mentions(&|_| true)
+}
+
+/// True if the expression is affine in the axes, with integer coefficients.
+fn is_affine(expr: &Expr) -> bool {
+    if !has_axes(expr) {
+        return true;
+    }
+    match expr.node() {
+        ExprNode::Const(_) | ExprNode::Var(_) => true,
+        ExprNode::Neg(a) => is_affine(a),
+        ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => is_affine(a) && is_affine(b),
+        ExprNode::Bin(BinOp::Mul, a, b) => {
+            (is_number(a) && is_affine(b)) || (is_number(b) && is_affine(a))
+        }
+        ExprNode::Bin(..) => false,
+    }
+}

@@ -1,0 +1,369 @@
+//! The independent checker: re-derives what a layout claims, without trusting the provers or the simplifier.
+//!
+//! Shares only the expression type and its evaluation with them. For a digit proof the chains serve as a hint: the
+//! checker verifies that they cover every index of every axis, evaluates the composed map, the emitted map and the
+//! emitted inverse on them (see `sums`), and accepts if both maps agree and the inverse of the map is the index: a map
+//! with a left inverse is injective. An enumeration is repeated by other code in another order (see `points`).
+
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use super::{Executor, value_of};
+use crate::digits::Digits;
+use crate::expr::{BinOp, CompareOp, Expr, ExprError, ExprNode, Predicate, Var};
+use crate::layout::physical::groups;
+use crate::layout::symbol_values::samples;
+use crate::layout::{Layout, ProofMethod, Verdict};
+use crate::symbol::Symbol;
+
+mod bits;
+mod curves;
+mod division;
+mod points;
+mod predicate;
+mod program;
+mod ranges;
+mod ratios;
+mod signs;
+mod sums;
+mod swizzle;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+use sums::CheckerContext;
+pub(crate) use swizzle::check_swizzle;
+use terms::Sum;
+
+/// The input of a layout, against which its claims are checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Certificate<'a> {
+    /// The physical indices over `Var::Axis`, as composed from the steps.
+    pub composed_physical: &'a [Expr],
+    /// The targets proven injective, as composed from the steps.
+    pub composed_targets: &'a [Expr],
+    /// The extent of each target.
+    pub slots: &'a [Expr],
+    /// The digits of a digit proof.
+    pub digits: Option<&'a Digits>,
+    /// The kind of the targets.
+    pub targets: ClaimTargets,
+}
+
+/// The targets proven injective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimTargets {
+    /// The storage indices, each with its own extent.
+    Storage,
+    /// The offset alone, for explicit strides.
+    Offset,
+}
+
+/// The reason why a certificate is rejected.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CertificateError {
+    /// The chains do not cover every index of an axis exactly.
+    #[error("the digits do not cover axis {0}")]
+    Chains(usize),
+    /// The emitted map differs from the composed one.
+    #[error("the map of physical axis {0} is not the composition of the steps")]
+    Map(usize),
+    /// The inverse applied to the map is not the index.
+    #[error("the inverse of axis {0} does not return its index")]
+    Inverse(usize),
+    /// A target exceeds its slots.
+    #[error("storage axis {0} exceeds its extent")]
+    Bounds(usize),
+    /// The predicate is false on an element, or true on padding.
+    #[error("comparison {0} of the predicate does not hold on every element")]
+    Predicate(usize),
+    /// The verdict contradicts the number of elements or slots.
+    #[error("the verdict contradicts the number of slots")]
+    Verdict,
+    /// The first element is not at its declared offset, or not aligned.
+    #[error("the first element is not aligned")]
+    Origin,
+    /// Two points share a slot.
+    #[error("two points share a slot")]
+    Collision,
+    /// A Hilbert curve does not visit every cell of its box exactly once.
+    #[error("the curve of {0} rows and {1} columns does not visit every cell once")]
+    Curve(u32, u32),
+    /// The checker cannot evaluate an expression.
+    #[error("the checker cannot evaluate an expression: {0}")]
+    Expr(#[from] ExprError),
+    /// Neither verified for all values of the symbols nor refuted.
+    #[error("neither verified for all values of the symbols nor refuted")]
+    Undecided,
+    /// The certificate is incomplete.
+    #[error("the certificate is incomplete")]
+    Missing,
+}
+
+/// Verifies a layout against its certificate.
+///
+/// # Errors
+/// [`CertificateError`].
+pub fn check(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    machine: &dyn Executor,
+) -> Result<(), CertificateError> {
+    check_verdict(layout)?;
+    check_origin(layout)?;
+    if empty(layout) {
+        return Ok(());
+    }
+    match layout.proof {
+        ProofMethod::Digits | ProofMethod::Gf2 => {
+            match check_digits(layout, certificate, machine) {
+                Ok(()) => {}
+                // Loops are generated from the chains: incomplete ones are wrong regardless of the map.
+                Err(error @ CertificateError::Chains(_)) if layout.symbols.is_empty() => {
+                    return Err(error);
+                }
+                Err(error) => check_undecided(layout, certificate, error)?,
+            }
+        }
+        ProofMethod::Enumeration => points::check(layout, certificate, machine)?,
+    }
+    predicate::check_padding(layout)
+}
+
+/// Falls back to evaluating elements: all of a small static layout; with symbols, those at sample values, which can
+/// refute but not prove.
+fn check_undecided(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    error: CertificateError,
+) -> Result<(), CertificateError> {
+    if layout.symbols.is_empty() {
+        let visited = points::check_elements(layout, certificate, &[])?;
+        return if visited { Ok(()) } else { Err(error) };
+    }
+    for values in samples(&layout.symbols, &extents(layout)) {
+        let _ = points::check_elements(layout, certificate, &values)?;
+    }
+    Err(CertificateError::Undecided)
+}
+
+/// Checks the declared offset of the first element, and its alignment for sample values of the symbols.
+fn check_origin(layout: &Layout) -> Result<(), CertificateError> {
+    let Some(origin) = &layout.origin else { return Ok(()) };
+    for symbols in samples(&layout.symbols, &extents(layout)) {
+        let zeros = alloc::vec![0_i128; layout.logical.len()];
+        let at = |expr: &Expr| expr.evaluate(&|var| value_of(var, &zeros, &symbols));
+        let (offset, whole) = (at(&layout.offset)?, i128::from(origin.alignment_bytes) * 8);
+        let bits =
+            offset.checked_mul(i128::from(origin.element_bits)).ok_or(ExprError::Overflow)?;
+        let is_aligned = bits.rem_euclid(whole) == 0 || empty(layout);
+        if !is_aligned || offset != at(&origin.offset)? || at(&layout.lead)? < 0 {
+            return Err(CertificateError::Origin);
+        }
+    }
+    Ok(())
+}
+
+fn extents(layout: &Layout) -> Vec<Expr> {
+    layout.logical.iter().map(|axis| axis.extent.clone()).collect()
+}
+
+/// True if the layout has no elements, so that every claim about them holds.
+fn empty(layout: &Layout) -> bool {
+    layout.logical.iter().any(|axis| axis.extent.as_const() == Some(0))
+}
+
+/// The symbols, restricted to values for which no axis is empty.
+fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
+    let mut symbols = layout.symbols.clone();
+    for axis in &layout.logical {
+        raise(&axis.extent, 1, &mut symbols);
+    }
+    symbols
+}
+
+/// Raises the minimum of symbols given that an extent is at least `least`: for products, and quotients by constants.
+fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
+    match extent.node() {
+        ExprNode::Var(Var::Symbol(k)) => {
+            if let Some(symbol) = usize::try_from(*k).ok().and_then(|k| symbols.get_mut(k)) {
+                symbol.min = symbol.min.max(least);
+            }
+        }
+        // Each factor is at least 1, whatever the other.
+        ExprNode::Bin(BinOp::Mul, a, b) if least == 1 => {
+            raise(a, 1, symbols);
+            raise(b, 1, symbols);
+        }
+        ExprNode::Bin(BinOp::FloorDiv, a, b) => {
+            if let Some(least) = b.as_const().and_then(|by| by.checked_mul(least)) {
+                raise(a, least, symbols);
+            }
+        }
+        ExprNode::Const(_) | ExprNode::Var(_) | ExprNode::Neg(_) | ExprNode::Bin(..) => {}
+    }
+}
+
+fn check_verdict(layout: &Layout) -> Result<(), CertificateError> {
+    let symbols = nonempty_symbols(layout);
+    let domain = CheckerContext::of_symbols(&symbols);
+    let logical = domain.sum(&layout.logical_elements, &|_| None)?;
+    let physical = domain.sum(&layout.physical_elements, &|_| None)?;
+    let mut product = Sum::constant(1);
+    for axis in &layout.logical {
+        product = product.times(&domain.sum(&axis.extent, &|_| None)?)?;
+    }
+    let equal = logical.minus(&physical)?.is_zero();
+    let bijective = layout.verdict == Verdict::Bijective;
+    // Elements of a domain are counted by enumeration.
+    let counted = layout.domain.is_some() || product.minus(&logical)?.is_zero();
+    // With symbols the numbers may be equal without a proof.
+    let hides = equal && !bijective && symbols.is_empty();
+    if !counted || hides || (bijective && (!equal || layout.valid.is_some())) {
+        return Err(CertificateError::Verdict);
+    }
+    Ok(())
+}
+
+fn check_digits(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    machine: &dyn Executor,
+) -> Result<(), CertificateError> {
+    let (Some(digits), Some(inverse)) = (certificate.digits, &layout.inverse) else {
+        return Err(CertificateError::Missing);
+    };
+    let symbols = nonempty_symbols(layout);
+    let mut domain = CheckerContext::of_digits(&symbols, digits, &layout.logical)?;
+    domain.curves = curves::visited(certificate, machine)?;
+    let physical = check_maps(layout, certificate, &domain)?;
+    let targets = check_bounds(layout, certificate, &domain)?;
+    let back_sums = match certificate.targets {
+        ClaimTargets::Offset => physical,
+        ClaimTargets::Storage => physical_of_storage(layout, &domain, &targets)?,
+    };
+    let back = |var: Var| match var {
+        Var::Physical(k) => back_sums.get(usize::try_from(k).ok()?).cloned(),
+        _ => None,
+    };
+    for (k, index) in inverse.iter().enumerate() {
+        if !domain.is_axis(k, index, &back)? {
+            return Err(CertificateError::Inverse(k));
+        }
+    }
+    check_predicate(layout.valid.as_ref(), &domain, &back)
+}
+
+/// Checks the emitted physical map against the composed one, and returns it as sums.
+fn check_maps(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    domain: &CheckerContext<'_>,
+) -> Result<Vec<Sum>, CertificateError> {
+    let axis = |var: Var| match var {
+        Var::Axis(k) => domain.axis(usize::try_from(k).ok()?),
+        _ => None,
+    };
+    let mut physical = Vec::new();
+    for (k, (emitted, composed)) in
+        layout.physical_map.iter().zip(certificate.composed_physical).enumerate()
+    {
+        let (emitted, composed) = (domain.sum(emitted, &axis)?, domain.sum(composed, &axis)?);
+        if !domain.equal(&emitted, &composed)? {
+            return Err(CertificateError::Map(k));
+        }
+        physical.push(composed);
+    }
+    check_offset(layout, domain, &physical, &axis)?;
+    Ok(physical)
+}
+
+/// Checks every target against its slots, and returns both as sums.
+fn check_bounds(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    domain: &CheckerContext<'_>,
+) -> Result<Vec<(Sum, Sum)>, CertificateError> {
+    let axis = |var: Var| match var {
+        Var::Axis(k) => domain.axis(usize::try_from(k).ok()?),
+        _ => None,
+    };
+    let mut targets = Vec::new();
+    for (k, (target, slots)) in
+        certificate.composed_targets.iter().zip(certificate.slots).enumerate()
+    {
+        let sum = domain.sum(target, &axis)?;
+        let slots = domain.sum(slots, &|_| None)?;
+        if !domain.stays_inside(&sum, &slots)? && !points::stays_inside(target, &slots, layout)? {
+            return Err(CertificateError::Bounds(k));
+        }
+        targets.push((sum, slots));
+    }
+    Ok(targets)
+}
+
+/// The physical indices as sums of storage indices times strides.
+fn physical_of_storage(
+    layout: &Layout,
+    domain: &CheckerContext<'_>,
+    targets: &[(Sum, Sum)],
+) -> Result<Vec<Sum>, CertificateError> {
+    let (indices, extents): (Vec<Sum>, Vec<Sum>) = targets.iter().cloned().unzip();
+    let stand_ins = domain.add_storage(&indices, &extents)?;
+    let mut physical = Vec::new();
+    for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
+        let pitch = layout.physical_strides.get(g).ok_or(CertificateError::Missing)?;
+        let is_last = group.end == layout.storage.len();
+        let mut sum = if is_last { domain.sum(&layout.lead, &|_| None)? } else { Sum::constant(0) };
+        for k in group {
+            let (stride, index) = (
+                layout.strides.get(k).ok_or(CertificateError::Missing)?,
+                stand_ins.get(k).ok_or(CertificateError::Missing)?,
+            );
+            let local = Expr::binary(BinOp::FloorDiv, stride, pitch)?;
+            sum = sum.plus(&index.times(&domain.sum(&local, &|_| None)?)?)?;
+        }
+        physical.push(sum);
+    }
+    Ok(physical)
+}
+
+/// Checks that the offset is the sum of physical indices times pitches.
+fn check_offset(
+    layout: &Layout,
+    domain: &CheckerContext<'_>,
+    physical: &[Sum],
+    axis: &dyn Fn(Var) -> Option<Sum>,
+) -> Result<(), CertificateError> {
+    let mut flat = Sum::constant(0);
+    for (index, pitch) in physical.iter().zip(&layout.physical_strides) {
+        flat = flat.plus(&index.times(&domain.sum(pitch, &|_| None)?)?)?;
+    }
+    let emitted = domain.sum(&layout.offset, axis)?;
+    if domain.equal(&emitted, &flat)? { Ok(()) } else { Err(CertificateError::Map(physical.len())) }
+}
+
+/// Checks that the predicate holds on every element.
+fn check_predicate(
+    valid: Option<&Predicate>,
+    domain: &CheckerContext<'_>,
+    back: &dyn Fn(Var) -> Option<Sum>,
+) -> Result<(), CertificateError> {
+    let Some(valid) = valid else { return Ok(()) };
+    for (k, comparison) in valid.all.iter().enumerate() {
+        let (left, right) =
+            (domain.sum(&comparison.left, back)?, domain.sum(&comparison.right, back)?);
+        let holds = match comparison.op {
+            CompareOp::Eq => domain.equal(&left, &right)?,
+            CompareOp::Ge => domain.never_negative(&left.minus(&right)?)?,
+            CompareOp::Lt => {
+                domain.never_negative(&right.minus(&left)?.minus(&Sum::constant(1))?)?
+            }
+        };
+        if !holds {
+            return Err(CertificateError::Predicate(k));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,511 @@
+//! The checker's own enumeration: scalar evaluation of every point, with the last axis outermost.
+
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use super::program::{Column, PointBatches, PredicateProgram, StackProgram};
+use super::terms::Sum;
+use super::{Certificate, CertificateError, ClaimTargets};
+use crate::expr::{BinOp, Expr, ExprError, Predicate, Var};
+use crate::layout::Layout;
+use crate::layout::affine::linear_coefficients;
+use crate::layout::physical::groups;
+use crate::prove::executor::prove_cached;
+use crate::prove::{Executor, components, value_of};
+
+/// Slots per pass: 2^31 bits, 256 MiB.
+const PASS_BITS: i64 = 1 << 31;
+/// Maximum number of points for bounding a single target by enumeration.
+const BOUND_POINTS: i128 = 1 << 22;
+
+/// Maximum number of elements of a layout that is verified element by element.
+const ELEMENT_POINTS: i128 = 1 << 20;
+
+/// Enumerates the points of all components: the composed targets must be distinct, and the emitted targets must agree
+/// with them.
+pub(super) fn check(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    machine: &dyn Executor,
+) -> Result<(), CertificateError> {
+    check_physical(layout)?;
+    let emitted = match certificate.targets {
+        ClaimTargets::Storage => layout.storage_map.clone(),
+        ClaimTargets::Offset => alloc::vec![layout.offset.clone()],
+    };
+    let within = layout.domain.as_ref().map(Predicate::margins).transpose()?.unwrap_or_default();
+    let mut counted = 1_i128;
+    for component in components(layout.logical.len(), certificate.composed_targets, &within) {
+        let pass = CollisionSweep::new(layout, certificate, (&emitted, &within), &component)?;
+        if pass.within.is_empty() {
+            counted = counted.saturating_mul(pass.points());
+            if is_lone_axis(layout, certificate, &emitted, &component) {
+                continue;
+            }
+        }
+        let question = || alloc::format!("holds: {pass:?}");
+        let elements = AtomicU64::new(0);
+        let run = || pass.run(machine, &elements).map(|()| true);
+        // A cached result has no number of elements.
+        if pass.within.is_empty() {
+            prove_cached(machine, pass.points(), question, run)?;
+        } else {
+            run()?;
+            counted = counted.saturating_mul(elements.load(Ordering::Relaxed).into());
+        }
+    }
+    if layout.logical_elements.as_const() == Some(counted) {
+        Ok(())
+    } else {
+        Err(CertificateError::Verdict)
+    }
+}
+
+/// True if a component is one axis with one target `w*a + c`, `w != 0`, emitted as composed, whose ends are within its
+/// slots: no enumeration is needed.
+fn is_lone_axis(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    emitted: &[Expr],
+    component: &crate::prove::Component,
+) -> bool {
+    let ([axis], [target]) = (component.axes.as_slice(), component.targets.as_slice()) else {
+        return false;
+    };
+    let Some(var) = u32::try_from(*axis).ok().map(Var::Axis) else { return false };
+    let of = |exprs: &[Expr]| exprs.get(*target).and_then(|expr| linear_coefficients(expr, var));
+    let constant = |expr: Option<&Expr>| expr.and_then(Expr::as_const);
+    let extent = constant(layout.logical.get(*axis).map(|axis| &axis.extent));
+    let (Some(composed), Some(emitted)) = (of(certificate.composed_targets), of(emitted)) else {
+        return false;
+    };
+    let (Some(extent), Some(slots)) = (extent, constant(certificate.slots.get(*target))) else {
+        return false;
+    };
+    let end = |index: i128| {
+        let value = composed.0.checked_mul(index).and_then(|value| value.checked_add(composed.1));
+        value.is_some_and(|value| (0..slots).contains(&value))
+    };
+    composed == emitted && composed.0 != 0 && end(0) && end((extent - 1).max(0))
+}
+
+/// Checks every element of a small layout for these values of the symbols: the emitted map equals the composed one,
+/// every target is within its slots, the inverse returns the index, and the predicate holds. False if the layout is too
+/// large, or has no inverse.
+pub(super) fn check_elements(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    symbols: &[i128],
+) -> Result<bool, CertificateError> {
+    let mut extents = Vec::new();
+    for axis in &layout.logical {
+        let extent = axis.extent.evaluate(&|var| value_of(var, &[], symbols))?;
+        extents.push(i64::try_from(extent).map_err(|_| ExprError::Overflow)?);
+    }
+    let number = extents.iter().fold(1_i128, |n, e| n.saturating_mul(i128::from(*e)));
+    let (Some(inverse), true) = (&layout.inverse, number <= ELEMENT_POINTS) else {
+        return Ok(false);
+    };
+    let elements = ElementPrograms::new(layout, certificate, inverse, symbols)?;
+    let (mut points, mut spare) = (PointBatches::new(&extents), Vec::new());
+    loop {
+        let count = points.advance();
+        if count == 0 {
+            return Ok(true);
+        }
+        elements.check(&points.columns, count, &mut spare)?;
+    }
+}
+
+/// The programs that check an element, over its index followed by the symbols.
+struct ElementPrograms {
+    symbols: Vec<i64>,
+    emitted: Vec<StackProgram>,
+    composed: Vec<StackProgram>,
+    pitches: Vec<StackProgram>,
+    offset: StackProgram,
+    targets: Vec<StackProgram>,
+    slots: Vec<StackProgram>,
+    inverse: Vec<StackProgram>,
+    valid: Option<PredicateProgram>,
+}
+
+impl ElementPrograms {
+    fn new(
+        layout: &Layout,
+        certificate: &Certificate<'_>,
+        inverse: &[Expr],
+        symbols: &[i128],
+    ) -> Result<Self, ExprError> {
+        let values = symbols.iter().map(|value| i64::try_from(*value));
+        let symbols: Vec<i64> =
+            values.collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)?;
+        let symbol_vars = (0_u32..).map(Var::Symbol).take(symbols.len());
+        let axes: Vec<Var> = (0_u32..)
+            .map(Var::Axis)
+            .take(layout.logical.len())
+            .chain(symbol_vars.clone())
+            .collect();
+        let physical: Vec<Var> = (0_u32..)
+            .map(Var::Physical)
+            .take(layout.physical_map.len())
+            .chain(symbol_vars)
+            .collect();
+        let tests = layout.valid.as_ref().map(|valid| PredicateProgram::new(valid, &physical));
+        Ok(Self {
+            symbols,
+            emitted: StackProgram::all(&layout.physical_map, &axes)?,
+            composed: StackProgram::all(certificate.composed_physical, &axes)?,
+            pitches: StackProgram::all(&layout.physical_strides, &axes)?,
+            offset: StackProgram::new(&layout.offset, &axes)?,
+            targets: StackProgram::all(certificate.composed_targets, &axes)?,
+            slots: StackProgram::all(certificate.slots, &axes)?,
+            inverse: StackProgram::all(inverse, &physical)?,
+            valid: tests.transpose()?,
+        })
+    }
+
+    /// Checks a batch of `count` elements.
+    fn check(
+        &self,
+        point: &[Column],
+        count: usize,
+        spare: &mut Vec<Column>,
+    ) -> Result<(), CertificateError> {
+        let symbol_columns = || self.symbols.iter().map(|value| alloc::vec![*value; count]);
+        let vars: Vec<Column> = point.iter().cloned().chain(symbol_columns()).collect();
+        let mut back = Vec::new();
+        let mut offset = alloc::vec![0_i64; count];
+        let maps = self.emitted.iter().zip(&self.composed).zip(&self.pitches);
+        for (k, ((emitted, composed), pitch)) in maps.enumerate() {
+            let value = composed.column(&vars, count, spare)?;
+            let computed = emitted.column(&vars, count, spare)?;
+            if computed != value {
+                return Err(CertificateError::Map(k));
+            }
+            let pitch = pitch.column(&vars, count, spare)?;
+            for ((sum, pitch), index) in offset.iter_mut().zip(&pitch).zip(&value) {
+                let part = pitch.checked_mul(*index).and_then(|part| part.checked_add(*sum));
+                *sum = part.ok_or(ExprError::Overflow)?;
+            }
+            spare.extend([computed, pitch]);
+            back.push(value);
+        }
+        let computed = self.offset.column(&vars, count, spare)?;
+        if computed != offset {
+            return Err(CertificateError::Map(self.emitted.len()));
+        }
+        spare.push(computed);
+        for (k, (target, slots)) in self.targets.iter().zip(&self.slots).enumerate() {
+            let target = target.column(&vars, count, spare)?;
+            let slots = slots.column(&vars, count, spare)?;
+            if target.iter().zip(&slots).any(|(index, slots)| !(0..*slots).contains(index)) {
+                return Err(CertificateError::Bounds(k));
+            }
+            spare.extend([target, slots]);
+        }
+        back.extend(symbol_columns());
+        for (k, (index, own)) in self.inverse.iter().zip(point).enumerate() {
+            let computed = index.column(&back, count, spare)?;
+            if computed != *own {
+                return Err(CertificateError::Inverse(k));
+            }
+            spare.push(computed);
+        }
+        let held = self.valid.as_ref().map(|valid| valid.hold(&back, count, spare)).transpose()?;
+        spare.extend(back);
+        match held {
+            Some(held) if held.contains(&false) => Err(CertificateError::Predicate(usize::MAX)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks that the physical map is syntactically the storage map times strides.
+fn check_physical(layout: &Layout) -> Result<(), CertificateError> {
+    for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
+        let pitch = layout
+            .physical_strides
+            .get(g)
+            .and_then(Expr::as_const)
+            .ok_or(CertificateError::Missing)?;
+        let mut terms = Vec::new();
+        let is_last = group.end == layout.storage.len();
+        for k in group {
+            let stride =
+                layout.strides.get(k).and_then(Expr::as_const).ok_or(CertificateError::Missing)?;
+            let index = layout.storage_map.get(k).cloned().ok_or(CertificateError::Missing)?;
+            terms.push(match stride.checked_div(pitch).ok_or(CertificateError::Missing)? {
+                1 => index,
+                local => Expr::binary(BinOp::Mul, &index, &Expr::constant(local))?,
+            });
+        }
+        let sum = terms.into_iter().map(Ok).reduce(|a, b| Expr::binary(BinOp::Add, &a?, &b?));
+        let mut sum = sum.unwrap_or_else(|| Ok(Expr::constant(0)))?;
+        let lead = layout.lead.clone();
+        if is_last && lead.as_const() != Some(0) {
+            sum = Expr::binary(BinOp::Add, &sum, &lead)?;
+        }
+        if layout.physical_map.get(g) != Some(&sum) {
+            return Err(CertificateError::Map(g));
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug)]
+struct CollisionSweep {
+    extents: Vec<i64>,
+    slots: Vec<i64>,
+    composed: Vec<StackProgram>,
+    emitted: Vec<StackProgram>,
+    /// Conditions of the domain, non-negative at elements.
+    within: Vec<StackProgram>,
+    first_target: usize,
+}
+
+const FINE: u8 = 0;
+const COLLIDED: u8 = 1;
+const DIFFERS: u8 = 2;
+const OUTSIDE: u8 = 3;
+const FAILED: u8 = 4;
+
+impl CollisionSweep {
+    fn new(
+        layout: &Layout,
+        certificate: &Certificate<'_>,
+        (emitted, within): (&[Expr], &[Expr]),
+        component: &crate::prove::Component,
+    ) -> Result<Self, CertificateError> {
+        let constant = |expr: &Expr| {
+            let value = expr.as_const().ok_or(CertificateError::Missing)?;
+            i64::try_from(value).map_err(|_| CertificateError::Missing)
+        };
+        let mut pass = Self {
+            extents: Vec::new(),
+            slots: Vec::new(),
+            composed: Vec::new(),
+            emitted: Vec::new(),
+            within: Vec::new(),
+            first_target: component.targets.first().copied().unwrap_or(0),
+        };
+        let vars = axis_vars(&component.axes)?;
+        pass.within = StackProgram::all(&component.within(within), &vars)?;
+        for axis in &component.axes {
+            pass.extents.push(constant(
+                &layout.logical.get(*axis).ok_or(CertificateError::Missing)?.extent,
+            )?);
+        }
+        for target in &component.targets {
+            let get = |all: &[Expr]| all.get(*target).cloned().ok_or(CertificateError::Missing);
+            pass.slots.push(constant(&get(certificate.slots)?)?);
+            pass.composed.push(StackProgram::new(&get(certificate.composed_targets)?, &vars)?);
+            pass.emitted.push(StackProgram::new(&get(emitted)?, &vars)?);
+        }
+        Ok(pass)
+    }
+
+    fn points(&self) -> i128 {
+        self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()))
+    }
+
+    /// Checks all points; adds the number of elements of the domain to `elements`.
+    fn run(&self, machine: &dyn Executor, elements: &AtomicU64) -> Result<(), CertificateError> {
+        let size = self
+            .slots
+            .iter()
+            .try_fold(1_i64, |n, s| n.checked_mul(*s))
+            .ok_or(CertificateError::Missing)?;
+        let words =
+            usize::try_from(size.min(PASS_BITS) / 64 + 1).map_err(|_| CertificateError::Missing)?;
+        let bits: Vec<AtomicU64> = (0..words).map(|_| AtomicU64::new(0)).collect();
+        let last = self.extents.last().copied().unwrap_or(1);
+        let pieces = usize::try_from(last.clamp(1, 64)).unwrap_or(1);
+        let outcome = AtomicU8::new(FINE);
+        let mut from = 0_i64;
+        while from < size {
+            for word in &bits {
+                word.store(0, Ordering::Relaxed);
+            }
+            machine.for_each(pieces, &|piece| {
+                let found = self.sweep((piece, pieces), from, &bits, &outcome);
+                if from == 0 {
+                    elements.fetch_add(found, Ordering::Relaxed);
+                }
+            });
+            from = from.saturating_add(PASS_BITS);
+        }
+        match outcome.load(Ordering::Relaxed) {
+            FINE => Ok(()),
+            COLLIDED => Err(CertificateError::Collision),
+            DIFFERS => Err(CertificateError::Map(self.first_target)),
+            OUTSIDE => Err(CertificateError::Bounds(self.first_target)),
+            _ => Err(CertificateError::Expr(ExprError::Overflow)),
+        }
+    }
+
+    /// Checks the points whose last index is `piece` modulo `pieces`, and returns the number of elements among them.
+    fn sweep(
+        &self,
+        (piece, pieces): (usize, usize),
+        from: i64,
+        bits: &[AtomicU64],
+        outcome: &AtomicU8,
+    ) -> u64 {
+        let (Ok(start), Ok(step)) = (i64::try_from(piece), i64::try_from(pieces)) else { return 0 };
+        let mut elements = 0_u64;
+        let rank = self.extents.len();
+        let mut point = alloc::vec![0_i64; rank];
+        let mut stack = Vec::new();
+        let last = self.extents.last().copied().unwrap_or(1);
+        let mut outer = start;
+        while outer < last {
+            point.fill(0);
+            if let Some(index) = point.last_mut() {
+                *index = outer;
+            }
+            loop {
+                match self.counts(&point, &mut stack) {
+                    Some(true) => {
+                        elements += 1;
+                        let verdict = self.visit(&point, from, bits, &mut stack);
+                        if verdict != FINE {
+                            outcome.store(verdict, Ordering::Relaxed);
+                            return elements;
+                        }
+                    }
+                    Some(false) => {}
+                    None => {
+                        outcome.store(FAILED, Ordering::Relaxed);
+                        return elements;
+                    }
+                }
+                if !advance(&mut point, &self.extents) {
+                    break;
+                }
+            }
+            if outcome.load(Ordering::Relaxed) != FINE {
+                return elements;
+            }
+            outer += step;
+        }
+        elements
+    }
+
+    /// True if a point is an element; `None` if evaluation fails.
+    fn counts(&self, point: &[i64], stack: &mut Vec<i64>) -> Option<bool> {
+        for margin in &self.within {
+            if margin.run(point, stack).ok()? < 0 {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    fn visit(&self, point: &[i64], from: i64, bits: &[AtomicU64], stack: &mut Vec<i64>) -> u8 {
+        let mut slot = 0_i64;
+        for ((composed, emitted), slots) in self.composed.iter().zip(&self.emitted).zip(&self.slots)
+        {
+            let Ok(value) = composed.run(point, stack) else { return FAILED };
+            if from == 0 && emitted.run(point, stack) != Ok(value) {
+                return DIFFERS;
+            }
+            if value < 0 || value >= *slots {
+                return OUTSIDE;
+            }
+            slot = slot * slots + value;
+        }
+        let Some(at) = slot.checked_sub(from).filter(|at| (0..PASS_BITS).contains(at)) else {
+            return FINE;
+        };
+        let Some(word) = usize::try_from(at / 64).ok().and_then(|w| bits.get(w)) else {
+            return FAILED;
+        };
+        let bit = 1_u64 << (at % 64);
+        if word.fetch_or(bit, Ordering::Relaxed) & bit == 0 { FINE } else { COLLIDED }
+    }
+}
+
+/// Advances to the next point with the same last index, the first axis fastest; false at the end.
+fn advance(point: &mut [i64], extents: &[i64]) -> bool {
+    let free = point.len().saturating_sub(1);
+    for (index, extent) in point.iter_mut().zip(extents).take(free) {
+        *index += 1;
+        if index < &mut extent.clone() {
+            return true;
+        }
+        *index = 0;
+    }
+    false
+}
+
+/// The variables of the given axes.
+fn axis_vars(axes: &[usize]) -> Result<Vec<Var>, ExprError> {
+    let var = |axis: &usize| u32::try_from(*axis).map(Var::Axis);
+    axes.iter().map(var).collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)
+}
+
+/// True if a target stays within `0..slots`, by enumerating the axes that it reads.
+pub(super) fn stays_inside(
+    target: &Expr,
+    slots: &Sum,
+    layout: &Layout,
+) -> Result<bool, CertificateError> {
+    let (mut axes, mut extents) = (Vec::new(), Vec::new());
+    let mut points = 1_i128;
+    for var in target.vars() {
+        let Var::Axis(k) = var else { return Ok(false) };
+        let axis = usize::try_from(k).map_err(|_| CertificateError::Missing)?;
+        let extent = layout.logical.get(axis).and_then(|a| a.extent.as_const());
+        let Some(extent) = extent.and_then(|e| i64::try_from(e).ok()) else { return Ok(false) };
+        axes.push(axis);
+        extents.push(extent);
+        points = points.saturating_mul(i128::from(extent));
+    }
+    if points > BOUND_POINTS {
+        return Ok(false);
+    }
+    let program = StackProgram::new(target, &axis_vars(&axes)?)?;
+    let mut stack = Vec::new();
+    // `advance` leaves the last axis alone: add one of extent 1.
+    let mut point = alloc::vec![0_i64; axes.len() + 1];
+    extents.push(1);
+    loop {
+        let value = program.run(&point, &mut stack)?;
+        let above = slots.minus(&Sum::constant(i128::from(value) + 1))?;
+        let inside = value >= 0 && above.is_constant_at_least_zero();
+        if !inside {
+            return Ok(false);
+        }
+        if !advance(&mut point, &extents) {
+            return Ok(true);
+        }
+    }
+}
+
+/// True if two expressions are equal at every index of a box.
+pub(super) fn equal_everywhere(
+    a: &Expr,
+    b: &Expr,
+    vars: &[Var],
+    extents: &[i128],
+) -> Result<bool, CertificateError> {
+    let (a, b) = (StackProgram::new(a, vars)?, StackProgram::new(b, vars)?);
+    let extents = extents.iter().map(|extent| i64::try_from(*extent));
+    let extents: Vec<i64> = extents.collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)?;
+    let (mut points, mut spare) = (PointBatches::new(&extents), Vec::new());
+    loop {
+        let count = points.advance();
+        if count == 0 {
+            return Ok(true);
+        }
+        let (a, b) = (
+            a.column(&points.columns, count, &mut spare)?,
+            b.column(&points.columns, count, &mut spare)?,
+        );
+        if a != b {
+            return Ok(false);
+        }
+        spare.extend([a, b]);
+    }
+}

@@ -1,0 +1,291 @@
+//! Checks that the predicate is false on padding; that it is true on elements is checked elsewhere.
+//!
+//! In small layouts, the predicate must be true on as many slots as there are elements. In large ones, and for sample
+//! values of the symbols, single slots are checked: a slot holds an element if the inverse index is within the shape
+//! and the map sends it back to the slot. The slots are the neighbors of elements along storage axes, where padding
+//! begins, and random ones.
+
+use alloc::vec::Vec;
+
+use super::program::{Column, PointBatches, PredicateProgram, StackProgram};
+use super::{CertificateError, extents, value_of};
+use crate::expr::{Expr, ExprError, Predicate, Var};
+use crate::layout::Layout;
+use crate::layout::symbol_values::samples;
+
+/// Maximum number of slots for which the predicate is counted in full.
+const COUNTED_SLOTS: i128 = 1 << 16;
+
+/// Number of random slots.
+const SPREAD: usize = 1 << 12;
+
+/// Number of random elements whose neighbors are checked, besides the corners.
+const ELEMENTS: usize = 1 << 8;
+
+/// Maximum number of corners of a shape.
+const CORNERS: usize = 1 << 8;
+
+/// Checks that the predicate rejects padding, exhaustively or on samples.
+pub(super) fn check_padding(layout: &Layout) -> Result<(), CertificateError> {
+    if layout.symbols.is_empty() {
+        return at_values(layout, &[]);
+    }
+    for values in samples(&layout.symbols, &extents(layout)) {
+        at_values(layout, &values)?;
+    }
+    Ok(())
+}
+
+fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CertificateError> {
+    let Some(inverse) = &layout.inverse else { return Ok(()) };
+    // Layouts beyond 64 bits are not checked.
+    let Ok(fixed) = StaticLayout::new(layout, inverse, symbols) else { return Ok(()) };
+    let slots = fixed.shape.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()));
+    if fixed.extents.contains(&0) {
+        return Ok(());
+    }
+    if slots <= COUNTED_SLOTS {
+        let elements = fixed.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()));
+        let held = match &fixed.valid {
+            Some(valid) => held_slots(valid, &fixed.shape)?,
+            None => slots,
+        };
+        return if held == elements {
+            Ok(())
+        } else {
+            Err(CertificateError::Predicate(usize::MAX))
+        };
+    }
+    for slots in fixed.sample_slots() {
+        if fixed.is_right(&slots) == Ok(false) {
+            return Err(CertificateError::Predicate(usize::MAX));
+        }
+    }
+    Ok(())
+}
+
+/// Number of slots of a shape on which a predicate is true.
+fn held_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, ExprError> {
+    let (mut points, mut spare, mut held) = (PointBatches::new(shape), Vec::new(), 0_i128);
+    loop {
+        let count = points.advance();
+        if count == 0 {
+            return Ok(held);
+        }
+        for is_held in valid.hold(&points.columns, count, &mut spare)? {
+            held += i128::from(is_held);
+        }
+    }
+}
+
+/// A layout with the symbols replaced by values.
+struct StaticLayout {
+    extents: Vec<i64>,
+    shape: Vec<i64>,
+    /// For each storage axis, its physical axis and its stride within that.
+    steps: Vec<(usize, i64)>,
+    valid: Option<PredicateProgram>,
+    /// Over the physical indices.
+    inverse: Vec<StackProgram>,
+    /// Over the logical indices.
+    map: Vec<StackProgram>,
+}
+
+impl StaticLayout {
+    fn new(layout: &Layout, inverse: &[Expr], symbols: &[i128]) -> Result<Self, ExprError> {
+        let put = |expr: &Expr| {
+            expr.substitute(&|var| match var {
+                Var::Symbol(_) => value_of(var, &[], symbols).map(Expr::constant),
+                _ => None,
+            })
+        };
+        let number = |expr: &Expr| -> Result<i64, ExprError> {
+            let value = put(expr)?.evaluate(&|_| None)?;
+            i64::try_from(value).map_err(|_| ExprError::Overflow)
+        };
+        let all = |exprs: &[Expr]| exprs.iter().map(put).collect::<Result<Vec<_>, _>>();
+        let shape: Vec<i64> = layout.physical_shape.iter().map(number).collect::<Result<_, _>>()?;
+        let extents = layout.logical.iter().map(|axis| number(&axis.extent));
+        let extents: Vec<i64> = extents.collect::<Result<_, _>>()?;
+        let physical: Vec<Var> = (0_u32..).map(Var::Physical).take(shape.len()).collect();
+        let logical: Vec<Var> = (0_u32..).map(Var::Axis).take(extents.len()).collect();
+        let mut steps = Vec::new();
+        for (g, group) in crate::layout::physical::groups(layout.storage.len(), &layout.separators)
+            .into_iter()
+            .enumerate()
+        {
+            let pitch = layout.physical_strides.get(g).map_or(Ok(1), number)?.max(1);
+            for k in group {
+                let stride = layout.strides.get(k).map_or(Ok(0), number)?;
+                steps.push((g, stride / pitch));
+            }
+        }
+        let valid = match &layout.valid {
+            Some(valid) => {
+                let mut all = valid.all.clone();
+                for comparison in &mut all {
+                    comparison.left = put(&comparison.left)?;
+                    comparison.right = put(&comparison.right)?;
+                }
+                Some(PredicateProgram::new(&Predicate { all }, &physical)?)
+            }
+            None => None,
+        };
+        let inverse = StackProgram::all(&all(inverse)?, &physical)?;
+        let map = StackProgram::all(&all(&layout.physical_map)?, &logical)?;
+        Ok(Self { extents, shape, steps, valid, inverse, map })
+    }
+
+    /// The slots to check, as batches of columns of physical indices.
+    fn sample_slots(&self) -> Vec<Vec<Column>> {
+        let mut spread = SplitMix64(0x9E37_79B9_7F4A_7C15);
+        let mut all = alloc::vec![(0..SPREAD).map(|_| self.random_slot(&mut spread)).collect()];
+        let mut stack = Vec::new();
+        for element in self.elements(&mut spread) {
+            let slot = self.map.iter().map(|index| index.run(&element, &mut stack));
+            let Ok(slot) = slot.collect::<Result<Vec<i64>, _>>() else { continue };
+            let mut neighbors = alloc::vec![slot.clone()];
+            for (axis, step) in &self.steps {
+                for step in [step.checked_neg(), Some(*step)].into_iter().flatten() {
+                    let mut slot = slot.clone();
+                    if let Some(index) = slot.get_mut(*axis) {
+                        *index = index.saturating_add(step);
+                    }
+                    if slot.iter().zip(&self.shape).all(|(i, extent)| (0..*extent).contains(i)) {
+                        neighbors.push(slot);
+                    }
+                }
+            }
+            all.push(neighbors);
+        }
+        let columns = |slots: Vec<Vec<i64>>| {
+            let column = |k: usize| slots.iter().filter_map(|slot| slot.get(k).copied()).collect();
+            (0..self.shape.len()).map(column).collect()
+        };
+        all.into_iter().map(columns).collect()
+    }
+
+    fn random_slot(&self, spread: &mut SplitMix64) -> Vec<i64> {
+        self.shape.iter().map(|extent| spread.below(*extent)).collect()
+    }
+
+    /// Corners of the logical shape, and random elements.
+    fn elements(&self, spread: &mut SplitMix64) -> Vec<Vec<i64>> {
+        let mut corners: Vec<Vec<i64>> = alloc::vec![Vec::new()];
+        for extent in &self.extents {
+            let ends = if corners.len() < CORNERS {
+                alloc::vec![0, extent - 1]
+            } else {
+                alloc::vec![extent - 1]
+            };
+            let with = |corner: Vec<i64>| {
+                ends.iter()
+                    .map(move |end| [corner.as_slice(), &[*end]].concat())
+                    .collect::<Vec<_>>()
+            };
+            corners = corners.into_iter().flat_map(with).collect();
+        }
+        let inside = (0..ELEMENTS)
+            .map(|_| self.extents.iter().map(|extent| spread.below(*extent)).collect::<Vec<i64>>());
+        corners.into_iter().chain(inside).collect()
+    }
+
+    /// True if the predicate holds exactly on those of the slots that contain an element.
+    fn is_right(&self, slots: &[Column]) -> Result<bool, ExprError> {
+        let count = slots.first().map_or(0, Vec::len);
+        let mut spare = Vec::new();
+        let held = match &self.valid {
+            Some(valid) => valid.hold(slots, count, &mut spare)?,
+            None => alloc::vec![true; count],
+        };
+        let mut indices = Vec::new();
+        for index in &self.inverse {
+            indices.push(index.column(slots, count, &mut spare)?);
+        }
+        let mut stack = Vec::new();
+        for (at, is_held) in held.iter().enumerate() {
+            let pick = |columns: &[Column]| -> Vec<i64> {
+                columns.iter().filter_map(|column| column.get(at).copied()).collect()
+            };
+            let (element, slot) = (pick(&indices), pick(slots));
+            let mut is_owned =
+                element.iter().zip(&self.extents).all(|(i, extent)| (0..*extent).contains(i));
+            for (index, own) in self.map.iter().zip(&slot) {
+                is_owned = is_owned && index.run(&element, &mut stack)? == *own;
+            }
+            if is_owned != *is_held {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Deterministic pseudo-random numbers.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// A number in `0..extent`, for an extent of at least 1.
+    fn below(&mut self, extent: i64) -> i64 {
+        // Source: Vigna, splitmix64.
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        let whole = u64::try_from(extent).unwrap_or(1).max(1);
+        i64::try_from((mixed ^ (mixed >> 31)) % whole).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use alloc::string::ToString;
+
+    use super::*;
+    use crate::builder::LayoutBuilder;
+    use crate::expr::parse;
+    use crate::map::{MapScope, resolve};
+    use crate::prove::SequentialExecutor;
+    use crate::symbol::Axis;
+
+    fn layout(shape: &[i128], map: &str) -> Layout {
+        let axis = |(name, extent): (&&str, &i128)| Axis {
+            name: (*name).to_string(),
+            extent: Expr::constant(*extent),
+        };
+        let axes: Vec<Axis> = ["i", "j", "k"].iter().zip(shape).map(axis).collect();
+        let mut builder = LayoutBuilder::new(&[], &axes, 32).unwrap();
+        let text = parse::map(map).unwrap();
+        let scope = MapScope { axes: &axes, values: &|_| None, facts: builder.facts() };
+        builder.apply(&resolve(&text, scope).unwrap()).unwrap();
+        builder.finish(64, &SequentialExecutor).unwrap()
+    }
+
+    /// Omits each comparison of a predicate in turn.
+    #[test]
+    fn a_predicate_that_lets_padding_pass_is_refused_at_every_size() {
+        for (shape, map) in [
+            (&[100, 60][..], "(i, j) -> (i, j // 64, j % 64)"),
+            (&[3, 5], "(i, j) -> (i, j : 8)"),
+            (&[1000, 60], "(i, j) -> (i, j : 64)"),
+            (&[1000, 1000], "(i, j) -> (i // 16, j // 16, i % 16, j % 16)"),
+            (&[5000, 333, 7], "(i, j, k) -> (j + 1 : 335, i, k)"),
+            (&[100_000, 1_000_001], "(i, j) -> (j // 128, i, j % 128)"),
+            (&[1 << 20, 1023], "(i, j) -> (i | j // 4 : 256, j % 4)"),
+        ] {
+            let layout = layout(shape, map);
+            assert_eq!(check_padding(&layout), Ok(()), "{map}");
+            let all = layout.valid.as_ref().map_or(&[][..], |valid| valid.all.as_slice());
+            assert!(!all.is_empty(), "{map}");
+            for left_out in 0..all.len() {
+                let mut all = all.to_vec();
+                all.remove(left_out);
+                let valid = (!all.is_empty()).then_some(Predicate { all });
+                let wrong = Layout { valid, ..layout.clone() };
+                let refused = Err(CertificateError::Predicate(usize::MAX));
+                assert_eq!(check_padding(&wrong), refused, "{map} without {left_out}");
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Inference from known values: sums and quotients of them, and the operands of an XOR.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::{Elimination, MAX_EQUATIONS_OF_A_SUM, MAX_ROUNDS, is_symbolic};
+use crate::expr::{BinOp, Expr, ExprError};
+use crate::normal_form::poly::Poly;
+use crate::normal_form::poly::monomial::{Atom, Monomial};
+
+impl Elimination<'_> {
+    /// The value of a sum whose terms are known, after subtracting equations if needed.
+    fn value_of(&self, form: &Poly) -> Result<Option<Expr>, ExprError> {
+        if let Some(value) = self.plain_value_of(form)? {
+            return Ok(Some(value));
+        }
+        let (mut rest, mut sum) = (form.clone(), Expr::constant(0));
+        for _ in 0..MAX_EQUATIONS_OF_A_SUM {
+            let Some((taken, part)) = self.subtract_equation(&rest)? else { return Ok(None) };
+            rest = taken;
+            sum = Expr::binary(BinOp::Add, &sum, &part)?;
+            if let Some(value) = self.plain_value_of(&rest)? {
+                return Ok(Some(Expr::binary(BinOp::Add, &sum, &value)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Subtracts the equation that contains the deepest unknown of the sum; also returns the value subtracted.
+    fn subtract_equation(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
+        let mut unknown: BTreeMap<Atom, Poly> = BTreeMap::new();
+        for (monomial, coefficient) in form.terms() {
+            let (others, indices): (Vec<Atom>, Vec<Atom>) =
+                monomial.iter().cloned().partition(Atom::is_symbolic);
+            if let [atom] = indices.as_slice()
+                && !self.known.contains_key(atom)
+            {
+                let weight = unknown.entry(atom.clone()).or_default();
+                weight.add_term(&Monomial::from(others), coefficient)?;
+            }
+        }
+        for (atom, weight) in unknown.iter().rev() {
+            for equation in &self.equations {
+                let Some(own) = equation.unknown.get(atom) else { continue };
+                let (times, remainder) = weight.divided_by(own)?;
+                let is_within = equation
+                    .unknown
+                    .keys()
+                    .all(|a| unknown.contains_key(a) || self.known.contains_key(a));
+                if !remainder.is_zero() || !is_within {
+                    continue;
+                }
+                let mut left = form.sub(&equation.constant.mul(&times)?)?;
+                for (atom, weight) in &equation.unknown {
+                    let part = Poly::atom(atom.clone()).mul(weight)?.mul(&times)?;
+                    left = left.sub_owned(&part)?;
+                }
+                let times = self.facts.render(&times)?;
+                return Ok(Some((left, Expr::binary(BinOp::Mul, &equation.value, &times)?)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn plain_value_of(&self, form: &Poly) -> Result<Option<Expr>, ExprError> {
+        let mut sum = Expr::constant(0);
+        for (monomial, coefficient) in form.terms() {
+            let mut product = Expr::constant(coefficient);
+            for atom in monomial.iter() {
+                let part = if atom.is_symbolic() {
+                    self.facts.render(&Poly::atom(atom.clone()))?
+                } else {
+                    match self.atom_value(atom)? {
+                        Some(value) => value,
+                        None => return Ok(None),
+                    }
+                };
+                product = Expr::binary(BinOp::Mul, &product, &part)?;
+            }
+            sum = Expr::binary(BinOp::Add, &sum, &product)?;
+        }
+        Ok(Some(sum))
+    }
+
+    fn atom_value(&self, atom: &Atom) -> Result<Option<Expr>, ExprError> {
+        if let Some(value) = self.known.get(atom) {
+            return Ok(Some(value.clone()));
+        }
+        let Atom::Op(op, a, b) = atom else { return Ok(None) };
+        if *op == BinOp::FloorDiv
+            && let Some(value) = self.known_quotient(a, b)?
+        {
+            return Ok(Some(value));
+        }
+        match (self.value_of(a)?, self.value_of(b)?) {
+            (Some(a), Some(b)) => Ok(Some(Expr::binary(*op, &a, &b)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// `x // d` from a known `y // g`, for `g` dividing `d` and `x = y + g*z`: `(y // g + z) // (d/g)`; or from an
+    /// equation whose sum is `x` up to a symbolic offset.
+    fn known_quotient(&self, x: &Poly, d: &Poly) -> Result<Option<Expr>, ExprError> {
+        for (atom, value) in &self.known {
+            let Atom::Op(BinOp::FloorDiv, own, g) = atom else { continue };
+            let ((by, remainder), (blocks, left)) = (d.divided_by(g)?, x.sub(own)?.divided_by(g)?);
+            if remainder.is_zero() && left.is_zero() && is_symbolic(&blocks) {
+                let whole = Expr::binary(BinOp::Add, value, &self.facts.render(&blocks)?)?;
+                return Ok(Some(Expr::binary(BinOp::FloorDiv, &whole, &self.facts.render(&by)?)?));
+            }
+        }
+        for equation in &self.equations {
+            let mut offset = x.sub(&equation.constant)?;
+            for (atom, weight) in &equation.unknown {
+                offset = offset.sub_owned(&Poly::atom(atom.clone()).mul(weight)?)?;
+            }
+            if is_symbolic(&offset) {
+                let offset = self.facts.render(&offset)?;
+                let whole = Expr::binary(BinOp::Add, &equation.value, &offset)?;
+                return Ok(Some(Expr::binary(BinOp::FloorDiv, &whole, &self.facts.render(d)?)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Learns atoms computed from known values, divides equations, and solves known XORs for an operand.
+    pub(super) fn infer(&mut self) -> Result<bool, ExprError> {
+        let mut atoms: BTreeSet<Atom> = BTreeSet::new();
+        for equation in &self.equations {
+            let open = equation.unknown.keys().filter(|atom| !self.known.contains_key(atom));
+            atoms.extend(open.filter(|atom| matches!(atom, Atom::Op(..))).cloned());
+        }
+        for atom in atoms {
+            if let Some(value) = self.atom_value(&atom)? {
+                self.learn(atom, &value)?;
+                return Ok(true);
+            }
+        }
+        if self.divide()? {
+            return Ok(true);
+        }
+        let xors = self.known.iter().filter(|(atom, _)| matches!(atom, Atom::Op(BinOp::Xor, ..)));
+        let xors: Vec<(Atom, Expr)> = xors.map(|(a, value)| (a.clone(), value.clone())).collect();
+        for (atom, value) in xors {
+            let Atom::Op(_, a, b) = &atom else { continue };
+            for (known, other) in [(a, b), (b, a)] {
+                if let Some(known) = self.value_of(known)?
+                    && self.value_of(other)?.is_none()
+                    && self.take(other, Expr::binary(BinOp::Xor, &value, &known)?)?
+                {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Divides equations, `V // h`, if the quotient contains an unknown of a known XOR.
+    fn divide(&mut self) -> Result<bool, ExprError> {
+        let mut wanted: BTreeSet<Atom> = BTreeSet::new();
+        for atom in self.known.keys() {
+            if let Atom::Op(BinOp::Xor, a, b) = atom {
+                let both = a.terms().chain(b.terms()).flat_map(|(monomial, _)| monomial.iter());
+                wanted.extend(both.filter(|atom| !self.known.contains_key(atom)).cloned());
+            }
+        }
+        let mut made: Vec<(Poly, Expr)> = Vec::new();
+        for atom in &wanted {
+            let Atom::Op(BinOp::FloorDiv, _, d) = atom else { continue };
+            for equation in &self.equations {
+                let divisors = equation.unknown.keys().filter_map(|own| match own {
+                    Atom::Op(BinOp::FloorDiv, _, g) => Some(g),
+                    _ => None,
+                });
+                for g in divisors {
+                    let (by, remainder) = d.divided_by(g)?;
+                    if !remainder.is_zero() || by.as_constant() == Some(1) {
+                        continue;
+                    }
+                    let mut form = equation.constant.clone();
+                    for (atom, weight) in &equation.unknown {
+                        form = form.add_owned(&Poly::atom(atom.clone()).mul(weight)?)?;
+                    }
+                    let quotient = self.forms.quotient(&form, &by, MAX_ROUNDS)?;
+                    let holds = quotient.terms().any(|(monomial, _)| monomial.contains(atom));
+                    if holds {
+                        let by = self.facts.render(&by)?;
+                        let value = Expr::binary(BinOp::FloorDiv, &equation.value, &by)?;
+                        made.push((quotient, self.simple(&value)?));
+                    }
+                }
+            }
+        }
+        let mut is_new = false;
+        for (form, value) in made {
+            is_new |= self.take(&form, value)?;
+        }
+        Ok(is_new)
+    }
+}

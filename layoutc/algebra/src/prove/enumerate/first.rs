@@ -1,0 +1,66 @@
+//! Search for the first point of a box, in row-major order, at which an expression is not 0.
+
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::{EnumerationDomain, SlotSweep};
+use crate::expr::ExprError;
+use crate::prove::executor::Executor;
+
+/// The first point at which the only target of the domain is not 0. The domain has at most [`super::MAX_POINTS`]
+/// points.
+///
+/// # Errors
+/// [`ExprError::Overflow`] when a value leaves 64 bits.
+pub(crate) fn first_nonzero(
+    domain: &EnumerationDomain<'_>,
+    machine: &dyn Executor,
+) -> Result<Option<Vec<i128>>, ExprError> {
+    if domain.points() < 1 {
+        return Ok(None);
+    }
+    let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
+    let rows = u64::try_from(sweep.rows()).map_err(|_| ExprError::Overflow)?;
+    // The first row known to contain such a point; each worker checks every n-th row below it.
+    let (best, failed) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
+    let pieces = rows.min(256);
+    machine.for_each(usize::try_from(pieces).unwrap_or(1), &|piece| {
+        let mut row = u64::try_from(piece).unwrap_or(0);
+        while row < rows && row < best.load(Ordering::Relaxed) {
+            match in_row(&sweep, row) {
+                Ok(None) => {}
+                Ok(Some(_)) => {
+                    best.fetch_min(row, Ordering::Relaxed);
+                    return;
+                }
+                Err(_) => {
+                    failed.store(true, Ordering::Relaxed);
+                    return;
+                }
+            }
+            row += pieces;
+        }
+    });
+    if failed.load(Ordering::Relaxed) {
+        return Err(ExprError::Overflow);
+    }
+    match best.load(Ordering::Relaxed) {
+        u64::MAX => Ok(None),
+        row => in_row(&sweep, row),
+    }
+}
+
+/// The first such point of a row.
+fn in_row(sweep: &SlotSweep<'_>, row: u64) -> Result<Option<Vec<i128>>, ExprError> {
+    let mut indices = sweep.row(i128::from(row));
+    let mut found = None;
+    sweep.blocks(&indices, &mut |start, values| {
+        found = values.iter().zip(start..).find(|(value, _)| **value != 0).map(|(_, k)| k);
+        found.is_none()
+    })?;
+    let Some(k) = found else { return Ok(None) };
+    if let Some(last) = indices.last_mut() {
+        *last = k;
+    }
+    Ok(Some(indices))
+}

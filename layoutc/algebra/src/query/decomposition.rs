@@ -1,0 +1,140 @@
+//! Independent components of a layout without a closed-form inverse. Most components have an inverse of their own; the
+//! search for an element is limited to those that do not.
+
+use alloc::vec::Vec;
+
+use crate::expr::{Expr, ExprError, Predicate, Var};
+use crate::layout::Layout;
+use crate::layout::physical::groups;
+use crate::normal_form::simplify::Facts;
+use crate::prove::{Claim, components, solve_axes};
+
+/// A connected set of axes and the targets that read them; no other target reads these axes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayoutComponent {
+    /// Logical axes, ascending.
+    pub axes: Vec<usize>,
+    /// Positions in [`LayoutDecomposition::targets`], ascending.
+    pub targets: Vec<usize>,
+    /// Domain conditions on these axes, over `Var::Axis`: each is at least 0 on elements.
+    pub within: Vec<Expr>,
+    /// One index per axis over `Var::Storage(k)`, k a position in the targets; `None` if it must be searched for. On
+    /// slots without an element it may return any index, even one outside the extents.
+    pub inverse: Option<Vec<Expr>>,
+}
+
+/// A layout as independent components.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayoutDecomposition {
+    /// Indices over `Var::Axis` that identify an element: the storage indices, or the offset alone if explicit strides
+    /// determine it.
+    pub targets: Vec<Expr>,
+    /// Number of values of each target.
+    pub slots: Vec<Expr>,
+    /// The value of each target at a physical index, over `Var::Physical`. In a gap between storage axes the value is
+    /// out of range, or belongs to a neighboring slot.
+    pub at: Vec<Expr>,
+    /// The components, ordered by their first axis.
+    pub components: Vec<LayoutComponent>,
+}
+
+impl Layout {
+    /// Splits the layout into independent components, to search for the element at a physical index.
+    ///
+    /// # Errors
+    /// [`ExprError`] when an expression would be too large.
+    pub fn decompose(&self) -> Result<LayoutDecomposition, ExprError> {
+        let strided = self.is_strided();
+        let targets =
+            if strided { alloc::vec![self.offset.clone()] } else { self.storage_map.clone() };
+        let slots: Vec<Expr> = if strided {
+            self.physical_shape.clone()
+        } else {
+            self.storage.iter().map(|axis| axis.extent.clone()).collect()
+        };
+        let at = self.targets_at(strided)?;
+        let extents: Vec<Expr> = self.logical.iter().map(|axis| axis.extent.clone()).collect();
+        let facts = self.facts()?;
+        let mut of_targets = Facts::new(&self.symbols);
+        for (k, slots) in (0_u32..).zip(&slots) {
+            of_targets.set_extent(Var::Storage(k), slots)?;
+        }
+        let within = self.domain.as_ref().map(Predicate::margins).transpose()?.unwrap_or_default();
+        let claim = Claim {
+            extents: &extents,
+            targets: &targets,
+            slots: &slots,
+            facts: &facts,
+            within: &within,
+            origin: &[],
+        };
+        let mut parts = Vec::new();
+        for component in components(extents.len(), &targets, &within) {
+            let solved = solve_axes(claim, &component)?;
+            let index = |axis: &usize| {
+                let index = solved.iter().flatten().find(|(own, _)| own == axis)?;
+                Some(of_targets.simplify(&index.1))
+            };
+            let inverse = match &solved {
+                Some(_) => component.axes.iter().map(index).collect::<Option<Result<_, _>>>(),
+                None => None,
+            };
+            let within = component.within(&within);
+            let (axes, targets) = (component.axes, component.targets);
+            parts.push(LayoutComponent { axes, targets, within, inverse: inverse.transpose()? });
+        }
+        Ok(LayoutDecomposition { targets, slots, at, components: parts })
+    }
+
+    /// Extents of the logical axes as facts.
+    pub(crate) fn facts(&self) -> Result<Facts, ExprError> {
+        let mut facts = Facts::new(&self.symbols);
+        for (k, axis) in (0_u32..).zip(&self.logical) {
+            facts.set_extent(Var::Axis(k), &axis.extent)?;
+        }
+        Ok(facts)
+    }
+
+    /// The targets in terms of `Var::Physical`.
+    fn targets_at(&self, strided: bool) -> Result<Vec<Expr>, ExprError> {
+        use crate::expr::BinOp::{FloorDiv, Mod, Sub};
+        let physical = |g: usize| {
+            let axis = u32::try_from(g).map_err(|_| ExprError::Overflow)?;
+            Ok::<Expr, ExprError>(Expr::var(Var::Physical(axis)))
+        };
+        if strided {
+            return Ok(alloc::vec![physical(0)?]);
+        }
+        let groups = groups(self.storage.len(), &self.separators);
+        let last = groups.len().saturating_sub(1);
+        let mut at = Vec::new();
+        for (g, group) in groups.into_iter().enumerate() {
+            let mut rest = physical(g)?;
+            if g == last {
+                if let Some(swizzle) = self.swizzle {
+                    rest = swizzle.apply(&rest)?;
+                }
+                if self.lead.as_const() != Some(0) {
+                    rest = Expr::binary(Sub, &rest, &self.lead)?;
+                }
+            }
+            let pitch = self.physical_strides.get(g).ok_or(ExprError::Unbound)?;
+            for k in group {
+                let stride = self.strides.get(k).ok_or(ExprError::Unbound)?;
+                // The stride in units of the pitch of its physical axis.
+                let step = match (stride.as_const(), pitch.as_const()) {
+                    (Some(stride), Some(pitch)) => Expr::constant(stride / pitch.max(1)),
+                    _ => Expr::binary(FloorDiv, stride, pitch)?,
+                };
+                if step.as_const() == Some(1) {
+                    at.push(rest.clone());
+                    rest = Expr::constant(0);
+                    continue;
+                }
+                at.push(Expr::binary(FloorDiv, &rest, &step)?);
+                rest = Expr::binary(Mod, &rest, &step)?;
+            }
+        }
+        Ok(at)
+    }
+}

@@ -1,0 +1,262 @@
+//! First index at which two lists of indices differ: the terms of their difference, read as digits or enumerated.
+
+use alloc::vec::Vec;
+
+use crate::digits::{self, BitSplit};
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::normal_form::poly::Poly;
+use crate::normal_form::poly::monomial::Monomial;
+use crate::normal_form::simplify::Facts;
+use crate::prove::{EnumerationDomain, Executor, first_nonzero, value_of};
+
+/// Maximum number of points to enumerate of a term that has too many.
+const FIRST_POINTS: i128 = 1 << 20;
+
+/// Result for the differences of some indices.
+pub(super) enum DifferenceResult {
+    Equal,
+    /// First logical index with a difference.
+    First(Vec<i128>),
+    /// Neither; with the number of points that a proof has to enumerate, `None` if it depends on a symbol.
+    Undecided(Option<i128>),
+}
+
+impl DifferenceResult {
+    /// Combines two results. `Undecided` wins over `First`: an earlier index may be open.
+    fn combine(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Equal, found) | (found, Self::Equal) => found,
+            (Self::First(a), Self::First(b)) => Self::First(a.min(b)),
+            (Self::Undecided(a), Self::Undecided(b)) => {
+                Self::Undecided(a.zip(b).map(|(a, b)| a.max(b)))
+            }
+            (open @ Self::Undecided(_), Self::First(_)) | (Self::First(_), open) => open,
+        }
+    }
+}
+
+/// Facts about the axes, and the budget.
+#[derive(Clone, Copy)]
+pub(super) struct DifferenceScope<'a> {
+    pub(super) extents: &'a [Expr],
+    /// Facts about symbols and axes.
+    pub(super) facts: &'a Facts,
+    /// Maximum number of points to enumerate.
+    pub(super) most: i128,
+    pub(super) machine: &'a dyn Executor,
+}
+
+/// Decides if both expressions of every pair are equal; else finds the first index, in row-major order, at which a pair
+/// differs.
+pub(super) fn decide(
+    pairs: &[(Expr, Expr)],
+    scope: DifferenceScope<'_>,
+) -> Result<DifferenceResult, ExprError> {
+    if scope.extents.iter().any(|extent| extent.as_const() == Some(0)) {
+        return Ok(DifferenceResult::Equal);
+    }
+    let mut found = DifferenceResult::Equal;
+    for (a, b) in pairs {
+        found = found.combine(difference(a, b, scope)?);
+    }
+    Ok(found)
+}
+
+/// Like [`decide`], restricted to elements of a domain: differences that are not 0 in the whole box are enumerated
+/// within it.
+pub(super) fn decide_within(
+    pairs: &[(Expr, Expr)],
+    within: &[Expr],
+    scope: DifferenceScope<'_>,
+) -> Result<DifferenceResult, ExprError> {
+    let found = decide(pairs, scope)?;
+    if within.is_empty() || matches!(found, DifferenceResult::Equal) {
+        return Ok(found);
+    }
+    let extents: Option<Vec<i128>> = scope.extents.iter().map(Expr::as_const).collect();
+    let Some(extents) = extents else { return Ok(DifferenceResult::Undecided(None)) };
+    let points = extents.iter().fold(1_i128, |n, extent| n.saturating_mul(*extent));
+    if points > scope.most {
+        return Ok(DifferenceResult::Undecided(Some(points)));
+    }
+    let axes: Vec<usize> = (0..extents.len()).collect();
+    let mut found = DifferenceResult::Equal;
+    for (a, b) in pairs {
+        let target = [Expr::binary(BinOp::Sub, a, b)?];
+        let domain = EnumerationDomain {
+            axes: &axes,
+            extents: &extents,
+            targets: &target,
+            slots: &[1],
+            within,
+        };
+        if let Some(point) = first_nonzero(&domain, scope.machine)? {
+            found = found.combine(DifferenceResult::First(point));
+        }
+    }
+    Ok(found)
+}
+
+/// One term of a difference: a sum of monomials that share axes with no other term.
+struct DifferenceTerm {
+    /// Positions of the axes, ascending.
+    axes: Vec<usize>,
+    sum: Poly,
+}
+
+/// First index at which `a - b` is not 0. Terms share no axes, so each is decided by itself: if one leaves its value at
+/// index 0, the difference does.
+fn difference(
+    a: &Expr,
+    b: &Expr,
+    scope: DifferenceScope<'_>,
+) -> Result<DifferenceResult, ExprError> {
+    let DifferenceScope { extents, facts, .. } = scope;
+    let whole = facts.normalize(a)?.sub(&facts.normalize(b)?)?;
+    if whole.is_zero() {
+        return Ok(DifferenceResult::Equal);
+    }
+    let origin = alloc::vec![0; extents.len()];
+    let is_symbol = |var| matches!(var, Var::Symbol(_));
+    let mut at_origin = whole.constant_term();
+    let mut found = DifferenceResult::Equal;
+    for part in parts(&whole, extents.len())? {
+        let sum = facts.render(&part.sum)?;
+        let is_symbolic = |axis: &usize| extents.get(*axis).is_some_and(|e| e.as_const().is_none());
+        if part.sum.mentions(&is_symbol) || part.axes.iter().any(is_symbolic) {
+            // For some values of the symbols a digit's axis may be too short to reach it: only equality is certain.
+            match by_digits(&part.axes, &sum, scope)? {
+                Some((value, None)) => {
+                    at_origin = at_origin.checked_add(value).ok_or(ExprError::Overflow)?;
+                }
+                _ => found = found.combine(DifferenceResult::Undecided(None)),
+            }
+            continue;
+        }
+        let value = sum.evaluate(&|var| value_of(var, &origin, &[]))?;
+        at_origin = at_origin.checked_add(value).ok_or(ExprError::Overflow)?;
+        found = found.combine(static_part(&part.axes, &sum, value, scope)?);
+    }
+    Ok(match found {
+        DifferenceResult::Undecided(_) => found,
+        _ if at_origin != 0 => DifferenceResult::First(origin),
+        found => found,
+    })
+}
+
+/// Splits a difference into terms, without its constant. Monomials of symbols alone form one term without axes.
+fn parts(whole: &Poly, rank: usize) -> Result<Vec<DifferenceTerm>, ExprError> {
+    let mut parts: Vec<DifferenceTerm> = Vec::new();
+    for (monomial, coefficient) in whole.terms().filter(|(monomial, _)| !monomial.is_empty()) {
+        let axes = axes_of(monomial, rank);
+        let shares = |part: &DifferenceTerm| {
+            part.axes.iter().any(|axis| axes.contains(axis))
+                || (part.axes.is_empty() && axes.is_empty())
+        };
+        let (shared, rest): (Vec<DifferenceTerm>, Vec<DifferenceTerm>) =
+            parts.into_iter().partition(shares);
+        parts = rest;
+        let mut merged = DifferenceTerm { axes, sum: Poly::zero() };
+        merged.sum.add_term(monomial, coefficient)?;
+        for part in shared {
+            merged.axes.extend(part.axes);
+            merged.sum = merged.sum.add_owned(&part.sum)?;
+        }
+        merged.axes.sort_unstable();
+        merged.axes.dedup();
+        parts.push(merged);
+    }
+    Ok(parts)
+}
+
+fn axes_of(monomial: &Monomial, rank: usize) -> Vec<usize> {
+    let is = |var, axis: usize| matches!(var, Var::Axis(k) if usize::try_from(k) == Ok(axis));
+    let reads = |axis: &usize| monomial.iter().any(|atom| atom.mentions(&|var| is(var, *axis)));
+    (0..rank).filter(reads).collect()
+}
+
+/// Value of a term at index 0, and the first (axis, index) at which it takes another one. `None` if its digits do not
+/// decide that.
+#[expect(clippy::type_complexity, reason = "a pair, or nothing")]
+fn by_digits(
+    axes: &[usize],
+    sum: &Expr,
+    DifferenceScope { extents, facts, .. }: DifferenceScope<'_>,
+) -> Result<Option<(i128, Option<(usize, i128)>)>, ExprError> {
+    let targets = core::slice::from_ref(sum);
+    let Some(read) = digits::read(axes, extents, targets, facts, BitSplit::AtDivisors)? else {
+        return Ok(None);
+    };
+    let Some(form) = read.targets.first() else { return Ok(None) };
+    if form.terms.is_empty() {
+        return Ok(Some((form.constant, None)));
+    }
+    // A derived digit need not leave 0 where the digits that it is derived from do.
+    if !read.derived.is_empty() {
+        return Ok(None);
+    }
+    // Row-major order reaches a change in the innermost axis first.
+    let mut last: Option<(usize, i128)> = None;
+    for chain in &read.chains {
+        let weights = chain.digits.iter().filter_map(|position| {
+            let is_read = form.terms.iter().any(|(digit, _)| digit == position);
+            read.digits.get(*position).filter(|_| is_read).map(|digit| digit.weight)
+        });
+        let Some(index) = weights.min() else { continue };
+        let [axis] = chain.axes.as_slice() else { return Ok(None) };
+        let extent = extents.get(*axis).and_then(Expr::as_const);
+        if chain.sign != 1 || chain.constant != 0 || extent.is_none() {
+            return Ok(None);
+        }
+        // A chain of digits may span more than the extent of the axis.
+        if extent > Some(index) && last.is_none_or(|(other, _)| other < *axis) {
+            last = Some((*axis, index));
+        }
+    }
+    Ok(Some((form.constant, last)))
+}
+
+/// First index at which a term is not `value`, its value at index 0.
+fn static_part(
+    axes: &[usize],
+    sum: &Expr,
+    value: i128,
+    scope: DifferenceScope<'_>,
+) -> Result<DifferenceResult, ExprError> {
+    let DifferenceScope { extents, most, machine, .. } = scope;
+    let mut index = alloc::vec![0; extents.len()];
+    if let Some((_, difference)) = by_digits(axes, sum, scope)? {
+        let Some((axis, own)) = difference else { return Ok(DifferenceResult::Equal) };
+        if let Some(slot) = index.get_mut(axis) {
+            *slot = own;
+        }
+        return Ok(DifferenceResult::First(index));
+    }
+    let number = |axis: &usize| extents.get(*axis).and_then(Expr::as_const);
+    let mut own: Vec<i128> = axes.iter().filter_map(number).collect();
+    let points = own.iter().fold(1_i128, |n, extent| n.saturating_mul(*extent));
+    if points > most {
+        // Too many points: enumerates a prefix in row-major order, which may contain a difference.
+        let mut left = most.min(FIRST_POINTS);
+        for extent in own.iter_mut().rev() {
+            *extent = (*extent).min(left).max(1);
+            left /= *extent;
+        }
+    }
+    let target = [Expr::binary(BinOp::Sub, sum, &Expr::constant(value))?];
+    let domain =
+        EnumerationDomain { axes, extents: &own, targets: &target, slots: &[1], within: &[] };
+    let Some(point) = first_nonzero(&domain, machine)? else {
+        return Ok(if points > most {
+            DifferenceResult::Undecided(Some(points))
+        } else {
+            DifferenceResult::Equal
+        });
+    };
+    for (axis, own) in axes.iter().zip(point) {
+        if let Some(slot) = index.get_mut(*axis) {
+            *slot = own;
+        }
+    }
+    Ok(DifferenceResult::First(index))
+}

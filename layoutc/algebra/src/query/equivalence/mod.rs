@@ -1,0 +1,265 @@
+//! Decides if two proven layouts are the same map, regardless of how each is written.
+//!
+//! Compares normal forms first, which covers all values of the symbols. What remains of the difference is split into
+//! terms that share no axis; each is read as mixed radix digits, or enumerated. Axes are matched by position: permuting
+//! them by name is the caller's task.
+
+mod difference;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::expr::{Expr, ExprError, Predicate, Var};
+use crate::layout::Layout;
+use crate::layout::symbol_values::samples;
+use crate::normal_form::simplify::Facts;
+use crate::prove::{Executor, MAX_POINTS, value_of};
+use crate::query::locate::{ElementLocation, ElementLocationError};
+use crate::symbol::Symbol;
+use difference::{DifferenceResult, DifferenceScope, decide_within};
+
+/// Maximum number of points to enumerate for one assignment of the symbols.
+const SAMPLE_POINTS: i128 = 1 << 22;
+
+/// Result of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LayoutEquivalence {
+    /// Every element has the same physical index and the same offset in both.
+    Same {
+        /// True if physical shapes and buffer sizes are equal too.
+        equal_sizes: bool,
+    },
+    /// A counterexample exists.
+    Differs {
+        /// Logical index of the element: the first in row-major order if no symbol is involved.
+        logical: Vec<i128>,
+        /// Values of the symbols in the counterexample, by name.
+        symbols: Vec<(String, i128)>,
+        /// Location of the element in the first layout.
+        first: ElementLocation,
+        /// Location of the element in the second layout.
+        second: ElementLocation,
+    },
+    /// The physical ranks differ, so no physical indices can be equal.
+    Ranks {
+        /// Physical rank of the first layout.
+        first: usize,
+        /// Physical rank of the second layout.
+        second: usize,
+    },
+    /// Neither a proof nor a counterexample was found.
+    Undecided {
+        /// Number of points that a proof has to enumerate; `None` if it depends on a symbol.
+        points: Option<i128>,
+    },
+}
+
+/// Reason that two layouts cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CompareError {
+    /// The logical ranks differ.
+    #[error("different ranks: {first} and {second}")]
+    Rank {
+        /// Logical rank of the first layout.
+        first: usize,
+        /// Logical rank of the second layout.
+        second: usize,
+    },
+    /// The extents of an axis differ, or are not provably equal.
+    #[error("the extents of axis {axis} differ")]
+    Extent {
+        /// Position of the axis.
+        axis: usize,
+    },
+    /// The domains are not declared by the same conditions.
+    #[error("the domains differ")]
+    Domain,
+    /// The layouts declare a symbol differently.
+    #[error("the layouts declare the symbol `{name}` differently")]
+    Symbol {
+        /// Name of the symbol.
+        name: String,
+    },
+    /// An error of integer arithmetic.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+/// Decides if two layouts are the same map. Their logical axes are matched by position.
+///
+/// # Errors
+/// [`CompareError`].
+pub fn compare(
+    first: &Layout,
+    second: &Layout,
+    machine: &dyn Executor,
+) -> Result<LayoutEquivalence, CompareError> {
+    if first.logical.len() != second.logical.len() {
+        let (first, second) = (first.logical.len(), second.logical.len());
+        return Err(CompareError::Rank { first, second });
+    }
+    let mut symbols = first.symbols.clone();
+    let (a, b) = (
+        ComparisonOperand::new(first, &mut symbols)?,
+        ComparisonOperand::new(second, &mut symbols)?,
+    );
+    let bare = Facts::new(&symbols);
+    for (axis, (a, b)) in a.extents.iter().zip(&b.extents).enumerate() {
+        if !bare.proves_eq(a, b)? {
+            return Err(CompareError::Extent { axis });
+        }
+    }
+    if !same_domain(&a.within, &b.within, &bare)? {
+        return Err(CompareError::Domain);
+    }
+    let within = a.within;
+    let (ranks, extents) = ((first.physical_map.len(), second.physical_map.len()), a.extents);
+    if ranks.0 != ranks.1 {
+        return Ok(LayoutEquivalence::Ranks { first: ranks.0, second: ranks.1 });
+    }
+    let pairs: Vec<(Expr, Expr)> = a.targets.into_iter().zip(b.targets).collect();
+    let facts = with_extents(&symbols, &extents)?;
+    let scope = DifferenceScope { extents: &extents, facts: &facts, most: MAX_POINTS, machine };
+    let mut values = Vec::new();
+    let mut found = decide_within(&pairs, &within, scope)?;
+    let is_symbolic = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Symbol(_)));
+    let mut all = pairs.iter().flat_map(|(a, b)| [a, b]).chain(&extents);
+    if !matches!(found, DifferenceResult::Equal) && all.any(is_symbolic) {
+        found = DifferenceResult::Undecided(None);
+        for sample in samples(&symbols, &extents) {
+            let sampled = at_values((&pairs, &within), &extents, &sample, machine)?;
+            if matches!(sampled, DifferenceResult::First(_)) {
+                (found, values) = (sampled, sample);
+                break;
+            }
+        }
+    }
+    Ok(match found {
+        DifferenceResult::Equal => {
+            let mut equal_sizes = true;
+            for (a, b) in a.sizes.iter().zip(&b.sizes) {
+                equal_sizes &= bare.proves_eq(a, b)?;
+            }
+            LayoutEquivalence::Same { equal_sizes }
+        }
+        DifferenceResult::Undecided(points) => LayoutEquivalence::Undecided { points },
+        DifferenceResult::First(logical) => {
+            let place = |layout: &Layout, symbols: &[usize]| {
+                let own: Vec<i128> =
+                    symbols.iter().filter_map(|k| values.get(*k).copied()).collect();
+                layout.locate(&logical, &own).map_err(expr_error)
+            };
+            let (first, second) = (place(first, &a.symbols)?, place(second, &b.symbols)?);
+            let named = |(symbol, value): (&Symbol, &i128)| (symbol.name.clone(), *value);
+            let symbols = symbols.iter().zip(&values).map(named).collect();
+            LayoutEquivalence::Differs { logical, symbols, first, second }
+        }
+    })
+}
+
+/// The compared expressions of a layout, over the symbols of both layouts.
+struct ComparisonOperand {
+    /// Position of each of the layout's symbols in the common list.
+    symbols: Vec<usize>,
+    extents: Vec<Expr>,
+    /// Margins of the domain's conditions: at least 0 on elements.
+    within: Vec<Expr>,
+    /// Physical index, then offset.
+    targets: Vec<Expr>,
+    /// Physical shape, then number of slots of the flat buffer.
+    sizes: Vec<Expr>,
+}
+
+impl ComparisonOperand {
+    /// Appends the layout's new symbols to `all`.
+    fn new(layout: &Layout, all: &mut Vec<Symbol>) -> Result<Self, CompareError> {
+        let mut symbols = Vec::new();
+        for own in &layout.symbols {
+            let known = all.iter().position(|symbol| symbol.name == own.name);
+            if known.and_then(|k| all.get(k)).is_some_and(|symbol| symbol != own) {
+                return Err(CompareError::Symbol { name: own.name.clone() });
+            }
+            symbols.push(known.unwrap_or(all.len()));
+            if known.is_none() {
+                all.push(own.clone());
+            }
+        }
+        let rename = |expr: &Expr| {
+            expr.substitute(&|var| match var {
+                Var::Symbol(k) => {
+                    let k = symbols.get(usize::try_from(k).ok()?)?;
+                    u32::try_from(*k).ok().map(|k| Expr::var(Var::Symbol(k)))
+                }
+                _ => None,
+            })
+        };
+        let with = |exprs: &[Expr], last: &Expr| {
+            exprs.iter().chain([last]).map(rename).collect::<Result<Vec<_>, _>>()
+        };
+        let extents = layout.logical.iter().map(|axis| rename(&axis.extent));
+        let within = layout.domain.as_ref().map(Predicate::margins).transpose()?;
+        Ok(Self {
+            within: within.iter().flatten().map(rename).collect::<Result<_, _>>()?,
+            extents: extents.collect::<Result<_, _>>()?,
+            targets: with(&layout.physical_map, &layout.offset)?,
+            sizes: with(&layout.physical_shape, &layout.physical_elements)?,
+            symbols,
+        })
+    }
+}
+
+/// Unwraps the error of an expression: the other variants cannot occur for an index within the extents.
+fn expr_error(error: ElementLocationError) -> ExprError {
+    match error {
+        ElementLocationError::Expr(error) => error,
+        ElementLocationError::Rank { .. }
+        | ElementLocationError::OutOfBounds { .. }
+        | ElementLocationError::NoElement => ExprError::Unbound,
+    }
+}
+
+/// True if two domains have the same normalized conditions, in any order.
+fn same_domain(a: &[Expr], b: &[Expr], bare: &Facts) -> Result<bool, ExprError> {
+    let normal = |margins: &[Expr]| {
+        let all = margins.iter().map(|margin| bare.normalize(margin));
+        let mut all = all.collect::<Result<Vec<_>, ExprError>>()?;
+        all.sort();
+        all.dedup();
+        Ok::<_, ExprError>(all)
+    };
+    Ok(normal(a)? == normal(b)?)
+}
+
+fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError> {
+    let mut facts = Facts::new(symbols);
+    for (k, extent) in (0_u32..).zip(extents) {
+        facts.set_extent(Var::Axis(k), extent)?;
+    }
+    Ok(facts)
+}
+
+/// Decides the comparison for one assignment of the symbols.
+fn at_values(
+    (pairs, within): (&[(Expr, Expr)], &[Expr]),
+    extents: &[Expr],
+    values: &[i128],
+    machine: &dyn Executor,
+) -> Result<DifferenceResult, ExprError> {
+    let fix = |expr: &Expr| {
+        expr.substitute(&|var| match var {
+            Var::Symbol(_) => value_of(var, &[], values).map(Expr::constant),
+            _ => None,
+        })
+    };
+    let bare = Facts::default();
+    let extents: Vec<Expr> =
+        extents.iter().map(|e| bare.simplify(&fix(e)?)).collect::<Result<_, ExprError>>()?;
+    let facts = with_extents(&[], &extents)?;
+    let pairs: Vec<(Expr, Expr)> =
+        pairs.iter().map(|(a, b)| Ok((fix(a)?, fix(b)?))).collect::<Result<_, ExprError>>()?;
+    let within: Vec<Expr> = within.iter().map(fix).collect::<Result<_, ExprError>>()?;
+    let scope = DifferenceScope { extents: &extents, facts: &facts, most: SAMPLE_POINTS, machine };
+    decide_within(&pairs, &within, scope)
+}

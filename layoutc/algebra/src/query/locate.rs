@@ -1,0 +1,232 @@
+//! Numeric lookup: the location of an element, and the element at a physical index.
+
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::expr::{Expr, ExprError, Var};
+use crate::layout::Layout;
+use crate::prove::{EnumerationDomain, find, value_of};
+use crate::query::decomposition::{LayoutComponent, LayoutDecomposition};
+
+/// Location of an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ElementLocation {
+    /// One index per storage axis.
+    pub storage: Vec<i128>,
+    /// One index per physical axis.
+    pub physical: Vec<i128>,
+    /// Offset in the flat buffer, in elements.
+    pub offset: i128,
+}
+
+/// An error from looking up an element.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ElementLocationError {
+    /// The number of coordinates differs from the number of axes.
+    #[error("{given} coordinates for {axes} axes")]
+    Rank {
+        /// Number of coordinates given.
+        given: usize,
+        /// Number of axes.
+        axes: usize,
+    },
+    /// A coordinate that is negative, or not below its extent.
+    #[error("coordinate {axis} is {value}, outside the extent {extent}")]
+    OutOfBounds {
+        /// Position of the axis.
+        axis: usize,
+        /// The coordinate.
+        value: i128,
+        /// The extent of the axis.
+        extent: i128,
+    },
+    /// An index of the logical box that the domain excludes.
+    #[error("index outside the domain")]
+    NoElement,
+    /// Evaluation fails.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+impl Layout {
+    /// Location of the element at `logical`; `symbols` holds the value of every symbol.
+    ///
+    /// # Errors
+    /// [`ElementLocationError`].
+    pub fn locate(
+        &self,
+        logical: &[i128],
+        symbols: &[i128],
+    ) -> Result<ElementLocation, ElementLocationError> {
+        let extents = self.logical.iter().map(|axis| &axis.extent);
+        inside(logical, extents, symbols)?;
+        let at = |var: Var| value_of(var, logical, symbols);
+        if !self.holds(logical, symbols)? {
+            return Err(ElementLocationError::NoElement);
+        }
+        let all =
+            |exprs: &[Expr]| exprs.iter().map(|e| e.evaluate(&at)).collect::<Result<Vec<_>, _>>();
+        Ok(ElementLocation {
+            storage: all(&self.storage_map)?,
+            physical: all(&self.physical_map)?,
+            offset: self.offset.evaluate(&at)?,
+        })
+    }
+
+    /// True if an index of the logical box is an element, that is, in the domain.
+    ///
+    /// # Errors
+    /// [`ExprError`].
+    pub fn holds(&self, logical: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
+        let at = |var: Var| value_of(var, logical, symbols);
+        self.domain.as_ref().map_or(Ok(true), |domain| domain.evaluate(&at))
+    }
+
+    /// The element at `physical`, or `None` for padding.
+    ///
+    /// # Errors
+    /// [`ElementLocationError`].
+    pub fn element_at(
+        &self,
+        physical: &[i128],
+        symbols: &[i128],
+    ) -> Result<Option<Vec<i128>>, ElementLocationError> {
+        inside(physical, self.physical_shape.iter(), symbols)?;
+        let at = |var: Var| match var {
+            Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
+            other => value_of(other, &[], symbols),
+        };
+        let Some(inverse) = &self.inverse else { return self.search(physical, symbols) };
+        if let Some(valid) = &self.valid
+            && !valid.evaluate(&at)?
+        {
+            return Ok(None);
+        }
+        Ok(Some(inverse.iter().map(|index| index.evaluate(&at)).collect::<Result<_, _>>()?))
+    }
+
+    /// Like [`Layout::element_at`] without an inverse expression: component by component.
+    fn search(
+        &self,
+        physical: &[i128],
+        symbols: &[i128],
+    ) -> Result<Option<Vec<i128>>, ElementLocationError> {
+        let number = |expr: &Expr| expr.evaluate(&|var| value_of(var, &[], symbols));
+        let parts = self.decompose()?;
+        let at = |var: Var| match var {
+            Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
+            other => value_of(other, &[], symbols),
+        };
+        let wanted = parts.at.iter().map(|at_slot| at_slot.evaluate(&at));
+        let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
+        let slots = parts.slots.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+        if wanted.iter().zip(&slots).any(|(value, slots)| *value < 0 || value >= slots) {
+            return Ok(None);
+        }
+        let mut logical = alloc::vec![0; self.logical.len()];
+        for part in &parts.components {
+            let Some(point) = self.solve_component(part, &parts, (&wanted, symbols))? else {
+                return Ok(None);
+            };
+            for (axis, index) in part.axes.iter().zip(point) {
+                let extent = self
+                    .logical
+                    .get(*axis)
+                    .map_or(Err(ExprError::Unbound), |axis| number(&axis.extent))?;
+                match logical.get_mut(*axis) {
+                    Some(slot) if (0..extent).contains(&index) => *slot = index,
+                    _ => return Ok(None),
+                }
+            }
+        }
+        // Also checks targets without axes and gaps, which no component covers.
+        if !self.holds(&logical, symbols)? {
+            return Ok(None);
+        }
+        let place = self.locate(&logical, symbols)?;
+        Ok((place.physical == physical).then_some(logical))
+    }
+
+    /// The indices of a component's axes at which its targets have the values `wanted`; `None` if there are none.
+    fn solve_component(
+        &self,
+        part: &LayoutComponent,
+        parts: &LayoutDecomposition,
+        (wanted, symbols): (&[i128], &[i128]),
+    ) -> Result<Option<Vec<i128>>, ElementLocationError> {
+        if let Some(inverse) = &part.inverse {
+            let value = |var: Var| match var {
+                Var::Storage(k) => wanted.get(usize::try_from(k).ok()?).copied(),
+                other => value_of(other, &[], symbols),
+            };
+            let point = inverse.iter().map(|index| index.evaluate(&value));
+            return Ok(Some(point.collect::<Result<_, _>>()?));
+        }
+        let number = |expr: &Expr| expr.evaluate(&|var| value_of(var, &[], symbols));
+        let fixed = |expr: &Expr| {
+            expr.substitute(&|var| match var {
+                Var::Symbol(_) => value_of(var, &[], symbols).map(Expr::constant),
+                _ => None,
+            })
+        };
+        let of_targets = |k: &usize| {
+            let target = parts.targets.get(*k).ok_or(ExprError::Unbound)?;
+            let slots = number(parts.slots.get(*k).ok_or(ExprError::Unbound)?)?;
+            let value = *wanted.get(*k).ok_or(ExprError::Unbound)?;
+            Ok((fixed(target)?, slots, value))
+        };
+        let all = part.targets.iter().map(of_targets).collect::<Result<Vec<_>, ExprError>>()?;
+        let targets: Vec<Expr> = all.iter().map(|(target, ..)| target.clone()).collect();
+        let slots: Vec<i128> = all.iter().map(|(_, slots, _)| *slots).collect();
+        let wanted: Vec<i128> = all.iter().map(|(.., value)| *value).collect();
+        let extents = part
+            .axes
+            .iter()
+            .map(|axis| number(&self.logical.get(*axis).ok_or(ExprError::Unbound)?.extent));
+        let extents = extents.collect::<Result<Vec<_>, _>>()?;
+        let within = part.within.iter().map(fixed).collect::<Result<Vec<_>, _>>()?;
+        let domain = EnumerationDomain {
+            axes: &part.axes,
+            extents: &extents,
+            targets: &targets,
+            slots: &slots,
+            within: &within,
+        };
+        Ok(find(&domain, &wanted)?)
+    }
+
+    /// True if the storage indices cannot be read off the offset: strides that do not nest or are 0, or symbols.
+    pub(crate) fn is_strided(&self) -> bool {
+        let slots =
+            self.storage.iter().try_fold(1_i128, |n, a| n.checked_mul(a.extent.as_const()?));
+        let natural =
+            self.strides.iter().zip(self.strides.iter().skip(1)).zip(self.storage.iter().skip(1));
+        let nested = natural.into_iter().all(|((major, minor), axis)| {
+            match (major.as_const(), minor.as_const(), axis.extent.as_const()) {
+                (Some(major), Some(minor), Some(extent)) => major >= minor.saturating_mul(extent),
+                _ => false,
+            }
+        });
+        // A stride of 0 loses its index.
+        let nonzero = self.strides.iter().all(|stride| stride.as_const() != Some(0));
+        slots.is_none() || !nested || !nonzero
+    }
+}
+
+fn inside<'a>(
+    index: &[i128],
+    extents: impl ExactSizeIterator<Item = &'a Expr>,
+    symbols: &[i128],
+) -> Result<(), ElementLocationError> {
+    if index.len() != extents.len() {
+        return Err(ElementLocationError::Rank { given: index.len(), axes: extents.len() });
+    }
+    for (axis, (value, extent)) in index.iter().zip(extents).enumerate() {
+        let extent = extent.evaluate(&|var| value_of(var, &[], symbols))?;
+        if *value < 0 || *value >= extent {
+            return Err(ElementLocationError::OutOfBounds { axis, value: *value, extent });
+        }
+    }
+    Ok(())
+}

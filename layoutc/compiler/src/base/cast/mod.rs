@@ -1,0 +1,223 @@
+//! Element type conversions: the supported ones, their names and their semantics.
+//!
+//! Floats are rounded to nearest, ties to even. On overflow, `round` yields infinity (NaN without infinities) for
+//! floats and wraps integers; `saturate` yields the nearest finite value for both. A float converted to an integer is
+//! rounded and clamped in both modes; NaN becomes 0. A NaN keeps its sign and the leading bits of its payload, and
+//! becomes quiet.
+
+mod bits;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::dtype::{Dtype, Scalar};
+use crate::base::fill;
+
+pub use self::bits::CastEvaluator;
+pub(crate) use self::bits::overflow_bits;
+
+/// Treatment of values out of the destination's range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum CastMode {
+    /// Floats become infinite, integers wrap.
+    Round,
+    /// The nearest finite value is taken.
+    Saturate,
+}
+
+impl CastMode {
+    /// Both modes with their keywords in manifests.
+    pub const ALL: &[(&str, CastMode)] =
+        &[("round", CastMode::Round), ("saturate", CastMode::Saturate)];
+
+    /// Keyword in manifests.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Round => "round",
+            Self::Saturate => "saturate",
+        }
+    }
+}
+
+/// Conversion between two different element types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cast {
+    from: Scalar,
+    to: Scalar,
+    mode: CastMode,
+}
+
+/// Element type without conversions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CastError {
+    /// The type.
+    pub dtype: Dtype,
+}
+
+impl Cast {
+    /// Conversion from one type to another; `None` if both are equal. If both modes have the same result, the mode is
+    /// [`CastMode::Round`].
+    ///
+    /// # Errors
+    /// [`CastError`] for vectors, complex numbers, records, `bool` and `f8e8m0fnu`.
+    pub fn new(from: Dtype, to: Dtype, mode: CastMode) -> Result<Option<Self>, CastError> {
+        if from == to {
+            return Ok(None);
+        }
+        if let Some(dtype) = [from, to].into_iter().find(|dtype| !is_castable(*dtype)) {
+            return Err(CastError { dtype });
+        }
+        let (from, to) = (from.scalar, to.scalar);
+        let all_finite = fill::format(to).is_some_and(|f| f.infinity.is_none() && f.nan.is_none());
+        let same = Self { from, to, mode }.is_lossless()
+            || is_float(from) && !is_float(to)
+            || Self { from, to, mode }.never_overflows()
+            || all_finite;
+        Ok(Some(Self { from, to, mode: if same { CastMode::Round } else { mode } }))
+    }
+
+    /// Source type.
+    pub fn from(self) -> Dtype {
+        Dtype { scalar: self.from, lanes: 1 }
+    }
+
+    /// Destination type.
+    pub fn to(self) -> Dtype {
+        Dtype { scalar: self.to, lanes: 1 }
+    }
+
+    /// Treatment of values out of the destination's range.
+    pub fn mode(self) -> CastMode {
+        self.mode
+    }
+
+    /// True if the destination represents every value of the source.
+    pub fn is_lossless(self) -> bool {
+        match (fill::format(self.from), fill::format(self.to)) {
+            (Some(from), Some(to)) => {
+                // Exponent of the least subnormal number.
+                let least = |f: &fill::FloatFormat| 1 - f.bias - mantissa_bits(f);
+                mantissa_bits(&from) <= mantissa_bits(&to)
+                    && from.bias <= to.bias
+                    && least(&from) >= least(&to)
+                    && (from.infinity.is_none() || to.infinity.is_some())
+                    && (from.nan.is_none() || to.nan.is_some())
+                    && (from.unsigned_zero || !to.unsigned_zero)
+            }
+            (None, Some(to)) => {
+                value_bits(self.from) <= to.mantissa_bits + 1 && self.never_overflows()
+            }
+            (Some(_), None) => false,
+            (None, None) => {
+                let ((low, high), (least, most)) = (range(self.from), range(self.to));
+                least <= low && high <= most
+            }
+        }
+    }
+
+    /// True if no integer of the source is beyond the finite range of the float destination.
+    pub(crate) fn never_overflows(self) -> bool {
+        match (fill::format(self.from), fill::format(self.to)) {
+            // The first power of two that overflows is 2^(bias + 1); one less for formats whose bias is one greater,
+            // and more for formats without infinity.
+            (None, Some(to)) => {
+                let greatest = if to.unsigned_zero { to.bias - 1 } else { to.bias };
+                i32::try_from(value_bits(self.from)).is_ok_and(|bits| bits <= greatest)
+            }
+            _ => false,
+        }
+    }
+
+    /// Name in generated code, without the prefix: `f32_to_f16`, `f32_to_f16_saturate`.
+    pub fn name(self) -> String {
+        let saturate = if self.mode == CastMode::Saturate { "_saturate" } else { "" };
+        format!("{}_to_{}{saturate}", self.from(), self.to())
+    }
+
+    /// Conversion with the given name.
+    pub fn parse(name: &str) -> Option<Self> {
+        let (name, mode) = match name.strip_suffix("_saturate") {
+            Some(name) => (name, CastMode::Saturate),
+            None => (name, CastMode::Round),
+        };
+        let (from, to) = name.split_once("_to_")?;
+        Self::new(Dtype::parse(from)?, Dtype::parse(to)?, mode).ok().flatten()
+    }
+
+    /// The two conversions whose composition is this one, if it is implemented so: a small float is first converted to
+    /// `f32`, which represents all of its values.
+    pub fn decompose(self) -> Option<[Self; 2]> {
+        let is_small = |scalar| is_float(scalar) && !matches!(scalar, Scalar::F32 | Scalar::F64);
+        let single = Dtype { scalar: Scalar::F32, lanes: 1 };
+        let narrows = |from: &fill::FloatFormat, to: &fill::FloatFormat| {
+            let are_signed = !from.unsigned_zero && !to.unsigned_zero;
+            // A narrowing conversion loses at least one mantissa bit.
+            from.mantissa_bits > to.mantissa_bits && from.bias >= to.bias && are_signed
+        };
+        let through = match (fill::format(self.from), fill::format(self.to)) {
+            (Some(_), None) => is_small(self.from),
+            (Some(from), Some(to)) => {
+                is_small(self.from) && !self.is_lossless() && !narrows(&from, &to)
+            }
+            // Integers of at most 24 bits are exact in f32.
+            (None, Some(_)) => is_small(self.to) && value_bits(self.from) <= 24,
+            (None, None) => false,
+        };
+        let part = |from, to| Self::new(from, to, self.mode).ok().flatten();
+        if through { Some([part(self.from(), single)?, part(single, self.to())?]) } else { None }
+    }
+
+    /// Description for the comment in generated files.
+    pub fn doc(self) -> String {
+        let (from, to) = (self.from(), self.to());
+        if self.is_lossless() {
+            return format!("Every {from} is a value of {to}.");
+        }
+        match (is_float(self.from), fill::format(self.to), self.mode) {
+            (_, Some(format), CastMode::Round) if format.infinity.is_some() => {
+                format!("The nearest {to}, ties to even; infinite beyond the finite ones.")
+            }
+            (_, Some(format), CastMode::Round) if format.nan.is_some() => {
+                format!("The nearest {to}, ties to even; NaN beyond the finite ones.")
+            }
+            (_, Some(_), _) => format!("The nearest finite {to}, ties to even."),
+            (true, None, _) => format!("The nearest {to}, ties to even; 0 of a NaN."),
+            (false, None, CastMode::Round) => format!("The low bits: what {to} cannot hold wraps."),
+            (false, None, CastMode::Saturate) => format!("The nearest {to}."),
+        }
+    }
+}
+
+impl fmt::Display for Cast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+/// True if elements of the type can be converted.
+pub fn is_castable(dtype: Dtype) -> bool {
+    let none = [Scalar::F8e8m0fnu, Scalar::Bool, Scalar::C64, Scalar::C128];
+    dtype.lanes == 1 && dtype.record().is_none() && !none.contains(&dtype.scalar)
+}
+
+fn is_float(scalar: Scalar) -> bool {
+    fill::format(scalar).is_some()
+}
+
+fn mantissa_bits(format: &fill::FloatFormat) -> i32 {
+    i32::try_from(format.mantissa_bits).unwrap_or(0)
+}
+
+/// Bits of an integer type without the sign bit.
+fn value_bits(scalar: Scalar) -> u32 {
+    let bits = Dtype { scalar, lanes: 1 }.element_bits();
+    if fill::is_signed(scalar) { bits.saturating_sub(1) } else { bits }
+}
+
+/// Least and greatest integer of a type.
+pub(crate) fn range(scalar: Scalar) -> (i128, i128) {
+    let bits = value_bits(scalar);
+    let above = 1_i128 << bits;
+    (if fill::is_signed(scalar) { -above } else { 0 }, above - 1)
+}

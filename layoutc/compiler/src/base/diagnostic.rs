@@ -1,0 +1,218 @@
+//! Diagnostics: code, spans, notes, help and fixes.
+
+use std::fmt::Display;
+use std::ops::Range;
+use std::sync::Arc;
+
+use layoutc_algebra::notation::NotationFaultKind;
+use serde::{Deserialize, Serialize};
+
+use crate::base::codes::Code;
+
+/// Severity. Only errors prevent outputs from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Severity {
+    /// Prevents all outputs.
+    Error,
+    /// Does not prevent outputs.
+    Warning,
+}
+
+/// Range of UTF-8 bytes in a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileSpan {
+    /// Path as given by the caller.
+    pub file: Arc<str>,
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl FileSpan {
+    /// Span in `file`.
+    pub fn new(file: &Arc<str>, span: Range<usize>) -> Self {
+        Self { file: Arc::clone(file), start: span.start, end: span.end }
+    }
+}
+
+/// Span with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// Span.
+    pub place: FileSpan,
+    /// Message; may be empty.
+    pub message: String,
+    /// True at the location of the fault, false at a related location.
+    pub primary: bool,
+}
+
+/// Edit that fixes a fault or is a step towards it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fix {
+    /// Range to replace; empty for an insertion.
+    pub place: FileSpan,
+    /// Replacement.
+    pub text: String,
+}
+
+impl Fix {
+    /// One-line description of the edit, given the `old` text at its span.
+    pub fn label(&self, old: &str) -> String {
+        let short = |text: &str| {
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let mut short: String = line.chars().take(60).collect();
+            if short.len() < line.len() {
+                short.push('…');
+            }
+            short
+        };
+        match (old, self.text.as_str()) {
+            ("", new) => format!("insert `{}`", short(new)),
+            (old, "") => format!("take `{}` out", short(old)),
+            (old, new) => format!("replace `{}` by `{}`", short(old), short(new)),
+        }
+    }
+}
+
+/// Error or warning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// Severity.
+    pub severity: Severity,
+    /// Stable code.
+    pub code: Code,
+    /// One line, lower case, values in backticks.
+    pub message: String,
+    /// Labels, the primary one first. Empty only for faults without a location in a file.
+    pub labels: Vec<Label>,
+    /// Notes, one line each (printed as `= …`).
+    pub notes: Vec<String>,
+    /// Suggestions, one line each (printed as `= help: …`).
+    pub help: Vec<String>,
+    /// Suggestions as edits of the text; each can be applied alone.
+    pub fixes: Vec<Fix>,
+    /// Logical indices that show the fault: two that share a slot, or one that is out of bounds. Empty if there are
+    /// none.
+    pub witness: Vec<Vec<i128>>,
+}
+
+impl Diagnostic {
+    /// Error without a location in a file.
+    pub fn without_span(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            code,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+            fixes: Vec::new(),
+            witness: Vec::new(),
+        }
+    }
+
+    /// Error at a span; the label's message may be empty.
+    pub fn error(
+        code: Code,
+        message: impl Into<String>,
+        place: FileSpan,
+        label: impl Into<String>,
+    ) -> Self {
+        let label = Label { place, message: label.into(), primary: true };
+        Self { labels: vec![label], ..Self::without_span(code, message) }
+    }
+
+    /// Warning at a span; the label's message may be empty.
+    pub fn warning(
+        code: Code,
+        message: impl Into<String>,
+        place: FileSpan,
+        label: impl Into<String>,
+    ) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message, place, label) }
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.add_note(note);
+        self
+    }
+
+    /// Adds a help line.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.add_help(help);
+        self
+    }
+
+    /// Adds a fix that replaces the text at `place`.
+    #[must_use]
+    pub fn fix(mut self, place: FileSpan, text: impl Into<String>) -> Self {
+        self.fixes.push(Fix { place, text: text.into() });
+        self
+    }
+
+    /// Adds the suggestion `near` for the text at the primary label, as help and as a fix.
+    #[must_use]
+    pub fn with_suggestion(mut self, near: impl Display) -> Self {
+        self.add_suggestion(near);
+        self
+    }
+
+    /// Adds the suggestion `near` for the text at the primary label, as help and as a fix.
+    pub fn add_suggestion(&mut self, near: impl Display) {
+        self.add_help(format!("did you mean `{near}`?"));
+        self.add_fix(near.to_string());
+    }
+
+    /// Adds a fix that replaces the text at the primary label.
+    pub fn add_fix(&mut self, text: impl Into<String>) {
+        let place = self.labels.first().map(|label| label.place.clone());
+        self.fixes.extend(place.map(|place| Fix { place, text: text.into() }));
+    }
+
+    /// Adds a secondary label.
+    #[must_use]
+    pub fn with_label(mut self, place: FileSpan, message: impl Into<String>) -> Self {
+        self.add_label(place, message);
+        self
+    }
+
+    /// Adds a note.
+    pub fn add_note(&mut self, note: impl Into<String>) -> &mut Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds a help line.
+    pub fn add_help(&mut self, help: impl Into<String>) -> &mut Self {
+        self.help.push(help.into());
+        self
+    }
+
+    /// Adds a secondary label.
+    pub fn add_label(&mut self, place: FileSpan, message: impl Into<String>) -> &mut Self {
+        self.labels.push(Label { place, message: message.into(), primary: false });
+        self
+    }
+
+    /// Sets the logical indices that show the fault.
+    #[must_use]
+    pub fn witness(mut self, witness: Vec<Vec<i128>>) -> Self {
+        self.witness = witness;
+        self
+    }
+}
+
+impl From<NotationFaultKind> for Code {
+    fn from(kind: NotationFaultKind) -> Self {
+        match kind {
+            NotationFaultKind::Syntax => Code::NotationSyntax,
+            NotationFaultKind::Axes => Code::NotationAxes,
+            NotationFaultKind::Value => Code::NotationValue,
+            NotationFaultKind::Unsupported => Code::NotationUnsupported,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Environment of a compilation: source texts, a cache of earlier results, and a progress observer. None of them
+//! affects the results.
+
+pub(crate) mod executor;
+pub mod sources;
+
+use crate::env::sources::SourceLoader;
+
+/// Key of a cached result: a hash of the stage and of all inputs of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CacheKey(pub [u8; 32]);
+
+impl CacheKey {
+    /// Key of the result of `stage` on `input`.
+    pub fn new(stage: &str, input: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(stage.as_bytes()).update(&[0]).update(input);
+        Self(*hasher.finalize().as_bytes())
+    }
+}
+
+/// Cache of results of earlier runs of the same compiler. A lost entry is recomputed.
+pub trait ResultCache: Sync {
+    /// Returns the bytes stored under a key.
+    fn recall(&self, key: &CacheKey) -> Option<Vec<u8>>;
+    /// Stores a result.
+    fn keep(&self, key: &CacheKey, value: Vec<u8>);
+}
+
+/// Cache that stores nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct NoCache;
+
+impl ResultCache for NoCache {
+    fn recall(&self, _key: &CacheKey) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn keep(&self, _key: &CacheKey, _value: Vec<u8>) {}
+}
+
+/// Stage in the compilation of a manifest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CompileStage {
+    /// Parsing of the text.
+    Parse,
+    /// Lookup of the parsed text in the cache, in place of parsing.
+    Recall,
+    /// Checks and proofs.
+    Check,
+    /// Planning and rendering of files.
+    Emit,
+}
+
+impl CompileStage {
+    /// Every stage, in order.
+    pub const ALL: [CompileStage; 4] =
+        [CompileStage::Parse, CompileStage::Recall, CompileStage::Check, CompileStage::Emit];
+
+    /// Name of the stage in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            CompileStage::Parse => "parse",
+            CompileStage::Recall => "recall",
+            CompileStage::Check => "check",
+            CompileStage::Emit => "emit",
+        }
+    }
+}
+
+/// Progress observer. Called before and after each unit of work, on the thread that executes it.
+pub trait Observer: Sync {
+    /// A unit of work begins on this thread.
+    fn begin(&self);
+    /// The unit of work begun last on this thread ends; it was `stage` of the manifest `item`.
+    fn end(&self, stage: CompileStage, item: &str);
+}
+
+/// Observer that ignores all events.
+#[derive(Debug, Clone, Copy)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {
+    fn begin(&self) {}
+
+    fn end(&self, _stage: CompileStage, _item: &str) {}
+}
+
+/// Environment of a compilation.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "trait objects without Debug")]
+pub struct CompileEnv<'a> {
+    /// Loader of source texts.
+    pub sources: &'a dyn SourceLoader,
+    /// Cache of earlier results.
+    pub memo: &'a dyn ResultCache,
+    /// Progress observer.
+    pub observer: &'a dyn Observer,
+}
+
+impl<'a> CompileEnv<'a> {
+    /// Environment without a cache and an observer.
+    pub fn new(sources: &'a dyn SourceLoader) -> Self {
+        Self { sources, memo: &NoCache, observer: &NoObserver }
+    }
+}

@@ -1,0 +1,152 @@
+//! Reports on a kernel bound to the tensors of an instance: statements and scheduled loops.
+
+use layoutc_algebra::expr::Expr;
+use serde_json::{Value, json};
+
+use super::{lines_text, number, pseudo_code};
+use crate::base::diagnostic::Diagnostic;
+use crate::emit::plan_fault;
+use crate::model::Manifest;
+use crate::model::compute::KernelInstance;
+use crate::model::layout_names;
+use crate::plan::cores::Cores;
+use crate::plan::nest::{Moves, Ways};
+use crate::plan::{self, LoopFacts, Naming, Registers};
+
+/// Loops of a kernel, and its pseudo-code.
+#[derive(Debug)]
+pub struct KernelReport {
+    loops: Vec<Vec<LoopFacts>>,
+    code: Vec<String>,
+}
+
+/// Plans the kernel of an instance for C on the given cores.
+///
+/// # Errors
+/// The diagnostic of a build if the plan fails.
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
+pub fn kernel_plan(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    cores: Cores,
+) -> Result<KernelReport, Diagnostic> {
+    let avoid = |_: &str| false;
+    let ways = Ways { cores, moves: Moves::Blocks };
+    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
+    let loops = plan::compute_loops(manifest, compute, &naming, Registers::Long).map_err(fault)?;
+    let function = plan::compute(manifest, compute, &naming, Registers::Long).map_err(fault)?;
+    Ok(KernelReport { loops, code: pseudo_code::lines(&function.body) })
+}
+
+/// Object of `inspect --format json` for a kernel in `file`, with its plan if there is one.
+pub fn kernel_json(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    plan: Option<&KernelReport>,
+    file: &str,
+) -> Value {
+    let operand = |operand: &crate::model::compute::KernelOperand| {
+        let tensor = manifest.tensors.get(operand.tensor).map(|tensor| &tensor.name);
+        json!({ "name": operand.name, "tensor": tensor, "written": operand.is_written })
+    };
+    let statements = compute.statements.iter().enumerate();
+    let statements: Vec<Value> = statements
+        .map(|(k, statement)| {
+            let mut object = json!({ "compute": statement.text });
+            if let Some(loops) = plan.and_then(|plan| plan.loops.get(k)) {
+                object["loops"] = loops.iter().map(|found| loop_json(found, compute)).collect();
+            }
+            object
+        })
+        .collect();
+    let mut object = json!({
+        "kind": "kernel",
+        "name": compute.name,
+        "of": compute.kernel,
+        "file": file,
+        "operands": compute.operands.iter().map(operand).collect::<Vec<_>>(),
+        "locals": compute.locals.iter().map(|local| &local.name).collect::<Vec<_>>(),
+        "statements": statements,
+    });
+    if let Some(plan) = plan {
+        object["code"] = plan.code.clone().into();
+    }
+    object
+}
+
+fn loop_json(found: &LoopFacts, compute: &KernelInstance) -> Value {
+    let text = |expr: &Expr| layout_names::symbol_expr(expr, &compute.symbols);
+    let block = |(name, extents): &(String, Vec<i128>)| {
+        let extents: Vec<Value> =
+            extents.iter().map(|n| i64::try_from(*n).map_or(Value::Null, Value::from)).collect();
+        json!({ "name": name, "extents": extents })
+    };
+    json!({
+        "name": found.name,
+        "extent": number(&found.extent, &text),
+        "reduced": found.is_reduced,
+        "at_once": found.is_at_once,
+        "parallel": found.is_parallel,
+        "blocks": found.blocks.iter().map(block).collect::<Vec<_>>(),
+    })
+}
+
+/// Text report on a kernel, one property per line.
+pub fn kernel_text(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    plan: Option<&KernelReport>,
+    file: &str,
+) -> String {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    let mut label = "operands";
+    for operand in &compute.operands {
+        let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
+        let how = if operand.is_written { "written" } else { "read" };
+        let line = format!("{} = {} ({}), {how}", operand.name, tensor.name, tensor.dtype);
+        lines.push((std::mem::take(&mut label), line));
+    }
+    let locals: Vec<&str> = compute.locals.iter().map(|local| local.name.as_str()).collect();
+    if !locals.is_empty() {
+        lines.push(("intermediates", locals.join(", ")));
+    }
+    for (k, statement) in compute.statements.iter().enumerate() {
+        lines.push(("compute", statement.text.clone()));
+        let Some(loops) = plan.and_then(|plan| plan.loops.get(k)) else { continue };
+        let all: Vec<String> = loops.iter().map(|found| loop_text(found, compute)).collect();
+        lines.push(("loops", if all.is_empty() { "none".into() } else { all.join(", ") }));
+        for (found, (name, extents)) in
+            loops.iter().flat_map(|found| found.blocks.iter().map(move |block| (found, block)))
+        {
+            let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
+            lines.push(("block", format!("{name} {} in {}", extents.join(" by "), found.name)));
+        }
+    }
+    let mut label = "code";
+    let code = plan.into_iter().flat_map(|plan| plan.code.iter().cloned());
+    lines.extend(code.map(|line| (std::mem::take(&mut label), line)));
+    let of = if compute.kernel == compute.name {
+        "kernel".to_owned()
+    } else {
+        format!("instance of {}", compute.kernel)
+    };
+    format!("{} ({of}, {file})\n{}", compute.name, lines_text(&lines))
+}
+
+/// Loop with its extent and properties: `k 64 (reduced)`.
+fn loop_text(found: &LoopFacts, compute: &KernelInstance) -> String {
+    let mut facts = Vec::new();
+    if found.is_reduced {
+        facts.push("reduced");
+    }
+    if found.is_at_once {
+        facts.push("register tile");
+    }
+    if found.is_parallel {
+        facts.push("parallel");
+    }
+    let extent = layout_names::symbol_expr(&found.extent, &compute.symbols);
+    let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+    format!("{} {extent}{facts}", found.name)
+}

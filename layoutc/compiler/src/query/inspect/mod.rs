@@ -1,0 +1,295 @@
+//! Reports on tensors and views, as JSON and as text.
+
+mod graph;
+mod kernel;
+mod pseudo_code;
+mod relayout_report;
+mod sharding;
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::expr::print;
+use layoutc_algebra::layout::{ProofMethod, Verdict};
+use layoutc_algebra::symbol::Axis;
+use serde_json::{Value, json};
+
+pub use self::graph::{dot, solution_json, solution_text, svg};
+pub use self::kernel::{KernelReport, kernel_json, kernel_plan, kernel_text};
+pub use self::relayout_report::{RelayoutReport, plans};
+pub use self::sharding::{ReshardReport, exchanges};
+
+use crate::base::dtype::record::Field;
+use crate::model::layout_names::{self, variable};
+use crate::model::{Tensor, View};
+use crate::query::notations;
+
+/// Object of `inspect --format json` for a tensor in `file`. Symbolic extents and counts are strings; `pack_from` is
+/// present if pack takes another element type.
+pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
+    let layout = &tensor.layout;
+    let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
+    let number = |expr: &Expr| number(expr, &text);
+    let axes = |axes: &[Axis]| -> Vec<Value> {
+        axes.iter().map(|axis| json!({"name": axis.name, "extent": number(&axis.extent)})).collect()
+    };
+    let numbers = |exprs: &[Expr]| exprs.iter().map(number).collect::<Vec<_>>();
+    let texts = |exprs: &[Expr]| exprs.iter().map(text).collect::<Vec<_>>();
+    let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
+    let counts = tensor.counts();
+    let mut object = json!({
+        "kind": "tensor",
+        "name": tensor.name,
+        "file": file,
+        "dtype": tensor.dtype.to_string(),
+        "element_bits": tensor.dtype.element_bits(),
+        "axes": axes(&layout.logical),
+        "storage_axes": axes(&layout.storage),
+        "axis_separators": layout.separators,
+        "physical_shape": numbers(&layout.physical_shape),
+        "flattened": {
+            "shape": numbers(&layout.physical_shape),
+            "axis_separators": (0..layout.physical_shape.len().saturating_sub(1)).collect::<Vec<_>>(),
+        },
+        "storage_map": texts(&layout.storage_map),
+        "physical_map": texts(&layout.physical_map),
+        "inverse": layout.inverse.as_deref().map(texts),
+        "valid": layout.valid.as_ref().map(|valid| print::predicate(valid, &names)),
+        "verdict": verdict(tensor),
+        "proof": proof(tensor),
+        "strides": numbers(&layout.strides),
+        "physical_strides": numbers(&layout.physical_strides),
+        "logical_elements": number(&layout.logical_elements),
+        "physical_elements": number(&layout.physical_elements),
+        "padding_elements": number(&counts.padding_elements),
+        "bytes": number(&counts.bytes),
+        "alignment": layout.alignment_bytes,
+        "memory": tensor.memory_word(),
+        "notations": notations_json(tensor),
+    });
+    if let Some(record) = tensor.dtype.record() {
+        object["fields"] = record.fields().iter().map(field_json).collect();
+    }
+    if let Some(domain) = layout_names::domain(tensor) {
+        object["domain"] = domain.into();
+    }
+    if let Some(sharded) = &tensor.sharded {
+        object["sharding"] = sharding::json(tensor, sharded);
+    }
+    if let Some(ring) = &tensor.ring {
+        let extent = ring.whole.get(ring.axis).map(|axis| number(&axis.extent));
+        object["ring"] = json!({"axis": ring.name(), "held": ring.held, "extent": extent});
+    }
+    if let Some(logical) = tensor.pack_from {
+        let cast = logical.pack.mode().word();
+        object["pack_from"] = json!({"dtype": logical.dtype.to_string(), "cast": cast});
+    }
+    object
+}
+
+/// Layout in the notations of other tools; `null` if a notation cannot express it.
+fn notations_json(tensor: &Tensor) -> Value {
+    let texts = notations::texts(tensor).into_iter();
+    Value::Object(texts.map(|(notation, text)| (notation.word().to_owned(), text.into())).collect())
+}
+
+/// Object of a view: that of a tensor, with its base, `writable`, and origin and strides along its axes if the offset
+/// is affine.
+pub fn view_json(view: &View, file: &str) -> Value {
+    let mut object = tensor_json(&view.tensor, file);
+    let text = |expr: &Expr| layout_names::layout_expr(expr, &view.tensor.layout);
+    let affine = view.affine.as_ref();
+    let strides = affine.map(|a| a.strides.iter().map(|s| number(s, &text)).collect::<Vec<_>>());
+    object["kind"] = "view".into();
+    object["of"] = view.of_name.as_str().into();
+    object["writable"] = (!view.is_shared).into();
+    object["verdict"] = view_verdict(view).into();
+    object["origin"] = affine.map_or(Value::Null, |affine| number(&affine.origin, &text));
+    object["axis_strides"] = strides.into();
+    object
+}
+
+/// Field of a record: name, element type, extents, offset and size.
+fn field_json(field: &Field) -> Value {
+    json!({
+        "name": field.name,
+        "dtype": field.dtype.to_string(),
+        "counts": field.counts,
+        "offset_bytes": field.offset,
+        "bytes": field.bytes(),
+    })
+}
+
+/// `bijective`, `padded`, or `broadcast` if several elements share a slot.
+pub fn view_verdict(view: &View) -> &'static str {
+    if view.is_shared { "broadcast" } else { verdict(&view.tensor) }
+}
+
+/// Subset of [`tensor_json`] used in summaries.
+pub fn summary_json(tensor: &Tensor) -> Value {
+    let layout = &tensor.layout;
+    let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
+    let number = |expr: &Expr| number(expr, &text);
+    let counts = tensor.counts();
+    json!({
+        "name": tensor.name,
+        "dtype": tensor.dtype.to_string(),
+        "element_bits": tensor.dtype.element_bits(),
+        "axes": layout.logical.iter().map(|axis| json!({"extent": number(&axis.extent)})).collect::<Vec<_>>(),
+        "physical_shape": layout.physical_shape.iter().map(number).collect::<Vec<_>>(),
+        "verdict": verdict(tensor),
+        "logical_elements": number(&layout.logical_elements),
+        "padding_elements": number(&counts.padding_elements),
+        "bytes": number(&counts.bytes),
+    })
+}
+
+/// Integer as a JSON number, other expressions as text.
+fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
+    match expr.as_const().and_then(|value| i64::try_from(value).ok()) {
+        Some(value) => Value::from(value),
+        None => Value::from(text(expr)),
+    }
+}
+
+/// `bijective` or `padded`.
+pub fn verdict(tensor: &Tensor) -> &'static str {
+    match tensor.layout.verdict {
+        Verdict::Bijective => "bijective",
+        Verdict::Padded => "padded",
+    }
+}
+
+/// `digits`, `gf2` or `enumeration`.
+pub fn proof(tensor: &Tensor) -> &'static str {
+    match tensor.layout.proof {
+        ProofMethod::Digits => "digits",
+        ProofMethod::Gf2 => "gf2",
+        ProofMethod::Enumeration => "enumeration",
+    }
+}
+
+/// Text report on a tensor, one property per line.
+pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    if let Some(sharded) = &tensor.sharded {
+        lines.extend(sharding::lines(tensor, sharded));
+    }
+    if let Some(ring) = &tensor.ring {
+        let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
+        let whole = ring.whole.iter();
+        let whole: Vec<String> =
+            whole.map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
+        lines.push(("whole", whole.join(", ")));
+        lines.push(("ring", format!("{} neighbours along {} at a time", ring.held, ring.name())));
+    }
+    lines.extend(facts_of(tensor));
+    lines.extend(memory_of(tensor));
+    lines.extend(notations_of(tensor));
+    format!("{} ({}, {file})\n{}", tensor.name, tensor.dtype, lines_text(&lines))
+}
+
+/// Text report on a view.
+pub fn view_text(view: &View, file: &str) -> String {
+    let tensor = &view.tensor;
+    let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
+    let mut lines = facts_of(tensor);
+    if let Some(affine) = &view.affine {
+        let axes = tensor.layout.logical.iter().zip(&affine.strides);
+        let steps: Vec<String> =
+            axes.map(|(axis, stride)| format!("{} {}", axis.name, text(stride))).collect();
+        lines.push(("origin", text(&affine.origin)));
+        lines.push(("steps", steps.join(", ")));
+    }
+    if view.is_shared {
+        lines.retain(|(name, _)| !["inverse", "verdict"].contains(name));
+        lines.push(("verdict", "broadcast: several elements share a slot, only read".to_owned()));
+    }
+    lines.extend(memory_of(tensor));
+    let (name, dtype, of) = (&tensor.name, tensor.dtype, &view.of_name);
+    format!("{name} ({dtype}, view of {of}, {file})\n{}", lines_text(&lines))
+}
+
+fn lines_text(lines: &[(&str, String)]) -> String {
+    let mut out = String::new();
+    for (name, value) in lines {
+        out.push_str(&format!("  {name:<15} {value}\n"));
+    }
+    out
+}
+
+fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
+    let layout = &tensor.layout;
+    let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
+    let shape = |axes: &[Axis]| {
+        let parts: Vec<String> =
+            axes.iter().map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
+        if parts.is_empty() { "one element".to_string() } else { parts.join(", ") }
+    };
+    let list =
+        |exprs: &[Expr]| format!("[{}]", exprs.iter().map(text).collect::<Vec<_>>().join(", "));
+    let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
+    let mut lines: Vec<(&str, String)> = vec![("axes", shape(&layout.logical))];
+    for (axis, labels) in layout.logical.iter().zip(&tensor.labels) {
+        if !labels.is_empty() {
+            lines.push(("labels", format!("{}: {}", axis.name, labels.join(", "))));
+        }
+    }
+    if let Some(domain) = layout_names::domain(tensor) {
+        lines.push(("elements where", domain));
+    }
+    lines.extend([
+        ("storage axes", shape(&layout.storage)),
+        ("physical shape", list(&layout.physical_shape)),
+    ]);
+    if !layout.separators.is_empty() {
+        lines.push(("separators", format!("{:?}", layout.separators)));
+    }
+    lines.push(("strides", list(&layout.strides)));
+    for (k, index) in layout.physical_map.iter().enumerate() {
+        lines.push((if k == 0 { "map" } else { "" }, format!("p{k} = {}", text(index))));
+    }
+    match &layout.inverse {
+        Some(inverse) => {
+            for (k, (axis, index)) in layout.logical.iter().zip(inverse).enumerate() {
+                lines.push((
+                    if k == 0 { "inverse" } else { "" },
+                    format!("{} = {}", axis.name, text(index)),
+                ));
+            }
+        }
+        None => lines.push(("inverse", "no expression: found by search".to_string())),
+    }
+    if let Some(valid) = &layout.valid {
+        lines.push(("valid where", print::predicate(valid, &names)));
+    }
+    lines.push(("verdict", format!("{}, by {}", verdict(tensor), proof(tensor))));
+    lines
+}
+
+fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
+    let layout = &tensor.layout;
+    let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
+    let (elements, slots) = (text(&layout.logical_elements), text(&layout.physical_elements));
+    let bytes = text(&tensor.counts().bytes);
+    let mut lines = vec![
+        ("elements", format!("{elements} in {slots} slots")),
+        ("bytes", format!("{bytes}, aligned to {}", layout.alignment_bytes)),
+    ];
+    if let Some(origin) = &layout.origin {
+        let at = format!("offset {}, aligned to {}", text(&origin.offset), origin.alignment_bytes);
+        lines.push(("first element", at));
+    }
+    lines.push(("memory", tensor.memory_word().to_string()));
+    if let Some(logical) = tensor.pack_from {
+        lines
+            .push(("packed from", format!("{}, by {}", logical.dtype, logical.pack.mode().word())));
+    }
+    lines
+}
+
+/// Layout in the notations of other tools that can express it.
+fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
+    let mut label = "notations";
+    let texts = notations::texts(tensor).into_iter();
+    let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));
+    texts.map(|text| (std::mem::take(&mut label), text)).collect()
+}

@@ -1,0 +1,214 @@
+//! Reports on pack, unpack and conversions: digits, loops, inner kernels, pseudo-code.
+
+use layoutc_algebra::expr::Expr;
+use serde_json::{Value, json};
+
+use super::{number, pseudo_code};
+use crate::base::diagnostic::Diagnostic;
+use crate::emit::plan_fault;
+use crate::model::layout_names;
+use crate::model::{Manifest, Tensor};
+use crate::plan::cores::Cores;
+use crate::plan::nest::schedule::{Inner, Level};
+use crate::plan::nest::{LEAST_PAST, Moves, Nest, Part, Ways};
+use crate::plan::transfer::Cut;
+use crate::plan::tree::Expr as Tree;
+use crate::plan::{self, Move, Naming, Padding};
+
+/// Report on a relayout.
+#[derive(Debug)]
+pub struct RelayoutReport {
+    moved: Move,
+}
+
+/// Reports on pack and unpack of a tensor and on the conversions that read it, planned for C on the given cores; empty
+/// for a tensor without memory.
+///
+/// # Errors
+/// The diagnostic of a build if a plan fails.
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
+pub fn plans(
+    manifest: &Manifest,
+    tensor: &Tensor,
+    cores: Cores,
+) -> Result<Vec<RelayoutReport>, Diagnostic> {
+    let avoid = |_: &str| false;
+    let ways = Ways { cores, moves: Moves::Blocks };
+    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let mut plans = Vec::new();
+    let moves = plan::moves(tensor, &naming)
+        .map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
+    if let Some([pack, unpack]) = moves {
+        plans.push(RelayoutReport { moved: pack });
+        plans.push(RelayoutReport { moved: unpack });
+    }
+    for convert in &manifest.converts {
+        let ends = (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to));
+        let (Some(from), Some(_)) = ends else { continue };
+        if from.name != tensor.name {
+            continue;
+        }
+        let moved = plan::convert(manifest, convert, &naming)
+            .map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
+        plans.extend(moved.map(|moved| RelayoutReport { moved }));
+    }
+    Ok(plans)
+}
+
+impl RelayoutReport {
+    /// JSON form: strides in elements, blocks in values of their digit.
+    pub fn json(&self) -> Value {
+        let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
+        let nest = self.moved.nest.as_ref();
+        let parts = nest.map(|nest| nest.parts.iter().map(|p| part_json(p, &text)).collect());
+        let parts: Option<Vec<Value>> = parts;
+        json!({
+            "name": self.moved.function.name,
+            "by": if nest.is_some() { "digits" } else { "index functions" },
+            "parts": parts.unwrap_or_default(),
+            "padding": self.padding(),
+            "stores": nest.map(|nest| self.stores(nest)),
+            "code": pseudo_code::lines(&self.moved.function.body),
+        })
+    }
+
+    /// Text form, one property per line.
+    pub fn text(&self) -> String {
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        match &self.moved.nest {
+            None => {
+                lines.push(("loops", "over the logical axes, with index functions".into()));
+            }
+            Some(nest) => {
+                for (k, part) in nest.parts.iter().enumerate() {
+                    if nest.parts.len() > 1 {
+                        lines.push((
+                            "part",
+                            format!("{} of {}", k.saturating_add(1), nest.parts.len()),
+                        ));
+                    }
+                    lines.extend(self.part_lines(part));
+                }
+                lines.push(("stores", self.stores(nest).to_owned()));
+            }
+        }
+        lines.push(("padding", self.padding().to_owned()));
+        let mut label = "code";
+        let code = pseudo_code::lines(&self.moved.function.body).into_iter();
+        lines.extend(code.map(|line| (std::mem::take(&mut label), line)));
+        format!("{}\n{}", self.moved.function.name, super::lines_text(&lines))
+    }
+
+    fn part_lines(&self, part: &Part) -> Vec<(&'static str, String)> {
+        let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
+        let mut label = "digits";
+        let mut lines = Vec::new();
+        for cut in part.transfer.cuts.iter().filter(|cut| !cut.is_unit()) {
+            let Cut { name, extent, from_stride, to_stride, .. } = cut;
+            let steps = (text(from_stride), text(to_stride));
+            let line = format!("{name} {}: stride {} to {}", text(extent), steps.0, steps.1);
+            lines.push((std::mem::take(&mut label), line));
+        }
+        let loops: Vec<String> =
+            part.schedule.levels.iter().map(|level| level_text(part, level)).collect();
+        let none = "none".to_owned();
+        lines.push(("loops", if loops.is_empty() { none } else { loops.join(", ") }));
+        lines.push(("inside", inside_text(part)));
+        lines
+    }
+
+    /// Store policy.
+    fn stores(&self, nest: &Nest) -> &'static str {
+        match nest.whole_bytes {
+            _ if !plan::past_caches(&self.moved.function.body) => "cached",
+            Tree::Int { value: ..0 } => "streaming",
+            Tree::Int { value: ..=LEAST_PAST } | Tree::Min { .. } => "cached",
+            _ => {
+                "streaming from 12 MiB on AMD processors, from 32 MiB on Intel processors that benefit"
+            }
+        }
+    }
+
+    /// Padding policy.
+    fn padding(&self) -> &'static str {
+        match self.moved.padding {
+            Padding::None => "none",
+            Padding::Kept => "not written",
+            Padding::First => "the whole destination is filled first",
+            Padding::Alone => "only padding is filled",
+        }
+    }
+}
+
+fn level_text(part: &Part, level: &Level) -> String {
+    let name = cut_name(part, level.of());
+    let cores = if part.parallel == Some(*level) { " (parallel)" } else { "" };
+    match level {
+        Level::Digit(_) => format!("{name}{cores}"),
+        Level::Blocks { size, .. } => format!("{name} by {size}{cores}"),
+    }
+}
+
+/// Description of the inner kernel.
+fn inside_text(part: &Part) -> String {
+    let name = |k| cut_name(part, k);
+    match part.schedule.inner {
+        Inner::Element => "one element; a contiguous innermost loop is a single copy".to_owned(),
+        Inner::Transpose { rows, columns, together, count, bytes } => {
+            let unit = if bytes == 1 { "byte" } else { "bytes" };
+            let of = together.map_or(String::new(), |k| format!(" (all of {})", name(k)));
+            let (rows, columns) = (name(rows), name(columns));
+            let what = match count.map(name) {
+                Some(count) => format!("tiles of all {count} are transposed"),
+                None => "a tile is transposed".to_owned(),
+            };
+            format!("{what}: {rows} by {columns}, {bytes} {unit} each{of}")
+        }
+        Inner::Runs { run, count } => {
+            format!("runs of {} are copied, {} of them", name(run), name(count))
+        }
+    }
+}
+
+fn cut_name(part: &Part, k: usize) -> String {
+    part.transfer.cuts.get(k).map_or(String::new(), |cut| cut.name.clone())
+}
+
+fn part_json(part: &Part, text: &dyn Fn(&Expr) -> String) -> Value {
+    let digit = |cut: &Cut| {
+        json!({
+            "name": cut.name,
+            "extent": number(&cut.extent, text),
+            "from_stride": number(&cut.from_stride, text),
+            "to_stride": number(&cut.to_stride, text),
+        })
+    };
+    let level = |level: &Level| {
+        let block = match level {
+            Level::Digit(_) => None,
+            Level::Blocks { size, .. } => Some(*size),
+        };
+        let parallel = part.parallel == Some(*level);
+        json!({ "digit": cut_name(part, level.of()), "block": block, "parallel": parallel })
+    };
+    let inside = match part.schedule.inner {
+        Inner::Element => json!({ "kind": "elements" }),
+        Inner::Transpose { rows, columns, together, count, bytes } => json!({
+            "kind": "blocks",
+            "rows": cut_name(part, rows),
+            "columns": cut_name(part, columns),
+            "together": together.map(|k| cut_name(part, k)),
+            "count": count.map(|k| cut_name(part, k)),
+            "bytes": bytes,
+        }),
+        Inner::Runs { run, count } => {
+            json!({ "kind": "runs", "run": cut_name(part, run), "count": cut_name(part, count) })
+        }
+    };
+    let cuts = part.transfer.cuts.iter().filter(|cut| !cut.is_unit());
+    json!({
+        "digits": cuts.map(digit).collect::<Vec<_>>(),
+        "loops": part.schedule.levels.iter().map(level).collect::<Vec<_>>(),
+        "inside": inside,
+    })
+}

@@ -1,0 +1,240 @@
+//! Translation of shardings between the forms of XLA and JAX, and the shard of each device.
+
+use std::sync::Arc;
+
+use layoutc_algebra::notation::NotationFault;
+use layoutc_algebra::sharding::xla::parse_one;
+use layoutc_algebra::sharding::{
+    DevicePlacement, Mesh, Sharding, ShardingForm, ShardingInexpressible, TensorSharding, jax,
+    part_extent,
+};
+pub use layoutc_algebra::sharding::{MeshSharding, TensorShard};
+
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+
+/// Keyword of the notation that is read.
+pub const READ: &str = "xla-sharding";
+/// Name of the text in diagnostics.
+const FILE: &str = "<text>";
+/// Maximum number of devices whose shards are listed.
+const MAX_LISTED_DEVICES: i64 = 4096;
+
+/// Notation of a sharding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShardingFormat {
+    /// Form of XLA.
+    Xla(ShardingForm),
+    /// Python expression for JAX.
+    Jax,
+}
+
+impl ShardingFormat {
+    /// All formats, in the order of listings.
+    pub const ALL: [Self; 4] = [
+        Self::Xla(ShardingForm::V1),
+        Self::Xla(ShardingForm::V2),
+        Self::Xla(ShardingForm::V3),
+        Self::Jax,
+    ];
+
+    /// Keyword on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Xla(ShardingForm::V1) => "xla-v1",
+            Self::Xla(ShardingForm::V2) => "xla-v2",
+            Self::Xla(ShardingForm::V3) => "xla-v3",
+            Self::Jax => "jax",
+        }
+    }
+
+    /// Format with the given keyword.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|target| target.word() == word)
+    }
+}
+
+/// Parsed sharding.
+#[derive(Debug, Clone)]
+pub struct ParsedSharding {
+    placed: TensorSharding,
+    shape: Option<Vec<i128>>,
+    /// Length of the text in bytes.
+    length: usize,
+}
+
+/// Sharding in a target notation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenSharding {
+    /// Text.
+    pub text: String,
+    /// Notes on the text.
+    pub notes: Vec<String>,
+}
+
+/// Properties of a sharding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardingFacts {
+    /// Number of devices; `None`: any.
+    pub devices: Option<i64>,
+    /// Number of shards along each axis; `None`: unknown.
+    pub parts: Option<Vec<i64>>,
+    /// Row-major mesh and the sharding over it; `None` if there is none.
+    pub mesh: Option<MeshSharding>,
+    /// Properties for the shape in `--shape`.
+    pub shaped: Option<ShardFacts>,
+}
+
+/// Properties of the shards of a tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardFacts {
+    /// Extents of the largest shard, in elements.
+    pub part: Option<Vec<i128>>,
+    /// Shards and the devices that hold them; an error message if there are too many.
+    pub shards: Result<Vec<TensorShard>, String>,
+}
+
+/// Parses the sharding of a tensor, with the given extents (each at least 0) if known.
+///
+/// # Errors
+/// A diagnostic for the text, or for a rank that differs from the shape's.
+pub fn read(text: &str, shape: Option<&[i64]>) -> Result<ParsedSharding, Box<Diagnostic>> {
+    let placed = parse_one(text).map_err(in_text)?;
+    if let (Some(rank), Some(shape)) = (placed.placement.rank(), shape)
+        && rank != shape.len()
+    {
+        let lack = ShardingInexpressible::Rank { given: rank, wanted: shape.len() };
+        let message = format!("the sharding has {lack}");
+        let place = FileSpan::new(&Arc::from(FILE), 0..text.len());
+        let diagnostic = Diagnostic::error(Code::NotationAxes, message, place, "");
+        return Err(Box::new(diagnostic.help(lack.help())));
+    }
+    let shape = shape.map(|shape| shape.iter().copied().map(i128::from).collect());
+    Ok(ParsedSharding { placed, shape, length: text.len() })
+}
+
+/// Sharding in the notation `target`. The result is parsed again, or rebuilt from its mesh, and verified to be the same
+/// on every device.
+///
+/// # Errors
+/// A diagnostic for a feature that the notation cannot express.
+pub fn written(
+    read: &ParsedSharding,
+    target: ShardingFormat,
+) -> Result<WrittenSharding, Box<Diagnostic>> {
+    let lacking = |lack: ShardingInexpressible| {
+        let message = format!("`{}` cannot express {lack}", target.word());
+        let place = FileSpan::new(&Arc::from(FILE), 0..read.length);
+        let diagnostic = Diagnostic::error(Code::NotationInexpressible, message, place, "");
+        Box::new(diagnostic.help(lack.help()))
+    };
+    let placed = &read.placed;
+    let (text, again) = match target {
+        ShardingFormat::Xla(form) => {
+            let text = placed.to(form).map_err(lacking)?.to_string();
+            let again = parse_one(&text).map_err(in_text)?;
+            (text, again)
+        }
+        ShardingFormat::Jax => {
+            let rank = read.shape.as_ref().map(Vec::len);
+            let text = jax::expression(placed, rank).map_err(lacking)?;
+            let placement = match &placed.placement {
+                DevicePlacement::Maximal { .. } | DevicePlacement::MaximalMesh { .. } => {
+                    placed.placement.clone()
+                }
+                placement => DevicePlacement::Named(
+                    MeshSharding::of(placement, rank).map_err(lacking)?.named(),
+                ),
+            };
+            (text, TensorSharding { placement, group: None })
+        }
+    };
+    if !again.same(placed).map_err(lacking)? {
+        return Err(lacking(ShardingInexpressible::Unknown));
+    }
+    Ok(WrittenSharding { text, notes: notes(placed, target) })
+}
+
+/// Texts of a sharding in every format; `None` where the format cannot express it.
+pub fn texts(mesh: &Mesh, sharding: &Sharding) -> Vec<(ShardingFormat, Option<String>)> {
+    let (mesh, sharding) = (mesh.clone(), sharding.clone());
+    let meshed = MeshSharding { mesh, sharding, unreduced: Vec::new() };
+    let placed = TensorSharding { placement: DevicePlacement::Named(meshed.named()), group: None };
+    let rank = Some(meshed.sharding.over().len());
+    let text = |target| match target {
+        ShardingFormat::Xla(form) => placed.to(form).ok().map(|placed| placed.to_string()),
+        ShardingFormat::Jax => jax::expression(&placed, rank).ok(),
+    };
+    ShardingFormat::ALL.into_iter().map(|target| (target, text(target))).collect()
+}
+
+/// Properties of a sharding, and of the shards if the shape is known.
+pub fn facts(read: &ParsedSharding) -> ShardingFacts {
+    let ParsedSharding { placed: TensorSharding { placement, .. }, shape, .. } = read;
+    let rank = shape.as_ref().map(Vec::len);
+    let parts = parts(placement, rank);
+    let shaped = shape.as_ref().map(|shape| {
+        let cut = |parts: &Vec<i64>| -> Vec<i128> {
+            shape.iter().zip(parts).map(|(extent, parts)| part_extent(*extent, *parts)).collect()
+        };
+        let shards = placement.shards(shape, MAX_LISTED_DEVICES).map_err(|lack| match lack {
+            ShardingInexpressible::Devices { devices } => {
+                format!("{devices} devices exceed the limit of {MAX_LISTED_DEVICES}")
+            }
+            lack => lack.to_string(),
+        });
+        ShardFacts { part: parts.as_ref().map(cut), shards }
+    });
+    let mesh = MeshSharding::of(placement, rank).ok();
+    let mesh = mesh.filter(|meshed| !meshed.mesh.axes.is_empty());
+    ShardingFacts { devices: placement.devices(), parts, mesh, shaped }
+}
+
+/// Number of shards along each axis.
+fn parts(placement: &DevicePlacement, rank: Option<usize>) -> Option<Vec<i64>> {
+    let whole = || rank.map(|rank| vec![1; rank]);
+    match placement {
+        DevicePlacement::Tiled(tiled) => Some(tiled.tiles().to_vec()),
+        DevicePlacement::Named(named) if named.cuts().is_empty() => whole(),
+        DevicePlacement::Named(named) => {
+            let cut = |cut: &layoutc_algebra::sharding::AxisSharding| {
+                cut.parts.iter().map(|part| part.size).product()
+            };
+            Some(named.cuts().iter().map(cut).collect())
+        }
+        DevicePlacement::Replicated
+        | DevicePlacement::Unreduced
+        | DevicePlacement::Maximal { .. }
+        | DevicePlacement::MaximalMesh { .. } => whole(),
+        DevicePlacement::Manual | DevicePlacement::Unknown => None,
+    }
+}
+
+/// Notes on information that the text omits or adds.
+fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
+    let mut notes = Vec::new();
+    let names_axes = matches!(target, ShardingFormat::Xla(ShardingForm::V3) | ShardingFormat::Jax);
+    match &placed.placement {
+        DevicePlacement::Named(named)
+            if named.is_open() && target != ShardingFormat::Xla(ShardingForm::V3) =>
+        {
+            notes.push("`?`, which lets XLA shard an axis further, is omitted".to_owned());
+        }
+        DevicePlacement::Tiled(tiled) if names_axes && tiled.devices() > 1 => {
+            notes.push("the names of the mesh axes are generated".to_owned());
+        }
+        DevicePlacement::Replicated if target == ShardingFormat::Jax => {
+            notes.push("`mesh` stands for any mesh: the text names none".to_owned());
+        }
+        _ => {}
+    }
+    notes
+}
+
+/// Diagnostic for an error in the text.
+fn in_text(fault: NotationFault) -> Box<Diagnostic> {
+    let place = FileSpan::new(&Arc::from(FILE), fault.span);
+    let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
+    diagnostic.help.extend(fault.help);
+    Box::new(diagnostic)
+}

@@ -1,0 +1,129 @@
+//! Captions and legend of a picture.
+
+use super::memory::MemorySlot;
+use super::{GridCell, Picture};
+
+/// `h 3, w 5`
+pub(super) fn extents(axes: &[(String, i128)]) -> String {
+    let all: Vec<String> = axes.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
+    all.join(", ")
+}
+
+impl Picture {
+    /// `t: f32 [h 3, w 5]`
+    pub(super) fn title(&self) -> String {
+        let mut text = format!("{}: {} [{}]", self.tensor, self.dtype, extents(&self.logical));
+        for (k, (name, value)) in self.symbols.iter().enumerate() {
+            let word = if k == 0 { " where " } else { ", " };
+            text.push_str(&format!("{word}{name} = {value}"));
+        }
+        text
+    }
+
+    /// `n 16, c_outer 32, h 64 | w 64, c_inner 4`
+    pub(super) fn storage_text(&self) -> String {
+        if self.storage.is_empty() {
+            return "one slot".to_owned();
+        }
+        let mut text = String::new();
+        for (k, (name, extent)) in self.storage.iter().enumerate() {
+            text.push_str(&format!("{name} {extent}"));
+            if k + 1 < self.storage.len() {
+                text.push_str(if self.separators.contains(&k) { " | " } else { ", " });
+            }
+        }
+        text
+    }
+
+    fn name(&self, axis: Option<usize>) -> Option<&str> {
+        Some(self.logical.get(axis?)?.0.as_str())
+    }
+
+    /// Axes of the grid and fixed indices: `h down, w across, n = 0`.
+    pub(super) fn frame_text(&self) -> String {
+        let drawn =
+            [(self.name(self.frame.rows), "down"), (self.name(self.frame.columns), "across")];
+        let mut parts: Vec<String> = drawn
+            .into_iter()
+            .filter_map(|(name, direction)| Some(format!("{} {direction}", name?)))
+            .collect();
+        for axis in self.frame.fixed_axes() {
+            let index = self.frame.at.get(axis).copied().unwrap_or(0);
+            parts.push(format!("{} = {index}", self.name(Some(axis)).unwrap_or_default()));
+        }
+        if parts.is_empty() { "one element".to_owned() } else { parts.join(", ") }
+    }
+
+    /// Axes whose indices are shown in the slots: `h, w`.
+    pub(super) fn indexed_by(&self) -> String {
+        let names: Vec<&str> = [self.name(self.frame.rows), self.name(self.frame.columns)]
+            .into_iter()
+            .flatten()
+            .collect();
+        names.join(", ")
+    }
+
+    /// Names of the storage axes of each physical axis.
+    pub(super) fn groups(&self) -> Vec<String> {
+        let groups =
+            layoutc_algebra::layout::physical::groups(self.storage.len(), &self.separators);
+        let names = |range: std::ops::Range<usize>| {
+            let axes = self.storage.get(range).unwrap_or_default();
+            axes.iter().map(|axis| axis.0.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        groups.into_iter().map(names).collect()
+    }
+
+    /// Shape of the memory grid: `24 slots, 6 rows of 4`.
+    pub(super) fn memory_text(&self) -> String {
+        let memory = &self.memory;
+        if memory.is_matrix {
+            let mut groups = self.groups();
+            let across = groups.pop().unwrap_or_default();
+            return format!("{} down, {across} across", groups.join(" | "));
+        }
+        let slots = counted(self.slots, "slot");
+        if memory.row_count > 1 {
+            format!("{slots}, {} of {}", counted(memory.row_count, "row"), memory.width)
+        } else {
+            slots
+        }
+    }
+
+    /// Index of an element along the drawn axes.
+    pub(super) fn short(&self, logical: &[i128]) -> String {
+        let drawn = [self.frame.rows, self.frame.columns].into_iter().flatten();
+        let indices: Vec<String> =
+            drawn.filter_map(|axis| logical.get(axis)).map(ToString::to_string).collect();
+        if indices.is_empty() { "[]".to_owned() } else { indices.join(",") }
+    }
+
+    /// Entries of the legend.
+    pub(super) fn shown(&self) -> LegendEntries {
+        let slots = || self.memory.rows.iter().flat_map(|row| &row.slots);
+        let has = |wanted: fn(&MemorySlot) -> bool| slots().any(wanted);
+        let is_padding = |cell: &GridCell| matches!(cell, GridCell::Padding { .. });
+        LegendEntries {
+            padding: self.grid.cells.iter().flatten().any(is_padding)
+                || has(|slot| *slot == MemorySlot::Padding),
+            other: has(|slot| matches!(slot, MemorySlot::Other { logical: Some(_) })),
+            outside: has(|slot| matches!(slot, MemorySlot::Other { logical: None })),
+            unknown: has(|slot| *slot == MemorySlot::Unknown),
+        }
+    }
+}
+
+/// Kinds of cells in a picture besides the elements of the slice.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags")]
+pub(super) struct LegendEntries {
+    pub(super) padding: bool,
+    pub(super) other: bool,
+    pub(super) outside: bool,
+    pub(super) unknown: bool,
+}
+
+/// `1 slot`, `2 slots`
+fn counted(count: i128, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}

@@ -1,0 +1,115 @@
+//! Layout with constant symbols: extents, strides, and evaluation of the maps.
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::Layout;
+
+use crate::query::locate::NamedLocateError;
+
+/// Layout with constant symbols.
+#[derive(Debug)]
+pub(super) struct ConcreteLayout<'a> {
+    pub(super) layout: &'a Layout,
+    /// Values of the layout's symbols, in its order.
+    pub(super) symbols: Vec<i128>,
+    /// Extents of the logical axes.
+    pub(super) logical: Vec<i128>,
+    /// Extents of the storage axes.
+    pub(super) storage: Vec<i128>,
+    /// Strides of the storage axes, in slots.
+    pub(super) strides: Vec<i128>,
+    /// Physical shape.
+    pub(super) physical: Vec<i128>,
+    /// Strides of the physical axes, in slots.
+    pub(super) pitches: Vec<i128>,
+    /// Slots of the flat buffer.
+    pub(super) slots: i128,
+}
+
+/// Location of an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ElementAddress {
+    pub(super) storage: Vec<i128>,
+    pub(super) physical: Vec<i128>,
+    pub(super) offset: i128,
+}
+
+impl<'a> ConcreteLayout<'a> {
+    pub(super) fn new(layout: &'a Layout, symbols: Vec<i128>) -> Result<Self, NamedLocateError> {
+        let number = |expr: &Expr| {
+            expr.evaluate(&|var| at(var, &[], &symbols))
+                .map_err(|error| NamedLocateError::Value(error.to_string()))
+        };
+        let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Result<Vec<_>, _>>();
+        let logical = layout.logical.iter().map(|axis| number(&axis.extent));
+        let storage = layout.storage.iter().map(|axis| number(&axis.extent));
+        let (logical, storage) =
+            (logical.collect::<Result<_, _>>()?, storage.collect::<Result<_, _>>()?);
+        let (strides, physical) = (all(&layout.strides)?, all(&layout.physical_shape)?);
+        let (pitches, slots) = (all(&layout.physical_strides)?, number(&layout.physical_elements)?);
+        Ok(Self { layout, symbols, logical, storage, strides, physical, pitches, slots })
+    }
+
+    /// True if the tensor has no element.
+    pub(super) fn is_empty(&self) -> bool {
+        self.logical.contains(&0)
+    }
+
+    /// Storage index along one axis.
+    pub(super) fn storage_at(&self, axis: usize, logical: &[i128]) -> Option<i128> {
+        self.layout.storage_map.get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
+    }
+
+    /// Location of an index, possibly outside the tensor; `None` if it is outside the memory.
+    pub(super) fn spot(&self, logical: &[i128]) -> Option<ElementAddress> {
+        let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
+        let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
+        let storage = all(&self.layout.storage_map)?;
+        let physical = all(&self.layout.physical_map)?;
+        let offset = number(&self.layout.offset)?;
+        let inside = is_inside(&storage, &self.storage) && is_inside(&physical, &self.physical);
+        inside.then_some(ElementAddress { storage, physical, offset })
+    }
+
+    /// True if an index is an element of the tensor.
+    pub(super) fn has(&self, logical: &[i128]) -> bool {
+        is_inside(logical, &self.logical)
+            && self.layout.holds(logical, &self.symbols).unwrap_or(false)
+    }
+
+    /// Element at a physical index, by the inverse; `None` for padding, or without a known inverse.
+    pub(super) fn owner(&self, physical: &[i128]) -> Option<Vec<i128>> {
+        self.layout.inverse.as_ref()?;
+        self.layout.element_at(physical, &self.symbols).ok()?
+    }
+
+    /// True if the slot of an index outside the tensor is padding, and the inverse maps it back to that index.
+    pub(super) fn is_padding_of(&self, logical: &[i128], spot: &ElementAddress) -> bool {
+        let Some(inverse) = &self.layout.inverse else { return false };
+        let value = |var| match var {
+            Var::Physical(k) => spot.physical.get(usize::try_from(k).ok()?).copied(),
+            other => at(other, &[], &self.symbols),
+        };
+        let back: Option<Vec<i128>> =
+            inverse.iter().map(|expr| expr.evaluate(&value).ok()).collect();
+        back.as_deref() == Some(logical) && self.owner(&spot.physical).is_none()
+    }
+
+    /// Offset of a physical index.
+    pub(super) fn offset(&self, physical: &[i128]) -> i128 {
+        let terms = physical.iter().zip(&self.pitches);
+        terms.fold(0_i128, |sum, (index, pitch)| sum.saturating_add(index.saturating_mul(*pitch)))
+    }
+}
+
+fn at(var: Var, logical: &[i128], symbols: &[i128]) -> Option<i128> {
+    match var {
+        Var::Axis(k) => logical.get(usize::try_from(k).ok()?).copied(),
+        Var::Symbol(k) => symbols.get(usize::try_from(k).ok()?).copied(),
+        Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
+    }
+}
+
+fn is_inside(index: &[i128], extents: &[i128]) -> bool {
+    index.len() == extents.len()
+        && index.iter().zip(extents).all(|(index, extent)| (0..*extent).contains(index))
+}

@@ -1,0 +1,146 @@
+//! Slice of a tensor: the two drawn axes, and fixed indices of the others.
+
+use thiserror::Error;
+
+use crate::base::nearest::nearest;
+
+/// Slice of a tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SliceFrame {
+    /// Axis of the rows.
+    pub rows: Option<usize>,
+    /// Axis of the columns.
+    pub columns: Option<usize>,
+    /// Fixed indices of the axes that are not drawn, and 0 for the drawn ones.
+    pub at: Vec<i128>,
+}
+
+/// Error in the selection of a slice.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FrameError {
+    /// Unknown axis.
+    #[error("there is no axis `{name}`{}", hint(near.as_deref(), axes))]
+    Axis {
+        /// Given name.
+        name: String,
+        /// Similar name, if any.
+        near: Option<String>,
+        /// List of all axes.
+        axes: String,
+    },
+    /// More than two drawn axes.
+    #[error("a picture has two axes, not {given}")]
+    Many {
+        /// Number of given axes.
+        given: usize,
+    },
+    /// Axis given twice.
+    #[error("`{name}` is named twice")]
+    Twice {
+        /// Name of the axis.
+        name: String,
+    },
+    /// Drawn axis with a fixed index.
+    #[error("`{name}` is drawn, and cannot be fixed too")]
+    Held {
+        /// Name of the axis.
+        name: String,
+    },
+    /// Fixed index out of bounds.
+    #[error("`{name}` cannot be fixed at {value}: its extent is {extent}")]
+    Outside {
+        /// Name of the axis.
+        name: String,
+        /// Given index.
+        value: i128,
+        /// Extent of the axis.
+        extent: i128,
+    },
+}
+
+fn hint(near: Option<&str>, axes: &str) -> String {
+    match near {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None if axes.is_empty() => "; the tensor has rank 0".to_owned(),
+        None => format!("; there are {axes}"),
+    }
+}
+
+impl SliceFrame {
+    /// Slice along the named axes, rows then columns, by default the last two. `at` fixes indices of others.
+    ///
+    /// # Errors
+    /// [`FrameError`].
+    pub fn new(
+        logical: &[(String, i128)],
+        axes: &[String],
+        at: &[(String, i128)],
+    ) -> Result<Self, FrameError> {
+        let named =
+            axes.iter().map(|name| position(logical, name)).collect::<Result<Vec<_>, _>>()?;
+        let rank = logical.len();
+        let (rows, columns) = match named[..] {
+            [] => (rank.checked_sub(2), rank.checked_sub(1)),
+            [columns] => (None, Some(columns)),
+            [rows, columns] if rows == columns => {
+                return Err(FrameError::Twice { name: axes.first().cloned().unwrap_or_default() });
+            }
+            [rows, columns] => (Some(rows), Some(columns)),
+            _ => return Err(FrameError::Many { given: named.len() }),
+        };
+        let mut first = vec![0; rank];
+        let mut fixed = Vec::new();
+        for (name, value) in at {
+            let (axis, name, value) = (position(logical, name)?, name.clone(), *value);
+            if fixed.contains(&axis) {
+                return Err(FrameError::Twice { name });
+            }
+            if [rows, columns].contains(&Some(axis)) {
+                return Err(FrameError::Held { name });
+            }
+            let extent = logical.get(axis).map_or(0, |axis| axis.1);
+            if !(0..extent).contains(&value) {
+                return Err(FrameError::Outside { name, value, extent });
+            }
+            first.get_mut(axis).into_iter().for_each(|index| *index = value);
+            fixed.push(axis);
+        }
+        Ok(Self { rows, columns, at: first })
+    }
+
+    /// Logical index of a row and a column.
+    pub(super) fn index(&self, row: i128, column: i128) -> Vec<i128> {
+        let mut index = self.at.clone();
+        for (axis, value) in [(self.rows, row), (self.columns, column)] {
+            if let Some(slot) = axis.and_then(|axis| index.get_mut(axis)) {
+                *slot = value;
+            }
+        }
+        index
+    }
+
+    /// Row and column of a logical index; `None` if it is in another slice.
+    pub(super) fn place(&self, logical: &[i128]) -> Option<(i128, i128)> {
+        let drawn = |axis: Option<usize>| match axis {
+            Some(axis) => logical.get(axis).copied(),
+            None => Some(0),
+        };
+        let (row, column) = (drawn(self.rows)?, drawn(self.columns)?);
+        (self.index(row, column) == logical).then_some((row, column))
+    }
+
+    /// Axes with fixed indices.
+    pub(super) fn fixed_axes(&self) -> impl Iterator<Item = usize> {
+        (0..self.at.len()).filter(|axis| ![self.rows, self.columns].contains(&Some(*axis)))
+    }
+}
+
+fn position(logical: &[(String, i128)], name: &str) -> Result<usize, FrameError> {
+    let found = logical.iter().position(|axis| axis.0 == name);
+    found.ok_or_else(|| {
+        let names = || logical.iter().map(|axis| axis.0.as_str());
+        let axes: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+        let near = nearest(name, names()).map(ToString::to_string);
+        FrameError::Axis { name: name.to_owned(), near, axes: axes.join(", ") }
+    })
+}
