@@ -8,7 +8,7 @@ use super::model::{ArithmeticUnit, ComputeUnit, Unit};
 use super::{casts, element};
 use crate::base::cast::{Cast, range};
 use crate::base::dtype::{Dtype, Scalar};
-use crate::plan::tree::{Function, Gathering, Number, NumberOp, Stmt};
+use crate::emit::syntax::{Function, Gathering, Number, NumberOp, Stmt};
 
 /// What a function computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

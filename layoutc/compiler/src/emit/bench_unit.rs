@@ -5,10 +5,10 @@ use layoutc_algebra::symbol::Symbol;
 
 use super::model::BenchUnit;
 use super::test_unit::{fits, least};
+use crate::emit::syntax::Expr;
 use crate::plan::Context;
 use crate::plan::index::{buffer_bytes, count, logical_bytes};
 use crate::plan::lower::PlanError;
-use crate::plan::tree::Expr;
 
 /// The most multiples above a symbol's least value.
 const STEPS: i128 = 1 << 26;

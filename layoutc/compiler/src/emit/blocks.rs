@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::casts;
 use super::model::{BlockCall, Blocks, TransposeUnit, Unit};
-use crate::plan::nest::is_near;
-use crate::plan::tree::{Expr, Function, Stmt, Strided};
+use crate::emit::syntax::{Expr, Function, Stmt, Strided};
 
 /// Numbers of rows or columns for which there are functions of their own.
 const FEW: [u32; 4] = [2, 3, 4, 8];
@@ -137,8 +136,8 @@ impl Transposes {
         let elements = VECTOR.checked_div(bytes).unwrap_or(1);
         let unit = self.unit(bytes);
         let known = whole_bytes.filter(|bytes| matches!(bytes, Expr::Int { .. }));
-        unit.past |= !known.is_some_and(is_near);
-        unit.near |= known.is_none_or(is_near);
+        unit.past |= !known.is_some_and(Expr::is_near);
+        unit.near |= known.is_none_or(Expr::is_near);
         unit.add_call(BlockCall::One);
         unit.add_few([rows, columns]);
         unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));

@@ -10,7 +10,7 @@ use super::model::{CastFloat, CastSide, CastUnit, ComputeUnit, RunCast, RunTrans
 use crate::base::cast::{Cast, CastMode, overflow_bits, range};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
-use crate::plan::tree::{Function, Number, Operand, Spelling, Stmt};
+use crate::emit::syntax::{Function, Number, Operand, Spelling, Stmt};
 
 /// The conversions, each after those that it is made of; where there is a test program, those that it calls too.
 pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit> {

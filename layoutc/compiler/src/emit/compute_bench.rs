@@ -9,13 +9,13 @@ use super::dialect::Dialect;
 use super::element;
 use super::model::{ComputeBenchUnit, ComputeMemoryUnit};
 use crate::base::fill;
+use crate::emit::syntax::Spelling;
 use crate::model::compute::{
     Arithmetic, BufferRef, KernelInstance, Reduction, Statement, TypedExprKind,
 };
 use crate::model::{Fill, FillValue, Manifest, Tensor};
 use crate::plan::index::buffer_bytes;
 use crate::plan::lower::PlanError;
-use crate::plan::tree::Spelling;
 use crate::plan::{Context, Naming, is_given};
 
 /// The most operations of a kernel whose symbols are chosen.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::KernelsUnit;
 use super::whole::Whole;
-use crate::plan::tree::{Expr, Function};
+use crate::emit::syntax::{Expr, Function};
 
 /// A kernel on the tensors of one instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -9,15 +9,16 @@ use super::dialect::Dialect;
 use super::element;
 use super::model::{ComputeTestUnit, ComputedUnit, LocalUnit, OperandTestUnit};
 use super::test_unit::{cases, is_taken};
-use super::widen::widened;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
+use crate::emit::syntax::Spelling;
+use crate::ir;
 use crate::model::compute::{BufferRef, KernelInstance, KernelOperand, Statement};
 use crate::model::{Manifest, Tensor};
+use crate::passes::index_width;
 use crate::plan::index::buffer_bytes;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::names::Namer;
-use crate::plan::tree::{Expr, Spelling};
 use crate::plan::{self, Context, Naming, Plain};
 
 /// With more rounds than this the definition leaves out elements.
@@ -45,7 +46,8 @@ pub(super) fn compute(
     let work = work.collect::<Result<Vec<i128>, PlanError>>()?;
     let samples = work.iter().any(|rounds| *rounds > MOST_ROUNDS);
     let name = format!("layoutc_plain_{}", naming.tensor(&compute.name));
-    let Plain { function, is_sampled } = plan::plain(manifest, compute, naming, (name, samples))?;
+    let Plain { mut function, is_sampled } =
+        plan::plain(manifest, compute, naming, (name, samples))?;
     let relative = tolerance(compute, cases.last().map_or(&[], Vec::as_slice))?;
     if samples {
         for (case, rounds) in cases.iter_mut().zip(work) {
@@ -63,7 +65,8 @@ pub(super) fn compute(
         units.push(OperandTestUnit { name: namer.name(&unit.name), is_sampled, ..unit });
     }
     let locals = locals(compute, dialect, naming, &symbols, &mut namer)?;
-    let (plain, operands) = (widened(function, dialect).into(), units);
+    index_width(&mut function, dialect.index_max);
+    let (plain, operands) = (function.into(), units);
     Ok(ComputeTestUnit { plain, samples, symbols, cases, operands, locals })
 }
 
@@ -122,7 +125,7 @@ fn locals(
             let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;
             let mut all = compute.symbols.iter();
             let number = all.position(|symbol| symbol.name == known.facts.name)?;
-            Some(Binding { tree: Expr::name(symbols.get(number)?), range: Range::NATURAL })
+            Some(Binding { tree: ir::Expr::name(symbols.get(number)?), range: Range::NATURAL })
         };
         let bytes = buffer_bytes(&context, &tensor.layout.physical_elements)?;
         units.push(LocalUnit {

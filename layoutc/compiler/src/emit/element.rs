@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::record;
 use crate::base::dtype::{Dtype, Scalar};
-use crate::plan::tree::Spelling;
+use crate::emit::syntax::Spelling;
 
 /// The type of an element, or with `in_buffer` of what a buffer of them holds: packed elements are bytes there.
 pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {

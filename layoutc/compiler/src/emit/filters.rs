@@ -10,7 +10,7 @@ use super::dialect::{C, C_PLAIN, CUDA, Dialect, OPENCL};
 use super::model::{Constant, MacroUnit};
 use super::print::{self, Style};
 use super::whole;
-use crate::plan::tree::{Expr, Function, Stmt};
+use crate::emit::syntax::{Expr, Function, Stmt};
 
 /// The most that one call of a filter may give, in bytes.
 const MAX_TEXT: usize = 1 << 20;

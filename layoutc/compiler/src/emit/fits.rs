@@ -90,7 +90,7 @@ fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String
 /// An index that counts `0..extent`.
 fn counted(extent: &Expr, symbol: &Scope<'_>) -> Binding {
     let high = range(extent, symbol).high.map(|extent| extent.saturating_sub(1));
-    Binding { tree: crate::plan::tree::Expr::int(0), range: Range { low: Some(0), high } }
+    Binding { tree: crate::ir::Expr::int(0), range: Range { low: Some(0), high } }
 }
 
 fn over(count: &Expr, symbol: &Scope<'_>, max: i128, unit: &str) -> Option<String> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::Constant;
 use super::whole::Whole;
-use crate::plan::tree::{Expr, Function};
+use crate::emit::syntax::{Expr, Function};
 
 /// A tensor's memory as an image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

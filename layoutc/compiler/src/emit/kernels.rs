@@ -3,13 +3,14 @@
 use super::dialect::Dialect;
 use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, UnalignedUnit};
 use super::whole::Whole;
-use super::widen::widened;
 use crate::base::dtype::Scalar;
+use crate::emit::syntax::{Expr, Function};
+use crate::ir::{self, LoopKind, Param, ParamType, Returns, Stmt, THREADS};
 use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest, Tensor};
+use crate::passes::index_width;
 use crate::plan::kernel::{Items, Unaligned};
 use crate::plan::lower::PlanError;
-use crate::plan::tree::{Among, Expr, Function, GROUP, Param, ParamType, Returns, Stmt};
 use crate::plan::{self, Kernel, Naming};
 
 /// The image that a tensor lives in.
@@ -70,7 +71,7 @@ pub(super) fn compute(
 ) -> Result<Option<KernelsUnit>, PlanError> {
     let mut kernels = plan::compute_kernels(manifest, compute, naming)?;
     for kernel in &mut kernels {
-        kernel.function = widened(kernel.function.clone(), dialect);
+        index_width(&mut kernel.function, dialect.index_max);
     }
     Ok(unit(kernels))
 }
@@ -91,8 +92,8 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
         .chain([String::new()]);
     Some(KernelsUnit {
         stream: free("stream", &last.params),
-        symbols_ok: promised.map(Whole::from).collect(),
-        function: Function { body: Vec::new(), ..last.clone() }.into(),
+        symbols_ok: promised.map(Whole::<Expr>::from).collect(),
+        function: ir::Function { body: Vec::new(), ..last.clone() }.into(),
         kernels: kernels
             .into_iter()
             .zip(before)
@@ -103,7 +104,7 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
 
 fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
     let range = axes(&kernel, before);
-    let one_each = |stmt: &Stmt| matches!(stmt, Stmt::Share { among: Among::EachGroup, .. });
+    let one_each = |stmt: &Stmt| matches!(stmt, Stmt::For { kind: LoopKind::Block, .. });
     let each_group = kernel.function.body.iter().any(one_each);
     let (mut constants, counts) = launch(&kernel, symbols);
     let unaligned = kernel.unaligned.map(|unaligned| {
@@ -126,7 +127,7 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
     });
     KernelUnit {
         axes: range,
-        empty: kernel.range.iter().any(|items| items.count == Expr::int(0)),
+        empty: kernel.range.iter().any(|items| items.count == ir::Expr::int(0)),
         group: kernel.group,
         each_group,
         unaligned,
@@ -150,19 +151,19 @@ fn launch(kernel: &Kernel, symbols: &[Param]) -> (Vec<Constant>, Vec<Whole<Funct
     }
     let mut counts = Vec::new();
     for (axis, Items { count: items, .. }) in kernel.range.iter().enumerate() {
-        if let Expr::Int { .. } = items {
+        if let ir::Expr::Int { .. } = items {
             let name = format!("{upper}_GLOBAL_SIZE_{axis}");
-            constants.push(Constant { name, value: items.clone() });
+            constants.push(Constant { name, value: items.clone().into() });
             continue;
         }
-        let function = Function {
+        let function = ir::Function {
             name: format!("{name}_global_size_{axis}"),
             doc: vec![format!("Work items of {name} along axis {axis} of its range.")],
             returns: Returns::Index,
             params: symbols.to_vec(),
             body: vec![Stmt::Return { value: items.clone() }],
         };
-        counts.push(function.with_unused().into());
+        counts.push(function.into());
     }
     (constants, counts)
 }
@@ -198,14 +199,14 @@ fn free(wanted: &str, params: &[Param]) -> String {
 /// Threads of a block: neighbours along the fastest axis first, as memory is coalesced.
 fn threads(axes: usize) -> &'static [i64] {
     match axes {
-        1 => &[GROUP],
+        1 => &[THREADS],
         2 => &[32, 8],
         _ => &[32, 8, 1],
     }
 }
 
 /// `ceil(items / threads)` of items that are known.
-fn blocks(items: &Expr, threads: i64) -> Option<i64> {
-    let Expr::Int { value } = items else { return None };
+fn blocks(items: &ir::Expr, threads: i64) -> Option<i64> {
+    let ir::Expr::Int { value } = items else { return None };
     Some(value.saturating_sub(1).div_euclid(threads).saturating_add(1))
 }

@@ -2,8 +2,8 @@
 
 use super::model::MacroUnit;
 use super::print::power_of_two;
+use crate::emit::syntax::{Compare, Expr, Function, Stmt};
 use crate::plan::lower::PlanError;
-use crate::plan::tree::{Compare, Expr, Function, Stmt};
 
 /// The most nodes of a macro's expression: a floor division repeats what it divides.
 const MAX_NODES: u64 = 1 << 14;
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::emit::dialect::C;
     use crate::emit::print::define;
-    use crate::plan::tree::{Param, ParamType, Returns};
+    use crate::emit::syntax::{Param, ParamType, Returns};
 
     fn function(value: Expr) -> Function {
         let params = ["n", "h"].map(|name| Param { name: name.to_owned(), ty: ParamType::Index });

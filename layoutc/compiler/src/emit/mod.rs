@@ -37,6 +37,7 @@ mod schedule_model;
 mod schedule_unit;
 mod seen;
 mod suits;
+pub mod syntax;
 mod teams;
 mod test_unit;
 mod turns;
@@ -45,7 +46,6 @@ mod umbrella;
 mod unit;
 mod view_unit;
 pub mod whole;
-mod widen;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};

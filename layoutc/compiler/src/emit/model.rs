@@ -1,6 +1,6 @@
 //! What templates see: one unit per manifest, versioned and documented (`schemas/template-model.json`).
 //!
-//! Expressions, statements and functions are trees (see [`crate::plan::tree`]); the filters `c`, `c_plain`, `opencl`,
+//! Expressions, statements and functions are trees (see [`crate::emit::syntax`]); the filters `c`, `c_plain`, `opencl`,
 //! `cuda` and `python` print them, `prototype` and `parameters` print a function's head, `defines` a block of
 //! constants, `define` a macro, `comment` makes foreign text fit for a comment.
 
@@ -23,7 +23,7 @@ pub use super::schedule_model::{
     BufferUnit, CallUnit, HeldUnit, OperatorUnit, ParamUnit, ScheduleUnit,
 };
 use super::whole::Whole;
-use crate::plan::tree::{Expr, Function, Stmt};
+use crate::emit::syntax::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
 pub const VERSION: u32 = 19;

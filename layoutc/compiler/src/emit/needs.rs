@@ -8,7 +8,7 @@ use super::element;
 use super::model::{ComputeUnit, KernelUnit, Unit};
 use super::print::{is_moved, power_of_two};
 use super::whole::Whole;
-use crate::plan::tree::{Expr, Function, Number, Returns, Spelling, Stmt};
+use crate::emit::syntax::{Expr, Function, Number, Returns, Spelling, Stmt};
 
 /// The helpers that the host's header calls: those of counts and launch ranges.
 pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {

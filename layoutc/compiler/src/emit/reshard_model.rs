@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::model::AxisUnit;
+use crate::emit::syntax::{Function, Stmt};
 use crate::emit::whole::Whole;
-use crate::plan::tree::{Function, Stmt};
 
 /// A tensor that is cut over a mesh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -16,7 +16,7 @@ use super::model::{
     TestUnit, TransposeUnit, TurnUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
-use crate::plan::tree::{Expr, Function, Stmt};
+use crate::emit::syntax::{Expr, Function, Stmt};
 
 /// What templates can look at.
 pub trait Seen {

@@ -6,7 +6,7 @@
 use super::blocks;
 use super::model::Unit;
 use super::whole::Whole;
-use crate::plan::tree::{Expr, Function, Number, Stmt, TeamArray};
+use crate::emit::syntax::{Expr, Function, Number, Stmt, TeamArray};
 
 /// Lets teams run what is compiled again for longer vectors.
 pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {

@@ -7,13 +7,13 @@ use layoutc_algebra::symbol::Symbol;
 use super::model::{AxisUnit, TestUnit, ViewTestUnit};
 use super::whole::Whole;
 use crate::base::fill;
+use crate::emit::syntax::{Function, Spelling, Stmt};
 use crate::model::{Manifest, Tensor, View, ViewKind};
 use crate::plan::index::{
     buffer_bytes, count, dense_offset, logical_bytes, physical_offset, plain_offset,
 };
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::names::Namer;
-use crate::plan::tree::{Spelling, Stmt};
 use crate::plan::view::{context, dense_bytes, plain};
 use crate::plan::{Context, Naming};
 
@@ -182,7 +182,7 @@ pub(super) fn view(
     };
     Ok(ViewTestUnit {
         plain: plain.into(),
-        plain_lane: plain_lane.map(Whole::from),
+        plain_lane: plain_lane.map(Whole::<Function>::from),
         joined: i64::try_from(joined).map_err(|_| PlanError::Literal { value: joined })?,
         cases: cases(&facts, &[&context]),
         dense: dense_offset(&layout.logical, &names, &symbol)?.into(),

@@ -7,7 +7,7 @@ use super::element;
 use super::model::{TurnUnit, Unit};
 use super::needs::kernels;
 use crate::base::dtype::Dtype;
-use crate::plan::tree::Stmt;
+use crate::emit::syntax::Stmt;
 
 /// What the function is called that turns so many rows and columns of elements.
 pub(super) fn name(dialect: &Dialect, element: &str, [rows, columns]: [i64; 2]) -> String {

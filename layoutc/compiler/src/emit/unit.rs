@@ -10,7 +10,6 @@ use super::model::{
 };
 use super::print::{self, Style};
 use super::whole::Whole;
-use super::widen::widened;
 use super::{
     Part, Settings, arithmetic, bench_unit, blocks, casts, compute_bench, compute_test, element,
     fits, float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit,
@@ -18,11 +17,13 @@ use super::{
 };
 use crate::base::diagnostic::Diagnostic;
 use crate::base::fill;
+use crate::emit::syntax::{Expr, Function};
+use crate::ir::{self, Returns, Stmt};
 use crate::model::compute::KernelInstance;
 use crate::model::fill_fault;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
+use crate::passes::index_width;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
-use crate::plan::tree::{Expr, Function, Returns, Stmt};
 use crate::plan::{self, Naming, Quantity, Registers, TensorPlan, image};
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
@@ -237,7 +238,9 @@ fn tensor_unit(
         packed: packed(tensor, &ident),
         axes: logical,
         storage_axes: axes(&layout.storage)?.into(),
-        physical: physical.map(|extent| extent.map(Whole::from)).collect::<Result<_, _>>()?,
+        physical: physical
+            .map(|extent| extent.map(Whole::<Expr>::from))
+            .collect::<Result<_, _>>()?,
         map: map_text(tensor)?,
         memory_space: tensor.space.as_ref().map(|space| SpaceUnit {
             name: space.name.clone(),
@@ -252,14 +255,14 @@ fn tensor_unit(
         test: test_unit::tensor(tensor, naming)?.into(),
         macros: if settings.emit.contains(&Part::Macros) { macros(&plan)? } else { Vec::new() },
         bench: bench_unit::tensor(&context)?.into(),
-        symbols_ok: plan.symbols_ok.map(Whole::from),
+        symbols_ok: plan.symbols_ok.map(Whole::<Function>::from),
         offset: plan.offset.into(),
-        indices: plan.indices.into_iter().map(Whole::from).collect(),
+        indices: plan.indices.into_iter().map(Whole::<Function>::from).collect(),
         logical: plan.logical.into(),
         domain: crate::model::layout_names::domain(tensor),
-        in_domain: plan.in_domain.map(Whole::from),
-        pack: plan.pack.map(Whole::from),
-        unpack: plan.unpack.map(Whole::from),
+        in_domain: plan.in_domain.map(Whole::<Function>::from),
+        pack: plan.pack.map(Whole::<Function>::from),
+        unpack: plan.unpack.map(Whole::<Function>::from),
         image: if settings.language.kernels { kernels::image(tensor, &ident)? } else { None },
         moves: if settings.language.kernels { kernels::moves(tensor, naming)? } else { Vec::new() },
         dtype,
@@ -282,7 +285,7 @@ fn pack_from(logical: PackFrom, settings: &Settings) -> PackFromUnit {
 fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
     let functions = [&plan.offset].into_iter().chain(&plan.indices);
     functions
-        .filter_map(|function| macros::of(function).transpose())
+        .filter_map(|function| macros::of(&function.clone().into()).transpose())
         .map(|unit| unit.map(Whole::from))
         .collect()
 }
@@ -291,28 +294,28 @@ fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
 pub(super) fn constants(
     tensor: &Tensor,
     quantities: &[Quantity],
-    symbols_ok: Option<&Function>,
+    symbols_ok: Option<&ir::Function>,
     upper: &str,
     ident: &str,
 ) -> (Vec<Constant>, Vec<Whole<Function>>) {
     let mut constants = Vec::new();
     let mut counts = Vec::new();
     for quantity in quantities {
-        if let Expr::Int { .. } = quantity.value {
+        if let ir::Expr::Int { .. } = quantity.value {
             let name = [upper, "_", &quantity.name.to_ascii_uppercase()].concat();
-            constants.push(Constant { name, value: quantity.value.clone() });
+            constants.push(Constant { name, value: quantity.value.clone().into() });
             continue;
         }
         // The parameters are those of any function over the symbols alone.
         let params = symbols_ok.map(|f| f.params.clone()).unwrap_or_default();
-        let function = Function {
+        let function = ir::Function {
             name: format!("{ident}_{}", quantity.name),
             doc: vec![quantity.doc.clone()],
             returns: if quantity.name == "bytes" { Returns::Bytes } else { Returns::Index },
             params,
             body: vec![Stmt::Return { value: quantity.value.clone() }],
         };
-        counts.push(function.with_unused().into());
+        counts.push(function.into());
     }
     for labels in &tensor.labels {
         for (value, _) in (0_i64..).zip(labels) {
@@ -341,13 +344,13 @@ pub(super) fn index_text(
 ) -> Result<String, PlanError> {
     let named = |axes: &[Axis], k: u32| {
         let axis = axes.get(usize::try_from(k).ok()?)?;
-        Some(Binding { tree: Expr::name(&axis.name), range: Range::NATURAL })
+        Some(Binding { tree: ir::Expr::name(&axis.name), range: Range::NATURAL })
     };
     let scope = |var: Var| match var {
         Var::Axis(k) => named(&layout.logical, k),
         Var::Symbol(k) => {
             let symbol = layout.symbols.get(usize::try_from(k).ok()?)?;
-            Some(Binding { tree: Expr::name(&symbol.name), range: Range::NATURAL })
+            Some(Binding { tree: ir::Expr::name(&symbol.name), range: Range::NATURAL })
         }
         Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
     };
@@ -358,7 +361,7 @@ pub(super) fn index_text(
             let separated = separators.iter().any(|at| at.checked_add(1) == Some(k));
             items.push_str(if separated { " | " } else { ", " });
         }
-        items.push_str(&print::expr(Style::Python, &lower(index, &scope)?));
+        items.push_str(&print::expr(Style::Python, &lower(index, &scope)?.into()));
     }
     Ok(format!("({}) -> ({items})", names.join(", ")))
 }
@@ -407,15 +410,16 @@ fn compute_unit(
         return Ok(ComputeUnit { name, kernel, function, short, test, bench, moves });
     }
     let by = |registers| {
-        let function = plan::compute(manifest, compute, naming, registers)?;
-        Ok::<_, PlanError>(widened(function, settings.dialect))
+        let mut function = plan::compute(manifest, compute, naming, registers)?;
+        index_width(&mut function, settings.dialect.index_max);
+        Ok::<_, PlanError>(function)
     };
     let function = by(Registers::Long)?;
     let short = Some(by(Registers::Short)?).filter(|short| *short != function);
     let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;
     let bench = compute_bench::compute(manifest, compute, naming, settings.dialect)?;
     let (test, bench) = (Some(test.into()), Some(bench.into()));
-    let (function, short) = (Some(function.into()), short.map(Whole::from));
+    let (function, short) = (Some(function.into()), short.map(Whole::<Function>::from));
     Ok(ComputeUnit { name, kernel, function, short, test, bench, moves: None })
 }
 

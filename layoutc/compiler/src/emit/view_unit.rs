@@ -8,6 +8,7 @@ use super::whole::Whole;
 use super::{Settings, element, fits, kernels, plan_fault, test_unit};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::dtype::Dtype;
+use crate::emit::syntax::{Expr, Function};
 use crate::model::{Manifest, Memory, Tensor, View, ViewKind};
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::view::in_memory;
@@ -80,7 +81,9 @@ fn unit(
         element_bytes: dtype.element_bits().checked_div(8).unwrap_or(0),
         packed: packed(tensor, &ident),
         axes: axes(&layout.logical)?,
-        physical: physical.map(|extent| extent.map(Whole::from)).collect::<Result<_, _>>()?,
+        physical: physical
+            .map(|extent| extent.map(Whole::<Expr>::from))
+            .collect::<Result<_, _>>()?,
         map: match &view.seeing {
             ViewKind::Window(map) => index_text(layout, map, &[])?,
             ViewKind::Lanes { .. } | ViewKind::Reinterpret => map_text(tensor)?,
@@ -88,14 +91,14 @@ fn unit(
         counts_guard: counts_guard(&upper, tensor),
         constants: constants.into(),
         counts,
-        symbols_ok: plan.symbols_ok.map(Whole::from),
+        symbols_ok: plan.symbols_ok.map(Whole::<Function>::from),
         offset: plan.offset.into(),
-        indices: plan.indices.into_iter().map(Whole::from).collect(),
+        indices: plan.indices.into_iter().map(Whole::<Function>::from).collect(),
         load: reached("load"),
         store: reached("store").filter(|_| !view.is_shared),
         image: if in_texels { kernels::image(&view.tensor, &ident)? } else { None },
-        pack: plan.pack.map(Whole::from),
-        unpack: plan.unpack.map(Whole::from),
+        pack: plan.pack.map(Whole::<Function>::from),
+        unpack: plan.unpack.map(Whole::<Function>::from),
         test: test_unit::view(manifest, view, tensor, naming)?.into(),
         ident,
         upper,

@@ -11,7 +11,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::seen::Seen;
-use crate::plan::tree::Function;
+use crate::emit::syntax::{Expr, Function};
+use crate::ir;
 
 /// A part of the model, shared with the templates that hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,5 +136,17 @@ impl Object for Held {
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.inside(), f)
+    }
+}
+
+impl From<ir::Expr> for Whole<Expr> {
+    fn from(expr: ir::Expr) -> Self {
+        Expr::from(expr).into()
+    }
+}
+
+impl From<ir::Function> for Whole<Function> {
+    fn from(function: ir::Function) -> Self {
+        Function::from(function).into()
     }
 }

@@ -356,6 +356,23 @@ pub enum MathFunction {
     Pow,
 }
 
+impl MathFunction {
+    /// Name in manifests and generated code.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Abs => "abs",
+            Self::Exp => "exp",
+            Self::Log => "log",
+            Self::Sqrt => "sqrt",
+            Self::Rsqrt => "rsqrt",
+            Self::Tanh => "tanh",
+            Self::Erf => "erf",
+            Self::Floor => "floor",
+            Self::Pow => "pow",
+        }
+    }
+}
+
 /// Loop schedule of a kernel from the manifest. Loops have the names of the output's storage axes and of reduced axes.
 ///
 /// A name may denote loops of several statements. `loops` lists every loop of at least one statement; a split applies

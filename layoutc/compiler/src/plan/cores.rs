@@ -1,6 +1,7 @@
 //! Which loop of a move runs on all cores: the outermost with rounds for all of them and enough to do, of those whose
 //! rounds write to different bytes.
 
+use crate::ir::LoopKind;
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
@@ -17,6 +18,16 @@ pub enum Cores {
     One,
     /// All, where there is enough to do.
     All,
+}
+
+impl Cores {
+    /// Iterations of a loop that may run on them.
+    pub(super) fn kind(self) -> LoopKind {
+        match self {
+            Self::One => LoopKind::Serial,
+            Self::All => LoopKind::Parallel,
+        }
+    }
 }
 
 /// What is moved before other cores are woken, in bytes: below, waking them takes longer than the move.

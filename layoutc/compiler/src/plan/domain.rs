@@ -6,7 +6,7 @@ use super::Context;
 use super::index::Signature;
 use super::lower::{Binding, PlanError, Range, lower_predicate};
 use super::names::Namer;
-use super::tree::{Expr, Function, Returns, Stmt};
+use crate::ir::{Expr, Function, Returns, Stmt};
 
 /// Whether the index with its axes named so is an element; `None` where every index is one.
 pub(super) fn holds(context: &Context<'_>, names: &[String]) -> Result<Option<Expr>, PlanError> {
@@ -38,13 +38,13 @@ pub(super) fn in_domain(context: &Context<'_>) -> Result<Option<Function>, PlanE
         params: signature.params,
         body: vec![Stmt::Return { value }],
     };
-    Ok(Some(function.with_unused()))
+    Ok(Some(function))
 }
 
 /// A statement where a condition holds, and others where it does not.
 pub(super) fn guarded(condition: Option<Expr>, body: Stmt, otherwise: Vec<Stmt>) -> Stmt {
     match condition {
-        Some(condition) => Stmt::If { condition, is_usual: false, body: vec![body], otherwise },
+        Some(condition) => Stmt::If { condition, likely: false, body: vec![body], otherwise },
         None => body,
     }
 }

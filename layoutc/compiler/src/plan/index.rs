@@ -6,9 +6,9 @@ use layoutc_algebra::symbol::Axis;
 use super::arith::{ceil_div, fold, product, scale, sum};
 use super::lower::{Binding, PlanError, Range, Scope, literal, lower, range};
 use super::names::Namer;
-use super::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
 use super::{Context, NamedSymbol, Quantity};
 use crate::base::dtype::Dtype;
+use crate::ir::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
 
 /// The parameters of a function over symbols and axes, and what each variable is called in it.
 pub(super) struct Signature<'a> {
@@ -219,7 +219,7 @@ fn expression(
         params: signature.params,
         body: vec![Stmt::Return { value }],
     };
-    Ok(function.with_unused())
+    Ok(function)
 }
 
 /// Whether a division is that of non-negative numbers alone; one by a power of two is right for any (it is a shift).
@@ -279,7 +279,7 @@ pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError>
         params: signature.params,
         body,
     };
-    Ok(function.with_unused())
+    Ok(function)
 }
 
 /// The offset of a physical index in the flat buffer; for tests.

@@ -8,7 +8,7 @@ use super::Context;
 use super::index::symbol_params;
 use super::lower::{Binding, PlanError, Range, Scope, lower, lower_predicate, range};
 use super::names::Namer;
-use super::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
+use crate::ir::{Expr, Function, Param, ParamType, Returns, Stmt};
 
 /// `logical(symbols, physical indices, outputs)`: which element a slot holds; false on padding.
 pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
@@ -47,7 +47,7 @@ pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
     };
     let function =
         Function { name: context.function("logical"), doc, returns: Returns::Bool, params, body };
-    Ok(function.with_unused())
+    Ok(function)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "other conditions stay as they are")]

@@ -7,8 +7,8 @@ use layoutc_algebra::expr::{
 };
 use thiserror::Error;
 
-use super::tree::{Compare, Expr};
 use crate::base::diagnostic::FileSpan;
+use crate::ir::{Compare, Expr};
 
 /// The deepest tree that is given: JSON readers commonly stop at 128 levels.
 pub const MAX_DEPTH: u32 = 96;

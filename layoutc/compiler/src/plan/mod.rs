@@ -23,7 +23,6 @@ pub mod ring;
 pub mod sharding;
 pub mod side;
 pub mod transfer;
-pub mod tree;
 pub mod view;
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
@@ -33,8 +32,8 @@ use layoutc_algebra::symbol::Symbol;
 use self::lower::{Binding, PlanError, Range};
 use self::names::Namer;
 use self::nest::Ways;
-use self::tree::{Expr, Function};
 use crate::base::dtype::Dtype;
+use crate::ir::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
 pub use self::compute::{

@@ -15,9 +15,9 @@ use super::nest::{self, Buffer, Nest, Ways};
 use super::prepare::{Rest, fill_constant, join};
 use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
-use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
+use crate::ir::{Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Value};
 use crate::model::{ConvertSchedule, StorePolicy};
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
@@ -217,10 +217,10 @@ impl<'a> Parts<'a> {
             }
         }
         let buffers = buffers.map(|buffer| namer.name(buffer));
-        let [read, written] = dtypes.map(|dtype| dtype.to_string());
         let [from, to] = &buffers;
-        params.push(Param { name: from.clone(), ty: ParamType::Input { element: read } });
-        params.push(Param { name: to.clone(), ty: ParamType::Output { element: written } });
+        let [read, written] = dtypes;
+        params.push(Param { name: from.clone(), ty: ParamType::Input(read) });
+        params.push(Param { name: to.clone(), ty: ParamType::Output(written) });
         let mut body = Vec::new();
         for context in [Some(context), other].into_iter().flatten() {
             if !context.symbols.is_empty() {
@@ -415,16 +415,16 @@ impl<'a> Parts<'a> {
 
     fn store(&self, from: &Buffer, to: &Buffer, source: Expr, target: Expr) -> Stmt {
         let (buffer, through) = (from.name.clone(), from.through.clone());
-        let value = Operand::Load { buffer, index: source, through }.cast(self.cast);
+        let value = Value::Load { buffer, index: source, through }.cast(self.cast);
         write(to, target, value)
     }
 
     /// The constant that a tensor's padding gets, declared before the loops.
-    fn declare_fill(&mut self, context: &Context<'_>) -> Result<Operand, PlanError> {
+    fn declare_fill(&mut self, context: &Context<'_>) -> Result<Value, PlanError> {
         // Padding may be filled with a constant of its own.
         let name = self.local("outside");
         self.function.body.push(fill_constant(context, &name)?);
-        Ok(Operand::Element { name })
+        Ok(Value::Name { name })
     }
 
     /// Lets the right one of nested loops run on all cores.
@@ -438,18 +438,18 @@ impl<'a> Parts<'a> {
     /// The function where there is nothing to do.
     pub(super) fn nothing(mut self) -> Function {
         self.function.body.clear();
-        self.function.with_unused()
+        self.function
     }
 
     pub(super) fn finish(mut self, mut body: Vec<Stmt>) -> Move {
         join(&mut self.function.body, &mut body);
         self.function.body.extend(body);
         let Self { nest, symbols, padding, .. } = self;
-        Move { function: self.function.with_unused(), nest, symbols, padding }
+        Move { function: self.function, nest, symbols, padding }
     }
 }
 
-fn write(to: &Buffer, index: Expr, value: Operand) -> Stmt {
+fn write(to: &Buffer, index: Expr, value: Value) -> Stmt {
     Stmt::Store { buffer: to.name.clone(), index, value, through: to.through.clone() }
 }
 
@@ -466,10 +466,11 @@ pub(crate) fn past_caches(body: &[Stmt]) -> bool {
         stmt.walk(&mut |stmt| {
             found |= matches!(
                 stmt,
-                Stmt::Transpose { .. }
-                    | Stmt::Transposes { .. }
-                    | Stmt::CopyRuns { .. }
-                    | Stmt::CastTranspose { .. }
+                Stmt::Primitive(
+                    Primitive::Transpose { .. }
+                        | Primitive::CopyRuns { .. }
+                        | Primitive::CastTranspose { .. }
+                )
             );
         });
     }
@@ -479,9 +480,9 @@ pub(crate) fn past_caches(body: &[Stmt]) -> bool {
 /// Marks the loop that lies so many loops deep.
 fn set_parallel(body: &mut [Stmt], depth: usize) {
     for stmt in body {
-        if let Stmt::For { parallel, body, .. } = stmt {
+        if let Stmt::For { kind, body, .. } = stmt {
             match depth.checked_sub(1) {
-                None => *parallel = true,
+                None => *kind = LoopKind::Parallel,
                 Some(above) => set_parallel(body, above),
             }
         }
@@ -497,7 +498,8 @@ pub(super) fn over(
     let mut body = vec![stmt];
     for (axis, name) in axes.iter().zip(names).rev() {
         let to = lower(&axis.extent, symbol)?;
-        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }];
+        let (from, kind) = (Expr::int(0), LoopKind::Serial);
+        body = vec![Stmt::For { name, from, to, step: 1, kind, body }];
     }
     Ok(body)
 }

@@ -13,7 +13,7 @@ use super::lower::{PlanError, add, literal, lower, multiply};
 use super::moves::{Padding, Parts, repeat_in_bytes};
 use super::nest::Moves;
 use super::transfer::Transfer;
-use super::tree::{Expr, Operand, Spelling, Stmt, Strided};
+use crate::ir::{Expr, LoopKind, Primitive, Spelling, Stmt, Strided, Value};
 use crate::model::{FillStrategy, Spanned};
 
 /// What becomes of a destination where no element goes.
@@ -72,7 +72,7 @@ impl Parts<'_> {
             if bits == 0 && cores == Cores::One {
                 let bytes = lower(&bytes, &symbol)?;
                 let index = Expr::int(0);
-                self.function.body.push(Stmt::Zero { buffer, index, bytes });
+                self.function.body.push(Primitive::Zero { buffer, index, bytes }.into());
             } else if context.is_packed() {
                 let to = lower(&bytes, &symbol)?;
                 let values = repeat_in_bytes(bits, context.packing());
@@ -162,7 +162,7 @@ impl Parts<'_> {
                 Some(fill) => {
                     let name = namer.name("slot");
                     let index = add(slot, Expr::name(&name))?;
-                    let value = Operand::Element { name: fill.clone() };
+                    let value = Value::Name { name: fill.clone() };
                     let buffer = buffer.to_owned();
                     let body = vec![Stmt::Store { buffer, index, value, through: None }];
                     vec![rounds(name, literal(border.run)?, body)]
@@ -197,8 +197,7 @@ impl Parts<'_> {
         let name = self.namer.name("byte");
         let index = Expr::name(&name);
         let body = vec![Stmt::StoreByte { buffer, index, value }];
-        let parallel = cores == Cores::All;
-        self.function.body.push(Stmt::For { name, from, to, step, parallel, body });
+        self.function.body.push(Stmt::For { name, from, to, step, kind: cores.kind(), body });
     }
 
     fn fill_loop(
@@ -214,18 +213,11 @@ impl Parts<'_> {
         let body = vec![Stmt::Store {
             buffer,
             index: Expr::name(&name),
-            value: Operand::Element { name: fill },
+            value: Value::Name { name: fill },
             through: None,
         }];
-        let parallel = cores == Cores::All;
-        self.function.body.push(Stmt::For {
-            name,
-            from: Expr::int(0),
-            to,
-            step: 1,
-            parallel,
-            body,
-        });
+        let (from, kind) = (Expr::int(0), cores.kind());
+        self.function.body.push(Stmt::For { name, from, to, step: 1, kind, body });
         Ok(())
     }
 }
@@ -240,9 +232,9 @@ fn zero_runs(
     let bytes = border.run.saturating_mul(element_bytes);
     let (to, bytes) = (buffer.to_owned(), literal(bytes)?);
     let Some(rounds) = border.loops.last() else {
-        return Ok(Stmt::Zero { buffer: to, index: slot, bytes });
+        return Ok(Primitive::Zero { buffer: to, index: slot, bytes }.into());
     };
-    Ok(Stmt::ZeroRuns {
+    let primitive = Primitive::ZeroRuns {
         to: Strided {
             buffer: to,
             index: slot,
@@ -250,7 +242,8 @@ fn zero_runs(
         },
         count: literal(rounds.count)?,
         bytes,
-    })
+    };
+    Ok(primitive.into())
 }
 
 /// Moves runs of padding that a loop over one of the destination's digits writes into the loop over elements that has the
@@ -258,7 +251,7 @@ fn zero_runs(
 pub(super) fn join(prepared: &mut Vec<Stmt>, body: &mut [Stmt]) {
     prepared.retain(|stmt| {
         let Stmt::For { name, from, to, step, body: runs, .. } = stmt else { return true };
-        if !runs.iter().all(|stmt| matches!(stmt, Stmt::ZeroRuns { .. })) {
+        if !runs.iter().all(|stmt| matches!(stmt, Stmt::Primitive(Primitive::ZeroRuns { .. }))) {
             return true;
         }
         let inside = body.iter_mut().find_map(|other| match other {
@@ -270,7 +263,7 @@ pub(super) fn join(prepared: &mut Vec<Stmt>, body: &mut [Stmt]) {
             _ => None,
         });
         let Some(inside) = inside else { return true };
-        let is_fence = |stmt: &Stmt| matches!(stmt, Stmt::Fence { .. });
+        let is_fence = |stmt: &Stmt| matches!(stmt, Stmt::Primitive(Primitive::Fence { .. }));
         let place = inside.iter().position(is_fence).unwrap_or(inside.len());
         inside.splice(place..place, runs.iter().cloned());
         false
@@ -279,7 +272,7 @@ pub(super) fn join(prepared: &mut Vec<Stmt>, body: &mut [Stmt]) {
 
 /// A loop over so many values.
 fn rounds(name: String, to: Expr, body: Vec<Stmt>) -> Stmt {
-    Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }
+    Stmt::For { name, from: Expr::int(0), to, step: 1, kind: LoopKind::Serial, body }
 }
 
 /// The bits of the fill value.

@@ -8,8 +8,8 @@ use super::arith::{fold, product};
 use super::index::Signature;
 use super::lower::{PlanError, lower};
 use super::names::Namer;
-use super::tree::{Function, Returns, Stmt};
 use super::{Context, Quantity};
+use crate::ir::{Function, Returns, Stmt};
 
 /// What is generated for a ring.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ pub(crate) fn ring(context: &Context<'_>) -> Result<Option<RingPlan>, PlanError>
         params: signature.params,
         body: vec![Stmt::Return { value }],
     };
-    Ok(Some(RingPlan { quantities: quantities(context, ring)?, at: at.with_unused() }))
+    Ok(Some(RingPlan { quantities: quantities(context, ring)?, at }))
 }
 
 fn quantities(

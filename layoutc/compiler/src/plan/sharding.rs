@@ -12,8 +12,8 @@ use super::arith::{fold, product, scale, sum};
 use super::index::{Signature, symbol_params};
 use super::lower::{Binding, PlanError, Range, lower};
 use super::names::Namer;
-use super::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
 use super::{Context, Quantity};
+use crate::ir::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
 use crate::model::reshard::DeviceSharding;
 
 /// What is generated for a tensor that is cut.
@@ -37,7 +37,6 @@ pub(crate) fn sharding(context: &Context<'_>) -> Result<Option<ShardingPlan>, Pl
         functions.extend([planner.begin(axis, cut)?, planner.length(axis, cut)?]);
     }
     functions.push(planner.global()?);
-    let functions = functions.into_iter().map(Function::with_unused).collect();
     Ok(Some(ShardingPlan { quantities: planner.quantities()?, functions }))
 }
 
@@ -315,7 +314,7 @@ impl Planner<'_> {
             if inside.len() == 1 { inside.swap_remove(0) } else { Expr::All { args: inside } };
         let absent = vec![Stmt::Return { value: Expr::Bool { value: false } }];
         let condition = Expr::Not { a: Box::new(real) };
-        body.push(Stmt::If { condition, is_usual: false, body: absent, otherwise: Vec::new() });
+        body.push(Stmt::If { condition, likely: false, body: absent, otherwise: Vec::new() });
         let mut elements = Vec::new();
         for ((axis, cut), name) in self.sharded.whole.iter().zip(&self.cuts).zip(&outputs) {
             if cut.by.is_empty() {

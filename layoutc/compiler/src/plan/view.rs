@@ -7,8 +7,8 @@ use super::index::{self, Signature, buffer_bytes, count};
 use super::lower::{Binding, PlanError, Range, Scope, lower};
 use super::moves;
 use super::names::Namer;
-use super::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
 use super::{Context, Naming, Quantity};
+use crate::ir::{Expr, Function, Param, ParamType, Returns, Stmt};
 use crate::model::{Manifest, Memory, Tensor, View, ViewKind, ViewTarget};
 
 /// Everything that is generated for one view.
@@ -151,7 +151,7 @@ pub(crate) fn plain(
             params,
             body: vec![Stmt::Return { value: lower(value, binding)? }],
         };
-        Ok::<Function, PlanError>(function.with_unused())
+        Ok::<Function, PlanError>(function)
     };
     let doc = "The offset as the manifest defines it, by the layout of what the view sees.";
     let whole =

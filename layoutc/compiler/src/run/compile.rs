@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use layoutc_algebra::expr::curve::CurveGrid;
 
 use crate::base::dtype::{Dtype, Scalar};
-use crate::plan::tree::{Compare, Expr, Function, Operand as Loaded, ParamType, Stmt, Strided};
+use crate::ir::{Compare, Expr, Function, ParamType, Primitive, Stmt, Strided, Value as Element};
 
 use super::RunError;
 use super::step::{Each, Loop, Operand, Step, Width};
@@ -57,11 +57,11 @@ impl<'a> Compiler<'a> {
                     let value = symbols.next().ok_or(RunError::Unsupported)?;
                     self.names.push((param.name.clone(), Value::int(*value)));
                 }
-                ParamType::Input { .. } => self.source.clone_from(&param.name),
-                ParamType::Output { .. } => self.target.clone_from(&param.name),
-                ParamType::OutIndex
-                | ParamType::InputImage { .. }
-                | ParamType::OutputImage { .. } => return Err(RunError::Unsupported),
+                ParamType::Input(_) => self.source.clone_from(&param.name),
+                ParamType::Output(_) => self.target.clone_from(&param.name),
+                ParamType::OutIndex | ParamType::InputImage(..) | ParamType::OutputImage(..) => {
+                    return Err(RunError::Unsupported);
+                }
             }
         }
         self.body(&function.body)
@@ -118,10 +118,10 @@ impl<'a> Compiler<'a> {
                 self.elements.push((name.clone(), bytes));
                 return Ok(None);
             }
-            Stmt::For { name, from, to, step, parallel: _, body } => {
+            Stmt::For { name, from, to, step, kind, body } if !kind.is_gpu() => {
                 return self.counted(name, [from, to], *step, body).map(Some);
             }
-            Stmt::If { condition, is_usual: _, body, otherwise } => Step::If {
+            Stmt::If { condition, likely: _, body, otherwise } => Step::If {
                 condition: self.program(condition)?,
                 body: self.body(body)?,
                 otherwise: self.body(otherwise)?,
@@ -132,60 +132,7 @@ impl<'a> Compiler<'a> {
                 let [from, to] = [0, 1].map(|k| Program::of(&Value::int(k)));
                 return self.each(stmt, (slot, from, to, 1));
             }
-            Stmt::Copy { to, to_index, from, from_index, bytes } => {
-                self.check([from, to])?;
-                Step::Copy {
-                    from: self.offset(from_index)?,
-                    to: self.offset(to_index)?,
-                    bytes: self.program(bytes)?,
-                }
-            }
-            Stmt::CopyRuns { to, from, count, bytes, whole_bytes: _ } => {
-                Step::Runs(self.six([from, to], [count, bytes])?)
-            }
-            Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes: _ } => {
-                let block = self.six([from, to], [rows, columns])?;
-                Step::Transpose { element_bytes: *element_bytes, block }
-            }
-            Stmt::Transposes {
-                element_bytes,
-                to,
-                to_step,
-                from,
-                from_step,
-                from_next: _,
-                rows,
-                columns,
-                count,
-                whole_bytes: _,
-            } => {
-                let mut block = self.six([from, to], [rows, columns])?;
-                let slot = self.slots;
-                self.slots += 1;
-                let number = Value::slot(slot);
-                let [first_from, _, first_to, ..] = &mut *block;
-                for (first, place, step) in
-                    [(first_from, &from.index, from_step), (first_to, &to.index, to_step)]
-                {
-                    let before = number.clone().binary(Binary::Mul, self.value(step)?);
-                    *first = Program::of(&self.bytes(place)?.binary(Binary::Add, before));
-                }
-                let body = vec![Step::Transpose { element_bytes: *element_bytes, block }];
-                let (from, to) = (Program::of(&Value::int(0)), self.program(count)?);
-                Step::Loop(Loop { slot, from, to, step: 1, body, share: None })
-            }
-            Stmt::Zero { buffer, index, bytes } if *buffer == self.target => {
-                let [none, one] = [0, 1].map(|k| Program::of(&Value::int(k)));
-                Step::Zeros(Box::new([self.offset(index)?, none, one, self.program(bytes)?]))
-            }
-            Stmt::ZeroRuns { to, count, bytes } if to.buffer == self.target => {
-                Step::Zeros(Box::new([
-                    self.offset(&to.index)?,
-                    self.program(&to.stride)?,
-                    self.program(count)?,
-                    self.program(bytes)?,
-                ]))
-            }
+            Stmt::Primitive(primitive) => return self.primitive(primitive),
             Stmt::Assert { condition } => {
                 let condition = self.value(condition)?;
                 if condition.as_const() == Some(1) {
@@ -193,31 +140,82 @@ impl<'a> Compiler<'a> {
                 }
                 Step::Assert { condition: Program::of(&condition) }
             }
-            Stmt::Unused { .. } | Stmt::Comment { .. } | Stmt::Fence { .. } => return Ok(None),
-            Stmt::CastRuns { .. }
-            | Stmt::CastTranspose { .. }
-            | Stmt::Zero { .. }
-            | Stmt::ZeroRuns { .. }
-            | Stmt::WorkItem { .. }
-            | Stmt::Share { .. }
-            | Stmt::DeclareLocal { .. }
+            Stmt::Comment { .. } => return Ok(None),
+            Stmt::For { .. }
+            | Stmt::Launch { .. }
             | Stmt::Alias { .. }
-            | Stmt::Barrier
-            | Stmt::Turn { .. }
             | Stmt::Declare { .. }
-            | Stmt::DeclareArray { .. }
-            | Stmt::DeclareBlock { .. }
-            | Stmt::ShareRounds { .. }
-            | Stmt::Single { .. }
-            | Stmt::TeamArrays { .. }
-            | Stmt::Accumulator { .. }
+            | Stmt::Allocate { .. }
+            | Stmt::Variable { .. }
             | Stmt::LetIndex { .. }
-            | Stmt::Gather { .. }
-            | Stmt::Unroll { .. }
-            | Stmt::Invoke { .. }
-            | Stmt::Put { .. }
+            | Stmt::Update { .. }
             | Stmt::Set { .. }
             | Stmt::Return { .. } => return Err(RunError::Unsupported),
+        }))
+    }
+
+    fn primitive(&mut self, primitive: &Primitive) -> Result<Option<Step>, RunError> {
+        Ok(Some(match primitive {
+            Primitive::Copy { to, to_index, from, from_index, bytes } => {
+                self.check([from, to])?;
+                Step::Copy {
+                    from: self.offset(from_index)?,
+                    to: self.offset(to_index)?,
+                    bytes: self.program(bytes)?,
+                }
+            }
+            Primitive::CopyRuns { to, from, count, bytes, whole_bytes: _ } => {
+                Step::Runs(self.six([from, to], [count, bytes])?)
+            }
+            Primitive::Transpose {
+                element_bytes,
+                to,
+                from,
+                rows,
+                columns,
+                whole_bytes: _,
+                blocks,
+            } => {
+                let mut block = self.six([from, to], [rows, columns])?;
+                let Some(blocks) = blocks else {
+                    return Ok(Some(Step::Transpose { element_bytes: *element_bytes, block }));
+                };
+                let slot = self.slots;
+                self.slots += 1;
+                let number = Value::slot(slot);
+                let [first_from, _, first_to, ..] = &mut *block;
+                for (first, place, step) in [
+                    (first_from, &from.index, &blocks.from_step),
+                    (first_to, &to.index, &blocks.to_step),
+                ] {
+                    let before = number.clone().binary(Binary::Mul, self.value(step)?);
+                    *first = Program::of(&self.bytes(place)?.binary(Binary::Add, before));
+                }
+                let body = vec![Step::Transpose { element_bytes: *element_bytes, block }];
+                let (from, to) = (Program::of(&Value::int(0)), self.program(&blocks.count)?);
+                Step::Loop(Loop { slot, from, to, step: 1, body, share: None })
+            }
+            Primitive::Zero { buffer, index, bytes } if *buffer == self.target => {
+                let [none, one] = [0, 1].map(|k| Program::of(&Value::int(k)));
+                Step::Zeros(Box::new([self.offset(index)?, none, one, self.program(bytes)?]))
+            }
+            Primitive::ZeroRuns { to, count, bytes } if to.buffer == self.target => {
+                Step::Zeros(Box::new([
+                    self.offset(&to.index)?,
+                    self.program(&to.stride)?,
+                    self.program(count)?,
+                    self.program(bytes)?,
+                ]))
+            }
+            Primitive::Fence { .. } => return Ok(None),
+            Primitive::CastRuns { .. }
+            | Primitive::CastTranspose { .. }
+            | Primitive::Zero { .. }
+            | Primitive::ZeroRuns { .. }
+            | Primitive::Barrier
+            | Primitive::TransposeWords { .. }
+            | Primitive::Call { .. }
+            | Primitive::StoreTexel { .. } => return Err(RunError::Unsupported),
         }))
     }
 
@@ -268,13 +266,13 @@ impl<'a> Compiler<'a> {
             Stmt::Store {
                 buffer,
                 index,
-                value: Loaded::Load { buffer: source, index: at, .. },
+                value: Element::Load { buffer: source, index: at, .. },
                 ..
             } => {
                 self.check([source, buffer])?;
                 (self.width, self.program(index)?, Operand::Load(self.program(at)?))
             }
-            Stmt::Store { buffer, index, value: Loaded::Element { name }, .. }
+            Stmt::Store { buffer, index, value: Element::Name { name }, .. }
                 if *buffer == self.target =>
             {
                 let element = self.elements.iter().find(|element| element.0 == *name);

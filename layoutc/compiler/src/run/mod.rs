@@ -21,11 +21,11 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 use crate::base::dtype::Dtype;
+use crate::ir::Function;
 use crate::model::{Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::lower::PlanError;
 use crate::plan::nest::{Moves, Ways};
-use crate::plan::tree::Function;
 use crate::plan::{self, Naming};
 
 use self::cast::Pass;

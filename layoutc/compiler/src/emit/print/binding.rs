@@ -1,7 +1,7 @@
 //! How tightly the text of an expression binds: where it needs parentheses.
 
 use super::Style;
-use crate::plan::tree::{Compare, Expr};
+use crate::emit::syntax::{Compare, Expr};
 
 /// How tightly an operator binds; larger is tighter. The order is C's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 use super::{Style, expr};
 use crate::emit::dialect::Dialect;
 use crate::emit::model::MacroUnit;
-use crate::plan::tree::Expr;
+use crate::emit::syntax::Expr;
 
 /// `#define NAME(n, h) ((int64_t)(…))`: each parameter in parentheses and of the index type, so that the arithmetic is.
 pub fn define(dialect: &'static Dialect, unit: &MacroUnit) -> String {

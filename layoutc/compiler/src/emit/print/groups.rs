@@ -2,7 +2,7 @@
 
 use super::stmts::{Writer, cast};
 use crate::emit::dialect::Groups;
-use crate::plan::tree::{Compare, Expr, GROUP, Stmt, WorkAxis};
+use crate::emit::syntax::{Compare, Expr, GROUP, Stmt, WorkAxis};
 
 impl<'a> Writer<'a> {
     /// A loop whose rounds the groups of a launch take turns in.

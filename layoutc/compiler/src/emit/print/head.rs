@@ -2,7 +2,7 @@
 
 use crate::emit::dialect::Dialect;
 use crate::emit::element;
-use crate::plan::tree::{Function, Param, ParamType, Returns};
+use crate::emit::syntax::{Function, Param, ParamType, Returns};
 
 /// The dialect of a function: that with wide indices where it counts bytes.
 pub(super) fn dialect_of(dialect: &'static Dialect, function: &Function) -> &'static Dialect {

@@ -26,7 +26,7 @@ pub use self::stmts::{body, stmts};
 
 use self::binding::{Binding, binding, one_or_zero};
 use super::dialect::Dialect;
-use crate::plan::tree::{Compare, Expr};
+use crate::emit::syntax::{Compare, Expr};
 
 /// How expressions look.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::stmts::Writer;
 use crate::emit::dialect::Dialect;
-use crate::plan::tree::{Expr, Operand, Param, ParamType, Stmt};
+use crate::emit::syntax::{Expr, Operand, Param, ParamType, Stmt};
 
 /// An element that is copied as it is from one buffer into another.
 pub(super) struct Moved<'a> {

@@ -5,8 +5,8 @@ use super::piece::{Infix, Piece};
 use super::{Style, expr};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::dialect::Dialect;
+use crate::emit::syntax::{Expr, Gathering, Number, NumberOp, Spelling};
 use crate::emit::{arithmetic, element};
-use crate::plan::tree::{Expr, Gathering, Number, NumberOp, Spelling};
 
 /// A value as text.
 pub fn number(style: Style, value: &Number) -> String {

@@ -5,7 +5,7 @@ use super::piece::{Infix, Piece};
 use super::{Style, expr};
 use crate::emit::dialect::C;
 use crate::emit::element;
-use crate::plan::tree::{Expr, Number, NumberOp, Spelling, Stmt};
+use crate::emit::syntax::{Expr, Number, NumberOp, Spelling, Stmt};
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
 pub(super) fn stmts(body: &[Stmt], depth: usize) -> String {

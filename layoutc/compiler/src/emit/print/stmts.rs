@@ -8,9 +8,8 @@ use super::numbers::{gathered, in_c};
 use super::vector::vector_store;
 use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect};
+use crate::emit::syntax::{Among, Compare, Expr, Function, Number, Operand, Param, Stmt, Strided};
 use crate::emit::{comment, element, turns};
-use crate::plan::nest::is_near;
-use crate::plan::tree::{Among, Compare, Expr, Function, Number, Operand, Param, Stmt, Strided};
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
 pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
@@ -278,7 +277,7 @@ impl<'a> Writer<'a> {
                 self.call_on_blocks("copy_runs", &[(to, None), (from, None)], &args, depth);
             }
             Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes } => {
-                let cached = if is_near(whole_bytes) { "_cached" } else { "" };
+                let cached = if whole_bytes.is_near() { "_cached" } else { "" };
                 let function = format!("transpose_{element_bytes}{cached}");
                 let args = [rows, columns, whole_bytes];
                 self.call_on_blocks(&function, &[(to, None), (from, None)], &args, depth);

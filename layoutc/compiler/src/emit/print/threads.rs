@@ -2,7 +2,7 @@
 
 use super::stmts::Writer;
 use crate::emit::element;
-use crate::plan::tree::{Stmt, TeamArray};
+use crate::emit::syntax::{Stmt, TeamArray};
 
 impl<'a> Writer<'a> {
     /// What is said to OpenMP of the statement that follows.

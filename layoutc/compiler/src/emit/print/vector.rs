@@ -1,7 +1,7 @@
 //! A loop that stores a vector, told from others: gcc would take the elements out of their vector one by one.
 
 use super::stmts::Writer;
-use crate::plan::tree::{Expr, Number, Operand, Stmt};
+use crate::emit::syntax::{Expr, Number, Operand, Stmt};
 
 /// Elements of an array that are stored side by side.
 pub(super) struct VectorStore<'a> {

@@ -4,7 +4,6 @@ use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, ExprErro
 
 use super::super::arith::{product, sum};
 use super::super::lower::{PlanError, add, multiply};
-use super::super::tree::{Expr, Number, Operand, Stmt};
 use super::Runs;
 use super::access::Steps;
 use super::bounds::Bounds;
@@ -12,6 +11,7 @@ use super::domain::{digit, var};
 use super::gather;
 use super::nest::{Nest, partial};
 use super::value::{condition, convert, scalar};
+use crate::ir::{Expr, LoopKind, Primitive, Stmt, Value};
 use crate::model::compute::Reduction;
 
 /// Which block is copied where.
@@ -200,14 +200,14 @@ impl Nest<'_> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let whole = (staged.whole.name.clone(), copied.whole.clone());
         let part = (staged.part.name.clone(), copied.part.clone());
-        let load = |(buffer, index)| Operand::Load { buffer, index, through: None };
+        let load = |(buffer, index)| Value::Load { buffer, index, through: None };
         let ((buffer, index), value) = match (way, &staged.whole.image) {
             (Way::Out, _) => (whole, load(part)),
             (Way::In, None) => (part, load(whole)),
             (Way::In, Some([fetch, _])) => {
                 let args = [Expr::name(&whole.0)].into_iter().chain(copied.place.iter().cloned());
-                let value = Number::Fetch { function: fetch.clone(), args: args.collect() };
-                (part, Operand::Number { value })
+                let value = Value::Fetch { function: fetch.clone(), args: args.collect() };
+                (part, value)
             }
         };
         Ok(Stmt::Store { buffer, index, value, through: None })
@@ -219,7 +219,7 @@ impl Nest<'_> {
         let dtype = staged.part.tensor.dtype;
         let ty = dtype.scalar.compute_type();
         let zero = || convert(gather::identity(Reduction::Sum, ty), scalar(ty), dtype);
-        let value = Operand::Number { value: staged.outside.clone().unwrap_or_else(zero) };
+        let value = staged.outside.clone().unwrap_or_else(zero);
         let (buffer, index) = (staged.part.name.clone(), copied.part.clone());
         Ok(Stmt::Store { buffer, index, value, through: None })
     }
@@ -243,7 +243,7 @@ impl Nest<'_> {
             let bits = i64::from(staged.part.tensor.dtype.element_bits());
             let bytes = Expr::int(staged.elements().saturating_mul(bits.div_euclid(8)));
             let buffer = staged.part.name.clone();
-            return Ok(Stmt::Zero { buffer, index: Expr::int(0), bytes });
+            return Ok(Primitive::Zero { buffer, index: Expr::int(0), bytes }.into());
         }
         let clear = self.clear(k, copied)?;
         Ok(copied.loops.iter().rev().fold(clear, |body, (number, rounds)| {
@@ -267,7 +267,7 @@ impl Nest<'_> {
             }
             let condition = condition(conditions, &|var| self.scope(var))?;
             let otherwise = Vec::new();
-            Ok::<_, PlanError>(vec![Stmt::If { condition, is_usual: false, body, otherwise }])
+            Ok::<_, PlanError>(vec![Stmt::If { condition, likely: false, body, otherwise }])
         };
         let mut body = vec![one];
         for (number, rounds) in loops.iter().rev() {
@@ -294,7 +294,7 @@ impl Nest<'_> {
 
     fn counted(&self, number: usize, [from, to]: [Expr; 2], body: Vec<Stmt>) -> Stmt {
         let name = self.names.get(number).cloned().unwrap_or_default();
-        Stmt::For { name, from, to, step: 1, parallel: false, body }
+        Stmt::For { name, from, to, step: 1, kind: LoopKind::Serial, body }
     }
 }
 

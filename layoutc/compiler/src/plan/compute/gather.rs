@@ -1,19 +1,19 @@
 //! How the values of one element are put together: what they begin with, and which reads may be left out.
 
-use super::super::tree::{Gathering, Number, NumberOp};
 use super::value::{float_constant, integer_constant, scalar};
 use crate::base::cast::range;
 use crate::base::dtype::Scalar;
+use crate::ir::{Update, Value, ValueOp};
 use crate::model::compute::{Arithmetic, Reduction, Statement, TypedExpr, TypedExprKind};
 
 /// How a statement's values are put together.
-pub(super) fn how(op: Reduction) -> Gathering {
+pub(super) fn how(op: Reduction) -> Update {
     match op {
-        Reduction::Assign => Gathering::Set,
-        Reduction::Sum => Gathering::Sum,
-        Reduction::Product => Gathering::Product,
-        Reduction::Min => Gathering::Min,
-        Reduction::Max => Gathering::Max,
+        Reduction::Assign => Update::Set,
+        Reduction::Sum => Update::Sum,
+        Reduction::Product => Update::Product,
+        Reduction::Min => Update::Min,
+        Reduction::Max => Update::Max,
     }
 }
 
@@ -29,18 +29,18 @@ pub(super) fn word(op: Reduction) -> &'static str {
 }
 
 /// The operator that puts two values together; `None` where the second takes the place of the first.
-pub(super) fn operator(op: Reduction) -> Option<NumberOp> {
+pub(super) fn operator(op: Reduction) -> Option<ValueOp> {
     match op {
         Reduction::Assign => None,
-        Reduction::Sum => Some(NumberOp::Add),
-        Reduction::Product => Some(NumberOp::Multiply),
-        Reduction::Min => Some(NumberOp::Min),
-        Reduction::Max => Some(NumberOp::Max),
+        Reduction::Sum => Some(ValueOp::Add),
+        Reduction::Product => Some(ValueOp::Multiply),
+        Reduction::Min => Some(ValueOp::Min),
+        Reduction::Max => Some(ValueOp::Max),
     }
 }
 
 /// What leaves every value as it is.
-pub(super) fn identity(op: Reduction, ty: Scalar) -> Number {
+pub(super) fn identity(op: Reduction, ty: Scalar) -> Value {
     let (integer, float) = identities(op, ty);
     if is_float(ty) { float_constant(ty, float) } else { integer_constant(ty, integer) }
 }
@@ -56,11 +56,11 @@ fn identities(op: Reduction, ty: Scalar) -> (i128, f64) {
 }
 
 /// What an element held, as the first of the values: a NaN is no least or greatest one.
-pub(super) fn as_first(statement: &Statement, held: Number) -> Number {
+pub(super) fn as_first(statement: &Statement, held: Value) -> Value {
     let ty = statement.accumulator;
     match operator(statement.op).filter(|_| statement.accumulate && is_float(ty)) {
-        Some(op @ (NumberOp::Min | NumberOp::Max)) => {
-            Number::binary(op, &scalar(ty).to_string(), held, identity(statement.op, ty))
+        Some(op @ (ValueOp::Min | ValueOp::Max)) => {
+            Value::binary(op, scalar(ty), held, identity(statement.op, ty))
         }
         _ => held,
     }

@@ -2,8 +2,8 @@
 //! once.
 
 use super::super::lower::PlanError;
-use super::super::tree::{Expr, GROUP, Stmt};
 use super::nest::Nest;
+use crate::ir::{Expr, Stmt, THREADS};
 
 /// So many neighbours are written at once, where there are as many: a sector of memory, of elements with 4 bytes.
 const RUN: i64 = 8;
@@ -18,7 +18,7 @@ impl Nest<'_> {
         let extents: Vec<i64> =
             extents.map(|rounds| i64::try_from(rounds?).ok()).collect::<Option<_>>()?;
         let mut best: Option<(i64, Vec<i64>)> = None;
-        for items in grids(&extents, GROUP) {
+        for items in grids(&extents, THREADS) {
             let read = self.read_by_item(loops, &extents, &items)?;
             // Of those that read as much, the one with the most neighbours along the last loop: it comes first.
             if best.as_ref().is_none_or(|(least, _)| read < *least) {

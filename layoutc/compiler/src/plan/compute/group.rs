@@ -6,13 +6,13 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 use super::super::arith::product;
 use super::super::kernel::Items;
 use super::super::lower::{PlanError, add, lower, multiply, range};
-use super::super::tree::{Among, Compare, Expr, GROUP, Gathering, Number, Stmt};
 use super::bounds::Bounds;
 use super::copy::{Copied, Way, Which};
 use super::grid::Grid;
 use super::nest::{At, Inside, Nest};
 use super::order::MOST_AT_ONCE;
 use super::value::condition;
+use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, THREADS, Update, Value};
 
 /// How many groups are launched at most; each takes every so manyth round.
 const GROUPS: i64 = 4096;
@@ -50,13 +50,14 @@ impl Nest<'_> {
         let may_be_none = range(&count, self.symbol).low.is_none_or(|low| low <= 0);
         let count = lower(&count, self.symbol)?;
         let groups = count.clone().min(Expr::int(GROUPS));
-        let items = Items { count: multiply(groups, Expr::int(GROUP))?, may_be_none };
+        let items = Items { count: multiply(groups, Expr::int(THREADS))?, may_be_none };
         let mut body = Vec::new();
         for staged in &self.staged {
             let halves = if staged.has_halves { 2 } else { 1 };
             let (name, element) = (staged.part.name.clone(), staged.part.tensor.dtype.to_string());
             let elements = staged.elements().max(1).saturating_mul(halves);
-            body.push(Stmt::DeclareLocal { name, element, elements });
+            let storage = Storage::Shared;
+            body.push(Stmt::Allocate { name, element, elements, storage });
         }
         let group = self.namer.name("group");
         let mut inside = self.rounds_of(&group, &shares.outer)?;
@@ -66,8 +67,9 @@ impl Nest<'_> {
             inside.extend(self.advance(*number, &mut at, Inside::All, false)?);
         }
         inside.extend(self.group_round(&shares, &at)?);
-        let among = Among::Groups;
-        body.push(Stmt::Share { name: group, to: count, among, round: None, body: inside });
+        let (name, from, to) = (group, Expr::int(0), count);
+        let kind = LoopKind::GridStride;
+        body.push(Stmt::For { name, from, to, step: 1, kind, body: inside });
         Ok((body, items))
     }
 
@@ -152,7 +154,7 @@ impl Nest<'_> {
             }
         }
         if is_copied {
-            body.push(Stmt::Barrier);
+            body.push(Primitive::Barrier.into());
         }
         // What a reduced loop leaves out is no matter of elements.
         let is_element = |condition: &&ExprComparison| {
@@ -165,27 +167,27 @@ impl Nest<'_> {
             self.shared(shares, &written, value)?
         } else {
             let element = super::value::scalar(self.statement.accumulator).to_string();
-            let elements = shares.rounds.saturating_add(GROUP - 1).div_euclid(GROUP);
+            let elements = shares.rounds.saturating_add(THREADS - 1).div_euclid(THREADS);
             let name = self.accumulator.clone();
             let elements = elements.max(1);
-            body.push(Stmt::DeclareArray { name, element, elements });
+            body.push(Stmt::Allocate { name, element, elements, storage: Storage::Private });
             let value = self.first(&self.at_item(shares, at)?)?;
-            let set = |value| self.gather(self.held_by(shares), Gathering::Set, value);
+            let set = |value| self.gather(self.held_by(shares), Update::Set, value);
             let mut first = vec![set(value)];
             if self.statement.accumulate && !written.is_empty() {
                 let otherwise =
                     super::gather::identity(self.statement.op, self.statement.accumulator);
                 let otherwise = vec![set(otherwise)];
                 let condition = condition(&written, &|var| self.scope(var))?;
-                first = vec![Stmt::If { condition, is_usual: true, body: first, otherwise }];
+                first = vec![Stmt::If { condition, likely: true, body: first, otherwise }];
             }
             if self.statement.accumulate {
                 body.push(self.share(shares, first)?);
             } else {
                 // Numbers that stay in registers have no address.
-                body.push(Stmt::Unroll { rounds: elements });
                 let (name, from, to) = (shares.done.clone(), Expr::int(0), Expr::int(elements));
-                body.push(Stmt::For { name, from, to, step: 1, parallel: false, body: first });
+                let kind = LoopKind::Unrolled(elements);
+                body.push(Stmt::For { name, from, to, step: 1, kind, body: first });
             }
             let reduced = shares.reduced.clone();
             body.extend(self.reduced_by_items(shares, &reduced, at)?);
@@ -199,14 +201,14 @@ impl Nest<'_> {
             .filter(|k| self.staged.get(*k).is_some_and(|one| one.is_written))
             .collect();
         if !out.is_empty() {
-            body.push(Stmt::Barrier);
+            body.push(Primitive::Barrier.into());
         }
         for k in &out {
             body.extend(self.copied_by_items(*k, Which::Own, Way::Out)?);
         }
         if !near.is_empty() {
             // The next round of the group writes to the same blocks.
-            body.push(Stmt::Barrier);
+            body.push(Primitive::Barrier.into());
         }
         Ok(body)
     }
@@ -264,18 +266,17 @@ impl Nest<'_> {
         }
         if !first.is_empty() && !matches!(extent, Expr::Int { value: 1.. }) {
             let condition = Expr::compare(Compare::Lt, Expr::int(0), extent.clone());
-            first =
-                vec![Stmt::If { condition, is_usual: true, body: first, otherwise: Vec::new() }];
+            first = vec![Stmt::If { condition, likely: true, body: first, otherwise: Vec::new() }];
         }
         all.extend(first);
         if !doubles.is_empty() {
-            all.push(Stmt::Barrier);
+            all.push(Primitive::Barrier.into());
         }
         for k in &singles {
             body.extend(self.copied_by_items(*k, Which::Own, Way::In)?);
         }
         if !singles.is_empty() {
-            body.push(Stmt::Barrier);
+            body.push(Primitive::Barrier.into());
         }
         let mut next = Vec::new();
         for k in &doubles {
@@ -284,17 +285,17 @@ impl Nest<'_> {
         if !next.is_empty() {
             let later = add(self.named(number), Expr::int(1))?;
             let condition = Expr::compare(Compare::Lt, later, extent.clone());
-            body.push(Stmt::If { condition, is_usual: false, body: next, otherwise: Vec::new() });
+            body.push(Stmt::If { condition, likely: false, body: next, otherwise: Vec::new() });
         }
         body.extend(self.reduced_by_items(shares, rest, &inner)?);
         if !own.is_empty() {
-            body.push(Stmt::Barrier);
+            body.push(Primitive::Barrier.into());
         }
         let name = self.names.get(number).cloned().unwrap_or_default();
         let [from, to] = ends;
-        let is_whole = from == Expr::int(0) && to == extent;
-        all.extend(self.unrolled(number, (is_whole, false), Inside::Gather));
-        all.push(Stmt::For { name, from, to, step: 1, parallel: false, body });
+        let rounds = self.unrolled(number, false, Inside::Gather);
+        let kind = rounds.map_or(LoopKind::Serial, LoopKind::Unrolled);
+        all.push(Stmt::For { name, from, to, step: 1, kind, body });
         Ok(all)
     }
 
@@ -313,8 +314,8 @@ impl Nest<'_> {
     }
 
     /// The value of an item that is put together, in the round that it does.
-    fn held_by(&self, shares: &Shares) -> Number {
-        Number::Item { array: self.accumulator.clone(), index: Expr::name(&shares.done) }
+    fn held_by(&self, shares: &Shares) -> Value {
+        Value::Item { array: self.accumulator.clone(), index: Expr::name(&shares.done) }
     }
 
     /// The offsets in a round that an item does: nothing is named, for what is named there has 32 bits.
@@ -357,30 +358,28 @@ impl Nest<'_> {
         }
         let condition = condition(conditions, &|var| self.scope(var))?;
         let otherwise = Vec::new();
-        self.share(shares, vec![Stmt::If { condition, is_usual: false, body, otherwise }])
+        self.share(shares, vec![Stmt::If { condition, likely: false, body, otherwise }])
     }
 
     /// The rounds that the items share: each item does as many as every other.
     fn share(&self, shares: &Shares, body: Vec<Stmt>) -> Result<Stmt, PlanError> {
-        let whole = shares.rounds.saturating_add(GROUP - 1).div_euclid(GROUP).saturating_mul(GROUP);
+        let whole =
+            shares.rounds.saturating_add(THREADS - 1).div_euclid(THREADS).saturating_mul(THREADS);
         let mut inside = body;
         if whole != shares.rounds {
             let (there, all) = (Expr::name(&shares.round), Expr::int(shares.rounds));
             let condition = Expr::compare(Compare::Lt, there, all);
             inside =
-                vec![Stmt::If { condition, is_usual: false, body: inside, otherwise: Vec::new() }];
+                vec![Stmt::If { condition, likely: false, body: inside, otherwise: Vec::new() }];
         }
         let lets = match &shares.grid {
             Some(grid) => self.rounds_in(grid, &shares.items, [&shares.round, &shares.done])?,
             None => self.rounds_of(&shares.round, &shares.items)?,
         };
-        Ok(Stmt::Share {
-            name: shares.round.clone(),
-            to: Expr::int(whole),
-            among: Among::Items,
-            round: Some(shares.done.clone()),
-            body: lets.into_iter().chain(inside).collect(),
-        })
+        let kind = LoopKind::Thread { round: Some(shares.done.clone()) };
+        let (name, from, to) = (shares.round.clone(), Expr::int(0), Expr::int(whole));
+        let body = lets.into_iter().chain(inside).collect();
+        Ok(Stmt::For { name, from, to, step: 1, kind, body })
     }
 
     /// The items copy a block: into the memory that they share, or out of it.
@@ -399,7 +398,7 @@ impl Nest<'_> {
                 Way::In => vec![self.clear(k, &copied)?],
                 Way::Out => Vec::new(),
             };
-            one = Stmt::If { condition, is_usual: false, body: vec![one], otherwise };
+            one = Stmt::If { condition, likely: false, body: vec![one], otherwise };
         }
         let round = self.namer.name("item");
         let mut lets = Vec::new();
@@ -420,13 +419,8 @@ impl Nest<'_> {
         }
         lets.reverse();
         lets.push(one);
-        let share = Stmt::Share {
-            name: round,
-            to: Expr::int(all),
-            among: Among::Items,
-            round: None,
-            body: lets,
-        };
+        let (from, to, kind) = (Expr::int(0), Expr::int(all), LoopKind::Thread { round: None });
+        let share = Stmt::For { name: round, from, to, step: 1, kind, body: lets };
         Ok(copied.before.into_iter().chain([share]).collect())
     }
 

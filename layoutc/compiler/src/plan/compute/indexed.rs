@@ -7,10 +7,10 @@ use layoutc_algebra::expr::{Expr as Algebra, Var};
 
 use super::super::lower::{Binding, PlanError, Range, Scope, lower, range};
 use super::super::names::Namer;
-use super::super::tree::{Compare, Expr, Number, NumberOp, Stmt};
 use super::value::{fetched, integer_constant, load, scalar};
 use super::{Bound, Runs};
 use crate::base::dtype::Scalar;
+use crate::ir::{Compare, Expr, Stmt, Value, ValueOp};
 use crate::model::compute::{BufferRef, DataIndex, KernelInstance, TypedExpr, TypedExprKind};
 
 /// Names for the indices of a value, and the statements that give them.
@@ -22,12 +22,12 @@ pub(super) struct Named<'a> {
 /// An access at indices that are named: they, and the condition under which all lie inside.
 pub(super) struct Place {
     pub(super) index: Vec<Expr>,
-    pub(super) is_inside: Option<Number>,
+    pub(super) is_inside: Option<Value>,
 }
 
 /// How a value becomes a number, and an index over axes an expression.
 pub(super) struct Lowering<'a> {
-    pub(super) number: &'a dyn Fn(&TypedExpr) -> Result<Number, PlanError>,
+    pub(super) number: &'a dyn Fn(&TypedExpr) -> Result<Value, PlanError>,
     pub(super) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
     /// An expression over symbols.
     pub(super) symbol: &'a Scope<'a>,
@@ -74,13 +74,15 @@ impl<'a> Named<'a> {
             let mut value = (lowering.number)(&one.value)?;
             if one.is_checked {
                 let name = self.name(&format!("{}_read", axis.name));
-                let element = scalar(Scalar::I64).to_string();
-                self.push(Stmt::Accumulator { name: name.clone(), element, value });
-                value = Number::Name { name };
+                let dtype = scalar(Scalar::I64);
+                self.push(Stmt::Variable { name: name.clone(), dtype, value });
+                value = Value::Name { name };
                 let is_inside = below(value.clone(), lower(&axis.extent, lowering.symbol)?);
                 inside = Some(match inside {
                     None => is_inside,
-                    Some(before) => Number::binary(NumberOp::And, "bool", before, is_inside),
+                    Some(before) => {
+                        Value::binary(ValueOp::And, scalar(Scalar::Bool), before, is_inside)
+                    }
                 });
             }
             let name = self.name(&format!("{}_index", axis.name));
@@ -111,18 +113,14 @@ impl<'a> Named<'a> {
 }
 
 /// Whether an integer of 64 bits is at least 0 and below an extent: as one without a sign it is below.
-fn below(value: Number, extent: Expr) -> Number {
-    let [signed, unsigned] = [Scalar::I64, Scalar::U64].map(|own| scalar(own).to_string());
-    let convert = |value| Number::Convert {
-        from: signed.clone(),
-        to: unsigned.clone(),
-        value: Box::new(value),
-    };
+fn below(value: Value, extent: Expr) -> Value {
+    let [signed, unsigned] = [Scalar::I64, Scalar::U64].map(scalar);
+    let convert = |value| Value::Convert { from: signed, to: unsigned, value: Box::new(value) };
     let extent = match extent {
         Expr::Int { value } => integer_constant(Scalar::U64, value.into()),
-        extent => convert(Number::Index { element: signed.clone(), value: extent }),
+        extent => convert(Value::Index { dtype: signed, value: extent }),
     };
-    Number::binary(NumberOp::Less, &unsigned, convert(value), extent)
+    Value::binary(ValueOp::Less, unsigned, convert(value), extent)
 }
 
 /// The axes of a tensor at indices that lie inside.
@@ -157,7 +155,7 @@ pub(super) fn element(
     bound: &Bound,
     index: &[Expr],
     symbol: &Scope<'_>,
-) -> Result<Number, PlanError> {
+) -> Result<Value, PlanError> {
     let Some([fetch, _]) = &bound.image else {
         return Ok(load(bound, offset(bound, index, symbol)?));
     };

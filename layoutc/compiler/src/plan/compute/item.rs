@@ -9,11 +9,13 @@ use super::super::image::LANES;
 use super::super::kernel::{Items, Kernel};
 use super::super::lower::{PlanError, lower, range};
 use super::super::prepare::fill_constant;
-use super::super::tree::{Expr, Function, Gathering, Number, Operand, Returns, Stmt, WorkAxis};
 use super::gather;
 use super::nest::{Inside, Nest};
 use super::value::{condition, convert, scalar};
 use super::{Bound, Frame, symbol};
+use crate::ir::{
+    Expr, Function, LaunchAxis, LoopKind, Primitive, Returns, Stmt, Storage, Update, Value,
+};
 
 /// How many items there are.
 fn items(count: &Algebra, scope: &super::super::lower::Scope<'_>) -> Result<Items, PlanError> {
@@ -38,59 +40,20 @@ pub(super) fn padding(
     let items = items(elements, &|var| symbol(&frame.symbols, var))?;
     let mut namer = frame.namer.clone();
     let [fill, slot] = ["fill", "slot"].map(|name| namer.name(name));
-    let axes = vec![WorkAxis { name: slot.clone(), extent: items.count.clone() }];
+    let axes = vec![LaunchAxis { name: slot.clone(), extent: items.count.clone() }];
     let constant = fill_constant(&context, &fill)?;
     let (buffer, index) = (target.name.clone(), Expr::name(&slot));
-    let value = Operand::Element { name: fill };
+    let value = Value::Name { name: fill };
     let store = Stmt::Store { buffer, index, value, through: None };
     let function = Function {
         name: name.to_owned(),
         doc: vec!["Writes the fill value to every slot; runs before the next.".to_owned()],
         returns: Returns::Nothing,
         params: frame.params.clone(),
-        body: vec![Stmt::WorkItem { axes }, constant, store],
+        body: vec![Stmt::Launch { axes }, constant, store],
     };
-    let (range, function) = (vec![items], function.with_unused());
+    let (range, function) = (vec![items], function);
     Ok(Some(Kernel { function, range, group: None, unaligned: None }))
-}
-
-/// Without names for values that nothing mentions.
-pub(super) fn without_unused(body: Vec<Stmt>) -> Vec<Stmt> {
-    let mut kept: Vec<Stmt> = Vec::new();
-    for mut stmt in body.into_iter().rev() {
-        match &mut stmt {
-            Stmt::For { body, .. } | Stmt::Share { body, .. } => {
-                *body = without_unused(std::mem::take(body));
-            }
-            Stmt::If { body, otherwise, .. } => {
-                *body = without_unused(std::mem::take(body));
-                *otherwise = without_unused(std::mem::take(otherwise));
-            }
-            _ => {}
-        }
-        if let Stmt::Let { name, .. } = &stmt
-            && !kept.iter().any(|later| mentions(later, name))
-        {
-            continue;
-        }
-        kept.push(stmt);
-    }
-    kept.reverse();
-    kept
-}
-
-fn mentions(stmt: &Stmt, wanted: &str) -> bool {
-    let found = std::cell::Cell::new(false);
-    let look = |name: &str| found.set(found.get() || name == wanted);
-    stmt.visit(
-        &mut |expr| {
-            if let Expr::Name { name } = expr {
-                look(name);
-            }
-        },
-        &mut |name| look(name),
-    );
-    found.get()
 }
 
 impl Nest<'_> {
@@ -109,8 +72,8 @@ impl Nest<'_> {
         }
         let items = items(&count, self.symbol)?;
         let item = self.namer.name("item");
-        let axes = vec![WorkAxis { name: item.clone(), extent: items.count.clone() }];
-        let mut body = vec![Stmt::WorkItem { axes }];
+        let axes = vec![LaunchAxis { name: item.clone(), extent: items.count.clone() }];
+        let mut body = vec![Stmt::Launch { axes }];
         body.extend(self.rounds_of(&item, &outer)?);
         let mut at = self.start()?;
         for number in &outer {
@@ -129,7 +92,7 @@ impl Nest<'_> {
             body.extend(inside);
         } else {
             let condition = condition(&own, &|var| self.scope(var))?;
-            body.push(Stmt::If { condition, is_usual: false, body: inside, otherwise: Vec::new() });
+            body.push(Stmt::If { condition, likely: false, body: inside, otherwise: Vec::new() });
         }
         Ok((body, items))
     }
@@ -201,22 +164,22 @@ impl Nest<'_> {
             from
         } else {
             let condition = condition(&self.written, &|var| self.scope(var))?;
-            let condition = Box::new(Number::Holds { condition });
-            Number::Select { condition, then: Box::new(from), otherwise: Box::new(zero) }
+            let condition = Box::new(Value::Holds { condition });
+            Value::Select { condition, then: Box::new(from), otherwise: Box::new(zero) }
         };
         let name = lanes.and_then(|lane| self.names.get(lane).cloned()).unwrap_or_default();
-        let into = Number::Item { array: texel.clone(), index: Expr::name(&name) };
+        let into = Value::Item { array: texel.clone(), index: Expr::name(&name) };
         let element = dtype.to_string();
-        let set = Stmt::Gather { into, how: Gathering::Set, element: element.clone(), value };
+        let set = Stmt::Update { into, how: Update::Set, dtype, value };
         let elements = i64::from(LANES);
         let mut body = vec![
-            Stmt::DeclareArray { name: texel.clone(), element, elements },
+            Stmt::Allocate { name: texel.clone(), element, elements, storage: Storage::Private },
             Stmt::For {
                 name,
                 from: Expr::int(0),
                 to: Expr::int(elements),
                 step: 1,
-                parallel: false,
+                kind: LoopKind::Serial,
                 body: vec![set],
             },
         ];
@@ -238,7 +201,8 @@ impl Nest<'_> {
             let place = if k == last { self.domain.facts.simplify(&texels)? } else { first };
             args.push(self.lower(&place)?);
         }
-        body.push(Stmt::Put { function: put, args, value: Operand::Element { name: texel } });
+        let value = Value::Name { name: texel };
+        body.push(Primitive::StoreTexel { function: put, args, value }.into());
         Ok(body)
     }
 }

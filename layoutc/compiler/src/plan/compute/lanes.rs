@@ -4,13 +4,13 @@
 use layoutc_algebra::expr::{ExprComparison, ExprError};
 
 use super::super::lower::{PlanError, add, literal};
-use super::super::tree::{Expr, Number, Stmt};
 use super::bounds::at_worst;
 use super::domain::Domain;
 use super::gather;
 use super::nest::{At, Nest};
 use super::value::scalar;
 use super::vectors::{Reads, Registers, Seen, row};
+use crate::ir::{Expr, LoopKind, Stmt, Value};
 use crate::model::compute::{MathFunction, Reduction, Statement, TypedExprKind};
 
 /// Into how many vectors the values of one element go at most: as many as keep a core busy while each waits for the last.
@@ -100,7 +100,7 @@ impl Nest<'_> {
 
     /// Puts the lanes of an element together, half of them with the other half until one is left, and stores it.
     pub(super) fn lanes_together(&self, lanes: usize, at: &At) -> Result<Vec<Stmt>, PlanError> {
-        let (op, ty) = (self.statement.op, scalar(self.statement.accumulator).to_string());
+        let (op, ty) = (self.statement.op, scalar(self.statement.accumulator));
         let mut all = Vec::new();
         let mut half = self.domain.rounds(lanes).unwrap_or(1).div_euclid(2);
         while half > 1 {
@@ -110,16 +110,16 @@ impl Nest<'_> {
             let body = vec![self.gather(into, gather::how(op), value)];
             let name = self.names.get(lanes).cloned().unwrap_or_default();
             let (from, to) = (Expr::int(0), literal(half)?);
-            all.push(Stmt::Unroll { rounds: 1 });
-            all.push(Stmt::For { name, from, to, step: 1, parallel: false, body });
+            let kind = LoopKind::Unrolled(1);
+            all.push(Stmt::For { name, from, to, step: 1, kind, body });
             half = half.div_euclid(2);
         }
         let [first, second] = [0, 1].map(|lane| self.item_at(Some((lanes, &Expr::int(lane)))));
         let mut value = first?;
         if let Some(op) = gather::operator(op) {
-            value = Number::binary(op, &ty, value, second?);
+            value = Value::binary(op, ty, value, second?);
             if self.statement.accumulate {
-                value = Number::binary(op, &ty, self.held(at)?, value);
+                value = Value::binary(op, ty, self.held(at)?, value);
             }
         }
         all.push(self.store(at, value));

@@ -22,12 +22,9 @@ mod order;
 mod plain;
 mod planned;
 mod rounds;
-mod runs;
 mod scatter;
-mod settle;
 mod sight;
 mod stage;
-mod unroll;
 mod value;
 mod vectors;
 
@@ -49,10 +46,13 @@ use super::names::Namer;
 use super::nest::Moves;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
-use super::tree::{Expr, Function, GROUP, Operand, Param, ParamType, Returns, Stmt};
+use crate::ir::{
+    Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, THREADS, Value,
+};
 use crate::model::compute::{BufferRef, KernelInstance, Statement, TileCache};
 use crate::model::layout_names;
 use crate::model::{Manifest, Tensor};
+use crate::passes::{self, Ranges};
 
 /// The largest intermediate tensor that lives on the stack, in bytes; the caller gives memory for larger ones.
 const STACK: i128 = 1 << 16;
@@ -118,11 +118,12 @@ pub fn compute(
     }
     let doc = documented(compute);
     let name = naming.tensor(&compute.name);
-    let mut body = finished(body, compute, &symbols);
+    let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
+    passes::kernel(&mut function, &ranges(compute, &symbols));
     if naming.ways.moves == Moves::Blocks {
-        body = runs::in_runs(body, &mut |wanted| namer.name(wanted));
+        passes::half_vectors(&mut function, &mut |wanted| namer.name(wanted));
     }
-    Ok(Function { name, doc, returns: Returns::Nothing, params, body }.with_unused())
+    Ok(function)
 }
 
 /// The loops of one statement on cores.
@@ -141,9 +142,9 @@ fn loops(
     // What is declared outside all loops stays declared.
     for stmt in &written {
         if let Stmt::Let { name, .. }
-        | Stmt::Accumulator { name, .. }
+        | Stmt::Variable { name, .. }
         | Stmt::LetIndex { name, .. }
-        | Stmt::DeclareArray { name, .. } = stmt
+        | Stmt::Allocate { name, .. } = stmt
         {
             namer.name(name);
         }
@@ -178,14 +179,14 @@ pub fn compute_kernels(
         }
         filled.push(statement.target);
         let (body, items, group) = by_items(compute, statement, &frame, &scope)?;
-        let body = finished(body, compute, &frame.symbols);
         let body = frame.body.iter().cloned().chain(body).collect();
         let mut doc = vec![statement.text.clone()];
         if number == last {
             doc = documented(compute);
         }
         let (returns, params) = (Returns::Nothing, frame.params.clone());
-        let function = Function { name, doc, returns, params, body }.with_unused();
+        let mut function = Function { name, doc, returns, params, body };
+        passes::kernel(&mut function, &ranges(compute, &frame.symbols));
         kernels.push(Kernel { function, range: vec![items], group, unaligned: None });
     }
     Ok(kernels)
@@ -208,21 +209,18 @@ fn by_items(
     let parts = parts(compute, &planned.caches, &mut namer);
     let bounds = (frame.buffers.as_slice(), parts.as_slice());
     let nest = Nest::new(compute, statement, bounds, planned, scope, namer, Runs::OnItems)?;
-    let group = nest.is_grouped.then_some(GROUP);
+    let group = nest.is_grouped.then_some(THREADS);
     let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
     Ok((body, items, group))
 }
 
-/// The statements as they stay: what ranges decide is decided, and not too much is written out.
-fn finished(body: Vec<Stmt>, compute: &KernelInstance, symbols: &[Binding]) -> Vec<Stmt> {
+/// Ranges of the symbols of a kernel by the names that they have in its code.
+fn ranges(compute: &KernelInstance, symbols: &[Binding]) -> Ranges {
     let range = |(symbol, binding): (&Symbol, &Binding)| match &binding.tree {
         Expr::Name { name } => Some((name.clone(), [symbol.min, symbol.max])),
         _ => None,
     };
-    let known = compute.symbols.iter().zip(symbols).filter_map(range).collect();
-    let mut body = settle::settled(body, known);
-    unroll::bounded(&mut body);
-    body
+    Ranges::new(compute.symbols.iter().zip(symbols).filter_map(range))
 }
 
 /// What runs the rounds of the outer loops.
@@ -314,14 +312,13 @@ fn bind(
     for operand in &compute.operands {
         let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
         let tensor = renumbered(tensor, &compute.symbols)?;
-        let element = tensor.dtype.to_string();
         let name = namer.name(&operand.name);
         let image = if runs == Runs::OnItems { image::of(&tensor)? } else { None };
         let ty = match (&image, operand.is_written) {
-            (Some(image), true) => ParamType::OutputImage { element, rank: image.rank },
-            (Some(image), false) => ParamType::InputImage { element, rank: image.rank },
-            (None, true) => ParamType::Output { element },
-            (None, false) => ParamType::Input { element },
+            (Some(image), true) => ParamType::OutputImage(tensor.dtype, image.rank),
+            (Some(image), false) => ParamType::InputImage(tensor.dtype, image.rank),
+            (None, true) => ParamType::Output(tensor.dtype),
+            (None, false) => ParamType::Input(tensor.dtype),
         };
         params.push(Param { name: name.clone(), ty });
         let image = image.map(|_| ["fetch", "put"].map(|what| naming.member(&tensor.name, what)));
@@ -338,7 +335,7 @@ fn bind(
             return Err(shares_bytes(&tensor, compute));
         }
         if is_param {
-            let ty = ParamType::Output { element: tensor.dtype.to_string() };
+            let ty = ParamType::Output(tensor.dtype);
             params.push(Param { name: name.clone(), ty });
         }
         let (load, store, image) = (None, None, None);
@@ -415,7 +412,7 @@ fn stack_elements(tensor: &Tensor) -> Option<i64> {
 fn on_the_stack(bound: &Bound) -> Option<Stmt> {
     let elements = stack_elements(&bound.tensor)?.max(1);
     let (name, element) = (bound.name.clone(), bound.tensor.dtype.to_string());
-    Some(Stmt::DeclareArray { name, element, elements })
+    Some(Stmt::Allocate { name, element, elements, storage: Storage::Private })
 }
 
 fn shares_bytes(tensor: &Tensor, compute: &KernelInstance) -> PlanError {
@@ -442,13 +439,16 @@ fn padding(
     let buffer = bound.name.clone();
     if fill_bits(&context)? == 0 {
         let bytes = lower(&super::index::buffer_bytes(&context, elements)?, scope)?;
-        return Ok(vec![Stmt::Zero { buffer, index: Expr::int(0), bytes }]);
+        return Ok(vec![Primitive::Zero { buffer, index: Expr::int(0), bytes }.into()]);
     }
     let fill = namer.name("fill");
     let constant = fill_constant(&context, &fill)?;
     let name = namer.name("slot");
-    let (index, value) = (Expr::name(&name), Operand::Element { name: fill });
+    let (index, value) = (Expr::name(&name), Value::Name { name: fill });
     let body = vec![Stmt::Store { buffer, index, value, through: bound.store.clone() }];
     let to = lower(elements, scope)?;
-    Ok(vec![constant, Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }])
+    Ok(vec![
+        constant,
+        Stmt::For { name, from: Expr::int(0), to, step: 1, kind: LoopKind::Serial, body },
+    ])
 }

@@ -4,7 +4,6 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprComparison, Predicate, Var};
 
 use super::super::lower::{Binding, PlanError, Scope, add, literal, lower, multiply, range};
 use super::super::names::Namer;
-use super::super::tree::{Expr, Gathering, Number, Operand, Stmt};
 use super::access::Steps;
 use super::domain::Domain;
 use super::indexed::{Lowering, Named, element};
@@ -14,6 +13,7 @@ use super::sight::{Sight, index};
 use super::stage::{Staged, staged};
 use super::value::{Here, Indexed, condition, convert, fetched, inside, load, scalar};
 use super::{Bound, Runs, bound, gather};
+use crate::ir::{Expr, Stmt, Storage, Update, Value};
 use crate::model::compute::{
     BufferRef, ElementRead, Gather, KernelInstance, Statement, TypedExpr, TypedExprKind,
 };
@@ -271,8 +271,7 @@ impl<'a> Nest<'a> {
                 let (mut body, value) = self.gathered_value(at)?;
                 let value = match gather::operator(statement.op) {
                     Some(op) if statement.accumulate => {
-                        let element = scalar(statement.accumulator).to_string();
-                        Number::binary(op, &element, self.held(at)?, value)
+                        Value::binary(op, scalar(statement.accumulator), self.held(at)?, value)
                     }
                     _ => value,
                 };
@@ -284,7 +283,7 @@ impl<'a> Nest<'a> {
                     Some(_) => gather::identity(statement.op, statement.accumulator),
                     None => self.first(at)?,
                 };
-                Ok(vec![self.gather(self.item()?, Gathering::Set, value)])
+                Ok(vec![self.gather(self.item()?, Update::Set, value)])
             }
             Inside::Gather => {
                 let (mut body, value) = self.gathered_value(at)?;
@@ -316,20 +315,21 @@ impl<'a> Nest<'a> {
         at_once: &[usize],
         inside: &[usize],
     ) -> Result<Vec<Stmt>, PlanError> {
-        let element = scalar(self.statement.accumulator).to_string();
+        let dtype = scalar(self.statement.accumulator);
         let name = self.accumulator.clone();
         let written = self.written.clone();
         let mut gathered = self.asked_of_values();
         gathered.extend(self.gathered.iter().cloned());
         let mut body = Vec::new();
         if at_once.is_empty() {
-            body.push(Stmt::Accumulator { name, element, value: self.first(at)? });
+            body.push(Stmt::Variable { name, dtype, value: self.first(at)? });
         } else {
             let rounds = at_once.iter().map(|number| self.domain.rounds(*number).unwrap_or(1));
             self.array_extents = rounds.collect();
             let elements = self.array_extents.iter().product::<i128>();
             let elements = i64::try_from(elements).unwrap_or(1);
-            body.push(Stmt::DeclareArray { name, element, elements });
+            let (element, storage) = (dtype.to_string(), Storage::Private);
+            body.push(Stmt::Allocate { name, element, elements, storage });
             // What is written may be read first: those elements that there are.
             let is_read = self.goes_on && self.order.lanes.is_none();
             let there = if is_read { written.as_slice() } else { &[] };
@@ -386,18 +386,17 @@ impl<'a> Nest<'a> {
     }
 
     /// A value is put together with others.
-    pub(super) fn gather(&self, into: Number, how: Gathering, value: Number) -> Stmt {
-        let element = scalar(self.statement.accumulator).to_string();
-        Stmt::Gather { into, how, element, value }
+    pub(super) fn gather(&self, into: Value, how: Update, value: Value) -> Stmt {
+        Stmt::Update { into, how, dtype: scalar(self.statement.accumulator), value }
     }
 
     /// Where values are put together.
-    pub(super) fn item(&self) -> Result<Number, PlanError> {
+    pub(super) fn item(&self) -> Result<Value, PlanError> {
         self.item_at(None)
     }
 
     /// The same, where one loop is at another round.
-    pub(super) fn item_at(&self, other: Option<(usize, &Expr)>) -> Result<Number, PlanError> {
+    pub(super) fn item_at(&self, other: Option<(usize, &Expr)>) -> Result<Value, PlanError> {
         let mut index: Option<Expr> = None;
         for (number, rounds) in self.order.at_once(&self.domain).zip(&self.array_extents) {
             let there = other.filter(|(own, _)| *own == number).map(|(_, round)| round.clone());
@@ -409,13 +408,13 @@ impl<'a> Nest<'a> {
         }
         let array = self.accumulator.clone();
         Ok(match index {
-            None => Number::Name { name: array },
-            Some(index) => Number::Item { array, index },
+            None => Value::Name { name: array },
+            Some(index) => Value::Item { array, index },
         })
     }
 
     /// What an element is before any value.
-    pub(super) fn first(&self, at: &At) -> Result<Number, PlanError> {
+    pub(super) fn first(&self, at: &At) -> Result<Value, PlanError> {
         if self.goes_on {
             return self.held(at);
         }
@@ -423,7 +422,7 @@ impl<'a> Nest<'a> {
     }
 
     /// What the element holds that is to be written.
-    pub(super) fn held(&self, at: &At) -> Result<Number, PlanError> {
+    pub(super) fn held(&self, at: &At) -> Result<Value, PlanError> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
         let held = load(target.bound, offset);
@@ -432,18 +431,18 @@ impl<'a> Nest<'a> {
         Ok(gather::as_first(self.statement, held))
     }
 
-    pub(super) fn store(&self, at: &At, value: Number) -> Stmt {
+    pub(super) fn store(&self, at: &At, value: Value) -> Stmt {
         let Some(target) = self.accesses.first() else {
             return Stmt::Comment { text: String::new() };
         };
         let index = at.offsets.first().cloned().unwrap_or(Expr::int(0));
         let value = convert(value, scalar(self.statement.accumulator), target.bound.tensor.dtype);
         let (buffer, through) = (target.bound.name.clone(), target.bound.store.clone());
-        Stmt::Store { buffer, index, value: Operand::Number { value }, through }
+        Stmt::Store { buffer, index, value, through }
     }
 
     /// The value in the accumulator's type, and the names of indices that it needs before it.
-    pub(super) fn gathered_value(&self, at: &At) -> Result<(Vec<Stmt>, Number), PlanError> {
+    pub(super) fn gathered_value(&self, at: &At) -> Result<(Vec<Stmt>, Value), PlanError> {
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
         let named = Named::new(self.namer.clone());
         let value = self.with(at, &named, &|here| here.number(&self.statement.value))?;

@@ -9,13 +9,11 @@ use super::super::index::dense_offset;
 use super::super::lower::{Binding, PlanError, Range, add, lower, multiply};
 use super::super::names::Namer;
 use super::super::side::dense_strides;
-use super::super::tree::{
-    Compare, Expr, Function, Number, Operand, Param, ParamType, Returns, Stmt,
-};
 use super::indexed::{Lowering, Named, Place};
 use super::value::{Here, condition, convert, inside, load, scalar};
 use super::{Bound, Frame, Naming, Registers, Runs, avoiding, bound, gather, on_the_stack, symbol};
 use crate::base::dtype::Scalar;
+use crate::ir::{Compare, Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Value};
 use crate::model::Manifest;
 use crate::model::compute::{
     BufferRef, DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExpr,
@@ -57,7 +55,7 @@ pub fn plain(
     doc.push("One element after the other, by definition.".to_owned());
     let operands = 0..compute.operands.len();
     let is_sampled = operands.map(|k| samples && scope.is_sampled(BufferRef::Operand(k))).collect();
-    let function = Function { name, doc, returns: Returns::Nothing, params, body }.with_unused();
+    let function = Function { name, doc, returns: Returns::Nothing, params, body };
     Ok(Plain { function, is_sampled })
 }
 
@@ -91,12 +89,12 @@ impl Definition<'_> {
             here.alone()?
         } else {
             let total = here.namer.clone().name(gather::word(statement.op));
-            let element = scalar(statement.accumulator).to_string();
-            let (into, how) = (Number::name(&total), gather::how(statement.op));
+            let dtype = scalar(statement.accumulator);
+            let (into, how) = (Value::name(&total), gather::how(statement.op));
             let (mut inside, value) = here.value()?;
-            let value = Stmt::Gather { into: into.clone(), how, element: element.clone(), value };
+            let value = Stmt::Update { into: into.clone(), how, dtype, value };
             inside.push(value);
-            let first = Stmt::Accumulator { name: total, element, value: here.first()? };
+            let first = Stmt::Variable { name: total, dtype, value: here.first()? };
             let mut body = vec![first];
             body.extend(here.rounds(reduced, inner, inside)?);
             let index = here.written()?;
@@ -108,7 +106,7 @@ impl Definition<'_> {
                 let number = dense_offset(written, outer, &|var| here.named(var))?;
                 let (a, b) = (Box::new(number), Box::new(Expr::name(every)));
                 let condition = Expr::compare(Compare::Eq, Expr::Mod { a, b }, Expr::int(0));
-                vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }]
+                vec![Stmt::If { condition, likely: false, body, otherwise: Vec::new() }]
             }
             _ => body,
         };
@@ -161,7 +159,7 @@ impl At<'_> {
         let mut body = body;
         for (axis, name) in axes.iter().zip(names).rev() {
             let (name, from, to) = (name.clone(), Expr::int(0), self.lower(&axis.extent)?);
-            body = vec![Stmt::For { name, from, to, step: 1, parallel: false, body }];
+            body = vec![Stmt::For { name, from, to, step: 1, kind: LoopKind::Serial, body }];
         }
         Ok(body)
     }
@@ -212,7 +210,7 @@ impl At<'_> {
     }
 
     /// What the element holds before.
-    fn held(&self, index: &[Expr]) -> Result<Number, PlanError> {
+    fn held(&self, index: &[Expr]) -> Result<Value, PlanError> {
         let (target, offset) = self.target(index)?;
         let ty = target.tensor.dtype.scalar.compute_type();
         let held = convert(load(target, offset), scalar(ty), scalar(self.statement.accumulator));
@@ -220,7 +218,7 @@ impl At<'_> {
     }
 
     /// What values are put together with.
-    fn first(&self) -> Result<Number, PlanError> {
+    fn first(&self) -> Result<Value, PlanError> {
         if self.statement.accumulate {
             return self.held(&self.written()?);
         }
@@ -240,8 +238,7 @@ impl At<'_> {
         let value = self.number(&named)?;
         let value = match gather::operator(self.statement.op) {
             Some(op) if self.statement.accumulate => {
-                let element = scalar(self.statement.accumulator).to_string();
-                Number::binary(op, &element, self.held(&index)?, value)
+                Value::binary(op, scalar(self.statement.accumulator), self.held(&index)?, value)
             }
             _ => value,
         };
@@ -251,12 +248,12 @@ impl At<'_> {
         match is_inside {
             None => body.push(store),
             Some((name, value)) => {
-                let element = scalar(Scalar::Bool).to_string();
-                body.push(Stmt::Accumulator { name: name.clone(), element, value });
+                let dtype = scalar(Scalar::Bool);
+                body.push(Stmt::Variable { name: name.clone(), dtype, value });
                 let (condition, body_then) = (Expr::Name { name }, vec![store]);
                 body.push(Stmt::If {
                     condition,
-                    is_usual: false,
+                    likely: false,
                     body: body_then,
                     otherwise: Vec::new(),
                 });
@@ -265,21 +262,21 @@ impl At<'_> {
         Ok(body)
     }
 
-    fn store(&self, value: Number, index: &[Expr]) -> Result<Stmt, PlanError> {
+    fn store(&self, value: Value, index: &[Expr]) -> Result<Stmt, PlanError> {
         let (target, index) = self.target(index)?;
         let value = convert(value, scalar(self.statement.accumulator), target.tensor.dtype);
         let (buffer, through) = (target.name.clone(), target.store.clone());
-        Ok(Stmt::Store { buffer, index, value: Operand::Number { value }, through })
+        Ok(Stmt::Store { buffer, index, value, through })
     }
 
     /// The value in the accumulator's type, behind the names of indices that it needs.
-    fn value(&self) -> Result<(Vec<Stmt>, Number), PlanError> {
+    fn value(&self) -> Result<(Vec<Stmt>, Value), PlanError> {
         let named = Named::new(self.namer.clone());
         let value = self.number(&named)?;
         Ok((named.into_stmts(), value))
     }
 
-    fn number(&self, named: &Named<'_>) -> Result<Number, PlanError> {
+    fn number(&self, named: &Named<'_>) -> Result<Value, PlanError> {
         let value = self.with(named, &|here| here.number(&self.statement.value))?;
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
         Ok(convert(value, scalar(from), scalar(to)))

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 
 use super::super::lower::{PlanError, add, multiply};
-use super::super::tree::{Compare, Expr, Stmt};
 use super::Runs;
 use super::bounds::{Bounds, at_worst};
 use super::nest::{At, Inside, Nest};
 use super::value::condition;
+use crate::ir::{Compare, Expr, LoopKind, Stmt};
 use crate::model::Spanned;
 
 /// The most rounds that are written out unasked.
@@ -49,21 +49,24 @@ impl Nest<'_> {
         let one = |nest: &mut Self, [from, to]: [Expr; 2], inner: &At| {
             let mut all = Vec::new();
             let (within, [from, to]) = nest.written_out(number, [from, to], what, rest.is_empty());
-            let is_whole = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
             let mut body = nest.inside(number, rest, inner, what, conditions)?;
             body = nest.with_blocks(number, body)?;
             if let Some(condition) = asked.clone() {
-                body = vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }];
+                body = vec![Stmt::If { condition, likely: false, body, otherwise: Vec::new() }];
             }
             let mut body: Vec<Stmt> = lets.iter().cloned().chain(body).collect();
             if let Some(condition) = within {
-                body = vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }];
+                body = vec![Stmt::If { condition, likely: false, body, otherwise: Vec::new() }];
             }
-            all.extend(nest.unrolled(number, (is_whole, rest.is_empty()), what));
             let schedule = &nest.compute.schedule;
             let parallel = what == Inside::All && nest.domain.is_among(number, &schedule.parallel);
+            let kind = match nest.unrolled(number, rest.is_empty(), what) {
+                _ if parallel => LoopKind::Parallel,
+                Some(rounds) => LoopKind::Unrolled(rounds),
+                None => LoopKind::Serial,
+            };
             let name = nest.names.get(number).cloned().unwrap_or_default();
-            all.push(Stmt::For { name, from, to, step: 1, parallel, body });
+            all.push(Stmt::For { name, from, to, step: 1, kind, body });
             Ok::<_, PlanError>(all)
         };
         let guards = if rest.is_empty() { self.guards(number, at, what) } else { Vec::new() };
@@ -126,13 +129,8 @@ impl Nest<'_> {
     }
 
     /// Whether a loop is written out, and how many rounds of it.
-    pub(super) fn unrolled(
-        &self,
-        number: usize,
-        (is_whole, is_innermost): (bool, bool),
-        what: Inside,
-    ) -> Option<Stmt> {
-        let rounds = self.domain.rounds(number).filter(|_| is_whole)?;
+    pub(super) fn unrolled(&self, number: usize, is_innermost: bool, what: Inside) -> Option<i64> {
+        let rounds = self.domain.rounds(number)?;
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
         let unasked = is_at_once && rounds <= WRITTEN_OUT;
         let is_asked = self.is_chosen(number, &self.compute.schedule.unroll)
@@ -141,17 +139,15 @@ impl Nest<'_> {
             return Self::vector(rounds, what);
         }
         let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
-        Some(Stmt::Unroll { rounds: rounds.min(MOST_WRITTEN_OUT) })
+        Some(rounds.min(MOST_WRITTEN_OUT))
     }
 
     /// The loop over the elements of a vector. Compilers make a vector of it as long as they do not write it out first; and stores
     /// written out leave the elements in registers, where a loop of them would be a call to copy memory.
-    fn vector(rounds: i128, what: Inside) -> Option<Stmt> {
+    fn vector(rounds: i128, what: Inside) -> Option<i64> {
         match what {
-            Inside::Gather => Some(Stmt::Unroll { rounds: 1 }),
-            Inside::Store if rounds <= WRITTEN_OUT => {
-                i64::try_from(rounds).ok().map(|rounds| Stmt::Unroll { rounds })
-            }
+            Inside::Gather => Some(1),
+            Inside::Store if rounds <= WRITTEN_OUT => i64::try_from(rounds).ok(),
             Inside::Store | Inside::First | Inside::All => None,
         }
     }
@@ -218,7 +214,7 @@ impl Nest<'_> {
         let body = self.rounds(rest, &sure, what, conditions)?;
         let border = At { is_border: true, ..at.clone() };
         let otherwise = self.rounds(rest, &border, what, conditions)?;
-        Ok(vec![Stmt::If { condition: holds, is_usual: true, body, otherwise }])
+        Ok(vec![Stmt::If { condition: holds, likely: true, body, otherwise }])
     }
 
     /// Finds from where to where the loops over elements go that are put together at once, as soon as that is known; and where
@@ -290,7 +286,7 @@ impl Nest<'_> {
                 self.at_border(rest, &at, asked, inside)?
             }
         };
-        all.push(Stmt::If { condition, is_usual: true, body, otherwise });
+        all.push(Stmt::If { condition, likely: true, body, otherwise });
         Ok(all)
     }
 
@@ -337,7 +333,7 @@ impl Nest<'_> {
             None => inside(self, at)?,
         };
         Ok(parts.into_iter().rev().fold(last, |otherwise, (condition, body)| {
-            vec![Stmt::If { condition, is_usual: false, body, otherwise }]
+            vec![Stmt::If { condition, likely: false, body, otherwise }]
         }))
     }
 

@@ -9,7 +9,6 @@ use super::super::arith::{fold, product};
 use super::super::kernel::Items;
 use super::super::lower::{Binding, PlanError, Range, Scope, lower, range};
 use super::super::names::Namer;
-use super::super::tree::{Expr, Number, Operand, Stmt, WorkAxis};
 use super::facts::LoopFacts;
 use super::gather;
 use super::indexed::{Lowering, Named, Place, element, offset};
@@ -17,6 +16,7 @@ use super::nest::at_once_in_a_byte;
 use super::value::{Here, condition, convert, inside, load, scalar};
 use super::{Bound, Runs, bound};
 use crate::base::dtype::Scalar;
+use crate::ir::{Expr, LaunchAxis, LoopKind, Stmt, Value};
 use crate::model::compute::{
     DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExprKind,
 };
@@ -59,10 +59,8 @@ pub(super) fn on_items(
     let may_be_none = range(&count, scope).low.is_none_or(|low| low <= 0);
     let items = Items { count: lower(&count, scope)?, may_be_none };
     let item = namer.name("item");
-    let axes = vec![WorkAxis { name: item.clone(), extent: items.count.clone() }];
-    let mut body = vec![Stmt::WorkItem { axes }];
-    // One item does everything.
-    body.extend(own.is_empty().then(|| Stmt::Unused { name: item.clone() }));
+    let axes = vec![LaunchAxis { name: item.clone(), extent: items.count.clone() }];
+    let mut body = vec![Stmt::Launch { axes }];
     body.extend(scatter.rounds_of(&item, &own)?);
     let inside = scatter.element(namer, &others)?;
     body.extend(scatter.rounds(&others, inside)?);
@@ -175,10 +173,10 @@ impl<'a> Scatter<'a> {
         match is_inside {
             None => all.extend(body),
             Some((name, value)) => {
-                let element = scalar(Scalar::Bool).to_string();
-                all.push(Stmt::Accumulator { name: name.clone(), element, value });
+                let dtype = scalar(Scalar::Bool);
+                all.push(Stmt::Variable { name: name.clone(), dtype, value });
                 let condition = Expr::Name { name };
-                all.push(Stmt::If { condition, is_usual: true, body, otherwise: Vec::new() });
+                all.push(Stmt::If { condition, likely: true, body, otherwise: Vec::new() });
             }
         }
         self.looped(outer, all)
@@ -190,7 +188,7 @@ impl<'a> Scatter<'a> {
             let axis = self.statement.axes.get(*k).ok_or(PlanError::Scope)?;
             let name = self.names.get(*k).cloned().ok_or(PlanError::Scope)?;
             let (from, to) = (Expr::int(0), self.lower(&axis.extent)?);
-            body = vec![Stmt::For { name, from, to, step: 1, parallel: false, body }];
+            body = vec![Stmt::For { name, from, to, step: 1, kind: LoopKind::Serial, body }];
         }
         Ok(body)
     }
@@ -253,7 +251,7 @@ impl<'a> Scatter<'a> {
     }
 
     /// The value in the accumulator's type.
-    fn value(&self, named: &Named<'_>) -> Result<Number, PlanError> {
+    fn value(&self, named: &Named<'_>) -> Result<Value, PlanError> {
         let value = self.with(named, &|here| here.number(&self.statement.value))?;
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
         Ok(convert(value, scalar(from), scalar(to)))
@@ -284,7 +282,7 @@ impl<'a> Scatter<'a> {
         run(&Here { read: &read, gather: &gather, index: &index, condition: &condition })
     }
 
-    fn store(&self, value: Number, index: &[Expr]) -> Result<Stmt, PlanError> {
+    fn store(&self, value: Value, index: &[Expr]) -> Result<Stmt, PlanError> {
         let (target, statement) = (self.target, self.statement);
         let index = offset(target, index, self.symbol)?;
         let accumulator = scalar(statement.accumulator);
@@ -293,11 +291,11 @@ impl<'a> Scatter<'a> {
                 let own = scalar(target.tensor.dtype.scalar.compute_type());
                 let held = convert(load(target, index.clone()), own, accumulator);
                 let held = gather::as_first(statement, held);
-                Number::binary(op, &accumulator.to_string(), held, value)
+                Value::binary(op, accumulator, held, value)
             }
             None => value,
         };
-        let value = Operand::Number { value: convert(value, accumulator, target.tensor.dtype) };
+        let value = convert(value, accumulator, target.tensor.dtype);
         let (buffer, through) = (target.name.clone(), target.store.clone());
         Ok(Stmt::Store { buffer, index, value, through })
     }
@@ -310,7 +308,7 @@ struct Body {
     /// The names of the indices of what is written.
     before: Vec<Stmt>,
     /// Whether these lie inside, and a name for it.
-    is_inside: Option<(String, Number)>,
+    is_inside: Option<(String, Value)>,
     /// The statements in the remaining loops.
     stmts: Vec<Stmt>,
 }

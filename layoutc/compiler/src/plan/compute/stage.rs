@@ -4,7 +4,6 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 
 use super::super::arith::sum;
 use super::super::lower::PlanError;
-use super::super::tree::{Number, Stmt};
 use super::block::Block;
 use super::domain::Domain;
 use super::nest::Nest;
@@ -12,6 +11,7 @@ use super::order::Order;
 use super::value::{convert, float_constant, integer_constant, scalar};
 use super::{Bound, Runs};
 use crate::base::dtype::Dtype;
+use crate::ir::{LoopKind, Stmt, Storage, Value};
 use crate::model::compute::{BufferRef, Statement, TileCache, TypedExpr, TypedExprKind};
 
 /// The most bytes of blocks of one statement on the stack of a core, and in the memory of a work group.
@@ -31,7 +31,7 @@ pub(super) struct Staged<'a> {
     /// Whether the next block is copied into another half while one is used.
     pub(super) has_halves: bool,
     /// What stands in the block for elements outside the tensor, where all reads have the same there.
-    pub(super) outside: Option<Number>,
+    pub(super) outside: Option<Value>,
     /// The loops over the axes of the block, by axis.
     pub(super) digits: Vec<usize>,
 }
@@ -102,7 +102,7 @@ impl<'a> Staged<'a> {
 
 /// What all reads of a tensor have in the place of what lies outside; `None` where that differs, or no element of the block can be
 /// it.
-fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Number> {
+fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Value> {
     let reads = statement.value.reads();
     let mut found: Vec<&TypedExpr> = Vec::new();
     for read in reads.iter().filter(|read| read.buffer == cache.buffer) {
@@ -153,8 +153,10 @@ fn fits(staged: &[Staged<'_>], runs: Runs) -> Result<(), PlanError> {
 /// The outermost loops of a copy, on all cores where they are at hand.
 fn shared(mut copy: Vec<Stmt>, is_shared: bool) -> Vec<Stmt> {
     for stmt in &mut copy {
-        if let Stmt::For { parallel, .. } = stmt {
-            *parallel |= is_shared;
+        if let Stmt::For { kind, .. } = stmt
+            && is_shared
+        {
+            *kind = LoopKind::Parallel;
         }
     }
     copy
@@ -175,19 +177,19 @@ impl Nest<'_> {
     ) -> Result<Vec<Stmt>, PlanError> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         // Cores that share loops inside share the copying too: each round has elements of its own.
-        let is_shared = body.iter().any(Stmt::is_shared);
+        let is_shared = body.iter().any(Stmt::is_parallel);
         for k in self.blocks_at(number) {
             let Some(staged) = self.staged.get(k) else { continue };
             let (name, element) = (staged.part.name.clone(), staged.part.tensor.dtype.to_string());
             let elements = staged.elements().max(1);
             let (is_written, whole) = (staged.is_written, staged.whole.name.clone());
-            before.push(match self.runs {
+            let storage = match self.runs {
                 Runs::OnCores(_) => {
-                    let memory = self.namer.name(&format!("{whole}_memory"));
-                    Stmt::DeclareBlock { name, memory, element, elements }
+                    Storage::Restrict { memory: self.namer.name(&format!("{whole}_memory")) }
                 }
-                Runs::OnItems => Stmt::DeclareArray { name, element, elements },
-            });
+                Runs::OnItems => Storage::Private,
+            };
+            before.push(Stmt::Allocate { name, element, elements, storage });
             if !is_written || self.statement.accumulate {
                 before.push(Stmt::Comment { text: format!("A block of {whole}.") });
                 before.extend(shared(self.copied_in(k)?, is_shared));

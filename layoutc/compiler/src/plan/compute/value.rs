@@ -3,21 +3,20 @@
 use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison};
 
 use super::super::lower::{PlanError, lower_predicate};
-use super::super::tree::{Expr, Number, NumberOp};
 use super::Bound;
 use crate::base::cast::{Cast, CastMode};
 use crate::base::dtype::{Dtype, Scalar};
+use crate::ir::{Expr, Value, ValueOp};
 use crate::model::compute::{
-    Arithmetic, ComparePredicate as Compared, ElementRead, Gather, MathFunction, TypedExpr,
-    TypedExprKind,
+    Arithmetic, ComparePredicate as Compared, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
 use layoutc_algebra::expr::Predicate;
 
 /// An element, and the conditions under which it is inside its tensor.
-pub(super) type Place = (Number, Vec<ExprComparison>);
+pub(super) type Place = (Value, Vec<ExprComparison>);
 
 /// An element at indices that are read, and whether these lie inside, as far as that is not sure.
-pub(super) type Indexed = (Number, Option<Number>);
+pub(super) type Indexed = (Value, Option<Value>);
 
 /// What a value needs to know of where it is computed.
 pub(super) struct Here<'a> {
@@ -36,61 +35,58 @@ impl Here<'_> {
     ///
     /// # Errors
     /// [`PlanError`] where an index leaves 64 bits.
-    pub(super) fn number(&self, value: &TypedExpr) -> Result<Number, PlanError> {
+    pub(super) fn number(&self, value: &TypedExpr) -> Result<Value, PlanError> {
         let part = |value: &TypedExpr| self.number(value).map(Box::new);
-        let element = || scalar(value.ty).to_string();
+        let dtype = scalar(value.ty);
         Ok(match &value.kind {
             TypedExprKind::Integer(integer) => integer_constant(value.ty, *integer),
             TypedExprKind::Float(float) => float_constant(value.ty, *float),
-            TypedExprKind::Bool(truth) => Number::Holds { condition: Expr::Bool { value: *truth } },
-            TypedExprKind::Index(index) => {
-                Number::Index { element: element(), value: (self.index)(index)? }
-            }
+            TypedExprKind::Bool(truth) => Value::Holds { condition: Expr::Bool { value: *truth } },
+            TypedExprKind::Index(index) => Value::Index { dtype, value: (self.index)(index)? },
             TypedExprKind::Read(read) => {
                 let (number, all) = (self.read)(read)?;
                 let Some(outside) = read.outside.as_ref().filter(|_| !all.is_empty()) else {
                     return Ok(number);
                 };
                 let condition = (self.condition)(&Predicate { all })?;
-                Number::Select {
-                    condition: Box::new(Number::Holds { condition }),
+                Value::Select {
+                    condition: Box::new(Value::Holds { condition }),
                     then: Box::new(number),
                     otherwise: part(&outside.value)?,
                 }
             }
             TypedExprKind::Gather(gather) => match (self.gather)(gather)? {
                 (number, None) => number,
-                (number, Some(is_inside)) => Number::Select {
+                (number, Some(is_inside)) => Value::Select {
                     condition: Box::new(is_inside),
                     then: Box::new(number),
                     otherwise: part(&gather.outside)?,
                 },
             },
-            TypedExprKind::Negate(a) => Number::Negate { element: element(), a: part(a)? },
-            TypedExprKind::Not(a) => Number::Not { a: part(a)? },
+            TypedExprKind::Negate(a) => Value::Negate { dtype, a: part(a)? },
+            TypedExprKind::Not(a) => Value::Not { a: part(a)? },
             TypedExprKind::Binary(op, a, b) => {
-                Number::Binary { op: operator(*op), element: element(), a: part(a)?, b: part(b)? }
+                Value::Binary { op: operator(*op), dtype, a: part(a)?, b: part(b)? }
             }
             TypedExprKind::Compare(op, a, b) => {
                 let (op, a, b) = match op {
-                    Compared::Equal => (NumberOp::Equal, a, b),
-                    Compared::NotEqual => (NumberOp::NotEqual, a, b),
-                    Compared::Less => (NumberOp::Less, a, b),
-                    Compared::LessOrEqual => (NumberOp::LessOrEqual, a, b),
-                    Compared::Greater => (NumberOp::Less, b, a),
-                    Compared::GreaterOrEqual => (NumberOp::LessOrEqual, b, a),
+                    Compared::Equal => (ValueOp::Equal, a, b),
+                    Compared::NotEqual => (ValueOp::NotEqual, a, b),
+                    Compared::Less => (ValueOp::Less, a, b),
+                    Compared::LessOrEqual => (ValueOp::LessOrEqual, a, b),
+                    Compared::Greater => (ValueOp::Less, b, a),
+                    Compared::GreaterOrEqual => (ValueOp::LessOrEqual, b, a),
                 };
-                let element = scalar(a.ty).to_string();
-                Number::Binary { op, element, a: part(a)?, b: part(b)? }
+                Value::Binary { op, dtype: scalar(a.ty), a: part(a)?, b: part(b)? }
             }
-            TypedExprKind::Select(condition, then, otherwise) => Number::Select {
+            TypedExprKind::Select(condition, then, otherwise) => Value::Select {
                 condition: part(condition)?,
                 then: part(then)?,
                 otherwise: part(otherwise)?,
             },
-            TypedExprKind::Call(function, args) => Number::Call {
-                function: name(*function).to_owned(),
-                element: element(),
+            TypedExprKind::Call(function, args) => Value::Call {
+                function: *function,
+                dtype,
                 args: args.iter().map(|arg| self.number(arg)).collect::<Result<_, _>>()?,
             },
             TypedExprKind::Convert(a) => convert(self.number(a)?, scalar(a.ty), scalar(value.ty)),
@@ -115,21 +111,19 @@ pub(super) fn scalar(scalar: Scalar) -> Dtype {
 }
 
 /// A value in another type: by the language itself where that is defined for all values, else by a function.
-pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
+pub(super) fn convert(number: Value, from: Dtype, to: Dtype) -> Value {
     if from == to {
         return number;
     }
     let number = match number {
         // Narrowing a widened value gives the value itself, without limits or rounding.
-        Number::Convert { from: narrow, to: wide, value }
-            if narrow == to.to_string() && wide == from.to_string() && is_widened(to, from) =>
+        Value::Convert { from: narrow, to: wide, value }
+            if (narrow, wide) == (to, from) && is_widened(to, from) =>
         {
             return *value;
         }
-        Number::Cast { cast, value }
-            if is_widened(to, from)
-                && Cast::parse(&cast)
-                    .is_some_and(|cast| (cast.from(), cast.to()) == (to, from)) =>
+        Value::Cast { cast, value }
+            if is_widened(to, from) && (cast.from(), cast.to()) == (to, from) =>
         {
             return *value;
         }
@@ -148,12 +142,8 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
         || is_float(to)
         || cast.is_some_and(Cast::is_lossless);
     match cast {
-        Some(cast) if !(own && is_safe) => {
-            Number::Cast { cast: cast.name(), value: Box::new(number) }
-        }
-        _ => {
-            Number::Convert { from: from.to_string(), to: to.to_string(), value: Box::new(number) }
-        }
+        Some(cast) if !(own && is_safe) => Value::Cast { cast, value: Box::new(number) },
+        _ => Value::Convert { from, to, value: Box::new(number) },
     }
 }
 
@@ -164,64 +154,50 @@ fn is_widened(narrow: Dtype, wide: Dtype) -> bool {
 }
 
 /// An element of a buffer in the type that it is computed in.
-pub(super) fn load(bound: &Bound, index: Expr) -> Number {
+pub(super) fn load(bound: &Bound, index: Expr) -> Value {
     let through = bound.load.clone();
     let dtype = bound.tensor.dtype;
-    let load = Number::Load { buffer: bound.name.clone(), index, through };
+    let load = Value::Load { buffer: bound.name.clone(), index, through };
     convert(load, dtype, scalar(dtype.scalar.compute_type()))
 }
 
 /// An element of an image, in the same way.
-pub(super) fn fetched(bound: &Bound, fetch: &str, args: Vec<Expr>) -> Number {
+pub(super) fn fetched(bound: &Bound, fetch: &str, args: Vec<Expr>) -> Value {
     let dtype = bound.tensor.dtype;
-    let fetch = Number::Fetch { function: fetch.to_owned(), args };
+    let fetch = Value::Fetch { function: fetch.to_owned(), args };
     convert(fetch, dtype, scalar(dtype.scalar.compute_type()))
 }
 
 /// An integer of a type.
-pub(super) fn integer_constant(ty: Scalar, value: i128) -> Number {
+pub(super) fn integer_constant(ty: Scalar, value: i128) -> Value {
     let dtype = scalar(ty);
     let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
     let mask = u64::MAX >> 64_u32.saturating_sub(dtype.element_bits()).min(63);
-    Number::Constant { element: dtype.to_string(), bits: format!("{:x}", bits & mask) }
+    Value::Constant { dtype, bits: bits & mask }
 }
 
 /// A float of a type.
-pub(super) fn float_constant(ty: Scalar, value: f64) -> Number {
+pub(super) fn float_constant(ty: Scalar, value: f64) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "a literal is rounded to its type")]
     let bits = match ty {
         Scalar::F32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     };
-    Number::Constant { element: scalar(ty).to_string(), bits: format!("{bits:x}") }
+    Value::Constant { dtype: scalar(ty), bits }
 }
 
-fn operator(op: Arithmetic) -> NumberOp {
+fn operator(op: Arithmetic) -> ValueOp {
     match op {
-        Arithmetic::Add => NumberOp::Add,
-        Arithmetic::Subtract => NumberOp::Subtract,
-        Arithmetic::Multiply => NumberOp::Multiply,
-        Arithmetic::Divide => NumberOp::Divide,
-        Arithmetic::FloorDivide => NumberOp::FloorDivide,
-        Arithmetic::Modulo => NumberOp::Modulo,
-        Arithmetic::And => NumberOp::And,
-        Arithmetic::Or => NumberOp::Or,
-        Arithmetic::Min => NumberOp::Min,
-        Arithmetic::Max => NumberOp::Max,
-    }
-}
-
-fn name(function: MathFunction) -> &'static str {
-    match function {
-        MathFunction::Abs => "abs",
-        MathFunction::Exp => "exp",
-        MathFunction::Log => "log",
-        MathFunction::Sqrt => "sqrt",
-        MathFunction::Rsqrt => "rsqrt",
-        MathFunction::Tanh => "tanh",
-        MathFunction::Erf => "erf",
-        MathFunction::Floor => "floor",
-        MathFunction::Pow => "pow",
+        Arithmetic::Add => ValueOp::Add,
+        Arithmetic::Subtract => ValueOp::Subtract,
+        Arithmetic::Multiply => ValueOp::Multiply,
+        Arithmetic::Divide => ValueOp::Divide,
+        Arithmetic::FloorDivide => ValueOp::FloorDivide,
+        Arithmetic::Modulo => ValueOp::Modulo,
+        Arithmetic::And => ValueOp::And,
+        Arithmetic::Or => ValueOp::Or,
+        Arithmetic::Min => ValueOp::Min,
+        Arithmetic::Max => ValueOp::Max,
     }
 }
 

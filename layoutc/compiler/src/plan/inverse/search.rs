@@ -6,7 +6,7 @@ use layoutc_algebra::query::decomposition::{LayoutComponent, LayoutDecomposition
 use super::super::Context;
 use super::super::lower::{Binding, PlanError, Range, lower, range};
 use super::super::names::Namer;
-use super::super::tree::{Compare, Expr, Stmt};
+use crate::ir::{Compare, Expr, LoopKind, Stmt};
 
 /// The body of a function that finds the element of a slot, and what is said of it.
 pub(super) struct Search {
@@ -136,10 +136,11 @@ fn nest(
     }
     body.extend(found);
     let mut body =
-        vec![Stmt::If { condition: all(same), is_usual: false, body, otherwise: Vec::new() }];
+        vec![Stmt::If { condition: all(same), likely: false, body, otherwise: Vec::new() }];
     for (_, name, axis, _) in loops.iter().rev() {
         let (name, to) = (name.clone(), lower(&axis.extent, &symbol)?);
-        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }];
+        let (from, kind) = (Expr::int(0), LoopKind::Serial);
+        body = vec![Stmt::For { name, from, to, step: 1, kind, body }];
     }
     body.push(Stmt::Return { value: Expr::Bool { value: false } });
     Ok(body)

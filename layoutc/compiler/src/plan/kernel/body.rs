@@ -8,9 +8,9 @@ use super::staging::Staging;
 use super::tile::Tile;
 use super::tiled::is_one_each;
 use super::turn::Turn;
+use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, THREADS, Value};
 use crate::plan::lower::{PlanError, Scope, add, multiply};
 use crate::plan::moves::Parts;
-use crate::plan::tree::{Among, Compare, Expr, GROUP, Operand, Stmt};
 
 /// The elements that an item has read before it writes them: no read waits for another.
 #[derive(Clone)]
@@ -81,7 +81,8 @@ impl Writer<'_, '_> {
             }
             let [_, element] = self.elements.clone();
             let (name, elements) = (name.clone(), staging.elements);
-            body.push(Stmt::DeclareLocal { name, element, elements });
+            let storage = Storage::Shared;
+            body.push(Stmt::Allocate { name, element, elements, storage });
         }
         let (starts, digit_starts) = self.starts(tile)?;
         let mut inside = starts;
@@ -102,24 +103,24 @@ impl Writer<'_, '_> {
             let by_from = self.tile.inside(&self.tile.by_from);
             inside.push(comment("Read in the order of the source."));
             inside.extend(self.read(&by_from, &elements)?);
-            inside.push(Stmt::Barrier);
+            inside.push(Primitive::Barrier.into());
             inside.push(comment("Write in the order of the destination."));
             inside.extend(self.write(&by_to, elements, &slots)?);
         } else {
             inside.extend(self.write(&by_to, elements, &slots)?);
         }
-        let among = if is_one_each(&tiles) { Among::EachGroup } else { Among::Groups };
-        if self.staged.is_some() && among == Among::Groups {
-            inside.push(Stmt::Barrier);
+        let kind = if is_one_each(&tiles) { LoopKind::Block } else { LoopKind::GridStride };
+        if self.staged.is_some() && kind == LoopKind::GridStride {
+            inside.push(Primitive::Barrier.into());
         }
-        body.push(comment(&self.told(among)));
-        let name = tile.to_owned();
-        body.push(Stmt::Share { name, to: tiles, among, round: None, body: inside });
+        body.push(comment(&self.told(&kind)));
+        let (name, from) = (tile.to_owned(), Expr::int(0));
+        body.push(Stmt::For { name, from, to: tiles, step: 1, kind, body: inside });
         Ok(body)
     }
 
     /// What a tile is, for a comment: the slowest digit of the destination first.
-    fn told(&self, among: Among) -> String {
+    fn told(&self, kind: &LoopKind) -> String {
         let mut inside = self.tile.inside(&self.tile.by_to);
         let blocks = match self.tile.turn {
             None => "",
@@ -140,18 +141,19 @@ impl Writer<'_, '_> {
                 format!("{}{blocks}", digits.join(" by "))
             }
         };
-        match among {
-            Among::EachGroup => format!("Each group moves a tile: {tile}."),
+        match kind {
+            LoopKind::Block => format!("Each group moves a tile: {tile}."),
             _ => format!("The groups share the tiles, each of {tile}."),
         }
     }
 
     /// What items hold of a tile in all rounds.
     fn arrays(&self) -> Vec<Stmt> {
-        let array = |held: &Held, element: &String, words: i64| Stmt::DeclareArray {
+        let array = |held: &Held, element: &String, words: i64| Stmt::Allocate {
             name: held.name.clone(),
             element: element.clone(),
             elements: held.rounds.saturating_mul(words),
+            storage: Storage::Private,
         };
         let ([read, written], [from, to]) = (&self.held, &self.elements);
         match &self.block {
@@ -171,7 +173,7 @@ impl Writer<'_, '_> {
     }
 
     /// An element of the source, as the destination has it.
-    fn source(&self) -> Result<Operand, PlanError> {
+    fn source(&self) -> Result<Value, PlanError> {
         let [from, _] = &self.buffers;
         let value = load(from, self.place(0)?);
         Ok(value.cast(self.parts.cast))
@@ -229,10 +231,11 @@ impl Writer<'_, '_> {
         let Block { turn: Turn { rows, columns, row, column }, element, held: words, turned } =
             block;
         let [from, to] = &self.elements;
-        let array = |name: &str, element: &String, elements: i64| Stmt::DeclareArray {
+        let array = |name: &str, element: &String, elements: i64| Stmt::Allocate {
             name: name.to_owned(),
             element: element.clone(),
             elements,
+            storage: Storage::Private,
         };
         let first = match held {
             Some(held) => multiply(Expr::name(&held.round), Expr::int(*rows))?,
@@ -245,7 +248,7 @@ impl Writer<'_, '_> {
         let at = add(first.clone(), self.digit(*row))?;
         let mut each = vec![store(words, at.clone(), self.source()?)];
         if let Some(fill) = &self.fill {
-            let fill = Operand::Element { name: fill.clone() };
+            let fill = Value::Name { name: fill.clone() };
             each = self.when(elements, each, vec![store(words, at, fill)])?;
         }
         read.extend(self.each(*row, *rows, each));
@@ -255,20 +258,15 @@ impl Writer<'_, '_> {
         if out.is_none() {
             written.push(array(turned, to, *columns));
         }
-        written.push(Stmt::Turn {
-            from: words.clone(),
-            first,
-            to: turned.clone(),
-            element: element.clone(),
-            rows: *rows,
-            columns: *columns,
-        });
-        written.extend(self.each(*column, *columns, put));
+        let (from, to) = (words.clone(), turned.clone());
+        let (element, rows, columns) = (element.clone(), *rows, *columns);
+        written.push(Primitive::TransposeWords { from, first, to, element, rows, columns }.into());
+        written.extend(self.each(*column, columns, put));
         Ok((read, written))
     }
 
     /// A word of a block that is turned.
-    fn turned(&self, block: &Block) -> Operand {
+    fn turned(&self, block: &Block) -> Value {
         load(&block.turned, self.digit(block.turn.column))
     }
 
@@ -293,9 +291,8 @@ impl Writer<'_, '_> {
             return body;
         }
         let name = self.names.get(digit).cloned().unwrap_or_default();
-        let (from, to, step, parallel) = (Expr::int(0), Expr::int(values), 1, false);
-        let all = Stmt::For { name, from, to, step, parallel, body };
-        vec![Stmt::Unroll { rounds: values }, all]
+        let (from, to, kind) = (Expr::int(0), Expr::int(values), LoopKind::Unrolled(values));
+        vec![Stmt::For { name, from, to, step: 1, kind, body }]
     }
 
     /// Into the destination: from local memory, or from the source.
@@ -313,7 +310,7 @@ impl Writer<'_, '_> {
         let index = self.place(1)?;
         let put = |value| store(to, index.clone(), value);
         let fill = self.fill.iter().filter(|_| !self.fills_blocks());
-        let fill = fill.map(|fill| Operand::Element { name: fill.clone() });
+        let fill = fill.map(|fill| Value::Name { name: fill.clone() });
         if let (Some(block), None) = (&self.block, &self.staged) {
             let [held, _] = &self.held;
             let words = self.of_words(&elements);
@@ -389,7 +386,7 @@ impl Writer<'_, '_> {
             1 => args.swap_remove(0),
             _ => Expr::All { args },
         };
-        Ok(vec![Stmt::If { condition, is_usual: false, body, otherwise }])
+        Ok(vec![Stmt::If { condition, likely: false, body, otherwise }])
     }
 
     /// The loop over the places of a tile in an order of its digits.
@@ -421,33 +418,33 @@ impl Writer<'_, '_> {
         let (mut to, round) = (places, held.map(|held| held.round.clone()));
         // In the last round not every item may have a place.
         if let Some(held) = held
-            && held.rounds.saturating_mul(GROUP) > places
+            && held.rounds.saturating_mul(THREADS) > places
         {
-            to = held.rounds.saturating_mul(GROUP);
+            to = held.rounds.saturating_mul(THREADS);
             let condition = Expr::compare(Compare::Lt, Expr::name(&counter), Expr::int(places));
-            let (is_usual, otherwise) = (false, Vec::new());
-            inside = vec![Stmt::If { condition, is_usual, body: inside, otherwise }];
+            let (likely, otherwise) = (false, Vec::new());
+            inside = vec![Stmt::If { condition, likely, body: inside, otherwise }];
         }
-        let (to, among) = (Expr::int(to), Among::Items);
-        Stmt::Share { name: counter, to, among, round, body: inside }
+        let (from, to, kind) = (Expr::int(0), Expr::int(to), LoopKind::Thread { round });
+        Stmt::For { name: counter, from, to, step: 1, kind, body: inside }
     }
 }
 
 impl Held {
-    fn store(&self, value: Operand) -> Stmt {
+    fn store(&self, value: Value) -> Stmt {
         store(&self.name, Expr::name(&self.round), value)
     }
 
-    fn load(&self) -> Operand {
+    fn load(&self) -> Value {
         load(&self.name, Expr::name(&self.round))
     }
 }
 
-fn load(buffer: &str, index: Expr) -> Operand {
-    Operand::Load { buffer: buffer.to_owned(), index, through: None }
+fn load(buffer: &str, index: Expr) -> Value {
+    Value::Load { buffer: buffer.to_owned(), index, through: None }
 }
 
-fn store(buffer: &str, index: Expr, value: Operand) -> Stmt {
+fn store(buffer: &str, index: Expr, value: Value) -> Stmt {
     Stmt::Store { buffer: buffer.to_owned(), index, value, through: None }
 }
 

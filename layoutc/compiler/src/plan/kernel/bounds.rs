@@ -5,9 +5,9 @@ use layoutc_algebra::expr::Expr as Algebra;
 use super::body::Writer;
 use super::digits::{Digit, Digits};
 use super::tiled::blocks;
+use crate::ir::{Compare, Expr, Stmt};
 use crate::plan::arith::{is_multiple, product, sum};
 use crate::plan::lower::{PlanError, add, literal, lower, multiply};
-use crate::plan::tree::{Compare, Expr, Stmt};
 
 /// A condition on the digits inside a tile: the sum of digits times their weights is below a bound, or not.
 #[derive(Clone)]

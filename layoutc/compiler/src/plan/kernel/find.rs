@@ -1,6 +1,7 @@
 //! How a work item finds the element that it moves: from its place in the destination to its place in the source.
 
 use super::{Home, Move, is_padded};
+use crate::ir::{Expr, Primitive, Stmt, Value};
 use crate::plan::Context;
 use crate::plan::domain;
 use crate::plan::index::dense_offset;
@@ -8,7 +9,6 @@ use crate::plan::lower::{PlanError, lower};
 use crate::plan::moves::place;
 use crate::plan::prepare::fill_constant;
 use crate::plan::side::dense_strides;
-use crate::plan::tree::{Expr, Operand, Stmt};
 
 impl Move<'_, '_> {
     /// The constant `fill`, where the destination's padding gets one.
@@ -29,7 +29,7 @@ impl Move<'_, '_> {
     pub(super) fn gather(
         &mut self,
         physical: Vec<Expr>,
-        store: &dyn Fn(Operand) -> Stmt,
+        store: &dyn Fn(Value) -> Stmt,
         fill: bool,
     ) -> Result<Vec<Stmt>, PlanError> {
         let to = self.to;
@@ -57,17 +57,17 @@ impl Move<'_, '_> {
         let found = self.found(&names, store)?;
         if !is_padded(context) {
             if !names.is_empty() {
-                body.push(Stmt::Invoke { name: find, args });
+                body.push(Primitive::Call { name: find, args }.into());
             }
             body.push(found);
             return Ok(body);
         }
         let mut otherwise = Vec::new();
         if fill && (context.fills() || to.image()?.is_some()) {
-            otherwise.push(store(Operand::Element { name: self.parts.fill_name() }));
+            otherwise.push(store(Value::Name { name: self.parts.fill_name() }));
         }
         let condition = Expr::call(&find, args);
-        body.push(Stmt::If { condition, is_usual: false, body: vec![found], otherwise });
+        body.push(Stmt::If { condition, likely: false, body: vec![found], otherwise });
         Ok(body)
     }
 
@@ -83,7 +83,7 @@ impl Move<'_, '_> {
     pub(super) fn found(
         &mut self,
         names: &[String],
-        store: &dyn Fn(Operand) -> Stmt,
+        store: &dyn Fn(Value) -> Stmt,
     ) -> Result<Stmt, PlanError> {
         let stored = store(self.source(names)?);
         let Home::Layout(source) = self.from else { return Ok(stored) };
@@ -92,7 +92,7 @@ impl Move<'_, '_> {
         let condition = domain::holds(source, &matched)?;
         let mut otherwise = Vec::new();
         if self.fills_outside() {
-            let fill = Operand::Element { name: self.parts.fill_name() };
+            let fill = Value::Name { name: self.parts.fill_name() };
             // Elements of the dense tensor may be of another type.
             let fill =
                 if matches!(self.to, Home::Dense(_)) { fill.cast(self.parts.cast) } else { fill };
@@ -131,11 +131,11 @@ impl Move<'_, '_> {
     }
 
     /// What the source holds for the element with the destination's axes named so.
-    pub(super) fn source(&self, names: &[String]) -> Result<Operand, PlanError> {
+    pub(super) fn source(&self, names: &[String]) -> Result<Value, PlanError> {
         Ok(self.read(names)?.cast(self.parts.cast))
     }
 
-    fn read(&self, names: &[String]) -> Result<Operand, PlanError> {
+    fn read(&self, names: &[String]) -> Result<Value, PlanError> {
         let context = self.from.context();
         let matched: Vec<String> =
             self.axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
@@ -145,7 +145,7 @@ impl Move<'_, '_> {
         match self.from {
             Home::Dense(_) => {
                 let index = dense_offset(&context.layout.logical, &matched, &symbol)?;
-                Ok(Operand::Load { buffer, index, through })
+                Ok(Value::Load { buffer, index, through })
             }
             Home::Layout(_) if self.from.image()?.is_some() => {
                 let mut args = context.symbol_args();
@@ -153,11 +153,9 @@ impl Move<'_, '_> {
                 let indices = (0..context.layout.physical_shape.len())
                     .map(|k| Expr::call(&context.function(&format!("index_{k}")), args.clone()));
                 let args = [Expr::name(&buffer)].into_iter().chain(indices).collect();
-                Ok(Operand::Call { name: context.function("fetch"), args })
+                Ok(Value::Fetch { function: context.function("fetch"), args })
             }
-            Home::Layout(_) => {
-                Ok(Operand::Load { buffer, index: place(context, &matched), through })
-            }
+            Home::Layout(_) => Ok(Value::Load { buffer, index: place(context, &matched), through }),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What one work item does, by what it writes: an element, a byte, a texel, an element wherever it belongs.
 
 use super::{Home, Items, Kernel, Move};
+use crate::ir::{Compare, Expr, LaunchAxis, LoopKind, Primitive, Stmt, Storage, Value};
 use crate::plan::arith::{ceil_div, is_multiple};
 use crate::plan::domain;
 use crate::plan::image::{Image, LANES};
@@ -8,7 +9,6 @@ use crate::plan::index::{buffer_bytes, count};
 use crate::plan::lower::{PlanError, add, lower, multiply};
 use crate::plan::moves::{Parts, over, place, repeat_in_bytes};
 use crate::plan::prepare::{Rest, fill_bits, fill_constant};
-use crate::plan::tree::{Compare, Expr, Operand, Stmt, WorkAxis};
 
 impl Move<'_, '_> {
     /// One item for each element of the destination.
@@ -61,7 +61,7 @@ impl Move<'_, '_> {
                     store
                 } else {
                     let condition = Expr::compare(Compare::Lt, index, bytes.clone());
-                    Stmt::If { condition, is_usual: false, body: vec![store], otherwise: vec![] }
+                    Stmt::If { condition, likely: false, body: vec![store], otherwise: vec![] }
                 });
             }
         }
@@ -79,7 +79,7 @@ impl Move<'_, '_> {
             from: first,
             to: Expr::name(&end),
             step: 1,
-            parallel: false,
+            kind: LoopKind::Serial,
             body: each,
         });
         Ok(kernel(self.parts, body, vec![items]))
@@ -95,10 +95,10 @@ impl Move<'_, '_> {
         for (name, size) in ["x", "y", "layer"].into_iter().zip(sizes.into_iter().flatten()) {
             let (name, items) = (self.parts.local(name), Items::new(context, size)?);
             at.push(Expr::name(&name));
-            axes.push(WorkAxis { name, extent: items.count.clone() });
+            axes.push(LaunchAxis { name, extent: items.count.clone() });
             range.push(items);
         }
-        let mut body = vec![Stmt::WorkItem { axes }];
+        let mut body = vec![Stmt::Launch { axes }];
         // Physical indices are major first.
         at.reverse();
         let Some(x) = at.pop() else { return Err(PlanError::Scope) };
@@ -107,14 +107,18 @@ impl Move<'_, '_> {
         let place: Vec<Expr> = at.iter().cloned().chain([x.clone()]).collect();
         let head = [Expr::name(&self.parts.buffer_name(1))].into_iter().chain(place.clone());
         let args: Vec<Expr> = head.collect();
-        let put = |value| Stmt::Put { function: function.clone(), args: args.clone(), value };
+        let put = |value| {
+            let (function, args) = (function.clone(), args.clone());
+            Stmt::from(Primitive::StoreTexel { function, args, value })
+        };
         if image.per_texel == 1 {
             body.extend(self.gather(place, &put, true)?);
         } else {
             let texel = self.parts.local("texel");
             let element = context.tensor.dtype.to_string();
-            let done = put(Operand::Element { name: texel.clone() });
-            body.push(Stmt::DeclareArray { name: texel.clone(), element, elements: LANES.into() });
+            let done = put(Value::Name { name: texel.clone() });
+            let (elements, storage) = (LANES.into(), Storage::Private);
+            body.push(Stmt::Allocate { name: texel.clone(), element, elements, storage });
             let (lane, along) = (self.parts.local("lane"), self.parts.local("column"));
             let index = Expr::name(&lane);
             let store = |value| Stmt::Store {
@@ -134,7 +138,7 @@ impl Move<'_, '_> {
                 from: Expr::int(0),
                 to,
                 step: 1,
-                parallel: false,
+                kind: LoopKind::Serial,
                 body: each,
             });
             body.push(done);
@@ -172,7 +176,7 @@ impl Move<'_, '_> {
         let item = self.parts.local("item");
         let one = Items { count: Expr::int(1), may_be_none: false };
         self.parts.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
-        let mut body = vec![work_item(&item, &one), Stmt::Unused { name: item }];
+        let mut body = vec![work_item(&item, &one)];
         let bytes = lower(&buffer_bytes(context, &context.layout.physical_elements)?, &symbol)?;
         let values = self.rest_of_bytes()?.unwrap_or_default();
         let step = i64::try_from(values.len()).unwrap_or(1);
@@ -185,7 +189,7 @@ impl Move<'_, '_> {
                 from: Expr::int(from),
                 to: bytes.clone(),
                 step,
-                parallel: false,
+                kind: LoopKind::Serial,
                 body: store,
             });
         }
@@ -235,7 +239,7 @@ impl Move<'_, '_> {
             Stmt::Store {
                 buffer: parts.buffer_name(1),
                 index: Expr::name(&slot),
-                value: Operand::Element { name: fill },
+                value: Value::Name { name: fill },
                 through: None,
             },
         ];
@@ -261,5 +265,5 @@ pub(super) fn kernel(parts: Parts<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Ke
 /// The number of the item in a range of one axis.
 fn work_item(name: &str, items: &Items) -> Stmt {
     let extent = items.count.clone();
-    Stmt::WorkItem { axes: vec![WorkAxis { name: name.to_owned(), extent }] }
+    Stmt::Launch { axes: vec![LaunchAxis { name: name.to_owned(), extent }] }
 }

@@ -24,13 +24,13 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Verdict;
 
 use crate::base::dtype::Dtype;
+use crate::ir::{Expr, Function, ParamType};
 use crate::model::{Convert, Manifest};
 use crate::plan::image::{self, Image};
 use crate::plan::index::count;
 use crate::plan::lower::{PlanError, lower, range};
 use crate::plan::moves::Parts;
 use crate::plan::relayout::ends;
-use crate::plan::tree::{Expr, Function, ParamType};
 use crate::plan::{Context, Naming};
 
 /// A kernel and its launch range.
@@ -191,16 +191,12 @@ impl Move<'_, '_> {
     fn images(&mut self) -> Result<(), PlanError> {
         for (which, home) in [self.from, self.to].into_iter().enumerate() {
             let Some(image) = home.image()? else { continue };
-            let element = home.context().tensor.dtype.to_string();
-            let rank = image.rank;
-            self.parts.retype(
-                which,
-                if which == 0 {
-                    ParamType::InputImage { element, rank }
-                } else {
-                    ParamType::OutputImage { element, rank }
-                },
-            );
+            let (dtype, rank) = (home.context().tensor.dtype, image.rank);
+            let ty = match which {
+                0 => ParamType::InputImage(dtype, rank),
+                _ => ParamType::OutputImage(dtype, rank),
+            };
+            self.parts.retype(which, ty);
         }
         Ok(())
     }

@@ -69,8 +69,8 @@ mod tests {
     use layoutc_algebra::expr::Var;
 
     use super::*;
+    use crate::ir;
     use crate::plan::lower::Binding;
-    use crate::plan::tree;
 
     /// A digit of `extent` values with these steps in source and destination.
     fn digits(extent: i128, from: Algebra, to: Algebra) -> Digits {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     fn near(digits: &Digits, symbol: Range) -> bool {
-        let scope = |_| Some(Binding { tree: tree::Expr::name("s"), range: symbol });
+        let scope = |_| Some(Binding { tree: ir::Expr::name("s"), range: symbol });
         let slots = Algebra::constant(1000);
         digits.stay_near([&slots, &slots], &scope).is_ok_and(|near| near)
     }

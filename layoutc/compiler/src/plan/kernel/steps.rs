@@ -1,7 +1,7 @@
 //! What steps of digits add up to inside a tile: numbers of 32 bits, unless they are far apart.
 
 use super::body::Writer;
-use crate::plan::tree::{Expr, Stmt};
+use crate::ir::{Expr, Stmt};
 
 /// The greatest number inside a tile.
 const MOST: i128 = i32::MAX as i128;

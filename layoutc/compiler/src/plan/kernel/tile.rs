@@ -7,8 +7,8 @@ use layoutc_algebra::symbol::Symbol;
 use super::digits::{Digit, Digits};
 use super::staging::LOCAL_BYTES;
 use super::turn::Turn;
+use crate::ir::THREADS;
 use crate::plan::arith::typical;
-use crate::plan::tree::GROUP;
 
 /// Bytes of a tile at least, where there are as many; and of one whose blocks are turned.
 const LEAST_BYTES: i64 = 4096;
@@ -92,7 +92,7 @@ impl Tile {
             };
             // Of a small tensor tiles are small too, so that there are many.
             let all = growth.sizes.iter().fold(1_i64, |all, size| all.saturating_mul(*size));
-            let least = least.min(all.div_euclid(TILES).max(GROUP)).min(growth.most);
+            let least = least.min(all.div_euclid(TILES).max(THREADS)).min(growth.most);
             loop {
                 growth.reach(&by_to, run);
                 growth.reach(&by_from, run);
@@ -102,7 +102,7 @@ impl Tile {
                 run *= 2;
             }
         } else {
-            growth.reach(&by_to, GROUP.max(LEAST_BYTES / bytes));
+            growth.reach(&by_to, THREADS.max(LEAST_BYTES / bytes));
         }
         let mut blocks = growth.blocks;
         if let Some(turn) = turn {
@@ -123,7 +123,7 @@ impl Tile {
     /// How many of these places each item of a group has at most, where that is more than one and no more than
     /// [`MOST_ROUNDS`].
     pub(super) fn rounds(&self, order: &[usize]) -> Option<i64> {
-        let rounds = self.places(order).saturating_add(GROUP - 1).div_euclid(GROUP);
+        let rounds = self.places(order).saturating_add(THREADS - 1).div_euclid(THREADS);
         (2..=MOST_ROUNDS).contains(&rounds).then_some(rounds)
     }
 
@@ -203,7 +203,7 @@ fn busiest(others: i64, most: i64, size: i64) -> i64 {
     let busy = |block: i64| {
         let all = |of: i64, by: i64| of.saturating_add(by - 1).div_euclid(by).saturating_mul(by);
         let elements = others.saturating_mul(block);
-        let within = elements.saturating_mul(1000).div_euclid(all(elements, GROUP));
+        let within = elements.saturating_mul(1000).div_euclid(all(elements, THREADS));
         within.saturating_mul(size).div_euclid(all(size, block))
     };
     (least..=most).rev().max_by_key(|block| (busy(*block), *block == least)).unwrap_or(least)

@@ -10,6 +10,7 @@ use super::tile::Tile;
 use super::turn::{Turn, turned};
 use super::wide;
 use super::{Home, Items, Kernel, Move, Unaligned};
+use crate::ir::{Expr, Stmt, THREADS};
 use crate::plan::arith::{ceil_div, fold, product, sum};
 use crate::plan::lower::{PlanError, Scope, lower, multiply, range};
 use crate::plan::merge::merge;
@@ -17,7 +18,6 @@ use crate::plan::moves::{self, Parts};
 use crate::plan::prepare::{fill_bits, fill_constant};
 use crate::plan::relayout::both_sides;
 use crate::plan::transfer::{Transfer, transfer};
-use crate::plan::tree::{Expr, GROUP, Stmt};
 
 /// Work groups at most: beyond so many each moves one tile after another. Measured, groups of one tile each are faster
 /// than fewer that go on, by up to a tenth: what stays the same from tile to tile is kept in registers.
@@ -201,7 +201,7 @@ impl Move<'_, '_> {
         };
         body.extend(writer.kernel(&tile_name, tiles)?);
         let mut kernel = kernel(parts, body, vec![items]);
-        kernel.group = Some(GROUP);
+        kernel.group = Some(THREADS);
         Ok(kernel)
     }
 
@@ -239,7 +239,7 @@ fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items
     let may_be_none = range(&tiles, scope).low.is_none_or(|low| low <= 0);
     let tiles = lower(&tiles, scope)?;
     let groups = tiles.clone().min(Expr::int(GROUPS));
-    let items = Items { count: multiply(groups, Expr::int(GROUP))?, may_be_none };
+    let items = Items { count: multiply(groups, Expr::int(THREADS))?, may_be_none };
     Ok((tiles, items))
 }
 

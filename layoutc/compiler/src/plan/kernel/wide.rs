@@ -5,9 +5,9 @@ use layoutc_algebra::symbol::Symbol;
 
 use super::digits::{Digit, Digits};
 use crate::base::dtype::{Dtype, Scalar};
+use crate::ir::{Spelling, Stmt};
 use crate::plan::arith::is_multiple;
 use crate::plan::lower::PlanError;
-use crate::plan::tree::{Spelling, Stmt};
 
 /// The widest access, in bytes.
 const WIDEST: i64 = 16;

@@ -2,9 +2,9 @@
 
 use super::super::lower::{PlanError, add, literal, lower, multiply};
 use super::super::transfer::Transfer;
-use super::super::tree::{Expr, Stmt, Strided};
 use super::schedule::Inner;
 use super::{Algebra, Buffer, LAST_LEVEL, Moves, Writer, fold};
+use crate::ir::{Blocks, Expr, Primitive, Stmt, Strided};
 use layoutc_algebra::expr::BinOp;
 
 /// Bytes of all elements that a transfer moves, over the symbols.
@@ -43,32 +43,24 @@ impl Writer<'_, '_> {
                 index,
                 stride: Expr::int(0),
             };
-            return Ok(Stmt::CastRuns {
-                cast: cast.name(),
-                to: place(self.to, to),
-                from: place(self.from, from),
-                count: Expr::int(1),
-                elements,
-            });
+            let (to, from) = (place(self.to, to), place(self.from, from));
+            let count = Expr::int(1);
+            return Ok(Primitive::CastRuns { cast, to, from, count, elements }.into());
         }
         let bytes = multiply(elements, literal(element_bytes(self.to))?)?;
         let alone = self.transfer.cuts.iter().filter(|cut| !cut.is_unit()).count() == 1;
         let cached = matches!(self.whole_bytes, Expr::Int { value: 0..=LAST_LEVEL });
         if self.moves == Moves::Elements || !alone || cached {
             let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
-            return Ok(Stmt::Copy {
-                to: to_buffer,
-                to_index: to,
-                from: from_buffer,
-                from_index: from,
-                bytes,
-            });
+            let (to_index, from_index) = (to, from);
+            let (to, from) = (to_buffer, from_buffer);
+            return Ok(Primitive::Copy { to, to_index, from, from_index, bytes }.into());
         }
         let (buffer, stride) = (self.from.name.clone(), Expr::int(0));
         let from = Strided { buffer, index: from, stride: stride.clone() };
         let to = Strided { buffer: self.to.name.clone(), index: to, stride };
         let (count, whole_bytes) = (Expr::int(1), self.whole_bytes.clone());
-        Ok(Stmt::CopyRuns { to, from, count, bytes, whole_bytes })
+        Ok(Primitive::CopyRuns { to, from, count, bytes, whole_bytes }.into())
     }
 
     fn transpose(
@@ -90,16 +82,24 @@ impl Writer<'_, '_> {
         let to = self.strided(self.to, to, &column.to_stride)?;
         let from = self.strided(self.from, from, &row.from_stride)?;
         let (rows, columns, whole_bytes) = (row_count, column_count, self.whole_bytes.clone());
-        body.push(match self.cast {
-            None => Stmt::Transpose { element_bytes: bytes, to, from, rows, columns, whole_bytes },
+        let primitive = match self.cast {
+            None => Primitive::Transpose {
+                element_bytes: bytes,
+                to,
+                from,
+                rows,
+                columns,
+                whole_bytes,
+                blocks: None,
+            },
             Some(cast) => {
                 let element = element_bytes(self.from).min(element_bytes(self.to));
                 let together = i128::from(bytes).checked_div(element);
                 let together = together.and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
-                let cast = cast.name();
-                Stmt::CastTranspose { cast, together, to, from, rows, columns, whole_bytes }
+                Primitive::CastTranspose { cast, together, to, from, rows, columns, whole_bytes }
             }
-        });
+        };
+        body.push(primitive.into());
         Ok(body)
     }
 
@@ -118,21 +118,8 @@ impl Writer<'_, '_> {
         let from_step = self.stride(self.from, &counted.from_stride)?;
         let from_next = self.next_round()?;
         body.extend(self.transpose([rows, columns], element_bytes, from, to)?);
-        if let Some(Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes }) =
-            body.pop()
-        {
-            body.push(Stmt::Transposes {
-                element_bytes,
-                to,
-                to_step,
-                from,
-                from_step,
-                from_next,
-                rows,
-                columns,
-                count,
-                whole_bytes,
-            });
+        if let Some(Stmt::Primitive(Primitive::Transpose { blocks, .. })) = body.last_mut() {
+            *blocks = Some(Box::new(Blocks { count, to_step, from_step, from_next }));
         }
         Ok(body)
     }
@@ -163,16 +150,17 @@ impl Writer<'_, '_> {
         let to = self.at(to, &first, &counted.to_stride)?;
         let to = self.strided(self.to, to, &counted.to_stride)?;
         let from = self.strided(self.from, from, &counted.from_stride)?;
-        body.push(match self.cast {
-            None => Stmt::CopyRuns {
+        let primitive = match self.cast {
+            None => Primitive::CopyRuns {
                 to,
                 from,
                 count,
                 bytes: multiply(length, literal(element_bytes(self.to))?)?,
                 whole_bytes: self.whole_bytes.clone(),
             },
-            Some(cast) => Stmt::CastRuns { cast: cast.name(), to, from, count, elements: length },
-        });
+            Some(cast) => Primitive::CastRuns { cast, to, from, count, elements: length },
+        };
+        body.push(primitive.into());
         Ok(body)
     }
 

@@ -16,9 +16,9 @@ use super::lower::{PlanError, Scope, add, literal, lower, multiply, range};
 use super::merge::merge;
 use super::names::Namer;
 use super::transfer::{Cut, Transfer};
-use super::tree::{Compare, Expr, Operand, Stmt};
 use crate::base::cast::Cast;
 use crate::base::dtype::byte_group;
+use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Value};
 
 use self::schedule::{Inner, Level, Schedule};
 use self::split::split;
@@ -210,17 +210,26 @@ fn fence(body: &mut Vec<Stmt>, whole_bytes: &Expr) {
     for stmt in &*body {
         stmt.walk(&mut |stmt| {
             streams |= match stmt {
-                Stmt::Transpose { whole_bytes, .. } => !is_near(whole_bytes),
-                Stmt::Transposes { .. } | Stmt::CopyRuns { .. } | Stmt::CastTranspose { .. } => {
-                    true
+                Stmt::Primitive(Primitive::Transpose { whole_bytes, blocks: None, .. }) => {
+                    !is_near(whole_bytes)
                 }
+                Stmt::Primitive(
+                    Primitive::Transpose { .. }
+                    | Primitive::CopyRuns { .. }
+                    | Primitive::CastTranspose { .. },
+                ) => true,
                 _ => false,
             };
         });
     }
     if streams {
-        body.push(Stmt::Fence { whole_bytes: whole_bytes.clone() });
+        body.push(Primitive::Fence { whole_bytes: whole_bytes.clone() }.into());
     }
+}
+
+/// Iterations of a loop, on all cores or one after another.
+fn kind(is_parallel: bool) -> LoopKind {
+    if is_parallel { LoopKind::Parallel } else { LoopKind::Serial }
 }
 
 impl Nest {
@@ -278,7 +287,8 @@ impl Writer<'_, '_> {
                     fence(&mut body, &self.whole_bytes);
                 }
                 let from = Expr::int(0);
-                Ok(vec![Stmt::For { name, from, to: until, step: *size, parallel, body }])
+                let kind = kind(parallel);
+                Ok(vec![Stmt::For { name, from, to: until, step: *size, kind, body }])
             }
             Some((Level::Digit(k), rest)) => self.digit(*k, rest, from, to),
         }
@@ -321,7 +331,8 @@ impl Writer<'_, '_> {
         if parallel {
             fence(&mut body, &self.whole_bytes);
         }
-        before.push(Stmt::For { name, from: low, to: high, step: 1, parallel, body });
+        let kind = kind(parallel);
+        before.push(Stmt::For { name, from: low, to: high, step: 1, kind, body });
         Ok(before)
     }
 
@@ -397,7 +408,7 @@ impl Writer<'_, '_> {
         Stmt::Store {
             buffer: self.to.name.clone(),
             index: to,
-            value: Operand::Load {
+            value: Value::Load {
                 buffer: self.from.name.clone(),
                 index: from,
                 through: self.from.through.clone(),

@@ -36,7 +36,7 @@ pub fn kernel_plan(
     let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
     let loops = plan::compute_loops(manifest, compute, &naming, Registers::Long).map_err(fault)?;
     let function = plan::compute(manifest, compute, &naming, Registers::Long).map_err(fault)?;
-    Ok(KernelReport { loops, code: pseudo_code::lines(&function.body) })
+    Ok(KernelReport { loops, code: pseudo_code::lines(function.body.clone()) })
 }
 
 /// Object of `inspect --format json` for a kernel in `file`, with its plan if there is one.

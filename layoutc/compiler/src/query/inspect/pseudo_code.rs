@@ -1,12 +1,13 @@
 //! Pseudo-code of planned statements, independent of a target language.
 
 use crate::emit::print::{Style, expr, number};
-use crate::plan::tree::{Expr, Gathering, Operand, Stmt, Strided};
+use crate::emit::syntax::{self, Expr, Gathering, Operand, Stmt, Strided};
+use crate::ir;
 
 /// One line per statement, indented by two blanks per level.
-pub(super) fn lines(body: &[Stmt]) -> Vec<String> {
+pub(super) fn lines(body: Vec<ir::Stmt>) -> Vec<String> {
     let mut lines = Vec::new();
-    write(&mut lines, body, 0);
+    write(&mut lines, &syntax::stmts(body), 0);
     lines
 }
 

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::{number, pseudo_code};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
+use crate::ir::Expr as Tree;
 use crate::model::layout_names;
 use crate::model::{Manifest, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::nest::schedule::{Inner, Level};
 use crate::plan::nest::{LEAST_PAST, Moves, Nest, Part, Ways};
 use crate::plan::transfer::Cut;
-use crate::plan::tree::Expr as Tree;
 use crate::plan::{self, Move, Naming, Padding};
 
 /// Report on a relayout.
@@ -68,7 +68,7 @@ impl RelayoutReport {
             "parts": parts.unwrap_or_default(),
             "padding": self.padding(),
             "stores": nest.map(|nest| self.stores(nest)),
-            "code": pseudo_code::lines(&self.moved.function.body),
+            "code": pseudo_code::lines(self.moved.function.body.clone()),
         })
     }
 
@@ -94,7 +94,7 @@ impl RelayoutReport {
         }
         lines.push(("padding", self.padding().to_owned()));
         let mut label = "code";
-        let code = pseudo_code::lines(&self.moved.function.body).into_iter();
+        let code = pseudo_code::lines(self.moved.function.body.clone()).into_iter();
         lines.extend(code.map(|line| (std::mem::take(&mut label), line)));
         format!("{}\n{}", self.moved.function.name, super::lines_text(&lines))
     }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::plan::nest::SECOND_LEVEL;
+
 /// An integer or boolean expression. `div` and `mod` have an operand that is proven not negative; `floor_div` and
 /// `floor_mod` round towards minus infinity (`-1 floor_div 4` is -1, `-1 floor_mod 4` is 3). Divisors are positive.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -174,6 +176,11 @@ pub enum Compare {
 }
 
 impl Expr {
+    /// True for bytes of a whole relayout that the second-level cache holds.
+    pub fn is_near(&self) -> bool {
+        matches!(self, Self::Int { value: 0..=SECOND_LEVEL })
+    }
+
     /// An integer.
     pub fn int(value: i64) -> Self {
         Self::Int { value }

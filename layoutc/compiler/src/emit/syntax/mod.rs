@@ -4,6 +4,7 @@
 //! are part of the template model (`schemas/template-model.json`), so a change here is a change of its version.
 
 mod expr;
+mod from_ir;
 mod number;
 mod stmt;
 
@@ -13,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::expr::{Compare, Expr};
+pub use self::from_ir::stmts;
 pub use self::number::{Gathering, Number, NumberOp};
 pub use self::stmt::{Among, GROUP, Operand, Stmt, Strided, TeamArray};
 

@@ -1,34 +1,33 @@
-//! Elements of 16-bit floats in runs. Processors convert a whole vector of them by one instruction, which compilers do not find: so
-//! a loop that computes elements by themselves converts a run of what it reads, computes, and converts a run of what it writes.
+//! Vectors of 16-bit floats. Processors convert a whole vector by one instruction, which compilers do not find: a loop
+//! over elements converts a run of its operands, computes, and converts a run of its results.
 
-use super::super::tree::{Expr, Gathering, Number, NumberOp, Operand, Stmt, Strided};
+use crate::base::cast::{Cast, CastMode};
+use crate::base::dtype::{Dtype, Scalar};
+use crate::ir::{
+    Expr, Function, LoopKind, Primitive, Stmt, Storage, Strided, Update, Value, ValueOp,
+};
 
 /// Elements of a run: a vector of 64 bytes of f32, which stays in a register.
 const RUN: i64 = 16;
 
 /// The types on the way, with their bytes.
-const HALF: (&str, i64) = ("f16", 2);
-const SINGLE: (&str, i64) = ("f32", 4);
+const HALF: (Dtype, i64) = (Dtype { scalar: Scalar::F16, lanes: 1 }, 2);
+const SINGLE: (Dtype, i64) = (Dtype { scalar: Scalar::F32, lanes: 1 }, 4);
 
-/// The statements with innermost loops over f16 in runs; `name` gives names that are free.
-pub(super) fn in_runs(body: Vec<Stmt>, name: &mut dyn FnMut(&str) -> String) -> Vec<Stmt> {
+/// Splits the innermost loops of a function over f16 elements into vectors; `name` gives free names.
+pub fn half_vectors(function: &mut Function, name: &mut dyn FnMut(&str) -> String) {
+    function.body = in_runs(std::mem::take(&mut function.body), name);
+}
+
+fn in_runs(body: Vec<Stmt>, name: &mut dyn FnMut(&str) -> String) -> Vec<Stmt> {
     let mut all: Vec<Stmt> = Vec::new();
     for mut stmt in body {
-        if !matches!(all.last(), Some(Stmt::Unroll { .. }))
-            && let Some(runs) = loop_in_runs(&stmt, name)
-        {
+        if let Some(runs) = loop_in_runs(&stmt, name) {
             all.extend(runs);
             continue;
         }
-        match &mut stmt {
-            Stmt::For { body, .. } | Stmt::Share { body, .. } | Stmt::Single { body } => {
-                *body = in_runs(std::mem::take(body), name);
-            }
-            Stmt::If { body, otherwise, .. } => {
-                *body = in_runs(std::mem::take(body), name);
-                *otherwise = in_runs(std::mem::take(otherwise), name);
-            }
-            _ => {}
+        for body in stmt.nested_mut() {
+            *body = in_runs(std::mem::take(body), name);
         }
         all.push(stmt);
     }
@@ -43,16 +42,15 @@ struct Read {
 }
 
 fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec<Stmt>> {
-    let Stmt::For { name: round, from, to, step: 1, parallel: false, body } = stmt else {
+    let Stmt::For { name: round, from, to, step: 1, kind: LoopKind::Serial, body } = stmt else {
         return None;
     };
     let [Stmt::Store { buffer, index, value, through: None }] = body.as_slice() else {
         return None;
     };
-    let Operand::Number { value } = value else { return None };
     let whole = whole_runs(from, to)?;
     let (value, is_half) = match value {
-        Number::Cast { cast, value } if *cast == cast_of(SINGLE, HALF) && goes_on(index, round) => {
+        Value::Cast { cast, value } if is_cast(*cast, SINGLE, HALF) && goes_on(index, round) => {
             (&**value, true)
         }
         _ => (value, false),
@@ -70,7 +68,7 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
         &|number| {
             let read = reads.iter().find(|read| is_read(number, read));
             if let Some(read) = read {
-                *number = Number::Item { array: read.array.clone(), index: Expr::name(&lane) };
+                *number = Value::Item { array: read.array.clone(), index: Expr::name(&lane) };
             }
         },
         &|_| {},
@@ -83,28 +81,29 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
     let mut inside = Vec::new();
     for Read { buffer, index, array } in &reads {
         inside.push(declared(array));
-        let (to, from) = (at(array, Expr::int(0), SINGLE), at(buffer, at_run(index), HALF));
-        inside.push(converted(cast_of(HALF, SINGLE), to, from));
+        let to = (at(array, Expr::int(0), SINGLE), SINGLE);
+        let from = (at(buffer, at_run(index), HALF), HALF);
+        inside.push(converted(to, from)?);
     }
-    let element = SINGLE.0.to_owned();
+    let dtype = SINGLE.0;
     let lanes = |body: Stmt| Stmt::For {
         name: lane.clone(),
         from: Expr::int(0),
         to: Expr::int(RUN),
         step: 1,
-        parallel: false,
+        kind: LoopKind::Serial,
         body: vec![body],
     };
     if is_half {
         let array = name(&format!("{buffer}_run"));
-        let into = Number::Item { array: array.clone(), index: Expr::name(&lane) };
+        let into = Value::Item { array: array.clone(), index: Expr::name(&lane) };
         inside.push(declared(&array));
-        inside.push(lanes(Stmt::Gather { into, how: Gathering::Set, element, value }));
-        let (to, from) = (at(buffer, at_run(index), HALF), at(&array, Expr::int(0), SINGLE));
-        inside.push(converted(cast_of(SINGLE, HALF), to, from));
+        inside.push(lanes(Stmt::Update { into, how: Update::Set, dtype, value }));
+        let to = (at(buffer, at_run(index), HALF), HALF);
+        let from = (at(&array, Expr::int(0), SINGLE), SINGLE);
+        inside.push(converted(to, from)?);
     } else {
         let (buffer, index) = (buffer.clone(), replaced(index, round, &here));
-        let value = Operand::Number { value };
         inside.push(lanes(Stmt::Store { buffer, index, value, through: None }));
     }
     let mut all = Vec::new();
@@ -116,11 +115,18 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
             Expr::name(&end)
         }
     };
-    let (from, parallel) = (from.clone(), false);
-    all.push(Stmt::For { name: run, from, to: end.clone(), step: RUN, parallel, body: inside });
+    let (from, kind) = (from.clone(), LoopKind::Serial);
+    all.push(Stmt::For {
+        name: run,
+        from,
+        to: end.clone(),
+        step: RUN,
+        kind: kind.clone(),
+        body: inside,
+    });
     if end != *to {
         let (name, body) = (round.clone(), body.clone());
-        all.push(Stmt::For { name, from: end, to: to.clone(), step: 1, parallel, body });
+        all.push(Stmt::For { name, from: end, to: to.clone(), step: 1, kind, body });
     }
     Some(all)
 }
@@ -144,10 +150,10 @@ fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
 }
 
 /// The runs that a value reads in every round: not those of which a condition says whether they are there.
-fn find(value: &Number, round: &str, found: &mut Vec<Read>, name: &mut dyn FnMut(&str) -> String) {
+fn find(value: &Value, round: &str, found: &mut Vec<Read>, name: &mut dyn FnMut(&str) -> String) {
     match value {
-        Number::Cast { cast, value: read } if *cast == cast_of(HALF, SINGLE) => {
-            let Number::Load { buffer, index, through: None } = &**read else { return };
+        Value::Cast { cast, value: read } if is_cast(*cast, HALF, SINGLE) => {
+            let Value::Load { buffer, index, through: None } = &**read else { return };
             let is_new = !found.iter().any(|read| is_read(value, read));
             if is_new && goes_on(index, round) {
                 let (buffer, index) = (buffer.clone(), index.clone());
@@ -155,36 +161,36 @@ fn find(value: &Number, round: &str, found: &mut Vec<Read>, name: &mut dyn FnMut
                 found.push(Read { buffer, index, array });
             }
         }
-        Number::Select { condition, .. } => find(condition, round, found, name),
-        Number::Binary { op: NumberOp::And | NumberOp::Or, a, .. } => find(a, round, found, name),
-        Number::Binary { a, b, .. } => {
+        Value::Select { condition, .. } => find(condition, round, found, name),
+        Value::Binary { op: ValueOp::And | ValueOp::Or, a, .. } => find(a, round, found, name),
+        Value::Binary { a, b, .. } => {
             find(a, round, found, name);
             find(b, round, found, name);
         }
-        Number::Negate { a, .. } | Number::Not { a } => find(a, round, found, name),
-        Number::Call { args, .. } => {
+        Value::Negate { a, .. } | Value::Not { a } => find(a, round, found, name),
+        Value::Call { args, .. } => {
             for arg in args {
                 find(arg, round, found, name);
             }
         }
-        Number::Convert { value, .. } | Number::Cast { value, .. } => {
+        Value::Convert { value, .. } | Value::Cast { value, .. } => {
             find(value, round, found, name);
         }
-        Number::Constant { .. }
-        | Number::Name { .. }
-        | Number::Item { .. }
-        | Number::Index { .. }
-        | Number::Holds { .. }
-        | Number::Load { .. }
-        | Number::Fetch { .. } => {}
+        Value::Constant { .. }
+        | Value::Name { .. }
+        | Value::Item { .. }
+        | Value::Index { .. }
+        | Value::Holds { .. }
+        | Value::Load { .. }
+        | Value::Fetch { .. } => {}
     }
 }
 
-fn is_read(number: &Number, read: &Read) -> bool {
-    let Number::Cast { cast, value } = number else { return false };
+fn is_read(number: &Value, read: &Read) -> bool {
+    let Value::Cast { cast, value } = number else { return false };
     match &**value {
-        Number::Load { buffer, index, through: None } => {
-            *cast == cast_of(HALF, SINGLE) && *buffer == read.buffer && *index == read.index
+        Value::Load { buffer, index, through: None } => {
+            is_cast(*cast, HALF, SINGLE) && *buffer == read.buffer && *index == read.index
         }
         _ => false,
     }
@@ -211,20 +217,24 @@ fn replaced(expr: &Expr, round: &str, by: &Expr) -> Expr {
     expr.map(&|part| if part == Expr::name(round) { by.clone() } else { part })
 }
 
-fn cast_of(from: (&str, i64), to: (&str, i64)) -> String {
-    format!("{}_to_{}", from.0, to.0)
+fn is_cast(cast: Cast, from: (Dtype, i64), to: (Dtype, i64)) -> bool {
+    (cast.from(), cast.to(), cast.mode()) == (from.0, to.0, CastMode::Round)
 }
 
 fn declared(array: &str) -> Stmt {
-    let (name, element) = (array.to_owned(), SINGLE.0.to_owned());
-    Stmt::DeclareArray { name, element, elements: RUN }
+    let (name, element) = (array.to_owned(), SINGLE.0.to_string());
+    Stmt::Allocate { name, element, elements: RUN, storage: Storage::Private }
 }
 
-fn at(buffer: &str, index: Expr, (_, bytes): (&str, i64)) -> Strided {
+fn at(buffer: &str, index: Expr, (_, bytes): (Dtype, i64)) -> Strided {
     let stride = Expr::int(RUN.saturating_mul(bytes));
     Strided { buffer: buffer.to_owned(), index, stride }
 }
 
-fn converted(cast: String, to: Strided, from: Strided) -> Stmt {
-    Stmt::CastRuns { cast, to, from, count: Expr::int(1), elements: Expr::int(RUN) }
+type Typed = (Strided, (Dtype, i64));
+
+fn converted((to, wanted): Typed, (from, held): Typed) -> Option<Stmt> {
+    let cast = Cast::new(held.0, wanted.0, CastMode::Round).ok()??;
+    let (count, elements) = (Expr::int(1), Expr::int(RUN));
+    Some(Primitive::CastRuns { cast, to, from, count, elements }.into())
 }

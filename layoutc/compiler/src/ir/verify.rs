@@ -1,0 +1,403 @@
+//! Verifier: names are declared before their use and visible there, types agree, loop kinds are legal where they stand.
+
+use thiserror::Error;
+
+use super::{Expr, Function, LoopKind, Param, ParamType, Part, Primitive, Stmt, Storage, Value};
+use crate::base::dtype::{Dtype, Scalar};
+
+/// Fault of a function: of the planner or the pass that made it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum VerifyError {
+    /// A name is used outside the scope of its declaration.
+    #[error("`{name}` is not declared here")]
+    Undeclared {
+        /// Name.
+        name: String,
+    },
+    /// A buffer that is only read is written.
+    #[error("`{name}` is read only")]
+    ReadOnly {
+        /// Buffer.
+        name: String,
+    },
+    /// Operands of different types.
+    #[error("{expected} is expected, and {found} stands here")]
+    Type {
+        /// Type of the operation.
+        expected: Dtype,
+        /// Type of the operand.
+        found: Dtype,
+    },
+    /// A loop over thread blocks inside a loop, a CPU parallel loop inside another, or a thread loop outside a launch.
+    #[error("a loop of kind {kind:?} stands inside one of kind {around:?}")]
+    LoopKind {
+        /// Kind of the loop.
+        kind: LoopKind,
+        /// Kind of the loop around it.
+        around: LoopKind,
+    },
+    /// A loop whose step is not positive.
+    #[error("the step of `{name}` is {step}")]
+    Step {
+        /// Loop variable.
+        name: String,
+        /// Step.
+        step: i64,
+    },
+}
+
+/// Checks a function.
+///
+/// # Errors
+/// The first fault, in the order of the statements.
+pub fn verify(function: &Function) -> Result<(), VerifyError> {
+    let mut verifier = Verifier { names: Vec::new(), loops: Vec::new() };
+    for Param { name, ty } in &function.params {
+        verifier.names.push((name.clone(), Declared::of_param(*ty)));
+    }
+    verifier.body(&function.body)
+}
+
+/// Declaration of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Declared {
+    /// Index, or a constant whose type is a word of several elements.
+    Index,
+    /// Element value; `None` if its type is not a dtype.
+    Element(Option<Dtype>),
+    /// Array or buffer that may be written; `None` as above.
+    Writable(Option<Dtype>),
+    /// Buffer that is only read.
+    Readable(Option<Dtype>),
+}
+
+impl Declared {
+    fn of_param(ty: ParamType) -> Self {
+        match ty {
+            ParamType::Index => Self::Index,
+            ParamType::OutIndex => Self::Writable(None),
+            ParamType::Input(dtype) | ParamType::InputImage(dtype, _) => {
+                Self::Readable(Some(dtype))
+            }
+            ParamType::Output(dtype) | ParamType::OutputImage(dtype, _) => {
+                Self::Writable(Some(dtype))
+            }
+        }
+    }
+
+    fn dtype(self) -> Option<Dtype> {
+        match self {
+            Self::Index => None,
+            Self::Element(dtype) | Self::Writable(dtype) | Self::Readable(dtype) => dtype,
+        }
+    }
+}
+
+struct Verifier {
+    /// Visible names, the innermost last.
+    names: Vec<(String, Declared)>,
+    /// Kinds of the loops around, the innermost last.
+    loops: Vec<LoopKind>,
+}
+
+impl Verifier {
+    fn body(&mut self, body: &[Stmt]) -> Result<(), VerifyError> {
+        let outside = self.names.len();
+        for stmt in body {
+            self.stmt(stmt)?;
+        }
+        self.names.truncate(outside);
+        Ok(())
+    }
+
+    fn declare(&mut self, name: &str, declared: Declared) {
+        self.names.push((name.to_owned(), declared));
+    }
+
+    fn find(&self, name: &str) -> Result<Declared, VerifyError> {
+        let found = self.names.iter().rev().find(|(known, _)| known == name);
+        found
+            .map(|(_, declared)| *declared)
+            .ok_or(VerifyError::Undeclared { name: name.to_owned() })
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<(), VerifyError> {
+        let mut fault = Ok(());
+        stmt.parts(&mut |part| {
+            let found = match part {
+                Part::Index(expr) => self.expr(expr),
+                Part::Value(value) => self.value(value).map(drop),
+                Part::Buffer(name) => self.find(name).map(drop),
+            };
+            if fault.is_ok() {
+                fault = found;
+            }
+        });
+        fault?;
+        match stmt {
+            Stmt::Let { name, .. } | Stmt::LetIndex { name, .. } => {
+                self.declare(name, Declared::Index);
+            }
+            Stmt::LetElement { name, element, .. } => {
+                self.declare(name, Declared::Element(Dtype::of_plan(element)));
+            }
+            Stmt::Variable { name, dtype, value } => {
+                self.same(*dtype, value)?;
+                self.declare(name, Declared::Element(Some(*dtype)));
+            }
+            Stmt::Declare { names } => {
+                names.iter().for_each(|name| self.declare(name, Declared::Index));
+            }
+            Stmt::Allocate { name, element, elements: _, storage } => {
+                if let Storage::Restrict { memory } = storage {
+                    self.declare(memory, Declared::Writable(Dtype::of_plan(element)));
+                }
+                self.declare(name, Declared::Writable(Dtype::of_plan(element)));
+            }
+            Stmt::Alias { name, buffer, element, written } => {
+                if *written {
+                    self.writable(buffer)?;
+                }
+                let dtype = Dtype::of_plan(element);
+                let declared =
+                    if *written { Declared::Writable(dtype) } else { Declared::Readable(dtype) };
+                self.declare(name, declared);
+            }
+            Stmt::For { name, step, kind, body, .. } => {
+                self.legal(name, *step, kind)?;
+                let outside = self.names.len();
+                self.declare(name, Declared::Index);
+                if let LoopKind::Thread { round: Some(round) } = kind {
+                    self.declare(round, Declared::Index);
+                }
+                self.loops.push(kind.clone());
+                let found = self.body(body);
+                self.loops.pop();
+                self.names.truncate(outside);
+                found?;
+            }
+            Stmt::Launch { axes } => {
+                axes.iter().for_each(|axis| self.declare(&axis.name, Declared::Index));
+            }
+            Stmt::If { body, otherwise, .. } => {
+                self.body(body)?;
+                self.body(otherwise)?;
+            }
+            Stmt::Store { buffer, value, .. } => {
+                let declared = self.writable(buffer)?;
+                if let (Some(expected), Some(found)) = (declared.dtype(), self.value(value)?)
+                    && expected != found
+                {
+                    return Err(VerifyError::Type { expected, found });
+                }
+            }
+            Stmt::StoreByte { buffer, .. } | Stmt::Set { name: buffer, .. } => {
+                self.writable(buffer)?;
+            }
+            Stmt::Update { into, dtype, value, .. } => {
+                self.same(*dtype, value)?;
+                match into {
+                    Value::Item { array: name, .. } | Value::Load { buffer: name, .. } => {
+                        self.writable(name)?;
+                    }
+                    _ => {}
+                }
+            }
+            Stmt::Primitive(primitive) => self.primitive(primitive)?,
+            Stmt::Return { .. } | Stmt::Assert { .. } | Stmt::Comment { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn primitive(&self, primitive: &Primitive) -> Result<(), VerifyError> {
+        match primitive {
+            Primitive::Copy { to, .. }
+            | Primitive::Zero { buffer: to, .. }
+            | Primitive::TransposeWords { to, .. } => self.writable(to).map(drop),
+            Primitive::CopyRuns { to, .. }
+            | Primitive::Transpose { to, .. }
+            | Primitive::CastRuns { to, .. }
+            | Primitive::CastTranspose { to, .. }
+            | Primitive::ZeroRuns { to, .. } => self.writable(&to.buffer).map(drop),
+            Primitive::Fence { .. }
+            | Primitive::Barrier
+            | Primitive::Call { .. }
+            | Primitive::StoreTexel { .. } => Ok(()),
+        }
+    }
+
+    fn legal(&self, name: &str, step: i64, kind: &LoopKind) -> Result<(), VerifyError> {
+        if step < 1 {
+            return Err(VerifyError::Step { name: name.to_owned(), step });
+        }
+        let illegal = |around: &&LoopKind| match kind {
+            LoopKind::GridStride | LoopKind::Block => true,
+            LoopKind::Parallel => around.is_gpu() || **around == LoopKind::Parallel,
+            LoopKind::Thread { .. } => {
+                matches!(around, LoopKind::Thread { .. } | LoopKind::Parallel)
+            }
+            LoopKind::Serial | LoopKind::Unrolled(_) => false,
+        };
+        match self.loops.iter().find(illegal) {
+            Some(around) => {
+                Err(VerifyError::LoopKind { kind: kind.clone(), around: around.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn writable(&self, name: &str) -> Result<Declared, VerifyError> {
+        match self.find(name)? {
+            Declared::Readable(_) => Err(VerifyError::ReadOnly { name: name.to_owned() }),
+            declared => Ok(declared),
+        }
+    }
+
+    fn expr(&self, expr: &Expr) -> Result<(), VerifyError> {
+        let mut fault = Ok(());
+        expr.visit(&mut |part| {
+            if let Expr::Name { name } | Expr::Address { name } | Expr::Output { name } = part
+                && fault.is_ok()
+            {
+                fault = self.find(name).map(drop);
+            }
+        });
+        fault
+    }
+
+    /// Requires a value of this type, where its type is known.
+    fn same(&self, expected: Dtype, value: &Value) -> Result<(), VerifyError> {
+        match self.value(value)? {
+            Some(found) if found != expected => Err(VerifyError::Type { expected, found }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Type of a value; `None` for a texel and for words of several elements.
+    fn value(&self, value: &Value) -> Result<Option<Dtype>, VerifyError> {
+        const BOOL: Dtype = Dtype { scalar: Scalar::Bool, lanes: 1 };
+        Ok(match value {
+            Value::Constant { dtype, .. } => Some(*dtype),
+            Value::Name { name } => self.find(name)?.dtype(),
+            Value::Item { array, index } => {
+                self.expr(index)?;
+                self.find(array)?.dtype()
+            }
+            Value::Index { dtype, value } => {
+                self.expr(value)?;
+                Some(*dtype)
+            }
+            Value::Holds { condition } => {
+                self.expr(condition)?;
+                Some(BOOL)
+            }
+            Value::Load { buffer, index, .. } => {
+                self.expr(index)?;
+                self.find(buffer)?.dtype()
+            }
+            Value::Fetch { args, .. } => {
+                args.iter().try_for_each(|arg| self.expr(arg))?;
+                None
+            }
+            Value::Negate { dtype, a } => {
+                self.same(*dtype, a)?;
+                Some(*dtype)
+            }
+            Value::Not { a } => {
+                self.same(BOOL, a)?;
+                Some(BOOL)
+            }
+            Value::Binary { op, dtype, a, b } => {
+                self.same(*dtype, a)?;
+                self.same(*dtype, b)?;
+                Some(if op.is_comparison() { BOOL } else { *dtype })
+            }
+            Value::Select { condition, then, otherwise } => {
+                self.same(BOOL, condition)?;
+                let [then, other] = [self.value(then)?, self.value(otherwise)?];
+                if let (Some(expected), Some(found)) = (then, other)
+                    && expected != found
+                {
+                    return Err(VerifyError::Type { expected, found });
+                }
+                then.or(other)
+            }
+            Value::Call { dtype, args, .. } => {
+                args.iter().try_for_each(|arg| self.same(*dtype, arg))?;
+                Some(*dtype)
+            }
+            Value::Convert { from, to, value } => {
+                self.same(*from, value)?;
+                Some(*to)
+            }
+            Value::Cast { cast, value } => {
+                self.same(cast.from(), value)?;
+                Some(cast.to())
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Returns, Update};
+
+    const F32: Dtype = Dtype { scalar: Scalar::F32, lanes: 1 };
+    const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
+
+    fn check(body: Vec<Stmt>) -> Result<(), VerifyError> {
+        let param = |name: &str, ty| Param { name: name.to_owned(), ty };
+        let params = vec![
+            param("n", ParamType::Index),
+            param("a", ParamType::Input(F32)),
+            param("b", ParamType::Output(F32)),
+        ];
+        let (doc, returns) = (Vec::new(), Returns::Nothing);
+        verify(&Function { name: "f".to_owned(), doc, returns, params, body })
+    }
+
+    fn load(buffer: &str, index: &str) -> Value {
+        Value::Load { buffer: buffer.to_owned(), index: Expr::name(index), through: None }
+    }
+
+    fn store(buffer: &str, value: Value) -> Stmt {
+        let (buffer, index) = (buffer.to_owned(), Expr::name("i"));
+        Stmt::Store { buffer, index, value, through: None }
+    }
+
+    fn over(name: &str, kind: LoopKind, body: Vec<Stmt>) -> Stmt {
+        let (name, from, to) = (name.to_owned(), Expr::int(0), Expr::name("n"));
+        Stmt::For { name, from, to, step: 1, kind, body }
+    }
+
+    #[test]
+    fn names_end_with_the_loop_that_declares_them() {
+        let copy = || store("b", load("a", "i"));
+        assert_eq!(check(vec![over("i", LoopKind::Serial, vec![copy()])]), Ok(()));
+        let outside = vec![over("i", LoopKind::Serial, vec![copy()]), copy()];
+        assert_eq!(check(outside), Err(VerifyError::Undeclared { name: "i".to_owned() }));
+    }
+
+    #[test]
+    fn inputs_are_read_only_and_types_agree() {
+        let into =
+            |buffer, value| check(vec![over("i", LoopKind::Serial, vec![store(buffer, value)])]);
+        let read_only = VerifyError::ReadOnly { name: "a".to_owned() };
+        assert_eq!(into("a", load("b", "i")), Err(read_only));
+        let wide = Value::Constant { dtype: F64, bits: 0 };
+        let fault = Err(VerifyError::Type { expected: F32, found: F64 });
+        assert_eq!(into("b", wide.clone()), fault);
+        let into = load("b", "n");
+        let update = Stmt::Update { into, how: Update::Sum, dtype: F32, value: wide };
+        assert_eq!(check(vec![update]), fault);
+    }
+
+    #[test]
+    fn parallel_loops_do_not_nest() {
+        let inner = over("j", LoopKind::Parallel, Vec::new());
+        let kind = LoopKind::Parallel;
+        let fault = VerifyError::LoopKind { kind: kind.clone(), around: kind.clone() };
+        assert_eq!(check(vec![over("i", kind, vec![inner])]), Err(fault));
+    }
+}

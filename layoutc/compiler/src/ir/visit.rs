@@ -1,0 +1,259 @@
+//! Traversal of statements: nested statements, and the expressions, values and buffers that a statement names itself.
+
+use super::{Expr, LaunchAxis, LoopKind, Primitive, Stmt, Strided, Value};
+
+/// Part of a statement.
+#[derive(Debug, Clone, Copy)]
+pub enum Part<'a> {
+    /// Index expression.
+    Index(&'a Expr),
+    /// Element value.
+    Value(&'a Value),
+    /// Buffer or output parameter.
+    Buffer(&'a str),
+}
+
+/// Part of a statement, to be rewritten.
+#[derive(Debug)]
+pub enum PartMut<'a> {
+    /// Index expression.
+    Index(&'a mut Expr),
+    /// Element value.
+    Value(&'a mut Value),
+}
+
+impl Stmt {
+    /// Statements nested in this one: the body, and the other branch of a condition.
+    pub fn nested(&self) -> impl Iterator<Item = &Vec<Stmt>> {
+        let [body, otherwise] = match self {
+            Self::For { body, .. } => [Some(body), None],
+            Self::If { body, otherwise, .. } => [Some(body), Some(otherwise)],
+            _ => [None, None],
+        };
+        body.into_iter().chain(otherwise)
+    }
+
+    /// As [`nested`](Self::nested), to be rewritten.
+    pub fn nested_mut(&mut self) -> impl Iterator<Item = &mut Vec<Stmt>> {
+        let [body, otherwise] = match self {
+            Self::For { body, .. } => [Some(body), None],
+            Self::If { body, otherwise, .. } => [Some(body), Some(otherwise)],
+            _ => [None, None],
+        };
+        body.into_iter().chain(otherwise)
+    }
+
+    /// Visits this statement, then those nested in it.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
+        visit(self);
+        for stmt in self.nested().flatten() {
+            stmt.walk(visit);
+        }
+    }
+
+    /// True if the condition holds for this statement or one nested in it.
+    pub fn any(&self, condition: impl Fn(&Stmt) -> bool) -> bool {
+        let mut found = false;
+        self.walk(&mut |stmt| found |= condition(stmt));
+        found
+    }
+
+    /// True if a loop in it is parallel on CPU threads.
+    pub fn is_parallel(&self) -> bool {
+        self.any(|stmt| matches!(stmt, Self::For { kind: LoopKind::Parallel, .. }))
+    }
+
+    /// Visits the parts that this statement names itself, without those of nested statements.
+    pub fn parts(&self, visit: &mut dyn FnMut(Part<'_>)) {
+        let mut index = |exprs: &[&Expr]| exprs.iter().for_each(|expr| visit(Part::Index(expr)));
+        match self {
+            Self::Let { value, .. } | Self::Return { value } => index(&[value]),
+            Self::Assert { condition } | Self::If { condition, .. } => index(&[condition]),
+            Self::For { from, to, .. } => index(&[from, to]),
+            Self::Launch { axes } => {
+                axes.iter().for_each(|LaunchAxis { extent, .. }| index(&[extent]));
+            }
+            Self::LetIndex { value, .. } | Self::Variable { value, .. } => {
+                visit(Part::Value(value));
+            }
+            Self::Update { into, value, .. } => {
+                visit(Part::Value(into));
+                visit(Part::Value(value));
+            }
+            Self::Store { buffer, index, value, .. } => {
+                visit(Part::Buffer(buffer));
+                visit(Part::Index(index));
+                visit(Part::Value(value));
+            }
+            Self::StoreByte { buffer, index, .. } => {
+                visit(Part::Buffer(buffer));
+                visit(Part::Index(index));
+            }
+            Self::Set { name, value } => {
+                visit(Part::Buffer(name));
+                visit(Part::Index(value));
+            }
+            Self::Alias { buffer, .. } => visit(Part::Buffer(buffer)),
+            Self::Primitive(primitive) => primitive.parts(visit),
+            Self::LetElement { .. }
+            | Self::Declare { .. }
+            | Self::Allocate { .. }
+            | Self::Comment { .. } => {}
+        }
+    }
+
+    /// As [`parts`](Self::parts), to be rewritten.
+    pub fn parts_mut(&mut self, visit: &mut dyn FnMut(PartMut<'_>)) {
+        match self {
+            Self::Let { value: index, .. }
+            | Self::Return { value: index }
+            | Self::Set { value: index, .. }
+            | Self::StoreByte { index, .. }
+            | Self::Assert { condition: index }
+            | Self::If { condition: index, .. } => visit(PartMut::Index(index)),
+            Self::For { from, to, .. } => {
+                visit(PartMut::Index(from));
+                visit(PartMut::Index(to));
+            }
+            Self::Launch { axes } => {
+                axes.iter_mut().for_each(|axis| visit(PartMut::Index(&mut axis.extent)));
+            }
+            Self::LetIndex { value, .. } | Self::Variable { value, .. } => {
+                visit(PartMut::Value(value));
+            }
+            Self::Update { into, value, .. } => {
+                visit(PartMut::Value(into));
+                visit(PartMut::Value(value));
+            }
+            Self::Store { index, value, .. } => {
+                visit(PartMut::Index(index));
+                visit(PartMut::Value(value));
+            }
+            Self::Primitive(primitive) => primitive.parts_mut(visit),
+            Self::LetElement { .. }
+            | Self::Declare { .. }
+            | Self::Allocate { .. }
+            | Self::Alias { .. }
+            | Self::Comment { .. } => {}
+        }
+    }
+
+    /// Visits every index expression of this statement and those nested in it with its operands, and by `name` every
+    /// buffer.
+    pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
+        self.walk(&mut |stmt| {
+            stmt.parts(&mut |part| match part {
+                Part::Index(expr) => expr.visit(visit),
+                Part::Value(value) => value.visit(visit, name),
+                Part::Buffer(buffer) => name(buffer),
+            });
+        });
+    }
+}
+
+impl Primitive {
+    fn parts(&self, visit: &mut dyn FnMut(Part<'_>)) {
+        let mut strided = |places: &[&Strided]| {
+            for Strided { buffer, index, stride } in places {
+                visit(Part::Buffer(buffer));
+                visit(Part::Index(index));
+                visit(Part::Index(stride));
+            }
+        };
+        match self {
+            Self::Copy { to, to_index, from, from_index, bytes } => {
+                visit(Part::Buffer(to));
+                visit(Part::Buffer(from));
+                [to_index, from_index, bytes].iter().for_each(|expr| visit(Part::Index(expr)));
+            }
+            Self::CopyRuns { to, from, count, bytes, whole_bytes } => {
+                strided(&[to, from]);
+                [count, bytes, whole_bytes].iter().for_each(|expr| visit(Part::Index(expr)));
+            }
+            Self::Transpose { element_bytes: _, to, from, rows, columns, whole_bytes, blocks } => {
+                strided(&[to, from]);
+                [rows, columns, whole_bytes].iter().for_each(|expr| visit(Part::Index(expr)));
+                if let Some(blocks) = blocks {
+                    blocks.exprs().iter().for_each(|expr| visit(Part::Index(expr)));
+                }
+            }
+            Self::CastRuns { cast: _, to, from, count, elements } => {
+                strided(&[to, from]);
+                [count, elements].iter().for_each(|expr| visit(Part::Index(expr)));
+            }
+            Self::CastTranspose { cast: _, together: _, to, from, rows, columns, whole_bytes } => {
+                strided(&[to, from]);
+                [rows, columns, whole_bytes].iter().for_each(|expr| visit(Part::Index(expr)));
+            }
+            Self::Zero { buffer, index, bytes } => {
+                visit(Part::Buffer(buffer));
+                [index, bytes].iter().for_each(|expr| visit(Part::Index(expr)));
+            }
+            Self::ZeroRuns { to, count, bytes } => {
+                strided(&[to]);
+                [count, bytes].iter().for_each(|expr| visit(Part::Index(expr)));
+            }
+            Self::TransposeWords { from, first, to, .. } => {
+                visit(Part::Buffer(from));
+                visit(Part::Buffer(to));
+                visit(Part::Index(first));
+            }
+            Self::Fence { whole_bytes } => visit(Part::Index(whole_bytes)),
+            Self::Call { args, .. } => args.iter().for_each(|arg| visit(Part::Index(arg))),
+            Self::StoreTexel { args, value, .. } => {
+                args.iter().for_each(|arg| visit(Part::Index(arg)));
+                visit(Part::Value(value));
+            }
+            Self::Barrier => {}
+        }
+    }
+
+    fn parts_mut(&mut self, visit: &mut dyn FnMut(PartMut<'_>)) {
+        let mut exprs: Vec<&mut Expr> = Vec::new();
+        match self {
+            Self::Copy { to_index, from_index, bytes, .. } => {
+                exprs.extend([to_index, from_index, bytes]);
+            }
+            Self::CopyRuns { to, from, count, bytes, whole_bytes } => {
+                exprs.extend([&mut to.index, &mut to.stride, &mut from.index, &mut from.stride]);
+                exprs.extend([count, bytes, whole_bytes]);
+            }
+            Self::Transpose { to, from, rows, columns, whole_bytes, blocks, .. } => {
+                exprs.extend([&mut to.index, &mut to.stride, &mut from.index, &mut from.stride]);
+                exprs.extend([rows, columns, whole_bytes]);
+                exprs.extend(blocks.iter_mut().flat_map(|blocks| blocks.exprs_mut()));
+            }
+            Self::CastRuns { to, from, count, elements, .. } => {
+                exprs.extend([&mut to.index, &mut to.stride, &mut from.index, &mut from.stride]);
+                exprs.extend([count, elements]);
+            }
+            Self::CastTranspose { to, from, rows, columns, whole_bytes, .. } => {
+                exprs.extend([&mut to.index, &mut to.stride, &mut from.index, &mut from.stride]);
+                exprs.extend([rows, columns, whole_bytes]);
+            }
+            Self::Zero { index, bytes, .. } => exprs.extend([index, bytes]),
+            Self::ZeroRuns { to, count, bytes } => {
+                exprs.extend([&mut to.index, &mut to.stride, count, bytes]);
+            }
+            Self::TransposeWords { first, .. } => exprs.push(first),
+            Self::Fence { whole_bytes } => exprs.push(whole_bytes),
+            Self::Call { args, .. } => exprs.extend(args),
+            Self::StoreTexel { args, value, .. } => {
+                exprs.extend(args);
+                visit(PartMut::Value(value));
+            }
+            Self::Barrier => {}
+        }
+        exprs.into_iter().for_each(|expr| visit(PartMut::Index(expr)));
+    }
+}
+
+impl super::stmt::Blocks {
+    fn exprs(&self) -> [&Expr; 4] {
+        [&self.to_step, &self.from_step, &self.from_next, &self.count]
+    }
+
+    fn exprs_mut(&mut self) -> [&mut Expr; 4] {
+        [&mut self.to_step, &mut self.from_step, &mut self.from_next, &mut self.count]
+    }
+}

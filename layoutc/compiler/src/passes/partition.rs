@@ -1,0 +1,186 @@
+//! Loop partitioning: a loop whose bounds or conditions change at a known iteration becomes several loops, in each of
+//! which they are decided.
+//!
+//! `for b in 0..2 { for i in 0..min(16, 24 - 16*b) { … } }` becomes a loop over `b` in `0..1` with 16 iterations inside,
+//! and one over `1..2` with 8. Only serial loops of known bounds are partitioned, while the copies of the body stay small.
+
+use super::ranges::{Ranges, decide};
+use super::simplify::simplified;
+use crate::ir::{Compare, Expr, Function, LoopKind, Part, Stmt, Value};
+
+/// Parts of a loop at most.
+const MOST_PARTS: usize = 3;
+
+/// Statements of all parts of a loop at most.
+const MOST_STATEMENTS: usize = 256;
+
+/// Partitions the loops of a function whose parameters have these ranges, the outermost first.
+pub fn partition(function: &mut Function, ranges: &Ranges) {
+    let body = std::mem::take(&mut function.body);
+    function.body = stmts(body, &mut ranges.clone());
+}
+
+fn stmts(body: Vec<Stmt>, ranges: &mut Ranges) -> Vec<Stmt> {
+    let depth = ranges.depth();
+    let mut all = Vec::with_capacity(body.len());
+    for mut stmt in body {
+        if let Some(parts) = parts(&stmt, ranges) {
+            all.extend(parts.into_iter().flat_map(|part| stmts(vec![part], ranges)));
+            continue;
+        }
+        let inside = ranges.depth();
+        match &stmt {
+            Stmt::For { name, from, to, .. } => {
+                let range = ranges.of_loop(from, to);
+                ranges.declare(name, range);
+            }
+            Stmt::Launch { axes } => {
+                for axis in axes {
+                    let range = ranges.of_loop(&Expr::int(0), &axis.extent);
+                    ranges.declare(&axis.name, range);
+                }
+            }
+            _ => {}
+        }
+        for nested in stmt.nested_mut() {
+            *nested = stmts(std::mem::take(nested), ranges);
+        }
+        if matches!(stmt, Stmt::For { .. }) {
+            ranges.leave(inside);
+        }
+        match &stmt {
+            Stmt::Let { name, value } => {
+                let range = ranges.of(value);
+                ranges.declare(name, range);
+            }
+            Stmt::LetIndex { name, .. } => ranges.declare(name, None),
+            _ => {}
+        }
+        all.push(stmt);
+    }
+    ranges.leave(depth);
+    all
+}
+
+/// Parts of a loop; `None` if it is not worth partitioning.
+fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
+    let Stmt::For { name, from, to, step, kind: kind @ LoopKind::Serial, body } = stmt else {
+        return None;
+    };
+    let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) else { return None };
+    let last = to.checked_sub(1)?.checked_sub(*from)?.div_euclid(*step);
+    let last = from.checked_add(last.checked_mul(*step)?)?;
+    let mut ranges_inside = ranges.clone();
+    ranges_inside.declare(name, Some([i128::from(*from), i128::from(last)]));
+    let (ends, changes) = ([*from, last], Vec::new());
+    let mut search = Search { name, step: *step, ends, ranges: ranges_inside, changes };
+    search.body(body);
+    let mut changes = search.changes;
+    changes.sort_unstable();
+    changes.dedup();
+    if changes.is_empty() || changes.len() >= MOST_PARTS {
+        return None;
+    }
+    let weight: usize = body.iter().map(weight).sum();
+    if weight.saturating_mul(changes.len().saturating_add(1)) > MOST_STATEMENTS {
+        return None;
+    }
+    let starts = [*from].into_iter().chain(changes.iter().copied());
+    let ends = changes.iter().copied().chain([*to]);
+    let part = |(from, to): (i64, i64)| {
+        let (from, to, body) = (Expr::int(from), Expr::int(to), body.clone());
+        let part =
+            Stmt::For { name: name.clone(), from, to, step: *step, kind: kind.clone(), body };
+        simplified(vec![part], ranges)
+    };
+    Some(starts.zip(ends).flat_map(part).collect())
+}
+
+fn weight(stmt: &Stmt) -> usize {
+    stmt.nested().flatten().map(weight).sum::<usize>().saturating_add(1)
+}
+
+/// Iterations of a loop at which comparisons in its body change.
+struct Search<'a> {
+    name: &'a str,
+    step: i64,
+    /// First and last value of the loop variable.
+    ends: [i64; 2],
+    ranges: Ranges,
+    /// First values of the iterations behind a change.
+    changes: Vec<i64>,
+}
+
+impl Search<'_> {
+    fn body(&mut self, body: &[Stmt]) {
+        let depth = self.ranges.depth();
+        for stmt in body {
+            stmt.parts(&mut |part| match part {
+                Part::Index(expr) => self.index(expr),
+                Part::Value(value) => self.value(value),
+                Part::Buffer(_) => {}
+            });
+            match stmt {
+                Stmt::For { name, from, to, body, .. } => {
+                    let (depth, range) = (self.ranges.depth(), self.ranges.of_loop(from, to));
+                    self.ranges.declare(name, range);
+                    self.body(body);
+                    self.ranges.leave(depth);
+                }
+                Stmt::If { body, otherwise, .. } => {
+                    self.body(body);
+                    self.body(otherwise);
+                }
+                Stmt::Let { name, .. } | Stmt::LetIndex { name, .. } => {
+                    self.ranges.declare(name, None);
+                }
+                _ => {}
+            }
+        }
+        self.ranges.leave(depth);
+    }
+
+    fn value(&mut self, value: &Value) {
+        value.visit(&mut |expr| self.comparison(expr), &mut |_| {});
+    }
+
+    fn index(&mut self, expr: &Expr) {
+        expr.visit(&mut |part| self.comparison(part));
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes compare nothing")]
+    fn comparison(&mut self, expr: &Expr) {
+        let (op, a, b) = match expr {
+            Expr::Compare { op, a, b } => (*op, a, b),
+            Expr::Min { a, b } | Expr::Max { a, b } => (Compare::Le, a, b),
+            _ => return,
+        };
+        let [first, last] = self.ends;
+        let (Some(at_first), Some(at_last)) =
+            (self.truth(op, a, b, first), self.truth(op, a, b, last))
+        else {
+            return;
+        };
+        if at_first == at_last || op == Compare::Eq {
+            return;
+        }
+        // The comparison is monotonic: bisection finds the first iteration of the other truth, if all are decided.
+        let (mut low, mut high) = (0, (last - first).div_euclid(self.step));
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match self.truth(op, a, b, first + middle * self.step) {
+                Some(truth) if truth == at_first => low = middle,
+                Some(_) => high = middle,
+                None => return,
+            }
+        }
+        self.changes.push(first + high * self.step);
+    }
+
+    /// Truth of a comparison in the iteration in which the loop variable has this value.
+    fn truth(&self, op: Compare, a: &Expr, b: &Expr, value: i64) -> Option<bool> {
+        let mut ranges = self.ranges.clone();
+        ranges.fix(self.name, value);
+        decide(op, ranges.of(a)?, ranges.of(b)?)
+    }
+}

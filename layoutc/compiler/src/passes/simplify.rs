@@ -1,0 +1,355 @@
+//! Simplification by ranges: conditions that always or never hold, minima and maxima of which one operand always wins,
+//! loops without an iteration, index constants that are integers.
+
+use std::cmp::Ordering;
+
+use super::ranges::{Interval, Ranges, decide};
+use crate::base::cast::range;
+use crate::base::dtype::{Dtype, Scalar};
+use crate::ir::{Compare, Expr, Function, PartMut, Stmt, Value, ValueOp};
+
+/// Simplifies a function whose parameters have these ranges.
+pub fn simplify(function: &mut Function, ranges: &Ranges) {
+    let body = std::mem::take(&mut function.body);
+    function.body = Simplifier { ranges: ranges.clone(), constants: Vec::new() }.stmts(body);
+}
+
+/// Statements simplified where the visible names have these ranges.
+pub(super) fn simplified(body: Vec<Stmt>, ranges: &Ranges) -> Vec<Stmt> {
+    Simplifier { ranges: ranges.clone(), constants: Vec::new() }.stmts(body)
+}
+
+struct Simplifier {
+    ranges: Ranges,
+    /// Names that are integers, the innermost last; `None` hides one.
+    constants: Vec<(String, Option<i64>)>,
+}
+
+impl Simplifier {
+    fn stmts(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let (depth, constants) = (self.ranges.depth(), self.constants.len());
+        let body = body.into_iter().flat_map(|stmt| self.stmt(stmt)).collect();
+        self.ranges.leave(depth);
+        self.constants.truncate(constants);
+        body
+    }
+
+    fn stmt(&mut self, mut stmt: Stmt) -> Vec<Stmt> {
+        stmt.parts_mut(&mut |part| match part {
+            PartMut::Index(expr) => self.index(expr),
+            PartMut::Value(value) => self.value(value),
+        });
+        match &mut stmt {
+            Stmt::Let { name, value: Expr::Int { value } } => {
+                self.constants.push((name.clone(), Some(*value)));
+                return Vec::new();
+            }
+            Stmt::Let { name, value } => {
+                let range = self.ranges.of(value);
+                self.declare(name, range);
+            }
+            Stmt::For { name, from, to, kind, body, .. } => {
+                let range = self.ranges.of_loop(from, to);
+                if range.is_some_and(|[low, high]| high < low) && !kind.is_gpu() {
+                    return Vec::new();
+                }
+                let (depth, constants) = (self.ranges.depth(), self.constants.len());
+                self.declare(name, range);
+                *body = self.stmts(std::mem::take(body));
+                self.ranges.leave(depth);
+                self.constants.truncate(constants);
+                if body.is_empty() && !kind.is_gpu() {
+                    return Vec::new();
+                }
+            }
+            Stmt::Launch { axes } => {
+                for axis in axes {
+                    let range = self.ranges.of_loop(&Expr::int(0), &axis.extent);
+                    self.declare(&axis.name, range);
+                }
+            }
+            Stmt::If { body, otherwise, .. } => {
+                let [then, other] =
+                    [body, otherwise].map(|branch| self.stmts(std::mem::take(branch)));
+                return decided(stmt, then, other);
+            }
+            Stmt::LetIndex { name, .. } => self.declare(name, None),
+            Stmt::Declare { names } => names.iter().for_each(|name| self.declare(name, None)),
+            _ => {}
+        }
+        vec![stmt]
+    }
+
+    fn declare(&mut self, name: &str, range: Option<Interval>) {
+        self.ranges.declare(name, range);
+        if self.constants.iter().any(|(known, _)| known == name) {
+            self.constants.push((name.to_owned(), None));
+        }
+    }
+
+    fn index(&self, expr: &mut Expr) {
+        *expr = expr.map(&|part| self.simple(part));
+    }
+
+    fn value(&self, value: &mut Value) {
+        value.rewrite(&|part| self.simple_value(part), &|index| self.index(index));
+    }
+
+    /// Expression whose operands are simplified.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes decide nothing")]
+    fn simple(&self, expr: Expr) -> Expr {
+        match expr {
+            Expr::Name { ref name } => {
+                let known = self.constants.iter().rev().find(|(known, _)| known == name);
+                known.and_then(|(_, value)| *value).map_or(expr, Expr::int)
+            }
+            Expr::Add { args } => sum(args),
+            Expr::Mul { args } => product(args),
+            Expr::Neg { ref a } => match **a {
+                Expr::Int { value } => value.checked_neg().map_or(expr, Expr::int),
+                _ => expr,
+            },
+            Expr::Div { ref a, ref b } | Expr::FloorDiv { ref a, ref b } => {
+                match (self.ranges.of(a), &**b) {
+                    (Some([value, high]), Expr::Int { value: divisor @ 1.. }) => {
+                        let [low, high] =
+                            [value, high].map(|end| end.div_euclid((*divisor).into()));
+                        let quotient = i64::try_from(low).ok().filter(|_| low == high);
+                        quotient.map_or(expr, Expr::int)
+                    }
+                    _ => expr,
+                }
+            }
+            Expr::Mod { a, b } => self.remainder(a, b, |a, b| Expr::Mod { a, b }),
+            Expr::FloorMod { a, b } => self.remainder(a, b, |a, b| Expr::FloorMod { a, b }),
+            Expr::Compare { op, ref a, ref b } => match self.ranges.of(a).zip(self.ranges.of(b)) {
+                Some((a, b)) => decide(op, a, b).map_or(expr, |value| Expr::Bool { value }),
+                None => expr,
+            },
+            Expr::All { mut args } => {
+                if args.contains(&Expr::Bool { value: false }) {
+                    return Expr::Bool { value: false };
+                }
+                args.retain(|arg| *arg != Expr::Bool { value: true });
+                match args.len() {
+                    0 => Expr::Bool { value: true },
+                    1 => args.swap_remove(0),
+                    _ => Expr::All { args },
+                }
+            }
+            Expr::Not { ref a } => match **a {
+                Expr::Bool { value } => Expr::Bool { value: !value },
+                _ => expr,
+            },
+            Expr::Select { condition, then, otherwise } => match *condition {
+                Expr::Bool { value: true } => *then,
+                Expr::Bool { value: false } => *otherwise,
+                _ => Expr::Select { condition, then, otherwise },
+            },
+            Expr::Min { a, b } => match self.ranges.of(&a).zip(self.ranges.of(&b)) {
+                Some(([_, high], [low, _])) if high <= low => *a,
+                Some(([low, _], [_, high])) if high <= low => *b,
+                _ => Expr::Min { a, b },
+            },
+            Expr::Max { a, b } => match self.ranges.of(&a).zip(self.ranges.of(&b)) {
+                Some(([_, high], [low, _])) if high <= low => *b,
+                Some(([low, _], [_, high])) if high <= low => *a,
+                _ => Expr::Max { a, b },
+            },
+            other => other,
+        }
+    }
+
+    /// Remainder: of a constant, or of a value below the divisor.
+    fn remainder(
+        &self,
+        a: Box<Expr>,
+        b: Box<Expr>,
+        otherwise: impl Fn(Box<Expr>, Box<Expr>) -> Expr,
+    ) -> Expr {
+        let (Some([low, high]), Expr::Int { value: divisor @ 1.. }) = (self.ranges.of(&a), &*b)
+        else {
+            return otherwise(a, b);
+        };
+        let divisor = i128::from(*divisor);
+        if low == high {
+            let rest = i64::try_from(low.rem_euclid(divisor));
+            return rest.map_or_else(|_| otherwise(a, b), Expr::int);
+        }
+        if low >= 0 && high < divisor { *a } else { otherwise(a, b) }
+    }
+
+    /// Value whose operands are simplified.
+    fn simple_value(&self, number: &mut Value) {
+        let simple = match &*number {
+            Value::Select { condition, then, otherwise } => known(condition)
+                .map(|holds| if holds { (**then).clone() } else { (**otherwise).clone() }),
+            Value::Not { a } => known(a).map(|value| holds(!value)),
+            Value::Binary { op: op @ (ValueOp::And | ValueOp::Or), a, b, .. } => {
+                // `false and b` is false, `true and b` is b.
+                let absorbs = *op == ValueOp::Or;
+                [(a, b), (b, a)].into_iter().find_map(|(one, other)| {
+                    let value = known(one)?;
+                    Some(if value == absorbs { holds(absorbs) } else { (**other).clone() })
+                })
+            }
+            Value::Binary { op, dtype, a, b } => self.compared(*op, *dtype, a, b).map(holds),
+            _ => None,
+        };
+        if let Some(simple) = simple {
+            *number = simple;
+        }
+    }
+
+    /// What a comparison of values gives, where that is known.
+    fn compared(&self, op: ValueOp, dtype: Dtype, a: &Value, b: &Value) -> Option<bool> {
+        let (op, is_negated) = match op {
+            ValueOp::Less => (Compare::Lt, false),
+            ValueOp::LessOrEqual => (Compare::Le, false),
+            ValueOp::Equal => (Compare::Eq, false),
+            ValueOp::NotEqual => (Compare::Eq, true),
+            _ => return None,
+        };
+        let holds = match (float(a), float(b)) {
+            (Some(a), Some(b)) => match op {
+                Compare::Lt => a < b,
+                Compare::Le => a <= b,
+                Compare::Eq | Compare::Ge => a.partial_cmp(&b).is_some_and(Ordering::is_eq),
+            },
+            _ => decide(op, self.integer(dtype, a)?, self.integer(dtype, b)?)?,
+        };
+        Some(holds != is_negated)
+    }
+
+    /// The range of an integer of this type: of a constant, or of an index that fits it.
+    fn integer(&self, dtype: Dtype, number: &Value) -> Option<Interval> {
+        let limits = range(Some(dtype.scalar).filter(|scalar| is_integer(*scalar))?);
+        match number {
+            Value::Constant { bits, .. } => {
+                let bits = i128::from(*bits);
+                let span = limits.1.checked_sub(limits.0)?.checked_add(1)?;
+                let value = if bits > limits.1 { bits.checked_sub(span)? } else { bits };
+                Some([value; 2])
+            }
+            Value::Index { value, .. } => {
+                self.ranges.of(value).filter(|[low, high]| limits.0 <= *low && *high <= limits.1)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Sum with its integers added up, the last of the terms.
+fn sum(mut args: Vec<Expr>) -> Expr {
+    let integers = || args.iter().filter_map(integer);
+    let Some(all) = integers().try_fold(0_i64, i64::checked_add) else {
+        return Expr::Add { args };
+    };
+    if integers().count() > 1 || integers().any(|value| value == 0) {
+        args.retain(|arg| integer(arg).is_none());
+        args.extend((all != 0 || args.is_empty()).then(|| Expr::int(all)));
+    }
+    if args.len() == 1 { args.swap_remove(0) } else { Expr::Add { args } }
+}
+
+/// Product with its integers multiplied, the last of the factors.
+fn product(mut args: Vec<Expr>) -> Expr {
+    let integers = || args.iter().filter_map(integer);
+    let Some(all) = integers().try_fold(1_i64, i64::checked_mul) else {
+        return Expr::Mul { args };
+    };
+    if all == 0 {
+        return Expr::int(0);
+    }
+    if integers().count() > 1 || integers().any(|value| value == 1) {
+        args.retain(|arg| integer(arg).is_none());
+        args.extend((all != 1 || args.is_empty()).then(|| Expr::int(all)));
+    }
+    if args.len() == 1 { args.swap_remove(0) } else { Expr::Mul { args } }
+}
+
+fn integer(expr: &Expr) -> Option<i64> {
+    if let Expr::Int { value } = expr { Some(*value) } else { None }
+}
+
+fn is_integer(scalar: Scalar) -> bool {
+    matches!(scalar, Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64)
+}
+
+/// The value of a constant that is a float.
+fn float(number: &Value) -> Option<f64> {
+    let Value::Constant { dtype, bits } = number else { return None };
+    match dtype.scalar {
+        Scalar::F32 => Some(f64::from(f32::from_bits(u32::try_from(*bits).ok()?))),
+        Scalar::F64 => Some(f64::from_bits(*bits)),
+        _ => None,
+    }
+}
+
+/// Whether a condition holds, where that is known.
+fn known(number: &Value) -> Option<bool> {
+    match number {
+        Value::Holds { condition: Expr::Bool { value } } => Some(*value),
+        _ => None,
+    }
+}
+
+fn holds(value: bool) -> Value {
+    Value::Holds { condition: Expr::Bool { value } }
+}
+
+/// A condition, or the branch that is taken where that is known.
+fn decided(stmt: Stmt, body: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
+    let Stmt::If { condition, likely, .. } = stmt else { return Vec::new() };
+    match condition {
+        Expr::Bool { value: true } => body,
+        Expr::Bool { value: false } => otherwise,
+        _ if body.is_empty() && otherwise.is_empty() => Vec::new(),
+        _ if body.is_empty() => {
+            let condition = Expr::Not { a: Box::new(condition) };
+            vec![Stmt::If { condition, likely: false, body: otherwise, otherwise: Vec::new() }]
+        }
+        _ => vec![Stmt::If { condition, likely, body, otherwise }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::LoopKind;
+
+    fn condition(op: Compare, a: Expr, b: Expr) -> Stmt {
+        let [body, otherwise] = ["then", "else"].map(comment);
+        Stmt::If { condition: Expr::compare(op, a, b), likely: true, body, otherwise }
+    }
+
+    fn comment(text: &str) -> Vec<Stmt> {
+        vec![Stmt::Comment { text: text.to_owned() }]
+    }
+
+    fn counted(from: i64, to: i64, body: Vec<Stmt>) -> Stmt {
+        let (from, to) = (Expr::int(from), Expr::int(to));
+        Stmt::For { name: "i".to_owned(), from, to, step: 1, kind: LoopKind::Serial, body }
+    }
+
+    #[test]
+    fn conditions_decided_by_ranges_leave_one_branch() {
+        let before = Expr::Add { args: vec![Expr::name("i"), Expr::int(-1)] };
+        let body = || vec![condition(Compare::Ge, before.clone(), Expr::int(0))];
+        let simple = |from, to| simplified(vec![counted(from, to, body())], &Ranges::default());
+        assert_eq!(simple(1, 4), [counted(1, 4, comment("then"))]);
+        assert_eq!(simple(0, 1), [counted(0, 1, comment("else"))]);
+        assert_eq!(simple(0, 4), [counted(0, 4, body())]);
+        assert_eq!(simple(3, 3), []);
+    }
+
+    #[test]
+    fn integers_are_folded() {
+        let name = Stmt::Let { name: "end".to_owned(), value: Expr::int(3).min(Expr::int(9)) };
+        let twice = Expr::Mul { args: vec![Expr::int(2), Expr::name("end")] };
+        let value = Expr::Add { args: vec![Expr::name("n"), Expr::int(1), twice] };
+        let folded = Expr::Add { args: vec![Expr::name("n"), Expr::int(7)] };
+        let body = vec![name, Stmt::Return { value }];
+        assert_eq!(simplified(body, &Ranges::default()), [Stmt::Return { value: folded }]);
+    }
+}
