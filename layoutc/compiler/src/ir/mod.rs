@@ -3,6 +3,7 @@
 //! Index expressions ([`Expr`]), element values ([`Value`]), statements ([`Stmt`]) with loop kinds and primitives as
 //! data, functions ([`Function`]). It knows no target language: [`crate::emit::syntax`] is its printable form.
 
+mod dump;
 mod expr;
 mod stmt;
 mod value;

@@ -6,6 +6,8 @@ mod index_width;
 mod partition;
 mod ranges;
 mod simplify;
+#[cfg(test)]
+mod tests;
 mod unroll_budget;
 
 pub use self::dead_code::dead_code;

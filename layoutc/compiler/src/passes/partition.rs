@@ -2,7 +2,8 @@
 //! which they are decided.
 //!
 //! `for b in 0..2 { for i in 0..min(16, 24 - 16*b) { … } }` becomes a loop over `b` in `0..1` with 16 iterations inside,
-//! and one over `1..2` with 8. Only serial loops of known bounds are partitioned, while the copies of the body stay small.
+//! and one over `1..2` with 8. Only serial and unrolled loops of known bounds are partitioned, while the copies of the body
+//! stay small.
 
 use super::ranges::{Ranges, decide};
 use super::simplify::simplified;
@@ -64,16 +65,23 @@ fn stmts(body: Vec<Stmt>, ranges: &mut Ranges) -> Vec<Stmt> {
 
 /// Parts of a loop; `None` if it is not worth partitioning.
 fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
-    let Stmt::For { name, from, to, step, kind: kind @ LoopKind::Serial, body } = stmt else {
+    let Stmt::For { name, from, to, step, kind, body } = stmt else { return None };
+    if !matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_)) {
         return None;
-    };
+    }
     let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) else { return None };
     let last = to.checked_sub(1)?.checked_sub(*from)?.div_euclid(*step);
     let last = from.checked_add(last.checked_mul(*step)?)?;
     let mut ranges_inside = ranges.clone();
     ranges_inside.declare(name, Some([i128::from(*from), i128::from(last)]));
-    let (ends, changes) = ([*from, last], Vec::new());
-    let mut search = Search { name, step: *step, ends, ranges: ranges_inside, changes };
+    let mut search = Search {
+        name,
+        step: *step,
+        ends: [*from, last],
+        ranges: ranges_inside,
+        constants: Vec::new(),
+        changes: Vec::new(),
+    };
     search.body(body);
     let mut changes = search.changes;
     changes.sort_unstable();
@@ -107,13 +115,15 @@ struct Search<'a> {
     /// First and last value of the loop variable.
     ends: [i64; 2],
     ranges: Ranges,
+    /// Index constants of the body, over names outside of it, the innermost last.
+    constants: Vec<(String, Expr)>,
     /// First values of the iterations behind a change.
     changes: Vec<i64>,
 }
 
 impl Search<'_> {
     fn body(&mut self, body: &[Stmt]) {
-        let depth = self.ranges.depth();
+        let (depth, constants) = (self.ranges.depth(), self.constants.len());
         for stmt in body {
             stmt.parts(&mut |part| match part {
                 Part::Index(expr) => self.index(expr),
@@ -131,13 +141,25 @@ impl Search<'_> {
                     self.body(body);
                     self.body(otherwise);
                 }
-                Stmt::Let { name, .. } | Stmt::LetIndex { name, .. } => {
-                    self.ranges.declare(name, None);
+                Stmt::Let { name, value } => {
+                    let value = self.expanded(value);
+                    self.constants.push((name.clone(), value));
                 }
+                Stmt::LetIndex { name, .. } => self.ranges.declare(name, None),
                 _ => {}
             }
         }
         self.ranges.leave(depth);
+        self.constants.truncate(constants);
+    }
+
+    /// Expression without the index constants of the body.
+    fn expanded(&self, expr: &Expr) -> Expr {
+        expr.map(&|part| {
+            let Expr::Name { name } = &part else { return part };
+            let known = self.constants.iter().rev().find(|(known, _)| known == name);
+            known.map_or_else(|| part.clone(), |(_, value)| value.clone())
+        })
     }
 
     fn value(&mut self, value: &Value) {
@@ -155,23 +177,21 @@ impl Search<'_> {
             Expr::Min { a, b } | Expr::Max { a, b } => (Compare::Le, a, b),
             _ => return,
         };
+        let (a, b) = (&self.expanded(a), &self.expanded(b));
         let [first, last] = self.ends;
-        let (Some(at_first), Some(at_last)) =
-            (self.truth(op, a, b, first), self.truth(op, a, b, last))
-        else {
-            return;
-        };
-        if at_first == at_last || op == Compare::Eq {
+        let at_first = self.truth(op, a, b, first);
+        if op == Compare::Eq || at_first == self.truth(op, a, b, last) {
             return;
         }
-        // The comparison is monotonic: bisection finds the first iteration of the other truth, if all are decided.
+        // A comparison of linear expressions changes its truth, or whether it is decided, at one end of a range:
+        // bisection finds the first iteration that differs from the first one.
         let (mut low, mut high) = (0, (last - first).div_euclid(self.step));
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            match self.truth(op, a, b, first + middle * self.step) {
-                Some(truth) if truth == at_first => low = middle,
-                Some(_) => high = middle,
-                None => return,
+            if self.truth(op, a, b, first + middle * self.step) == at_first {
+                low = middle;
+            } else {
+                high = middle;
             }
         }
         self.changes.push(first + high * self.step);

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::ranges::{Interval, Ranges, decide};
 use crate::base::cast::range;
 use crate::base::dtype::{Dtype, Scalar};
-use crate::ir::{Compare, Expr, Function, PartMut, Stmt, Value, ValueOp};
+use crate::ir::{Compare, Expr, Function, LoopKind, PartMut, Stmt, Value, ValueOp};
 
 /// Simplifies a function whose parameters have these ranges.
 pub fn simplify(function: &mut Function, ranges: &Ranges) {
@@ -48,7 +48,17 @@ impl Simplifier {
                 let range = self.ranges.of(value);
                 self.declare(name, range);
             }
-            Stmt::For { name, from, to, kind, body, .. } => {
+            Stmt::For { name, from, to, step, kind, body } => {
+                if let Some(value) = only_iteration(from, to, *step, kind) {
+                    let constants = self.constants.len();
+                    self.constants.push((name.clone(), Some(value)));
+                    let inlined = self.inlined(std::mem::take(body));
+                    self.constants.truncate(constants);
+                    match inlined {
+                        Ok(inlined) => return inlined,
+                        Err(rest) => *body = rest,
+                    }
+                }
                 let range = self.ranges.of_loop(from, to);
                 if range.is_some_and(|[low, high]| high < low) && !kind.is_gpu() {
                     return Vec::new();
@@ -78,6 +88,38 @@ impl Simplifier {
             _ => {}
         }
         vec![stmt]
+    }
+
+    /// Body of a loop of one iteration, in place of the loop: its index constants are substituted, as those of a
+    /// neighbour may have their names. Returns the body if it declares anything else.
+    fn inlined(&mut self, body: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Stmt>> {
+        let declares = |stmt: &Stmt| {
+            !matches!(
+                stmt,
+                Stmt::Let { .. }
+                    | Stmt::For { .. }
+                    | Stmt::If { .. }
+                    | Stmt::Store { .. }
+                    | Stmt::StoreByte { .. }
+                    | Stmt::Update { .. }
+                    | Stmt::Primitive(_)
+                    | Stmt::Comment { .. }
+            )
+        };
+        let body = self.stmts(body);
+        if body.iter().any(declares) {
+            return Err(body);
+        }
+        let mut known: Vec<(String, Expr)> = Vec::new();
+        let mut all = Vec::with_capacity(body.len());
+        for mut stmt in body {
+            substitute(&mut stmt, &known);
+            match stmt {
+                Stmt::Let { name, value } => known.push((name, value)),
+                stmt => all.push(stmt),
+            }
+        }
+        Ok(all)
     }
 
     fn declare(&mut self, name: &str, range: Option<Interval>) {
@@ -239,8 +281,43 @@ impl Simplifier {
     }
 }
 
-/// Sum with its integers added up, the last of the terms.
-fn sum(mut args: Vec<Expr>) -> Expr {
+/// Value of the loop variable in the only iteration of a serial or unrolled loop.
+fn only_iteration(from: &Expr, to: &Expr, step: i64, kind: &LoopKind) -> Option<i64> {
+    let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) else { return None };
+    let is_plain = matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_));
+    (is_plain && from < to && to.checked_sub(*from)? <= step).then_some(*from)
+}
+
+/// Replaces names in a statement and those nested in it.
+fn substitute(stmt: &mut Stmt, known: &[(String, Expr)]) {
+    if known.is_empty() {
+        return;
+    }
+    let replace = |expr: &mut Expr| {
+        *expr = expr.map(&|part| {
+            let Expr::Name { name } = &part else { return part };
+            let found = known.iter().rev().find(|(known, _)| known == name);
+            found.map_or_else(|| part.clone(), |(_, value)| value.clone())
+        });
+        *expr = expr.map(&|part| match part {
+            Expr::Add { args } => sum(args),
+            Expr::Mul { args } => product(args),
+            part => part,
+        });
+    };
+    stmt.parts_mut(&mut |part| match part {
+        PartMut::Index(expr) => replace(expr),
+        PartMut::Value(value) => value.rewrite(&|_| {}, &replace),
+    });
+    stmt.nested_mut().flatten().for_each(|nested| substitute(nested, known));
+}
+
+/// Sum without sums among its terms, its integers added up behind the other terms.
+fn sum(args: Vec<Expr>) -> Expr {
+    let mut args = flattened(args, |arg| match arg {
+        Expr::Add { args } => Ok(args),
+        arg => Err(arg),
+    });
     let integers = || args.iter().filter_map(integer);
     let Some(all) = integers().try_fold(0_i64, i64::checked_add) else {
         return Expr::Add { args };
@@ -252,8 +329,13 @@ fn sum(mut args: Vec<Expr>) -> Expr {
     if args.len() == 1 { args.swap_remove(0) } else { Expr::Add { args } }
 }
 
-/// Product with its integers multiplied, the last of the factors.
-fn product(mut args: Vec<Expr>) -> Expr {
+/// Product without products among its factors, its integers multiplied behind the other factors; a sum with an integer
+/// among its terms is distributed over an integer.
+fn product(args: Vec<Expr>) -> Expr {
+    let mut args = flattened(args, |arg| match arg {
+        Expr::Mul { args } => Ok(args),
+        arg => Err(arg),
+    });
     let integers = || args.iter().filter_map(integer);
     let Some(all) = integers().try_fold(1_i64, i64::checked_mul) else {
         return Expr::Mul { args };
@@ -265,7 +347,21 @@ fn product(mut args: Vec<Expr>) -> Expr {
         args.retain(|arg| integer(arg).is_none());
         args.extend((all != 1 || args.is_empty()).then(|| Expr::int(all)));
     }
-    if args.len() == 1 { args.swap_remove(0) } else { Expr::Mul { args } }
+    match args.as_slice() {
+        [_] => args.swap_remove(0),
+        [Expr::Add { args: terms }, Expr::Int { value }]
+            if terms.iter().any(|term| integer(term).is_some()) =>
+        {
+            sum(terms.iter().map(|term| product(vec![term.clone(), Expr::int(*value)])).collect())
+        }
+        _ => Expr::Mul { args },
+    }
+}
+
+/// Operands with those of nested operands of the same kind in their place.
+fn flattened(args: Vec<Expr>, operands: impl Fn(Expr) -> Result<Vec<Expr>, Expr>) -> Vec<Expr> {
+    let nested = |arg| operands(arg).unwrap_or_else(|arg| vec![arg]);
+    args.into_iter().flat_map(nested).collect()
 }
 
 fn integer(expr: &Expr) -> Option<i64> {
@@ -316,7 +412,6 @@ fn decided(stmt: Stmt, body: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::LoopKind;
 
     fn condition(op: Compare, a: Expr, b: Expr) -> Stmt {
         let [body, otherwise] = ["then", "else"].map(comment);
@@ -338,7 +433,7 @@ mod tests {
         let body = || vec![condition(Compare::Ge, before.clone(), Expr::int(0))];
         let simple = |from, to| simplified(vec![counted(from, to, body())], &Ranges::default());
         assert_eq!(simple(1, 4), [counted(1, 4, comment("then"))]);
-        assert_eq!(simple(0, 1), [counted(0, 1, comment("else"))]);
+        assert_eq!(simple(0, 1), comment("else"));
         assert_eq!(simple(0, 4), [counted(0, 4, body())]);
         assert_eq!(simple(3, 3), []);
     }

@@ -1,0 +1,328 @@
+//! Passes keep what a function computes: random functions before and after each pass, by an interpreter of the IR.
+
+use std::collections::BTreeMap;
+
+use layoutc_testing::Random;
+
+use super::{Ranges, dead_code, partition, simplify, unroll_budget};
+use crate::base::dtype::{Dtype, Scalar};
+use crate::ir::{
+    Compare, Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Update, Value, ValueOp,
+    verify,
+};
+
+const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
+
+/// Interpreter: names of indices, elements of buffers, and the order of the writes.
+#[derive(Default)]
+struct Machine {
+    names: Vec<(String, i128)>,
+    memory: BTreeMap<(String, i128), f64>,
+    writes: Vec<(String, i128, u64)>,
+}
+
+impl Machine {
+    fn run(function: &Function, symbols: &[(&str, i128)]) -> Vec<(String, i128, u64)> {
+        let names = symbols.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let mut machine = Self { names, ..Self::default() };
+        machine.body(&function.body);
+        machine.writes
+    }
+
+    fn body(&mut self, body: &[Stmt]) {
+        let depth = self.names.len();
+        for stmt in body {
+            self.stmt(stmt);
+        }
+        self.names.truncate(depth);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Let { name, value } => {
+                let value = self.index(value);
+                self.names.push((name.clone(), value));
+            }
+            Stmt::For { name, from, to, step, body, .. } => {
+                let (mut at, to) = (self.index(from), self.index(to));
+                while at < to {
+                    self.names.push((name.clone(), at));
+                    self.body(body);
+                    self.names.pop();
+                    at += i128::from(*step);
+                }
+            }
+            Stmt::If { condition, body, otherwise, .. } => {
+                let body = if self.index(condition) == 1 { body } else { otherwise };
+                self.body(body);
+            }
+            Stmt::Store { buffer, index, value, .. } => {
+                let (index, value) = (self.index(index), self.value(value));
+                self.write(buffer, index, value);
+            }
+            Stmt::Update { into: Value::Load { buffer, index, .. }, how, value, .. } => {
+                assert_eq!(*how, Update::Sum);
+                let (index, value) = (self.index(index), self.value(value));
+                let before = self.read(buffer, index);
+                self.write(buffer, index, before + value);
+            }
+            Stmt::Comment { .. } => {}
+            other => panic!("the generator does not make {other}"),
+        }
+    }
+
+    fn write(&mut self, buffer: &str, index: i128, value: f64) {
+        self.memory.insert((buffer.to_owned(), index), value);
+        self.writes.push((buffer.to_owned(), index, value.to_bits()));
+    }
+
+    fn read(&self, buffer: &str, index: i128) -> f64 {
+        // Elements nobody has written differ from each other.
+        let first = f64::from(u8::try_from(index.rem_euclid(251)).unwrap()) + 0.5;
+        self.memory.get(&(buffer.to_owned(), index)).copied().unwrap_or(first)
+    }
+
+    fn index(&self, expr: &Expr) -> i128 {
+        let two = |a: &Expr, b: &Expr| (self.index(a), self.index(b));
+        match expr {
+            Expr::Int { value } => i128::from(*value),
+            Expr::Bool { value } => i128::from(*value),
+            Expr::Name { name } => {
+                let found = self.names.iter().rev().find(|(known, _)| known == name);
+                found.unwrap_or_else(|| panic!("`{name}` is not declared")).1
+            }
+            Expr::Neg { a } => -self.index(a),
+            Expr::Add { args } => args.iter().map(|arg| self.index(arg)).sum(),
+            Expr::Mul { args } => args.iter().map(|arg| self.index(arg)).product(),
+            Expr::FloorDiv { a, b } | Expr::Div { a, b } => {
+                let (a, b) = two(a, b);
+                a.div_euclid(b)
+            }
+            Expr::FloorMod { a, b } | Expr::Mod { a, b } => {
+                let (a, b) = two(a, b);
+                a.rem_euclid(b)
+            }
+            Expr::Min { a, b } => self.index(a).min(self.index(b)),
+            Expr::Max { a, b } => self.index(a).max(self.index(b)),
+            Expr::Select { condition, then, otherwise } => {
+                self.index(if self.index(condition) == 1 { then } else { otherwise })
+            }
+            Expr::Compare { op, a, b } => {
+                let (a, b) = two(a, b);
+                i128::from(match op {
+                    Compare::Eq => a == b,
+                    Compare::Lt => a < b,
+                    Compare::Le => a <= b,
+                    Compare::Ge => a >= b,
+                })
+            }
+            Expr::All { args } => i128::from(args.iter().all(|arg| self.index(arg) == 1)),
+            Expr::Not { a } => 1 - self.index(a),
+            other => panic!("the generator does not make {other}"),
+        }
+    }
+
+    fn value(&self, value: &Value) -> f64 {
+        match value {
+            Value::Constant { bits, .. } => f64::from_bits(*bits),
+            Value::Load { buffer, index, .. } => self.read(buffer, self.index(index)),
+            Value::Binary { op: ValueOp::Add, a, b, .. } => self.value(a) + self.value(b),
+            Value::Select { condition, then, otherwise } => match &**condition {
+                Value::Holds { condition } if self.index(condition) == 1 => self.value(then),
+                Value::Holds { .. } => self.value(otherwise),
+                other => panic!("the generator does not make {other}"),
+            },
+            other => panic!("the generator does not make {other}"),
+        }
+    }
+}
+
+/// Generator of functions of the symbol `n` in 1 to 20.
+struct Generator {
+    random: Random,
+    names: Vec<String>,
+    made: usize,
+}
+
+impl Generator {
+    fn function(&mut self) -> Function {
+        let body = self.body(0);
+        let param = |name: &str, ty| Param { name: name.to_owned(), ty };
+        let params = vec![
+            param("n", ParamType::Index),
+            param("a", ParamType::Input(F64)),
+            param("b", ParamType::Output(F64)),
+        ];
+        let (name, doc) = ("f".to_owned(), Vec::new());
+        Function { name, doc, returns: Returns::Nothing, params, body }
+    }
+
+    fn body(&mut self, depth: usize) -> Vec<Stmt> {
+        let names = self.names.len();
+        let count = self.random.between(1_usize, 3);
+        let body = (0..count).map(|_| self.stmt(depth)).collect();
+        self.names.truncate(names);
+        body
+    }
+
+    fn name(&mut self) -> String {
+        self.made += 1;
+        format!("v{}", self.made)
+    }
+
+    fn stmt(&mut self, depth: usize) -> Stmt {
+        match self.random.below(6_usize) {
+            0 => {
+                let (value, name) = (self.index(2), self.name());
+                self.names.push(name.clone());
+                Stmt::Let { name, value }
+            }
+            1 | 2 if depth < 4 => self.counted(depth),
+            3 if depth < 4 => {
+                let condition = self.condition();
+                let otherwise =
+                    if self.random.one_in(2) { self.body(depth + 1) } else { Vec::new() };
+                Stmt::If { condition, likely: false, body: self.body(depth + 1), otherwise }
+            }
+            4 => {
+                let into =
+                    Value::Load { buffer: "b".to_owned(), index: self.index(2), through: None };
+                Stmt::Update { into, how: Update::Sum, dtype: F64, value: self.value(2) }
+            }
+            _ => {
+                let (buffer, index) = ("b".to_owned(), self.index(2));
+                Stmt::Store { buffer, index, value: self.value(2), through: None }
+            }
+        }
+    }
+
+    fn counted(&mut self, depth: usize) -> Stmt {
+        let from = self.random.between(0_u8, 2).into();
+        let to = i64::from(self.random.between(0_u8, 5)) + from;
+        let name = self.name();
+        // Blocks, and the remainder inside the last one.
+        let (from, to, step) = match self.random.below(4_usize) {
+            0 => (Expr::int(0), Expr::name("n"), 4),
+            1 => (Expr::int(from), self.index(1).min(Expr::int(to)), 1),
+            _ => (Expr::int(from), Expr::int(to), self.random.between(1_u8, 3).into()),
+        };
+        let kind = match self.random.below(3_usize) {
+            0 => LoopKind::Unrolled(4),
+            _ => LoopKind::Serial,
+        };
+        self.names.push(name.clone());
+        let body = self.body(depth + 1);
+        self.names.pop();
+        Stmt::For { name, from, to, step, kind, body }
+    }
+
+    fn condition(&mut self) -> Expr {
+        let op = *self.random.pick(&[Compare::Eq, Compare::Lt, Compare::Le, Compare::Ge]);
+        let compared = Expr::compare(op, self.index(2), self.index(1));
+        match self.random.below(4_usize) {
+            0 => Expr::All { args: vec![compared, self.condition()] },
+            1 => Expr::Not { a: Box::new(compared) },
+            _ => compared,
+        }
+    }
+
+    fn index(&mut self, depth: usize) -> Expr {
+        if depth == 0 || self.random.one_in(3) {
+            if !self.names.is_empty() && !self.random.one_in(3) {
+                return Expr::name(self.random.pick(&self.names));
+            }
+            return match self.random.below(4_usize) {
+                0 => Expr::name("n"),
+                _ => Expr::int(i64::from(self.random.between(0_u8, 24)) - 8),
+            };
+        }
+        let (a, b) = (Box::new(self.index(depth - 1)), Box::new(self.index(depth - 1)));
+        let divisor = Box::new(Expr::int(self.random.between(1_u8, 8).into()));
+        match self.random.below(8_usize) {
+            0 | 1 => Expr::Add { args: vec![*a, *b] },
+            2 => Expr::Add { args: vec![*a, Expr::Neg { a: b }] },
+            3 => Expr::Mul { args: vec![*a, *divisor] },
+            4 => Expr::FloorDiv { a, b: divisor },
+            5 => Expr::FloorMod { a, b: divisor },
+            6 => Expr::Min { a, b },
+            _ => Expr::Max { a, b },
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Value {
+        match self.random.below(if depth == 0 { 2_usize } else { 4 }) {
+            0 => Value::Constant { dtype: F64, bits: 2.5_f64.to_bits() },
+            1 => {
+                let buffer = if self.random.one_in(2) { "a" } else { "b" };
+                Value::Load { buffer: buffer.to_owned(), index: self.index(2), through: None }
+            }
+            2 => Value::binary(ValueOp::Add, F64, self.value(depth - 1), self.value(depth - 1)),
+            _ => Value::Select {
+                condition: Box::new(Value::Holds { condition: self.condition() }),
+                then: Box::new(self.value(depth - 1)),
+                otherwise: Box::new(self.value(depth - 1)),
+            },
+        }
+    }
+}
+
+#[test]
+fn passes_keep_the_writes_of_random_functions() {
+    let ranges = Ranges::new([("n".to_owned(), [1, 20])]);
+    let passes: [(&str, &dyn Fn(&mut Function)); 5] = [
+        ("simplify", &|function| simplify(function, &ranges)),
+        ("partition", &|function| partition(function, &ranges)),
+        ("dead_code", &dead_code),
+        ("unroll_budget", &unroll_budget),
+        ("kernel", &|function| super::kernel(function, &ranges)),
+    ];
+    for seed in 0..3000 {
+        let mut generator = Generator { random: Random::new(seed), names: Vec::new(), made: 0 };
+        let function = generator.function();
+        assert_eq!(verify(&function), Ok(()), "{function}");
+        for (name, pass) in passes {
+            let mut after = function.clone();
+            pass(&mut after);
+            assert_eq!(verify(&after), Ok(()), "{name}, seed {seed}:\n{function}\n{after}");
+            for n in [1, 2, 7, 20] {
+                let [expected, found] =
+                    [&function, &after].map(|function| Machine::run(function, &[("n", n)]));
+                assert_eq!(found, expected, "{name}, seed {seed}, n = {n}:\n{function}\n{after}");
+            }
+        }
+    }
+}
+
+/// Dump of a function after the passes of a kernel.
+fn after_passes(body: Vec<Stmt>) -> String {
+    let (name, doc, params) = ("f".to_owned(), Vec::new(), Vec::new());
+    let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
+    super::kernel(&mut function, &Ranges::default());
+    function.to_string()
+}
+
+#[test]
+fn a_partial_block_becomes_a_loop_of_known_length() {
+    let step = |name: &str, to, kind, body| Stmt::For {
+        name: name.to_owned(),
+        from: Expr::int(0),
+        to,
+        step: 1,
+        kind,
+        body,
+    };
+    let offset = Expr::Mul { args: vec![Expr::name("o"), Expr::int(16)] };
+    let rest = Expr::Add { args: vec![Expr::int(24), Expr::Neg { a: Box::new(offset.clone()) }] };
+    let end = Stmt::Let { name: "end".to_owned(), value: Expr::int(16).min(rest) };
+    let index = Expr::Add { args: vec![offset, Expr::name("i")] };
+    let value = Value::Constant { dtype: F64, bits: 0 };
+    let store = Stmt::Store { buffer: "b".to_owned(), index, value, through: None };
+    let inner = step("i", Expr::name("end"), LoopKind::Unrolled(16), vec![store]);
+    let outer = step("o", Expr::int(2), LoopKind::Serial, vec![end, inner]);
+    assert_eq!(
+        after_passes(vec![outer]),
+        "f() -> Nothing\n  \
+         for i in 0..16 unrolled 16\n    b[i] = f64 0x0\n  \
+         for i in 0..8 unrolled 16\n    b[(16 + i)] = f64 0x0\n"
+    );
+}
