@@ -18,6 +18,7 @@ pub mod plan;
 pub mod query;
 pub mod run;
 pub mod solve;
+pub mod target;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -110,19 +111,6 @@ pub fn emit(
     let header = umbrella(config, &paths, &templates).map_err(|fault| vec![fault])?;
     outputs.extend(header);
     Ok(outputs)
-}
-
-/// Imports the graph of an ONNX model as the text of a manifest.
-///
-/// # Errors
-/// A requested graph, function or tensor is missing, or the model has a feature that graphs do not support.
-pub fn import_onnx(
-    file: Vec<u8>,
-    options: &import::ImportOptions<'_>,
-) -> Result<import::ImportedGraph, import::ImportError> {
-    let is_reserved =
-        |name: &str| [&C, &OPENCL, &CUDA].iter().any(|own| own.reserved(name).is_some());
-    import::import(file.into(), options, &is_reserved)
 }
 
 /// Project templates, the paths of those that are not UTF-8 (with the number of valid bytes), and their folder from the
@@ -292,7 +280,7 @@ fn target_settings(config: &Config) -> Vec<Settings> {
             OpenClIndex::Long => &OPENCL_INT64,
         };
         let [width, height] = opencl.image_max;
-        let image_max = OPENCL_FILES.image_max.map(|[_, _, images]| [width, height, images]);
+        let image_max = OPENCL_FILES.limits.image_max.map(|[_, _, images]| [width, height, images]);
         let standard = "1.2".to_owned();
         all.push(Settings { dialect, standard, image_max, ..Settings::of(&OPENCL_FILES) });
     }

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::import::{ImportOptions, ImportedGraph};
+use layoutc_compiler::import::{ImportOptions, ImportedGraph, import_onnx};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, solve};
-use layoutc_compiler::{MemorySources, check, import_onnx};
+use layoutc_compiler::{MemorySources, check};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -17,6 +17,7 @@ mod compute_numbers;
 mod compute_test;
 pub mod dialect;
 mod element;
+mod file_names;
 mod filters;
 mod fits;
 mod float_bits;
@@ -115,7 +116,7 @@ impl Settings {
             standard: String::new(),
             emit: parts.into_iter().collect(),
             cores: Cores::One,
-            image_max: language.image_max,
+            image_max: language.limits.image_max,
             own: None,
         }
     }
