@@ -70,23 +70,7 @@ pub fn check_with_options(
     config: &Config,
     aside: CheckOptions<'_>,
 ) -> CheckedProject {
-    with_graph_checks(check::check(host, paths, config, aside))
-}
-
-/// Adds the diagnostics of graphs with fixed or unsatisfiable layouts.
-fn with_graph_checks(mut checked: CheckedProject) -> CheckedProject {
-    let CheckedProject { manifests, units, diagnostics } = &mut checked;
-    for (manifest, unit) in manifests.iter().zip(units) {
-        let mut found: Vec<Diagnostic> = manifest.graphs.iter().flat_map(solve::verify).collect();
-        found.extend(manifest.graphs.iter().filter_map(solve::impossible).map(|fault| *fault));
-        if !found.is_empty() {
-            diagnostics.extend(found.iter().cloned());
-            unit.diagnostics.extend(found);
-            check::sort(&mut unit.diagnostics);
-        }
-    }
-    check::sort(diagnostics);
-    checked
+    check::check(host, paths, config, aside)
 }
 
 /// Generates the files of a checked project for every configured target. `templates` are the project's own templates by

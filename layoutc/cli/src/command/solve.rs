@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::query::inspect::{dot, solution_json, solution_text, svg};
-use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve, verify};
+use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve};
 use serde_json::json;
 
 use crate::args;
@@ -46,10 +46,6 @@ pub(crate) fn run(
             for graph in &manifest.graphs {
                 known.push(&graph.name);
                 if !request.names.is_empty() && !request.names.contains(&graph.name) {
-                    continue;
-                }
-                // Its errors were reported already.
-                if !verify(graph).is_empty() {
                     continue;
                 }
                 let measured =
