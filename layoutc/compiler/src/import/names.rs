@@ -20,10 +20,7 @@ pub(super) struct ManifestNamer {
 }
 
 impl ManifestNamer {
-    pub(super) fn new(
-        before_digit: char,
-        fallback: &'static str,
-    ) -> Self {
+    pub(super) fn new(before_digit: char, fallback: &'static str) -> Self {
         let (taken, counts) = (BTreeSet::new(), BTreeMap::new());
         Self { taken, counts, before_digit, fallback }
     }

@@ -475,8 +475,7 @@ fn open_extents_are_assumed_or_given() {
     let found = imported(&open).unwrap();
     assert_eq!(found.assumed, [("batch".to_owned(), 1)]);
     assert!(found.text.starts_with("// The model leaves extents open; assumed: batch=1\n"));
-    let import =
-        |options: &ImportOptions<'_>| import_onnx(open.encode_to_vec(), options);
+    let import = |options: &ImportOptions<'_>| import_onnx(open.encode_to_vec(), options);
     let sizes = [("batch".to_owned(), 7)];
     let found = import(&ImportOptions { sizes: &sizes, ..options() }).unwrap();
     assert!(found.text.contains("input x dtype=f32 layout=NC { shape { N 7; C 3 } }"));

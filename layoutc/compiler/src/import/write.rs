@@ -60,10 +60,7 @@ fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
 }
 
 /// Names of tensors. A tensor with aliases has the name of the model's input or output, if one of them is.
-fn tensor_names(
-    network: &OnnxNetwork<'_>,
-    letters: &LetterAssignment,
-) -> Vec<String> {
+fn tensor_names(network: &OnnxNetwork<'_>, letters: &LetterAssignment) -> Vec<String> {
     let mut own: Vec<&str> = network.tensors.iter().map(|tensor| tensor.name).collect();
     for output in &network.outputs {
         let root = letters.same.get(*output).copied().unwrap_or(*output);

@@ -2,7 +2,7 @@
 
 /// Constant set of words.
 #[derive(Debug)]
-pub struct Words {
+pub(crate) struct Words {
     list: &'static [&'static str],
     marks: Marks,
 }
@@ -24,7 +24,7 @@ impl Words {
     }
 
     /// Words of the set, in the order of its table.
-    pub fn iter(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.list.iter().copied()
     }
 }

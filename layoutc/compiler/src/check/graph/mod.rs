@@ -173,7 +173,7 @@ fn all_wants(
         }
     }
     // Report a condition once for all nodes of its operator.
-    super::sort(&mut errors);
+    diagnostic::sort(&mut errors);
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
