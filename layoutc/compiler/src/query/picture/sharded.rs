@@ -18,7 +18,9 @@ pub fn side_by_side(tensor: &Tensor) -> Result<Option<(Tensor, usize)>, NamedLoc
     let spread = GlobalLayoutBuilder { sharded, part: &tensor.layout, cutters: cutters(sharded) };
     let layout = spread.layout().map_err(|error| NamedLocateError::Value(error.to_string()))?;
     let axes = spread.cutters.len();
-    Ok(Some((Tensor { layout, sharded: None, ..tensor.clone() }, axes)))
+    let mut whole = tensor.with_layout(layout);
+    whole.sharded = None;
+    Ok(Some((whole, axes)))
 }
 
 /// Mesh axis that shards an axis of the tensor.
