@@ -58,7 +58,7 @@ pub(crate) fn run(
             }
         }
     }
-    session.report.add(faults);
+    session.report.add_new(faults);
     let ending = CommandOutcome::of(&session.report);
     if ending == CommandOutcome::Success {
         if let Some(name) = request.names.iter().find(|name| !known.contains(&name.as_str())) {
