@@ -4,14 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::check::{CheckOptions, Recorder, sort};
-use layoutc_compiler::config::Config;
-use layoutc_compiler::env::CompileEnv;
+use layoutc_compiler::check::Recorder;
+use layoutc_compiler::emit::{EmitJob, Emitter};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Manifest, Tensor, View};
-use layoutc_compiler::{
-    CheckedProject, EmitJob, check, check_convert_schedules, check_with_options, emit_diagnostics,
-};
+use layoutc_compiler::{CheckedProject, Compiler};
 
 use crate::build::{own_of, report_emit_error};
 use crate::command_error::CommandError;
@@ -32,11 +29,7 @@ pub(crate) struct CheckSession {
 impl CheckSession {
     /// Discovers, reads and checks the manifests of PATHS.
     pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, CommandError> {
-        Self::checked_by(
-            &|files, manifests, config| check(files, manifests, config),
-            paths,
-            console,
-        )
+        Self::checked(paths, None, console)
     }
 
     /// Like [`Self::open`]; records the steps of one tensor.
@@ -45,16 +38,12 @@ impl CheckSession {
         recorder: &Recorder,
         console: &mut Console,
     ) -> Result<Self, CommandError> {
-        let check = |files: &ProjectFiles, manifests: &[String], config: &Config| {
-            let aside = CheckOptions { recorder: Some(recorder), ..CheckOptions::default() };
-            check_with_options(&CompileEnv::new(files), manifests, config, aside)
-        };
-        Self::checked_by(&check, paths, console)
+        Self::checked(paths, Some(recorder), console)
     }
 
-    fn checked_by(
-        check: &dyn Fn(&ProjectFiles, &[String], &Config) -> CheckedProject,
+    fn checked(
         paths: &[PathBuf],
+        recorder: Option<&Recorder>,
         console: &mut Console,
     ) -> Result<Self, CommandError> {
         let mut report = Report::default();
@@ -67,7 +56,11 @@ impl CheckSession {
             }
             let files = ProjectFiles::new(&project.root);
             let manifests: Vec<String> = project.manifests.keys().cloned().collect();
-            let checked = check(&files, &manifests, &project.config);
+            let mut compiler = Compiler::new(&files, &project.config);
+            if let Some(recorder) = recorder {
+                compiler = compiler.recording(recorder);
+            }
+            let checked = compiler.check(&manifests);
             for (path, text) in files.into_texts()? {
                 report.text(project.shown(&path), text.text);
             }
@@ -107,27 +100,23 @@ impl CheckSession {
         })
     }
 
-    /// Adds the errors that only a build would find: `convert` schedules that cannot be followed; and, if the report has
-    /// no errors yet, all that generation reports without rendering (limits of the targets, planning, missing templates).
+    /// If the report has no errors yet, adds those that only a build would find: all that generation reports without
+    /// rendering (limits of the targets, planning, missing templates).
     ///
     /// # Errors
     /// A template cannot be read.
     pub(crate) fn check_build_refusals(&mut self) -> Result<(), CommandError> {
-        let is_well = !self.report.has_errors();
+        if self.report.has_errors() {
+            return Ok(());
+        }
         for (project, checked) in &self.projects {
             let config = &project.config;
-            let mut found: Vec<Diagnostic> =
-                checked.manifests.iter().flat_map(check_convert_schedules).collect();
             let templates = own_of(project, config)?;
-            if is_well {
-                let names = config.target.names();
-                let is_requested = |m: &&Manifest| project.manifests.contains_key(&m.path);
-                let manifests = || checked.manifests.iter().filter(is_requested);
-                let of = |target| manifests().map(move |manifest| EmitJob { target, manifest });
-                let work: Vec<EmitJob<'_>> = names.iter().flat_map(|target| of(target)).collect();
-                found.extend(emit_diagnostics(&work, config, &templates));
-            }
-            sort(&mut found);
+            let is_requested = |m: &&Manifest| project.manifests.contains_key(&m.path);
+            let manifests = || checked.manifests.iter().filter(is_requested);
+            let of = |target| manifests().map(move |manifest| EmitJob { target, manifest });
+            let jobs: Vec<EmitJob<'_>> = config.target.names().into_iter().flat_map(of).collect();
+            let found = Emitter::new(config, &templates).refusals(&jobs);
             report_emit_error(&found, project, &templates, &mut self.report);
         }
         Ok(())

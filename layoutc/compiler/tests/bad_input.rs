@@ -11,7 +11,8 @@ use std::time::Duration;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::{MemorySources, check, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// Kernels that use every keyword of a kernel.
 const KERNELS: &str = include_str!("kernels.kdl");
@@ -34,10 +35,11 @@ fn alone(text: &str) -> MemorySources {
 /// Checks `a.kdl`, and emits it if there is no error.
 fn compile(sources: &MemorySources) -> Vec<Diagnostic> {
     let config = Config::default();
-    let checked = check(sources, &["a.kdl".to_owned()], &config);
+    let compiler = Compiler::new(sources, &config);
+    let checked = compiler.check(&["a.kdl".to_owned()]);
     let mut found = checked.diagnostics.clone();
     if checked.is_good()
-        && let Err(faults) = emit(&checked, &config, &BTreeMap::new())
+        && let Err(faults) = compiler.emit(&checked, &Templates::default())
     {
         found.extend(faults);
     }

@@ -21,7 +21,7 @@ use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::run::{pack, unpack};
-use layoutc_compiler::{MemorySources, check, emit as emit_all};
+use layoutc_compiler::{Compiler, MemorySources};
 use random_manifest::random::Random;
 use random_manifest::{dtypes, manifest as random};
 
@@ -110,8 +110,8 @@ struct Case {
 }
 
 fn checked(text: &str) -> Manifest {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
+        .check(&["m.kdl".to_owned()]);
     let found = checked.diagnostics.iter();
     let errors: Vec<_> = found.filter(|found| found.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
@@ -302,8 +302,10 @@ fn write_gpu(root: &Path, text: &str) {
     let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
     let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &config);
-    for output in emit_all(&checked, &config, &BTreeMap::new()).unwrap() {
+    let sources = MemorySources::of("m.kdl", text);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["m.kdl".to_owned()]);
+    for output in compiler.emit(&checked, &Templates::default()).unwrap() {
         let name = output.path.rsplit('/').next().unwrap().to_owned();
         std::fs::write(root.join(name), &output.text).unwrap();
     }
@@ -582,8 +584,8 @@ fn random_layouts_with_other_element_types_pass_their_own_test() {
 /// Asserts the only diagnostic of a manifest: code, marked text and message, then the help.
 #[track_caller]
 fn told(text: &str, expected: (&str, &str, &str), help: &str) {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
+        .check(&["m.kdl".to_owned()]);
     let rows: Vec<_> = checked
         .diagnostics
         .iter()

@@ -2,19 +2,21 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common::told;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::{MemorySources, check, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, MemorySources};
 use told::rows;
 
 fn found(text: &str, config: &Config) -> Vec<Diagnostic> {
-    let checked = check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], config);
+    let sources = MemorySources::of("a.kdl", text);
+    let compiler = Compiler::new(&sources, config);
+    let checked = compiler.check(&["a.kdl".to_owned()]);
     let mut found = checked.diagnostics.clone();
     if checked.is_good() {
-        found.extend(emit(&checked, config, &BTreeMap::new()).err().unwrap_or_default());
+        found.extend(compiler.emit(&checked, &Templates::default()).err().unwrap_or_default());
     }
     found
 }
@@ -224,11 +226,11 @@ fn tiles_along_a_curve_are_rounded_up_and_other_slots_are_not_explained() {
 fn symbols_of_a_manifest_that_is_not_used_mean_nothing() {
     let both = |a, b| {
         let paths = ["a.kdl", "b.kdl"].map(str::to_owned);
-        let found = check(
+        let found = Compiler::new(
             &MemorySources::from_iter([("a.kdl", a), ("b.kdl", b)]),
-            &paths,
             &Config::default(),
         )
+        .check(&paths)
         .diagnostics;
         found.into_iter().map(|told| told.code.id()).collect::<Vec<_>>()
     };

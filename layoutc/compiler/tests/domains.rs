@@ -12,7 +12,7 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::query::{abi, notations};
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// One tensor of each kind.
 const FEW: &str = r#"
@@ -107,14 +107,16 @@ convert dense to=nibbles
 "#;
 
 fn checked(text: &str) -> Manifest {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
+        .check(&["m.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests.into_iter().next().unwrap()
 }
 
 fn faults(text: &str) -> Vec<Diagnostic> {
-    check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default()).diagnostics
+    Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
+        .check(&["m.kdl".to_owned()])
+        .diagnostics
 }
 
 fn slots(text: &str) -> Option<i128> {

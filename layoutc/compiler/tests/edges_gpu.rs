@@ -13,7 +13,8 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{
     Config, CudaIndex, TargetC, TargetCuda, TargetOpenCl, TargetsConfig,
 };
-use layoutc_compiler::{MemorySources, check, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// Outputs of all three targets by path.
 fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
@@ -24,9 +25,11 @@ fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
         own: BTreeMap::new(),
     };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
+    let sources = MemorySources::of("m.kdl", manifest);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["m.kdl".to_owned()]);
     assert!(checked.is_good(), "{:#?}", checked.diagnostics);
-    let outputs = emit(&checked, &config, &BTreeMap::new())?;
+    let outputs = compiler.emit(&checked, &Templates::default())?;
     Ok(outputs.into_iter().map(|output| (output.path, output.text)).collect())
 }
 
@@ -198,8 +201,10 @@ fn a_launch_of_more_blocks_than_cuda_has_is_refused() {
     let target = TargetsConfig { c: None, opencl: None, cuda: Some(cuda), own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let manifest = "tensor a dtype=u8 { shape { z 5000000000; n 2000 } }\n";
-    let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
-    let faults = emit(&checked, &config, &BTreeMap::new()).unwrap_err();
+    let sources = MemorySources::of("m.kdl", manifest);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["m.kdl".to_owned()]);
+    let faults = compiler.emit(&checked, &Templates::default()).unwrap_err();
     assert_eq!(
         faults[0].message,
         "`a` has up to 10000000000000 slots; a launch on `cuda` has at most 549755813632 work items"

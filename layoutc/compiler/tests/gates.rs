@@ -1,16 +1,16 @@
 //! Gates (`require`) and memory spaces: code, span, notes and help for layouts that do not meet them.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use std::collections::BTreeMap;
-
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::Config;
+use layoutc_compiler::emit::Templates;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::query::inspect::tensor_json;
-use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
+use layoutc_compiler::{CheckedProject, Compiler, MemorySources};
 
 fn checked(text: &str) -> CheckedProject {
-    check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default())
+    Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()])
 }
 
 /// Diagnostics of a text: code, marked text, notes, help.
@@ -259,15 +259,16 @@ fn a_space_has_a_size_an_alignment_and_a_number_of_xla() {
         "const PAGE 512\nmemory-space vmem bytes=\"4 KiB\" align=PAGE xla=1\nmemory-space smem\n";
     let files = [("a.kdl", manifest), ("spaces.kdl", spaces)];
     let config = Config::default();
-    let checked =
-        check(&files.iter().copied().collect::<MemorySources>(), &["a.kdl".to_owned()], &config);
+    let sources = files.iter().copied().collect::<MemorySources>();
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, []);
     let tensors = &checked.manifests[0].tensors;
     let json: Vec<_> = tensors.iter().map(|tensor| tensor_json(tensor, "a.kdl")).collect();
     assert_eq!(json.iter().map(|j| j["memory"].as_str().unwrap()).collect::<Vec<_>>(), ["vmem"; 3]);
     let alignments: Vec<_> = json.iter().map(|j| j["alignment"].as_i64().unwrap()).collect();
     assert_eq!(alignments, [512, 512, 1024]);
-    let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
     let header = &outputs.iter().find(|output| output.path.ends_with("a.h")).unwrap().text;
     assert!(header.contains("\n//   memory space: vmem, of 4096 bytes\n"), "{}", &header[..1500]);
     let mut lines = header.lines().filter(|line| line.starts_with("#define A_ALIGNMENT"));

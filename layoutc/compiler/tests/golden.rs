@@ -12,7 +12,7 @@ use layoutc_compiler::base::content_hash;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::model::Unit;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{LoadError, SourceLoader, check};
+use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
 fn golden(name: &str, text: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -122,9 +122,10 @@ fn kernels_look_like_this() {
         own: BTreeMap::new(),
     };
     let config = Config { target: targets, ..Config::default() };
-    let checked = check(&Only, &["gpu.kdl".to_owned()], &config);
+    let compiler = Compiler::new(&Only, &config);
+    let checked = compiler.check(&["gpu.kdl".to_owned()]);
     assert!(checked.is_good(), "{:#?}", checked.diagnostics);
-    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
     let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
     assert_eq!(paths, ["opencl/gpu.cl", "opencl/gpu.h", "cuda/gpu.cuh", "cuda/gpu.cu"]);
     for output in &outputs {

@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph};
-use layoutc_compiler::import_onnx;
+use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph, import_onnx};
 use layoutc_compiler::model::graph::Graph;
 
 use crate::import::{extents, graph, ran};

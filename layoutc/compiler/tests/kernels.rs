@@ -8,15 +8,13 @@ use layoutc_compiler::model::compute::{
     Arithmetic, BufferRef, ElementRead, KernelInstance, MathFunction, Reduction, Statement,
     TypedExpr, TypedExprKind,
 };
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 #[track_caller]
 fn all(files: &[(&str, &str)]) -> Vec<KernelInstance> {
-    let checked = check(
-        &files.iter().copied().collect::<MemorySources>(),
-        &["a.kdl".to_owned()],
-        &Config::default(),
-    );
+    let checked =
+        Compiler::new(&files.iter().copied().collect::<MemorySources>(), &Config::default())
+            .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{files:?}");
     checked.manifests.into_iter().next().unwrap().computes
 }

@@ -10,8 +10,9 @@ use crate::common::told;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::base::fill;
 use layoutc_compiler::config::{self, Config};
+use layoutc_compiler::emit::{EmitJob, Emitter, Templates};
 use layoutc_compiler::model::{Manifest, Tensor};
-use layoutc_compiler::{EmitJob, emit_diagnostics, own_templates};
+use layoutc_compiler::{Compiler, MemorySources};
 use told::{checked, found};
 
 /// The only tensor of a manifest without diagnostics.
@@ -256,8 +257,7 @@ fn settings(text: &str) -> Config {
 fn refusals(manifest: &Manifest, config: &Config) -> Vec<&'static str> {
     let names = config.target.names();
     let work: Vec<EmitJob<'_>> = names.iter().map(|target| EmitJob { target, manifest }).collect();
-    let templates = own_templates(config, BTreeMap::new(), BTreeMap::new());
-    codes(&emit_diagnostics(&work, config, &templates))
+    codes(&Emitter::new(config, &Templates::default()).refusals(&work))
 }
 
 #[test]
@@ -271,7 +271,8 @@ fn what_targets_cannot_hold_is_found_without_the_files() {
     let all = settings(
         "[project]\nsources = [\"a.kdl\"]\n[target.c]\nindex-type = \"int32_t\"\n[target.opencl]\n[target.cuda]\n",
     );
-    let emitted = layoutc_compiler::emit(&checked, &all, &BTreeMap::new());
+    let emitted =
+        Compiler::new(&MemorySources::default(), &all).emit(&checked, &Templates::default());
     let by_build = codes(&emitted.unwrap_err());
     assert_eq!(by_build.len(), 5, "{by_build:?}");
     assert_eq!(refusals(manifest, &all), by_build);
@@ -298,16 +299,15 @@ fn a_template_that_is_no_text_is_said_to_be_none() {
     ] {
         let user = BTreeMap::from([("own/x.j2".to_owned(), "x\n".to_owned())]);
         let user = if broken == "own/x.j2" { BTreeMap::new() } else { user };
-        let templates = own_templates(&config, user, BTreeMap::from([(broken.to_owned(), 7)]));
-        let found = emit_diagnostics(&work, &config, &templates);
+        let templates = Templates::new(&config, user, BTreeMap::from([(broken.to_owned(), 7)]));
+        let found = Emitter::new(&config, &templates).refusals(&work);
         assert_eq!(found.iter().map(|d| d.message.as_str()).collect::<Vec<_>>(), [text]);
         assert_eq!(codes(&found), ["template::syntax"]);
     }
     // An included template is reported too.
     let user = BTreeMap::from([("own/x.j2".to_owned(), "{% include \"own/y.j2\" %}\n".to_owned())]);
-    let templates = own_templates(&config, user, BTreeMap::from([("own/y.j2".to_owned(), 3)]));
-    let none = layoutc_compiler::env::NoObserver;
-    let found = layoutc_compiler::emit_each(&work, &config, &templates, &none).unwrap_err();
+    let templates = Templates::new(&config, user, BTreeMap::from([("own/y.j2".to_owned(), 3)]));
+    let found = Emitter::new(&config, &templates).files(&work).unwrap_err();
     assert!(found[0].message.contains("not UTF-8 at byte 3"), "{found:?}");
 }
 
@@ -322,13 +322,13 @@ impl layoutc_compiler::SourceLoader for Named {
 #[test]
 fn a_manifest_whose_name_ends_an_include_is_refused() {
     for path in ["a\"b.kdl", "a\n#define x\n.kdl", "a\\.kdl", "d\t/a.kdl"] {
-        let checked = layoutc_compiler::check(&Named, &[path.to_owned()], &Config::default());
+        let checked = Compiler::new(&Named, &Config::default()).check(&[path.to_owned()]);
         assert_eq!(codes(&checked.diagnostics), ["name::file"], "{path:?}");
         assert!(!checked.diagnostics[0].message.contains('\n'));
         assert!(checked.manifests.is_empty(), "{path:?}");
     }
     let good = ["ä b'c.kdl".to_owned(), "x/y-z.kdl".to_owned()];
-    let checked = layoutc_compiler::check(&Named, &good, &Config::default());
+    let checked = Compiler::new(&Named, &Config::default()).check(&good);
     assert_eq!(checked.diagnostics, []);
 }
 

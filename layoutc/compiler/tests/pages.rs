@@ -14,7 +14,8 @@ use std::sync::Arc;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::{LoadError, SourceLoader, check, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
 /// A manifest, and the blocks of its page that it can `use`.
 struct Page<'a> {
@@ -66,8 +67,11 @@ fn build(
     config: &Config,
     templates: &BTreeMap<String, String>,
 ) -> Vec<Diagnostic> {
-    let checked = check(&Page { manifest, blocks }, &["page.kdl".to_string()], config);
-    let faults = if checked.is_good() { emit(&checked, config, templates).err() } else { None };
+    let page = Page { manifest, blocks };
+    let compiler = Compiler::new(&page, config);
+    let checked = compiler.check(&["page.kdl".to_string()]);
+    let templates = Templates::new(config, templates.clone(), BTreeMap::new());
+    let faults = if checked.is_good() { compiler.emit(&checked, &templates).err() } else { None };
     checked.diagnostics.into_iter().chain(faults.into_iter().flatten()).collect()
 }
 

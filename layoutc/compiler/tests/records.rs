@@ -8,12 +8,12 @@
 
 use crate::common;
 use crate::common::told;
-use std::collections::BTreeMap;
 
 use common::cc::{compile_and_run, compilers, folder};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::emit;
+use layoutc_compiler::emit::Templates;
 use layoutc_compiler::query::inspect::tensor_json;
+use layoutc_compiler::{Compiler, MemorySources};
 use serde_json::json;
 use told::{checked, told_with_help as told};
 
@@ -359,7 +359,9 @@ fn fields_that_differ_in_case_only_are_refused() {
     let text = "tensor p { dtype { x f32; X f32 }; shape { n 4 } }\n";
     let checked = checked(text);
     assert_eq!(checked.diagnostics, []);
-    let faults = emit(&checked, &Config::default(), &BTreeMap::new()).unwrap_err();
+    let faults = Compiler::new(&MemorySources::default(), &Config::default())
+        .emit(&checked, &Templates::default())
+        .unwrap_err();
     let codes: Vec<&str> = faults.iter().map(|fault| fault.code.id()).collect();
     assert_eq!(codes, ["name::collision"]);
 }
@@ -412,7 +414,9 @@ int main(void) {
 fn arrays_of_structs_and_structs_of_arrays_run_in_c() {
     let checked = checked(PARTICLES);
     assert_eq!(checked.diagnostics, []);
-    let outputs = emit(&checked, &Config::default(), &BTreeMap::new()).unwrap();
+    let outputs = Compiler::new(&MemorySources::default(), &Config::default())
+        .emit(&checked, &Templates::default())
+        .unwrap();
     let folder = folder("records");
     for output in &outputs {
         let name = output.path.strip_prefix("c/").unwrap();
@@ -523,7 +527,9 @@ fn blocks_of_quants_move_as_structures_that_are_written_by_hand() {
     }
     let checked = checked(&manifest);
     assert_eq!(checked.diagnostics, []);
-    let outputs = emit(&checked, &Config::default(), &BTreeMap::new()).unwrap();
+    let outputs = Compiler::new(&MemorySources::default(), &Config::default())
+        .emit(&checked, &Templates::default())
+        .unwrap();
     let folder = folder("record_blocks");
     for output in &outputs {
         std::fs::write(folder.join(output.path.strip_prefix("c/").unwrap()), &output.text).unwrap();
@@ -543,7 +549,9 @@ fn blocks_of_quants_move_as_structures_that_are_written_by_hand() {
 fn headers_of_all_targets_say_which_field_is_which() {
     let config = "[target.c]\n[target.opencl]\n[target.cuda]\n";
     let config = layoutc_compiler::config::parse(&std::sync::Arc::from("layoutc.toml"), config);
-    let outputs = emit(&checked(PARTICLES), &config.unwrap(), &BTreeMap::new()).unwrap();
+    let outputs = Compiler::new(&MemorySources::default(), &config.unwrap())
+        .emit(&checked(PARTICLES), &Templates::default())
+        .unwrap();
     for path in ["c/m.h", "opencl/m.h", "opencl/m.cl", "cuda/m.cuh"] {
         let text = &outputs.iter().find(|output| output.path == path).unwrap().text;
         assert!(text.contains("//   field: x 0, y 1, z 2\n"), "{path}:\n{text}");

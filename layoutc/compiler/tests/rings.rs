@@ -15,7 +15,7 @@ use crate::random_manifest::random::Random;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::query::abi;
 use layoutc_compiler::query::locate;
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// A ring of 4 rows, as sliding windows use it.
 const RING: &str = "tensor rows dtype=f32 { shape { y 64; x 16 }; ring y=4 }\n";
@@ -129,8 +129,8 @@ fn a_ring_is_part_of_the_abi_and_of_every_target() {
 
 /// Code and message of the only diagnostic of a manifest.
 fn fault(text: &str) -> (String, String) {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
+        .check(&["m.kdl".to_owned()]);
     let [one] = checked.diagnostics.as_slice() else { panic!("{:#?}", checked.diagnostics) };
     (one.code.id().to_owned(), one.message.clone())
 }

@@ -11,6 +11,7 @@ use layoutc_algebra::symbol::Symbol;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::emit::{Settings, Templates, dialect, emit};
 use layoutc_compiler::model::{Fill, FillValue, Memory};
+use layoutc_compiler::target::keywords;
 
 /// `[h, w]` in XLA's 8×128 tiles, the last ones partial.
 fn xla_tiles(h: i128, w: i128) -> Layout {
@@ -245,11 +246,7 @@ fn awkward_names_compile() {
     );
     tensors.push(tensor("reserved", "u4", layout, ZERO));
     // Every reserved word of C, C++ and the library as the name of an axis.
-    let reserved = dialect::C.reserved.iter().map(|(_, words)| *words);
-    let words: Vec<&str> = reserved
-        .chain(dialect::C.functions.iter().copied())
-        .flat_map(dialect::Words::iter)
-        .collect();
+    let words: Vec<&str> = keywords::C.words().collect();
     for (k, words) in words.chunks(12).enumerate() {
         let axes: Vec<(&str, i128)> =
             words.iter().enumerate().map(|(k, word)| (*word, if k < 3 { 2 } else { 1 })).collect();

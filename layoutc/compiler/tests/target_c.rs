@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use common::cc::{Compiler, compilers, folder};
+use common::cc::{CCompiler, compilers, folder};
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::content_hash;
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::{GeneratedFile, LoadError, SourceLoader, check, config, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, GeneratedFile, LoadError, SourceLoader, config};
 
 /// Manifests by path.
 struct Project(BTreeMap<String, String>);
@@ -31,9 +32,10 @@ fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<GeneratedFile>, V
     let paths: Vec<String> = manifests.iter().map(|(path, _)| format!("layouts/{path}")).collect();
     let texts = manifests.iter().map(|(_, text)| (*text).to_owned());
     let project = Project(paths.iter().cloned().zip(texts).collect());
-    let checked = check(&project, &paths, &config);
+    let compiler = Compiler::new(&project, &config);
+    let checked = compiler.check(&paths);
     assert!(checked.is_good(), "{:#?}", checked.diagnostics);
-    emit(&checked, &config, &BTreeMap::new())
+    compiler.emit(&checked, &Templates::default())
 }
 
 /// Writes the files of [`built`] to a folder of this name.
@@ -51,7 +53,7 @@ fn written(name: &str, manifests: &[(&str, &str)], keys: &str) -> PathBuf {
 /// Compiles sources with every compiler. Returns the programs of the compilers whose programs are run.
 fn programs(folder: &Path, name: &str, sources: &[&str], more: &[&str]) -> Vec<PathBuf> {
     let all = compilers();
-    let compile = |(k, compiler): (usize, &Compiler)| {
+    let compile = |(k, compiler): (usize, &CCompiler)| {
         let program = format!("{name}_{k}");
         compiled(folder, &program, sources, more, compiler)
     };
@@ -63,7 +65,7 @@ fn compiled(
     program: &str,
     sources: &[&str],
     more: &[&str],
-    (compiler, flags, runs): &Compiler,
+    (compiler, flags, runs): &CCompiler,
 ) -> Option<PathBuf> {
     let mut command = Command::new(compiler);
     command.args(flags).args(more);

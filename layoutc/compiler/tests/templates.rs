@@ -12,10 +12,10 @@ use common::{ZERO, convert, manifest, mapped, row_major, tensor};
 use hostile::{CONFINED, FINE, HOSTILE, hostile_template};
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::emit::dialect::{C, CUDA, OPENCL};
 use layoutc_compiler::emit::language::LANGUAGES;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
+use layoutc_compiler::target::keywords::{C, CUDA, OPENCL};
 
 fn with(header: &str) -> Result<String, Diagnostic> {
     let user = [("c/header.h.j2".to_owned(), header.to_owned())].into_iter().collect();

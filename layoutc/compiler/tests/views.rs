@@ -3,19 +3,18 @@
 
 use crate::common;
 use crate::common::told;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use common::cc::{compile_and_run, compilers, folder};
 use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::emit::{Output, Settings, Templates, emit};
+use layoutc_compiler::emit::{GeneratedFile, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 use told::rows;
 
 fn manifest(text: &str) -> Manifest {
-    let mut checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
+    let mut checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests.remove(0)
 }
@@ -23,7 +22,8 @@ fn manifest(text: &str) -> Manifest {
 /// Asserts the only diagnostic of `text`: code, marked text and message, then its notes and its help.
 #[track_caller]
 fn refused(text: &str, expected: (&str, &str, &str), notes: &[&str], help: &[&str]) {
-    let found = check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default())
+    let found = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()])
         .diagnostics;
     assert_eq!(rows(text, &found), [expected], "{text}");
     assert_eq!(found[0].notes, notes, "{text}");
@@ -281,7 +281,7 @@ fn two_names_that_run_together_are_refused() {
     );
 }
 
-fn write(name: &str, outputs: &[Output]) -> std::path::PathBuf {
+fn write(name: &str, outputs: &[GeneratedFile]) -> std::path::PathBuf {
     let folder = folder(name);
     common::cc::write(&folder, outputs);
     folder
@@ -480,13 +480,14 @@ fn the_generated_c_of_views_compiles_and_passes_its_tests() {
 fn with_the_narrow_index_and_all_cores_too() {
     let toml = "[project]\nprefix = \"my_\"\n[target.c]\nindex-type = \"int32_t\"\nopenmp = true\n";
     let config = config::parse(&Arc::from("layoutc.toml"), toml).unwrap();
-    let checked = check(&MemorySources::of("a.kdl", ALL), &["a.kdl".to_owned()], &config);
-    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::default()).unwrap();
-    let flat = |output: &layoutc_compiler::GeneratedFile| Output {
-        path: output.path.trim_start_matches("c/").to_owned(),
-        text: output.text.clone(),
-    };
-    let folder = write("narrow_views", &outputs.iter().map(flat).collect::<Vec<_>>());
+    let sources = MemorySources::of("a.kdl", ALL);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["a.kdl".to_owned()]);
+    let mut outputs = compiler.emit(&checked, &Templates::default()).unwrap();
+    for output in &mut outputs {
+        output.path = output.path.trim_start_matches("c/").to_owned();
+    }
+    let folder = write("narrow_views", &outputs);
     for (k, compiler) in compilers().into_iter().enumerate() {
         compile_and_run(&folder, &format!("narrow_{k}"), &["a_test.c", "a.c"], compiler);
     }

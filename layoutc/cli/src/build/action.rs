@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use layoutc_compiler::{output_paths, text_needs_mpi, umbrella_path};
+use layoutc_compiler::emit::outputs::{output_paths, umbrella_path};
+use layoutc_compiler::manifest::text_needs_mpi;
 
 use crate::args::SelectArgs;
 use crate::command_error::CommandError;

@@ -1,6 +1,6 @@
 //! Summary rows of tensors, including those that were not checked again.
 
-use layoutc_compiler::check_with;
+use layoutc_compiler::Compiler;
 use layoutc_compiler::env::{CacheKey, CompileEnv, ResultCache};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::query::abi::{Abi, abi};
@@ -118,5 +118,5 @@ fn each<T: Serialize + DeserializeOwned>(
 fn recheck_manifest(job: &BuildJob<'_>, memo: &DiskMemo, path: &str) -> Vec<Manifest> {
     let sources = ProjectFiles::new(&job.project.root);
     let host = CompileEnv { memo, ..CompileEnv::new(&sources) };
-    check_with(&host, &[path.to_owned()], &job.project.config).manifests
+    Compiler::new(host, &job.project.config).check(&[path.to_owned()]).manifests
 }

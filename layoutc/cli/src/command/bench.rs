@@ -3,9 +3,8 @@
 use std::ops::ControlFlow;
 
 use layoutc_compiler::config::{Config, EmitKind, TargetsConfig};
-use layoutc_compiler::env::NoObserver;
+use layoutc_compiler::emit::{EmitJob, Emitter, GeneratedFile};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{EmitJob, GeneratedFile, emit_each};
 use serde_json::Value;
 
 use crate::args::{BenchArgs, ReportFormat};
@@ -32,8 +31,8 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
         if !templates.user.is_empty() {
             template_sandbox::dry_run_in_child()?;
         }
-        let work = manifests.iter().map(|manifest| EmitJob { target: "c", manifest });
-        match emit_each(&work.collect::<Vec<_>>(), &config, &templates, &NoObserver) {
+        let jobs = manifests.iter().map(|manifest| EmitJob { target: "c", manifest });
+        match Emitter::new(&config, &templates).files(&jobs.collect::<Vec<_>>()) {
             Ok(outputs) => {
                 let named = manifests.iter().map(|m| project.shown(&m.path)).zip(outputs);
                 let openmp = config.target.c.as_ref().is_some_and(|c| c.openmp);

@@ -7,8 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan, Label};
-use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph};
-use layoutc_compiler::import_onnx;
+use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph, import_onnx};
 use serde_json::json;
 
 use crate::args::{ImportArgs, ReportFormat};

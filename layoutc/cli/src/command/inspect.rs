@@ -116,7 +116,7 @@ pub(crate) fn run(
             all.extend(items.into_iter().map(|item| (file.clone(), item)));
         }
     }
-    session.report.add(faults);
+    session.report.add_new(faults);
     let ending = CommandOutcome::of(&session.report);
     // An unknown name may be that of a rejected tensor; then the diagnostics report it.
     if ending == CommandOutcome::Success {

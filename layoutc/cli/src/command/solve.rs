@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::query::inspect::{dot, solution_json, solution_text, svg};
-use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve, verify};
+use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve};
 use serde_json::json;
 
 use crate::args;
@@ -48,10 +48,6 @@ pub(crate) fn run(
                 if !request.names.is_empty() && !request.names.contains(&graph.name) {
                     continue;
                 }
-                // Its errors were reported already.
-                if !verify(graph).is_empty() {
-                    continue;
-                }
                 let measured =
                     request.measure.then(|| measure::costs(graph, &project.config, request.cc));
                 let measured = measured.transpose()?;
@@ -62,7 +58,7 @@ pub(crate) fn run(
             }
         }
     }
-    session.report.add(faults);
+    session.report.add_new(faults);
     let ending = CommandOutcome::of(&session.report);
     if ending == CommandOutcome::Success {
         if let Some(name) = request.names.iter().find(|name| !known.contains(&name.as_str())) {

@@ -3,7 +3,7 @@
 use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::query::picture::{PictureLimits, inline};
-use layoutc_compiler::{LoadError, SourceLoader, check};
+use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
 use crate::command::show::{PictureInput, parse_fixed_axes};
 use crate::command::unknown_tensor;
@@ -61,7 +61,8 @@ pub(super) fn picture(
     blocks: ChapterFence<'_>,
     request: &PictureRequest,
 ) -> Result<String, DrawError> {
-    let checked = check(&blocks, &[blocks.name().to_owned()], &Config::default());
+    let config = Config::default();
+    let checked = Compiler::new(&blocks, &config).check(&[blocks.name().to_owned()]);
     if !checked.is_good() {
         let mut errors = checked.diagnostics;
         errors.retain(|diagnostic| diagnostic.severity == Severity::Error);

@@ -38,6 +38,13 @@ impl Report {
         self.diagnostics.extend(diagnostics);
     }
 
+    /// Adds diagnostics of a later stage, except those that an earlier one reported too.
+    pub(crate) fn add_new(&mut self, diagnostics: Vec<Diagnostic>) {
+        let is_new = |diagnostic: &Diagnostic| !self.diagnostics.contains(diagnostic);
+        let new: Vec<Diagnostic> = diagnostics.into_iter().filter(is_new).collect();
+        self.add(new);
+    }
+
     /// Adds the text of a file, by its name in locations.
     pub(crate) fn text(&mut self, file: String, text: Arc<str>) {
         self.texts.insert(file, text);

@@ -216,3 +216,12 @@ impl From<NotationFaultKind> for Code {
         }
     }
 }
+
+/// Sorts by file and position, and removes duplicates, as of a transform that two tensors apply.
+pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
+    diagnostics.sort_by(|a, b| {
+        let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());
+        place(a).cmp(&place(b)).then(a.code.cmp(&b.code))
+    });
+    diagnostics.dedup();
+}

@@ -7,11 +7,10 @@ use super::record;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::config::Config;
-use crate::emit::dialect::{C, Dialect};
-use crate::emit::language::Language;
 use crate::manifest::syntax::{
     FIELD, GraphItem, Identifier, ManifestSyntax, RecordItem, ShapeItem, SpannedText,
 };
+use crate::target::keywords::{C, Keywords};
 
 /// Diagnostics for names that are reserved in a target language or collide in generated code.
 pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnostic> {
@@ -21,13 +20,13 @@ pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnosti
     let tensors: Vec<&Identifier> =
         manifest.tensors.iter().map(|tensor| &tensor.name).chain(views).collect();
     distinct(&tensors, "tensors", file, &mut diagnostics);
-    let all = dialects(config, None);
+    let all = keywords(config, None);
     for tensor in &manifest.tensors {
-        let dialects = dialects(config, tensor.targets.as_deref());
+        let keywords = keywords(config, tensor.targets.as_deref());
         if config.project.prefix.is_empty() {
-            reserved(&tensor.name, "tensor", &dialects, file, &mut diagnostics);
+            reserved(&tensor.name, "tensor", &keywords, file, &mut diagnostics);
         }
-        axes(tensor.shape.as_ref(), tensor.record.as_ref(), &dialects, file, &mut diagnostics);
+        axes(tensor.shape.as_ref(), tensor.record.as_ref(), &keywords, file, &mut diagnostics);
     }
     for view in &manifest.views {
         if config.project.prefix.is_empty() {
@@ -55,12 +54,12 @@ pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnosti
 fn graph_names(
     graph: &GraphItem,
     config: &Config,
-    dialects: &[&Dialect],
+    keywords: &[&Keywords],
     file: &Arc<str>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     if config.project.prefix.is_empty() {
-        reserved(&graph.name, "graph", dialects, file, diagnostics);
+        reserved(&graph.name, "graph", keywords, file, diagnostics);
     }
     let results = graph.nodes.iter().flat_map(|node| &node.outputs);
     let tensors: Vec<&Identifier> =
@@ -69,39 +68,39 @@ fn graph_names(
     distinct(&tensors, "tensors of the graph", file, diagnostics);
     // Members may have the name of a library function, but not of a keyword.
     let is_word = |name: &&&Identifier| {
-        let mut languages = dialects.iter().filter_map(|dialect| dialect.reserved(&name.value));
+        let mut languages = keywords.iter().filter_map(|words| words.reserved(&name.value));
         languages.any(|language| !language.ends_with("library"))
     };
     for (what, names) in [("tensor", tensors), ("node", nodes)] {
         for name in names.iter().filter(is_word) {
-            reserved(name, what, dialects, file, diagnostics);
+            reserved(name, what, keywords, file, diagnostics);
         }
     }
 }
 
 /// The error for an axis of a statement whose name a requested target reserves.
 pub(super) fn reserved_axis(name: &str, config: &Config, place: FileSpan) -> Option<Diagnostic> {
-    let dialects = dialects(config, None);
-    let language = dialects.iter().find_map(|dialect| dialect.reserved(name))?;
+    let keywords = keywords(config, None);
+    let language = keywords.iter().find_map(|words| words.reserved(name))?;
     let message = format!("axis name `{name}` is reserved in {language}");
     let error = Diagnostic::error(Code::NameReserved, message, place, "");
     Some(error.help(format!("rename it, for example to `{}_axis`", name.trim_start_matches('_'))))
 }
 
-/// Languages of the requested targets; other languages do not restrict names. C is always included, as the other
+/// Keywords of the requested targets; other languages do not restrict names. C is always included, as the other
 /// languages derive from it.
-fn dialects(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Dialect> {
+fn keywords(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Keywords> {
     let asked = |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
     let names = config.target.names();
-    let languages = names.iter().filter(|name| asked(name)).filter_map(|name| Language::find(name));
-    [&C].into_iter().chain(languages.map(|language| language.dialect)).collect()
+    let languages = names.iter().filter(|name| asked(name)).filter_map(|name| Keywords::of(name));
+    [&C].into_iter().chain(languages).collect()
 }
 
 /// Checks the functions of kernels: each name must be unique, also among tensors and views.
 fn functions(
     manifest: &ManifestSyntax,
     config: &Config,
-    dialects: &[&Dialect],
+    keywords: &[&Keywords],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let file = &manifest.file;
@@ -140,7 +139,7 @@ fn functions(
         diagnostics.push(error.help(format!("give the {what} another name")));
     }
     for (what, name) in functions.iter().filter(|_| config.project.prefix.is_empty()) {
-        let reserved = dialects.iter().find_map(|dialect| dialect.reserved_function(&name.value));
+        let reserved = keywords.iter().find_map(|words| words.reserved_function(&name.value));
         let Some(language) = reserved else { continue };
         let message = format!("{what} name `{}` is reserved in {language}", name.value);
         let place = FileSpan::new(file, name.span.clone());
@@ -153,7 +152,7 @@ fn functions(
 fn axes(
     shape: Option<&ShapeItem>,
     record: Option<&RecordItem>,
-    dialects: &[&Dialect],
+    keywords: &[&Keywords],
     file: &Arc<str>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -163,24 +162,24 @@ fn axes(
     // Fields of an element are members of a structure, those of an axis only constants.
     let members = record.filter(|record| !record.is_axis());
     for field in members.into_iter().flat_map(|record| &record.fields) {
-        reserved(&field.name, "field", dialects, file, diagnostics);
+        reserved(&field.name, "field", keywords, file, diagnostics);
     }
     let is_placed = shape.axes.iter().any(|axis| axis.name.value == FIELD);
     names.extend(field.iter().filter(|_| !is_placed));
     distinct(&names, "axes", file, diagnostics);
     for name in names {
-        reserved(name, "axis", dialects, file, diagnostics);
+        reserved(name, "axis", keywords, file, diagnostics);
     }
 }
 
 fn reserved(
     name: &Identifier,
     what: &str,
-    dialects: &[&Dialect],
+    keywords: &[&Keywords],
     file: &Arc<str>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let reserved = dialects.iter().find_map(|dialect| dialect.reserved(&name.value));
+    let reserved = keywords.iter().find_map(|words| words.reserved(&name.value));
     let Some(language) = reserved else { return };
     let message = format!("{what} name `{}` is reserved in {language}", name.value);
     let place = FileSpan::new(file, name.span.clone());

@@ -18,7 +18,9 @@ use super::recorder::{Recorder, StepRecord};
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::scope::{ManifestScope, ManifestScopes};
 use super::steps::{LayoutAttributes, StepLowering};
-use super::{axis_order_advice, cast, domain, mesh, padding, ring, space, symbol_facts};
+use super::{
+    PlannerQuestions, axis_order_advice, cast, domain, mesh, padding, ring, space, symbol_facts,
+};
 use crate::base::cast::CastMode;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{self, Diagnostic};
@@ -44,6 +46,7 @@ pub(super) struct ManifestContext<'a> {
     pub(super) memo: &'a dyn ResultCache,
     /// Recorder of steps, if requested.
     pub(super) recorder: Option<&'a Recorder>,
+    pub(super) planner: PlannerQuestions,
     /// The manifest's tensors by name.
     pub(super) named: &'a BTreeMap<&'a str, &'a TensorItem>,
     /// Names of the tensors that have views.

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::dialect::{Name, Names};
+use super::file_names::{Name, Names};
 use super::model::Files;
 use super::{Part, Settings};
 use crate::base::codes::Code;
@@ -108,7 +108,7 @@ impl<'a> Claims<'a> {
             }
             Entry::Vacant(entry) => {
                 let name = entry.key().as_str();
-                let Some(language) = self.settings.dialect.reserved_function(name) else {
+                let Some(language) = self.settings.dialect.keywords.reserved_function(name) else {
                     entry.insert(owner);
                     return;
                 };

@@ -41,7 +41,7 @@ fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     let counts = [tensor.layout.physical_elements(), tensor.layout.logical_elements()];
     let most = counts.map(|count| greatest(tensor, count).unwrap_or(i128::MAX));
     let most = most.into_iter().max()?;
-    let limit = settings.language.launch_max;
+    let limit = settings.language.limits.launch_max;
     if most <= limit {
         return None;
     }

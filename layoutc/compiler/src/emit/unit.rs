@@ -40,7 +40,9 @@ pub(super) fn build(
     let globals = globals::globals(manifest, settings)?;
     let (dialect, language) = (settings.dialect, settings.language);
     let avoid = |name: &str| {
-        dialect.reserved(name).is_some() || dialect.called.contains(&name) || globals.contains(name)
+        dialect.keywords.reserved(name).is_some()
+            || dialect.called.contains(&name)
+            || globals.contains(name)
     };
     let naming = Naming { prefix: &settings.prefix, avoid: &avoid, ways: settings.ways() };
     let mut tensors = Vec::new();

@@ -98,6 +98,12 @@ pub struct CompileEnv<'a> {
     pub observer: &'a dyn Observer,
 }
 
+impl<'a, S: SourceLoader> From<&'a S> for CompileEnv<'a> {
+    fn from(sources: &'a S) -> Self {
+        Self::new(sources)
+    }
+}
+
 impl<'a> CompileEnv<'a> {
     /// Environment without a cache and an observer.
     pub fn new(sources: &'a dyn SourceLoader) -> Self {

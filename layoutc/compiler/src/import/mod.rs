@@ -41,7 +41,6 @@ use crate::base::diagnostic::Diagnostic;
 use limits::{LimitExcess, MAX_DEPTH, MAX_PARTS, excess};
 
 pub use error::ImportError;
-pub(crate) use names::ReservedPredicate;
 
 /// Options of an import.
 #[derive(Debug, Clone, Default)]
@@ -82,20 +81,19 @@ pub struct ImportedGraph {
     pub map: serde_json::Value,
 }
 
-/// Imports the graph of a model.
+/// Imports the graph of an ONNX model as the text of a manifest.
 ///
 /// # Errors
 /// An option does not match the model, or the model is malformed or unsupported: codes `import::…`.
-pub(crate) fn import(
-    file: Bytes,
+pub fn import_onnx(
+    file: Vec<u8>,
     options: &ImportOptions<'_>,
-    is_reserved: &ReservedPredicate<'_>,
 ) -> Result<ImportedGraph, ImportError> {
-    let mut model = decode(file)?;
+    let mut model = decode(file.into())?;
     functions::inline(&mut model)?;
     let (mut network, assumed) = open_extents::infer_network(&model, options)?;
     let letters = letter_assignment::letters(&mut network)?;
-    let mut imported = write::write(&network, &letters, options, is_reserved);
+    let mut imported = write::write(&network, &letters, options);
     if !assumed.is_empty() {
         let list: Vec<String> =
             assumed.iter().map(|(name, size)| format!("{name}={size}")).collect();

@@ -13,6 +13,7 @@ use crate::base::dtype::Scalar;
 
 /// Kernel bound to the tensors of one instance.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct KernelInstance {
     /// Name of the generated function: the instance's, or the kernel's if the kernel names tensors itself.
     pub name: String,

@@ -8,6 +8,7 @@ use crate::model::Tensor;
 
 /// Graph of operators. Lists refer to each other by position; every tensor is written before it is read.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Graph {
     /// Name of the graph.
     pub name: String,

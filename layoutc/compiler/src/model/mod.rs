@@ -1,4 +1,5 @@
-//! Checked model of a manifest. Only [`crate::check()`] constructs one; later stages rely on its invariants.
+//! Checked model of a manifest. Only [`check`](crate::check) makes one, and later stages rely on its
+//! invariants: outside of the crate its structures cannot be written as literals, inside a test holds the rule.
 
 pub mod layout_names;
 
@@ -63,6 +64,7 @@ pub struct MemorySpace {
 
 /// Checked tensor.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Tensor {
     /// Path of its manifest, as given.
     pub file: String,
@@ -174,6 +176,7 @@ pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
 /// Checked relayout: copies a logical tensor from one layout to another. Axes are matched by name: `axes[k]` is the
 /// position in `to` of axis `k` of `from`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Convert {
     /// Position of the source in [`Manifest::tensors`].
     pub from: usize,
@@ -205,10 +208,9 @@ pub struct ConvertSchedule {
 }
 
 impl Convert {
-    /// Relayout between tensors with the same `axes` axes in the same order, scheduled by the planner.
-    pub fn between(from: usize, to: usize, axes: usize, place: FileSpan) -> Self {
-        let choices = ConvertSchedule::default();
-        Self { from, to, axes: (0..axes).collect(), cast: None, choices, place }
+    /// Relayout without a cast, scheduled by the planner. `axes` are the positions in `to` of the axes of `from`.
+    pub(crate) fn between(from: usize, to: usize, axes: Vec<usize>, place: FileSpan) -> Self {
+        Self { from, to, axes, cast: None, choices: ConvertSchedule::default(), place }
     }
 }
 
@@ -301,6 +303,7 @@ pub enum ViewKind {
 
 /// Checked view: the memory of a tensor with other axes or another element type. It has no memory of its own.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct View {
     /// The view as a tensor in the buffer.
     pub tensor: Tensor,
@@ -326,7 +329,8 @@ impl View {
 }
 
 /// Checked manifest. Contains only declarations without errors.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Manifest {
     /// Path as given.
     pub path: String,
@@ -356,6 +360,26 @@ pub struct MemoryFootprint {
 }
 
 impl Tensor {
+    /// The tensor under another name.
+    pub(crate) fn with_name(&self, name: String) -> Self {
+        Self { name, ..self.clone() }
+    }
+
+    /// The tensor in another layout.
+    pub(crate) fn with_layout(&self, layout: Layout) -> Self {
+        Self { layout, ..self.clone() }
+    }
+
+    /// The tensor in another kind of memory.
+    pub(crate) fn with_memory(&self, memory: Memory) -> Self {
+        Self { memory, ..self.clone() }
+    }
+
+    /// The tensor with its stored element type also on the logical side of pack and unpack.
+    pub(crate) fn without_cast(&self) -> Self {
+        Self { pack_from: None, ..self.clone() }
+    }
+
     /// Element type on the logical side of pack and unpack.
     pub fn logical_dtype(&self) -> Dtype {
         self.pack_from.map_or(self.dtype, |logical| logical.dtype)
@@ -413,6 +437,20 @@ fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
 }
 
 impl Manifest {
+    /// Manifest without declarations.
+    pub(crate) fn empty(path: String) -> Self {
+        Self {
+            path,
+            tensors: Vec::new(),
+            views: Vec::new(),
+            converts: Vec::new(),
+            reshards: Vec::new(),
+            computes: Vec::new(),
+            graphs: Vec::new(),
+            schedules: Vec::new(),
+        }
+    }
+
     /// True if it converts sharded tensors. MPI files are generated then, also if every device converts only its own
     /// shard.
     pub fn needs_mpi(&self) -> bool {

@@ -37,14 +37,15 @@ use self::tree::{Expr, Function};
 use crate::base::dtype::Dtype;
 use crate::model::{Fill, Memory, Tensor};
 
+pub(crate) use self::compute::tile_extents;
 pub use self::compute::{
-    LoopFacts, Plain, Registers, block_extents, compute, compute_kernels, compute_loops, is_given,
-    plain,
+    LoopFacts, Plain, Registers, compute, compute_kernels, compute_loops, is_given, plain,
 };
 pub use self::kernel::Kernel;
 pub use self::moves::{Move, Padding};
 pub(crate) use self::moves::{past_caches, repeat_in_bytes};
 pub use self::relayout::convert;
+pub(crate) use self::relayout::refused_schedules;
 
 /// What a plan has to know of its target.
 #[derive(Clone, Copy)]

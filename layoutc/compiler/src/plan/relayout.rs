@@ -3,13 +3,15 @@
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::Symbol;
 
+use super::cores::Cores;
 use super::lower::PlanError;
 use super::moves::{Move, Parts};
-use super::nest::Moves;
+use super::nest::{Moves, Ways};
 use super::prepare::Rest;
 use super::side::{Side, physical_side, renumber};
 use super::transfer::transfer;
 use super::{Context, Naming};
+use crate::base::diagnostic::Diagnostic;
 use crate::model::{Convert, ConvertSchedule, InnerKernel, Manifest, StorePolicy, Tensor};
 
 /// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
@@ -54,6 +56,15 @@ pub fn convert(
         parts.by_indices([&source, &destination], &convert.axes, buffers)?
     };
     Ok(Some(parts.finish(body)))
+}
+
+/// Diagnostics for `convert` schedules that their conversions cannot follow. Schedules apply to C.
+pub(crate) fn refused_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
+    let avoid = |_: &str| false;
+    let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
+    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let scheduled = manifest.converts.iter().filter(|convert| !convert.choices.is_empty());
+    scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal()).collect()
 }
 
 /// Loops over logical axes that ask index functions for both places have no digits to choose from.

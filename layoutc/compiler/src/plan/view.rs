@@ -34,7 +34,7 @@ pub(crate) fn in_memory(view: &View) -> Tensor {
         Memory::None => Memory::None,
         _ => Memory::Global,
     };
-    Tensor { memory, ..view.tensor.clone() }
+    view.tensor.with_memory(memory)
 }
 
 /// The names of a view that `tensor` is in ordinary memory.

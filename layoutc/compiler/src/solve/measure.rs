@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::graph::{Compatibility, Graph, GraphTensor};
-use crate::model::{Convert, Manifest, Tensor};
+use crate::model::{Convert, Manifest};
 
 /// Layout conversion: positions of a tensor and of the source and destination candidates.
 pub type LayoutChange = (usize, usize, usize);
@@ -12,7 +12,7 @@ pub type LayoutChange = (usize, usize, usize);
 /// routines.
 pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     let path = graph.place.file.to_string();
-    let mut manifest = Manifest { path, ..Manifest::default() };
+    let mut manifest = Manifest::empty(path);
     let mut routines = BTreeMap::new();
     let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
     for (position, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_constant()) {
@@ -54,7 +54,7 @@ fn laid_out(
     }
     let position = manifest.tensors.len();
     known.insert(key, position);
-    manifest.tensors.push(Tensor { name: name(position), ..candidate.tensor.clone() });
+    manifest.tensors.push(candidate.tensor.with_name(name(position)));
     Some(position)
 }
 
@@ -63,5 +63,6 @@ fn convert(graph: &Graph, from: usize, to: usize, manifest: &mut Manifest) {
         return;
     }
     let rank = manifest.tensors.get(from).map_or(0, |tensor| tensor.layout.logical().len());
-    manifest.converts.push(Convert::between(from, to, rank, graph.place.clone()));
+    let axes = (0..rank).collect();
+    manifest.converts.push(Convert::between(from, to, axes, graph.place.clone()));
 }

@@ -12,7 +12,7 @@ use crate::model::schedule::{
     BufferAlias, BufferBinding, BufferRole, GraphBuffer, GraphSchedule, ScheduleCall,
     ScheduleOperator,
 };
-use crate::model::{Convert, Manifest, Memory, Tensor};
+use crate::model::{Convert, Manifest, Memory};
 
 /// Manifest with a schedule for each of its graphs, and the tensors and conversions that the schedules use.
 ///
@@ -210,7 +210,7 @@ impl<'a> ScheduleBuilder<'a> {
         let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
         let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
         let name = format!("{}_{name}", self.graph.name);
-        self.manifest.tensors.push(Tensor { name, memory, ..laid.clone() });
+        self.manifest.tensors.push(laid.with_name(name).with_memory(memory));
         Some(self.manifest.tensors.len() - 1)
     }
 
@@ -222,8 +222,7 @@ impl<'a> ScheduleBuilder<'a> {
         axes: Vec<usize>,
     ) -> ScheduleCall {
         let place = self.graph.place.clone();
-        let between = Convert::between(from.tensor, to.tensor, axes.len(), place);
-        self.manifest.converts.push(Convert { axes, ..between });
+        self.manifest.converts.push(Convert::between(from.tensor, to.tensor, axes, place));
         let convert = self.manifest.converts.len() - 1;
         ScheduleCall::Convert { convert, from: from.buffer, to: to.buffer }
     }

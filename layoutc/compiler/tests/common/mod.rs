@@ -17,7 +17,7 @@ pub mod placed;
 pub mod processors;
 pub mod told;
 
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::parse;
@@ -26,11 +26,10 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::{IndexMap, MapItem, MapScope, resolve};
 use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::{Axis, Symbol};
-use layoutc_compiler::base::diagnostic::FileSpan;
 use layoutc_compiler::base::dtype::Dtype;
-use layoutc_compiler::model::{
-    Convert, ConvertSchedule, Fill, FillValue, Manifest, Memory, Tensor, TensorSpans,
-};
+use layoutc_compiler::config::Config;
+use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Tensor};
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// Axes from pairs of a name and an extent, which is an integer or the name of a symbol.
 fn axes(list: &[(&str, &str)], symbols: &[Symbol]) -> Vec<Axis> {
@@ -74,44 +73,40 @@ pub fn proven(
 
 /// A tensor over a layout, without labels.
 pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
-    let labels = vec![Vec::new(); layout.logical().len()];
-    let place = FileSpan::new(&Arc::from("layers/a.kdl"), 7..8);
-    Tensor {
-        sharded: None,
-        ring: None,
-        file: "layers/a.kdl".to_owned(),
-        name: name.to_owned(),
-        dtype: Dtype::parse(dtype).unwrap(),
-        pack_from: None,
-        layout,
-        fill,
-        memory: Memory::Global,
-        space: None,
-        targets: None,
-        labels,
-        high_first: false,
-        steps: Vec::new(),
-        places: TensorSpans::at(&place),
-    }
+    let mut tensor = model().tensors[0].clone();
+    name.clone_into(&mut tensor.name);
+    tensor.dtype = Dtype::parse(dtype).unwrap();
+    tensor.labels = vec![Vec::new(); layout.logical().len()];
+    tensor.layout = layout;
+    tensor.fill = fill;
+    tensor
+}
+
+/// Model from which [`tensor`], [`convert`] and [`manifest`] copy: only a check makes one.
+fn model() -> &'static Manifest {
+    static MODEL: LazyLock<Manifest> = LazyLock::new(|| {
+        let text = "tensor a dtype=f32 { shape { n 1 } }\ntensor b like=a\nconvert a to=b\n";
+        let sources = MemorySources::of("layers/a.kdl", text);
+        let checked =
+            Compiler::new(&sources, &Config::default()).check(&["layers/a.kdl".to_owned()]);
+        checked.manifests.into_iter().next().unwrap()
+    });
+    &MODEL
 }
 
 pub const ZERO: Fill = Fill::Value(FillValue::Integer(0));
 
 /// A conversion between the tensors at two positions; `axes[k]` is the destination axis of source axis `k`.
 pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
-    let place = FileSpan::new(&Arc::from("layers/a.kdl"), 9..11);
-    Convert {
-        from,
-        to,
-        axes: axes.to_vec(),
-        cast: None,
-        choices: ConvertSchedule::default(),
-        place,
-    }
+    let mut convert = model().converts[0].clone();
+    (convert.from, convert.to, convert.axes) = (from, to, axes.to_vec());
+    convert
 }
 
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {
-    Manifest { path: "layers/a.kdl".to_owned(), tensors, converts, ..Manifest::default() }
+    let mut manifest = model().clone();
+    (manifest.tensors, manifest.converts) = (tensors, converts);
+    manifest
 }
 
 /// Layout of static axes under one map.

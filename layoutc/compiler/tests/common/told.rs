@@ -3,13 +3,13 @@
 
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::{CheckedProject, MemorySources, check};
+use layoutc_compiler::{CheckedProject, Compiler, MemorySources};
 
 /// Path of the manifest.
 pub const FILE: &str = "m.kdl";
 
 pub fn checked(text: &str) -> CheckedProject {
-    check(&MemorySources::of(FILE, text), &[FILE.to_owned()], &Config::default())
+    Compiler::new(&MemorySources::of(FILE, text), &Config::default()).check(&[FILE.to_owned()])
 }
 
 pub fn found(text: &str) -> Vec<Diagnostic> {

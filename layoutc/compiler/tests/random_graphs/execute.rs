@@ -152,8 +152,8 @@ impl<'a> Machine<'a> {
                 .iter()
                 .map(|axis| to.axes.iter().position(|there| there == axis).unwrap())
                 .collect();
-            let other = laid.layout.permuted(&order).unwrap();
-            let other = Tensor { layout: other, ..laid.clone() };
+            let mut other = laid.clone();
+            other.layout = laid.layout.permuted(&order).unwrap();
             if places(&self.manifest.tensors[seen.tensor]) != places(&other) {
                 return Err(format!("`{}` and `{}` do not lie alike", seen.name, write.name));
             }

@@ -17,8 +17,6 @@ use crate::check::tensor::CheckedTensor;
 use crate::manifest::syntax::{CacheItem, CacheMemory, InstanceItem, LocalItem, SpannedText};
 use crate::model::compute::{BufferRef, LoopSchedule, Statement, TileCache};
 use crate::model::{Spanned, Tensor};
-use crate::plan::block_extents;
-use crate::plan::lower::PlanError;
 
 /// Cache directives of an instance, or else of its kernel.
 pub(super) struct CacheDirectives<'a> {
@@ -157,19 +155,9 @@ impl<'a> CacheDirectives<'a> {
             place: FileSpan::new(&self.file, item.at.span.clone()),
         };
         let own = (program.symbols.as_slice(), schedule);
-        let extents = match block_extents(target, statement, own, (buffer, &at), cached_loops) {
-            Ok(None) => return Ok(None),
-            Ok(Some(extents)) => extents,
-            Err(PlanError::Choice { message, help, place }) => {
-                return Err(vec![
-                    Diagnostic::error(Code::KernelCache, message, place, "").help(help),
-                ]);
-            }
-            Err(error) => {
-                let error = self.fault(&item.span, error.to_string());
-                return Err(vec![error.help("remove the cache")]);
-            }
-        };
+        let tile_extents = program.place.planner.tile_extents;
+        let extents = tile_extents(target, statement, own, (buffer, &at), cached_loops);
+        let Some(extents) = extents.map_err(|fault| vec![*fault])? else { return Ok(None) };
         if statement.target == buffer && reads_too(statement, buffer) {
             let message =
                 format!("cannot cache `{}`: one statement reads and writes it", item.tensor.value);

@@ -1,5 +1,5 @@
 //! Graphs: names are resolved, the candidate layouts of each tensor proven, and the choices of each operator listed.
-//! The planner selects among them.
+//! The planner selects among them; a graph that leaves nothing to choose is verified.
 
 mod alternatives;
 mod backend;
@@ -17,6 +17,7 @@ mod transpose;
 mod transpose_choices;
 mod transpose_layouts;
 mod types;
+mod verify;
 
 pub(super) use backend::BackendDef;
 
@@ -29,6 +30,7 @@ use crate::manifest::syntax::{GraphItem, Identifier, OutputItem, SpannedText};
 use crate::model::graph::{
     Graph, GraphNode, GraphTensor, LayoutCandidate, OutputRequirement, TensorRole,
 };
+use crate::solve;
 use alternatives::{NodeContext, OperatorAlternatives, wants};
 use candidates::CandidateContext;
 use layouts::{LayoutCache, is_any};
@@ -55,7 +57,13 @@ pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic
         let checked = resolve(item, scope, &syntax.file)
             .and_then(|graph| one(item, &graph, place, &mut uses));
         match checked {
-            Ok(graph) => graphs.push(graph),
+            Ok(graph) => {
+                diagnostics.extend(solve::impossible(&graph).map(|fault| *fault));
+                match verify::verify(&graph) {
+                    found if found.is_empty() => graphs.push(graph),
+                    found => diagnostics.extend(found),
+                }
+            }
             Err(found) => diagnostics.extend(found),
         }
     }
@@ -165,7 +173,7 @@ fn all_wants(
         }
     }
     // Report a condition once for all nodes of its operator.
-    super::sort(&mut errors);
+    diagnostic::sort(&mut errors);
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 

@@ -34,7 +34,7 @@ mod vectors;
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
 
-pub use self::block::block_extents;
+pub(crate) use self::block::tile_extents;
 pub use self::facts::{LoopFacts, compute_loops};
 use self::nest::Nest;
 pub use self::plain::{Plain, plain};

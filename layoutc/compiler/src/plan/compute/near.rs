@@ -299,5 +299,5 @@ fn laid_out(tensor: &Tensor, extents: &[Algebra], last: usize) -> Option<Tensor>
         builder.apply(&ordered(builder.axes(), &words).ok()?).ok()?;
     }
     let layout = builder.finish(1, &RayonExecutor(&NoCache)).ok()?;
-    Some(Tensor { layout, ..tensor.clone() })
+    Some(tensor.with_layout(layout))
 }

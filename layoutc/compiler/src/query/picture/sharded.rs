@@ -14,5 +14,7 @@ pub fn side_by_side(tensor: &Tensor) -> Result<Option<(Tensor, usize)>, NamedLoc
         .layout
         .of_shards(&sharded.mesh, &sharded.sharding, &sharded.whole)
         .map_err(|error| NamedLocateError::Value(error.to_string()))?;
-    Ok(Some((Tensor { layout, sharded: None, ..tensor.clone() }, axes)))
+    let mut whole = tensor.with_layout(layout);
+    whole.sharded = None;
+    Ok(Some((whole, axes)))
 }

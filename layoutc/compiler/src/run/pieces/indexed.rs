@@ -70,7 +70,7 @@ impl Indexed {
         (order, dense_bits): (Order, usize),
         memory: usize,
     ) -> Result<Self, RunError> {
-        let tensor = &Tensor { memory: Memory::Global, pack_from: None, ..tensor.clone() };
+        let tensor = &tensor.without_cast().with_memory(Memory::Global);
         let avoid = |_: &str| false;
         let ways = Ways { cores: Cores::One, moves: Moves::Elements };
         let plan = plan::tensor(tensor, &Naming { prefix: "", avoid: &avoid, ways })?;

@@ -1,6 +1,6 @@
-//! Words that identifiers must not be: keywords, types and names of the standard libraries.
+//! Reserved words: keywords, types and names of the standard libraries.
 
-use super::kept::Words;
+use super::word_set::Words;
 
 /// Keywords of C, up to C23.
 pub(super) static C_KEYWORDS: Words = Words::new(&[

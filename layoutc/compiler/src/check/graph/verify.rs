@@ -3,26 +3,25 @@
 //! The solver, without conversions, decides whether a consistent assignment exists for undeclared layouts. If there is
 //! none, a walk over the operators in order finds the errors.
 
-use super::conversion_costs::bytes_moved;
-use super::network::{self, INFINITE, SolverLimits};
-use super::network_build::build;
+use layoutc_algebra::notation::glow::{AxisPermutation, Satisfaction, UnmetRequirement};
+
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 use crate::model::graph::{
     Compatibility, Graph, GraphNode, GraphTensor, LayoutCandidate, OperatorChoice, TensorRole,
 };
-use layoutc_algebra::notation::glow::{AxisPermutation, Satisfaction, UnmetRequirement};
+use crate::solve::{Consistency, bytes_moved, consistency};
 
 /// Errors of a graph that is only verified; none for any other graph.
-pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
+pub(super) fn verify(graph: &Graph) -> Vec<Diagnostic> {
     if !graph.is_fixed {
         return Vec::new();
     }
-    let Ok(built) = build(graph, &|_, _, _| None) else { return Vec::new() };
-    let found = network::solve(&built.network, &SolverLimits::default(), &|| false);
-    if found.cost != INFINITE {
-        return Vec::new();
-    }
+    let is_disproven = match consistency(graph) {
+        Consistency::Consistent => return Vec::new(),
+        Consistency::Inconsistent => true,
+        Consistency::Unknown => false,
+    };
     let mut walk = GraphVerifier { graph, layouts: Vec::new(), found: Vec::new() };
     walk.layouts = graph.tensors.iter().map(|tensor| tensor.declared).collect();
     for k in 0..graph.nodes.len() {
@@ -44,7 +43,7 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
             walk.found.push(with_fix(error, tensor, own, required));
         }
     }
-    if walk.found.is_empty() && found.bound == INFINITE {
+    if walk.found.is_empty() && is_disproven {
         let message =
             format!("no assignment of one layout per tensor fits all nodes of `{}`", graph.name);
         let error = Diagnostic::error(Code::GraphUnsatisfied, message, graph.place.clone(), "");
