@@ -98,7 +98,7 @@ fn failure(fault: CommandError) -> BuildFailure {
 impl GeneratedFiles {
     /// Prints `cargo::rerun-if-changed` for every input and folder.
     #[expect(clippy::print_stdout, reason = "build scripts print instructions to cargo")]
-    pub fn tell_cargo(&self) {
+    pub fn print_cargo_directives(&self) {
         for path in self.inputs.iter().chain(&self.folders) {
             println!("cargo::rerun-if-changed={}", path.display());
         }

@@ -36,7 +36,7 @@ fn compile(sources: &MemorySources) -> Vec<Diagnostic> {
     let config = Config::default();
     let checked = check(sources, &["a.kdl".to_owned()], &config);
     let mut found = checked.diagnostics.clone();
-    if checked.is_good()
+    if checked.is_valid()
         && let Err(faults) = emit(&checked, &config, &BTreeMap::new())
     {
         found.extend(faults);

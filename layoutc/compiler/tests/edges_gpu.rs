@@ -25,7 +25,7 @@ fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     };
     let config = Config { target, ..Config::default() };
     let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     let outputs = emit(&checked, &config, &BTreeMap::new())?;
     Ok(outputs.into_iter().map(|output| (output.path, output.text)).collect())
 }

@@ -34,7 +34,7 @@ fn run(example: &str, stem: &str) {
     config.target.cuda.get_or_insert_with(TargetCuda::default);
     let prefix = config.project.prefix.clone();
     let checked = check(&Folder(root), &[format!("layouts/{stem}.kdl")], &config);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
     let output = |path: String| outputs.iter().find(|o| o.path == path).unwrap().text.as_str();
 

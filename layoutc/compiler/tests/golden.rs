@@ -123,7 +123,7 @@ fn kernels_look_like_this() {
     };
     let config = Config { target: targets, ..Config::default() };
     let checked = check(&Only, &["gpu.kdl".to_owned()], &config);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
     let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
     assert_eq!(paths, ["opencl/gpu.cl", "opencl/gpu.h", "cuda/gpu.cuh", "cuda/gpu.cu"]);

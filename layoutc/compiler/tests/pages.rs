@@ -67,7 +67,7 @@ fn build(
     templates: &BTreeMap<String, String>,
 ) -> Vec<Diagnostic> {
     let checked = check(&Page { manifest, blocks }, &["page.kdl".to_string()], config);
-    let faults = if checked.is_good() { emit(&checked, config, templates).err() } else { None };
+    let faults = if checked.is_valid() { emit(&checked, config, templates).err() } else { None };
     checked.diagnostics.into_iter().chain(faults.into_iter().flatten()).collect()
 }
 

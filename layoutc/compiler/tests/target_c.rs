@@ -32,7 +32,7 @@ fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<GeneratedFile>, V
     let texts = manifests.iter().map(|(_, text)| (*text).to_owned());
     let project = Project(paths.iter().cloned().zip(texts).collect());
     let checked = check(&project, &paths, &config);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     emit(&checked, &config, &BTreeMap::new())
 }
 

@@ -33,7 +33,7 @@ fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, 
     let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
-    assert!(checked.is_good(), "{:#?}\n{manifest}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}\n{manifest}", checked.diagnostics);
     let outputs = emit(&checked, &config, &BTreeMap::new());
     let outputs = outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{manifest}"));
     (checked, outputs.into_iter().map(|output| (output.path, output.text)).collect())

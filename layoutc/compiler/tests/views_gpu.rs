@@ -83,7 +83,7 @@ fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
     };
     let config = Config { target, ..Config::default() };
     let checked = check(&MemorySources::of("m.kdl", VIEWS), &["m.kdl".to_owned()], &config);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
     let folder = folder(name);
     for output in &outputs {

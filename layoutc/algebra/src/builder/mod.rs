@@ -364,7 +364,7 @@ impl LayoutBuilder {
                 let value = index.evaluate(&|var| value_of(var, &witness, &symbols));
                 if let Ok(value) = value
                     && value < 0
-                    && self.holds(&witness, &symbols)?
+                    && self.contains(&witness, &symbols)?
                 {
                     return Err(BuildError::Negative { item, witness, value });
                 }

@@ -257,7 +257,7 @@ pub(super) fn emit(
 }
 
 /// Generates the umbrella header, whenever anything else is generated.
-#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
 fn emit_umbrella(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,

@@ -106,7 +106,7 @@ fn each<T: Serialize + DeserializeOwned>(
                 None => recheck_manifest(job, memo, path).iter().flat_map(of).collect(),
             };
             if let (Some(key), Ok(text)) = (key, serde_json::to_vec(&found)) {
-                memo.keep(&key, text);
+                memo.store(&key, text);
             }
             found
         });

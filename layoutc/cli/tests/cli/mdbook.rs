@@ -244,15 +244,15 @@ fn mdbook_builds_a_book_with_pictures_and_fails_with_them() {
         let text = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&text).into_owned())
     };
-    let (is_good, log) = build();
-    assert!(is_good && !log.contains("WARN"), "{log}");
+    let (is_valid, log) = build();
+    assert!(is_valid && !log.contains("WARN"), "{log}");
     let page = world.read("book/a.html").expect("a page");
     assert!(page.contains("<svg class=\"layoutc-picture\"") && page.contains("<em>after</em>"));
     assert!(page.contains("<span class=\"hljs-keyword\">tensor</span>"), "{page}");
     assert!(page.contains(".paper{fill:#16181c}"), "{page}");
     world.write("src/a.md", &format!("# A\n\n{}", block("kdl,layout=t", BROKEN)));
-    let (is_good, log) = build();
-    assert!(!is_good && log.contains("src/a.md:7:28"), "{log}");
+    let (is_valid, log) = build();
+    assert!(!is_valid && log.contains("src/a.md:7:28"), "{log}");
 }
 
 fn root() -> PathBuf {

@@ -178,7 +178,7 @@ fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
     if diagnostics.is_empty()
         && let Ok(bytes) = postcard::to_allocvec(&syntax)
     {
-        host.memo.keep(&key, bytes);
+        host.memo.store(&key, bytes);
     }
     host.observer.end(CompileStage::Parse, path);
     Ok(ParsedManifest { syntax, text, diagnostics })

@@ -75,7 +75,7 @@ pub struct CompilationUnit {
 
 impl CheckedProject {
     /// True if there are no errors.
-    pub fn is_good(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.diagnostics.iter().all(|d| d.severity != Severity::Error)
     }
 }

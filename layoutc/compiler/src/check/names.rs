@@ -91,9 +91,11 @@ pub(super) fn reserved_axis(name: &str, config: &Config, place: FileSpan) -> Opt
 /// Languages of the requested targets; other languages do not restrict names. C is always included, as the other
 /// languages derive from it.
 fn dialects(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Dialect> {
-    let asked = |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
+    let is_target =
+        |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
     let names = config.target.names();
-    let languages = names.iter().filter(|name| asked(name)).filter_map(|name| Language::find(name));
+    let languages =
+        names.iter().filter(|name| is_target(name)).filter_map(|name| Language::find(name));
     [&C].into_iter().chain(languages.map(|language| language.dialect)).collect()
 }
 
@@ -119,9 +121,9 @@ fn functions(
             continue;
         };
         // Clashes of tensors and views with one another are reported elsewhere.
-        let is_told =
+        let is_reported =
             !["kernel", "instance"].contains(&what) || (what, other) == ("kernel", "kernel");
-        if is_told {
+        if is_reported {
             continue;
         }
         let (code, message) = if earlier.value == name.value {

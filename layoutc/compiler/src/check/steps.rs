@@ -205,8 +205,8 @@ impl<'a> StepLowering<'a> {
             self.grown = Some(place.clone());
         }
         let is_explained = self.covers(&filled, &after);
-        let is_kept = is_explained || (!is_map && self.covers(&filled, &before));
-        self.filled = Some(if is_kept { after } else { filled });
+        let is_accounted = is_explained || (!is_map && self.covers(&filled, &before));
+        self.filled = Some(if is_accounted { after } else { filled });
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn infer_network<'a>(
                 let assumed = chosen.iter().map(|(slot, size)| (slot.shown(), *size));
                 return Ok((network, assumed.collect()));
             }
-            Err(ImportError::Asked(line)) => return Err(ImportError::Asked(line)),
+            Err(ImportError::InvalidOption(line)) => return Err(ImportError::InvalidOption(line)),
             Err(ImportError::Faulty(fault)) => match fault.code {
                 Code::ImportOperands | Code::ImportShape => first = first.or(Some(fault)),
                 _ => return Err(fault.into()),

@@ -8,7 +8,7 @@ pub struct Ring {
     /// Position of the axis.
     pub axis: usize,
     /// Number of consecutive indices in memory, at least 1.
-    pub held: i128,
+    pub capacity: i128,
     /// Axes of the whole tensor.
     pub whole: Vec<Axis>,
 }

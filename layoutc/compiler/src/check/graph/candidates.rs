@@ -149,9 +149,9 @@ pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 fn bound(graph: &ResolvedGraph<'_>, wants: &[Vec<Alternative>]) -> Vec<SharingConstraint> {
     let of_node = |(node, alternatives): (usize, &Vec<Alternative>)| {
         let alike = |alternative: &Alternative| {
-            let one = |ask: (usize, &LayoutRequirement)| match ask.1 {
-                LayoutRequirement::Same => Some((ask.0, LayoutSharing::Same)),
-                LayoutRequirement::Projection => Some((ask.0, LayoutSharing::Projection)),
+            let one = |requirement: (usize, &LayoutRequirement)| match requirement.1 {
+                LayoutRequirement::Same => Some((requirement.0, LayoutSharing::Same)),
+                LayoutRequirement::Projection => Some((requirement.0, LayoutSharing::Projection)),
                 LayoutRequirement::Text(..) | LayoutRequirement::Any => None,
             };
             let alike: Vec<_> = requirements_of(graph, node, alternative).filter_map(one).collect();
