@@ -14,6 +14,7 @@ mod faults;
 mod foreign_syntax;
 mod gate;
 mod graph;
+mod index_point;
 mod injectivity_report;
 mod load;
 mod mesh;

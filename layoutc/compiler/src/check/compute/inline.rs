@@ -5,8 +5,9 @@ use std::cell::Cell;
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::symbol::Axis;
 
-use super::bounds::{BoundsResult, StatementDomain};
+use super::bounds::StatementDomain;
 use super::value::InferredValue;
+use crate::check::index_point::ClaimResult;
 use crate::model::compute::{
     BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
@@ -139,7 +140,7 @@ impl<'a> ValueInliner<'a> {
         let leaves = |axis: &usize, side: usize| {
             let both = index.get(*axis).zip(shape.get(*axis));
             both.is_none_or(|(index, own)| {
-                self.domain.index_bounds(index, &own.extent).get(side) != Some(&BoundsResult::Holds)
+                self.domain.index_bounds(index, &own.extent).get(side) != Some(&ClaimResult::Holds)
             })
         };
         let side = |list: &[usize], side: usize| {
