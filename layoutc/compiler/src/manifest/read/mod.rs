@@ -194,9 +194,12 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// The name that a node declares: its first argument, if that is a string.
+/// The name that a node declares: its first argument, if that is a string, or the key in `const LANES = 4`.
 fn declared(node: &ManifestNode) -> Option<String> {
-    match &node.args.first()?.value {
+    let Some(entry) = node.args.first() else {
+        return node.props.first().map(|(key, _)| key.value.clone());
+    };
+    match &entry.value {
         super::tree::ManifestValue::String(name) => Some(name.clone()),
         super::tree::ManifestValue::Integer(_)
         | super::tree::ManifestValue::Float(_)
