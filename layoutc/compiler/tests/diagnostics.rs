@@ -221,6 +221,24 @@ fn tiles_along_a_curve_are_rounded_up_and_other_slots_are_not_explained() {
 }
 
 #[test]
+fn a_chain_of_uses_has_a_limit() {
+    let name = |k: usize| format!("{k}.kdl");
+    let codes = |length: usize| {
+        let text = |k: usize| {
+            if k == length { String::new() } else { format!("use \"{}\"\n", name(k + 1)) }
+        };
+        let sources = MemorySources::from_iter((0..=length).map(|k| (name(k), text(k))));
+        let found = check(&sources, &[name(0)], &Config::default()).diagnostics;
+        found
+            .into_iter()
+            .map(|told| (told.code.id(), told.labels[0].place.file.to_string()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(codes(127), []);
+    assert_eq!(codes(128), [("limit::nesting", name(127))]);
+}
+
+#[test]
 fn symbols_of_a_manifest_that_is_not_used_mean_nothing() {
     let both = |a, b| {
         let paths = ["a.kdl", "b.kdl"].map(str::to_owned);

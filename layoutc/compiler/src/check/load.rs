@@ -247,7 +247,7 @@ impl ManifestLoader {
             let message = format!("`use` is nested deeper than {MAX_USES} manifests");
             let help = "merge manifests of the chain";
             self.diagnostics
-                .push(Diagnostic::error(Code::NameCycle, message, place, "").help(help));
+                .push(Diagnostic::error(Code::LimitNesting, message, place, "").help(help));
             return None;
         }
         match self.file(path.clone()) {
