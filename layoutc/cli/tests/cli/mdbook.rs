@@ -185,7 +185,7 @@ fn a_block_uses_those_of_its_page() {
 #[test]
 fn a_block_that_is_refused_is_told_by_chapter_and_line() {
     let told = refused(&format!("# A\n\ntext\n\n{}", block("kdl,layout=t", BROKEN)));
-    let shown = "error[map::not_injective]: two elements of `t` share a slot\n  ┌─ src/part/a.md:9:28\n9 │         map \"(h, w) -> (h, w % 4)\"\n  │                            ^^^^^ ";
+    let shown = "error[map::not_injective]: two elements of `t` share a slot\n  ┌─ src/part/a.md:9:28\n6 │ tensor t dtype=f32 {\n...\n9 │         map \"(h, w) -> (h, w % 4)\"\n  │                            ^^^^^ ";
     assert!(told.starts_with(shown), "{told}");
     let told = refused(
         "- list\n\n  ```kdl,layout=t\n  tensor t dtype=f99 {\n      shape { n 2 }\n  }\n  ```\n",
