@@ -501,7 +501,7 @@ impl LayoutBuilder {
     }
 }
 
-/// The index of the current axis that `var` names.
+/// `map[k]` for `Var::Storage(k)`; `None` for any other variable.
 fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     match var {
         Var::Storage(k) => map.get(usize::try_from(k).ok()?).cloned(),

@@ -100,7 +100,7 @@ pub struct Layout {
     pub proof: ProofMethod,
     /// Mixed-radix normal form, if the layout has one. Every chain carries axes.
     pub digits: Option<Digits>,
-    /// The targets of the normal form.
+    /// The indices that the normal form is of: storage or physical ones.
     pub digit_targets: DigitTargets,
     /// Swizzle of the index along the last physical axis, applied after the strides.
     pub swizzle: Option<Swizzle>,

@@ -84,7 +84,7 @@ pub(super) fn all_abi(
     each(job, scan, made, memo, ABI, &all)
 }
 
-/// Rows of each manifest by `of`. Cached; a manifest whose rows were lost is checked again.
+/// Rows that `of` computes for each manifest, as (manifest, row). Cached under `kind`; a manifest whose rows were lost is checked again.
 fn each<T: Serialize + DeserializeOwned>(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,

@@ -148,7 +148,7 @@ pub(crate) fn known_outputs<'a>(sweep: &SweepScope, facts: &BuildFacts<'a>) -> V
     facts.outputs().into_iter().filter(|path| stale::is_swept(sweep, path)).collect()
 }
 
-/// Files of a listing that layoutc wrote, that were not edited, and that `is_asked_for` does not contain.
+/// Files of a listing that layoutc wrote, that were not edited, and that `is_requested` does not contain.
 pub(crate) fn left_over(
     home: &OutputDir,
     listed: impl Iterator<Item = impl AsRef<str>>,

@@ -13,8 +13,8 @@ use crate::model::Tensor;
 use crate::model::layout_names;
 use crate::model::ring::Ring;
 
-/// The axes in memory, and the ring. The proof of the layout implies that any `held` consecutive indices of the axis
-/// have distinct slots, as their remainders by `held` differ.
+/// The axes in memory, and the ring. The proof of the layout implies that any `capacity` consecutive indices of the axis
+/// have distinct slots, as their remainders by `capacity` differ.
 pub(super) fn ring(
     item: &RingItem,
     (scope, file): (&ManifestScope, &Arc<str>),

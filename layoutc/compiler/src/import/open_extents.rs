@@ -19,7 +19,7 @@ const MAX_TRIES: usize = 64;
 /// Maximum number of open extents for which sizes are tried.
 const MAX_SLOTS: usize = 64;
 
-/// Open extent.
+/// An extent that neither the model nor an option sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OpenExtent<'a> {
     /// Dimension parameter.

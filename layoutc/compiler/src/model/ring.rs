@@ -2,7 +2,7 @@
 
 use layoutc_algebra::symbol::Axis;
 
-/// Ring buffer along an axis: index `k` is stored at index `k % held` of the layout.
+/// Ring buffer along an axis: index `k` is stored at index `k % capacity` of the layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ring {
     /// Position of the axis.

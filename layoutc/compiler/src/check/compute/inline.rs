@@ -52,12 +52,12 @@ impl<'a> ValueInliner<'a> {
         Self { domain, index, shapes, left }
     }
 
-    /// Rewrites a typed value.
+    /// A typed value over the axes of the reading statement.
     fn value(&self, value: &TypedExpr) -> Result<TypedExpr, InlineError> {
         self.at_depth(value, 0)
     }
 
-    /// Rewrites an inferred value.
+    /// An inferred value over the axes of the reading statement; an index without axes becomes a number.
     pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
         Ok(match built {
             InferredValue::Number(number) => InferredValue::Number(*number),

@@ -299,7 +299,8 @@ fn of_tensor(
     Ok(candidates)
 }
 
-/// The text with a span in the graph's manifest: its own, or that of the tensor's name.
+/// Layout text of a constraint, for labels in the graph's manifest. The text of a backend in another manifest gets the
+/// span of the tensor's name.
 fn here(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,
