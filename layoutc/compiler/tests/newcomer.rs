@@ -1,4 +1,5 @@
-//! Mistakes of newcomers, one a file: what is said of each is beside it, and the same manifest with the literal fix.
+//! Mistakes of newcomers, one a file, each with its diagnostics (`.txt`) and with the fix that they suggest
+//! (`.fixed.kdl`).
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test")]
 
 use std::fmt::Write as _;
