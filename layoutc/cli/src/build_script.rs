@@ -39,7 +39,7 @@ pub struct BuildFailure {
 /// ```no_run
 /// let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
 /// let generated = layoutc::build("kernels".as_ref(), &out).unwrap_or_else(|failure| panic!("{failure}"));
-/// generated.tell_cargo();
+/// generated.print_cargo_directives();
 /// let sources = generated.with_extension("c").filter(|path| !path.to_string_lossy().ends_with("_test.c"));
 /// // cc::BuildArgs::new().files(sources).include(&generated.include).compile("layouts");
 /// ```
@@ -98,7 +98,7 @@ fn failure(fault: CommandError) -> BuildFailure {
 impl GeneratedFiles {
     /// Prints `cargo::rerun-if-changed` for every input and folder.
     #[expect(clippy::print_stdout, reason = "build scripts print instructions to cargo")]
-    pub fn tell_cargo(&self) {
+    pub fn print_cargo_directives(&self) {
         for path in self.inputs.iter().chain(&self.folders) {
             println!("cargo::rerun-if-changed={}", path.display());
         }

@@ -47,9 +47,9 @@ pub(crate) fn install() -> Result<(), CommandError> {
 
 /// Makes writes beyond the file size limit (`ulimit -f`) fail instead of ending the process.
 pub(crate) fn ignore_sigxfsz() {
-    let asked = Arc::new(AtomicBool::new(false));
+    let is_raised = Arc::new(AtomicBool::new(false));
     // On failure the default remains: the signal ends the process.
-    drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, asked));
+    drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_raised));
 }
 
 /// Guard that defers interrupts to [`check`].

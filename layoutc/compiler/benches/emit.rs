@@ -17,7 +17,7 @@ use layoutc_compiler::{Compiler, MemorySources};
 
 const ROUNDS: usize = 15;
 
-/// So many manifests are a build, which makes its templates ready once.
+/// Number of manifests in a build, which prepares its templates once.
 const BUILD: usize = 32;
 
 /// A tensor is packed and unpacked.

@@ -20,7 +20,7 @@ use layoutc_compiler::solve::network::{self, CostNetwork, INFINITE, SolverLimits
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, bytes_moved, solve};
 use layoutc_compiler::{Compiler, MemorySources};
 
-/// What a device accepts on which convolutions like blocks of 16 channels, and depthwise ones channels last.
+/// Backend of a device that prefers blocks of 16 channels for convolutions, and channels last for depthwise ones.
 const BACKEND: &str = "backend device like=onnx {
     op Conv {
         accepts cost-per-byte=0.5 when=\"group == 1\" { in NHWC OHWI; out NHWC }

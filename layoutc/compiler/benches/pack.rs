@@ -24,7 +24,7 @@ const NCHW16C: &str = "map \"(n, c, h, w) -> (n, c // 16, h, w, c % 16)\"";
 
 const ROUNDS: usize = 9;
 
-/// What it is, the element type, the axes, the layout.
+/// Name, element type, axes, layout.
 const CASES: [(&str, &str, &str, &str); 6] = [
     ("NCHW to NHWC", "f32", "n 32; c 64; h 128; w 128", "order n h w c"),
     ("NCHW to NCHW16c", "f32", "n 32; c 64; h 128; w 128", NCHW16C),

@@ -38,7 +38,7 @@ fn compile(sources: &MemorySources) -> Vec<Diagnostic> {
     let compiler = Compiler::new(sources, &config);
     let checked = compiler.check(&["a.kdl".to_owned()]);
     let mut found = checked.diagnostics.clone();
-    if checked.is_good()
+    if checked.is_valid()
         && let Err(faults) = compiler.emit(&checked, &Templates::default())
     {
         found.extend(faults);

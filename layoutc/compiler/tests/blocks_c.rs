@@ -2,7 +2,7 @@
 //! (`blocks.c`).
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
-#![allow(clippy::print_stdout, reason = "says what is left out")]
+#![allow(clippy::print_stdout, reason = "lists skipped cases")]
 
 use crate::common;
 use crate::common::processors;

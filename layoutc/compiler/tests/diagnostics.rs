@@ -15,7 +15,7 @@ fn found(text: &str, config: &Config) -> Vec<Diagnostic> {
     let compiler = Compiler::new(&sources, config);
     let checked = compiler.check(&["a.kdl".to_owned()]);
     let mut found = checked.diagnostics.clone();
-    if checked.is_good() {
+    if checked.is_valid() {
         found.extend(compiler.emit(&checked, &Templates::default()).err().unwrap_or_default());
     }
     found
@@ -220,6 +220,24 @@ fn tiles_along_a_curve_are_rounded_up_and_other_slots_are_not_explained() {
             "write `padding allow` if it is intended; otherwise use one divisor for quotient and remainder",
         ],
     );
+}
+
+#[test]
+fn a_chain_of_uses_has_a_limit() {
+    let name = |k: usize| format!("{k}.kdl");
+    let codes = |length: usize| {
+        let text = |k: usize| {
+            if k == length { String::new() } else { format!("use \"{}\"\n", name(k + 1)) }
+        };
+        let sources = MemorySources::from_iter((0..=length).map(|k| (name(k), text(k))));
+        let found = Compiler::new(&sources, &Config::default()).check(&[name(0)]).diagnostics;
+        found
+            .into_iter()
+            .map(|fault| (fault.code.id(), fault.labels[0].place.file.to_string()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(codes(127), []);
+    assert_eq!(codes(128), [("limit::nesting", name(127))]);
 }
 
 #[test]

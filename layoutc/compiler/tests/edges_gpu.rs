@@ -28,7 +28,7 @@ fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     let sources = MemorySources::of("m.kdl", manifest);
     let compiler = Compiler::new(&sources, &config);
     let checked = compiler.check(&["m.kdl".to_owned()]);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     let outputs = compiler.emit(&checked, &Templates::default())?;
     Ok(outputs.into_iter().map(|output| (output.path, output.text)).collect())
 }

@@ -36,7 +36,7 @@ fn run(example: &str, stem: &str) {
     let sources = Folder(root);
     let compiler = Compiler::new(&sources, &config);
     let checked = compiler.check(&[format!("layouts/{stem}.kdl")]);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
     let output = |path: String| outputs.iter().find(|o| o.path == path).unwrap().text.as_str();
 

@@ -25,7 +25,7 @@ fn made(memory: &MemorySources, path: &str) -> (Vec<String>, Vec<String>, Vec<Ge
     let tensors = checked.manifests.iter().flat_map(|manifest| &manifest.tensors);
     let models =
         tensors.map(|tensor| layoutc_compiler::query::inspect::summary_json(tensor).to_string());
-    let outputs = if checked.is_good() {
+    let outputs = if checked.is_valid() {
         compiler.emit(&checked, &Templates::default()).unwrap_or_default()
     } else {
         Vec::new()

@@ -124,7 +124,7 @@ fn kernels_look_like_this() {
     let config = Config { target: targets, ..Config::default() };
     let compiler = Compiler::new(&Only, &config);
     let checked = compiler.check(&["gpu.kdl".to_owned()]);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
     let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
     assert_eq!(paths, ["opencl/gpu.cl", "opencl/gpu.h", "cuda/gpu.cuh", "cuda/gpu.cu"]);

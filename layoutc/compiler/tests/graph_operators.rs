@@ -137,14 +137,14 @@ fn what_is_transposed_is_told_in_the_schedule() {
         .buffers
         .iter()
         .map(|buffer| {
-            let held = buffer.held.iter().map(|held| held.name.as_str());
+            let held = buffer.aliases.iter().map(|alias| alias.name.as_str());
             (buffer.name.as_str(), held.collect())
         })
         .collect();
     assert_eq!(held, [("x", vec!["t"]), ("s", vec!["y"])]);
     let output = &schedule.outputs[0];
     assert_eq!((output.name.as_str(), output.buffer), ("y", 1));
-    assert!(schedule.buffers[1].held[0].is_output);
+    assert!(schedule.buffers[1].aliases[0].is_output);
     assert_eq!(schedule.operators[0].reads[0].name, "t");
 }
 

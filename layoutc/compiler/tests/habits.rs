@@ -1,4 +1,4 @@
-//! What people bring along from other tools: each is told how it is written here, and what is offered mends it.
+//! Syntax of other tools: the help of each diagnostic shows the syntax of manifests, and its fix is correct.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common::told;
@@ -22,7 +22,7 @@ fn fixed(text: &str, found: &[Diagnostic]) -> String {
     [&text[..fix.place.start], &fix.text, &text[fix.place.end..]].concat()
 }
 
-/// Asserts that `wrong` has one diagnostic with this help, and that its fix makes it `right`, of which nothing is told.
+/// Asserts that `wrong` has one diagnostic with this help, and that its fix makes it `right`, which has none.
 #[track_caller]
 fn mends(wrong: &str, help: &str, right: &str) {
     let told = found(wrong);

@@ -82,8 +82,8 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
                     "layout {{ split k into=\"k_panel k_row\" by={most}; order k_panel ... k_row; swizzle mode=\"{row}B\"; padding allow }}"
                 );
                 let (before, behind) = text.split_once("layout {").unwrap();
-                let mended = format!("{before}{cut}{}", behind.split_once('}').unwrap().1);
-                tensor(&mended);
+                let fixed = format!("{before}{cut}{}", behind.split_once('}').unwrap().1);
+                tensor(&fixed);
             }
         }
     }
@@ -242,11 +242,11 @@ fn blanks_in_a_bound_are_told_to_part_numbers() {
         assert_eq!(told[0].help, [format!("write each expression without spaces: `\"{joined}\"`")]);
         let [fix] = told[0].fixes.as_slice() else { panic!("{:?}", told[0].fixes) };
         let text_before = text(by);
-        let mended =
+        let fixed =
             [&text_before[..fix.place.start], fix.text.as_str(), &text_before[fix.place.end..]]
                 .concat();
-        assert_eq!(mended, text(joined));
-        assert_eq!(found(&mended), [], "{mended}");
+        assert_eq!(fixed, text(joined));
+        assert_eq!(found(&fixed), [], "{fixed}");
     }
 }
 

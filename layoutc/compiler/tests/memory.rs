@@ -22,7 +22,7 @@ impl ResultCache for Counting {
         found
     }
 
-    fn keep(&self, key: &CacheKey, value: Vec<u8>) {
+    fn store(&self, key: &CacheKey, value: Vec<u8>) {
         self.kept.lock().expect("a map").insert(*key, value);
     }
 }

@@ -131,7 +131,7 @@ fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String 
             format!("convert from{made} to=to{made}{staging}\n"),
             format!("convert from{made} to=to{made}\n"),
         ] {
-            if is_good(&format!("mesh m {{ {mesh} }}\n{pair}{line}")) {
+            if is_valid(&format!("mesh m {{ {mesh} }}\n{pair}{line}")) {
                 text += &pair;
                 text += &line;
                 made += 1;
@@ -142,7 +142,7 @@ fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String 
     text
 }
 
-fn is_good(manifest: &str) -> bool {
+fn is_valid(manifest: &str) -> bool {
     let checked = Compiler::new(&MemorySources::of("m.kdl", manifest), &Config::default())
         .check(&["m.kdl".to_owned()]);
     checked.diagnostics.iter().all(|told| told.severity != Severity::Error)

@@ -1,4 +1,5 @@
-//! Mistakes of newcomers, one a file: what is said of each is beside it, and the same manifest with the literal fix.
+//! Mistakes of newcomers, one a file, each with its diagnostics (`.txt`) and with the fix that they suggest
+//! (`.fixed.kdl`).
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test")]
 
 use std::fmt::Write as _;
@@ -59,7 +60,7 @@ fn the_mistakes_of_newcomers_have_these_reports() {
 #[test]
 fn the_literal_fix_checks_without_an_error() {
     let files = mistakes();
-    assert_eq!(files.len(), 46);
+    assert_eq!(files.len(), 47);
     for file in files {
         let fixed = file.with_extension("fixed.kdl");
         let text = fs::read_to_string(&fixed).unwrap();

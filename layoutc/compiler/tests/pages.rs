@@ -71,7 +71,7 @@ fn build(
     let compiler = Compiler::new(&page, config);
     let checked = compiler.check(&["page.kdl".to_string()]);
     let templates = Templates::new(config, templates.clone(), BTreeMap::new());
-    let faults = if checked.is_good() { compiler.emit(&checked, &templates).err() } else { None };
+    let faults = if checked.is_valid() { compiler.emit(&checked, &templates).err() } else { None };
     checked.diagnostics.into_iter().chain(faults.into_iter().flatten()).collect()
 }
 
@@ -140,23 +140,23 @@ fn every_code_has_a_page_and_every_page_a_code() {
 }
 
 #[test]
-fn the_wrong_block_of_a_page_raises_its_code_with_a_way_out_and_the_mended_one_nothing() {
+fn the_wrong_block_of_a_page_raises_its_code_with_help_and_the_fixed_one_nothing() {
     for &code in Code::ALL {
         let path = format!("book/src/codes/{}.md", code.id().replace("::", "/"));
         let page = read(&root().join(&path));
         assert!(page.starts_with(&format!("# {}\n", code.id())), "{path}");
         let wrong = below(&page, "\n## Wrong\n");
-        let mended = below(&page, "\n## Fixed\n");
+        let fixed = below(&page, "\n## Fixed\n");
         // Codes that only the binary raises are shown by commands or by its input.
         let of_binary = [Code::ConfigGlob, Code::TemplateMemory].contains(&code);
         if wrong[0].0 != "sh" && !of_binary {
             let told = raised_by(&wrong);
             assert_eq!(codes(&told), BTreeSet::from([code]), "{path}: the wrong block");
             for told in told {
-                assert!(!told.help.is_empty(), "{path}: no way out of: {}", told.message);
+                assert!(!told.help.is_empty(), "{path}: no help for: {}", told.message);
             }
         }
-        assert_eq!(raised_by(&mended), [], "{path}: the mended block");
+        assert_eq!(raised_by(&fixed), [], "{path}: the fixed block");
     }
 }
 

@@ -34,7 +34,7 @@ fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<GeneratedFile>, V
     let project = Project(paths.iter().cloned().zip(texts).collect());
     let compiler = Compiler::new(&project, &config);
     let checked = compiler.check(&paths);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     compiler.emit(&checked, &Templates::default())
 }
 

@@ -36,7 +36,7 @@ fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, 
     let sources = MemorySources::of("m.kdl", manifest);
     let compiler = Compiler::new(&sources, &config);
     let checked = compiler.check(&["m.kdl".to_owned()]);
-    assert!(checked.is_good(), "{:#?}\n{manifest}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}\n{manifest}", checked.diagnostics);
     let outputs = compiler.emit(&checked, &Templates::default());
     let outputs = outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{manifest}"));
     (checked, outputs.into_iter().map(|output| (output.path, output.text)).collect())

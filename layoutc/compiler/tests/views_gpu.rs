@@ -86,7 +86,7 @@ fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
     let sources = MemorySources::of("m.kdl", VIEWS);
     let compiler = Compiler::new(&sources, &config);
     let checked = compiler.check(&["m.kdl".to_owned()]);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
     let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
     let folder = folder(name);
     for output in &outputs {

@@ -364,7 +364,7 @@ impl LayoutBuilder {
                 let value = index.evaluate(&|var| value_of(var, &witness, &symbols));
                 if let Ok(value) = value
                     && value < 0
-                    && self.holds(&witness, &symbols)?
+                    && self.contains(&witness, &symbols)?
                 {
                     return Err(BuildError::Negative { item, witness, value });
                 }
@@ -501,7 +501,7 @@ impl LayoutBuilder {
     }
 }
 
-/// The index of the current axis that `var` names.
+/// `map[k]` for `Var::Storage(k)`; `None` for any other variable.
 fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     match var {
         Var::Storage(k) => map.get(usize::try_from(k).ok()?).cloned(),

@@ -177,7 +177,7 @@ impl Layout {
         self.digits.as_ref()
     }
 
-    /// The targets of the normal form.
+    /// The indices that the normal form is of: storage or physical ones.
     pub fn digit_targets(&self) -> DigitTargets {
         self.digit_targets
     }

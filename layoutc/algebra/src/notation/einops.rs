@@ -119,7 +119,7 @@ pub(super) fn apply(
 /// An axis of the left side.
 #[derive(Debug)]
 pub(super) struct EinopsInput {
-    /// Name of its part without a size, else of its first part.
+    /// Name of the part whose size is not given, else of the first part: `c` for `(c c4)` with `c4=4`.
     pub(super) name: String,
     /// Product of the known sizes, which divides the extent.
     pub(super) multiple: i128,

@@ -149,7 +149,7 @@ pub struct Remark {
     pub help: String,
 }
 
-/// What a text declares apart from layout steps.
+/// Declarations of a text that are not layout steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationExtras {
     /// Notes on differences to the notation's own tool.

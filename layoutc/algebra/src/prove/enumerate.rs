@@ -101,15 +101,15 @@ pub(crate) fn sample_collision(
         return Ok(None);
     }
     let sweep = SlotSweep::new(&small, corner.len().saturating_sub(1));
-    let mut held: Vec<(i64, i128, i128)> = Vec::new();
+    let mut occupied: Vec<(i64, i128, i128)> = Vec::new();
     for row in 0..sweep.rows() {
         sweep.blocks(&sweep.row(row), &mut |start, slots| {
-            held.extend(slots.iter().zip(start..).map(|(slot, k)| (*slot, row, k)));
+            occupied.extend(slots.iter().zip(start..).map(|(slot, k)| (*slot, row, k)));
             true
         })?;
     }
-    held.sort_unstable();
-    let pairs = held.windows(2).filter_map(|pair| match pair {
+    occupied.sort_unstable();
+    let pairs = occupied.windows(2).filter_map(|pair| match pair {
         [first, second] if first.0 == second.0 => Some((second, first)),
         _ => None,
     });

@@ -55,9 +55,9 @@ impl<'a> BuildJob<'a> {
     ) -> Result<Self, CommandError> {
         known_targets(&select.target, project)?;
         let names = project.config.target.names();
-        let is_asked =
+        let is_requested =
             |name: &&str| select.target.is_empty() || select.target.iter().any(|t| t == name);
-        let targets = names.into_iter().filter(is_asked).collect();
+        let targets = names.into_iter().filter(is_requested).collect();
         let (home, state) = output_locations(project, select.out.as_deref())?;
         // Files in a folder shared with others are never considered stale.
         let is_shared = select.out.is_some() || home.path() == project.root;

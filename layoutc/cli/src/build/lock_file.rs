@@ -166,8 +166,11 @@ fn differences(
             None => found.push(added(abi)),
         }
     }
-    let is_asked = |manifest: &String| project.is_whole || project.manifests.contains_key(manifest);
-    for ((manifest, name), line) in locked.iter().filter(|((manifest, _), _)| is_asked(manifest)) {
+    let is_requested =
+        |manifest: &String| project.is_whole || project.manifests.contains_key(manifest);
+    for ((manifest, name), line) in
+        locked.iter().filter(|((manifest, _), _)| is_requested(manifest))
+    {
         found.push(removed(manifest, name, &FileSpan::new(&shown, line.start..line.end)));
     }
     Ok(LockDifferences { found, file: Some((project.shown(NAME), text)) })

@@ -113,7 +113,7 @@ pub(super) fn check(
     Ok(made)
 }
 
-/// Results so far.
+/// Products and diagnostics of the manifests checked so far.
 struct CheckProgress {
     made: BuildProducts,
     diagnostics: Vec<Diagnostic>,

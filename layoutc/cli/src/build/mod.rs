@@ -210,8 +210,8 @@ fn run_stages(
         lock_file::check_lock_files(parts, reads, report)?;
     }
     let lines = lines(parts, rows);
-    let is_good = !report.has_errors();
-    if is_good {
+    let is_valid = !report.has_errors();
+    if is_valid {
         for part in &mut *parts {
             match output_plan::plan(&part.job, &part.scan, &mut part.made, strictness(args))? {
                 Ok(plan) => part.plan = plan,
@@ -223,7 +223,7 @@ fn run_stages(
     if args.check {
         report.add(parts.iter().flat_map(|part| differences(&part.plan, &part.job)));
     }
-    let is_written = is_good && !report.has_errors() && !is_dry_run(args);
+    let is_written = is_valid && !report.has_errors() && !is_dry_run(args);
     let rule = if is_written { marks.rule(|| DependencyGraph::of(parts, reads))? } else { None };
     for part in parts {
         // Frees the checked manifests while files are written.

@@ -58,7 +58,7 @@ pub(crate) struct BuildPrefetch<'a> {
     pub(crate) log: Option<BuildLog<'a>>,
     /// Manifests read ahead.
     pub(crate) prefetched: ManifestReads<'a>,
-    /// Storage of logs.
+    /// Owner of the logs' bytes.
     pub(crate) store: &'a LogArena,
 }
 

@@ -84,7 +84,7 @@ pub(super) fn all_abi(
     each(job, scan, made, memo, ABI, &all)
 }
 
-/// Rows of each manifest by `of`. Cached; a manifest whose rows were lost is checked again.
+/// Rows that `of` computes for each manifest, as (manifest, row). Cached under `kind`; a manifest whose rows were lost is checked again.
 fn each<T: Serialize + DeserializeOwned>(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -106,7 +106,7 @@ fn each<T: Serialize + DeserializeOwned>(
                 None => recheck_manifest(job, memo, path).iter().flat_map(of).collect(),
             };
             if let (Some(key), Ok(text)) = (key, serde_json::to_vec(&found)) {
-                memo.keep(&key, text);
+                memo.store(&key, text);
             }
             found
         });

@@ -43,7 +43,7 @@ pub(crate) fn run(
     };
     let imported = match import_onnx(file, &options) {
         Ok(imported) => imported,
-        Err(ImportError::Asked(line)) => return Err(CommandError::Usage(line)),
+        Err(ImportError::InvalidOption(line)) => return Err(CommandError::Usage(line)),
         Err(ImportError::Faulty(error)) => {
             let path: Arc<str> = Arc::from(display_name(&args.model, "standard input"));
             let label =

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::query::locate;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::json::{integer, integers};
-use crate::report::{CAP, DiagnosticSource, counted, human, json as json_report};
+use crate::report::{CAP, DiagnosticSource, counted, human, json as json_report, more_information};
 
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, list, one_manifest, symbols, tensor_or_view};
@@ -158,7 +159,8 @@ impl QueryErrors {
             if self.faults > CAP {
                 console.remark(&format!("… and {}\n\n", counted(self.faults - CAP, "more error")));
             }
-            console.remark(&format!("{}\n", counted(self.faults, "error")));
+            let more = more_information([Code::ShapeCoordinate]);
+            console.remark(&format!("{}\n{more}", counted(self.faults, "error")));
         }
         CommandOutcome::InputError
     }

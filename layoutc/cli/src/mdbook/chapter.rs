@@ -35,7 +35,7 @@ pub(super) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> 
             },
             Err(line) => {
                 faults.push_str(&undrawn_message(
-                    &DrawError::Asked(line),
+                    &DrawError::InvalidRequest(line),
                     name,
                     chapter,
                     among,
@@ -69,7 +69,9 @@ fn undrawn_message(
 ) -> String {
     let line = line(chapter, fence.span.start);
     match undrawn {
-        DrawError::Asked(what) => format!("error: {}:{line}: {}\n\n", escape(name), escape(what)),
+        DrawError::InvalidRequest(what) => {
+            format!("error: {}:{line}: {}\n\n", escape(name), escape(what))
+        }
         DrawError::Manifest(diagnostics) => {
             let lookup = |file: &str| (file == name).then(|| DiagnosticSource::whole(chapter));
             let one = |diagnostic: &Diagnostic| {

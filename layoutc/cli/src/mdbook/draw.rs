@@ -16,7 +16,7 @@ const NAMELESS: &str = "manifest.kdl";
 
 pub(super) enum DrawError {
     /// Invalid request: one line.
-    Asked(String),
+    InvalidRequest(String),
     /// Errors in the manifest, with locations in blocks, named as by [`ChapterFence`].
     Manifest(Vec<Diagnostic>),
 }
@@ -63,7 +63,7 @@ pub(super) fn picture(
 ) -> Result<String, DrawError> {
     let config = Config::default();
     let checked = Compiler::new(&blocks, &config).check(&[blocks.name().to_owned()]);
-    if !checked.is_good() {
+    if !checked.is_valid() {
         let mut errors = checked.diagnostics;
         errors.retain(|diagnostic| diagnostic.severity == Severity::Error);
         return Err(DrawError::Manifest(errors));
@@ -76,7 +76,7 @@ pub(super) fn picture(
         let tensors = tensors().map(|tensor| tensor.name.as_str());
         let views = views().map(|view| view.tensor.name.as_str());
         let names: Vec<&str> = tensors.chain(views).collect();
-        return Err(DrawError::Asked(unknown_tensor(&request.tensor, &names)));
+        return Err(DrawError::InvalidRequest(unknown_tensor(&request.tensor, &names)));
     };
     let picture = parse_fixed_axes("at=", &request.at)
         .and_then(|at| PictureInput::new(tensor, view, &[], (&request.axes, &at)))
@@ -86,12 +86,12 @@ pub(super) fn picture(
 
 fn undrawn(fault: CommandError) -> DrawError {
     match fault {
-        CommandError::Usage(line) => DrawError::Asked(line),
+        CommandError::Usage(line) => DrawError::InvalidRequest(line),
         CommandError::Input(diagnostics) => DrawError::Manifest(diagnostics),
         CommandError::Machine(diagnostic) => DrawError::Manifest(vec![*diagnostic]),
         // Drawing needs no project and does not check for interrupts.
         CommandError::NoProject | CommandError::Interrupted => {
-            DrawError::Asked("cannot draw the block".to_owned())
+            DrawError::InvalidRequest("cannot draw the block".to_owned())
         }
     }
 }

@@ -132,7 +132,7 @@ enum MissingFolder {
     Make,
 }
 
-/// Descent from the base.
+/// Walk down from the base folder, one path component at a time. Links are followed only to places below the base.
 struct FolderWalk<'a> {
     base: OwnedFd,
     /// Current folder; `None`: the base.

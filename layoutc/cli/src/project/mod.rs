@@ -282,7 +282,7 @@ impl ProjectSearch {
             return Ok(config.is_some());
         }
         let config = self.read_config(root, report)?;
-        let is_good = config.is_some();
+        let is_valid = config.is_some();
         if let Some(config) = &config {
             let folder = |name: &str| root.join(name.trim_end_matches('/'));
             let templates = folder(&config.project.templates_dir);
@@ -291,7 +291,7 @@ impl ProjectSearch {
             self.reads.written.insert(folder(&config.project.out_dir));
         }
         self.configs.insert(root.to_owned(), config);
-        Ok(is_good)
+        Ok(is_valid)
     }
 
     /// Parses the configuration at `root`; `None` if it is invalid.

@@ -108,7 +108,7 @@ impl Report {
         out
     }
 
-    /// `1 error, 2 warnings`; empty without diagnostics.
+    /// `1 error, 2 warnings`, and where the codes are explained; empty without diagnostics.
     fn closing(&self) -> String {
         let parts: Vec<String> = [Severity::Error, Severity::Warning]
             .into_iter()
@@ -116,8 +116,20 @@ impl Report {
             .filter(|(count, _)| *count > 0)
             .map(|(count, word)| counted(count, word))
             .collect();
-        if parts.is_empty() { String::new() } else { format!("{}\n", parts.join(", ")) }
+        if parts.is_empty() {
+            return String::new();
+        }
+        let errors_first = self.errors().chain(self.diagnostics.iter().map(|d| d.code));
+        format!("{}\n{}", parts.join(", "), more_information(errors_first))
     }
+}
+
+/// Line that names the command which explains the first of the codes.
+pub(crate) fn more_information(codes: impl IntoIterator<Item = Code>) -> String {
+    let mut codes = codes.into_iter();
+    let Some(first) = codes.next() else { return String::new() };
+    let about = if codes.all(|code| code == first) { "" } else { " about a code" };
+    format!("for more information{about}, run `layoutc explain {}`\n", first.id())
 }
 
 /// Size in the largest unit that is not below 1: `1.5 GiB`, `640 bytes`.

@@ -50,7 +50,7 @@ enum PaddingAmount {
     Bytes(u64),
     /// Elements, as an expression over symbols.
     Elements(String),
-    /// Empty slots out of all, for sub-byte elements.
+    /// Number of padding slots and of all slots, for sub-byte elements.
     Slots {
         empty: u64,
         all: u64,

@@ -247,7 +247,7 @@ impl WatchLoop<'_> {
         built: &Result<BuildSummary, CommandError>,
         took: Duration,
     ) {
-        self.outcome = self.status.tell(self.args, changes, built, took, self.console);
+        self.outcome = self.status.report(self.args, changes, built, took, self.console);
         if let Some(runner) = &self.runner
             && self.outcome == BuildOutcome::Success
             && let Err(error) = runner.restart()

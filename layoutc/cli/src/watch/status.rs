@@ -65,7 +65,7 @@ impl BuildOutcome {
 
 impl StatusReporter {
     /// Reports a build and its causes; returns its outcome.
-    pub(super) fn tell(
+    pub(super) fn report(
         &mut self,
         args: &WatchArgs,
         changes: &[InputChange],

@@ -185,7 +185,7 @@ fn a_block_uses_those_of_its_page() {
 #[test]
 fn a_block_that_is_refused_is_told_by_chapter_and_line() {
     let told = refused(&format!("# A\n\ntext\n\n{}", block("kdl,layout=t", BROKEN)));
-    let shown = "error[map::not_injective]: two elements of `t` share a slot\n  ┌─ src/part/a.md:9:28\n9 │         map \"(h, w) -> (h, w % 4)\"\n  │                            ^^^^^ ";
+    let shown = "error[map::not_injective]: two elements of `t` share a slot\n  ┌─ src/part/a.md:9:28\n6 │ tensor t dtype=f32 {\n...\n9 │         map \"(h, w) -> (h, w % 4)\"\n  │                            ^^^^^ ";
     assert!(told.starts_with(shown), "{told}");
     let told = refused(
         "- list\n\n  ```kdl,layout=t\n  tensor t dtype=f99 {\n      shape { n 2 }\n  }\n  ```\n",
@@ -244,15 +244,15 @@ fn mdbook_builds_a_book_with_pictures_and_fails_with_them() {
         let text = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&text).into_owned())
     };
-    let (is_good, log) = build();
-    assert!(is_good && !log.contains("WARN"), "{log}");
+    let (is_valid, log) = build();
+    assert!(is_valid && !log.contains("WARN"), "{log}");
     let page = world.read("book/a.html").expect("a page");
     assert!(page.contains("<svg class=\"layoutc-picture\"") && page.contains("<em>after</em>"));
     assert!(page.contains("<span class=\"hljs-keyword\">tensor</span>"), "{page}");
     assert!(page.contains(".paper{fill:#16181c}"), "{page}");
     world.write("src/a.md", &format!("# A\n\n{}", block("kdl,layout=t", BROKEN)));
-    let (is_good, log) = build();
-    assert!(!is_good && log.contains("src/a.md:7:28"), "{log}");
+    let (is_valid, log) = build();
+    assert!(!is_valid && log.contains("src/a.md:7:28"), "{log}");
 }
 
 fn root() -> PathBuf {

@@ -416,7 +416,7 @@ fn a_second_process_at_one_output_is_refused() {
     journal.lock().expect("it can be locked");
     let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
     let ran = world.run("pack", "long", &more);
-    let said = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\n";
+    let said = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\nfor more information, run `layoutc explain output::io`\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
     // An existing output is named as given, too.
     world.put("out", b"whole");

@@ -154,7 +154,7 @@ codes! {
     ImportUnsupported "import::unsupported" "a model uses a feature that graphs do not support"
     DtypeKernel "dtype::kernel" "operand types in a kernel do not match"
     LimitGenerated "limit::generated" "the generated index arithmetic exceeds its limits"
-    LimitNesting "limit::nesting" "a value of a kernel is nested too deeply for C compilers"
+    LimitNesting "limit::nesting" "a value of a kernel or a chain of `use` is nested too deeply"
     LimitIndexType "limit::index_type" "a tensor does not fit the index type"
     TemplateMissing "template::missing" "the template of a target does not exist"
     TemplateSyntax "template::syntax" "a template is malformed or misuses a value"

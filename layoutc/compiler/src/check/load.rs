@@ -178,7 +178,7 @@ fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
     if diagnostics.is_empty()
         && let Ok(bytes) = postcard::to_allocvec(&syntax)
     {
-        host.memo.keep(&key, bytes);
+        host.memo.store(&key, bytes);
     }
     host.observer.end(CompileStage::Parse, path);
     Ok(ParsedManifest { syntax, text, diagnostics })
@@ -247,7 +247,7 @@ impl ManifestLoader {
             let message = format!("`use` is nested deeper than {MAX_USES} manifests");
             let help = "merge manifests of the chain";
             self.diagnostics
-                .push(Diagnostic::error(Code::NameCycle, message, place, "").help(help));
+                .push(Diagnostic::error(Code::LimitNesting, message, place, "").help(help));
             return None;
         }
         match self.file(path.clone()) {

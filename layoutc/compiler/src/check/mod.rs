@@ -14,6 +14,7 @@ mod faults;
 mod foreign_syntax;
 mod gate;
 mod graph;
+mod index_point;
 mod injectivity_report;
 mod load;
 mod mesh;
@@ -77,7 +78,7 @@ pub struct CompilationUnit {
 
 impl CheckedProject {
     /// True if there are no errors.
-    pub fn is_good(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.diagnostics.iter().all(|d| d.severity != Severity::Error)
     }
 }

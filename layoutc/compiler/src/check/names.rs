@@ -90,9 +90,11 @@ pub(super) fn reserved_axis(name: &str, config: &Config, place: FileSpan) -> Opt
 /// Keywords of the requested targets; other languages do not restrict names. C is always included, as the other
 /// languages derive from it.
 fn keywords(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Keywords> {
-    let asked = |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
+    let is_target =
+        |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
     let names = config.target.names();
-    let languages = names.iter().filter(|name| asked(name)).filter_map(|name| Keywords::of(name));
+    let languages =
+        names.iter().filter(|name| is_target(name)).filter_map(|name| Keywords::of(name));
     [&C].into_iter().chain(languages).collect()
 }
 
@@ -118,9 +120,9 @@ fn functions(
             continue;
         };
         // Clashes of tensors and views with one another are reported elsewhere.
-        let is_told =
+        let is_reported =
             !["kernel", "instance"].contains(&what) || (what, other) == ("kernel", "kernel");
-        if is_told {
+        if is_reported {
             continue;
         }
         let (code, message) = if earlier.value == name.value {

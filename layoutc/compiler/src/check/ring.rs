@@ -13,8 +13,8 @@ use crate::model::Tensor;
 use crate::model::layout_names;
 use crate::model::ring::Ring;
 
-/// The axes in memory, and the ring. The proof of the layout implies that any `held` consecutive indices of the axis
-/// have distinct slots, as their remainders by `held` differ.
+/// The axes in memory, and the ring. The proof of the layout implies that any `capacity` consecutive indices of the axis
+/// have distinct slots, as their remainders by `capacity` differ.
 pub(super) fn ring(
     item: &RingItem,
     (scope, file): (&ManifestScope, &Arc<str>),
@@ -37,21 +37,23 @@ pub(super) fn ring(
             fault(at(&item.axis.span), message).help("use another axis for the ring"),
         ]);
     }
-    let held = number(&item.held, scope, file)?;
+    let capacity = number(&item.capacity, scope, file)?;
     let extent = whole.get(axis).and_then(|axis| axis.extent.as_const());
-    if held < 1 || extent.is_some_and(|extent| held > extent) {
+    if capacity < 1 || extent.is_some_and(|extent| capacity > extent) {
         let message = match extent {
-            Some(extent) => format!("the ring of `{name}` has 1 to {extent} indices, not {held}"),
-            None => format!("the ring of `{name}` has at least 1 index, not {held}"),
+            Some(extent) => {
+                format!("the ring of `{name}` has 1 to {extent} indices, not {capacity}")
+            }
+            None => format!("the ring of `{name}` has at least 1 index, not {capacity}"),
         };
         let help = "write the number of consecutive indices in memory";
-        return Err(vec![fault(at(&item.held.span()), message).help(help)]);
+        return Err(vec![fault(at(&item.capacity.span()), message).help(help)]);
     }
     let mut axes = whole.clone();
     if let Some(own) = axes.get_mut(axis) {
-        own.extent = Expr::constant(held);
+        own.extent = Expr::constant(capacity);
     }
-    Ok((axes, Ring { axis, held, whole }))
+    Ok((axes, Ring { axis, capacity, whole }))
 }
 
 /// The error for a tensor that is both sharded and a ring.
@@ -65,9 +67,9 @@ pub(super) fn sharded_ring_fault(file: &Arc<str>, item: &RingItem) -> Diagnostic
 /// The error for a ring in a construct that needs the whole tensor; `takes` names it, such as `a kernel requires`.
 pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     let ring = tensor.ring.as_ref()?;
-    let (name, axis, held) = (&tensor.name, ring.name(), ring.held);
+    let (name, axis, capacity) = (&tensor.name, ring.name(), ring.capacity);
     let message =
-        format!("{takes} whole tensors, and `{name}` is a ring of {held} indices of `{axis}`");
+        format!("{takes} whole tensors, and `{name}` is a ring of {capacity} indices of `{axis}`");
     let axes = tensor.layout.logical().iter();
     let axes = axes.map(|axis| {
         format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
@@ -88,7 +90,7 @@ pub(super) fn ring_mismatch(
     place: &FileSpan,
 ) -> Option<Diagnostic> {
     if let (Some(from), Some(to)) = (&source.ring, &destination.ring)
-        && from.held == to.held
+        && from.capacity == to.capacity
         && axes.get(from.axis) == Some(&to.axis)
         && from.whole.get(from.axis) == to.whole.get(to.axis)
     {

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::sharding::Mesh;
-use layoutc_algebra::symbol::Symbol;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::compute::KernelDef;
 use super::expr::{constant, overflow};
+use super::foreign_syntax;
 use super::graph::BackendDef;
 use super::load::ManifestSet;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::base::nearest::nearest;
 use crate::manifest::syntax::{
-    Identifier, IntegerExpr, ItemKind, ManifestSyntax, SymbolItem, TransformItem,
+    Identifier, IntegerExpr, ItemKind, ManifestSyntax, StepKind, SymbolItem, TransformItem,
 };
 use crate::model::MemorySpace;
 
@@ -152,8 +153,55 @@ fn declare_items(
             diagnostics.push(error.with_label(other, "first here").help(RENAME));
         }
     }
+    check_applied_transforms(scope, syntax, diagnostics);
     kernels(scope, syntax, home, diagnostics);
     backends(scope, syntax, diagnostics);
+}
+
+/// Reports transforms of a manifest that apply an unknown one, whether or not a layout uses them.
+fn check_applied_transforms(
+    scope: &mut ManifestScope,
+    syntax: &ManifestSyntax,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut broken = Vec::new();
+    for item in &syntax.transforms {
+        for step in &item.steps {
+            let StepKind::Apply { name, .. } = &step.kind else { continue };
+            if scope.transforms.contains_key(&name.value)
+                || scope.is_broken(ItemKind::Transform, &name.value)
+            {
+                continue;
+            }
+            let place = FileSpan::new(&syntax.file, name.span.clone());
+            diagnostics.push(unknown_transform(&name.value, place, scope, None));
+            broken.push(item.name.value.clone());
+        }
+    }
+    for name in broken {
+        scope.transforms.remove(&name);
+        scope.broken.insert((ItemKind::Transform, name));
+    }
+}
+
+/// Error for the name of a transform that does not exist; `axes` are those that it would apply to, if they are known.
+pub(super) fn unknown_transform(
+    name: &str,
+    place: FileSpan,
+    scope: &ManifestScope,
+    axes: Option<&[Axis]>,
+) -> Diagnostic {
+    let message = format!("there is no transform `{name}`");
+    let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+    let known: Vec<&str> = scope.transforms.keys().map(String::as_str).collect();
+    let is_near = nearest(name, known.iter().copied()).is_some();
+    match foreign_syntax::layout(name, axes).filter(|_| !is_near) {
+        Some(help) => {
+            error.add_help(help);
+        }
+        None => nearest_or_all(&mut error, name, "transforms", &known),
+    }
+    error
 }
 
 fn backends(scope: &mut ManifestScope, syntax: &ManifestSyntax, diagnostics: &mut Vec<Diagnostic>) {

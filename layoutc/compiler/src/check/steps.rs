@@ -20,13 +20,13 @@ use super::foreign_syntax;
 use super::injectivity_report;
 use super::padding::{PaddingOrigin, product};
 use super::recorder::{self, StepRecord};
-use super::scope::{ManifestScope, ManifestScopes, nearest_or_all};
+use super::scope::{self, ManifestScope, ManifestScopes, nearest_or_all};
 use super::step_text::line;
 use super::strides::{StrideSource, injective_strides, strides_of_bytes};
 use super::swizzle::{TmaSwizzleMode, swizzle};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::base::nearest::{near_powers_of_two, nearest};
+use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::{
     FillItem, Identifier, IntegerExpr, IntegerLiteral, ItemKind, PaddingRule, SeparatorItem,
     SpannedText, StepItem, StepKind, TileEntry,
@@ -205,8 +205,8 @@ impl<'a> StepLowering<'a> {
             self.grown = Some(place.clone());
         }
         let is_explained = self.covers(&filled, &after);
-        let is_kept = is_explained || (!is_map && self.covers(&filled, &before));
-        self.filled = Some(if is_kept { after } else { filled });
+        let is_accounted = is_explained || (!is_map && self.covers(&filled, &before));
+        self.filled = Some(if is_accounted { after } else { filled });
     }
 }
 
@@ -536,17 +536,8 @@ impl StepLowering<'_> {
             if ground.scope.is_broken(ItemKind::Transform, &name.value) {
                 return Err(Vec::new());
             }
-            let message = format!("there is no transform `{}`", name.value);
-            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            let known: Vec<&str> = ground.scope.transforms.keys().map(String::as_str).collect();
-            let is_near = nearest(&name.value, known.iter().copied()).is_some();
-            match foreign_syntax::layout(&name.value, self.builder.axes()).filter(|_| !is_near) {
-                Some(help) => {
-                    error.add_help(help);
-                }
-                None => nearest_or_all(&mut error, &name.value, "transforms", &known),
-            }
-            return Err(vec![error]);
+            let axes = Some(self.builder.axes());
+            return Err(vec![scope::unknown_transform(&name.value, place, ground.scope, axes)]);
         };
         if self.open.contains(&name.value) {
             let mut chain = self.open.clone();

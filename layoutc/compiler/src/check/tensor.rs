@@ -53,7 +53,7 @@ pub(super) struct ManifestContext<'a> {
     pub(super) viewed: &'a BTreeSet<&'a str>,
 }
 
-/// A valid tensor.
+/// A tensor without errors, with the results of its check.
 #[derive(Debug, Clone)]
 pub(super) struct CheckedTensor {
     pub(super) tensor: Tensor,

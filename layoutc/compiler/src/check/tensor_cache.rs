@@ -28,7 +28,8 @@ type TensorCacheKey = (TextHash, bool, bool);
 /// The cached tensors of a manifest.
 #[derive(Debug)]
 struct CachedManifest {
-    /// Hash of the texts that the tensors may name.
+    /// Hash of what a check reads besides the text of the tensor: the items that tensors may refer to, and all used
+    /// manifests.
     around: TextHash,
     tensors: BTreeMap<TensorCacheKey, Arc<CachedTensor>>,
 }

@@ -64,9 +64,9 @@ impl<'a> Sizes<'a> {
                 least(symbol).saturating_add(symbol.multiple.max(1).saturating_mul(*steps))
             };
             let values: Vec<i128> = symbols.iter().zip(&steps).map(value).collect();
-            let is_good = fits(symbols, &values, contexts) && is_short(&values);
+            let is_valid = fits(symbols, &values, contexts) && is_short(&values);
             match steps.iter_mut().max() {
-                Some(most) if *most > 0 && !is_good => *most >>= 1,
+                Some(most) if *most > 0 && !is_valid => *most >>= 1,
                 _ => return Self { symbols, values },
             }
         }

@@ -56,7 +56,8 @@ pub(super) fn ring(
     Ok(RingUnit {
         axis: ring.axis,
         name: ring.name().to_owned(),
-        held: i64::try_from(ring.held).map_err(|_| PlanError::Literal { value: ring.held })?,
+        held: i64::try_from(ring.capacity)
+            .map_err(|_| PlanError::Literal { value: ring.capacity })?,
         whole: ring.whole.iter().map(axis).collect::<Result<Vec<_>, PlanError>>()?,
         at: plan.at.into(),
     })

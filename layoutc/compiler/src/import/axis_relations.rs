@@ -114,12 +114,12 @@ impl RelationBuilder<'_> {
         let first = *self.operator.outputs.first()?;
         let whole = if is_of_result { first } else { self.operator.read(0)? };
         let rank = self.network.rank(whole);
-        let kept = || (0..rank).filter(|k| !axes.contains(k)).map(Some).collect::<Vec<_>>();
+        let remaining = || (0..rank).filter(|k| !axes.contains(k)).map(Some).collect::<Vec<_>>();
         let mut others = Vec::new();
         for operand in &self.operator.inputs {
             let own = self.network.rank(operand.tensor);
             let axes = match (self.op(), operand.slot) {
-                ("Unsqueeze", 0) => kept(),
+                ("Unsqueeze", 0) => remaining(),
                 ("Concat", _) | (_, 0) => last(own, rank)?,
                 ("GatherElements" | "Scatter" | "ScatterElements", _) => {
                     last(own, rank).filter(|_| own == rank)?
@@ -142,9 +142,9 @@ impl RelationBuilder<'_> {
             let own = self.network.rank(*result);
             let axes = match self.op() {
                 "BatchNormalization" if k > 0 => vec![Some(1); own],
-                "Squeeze" => kept(),
+                "Squeeze" => remaining(),
                 _ if own == rank => last(own, rank)?,
-                _ => kept(),
+                _ => remaining(),
             };
             if axes.len() != own {
                 return None;

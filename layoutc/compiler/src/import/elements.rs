@@ -92,7 +92,7 @@ pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
 }
 
 /// True if an integer type, or `bool`, represents a number.
-pub(super) fn holds(dtype: Scalar, value: i64) -> bool {
+pub(super) fn represents(dtype: Scalar, value: i64) -> bool {
     match dtype {
         Scalar::I64 => true,
         Scalar::I32 => i32::try_from(value).is_ok(),
@@ -160,8 +160,9 @@ pub(super) fn values(
     let count = usize::try_from(count).ok().filter(|count| *count <= MAX_KNOWN)?;
     let raw = tensor.raw_data.as_ref();
     let known = if raw.is_empty() { listed(tensor, dtype)? } else { packed(raw, dtype)? };
-    let is_held = known.integers().is_none_or(|all| all.iter().all(|one| holds(dtype, *one)));
-    (known.len() == count && is_held).then_some(known)
+    let is_representable =
+        known.integers().is_none_or(|all| all.iter().all(|one| represents(dtype, *one)));
+    (known.len() == count && is_representable).then_some(known)
 }
 
 /// Elements in the typed fields.

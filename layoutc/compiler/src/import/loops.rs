@@ -116,7 +116,8 @@ impl<'a> ShapeInference<'a> {
         Ok((turns.results(), read.into_iter().collect()))
     }
 
-    /// Operands: (states, scanned tensors); of the body: (states, one element of each).
+    /// Shapes of a `Scan`. Its operands are states, then scanned tensors; the body takes the states, then one slice of each
+    /// scanned tensor.
     pub(super) fn infer_scan(
         &mut self,
         node: &proto::OnnxNode,

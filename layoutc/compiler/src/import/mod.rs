@@ -59,7 +59,7 @@ pub struct ImportOptions<'a> {
     pub shapes: &'a [(String, Vec<u64>)],
 }
 
-/// Imported graph.
+/// Manifest of an imported graph, with counts for the summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedGraph {
     /// Text of the manifest.

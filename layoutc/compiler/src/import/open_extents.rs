@@ -19,7 +19,7 @@ const MAX_TRIES: usize = 64;
 /// Maximum number of open extents for which sizes are tried.
 const MAX_SLOTS: usize = 64;
 
-/// Open extent.
+/// An extent that neither the model nor an option sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OpenExtent<'a> {
     /// Dimension parameter.
@@ -59,7 +59,7 @@ pub(super) fn infer_network<'a>(
                 let assumed = chosen.iter().map(|(slot, size)| (slot.shown(), *size));
                 return Ok((network, assumed.collect()));
             }
-            Err(ImportError::Asked(line)) => return Err(ImportError::Asked(line)),
+            Err(ImportError::InvalidOption(line)) => return Err(ImportError::InvalidOption(line)),
             Err(ImportError::Faulty(fault)) => match fault.code {
                 Code::ImportOperands | Code::ImportShape => first = first.or(Some(fault)),
                 _ => return Err(fault.into()),

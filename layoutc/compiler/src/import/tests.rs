@@ -485,7 +485,9 @@ fn open_extents_are_assumed_or_given() {
     assert!(found.text.contains("shape { N 5; C 6 }"));
     let sizes = [("bath".to_owned(), 7)];
     let wrong = import(&ImportOptions { sizes: &sizes, ..options() });
-    assert!(matches!(wrong, Err(ImportError::Asked(line)) if line.contains("there is `batch`")));
+    assert!(
+        matches!(wrong, Err(ImportError::InvalidOption(line)) if line.contains("there is `batch`"))
+    );
 }
 
 #[test]

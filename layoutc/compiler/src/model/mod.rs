@@ -151,8 +151,10 @@ pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
         Fill::Value(FillValue::Float(value)) => format!("{value:?}"),
         Fill::Nothing => return None,
     };
-    let dtype =
-        tensor.dtype.record().and_then(|record| fill::record::holds_not(record, tensor.fill));
+    let dtype = tensor
+        .dtype
+        .record()
+        .and_then(|record| fill::record::first_unrepresentable(record, tensor.fill));
     let (field, dtype) = match dtype {
         Some(field) => (format!(" in the field `{}`", field.name), field.dtype),
         None => (String::new(), tensor.dtype),

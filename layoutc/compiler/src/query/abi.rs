@@ -58,7 +58,7 @@ fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     let extent = ring.whole.get(ring.axis);
     let extent = extent
         .map_or_else(String::new, |axis| layout_names::layout_expr(&axis.extent, &tensor.layout));
-    format!(" ring {}={}/{extent}", ring.name(), ring.held)
+    format!(" ring {}={}/{extent}", ring.name(), ring.capacity)
 }
 
 /// Sharding suffix: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole tensor.

@@ -187,8 +187,11 @@ impl<'a> ScheduleBuilder<'a> {
             (tensor, candidate),
             BufferBinding { name: name.clone(), buffer, tensor: laid },
         );
-        let held = BufferAlias { name, layout, is_output: false };
-        self.buffers.get_mut(buffer).into_iter().for_each(|buffer| buffer.held.push(held.clone()));
+        let alias = BufferAlias { name, layout, is_output: false };
+        self.buffers
+            .get_mut(buffer)
+            .into_iter()
+            .for_each(|buffer| buffer.aliases.push(alias.clone()));
     }
 
     /// Adds a buffer for a tensor in a layout.
@@ -200,8 +203,8 @@ impl<'a> ScheduleBuilder<'a> {
         let buffer = self.buffers.len();
         self.of.insert(place, BufferBinding { name: name.clone(), buffer, tensor: laid });
         let (dtype, layout) = (tensor.dtype, text.clone());
-        let held = Vec::new();
-        self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, held });
+        let aliases = Vec::new();
+        self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, aliases });
     }
 
     /// Adds a tensor to the manifest. If generated code does not access it, only operators do, and it has index
@@ -236,8 +239,8 @@ impl<'a> ScheduleBuilder<'a> {
             }
             return;
         }
-        let held = buffer.held.iter_mut().filter(|held| held.name == seen.name);
-        held.for_each(|held| held.is_output = true);
+        let aliases = buffer.aliases.iter_mut().filter(|alias| alias.name == seen.name);
+        aliases.for_each(|alias| alias.is_output = true);
     }
 
     /// Unique name `y_nchw16c`, with a number as suffix if it is taken.

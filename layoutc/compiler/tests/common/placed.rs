@@ -77,7 +77,7 @@ pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject
     let left_out = indices(&extents).enumerate().filter(|(_, index)| {
         let index: Vec<i128> = index.iter().map(|k| i128::try_from(*k).unwrap()).collect();
         let symbols: Vec<i128> = symbols.iter().copied().map(i128::from).collect();
-        !layout.holds(&index, &symbols).unwrap()
+        !layout.contains(&index, &symbols).unwrap()
     });
     let left_out: Vec<usize> = left_out.map(|(k, _)| k).collect();
     let every = indices(&extents).enumerate();

@@ -55,7 +55,7 @@ fn kernel(random: &mut Random, number: usize) -> String {
         let draft = draft(random, number);
         for text in [draft.kernel(&draft.schedule), draft.kernel("")] {
             let checked = checked(&text, &config());
-            if !checked.is_good() {
+            if !checked.is_valid() {
                 said.push(format!("{text}{:#?}", checked.diagnostics));
             } else if let Err(faults) = Compiler::new(&MemorySources::default(), &config())
                 .emit(&checked, &Templates::default())
@@ -78,7 +78,7 @@ fn random_kernels_compute_what_they_say() {
         let text: String =
             (0..TOGETHER).map(|k| kernel(&mut random, manifest * TOGETHER + k)).collect();
         let checked = checked(&text, &config());
-        assert!(checked.is_good(), "{text}{:#?}", checked.diagnostics);
+        assert!(checked.is_valid(), "{text}{:#?}", checked.diagnostics);
         let outputs = Compiler::new(&MemorySources::default(), &config())
             .emit(&checked, &Templates::default())
             .unwrap();

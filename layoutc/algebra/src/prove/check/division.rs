@@ -62,7 +62,7 @@ impl CheckerContext<'_> {
             return Ok((Sum::constant(value.div_euclid(k)), Sum::constant(value.rem_euclid(k))));
         }
         let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
-        if k < 1 || b.holds_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
+        if k < 1 || b.has_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
             return Err(ExprError::Divisor);
         }
         let mut spelled = None;
@@ -132,7 +132,7 @@ impl CheckerContext<'_> {
                 }
             }
         }
-        if rest.holds_symbols() || b.holds_symbols() {
+        if rest.has_symbols() || b.has_symbols() {
             return self.in_block_of_symbols(quotient, rest, b);
         }
         Ok(None)

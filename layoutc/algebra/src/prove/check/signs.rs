@@ -115,7 +115,7 @@ impl CheckerContext<'_> {
         if sum.terms().all(|(_, coefficient)| coefficient < 0) {
             return Ok(Some(false));
         }
-        if sum.holds_digits() {
+        if sum.has_digits() {
             return Ok(None);
         }
         for is_positive in [true, false] {

@@ -24,7 +24,7 @@ const SHORT: usize = 1 << 20;
 struct PieceBuffer {
     number: u64,
     piece: Piece,
-    held: Vec<u8>,
+    stored: Vec<u8>,
 }
 
 /// Free buffers.
@@ -65,14 +65,14 @@ pub(super) fn run(
     let (sources, targets) = (BufferPool::new(), BufferPool::new());
     let (load, loaded) = sync_channel(1);
     let (store, stored) = sync_channel(1);
-    let (tell, progress) = channel();
+    let (progress_sender, progress) = channel();
     let (source_back, target_back) = (sources.give, targets.give);
     thread::scope(|scope| {
         let reads = scope.spawn(move || all.read(first, &sources.take, &load));
         let moves =
             scope.spawn(move || all.relayout_pieces(&loaded, &targets.take, &source_back, &store));
         let writes = scope.spawn(move || {
-            all.write(&stored, &target_back, &tell)
+            all.write(&stored, &target_back, &progress_sender)
                 .map_err(|error| CommandError::io("write", &path, &error))
         });
         let syncs = scope.spawn(move || sync(&progress, batch, part, &job.input));
@@ -120,16 +120,17 @@ impl PiecePipeline<'_> {
             if let Some(next) = &next {
                 self.prefetch(next, unit);
             }
-            let Ok(mut held) = free.recv() else { return Ok(()) };
+            let Ok(mut stored) = free.recv() else { return Ok(()) };
             let [runs, _] = self.sides(&piece);
-            held.resize(runs.units().saturating_mul(unit), 0);
+            stored.resize(runs.units().saturating_mul(unit), 0);
             for run in runs.each(unit) {
-                let there = held.get_mut(run.held..).and_then(|held| held.get_mut(..run.length));
+                let there =
+                    stored.get_mut(run.held..).and_then(|stored| stored.get_mut(..run.length));
                 let there = there.ok_or_else(|| self.job.relayout_error(&RunError::Outside))?;
                 self.job.input.read(run.at, there)?;
             }
-            self.job.codec.swap_bytes(&mut held);
-            if load.send(PieceBuffer { number, piece, held }).is_err() {
+            self.job.codec.swap_bytes(&mut stored);
+            if load.send(PieceBuffer { number, piece, stored }).is_err() {
                 return Ok(());
             }
         }
@@ -153,14 +154,14 @@ impl PiecePipeline<'_> {
         store: &SyncSender<PieceBuffer>,
     ) -> Result<(), CommandError> {
         let mut own = Vec::new();
-        for PieceBuffer { number, piece, held } in loaded {
+        for PieceBuffer { number, piece, stored } in loaded {
             let Ok(mut target) = free.recv() else { return Ok(()) };
             match self.job.direction {
-                Direction::Pack => self.pack(&piece, &held, &mut own, &mut target)?,
-                Direction::Unpack => self.unpack(&piece, &held, &mut own, &mut target)?,
+                Direction::Pack => self.pack(&piece, &stored, &mut own, &mut target)?,
+                Direction::Unpack => self.unpack(&piece, &stored, &mut own, &mut target)?,
             }
-            drop(back.send(held));
-            if store.send(PieceBuffer { number, piece, held: target }).is_err() {
+            drop(back.send(stored));
+            if store.send(PieceBuffer { number, piece, stored: target }).is_err() {
                 return Ok(());
             }
         }
@@ -170,18 +171,18 @@ impl PiecePipeline<'_> {
     fn pack(
         &self,
         piece: &Piece,
-        held: &[u8],
+        stored: &[u8],
         own: &mut Vec<u8>,
         target: &mut Vec<u8>,
     ) -> Result<(), CommandError> {
         let (job, unit) = (self.job, self.pieces.unit_bytes());
         let dense = if job.codec.is_plain() {
-            held
+            stored
         } else {
             own.resize(piece.dense.units().saturating_mul(unit), 0);
             let [file_unit, _] = self.units();
             let element = |at: usize| element(&piece.dense, (file_unit, job.file.element_bits), at);
-            job.codec.decode(held, own).map_err(|error| job.refused(&error, element))?;
+            job.codec.decode(stored, own).map_err(|error| job.refused(&error, element))?;
             own.as_slice()
         };
         target.resize(piece.slots.units().saturating_mul(unit), 0);
@@ -195,7 +196,7 @@ impl PiecePipeline<'_> {
     fn unpack(
         &self,
         piece: &Piece,
-        held: &[u8],
+        stored: &[u8],
         own: &mut Vec<u8>,
         target: &mut Vec<u8>,
     ) -> Result<(), CommandError> {
@@ -204,11 +205,11 @@ impl PiecePipeline<'_> {
         let units = piece.dense.units();
         target.resize(units.saturating_mul(file_unit), 0);
         if job.codec.is_plain() {
-            let moved = self.pieces.run(piece, Direction::Unpack, held, target);
+            let moved = self.pieces.run(piece, Direction::Unpack, stored, target);
             return moved.map_err(|error| job.relayout_error(&error));
         }
         own.resize(units.saturating_mul(unit), 0);
-        let moved = self.pieces.run(piece, Direction::Unpack, held, own);
+        let moved = self.pieces.run(piece, Direction::Unpack, stored, own);
         moved.map_err(|error| job.relayout_error(&error))?;
         let elements = units.saturating_mul(self.pieces.unit_elements);
         let encoded = job.codec.encode((own, elements), target);
@@ -220,15 +221,15 @@ impl PiecePipeline<'_> {
         &self,
         stored: &Receiver<PieceBuffer>,
         back: &Sender<Vec<u8>>,
-        tell: &Sender<WriteProgress>,
+        progress_sender: &Sender<WriteProgress>,
     ) -> std::io::Result<()> {
         let [_, unit] = self.units();
         let header = self.job.header.len() as u64;
         let mut fill = Vec::new();
-        for PieceBuffer { number, piece, held } in stored {
+        for PieceBuffer { number, piece, stored } in stored {
             let [_, runs] = self.sides(&piece);
             for run in runs.each(unit) {
-                let bytes = held.get(run.held..).and_then(|held| held.get(..run.length));
+                let bytes = stored.get(run.held..).and_then(|stored| stored.get(..run.length));
                 self.output.write_all_at(bytes.unwrap_or_default(), header + run.at)?;
             }
             // Unwritten bytes are 0.
@@ -237,10 +238,10 @@ impl PiecePipeline<'_> {
                     self.job.fill(&self.output, padding, (run.at, run.length), &mut fill)?;
                 }
             }
-            let bytes = held.len() as u64;
-            drop(back.send(held));
+            let bytes = stored.len() as u64;
+            drop(back.send(stored));
             self.done.set(number);
-            if tell.send(WriteProgress { pieces: number, bytes }).is_err() {
+            if progress_sender.send(WriteProgress { pieces: number, bytes }).is_err() {
                 return Ok(());
             }
         }

@@ -25,7 +25,7 @@ impl PieceCounter {
     }
 }
 
-/// All chunks before `pieces` are written, the last one of `bytes` bytes.
+/// Report of a written chunk: the number of chunks written so far, and the size of this one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WriteProgress {
     pub(crate) pieces: u64,

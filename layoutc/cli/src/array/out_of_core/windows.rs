@@ -42,9 +42,9 @@ pub(super) fn run(
     let (output, path) = (part.handle()?, part.path().to_owned());
     let windows = WindowedRelayout { job, indexed, output, path };
     let batch = job.batch(count(job, indexed));
-    let (tell, progress) = channel();
+    let (progress_sender, progress) = channel();
     thread::scope(|scope| {
-        let moves = scope.spawn(move || windows.all(done, &tell));
+        let moves = scope.spawn(move || windows.all(done, &progress_sender));
         let syncs = scope.spawn(move || sync(&progress, batch, part, &job.input));
         let ended = [join_thread(syncs), join_thread(moves)];
         ended.into_iter().collect()
@@ -70,7 +70,11 @@ struct WindowBuffer {
 }
 
 impl WindowedRelayout<'_> {
-    fn all(&self, done: &PieceCounter, tell: &Sender<WriteProgress>) -> Result<(), CommandError> {
+    fn all(
+        &self,
+        done: &PieceCounter,
+        progress_sender: &Sender<WriteProgress>,
+    ) -> Result<(), CommandError> {
         let fills = fills(self.job);
         let mut room = WindowBuffer::default();
         for number in done.get()..count(self.job, self.indexed) {
@@ -80,7 +84,7 @@ impl WindowedRelayout<'_> {
                 Some(window) => self.window(usize::try_from(window).unwrap_or(0), &mut room)?,
             };
             done.set(number + 1);
-            if tell.send(WriteProgress { pieces: number + 1, bytes }).is_err() {
+            if progress_sender.send(WriteProgress { pieces: number + 1, bytes }).is_err() {
                 break;
             }
         }

@@ -49,15 +49,17 @@ pub(crate) fn run(
     };
     let read = match read(request) {
         Ok(read) => read,
-        Err(TranslateError::Asked(message)) => return Err(CommandError::Usage(message)),
+        Err(TranslateError::InvalidOption(message)) => return Err(CommandError::Usage(message)),
         Err(TranslateError::Faulty(error)) => return Ok(faulty(*error, &text, console)),
     };
     for to in &targets {
         match (written(&read, *to), targets.len()) {
             (Ok(written), count) => print_text(from, *to, &read, &written, count > 1, console),
-            (Err(TranslateError::Asked(message)), 1) => return Err(CommandError::Usage(message)),
+            (Err(TranslateError::InvalidOption(message)), 1) => {
+                return Err(CommandError::Usage(message));
+            }
             (Err(TranslateError::Faulty(error)), 1) => return Ok(faulty(*error, &text, console)),
-            (Err(TranslateError::Asked(message)), _) => {
+            (Err(TranslateError::InvalidOption(message)), _) => {
                 print_inexpressible(from, *to, &read, &message, console);
             }
             (Err(TranslateError::Faulty(error)), _) => {

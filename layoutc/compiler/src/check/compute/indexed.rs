@@ -4,13 +4,13 @@
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
 
-use super::bounds::BoundsResult;
 use super::statement_syntax::{IndexKind, IndexText, ReadAst, StatementSpan, ValueAst};
 use super::tensor_table::{KernelTensor, KernelTensorKind, slice_text};
 use super::types::{converted, is_integer, literal, word};
 use super::value::{CheckResult, InferredValue, ValueBuilder, index};
 use crate::base::codes::Code;
 use crate::base::dtype::Scalar;
+use crate::check::index_point::ClaimResult;
 use crate::model::compute::{BufferRef, DataIndex, Gather, TypedExpr, TypedExprKind};
 
 /// Limit on nested gathers: `a[b[c[t]]]` has depth 2.
@@ -129,13 +129,13 @@ impl ValueBuilder<'_> {
     ) -> CheckResult<DataIndex> {
         let leaves = self.domain.index_bounds(expr, &axis.extent);
         let value = index(expr.clone());
-        let is_checked = leaves.iter().any(|sign| *sign != BoundsResult::Holds);
+        let is_checked = leaves.iter().any(|sign| *sign != ClaimResult::Holds);
         if !is_checked || leaving == BoundsPolicy::Checked {
             return Ok(DataIndex { value, is_checked });
         }
         let at = leaves.iter().find_map(|sign| match sign {
-            BoundsResult::Fails(at) => Some(at),
-            BoundsResult::Holds | BoundsResult::Unknown => None,
+            ClaimResult::Fails(at) => Some(at),
+            ClaimResult::Holds | ClaimResult::Unknown => None,
         });
         let there = at.and_then(|at| expr.evaluate(&|var| at.value(var)).ok());
         let label = there.map_or_else(String::new, |there| format!("is {there}"));

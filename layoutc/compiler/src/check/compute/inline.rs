@@ -5,8 +5,9 @@ use std::cell::Cell;
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::symbol::Axis;
 
-use super::bounds::{BoundsResult, StatementDomain};
+use super::bounds::StatementDomain;
 use super::value::InferredValue;
+use crate::check::index_point::ClaimResult;
 use crate::model::compute::{
     BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
@@ -51,12 +52,12 @@ impl<'a> ValueInliner<'a> {
         Self { domain, index, shapes, left }
     }
 
-    /// Rewrites a typed value.
+    /// A typed value over the axes of the reading statement.
     fn value(&self, value: &TypedExpr) -> Result<TypedExpr, InlineError> {
         self.at_depth(value, 0)
     }
 
-    /// Rewrites an inferred value.
+    /// An inferred value over the axes of the reading statement; an index without axes becomes a number.
     pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
         Ok(match built {
             InferredValue::Number(number) => InferredValue::Number(*number),
@@ -139,7 +140,7 @@ impl<'a> ValueInliner<'a> {
         let leaves = |axis: &usize, side: usize| {
             let both = index.get(*axis).zip(shape.get(*axis));
             both.is_none_or(|(index, own)| {
-                self.domain.index_bounds(index, &own.extent).get(side) != Some(&BoundsResult::Holds)
+                self.domain.index_bounds(index, &own.extent).get(side) != Some(&ClaimResult::Holds)
             })
         };
         let side = |list: &[usize], side: usize| {

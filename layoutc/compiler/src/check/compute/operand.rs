@@ -8,7 +8,8 @@ use super::value::CheckResult;
 use super::{KernelDef, OperandBinding};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::base::dtype::{Dtype, Scalar};
+use crate::base::dtype::Scalar;
+use crate::check::cast::supported_storage;
 use crate::check::mesh;
 use crate::check::scope::{ManifestScope, nearest_or_all};
 use crate::manifest::syntax::{
@@ -302,16 +303,5 @@ pub(super) fn arithmetic_type(tensor: &Tensor, place: &FileSpan) -> CheckResult<
         format!("`{}` has elements of type {dtype}, which has no arithmetic", tensor.name);
     let error = Diagnostic::error(Code::DtypeKernel, message, place.clone(), "");
     let error = error.with_label(tensor.places.dtype.clone(), "the element type");
-    let scalar = Dtype { lanes: 1, ..dtype };
-    Err(vec![error.help(match dtype.scalar {
-        Scalar::Record(_) => "store each field in its own tensor".to_owned(),
-        _ if dtype.lanes > 1 => {
-            format!("store the lanes as {scalar} along an axis of extent {}", dtype.lanes)
-        }
-        Scalar::F8e8m0fnu => "store the scales as f32 or bf16".to_owned(),
-        Scalar::C64 => {
-            "store the real and imaginary parts as f32 along an axis of extent 2".to_owned()
-        }
-        _ => "store the real and imaginary parts as f64 along an axis of extent 2".to_owned(),
-    })])
+    Err(vec![error.help(supported_storage(dtype))])
 }

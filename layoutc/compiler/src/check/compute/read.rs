@@ -5,7 +5,6 @@ use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::symbol::Axis;
 
-use super::bounds::{BoundsResult, IterationPoint};
 use super::inline::{InlineError, ValueInliner};
 use super::statement_syntax::{IndexKind, IndexText, ReadAst, ValueAst};
 use super::tensor_table::{KernelTensor, KernelTensorKind, slice_text};
@@ -14,6 +13,7 @@ use super::value::{CheckResult, InferredValue, ValueBuilder};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 use crate::check::expr::map_fault;
+use crate::check::index_point::{ClaimResult, IndexPoint};
 use crate::manifest::syntax::SpannedText;
 use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
 use crate::model::layout_names;
@@ -29,7 +29,7 @@ pub(super) struct BoundarySides {
 struct OutOfBounds {
     axis: usize,
     /// A witness; `None` where the proof failed without one.
-    at: Option<IterationPoint>,
+    at: Option<IndexPoint>,
 }
 
 impl ValueBuilder<'_> {
@@ -213,9 +213,9 @@ impl ValueBuilder<'_> {
             let [below, beyond] = self.domain.index_bounds(index, &own.extent);
             for (sign, list) in [(below, &mut sides.below), (beyond, &mut sides.beyond)] {
                 let at = match sign {
-                    BoundsResult::Holds => continue,
-                    BoundsResult::Fails(at) => Some(at),
-                    BoundsResult::Unknown => None,
+                    ClaimResult::Holds => continue,
+                    ClaimResult::Fails(at) => Some(at),
+                    ClaimResult::Unknown => None,
                 };
                 list.push(axis);
                 // A witness says more than a failed proof.

@@ -379,7 +379,7 @@ impl LoopScheduleBuilder<'_> {
         }
         // One statement that can be vectorized is enough.
         let mut wrong: Option<(String, Option<String>)> = None;
-        let mut is_good = false;
+        let mut is_valid = false;
         for nest in &self.nests {
             let symbols = nest.tensor.layout.symbols();
             for l in nest.loops.iter().filter(|l| l.name == name.value) {
@@ -393,7 +393,7 @@ impl LoopScheduleBuilder<'_> {
                         let facts = layoutc_algebra::normal_form::simplify::Facts::new(symbols);
                         let stride = facts.simplify(stride).unwrap_or_else(|_| stride.clone());
                         if stride.as_const() == Some(1) {
-                            is_good = true;
+                            is_valid = true;
                             continue;
                         }
                         let stride = layout_names::symbol_expr(&stride, symbols);
@@ -406,7 +406,7 @@ impl LoopScheduleBuilder<'_> {
                 wrong.get_or_insert((message, nest.contiguous()));
             }
         }
-        match wrong.filter(|_| !is_good) {
+        match wrong.filter(|_| !is_valid) {
             Some((message, near)) => {
                 let error = self.fault(Code::KernelVectorize, message, name, directive);
                 error.add_help(match near {

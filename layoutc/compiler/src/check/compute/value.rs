@@ -105,7 +105,7 @@ impl ValueBuilder<'_> {
         Diagnostic::error(code, message, place_in(self.text, span, self.file), label)
     }
 
-    /// An arithmetic overflow.
+    /// Error for an arithmetic overflow.
     pub(super) fn overflow(
         &self,
         error: &ExprError,
@@ -115,7 +115,7 @@ impl ValueBuilder<'_> {
         overflow(error, message, place_in(self.text, span, self.file))
     }
 
-    /// A type error.
+    /// Error for operands of the wrong type.
     pub(super) fn mistyped<T>(
         &self,
         message: String,

@@ -5,11 +5,12 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Axis;
 
-use super::claim::{ClaimResult, SamplePoint, is_zero};
+use super::claim::is_zero;
 use super::size::sizes;
 use super::{GateSubject, GateViolation};
 use crate::base::codes::Code;
 use crate::check::faults::index;
+use crate::check::index_point::{ClaimResult, IndexPoint};
 use crate::check::symbol_facts::SymbolFact;
 
 /// Longest contiguous run that is measured for a note.
@@ -66,7 +67,7 @@ fn power(number: i128) -> i128 {
 }
 
 /// Length of the contiguous run from the start of an axis.
-fn run(layout: &Layout, axis: usize, at: &SamplePoint) -> Result<i128, ExprError> {
+fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError> {
     let mut point = at.clone();
     let mut length = 0;
     let mut first = 0;
@@ -177,7 +178,7 @@ fn groups(
                 let sizes = sizes(layout, &point.symbols);
                 let group = point.axes.get(axis).copied().unwrap_or(0);
                 let inside = point.axes.get(inside).copied().unwrap_or(0);
-                let first = SamplePoint {
+                let first = IndexPoint {
                     axes: point.axes.iter().take(whole.logical().len()).copied().collect(),
                     ..point
                 };
@@ -307,7 +308,7 @@ fn replaced(expr: &Expr, axis: usize, with: &Expr) -> Result<Expr, ExprError> {
 }
 
 /// The point moved by `steps` along an axis.
-fn moved(point: &SamplePoint, axis: usize, steps: i128) -> SamplePoint {
+fn moved(point: &IndexPoint, axis: usize, steps: i128) -> IndexPoint {
     let mut moved = point.clone();
     if let Some(index) = moved.axes.get_mut(axis) {
         *index = index.saturating_add(steps);
@@ -316,7 +317,7 @@ fn moved(point: &SamplePoint, axis: usize, steps: i128) -> SamplePoint {
 }
 
 /// `t[0, 3] is at offset 12`.
-fn place(subject: &GateSubject<'_>, point: &SamplePoint) -> String {
+fn place(subject: &GateSubject<'_>, point: &IndexPoint) -> String {
     let element = format!("{}{}", subject.name, index(&point.axes));
     match subject.layout.offset().evaluate(&|var| point.value(var)) {
         Ok(offset) => format!("{element} is at offset {offset}"),

@@ -4,9 +4,10 @@ use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::normal_form::simplify::Facts;
 
-use super::claim::{SamplePoint, samples};
+use super::claim::samples;
 use super::{GateSubject, GateViolation};
 use crate::base::codes::Code;
+use crate::check::index_point::IndexPoint;
 use crate::check::symbol_facts::SymbolFact;
 use crate::manifest::syntax::Fraction;
 use crate::model::layout_bytes;
@@ -150,7 +151,7 @@ impl SlotCounts {
 }
 
 fn value(expr: &Expr, symbols: &[i128]) -> Option<i128> {
-    let point = SamplePoint { axes: Vec::new(), symbols: symbols.to_vec() };
+    let point = IndexPoint { axes: Vec::new(), symbols: symbols.to_vec() };
     expr.evaluate(&|var| point.value(var)).ok()
 }
 

@@ -149,9 +149,9 @@ pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 fn bound(graph: &ResolvedGraph<'_>, wants: &[Vec<Alternative>]) -> Vec<SharingConstraint> {
     let of_node = |(node, alternatives): (usize, &Vec<Alternative>)| {
         let alike = |alternative: &Alternative| {
-            let one = |ask: (usize, &LayoutRequirement)| match ask.1 {
-                LayoutRequirement::Same => Some((ask.0, LayoutSharing::Same)),
-                LayoutRequirement::Projection => Some((ask.0, LayoutSharing::Projection)),
+            let one = |requirement: (usize, &LayoutRequirement)| match requirement.1 {
+                LayoutRequirement::Same => Some((requirement.0, LayoutSharing::Same)),
+                LayoutRequirement::Projection => Some((requirement.0, LayoutSharing::Projection)),
                 LayoutRequirement::Text(..) | LayoutRequirement::Any => None,
             };
             let alike: Vec<_> = requirements_of(graph, node, alternative).filter_map(one).collect();
@@ -299,7 +299,8 @@ fn of_tensor(
     Ok(candidates)
 }
 
-/// The text with a span in the graph's manifest: its own, or that of the tensor's name.
+/// Layout text of a constraint, for labels in the graph's manifest. The text of a backend in another manifest gets the
+/// span of the tensor's name.
 fn here(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,

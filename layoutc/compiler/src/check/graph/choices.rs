@@ -155,7 +155,7 @@ fn add_choices(
             } else {
                 let own = candidates.get(slot.tensor).map_or(&[][..], Vec::as_slice);
                 inputs.push(match slot.want {
-                    LayoutRequirement::Text(asked, _) => alike(own, &asked.value),
+                    LayoutRequirement::Text(required, _) => alike(own, &required.value),
                     LayoutRequirement::Same
                     | LayoutRequirement::Projection
                     | LayoutRequirement::Any => vec![candidate],
@@ -187,14 +187,14 @@ fn add_choices(
 
 /// The candidates that satisfy a required text: the same text, and for a `*` those with any axis there.
 fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
-    let asked = candidates.iter().find(|candidate| candidate.text == text);
+    let required = candidates.iter().find(|candidate| candidate.text == text);
     let has_star =
         |text: &str| string(text).is_some_and(|s| s.dims().iter().any(glow::GlowAxis::is_any));
     let does = |own: &LayoutCandidate| {
         own.text == text
             || (has_star(text)
                 && !has_star(&own.text)
-                && asked.and_then(|asked| own.glow_satisfaction(asked))
+                && required.and_then(|required| own.glow_satisfaction(required))
                     == Some(glow::Satisfaction::Satisfied))
     };
     let all = candidates.iter().enumerate().filter(|(_, own)| does(own));

@@ -94,9 +94,9 @@ fn one(
     let orders = operations::check(graph, &known, &wants)?;
     let facts = GraphFacts { known, wants, orders };
     let alternatives: Vec<_> = facts.wants.iter().map(|w| w.alternatives.clone()).collect();
-    let asks =
+    let requirements =
         CandidateContext { wants: &alternatives, orders: &facts.orders, known: &facts.known };
-    let candidates = candidates::candidates(graph, &asks, &mut layouts)?;
+    let candidates = candidates::candidates(graph, &requirements, &mut layouts)?;
     let (nodes, mut errors) = nodes(graph, &facts, &candidates, &layouts);
     let tensors = tensors(graph, candidates).map_err(|error| vec![*error]);
     let tensors = tensors.map_err(|found| errors.extend(found)).unwrap_or_default();

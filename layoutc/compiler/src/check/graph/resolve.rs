@@ -21,8 +21,9 @@ pub(super) struct ResolvedGraph<'a> {
     pub(super) roles: Vec<TensorRole>,
     /// The nodes in topological order.
     pub(super) nodes: Vec<&'a NodeItem>,
-    /// Operands of each node; then its results.
+    /// Positions of the operands in `tensors`, for each node.
     pub(super) reads: Vec<Vec<usize>>,
+    /// Positions of the results in `tensors`, for each node.
     pub(super) writes: Vec<Vec<usize>>,
     pub(super) outputs: Vec<(usize, &'a OutputItem)>,
     pub(super) pins: Vec<(usize, &'a PinItem)>,

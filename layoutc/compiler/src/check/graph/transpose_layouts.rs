@@ -84,8 +84,8 @@ fn propagate_edge(
     demands: &mut [Vec<LayoutConstraint>],
 ) -> bool {
     let Some(alike) = classes.of(side.to) else { return false };
-    let asked = demands.get(side.from).into_iter().flatten();
-    let translated = asked.filter_map(|demand| {
+    let required = demands.get(side.from).into_iter().flatten();
+    let translated = required.filter_map(|demand| {
         let value = rewritten(&demand.text.value, side.own, side.other, &side.place)?;
         let text = SpannedText { value, ..demand.text.clone() };
         Some(LayoutConstraint { text, place: demand.place.clone(), is_stated: false })

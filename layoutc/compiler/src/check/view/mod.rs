@@ -79,7 +79,7 @@ pub(super) fn check(
 /// Limit on chains of views of views.
 const MAX_CHAIN: usize = 64;
 
-/// A valid view.
+/// A view without errors, with the results of its check.
 struct CheckedView {
     view: View,
     /// The builder of its layout, if it has views.

@@ -36,7 +36,8 @@ pub(super) fn step(call: &OnnxCall<'_>, states: usize) -> ShapeResult<Vec<Shaped
             own.len()
         ));
     }
-    let kept = (2..2 + tensors).chain(2 + 2 * tensors..2 + kinds * tensors);
-    kept.map(|k| call.input(k).map(|input| ShapedTensor::new(input.dtype, input.shape.clone())))
+    let states = (2..2 + tensors).chain(2 + 2 * tensors..2 + kinds * tensors);
+    states
+        .map(|k| call.input(k).map(|input| ShapedTensor::new(input.dtype, input.shape.clone())))
         .collect()
 }

@@ -25,9 +25,9 @@ pub(super) fn arg(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 
 /// Shape with the reduced axes set to 1, or removed if `keepdims` is 0.
 fn reduced_shape(call: &OnnxCall<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
-    let keeps = call.integer("keepdims") != Some(0);
-    let kept = shape.iter().enumerate().filter(|(k, _)| keeps || !axes.contains(k));
-    kept.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
+    let keep_dims = call.integer("keepdims") != Some(0);
+    let remaining = shape.iter().enumerate().filter(|(k, _)| keep_dims || !axes.contains(k));
+    remaining.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
 }
 
 /// Results: normalized tensor, means, inverse standard deviations.

@@ -6,7 +6,7 @@ use crate::base::codes::Code;
 use crate::manifest::syntax::{GateItem, GateKind};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 
-/// The conditions that are keywords.
+/// The conditions that are arguments: `require bijective`. The others are properties.
 const WORDS: &[&str] = &["bijective", "contiguous", "fits"];
 
 impl ManifestReader<'_, '_> {

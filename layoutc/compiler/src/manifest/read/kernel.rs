@@ -89,7 +89,7 @@ impl ManifestReader<'_, '_> {
         seen: &[&ManifestNode],
         once: bool,
     ) -> bool {
-        let once = once || super::schedule::stands_once(&node.name);
+        let once = once || super::schedule::is_unique(&node.name);
         let first = seen.iter().find(|first| once && first.name == node.name);
         let Some(first) = first else { return true };
         let place = self.faults.place(first.name_span.clone());

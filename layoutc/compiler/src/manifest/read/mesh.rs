@@ -87,8 +87,8 @@ impl ManifestReader<'_, '_> {
             fault.add_help(format!("write `{usage}`"));
             return None;
         };
-        let (axis, held) = (self.key(key)?, self.bound(entry, "a number", Code::RingAxis)?);
-        Some(RingItem { axis, held, span: node.span.clone() })
+        let (axis, capacity) = (self.key(key)?, self.bound(entry, "a number", Code::RingAxis)?);
+        Some(RingItem { axis, capacity, span: node.span.clone() })
     }
 
     fn mesh_axes(&mut self, entry: &Entry) -> Option<crate::manifest::syntax::SpannedText> {

@@ -92,24 +92,36 @@ impl ManifestReader<'_, '_> {
         self.axes.clear();
         self.head.clear();
         match node.name.as_str() {
-            "use" => manifest.uses.extend(self.keep(ItemKind::Use, node, broken, Self::r#use)),
+            "use" => manifest.uses.extend(self.read_item(ItemKind::Use, node, broken, Self::r#use)),
             "const" => {
-                manifest.consts.extend(self.keep(ItemKind::Const, node, broken, Self::r#const));
+                manifest.consts.extend(self.read_item(
+                    ItemKind::Const,
+                    node,
+                    broken,
+                    Self::r#const,
+                ));
             }
             "symbol" => {
-                manifest.symbols.extend(self.keep(ItemKind::Symbol, node, broken, Self::symbol));
+                manifest.symbols.extend(self.read_item(
+                    ItemKind::Symbol,
+                    node,
+                    broken,
+                    Self::symbol,
+                ));
             }
             "memory-space" => {
-                manifest.memory_spaces.extend(self.keep(
+                manifest.memory_spaces.extend(self.read_item(
                     ItemKind::MemorySpace,
                     node,
                     broken,
                     Self::memory_space,
                 ));
             }
-            "mesh" => manifest.meshes.extend(self.keep(ItemKind::Mesh, node, broken, Self::mesh)),
+            "mesh" => {
+                manifest.meshes.extend(self.read_item(ItemKind::Mesh, node, broken, Self::mesh))
+            }
             "transform" => {
-                manifest.transforms.extend(self.keep(
+                manifest.transforms.extend(self.read_item(
                     ItemKind::Transform,
                     node,
                     broken,
@@ -117,13 +129,23 @@ impl ManifestReader<'_, '_> {
                 ));
             }
             "tensor" => {
-                manifest.tensors.extend(self.keep(ItemKind::Tensor, node, broken, Self::tensor));
+                manifest.tensors.extend(self.read_item(
+                    ItemKind::Tensor,
+                    node,
+                    broken,
+                    Self::tensor,
+                ));
             }
             "kernel" => {
-                manifest.kernels.extend(self.keep(ItemKind::Kernel, node, broken, Self::kernel));
+                manifest.kernels.extend(self.read_item(
+                    ItemKind::Kernel,
+                    node,
+                    broken,
+                    Self::kernel,
+                ));
             }
             "instance" => {
-                manifest.instances.extend(self.keep(
+                manifest.instances.extend(self.read_item(
                     ItemKind::Instance,
                     node,
                     broken,
@@ -131,12 +153,19 @@ impl ManifestReader<'_, '_> {
                 ));
             }
             "backend" => {
-                manifest.backends.extend(self.keep(ItemKind::Backend, node, broken, Self::backend));
+                manifest.backends.extend(self.read_item(
+                    ItemKind::Backend,
+                    node,
+                    broken,
+                    Self::backend,
+                ));
             }
             "graph" => {
-                manifest.graphs.extend(self.keep(ItemKind::Graph, node, broken, Self::graph));
+                manifest.graphs.extend(self.read_item(ItemKind::Graph, node, broken, Self::graph));
             }
-            "view" => manifest.views.extend(self.keep(ItemKind::Tensor, node, broken, Self::view)),
+            "view" => {
+                manifest.views.extend(self.read_item(ItemKind::Tensor, node, broken, Self::view))
+            }
             "convert" => {
                 let before = self.faults.count();
                 let convert = self.convert(node);
@@ -148,7 +177,7 @@ impl ManifestReader<'_, '_> {
     }
 
     /// The item, if reading it reported no error; else its name is added to `broken`.
-    fn keep<T>(
+    fn read_item<T>(
         &mut self,
         kind: ItemKind,
         node: &ManifestNode,
@@ -165,9 +194,12 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// The name that a node declares: its first argument, if that is a string.
+/// The name that a node declares: its first argument, if that is a string, or the key in `const LANES = 4`.
 fn declared(node: &ManifestNode) -> Option<String> {
-    match &node.args.first()?.value {
+    let Some(entry) = node.args.first() else {
+        return node.props.first().map(|(key, _)| key.value.clone());
+    };
+    match &entry.value {
         super::tree::ManifestValue::String(name) => Some(name.clone()),
         super::tree::ManifestValue::Integer(_)
         | super::tree::ManifestValue::Float(_)

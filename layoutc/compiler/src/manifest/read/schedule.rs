@@ -7,7 +7,7 @@ use crate::manifest::syntax::{Identifier, ScheduleItem, ScheduleKind};
 use crate::manifest::tree::ManifestNode;
 
 /// Returns true for a schedule node that occurs at most once in a kernel or an instance.
-pub(super) fn stands_once(word: &str) -> bool {
+pub(super) fn is_unique(word: &str) -> bool {
     ["loops", "unroll", "vectorize", "parallel"].contains(&word)
 }
 

@@ -146,7 +146,7 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// The corrected shape.
+    /// The shape as one node for each axis, for a help text.
     fn corrected(&self, node: &ManifestNode) -> String {
         let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default().to_owned();
         // `n:16` and `"16, 64"` are several words.

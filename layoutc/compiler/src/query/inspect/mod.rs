@@ -76,7 +76,7 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     }
     if let Some(ring) = &tensor.ring {
         let extent = ring.whole.get(ring.axis).map(|axis| number(&axis.extent));
-        object["ring"] = json!({"axis": ring.name(), "held": ring.held, "extent": extent});
+        object["ring"] = json!({"axis": ring.name(), "held": ring.capacity, "extent": extent});
     }
     if let Some(logical) = tensor.pack_from {
         let cast = logical.pack.mode().word();
@@ -179,7 +179,10 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
         let whole: Vec<String> =
             whole.map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
         lines.push(("whole", whole.join(", ")));
-        lines.push(("ring", format!("{} neighbours along {} at a time", ring.held, ring.name())));
+        lines.push((
+            "ring",
+            format!("{} neighbours along {} at a time", ring.capacity, ring.name()),
+        ));
     }
     lines.extend(facts_of(tensor));
     lines.extend(memory_of(tensor));

@@ -56,7 +56,7 @@ pub fn plans(
 }
 
 impl RelayoutReport {
-    /// JSON form: strides in elements, blocks in values of their digit.
+    /// JSON form. Strides are in elements, the extent of a block in values of the digit that it tiles.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
         let nest = self.moved.nest.as_ref();
@@ -117,7 +117,7 @@ impl RelayoutReport {
         lines
     }
 
-    /// Store policy.
+    /// Kind of the stores: `streaming` or `cached`, or the reason for the choice.
     fn stores(&self, nest: &Nest) -> &'static str {
         match nest.whole_bytes {
             _ if !plan::past_caches(&self.moved.function.body) => "cached",
@@ -129,7 +129,7 @@ impl RelayoutReport {
         }
     }
 
-    /// Padding policy.
+    /// Treatment of padding, in words.
     fn padding(&self) -> &'static str {
         match self.moved.padding {
             Padding::None => "none",

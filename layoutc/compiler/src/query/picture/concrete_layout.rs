@@ -74,7 +74,7 @@ impl<'a> ConcreteLayout<'a> {
     /// True if an index is an element of the tensor.
     pub(super) fn has(&self, logical: &[i128]) -> bool {
         is_inside(logical, &self.logical)
-            && self.layout.holds(logical, &self.symbols).unwrap_or(false)
+            && self.layout.contains(logical, &self.symbols).unwrap_or(false)
     }
 
     /// Element at a physical index, by the inverse; `None` for padding, or without a known inverse.

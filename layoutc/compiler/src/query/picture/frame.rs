@@ -42,7 +42,7 @@ pub enum FrameError {
     },
     /// Drawn axis with a fixed index.
     #[error("`{name}` is drawn, and cannot be fixed too")]
-    Held {
+    DrawnAndFixed {
         /// Name of the axis.
         name: String,
     },
@@ -96,7 +96,7 @@ impl SliceFrame {
                 return Err(FrameError::Twice { name });
             }
             if [rows, columns].contains(&Some(axis)) {
-                return Err(FrameError::Held { name });
+                return Err(FrameError::DrawnAndFixed { name });
             }
             let extent = logical.get(axis).map_or(0, |axis| axis.1);
             if !(0..extent).contains(&value) {

@@ -16,7 +16,7 @@ const FEW: i128 = 1 << 14;
 /// Default maximum width of a row in slots.
 const WIDEST: i128 = 16;
 
-/// Slot.
+/// Content of a drawn slot of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemorySlot {
     /// Element of the slice.
@@ -28,13 +28,13 @@ pub enum MemorySlot {
     },
     /// Padding.
     Padding,
-    /// Unknown owner.
+    /// Element or padding: the layout has no inverse, and not all elements were located.
     Unknown,
     /// Beyond the end of the memory.
     End,
 }
 
-/// Row of slots.
+/// Row of drawn slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRow {
     /// Physical index of the first slot of the row, drawn or not.
@@ -47,7 +47,7 @@ pub struct MemoryRow {
     pub slots: Vec<MemorySlot>,
 }
 
-/// Memory grid.
+/// Memory of a tensor as rows of slots.
 #[derive(Debug, Clone)]
 pub struct MemoryGrid {
     /// True if rows and columns are physical axes; otherwise rows are chunks of the single axis.
@@ -215,7 +215,7 @@ fn part_rules(columns: &[i128], part: Option<i128>) -> Vec<GridLine> {
     rules
 }
 
-/// Owners of slots.
+/// Elements by the slot that they occupy.
 struct SlotOwners<'a> {
     figures: &'a ConcreteLayout<'a>,
     frame: &'a SliceFrame,

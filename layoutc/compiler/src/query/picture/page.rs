@@ -56,9 +56,9 @@ fn colors(of: fn(&TileColor) -> u32) -> String {
 /// The map of a layout as one step, if it is not the identity; used when no steps were recorded.
 fn whole(tensor: &Tensor) -> Vec<StepRecord> {
     let layout = &tensor.layout;
-    let is_kept = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));
+    let is_identity = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));
     let is_plain = layout.storage().len() == layout.logical().len();
-    if is_plain && (0..).zip(layout.storage_map()).all(is_kept) {
+    if is_plain && (0..).zip(layout.storage_map()).all(is_identity) {
         return Vec::new();
     }
     let before = |var| match var {

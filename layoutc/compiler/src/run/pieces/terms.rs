@@ -186,6 +186,6 @@ fn chain_of(
             digits.push(Digit { weight, extent, stride });
         }
     }
-    let is_good = low >= 0 && high > low && dense != 0 && digits.iter().all(|d| d.stride != 0);
-    Ok(is_good.then_some(Chain { low, high, dense, digits }))
+    let is_valid = low >= 0 && high > low && dense != 0 && digits.iter().all(|d| d.stride != 0);
+    Ok(is_valid.then_some(Chain { low, high, dense, digits }))
 }

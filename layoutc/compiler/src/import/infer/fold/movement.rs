@@ -267,14 +267,14 @@ fn trilu(
         ConstantElements::Floats(_) => ConstantElements::Floats(vec![0.0]),
     };
     let zero_place = known.len();
-    let is_kept = |place: usize| {
+    let is_inside = |place: usize| {
         let place = i64::try_from(place).ok()?;
         let (row, column) = (place / columns % rows, place % columns);
         let ahead = (column - row).cmp(&shift);
         Some(if is_upper { ahead.is_ge() } else { ahead.is_le() })
     };
     let places = (0..zero_place)
-        .map(|place| is_kept(place).map(|is_kept| if is_kept { place } else { zero_place }));
+        .map(|place| is_inside(place).map(|is_inside| if is_inside { place } else { zero_place }));
     ConstantElements::chain(&[known, &zero])?.pick(places)
 }
 
