@@ -50,6 +50,7 @@ mod random_kernels;
 mod random_manifest;
 mod random_values;
 mod records;
+mod refused;
 mod rings;
 mod run;
 mod run_c;
