@@ -32,5 +32,6 @@ fn maps_compose_and_domains_restrict() {
         .prove()
         .unwrap();
     assert_eq!((triangle.verdict(), triangle.offset_of(&[4, 4])), (Verdict::Bijective, Ok(14)));
-    assert!(triangle.offset_of(&[0, 1]).is_err());
+    let outside = triangle.offset_of(&[0, 1]).unwrap_err();
+    assert_eq!(outside.to_string(), "index outside the domain");
 }

@@ -765,21 +765,6 @@ fn the_example_of_the_rfc_follows_its_output() {
     }
 }
 
-#[test]
-fn elements_that_share_bytes_are_not_written_at_once() {
-    let text = "tensor a dtype=i32 { shape { i 8 } }\n\
-        tensor b dtype=i4 { shape { i 8 } }\n\
-        kernel narrow { compute \"b[i] = a[i]\"; parallel i }\n";
-    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
-        .check(&["a.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, []);
-    let faults = emit(&checked.manifests[0], &Settings::c(), "narrow", &Templates::default());
-    let faults = faults.unwrap_err();
-    let told: Vec<_> = faults.iter().map(|f| (f.code.id(), f.message.as_str())).collect();
-    let message = "elements of `b` share bytes, and rounds that run at once would write to one";
-    assert_eq!(told, [("limit::choice", message)]);
-}
-
 /// Compiles the C of a manifest with a main program by every installed compiler, and runs it.
 fn runs(stem: &str, manifest: &str, main: &str) {
     let checked = Compiler::new(&MemorySources::of("a.kdl", manifest), &Config::default())

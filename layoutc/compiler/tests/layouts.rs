@@ -1,6 +1,6 @@
-//! Layouts from manifests, against formulas and expected diagnostics: swizzle modes, sizes of foreign layouts,
-//! explained padding, default fills, axes with the name of a symbol, and layouts that targets reject.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+//! Layouts from manifests, against formulas: swizzle modes, default fills, axes with the name of a symbol, and layouts
+//! that targets reject.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -113,66 +113,6 @@ fn an_alignment_that_is_larger_counts_wherever_it_stands() {
 }
 
 #[test]
-fn rows_of_a_mode_are_known_for_every_value_of_a_symbol() {
-    let text = |max: i64| {
-        format!(
-            "symbol k max={max} multiple=8\ntensor t dtype=f16 {{ shape {{ m 8; c k }}; layout {{ swizzle mode=\"128B\"; padding allow }} }}\n"
-        )
-    };
-    assert_eq!(found(&text(64)), []);
-    let found = found(&text(72));
-    assert_eq!(codes(&found), ["step::value"]);
-    assert_eq!(
-        found[0].message,
-        "a row of `t` along `c` has up to 144 bytes; the limit of mode `128B` is 128"
-    );
-    let strided = |strides: &str| {
-        format!(
-            "tensor t dtype=f16 {{ shape {{ m 64; k 128 }}; layout {{ strides {strides}; swizzle mode=\"128B\"; padding allow }} }}\n"
-        )
-    };
-    // With these strides, the rows of the mode run along `m`.
-    assert_eq!(told::found(&strided("1 64")), []);
-    assert_eq!(codes(&told::found(&strided("128 1"))), ["step::value"]);
-}
-
-#[test]
-fn elements_that_do_not_fill_sixteen_bytes_have_no_mode() {
-    let text = "tensor t dtype=f32x3 { shape { m 8; k 8 }; layout { swizzle mode=\"128B\" } }\n";
-    assert_eq!(codes(&found(text)), ["step::value"]);
-}
-
-#[test]
-fn padded_xors_and_rotations_are_explained_by_what_they_round_up() {
-    for (shape, map) in [
-        ("m 8; k 48", "(m, k) -> (m, k // 8 ^ m, k % 8)"),
-        ("m 8; k 48", "(m, k) -> (m, (k // 8 ^ m % 8) * 8 + k % 8)"),
-        ("m 16; k 44", "(m, k) -> (m, (k // 8) ^ (m % 8), k % 8)"),
-        ("m 8; k 6", "(m, k) -> (m, (k + m) % 8)"),
-        ("m 30; k 6", "(m, k) -> (m, (k + 3 * m) % 8)"),
-        ("m 9; k 12", "(m, k) -> (m, (k // 4 + m) % 4, k % 4)"),
-        ("m 9; k 12", "(m, k) -> (m, (k // 4 - m + 9) % 4 * 4 + k % 4)"),
-        ("a 3; b 5; c 6", "(a, b, c) -> (a, b ^ a, c ^ b)"),
-    ] {
-        let text =
-            format!("tensor t dtype=f16 {{ shape {{ {shape} }}; layout {{ map \"{map}\" }} }}\n");
-        let codes = codes(&found(&text));
-        assert!(!codes.contains(&"padding::unexplained"), "{text}: {codes:?}");
-        let layout = checked(&text).manifests[0].tensors[0].layout.clone();
-        assert_ne!(layout.physical_elements(), layout.logical_elements(), "{text}");
-    }
-    for (shape, map) in [
-        ("m 8; k 48", "(m, k) -> (m, k // 4 ^ m, k % 8)"),
-        ("m 8; k 6", "(m, k) -> (m, 2 * k ^ m)"),
-        ("m 8; k 6", "(m, k) -> (m, (2 * k + m) % 16)"),
-    ] {
-        let text =
-            format!("tensor t dtype=f16 {{ shape {{ {shape} }}; layout {{ map \"{map}\" }} }}\n");
-        assert_eq!(codes(&found(&text)), ["padding::unexplained"], "{text}");
-    }
-}
-
-#[test]
 fn scale_factors_are_padded_with_what_their_type_holds() {
     let map = "(m, k) -> (m // 128, k // 4, m % 32, m % 128 // 32, k % 4)";
     let text = |more: &str| {
@@ -217,37 +157,6 @@ fn an_axis_may_be_called_as_the_symbol_that_it_counts_to() {
     assert_eq!(found(divided), []);
     let hidden = "const n 4\ntensor x dtype=f32 { shape { n 8 } }\n";
     assert_eq!(codes(&found(hidden)), ["name::hides"]);
-}
-
-#[test]
-fn blanks_in_a_bound_are_told_to_part_numbers() {
-    for (by, joined) in [
-        ("8 * V", "8*V"),
-        ("8 *V", "8*V"),
-        ("8* V", "8*V"),
-        ("8 * (V + 1)", "8*(V+1)"),
-        ("4 2 * V", "4 2*V"),
-        ("8 - V", "8-V"),
-        ("( V )", "(V)"),
-    ] {
-        let text = |by: &str| {
-            let into = if by.starts_with("4 ") { "into=\"a b c\" " } else { "" };
-            format!(
-                "const V 2\ntensor a dtype=f32 {{ shape {{ m 96 }}; layout {{ split m {into}by=\"{by}\"; padding allow }} }}\n"
-            )
-        };
-        let told = found(&text(by));
-        assert_eq!(codes(&told), ["expr::syntax"], "{by}");
-        assert_eq!(told[0].message, format!("spaces separate the numbers in `{by}`"));
-        assert_eq!(told[0].help, [format!("write each expression without spaces: `\"{joined}\"`")]);
-        let [fix] = told[0].fixes.as_slice() else { panic!("{:?}", told[0].fixes) };
-        let text_before = text(by);
-        let fixed =
-            [&text_before[..fix.place.start], fix.text.as_str(), &text_before[fix.place.end..]]
-                .concat();
-        assert_eq!(fixed, text(joined));
-        assert_eq!(found(&fixed), [], "{fixed}");
-    }
 }
 
 fn settings(text: &str) -> Config {
@@ -344,4 +253,35 @@ fn a_manifest_that_is_too_large_is_told_to_be_divided() {
         found[0].message.ends_with("its 4194305 bytes exceed the limit of 4194304"),
         "{found:?}"
     );
+}
+
+#[test]
+fn symbols_of_a_manifest_that_is_not_used_mean_nothing() {
+    let both = |a, b| {
+        let paths = ["a.kdl", "b.kdl"].map(str::to_owned);
+        let sources = MemorySources::from_iter([("a.kdl", a), ("b.kdl", b)]);
+        codes(&Compiler::new(&sources, &Config::default()).check(&paths).diagnostics)
+    };
+    let open = "tensor t dtype=f32 { shape { c S } }";
+    assert_eq!(both(open, "symbol S max=64"), ["name::unknown"]);
+    let map = "tensor t dtype=f32 { shape { n 8; c 6 }; layout { map \"(n, c) -> (c, n)\" } }";
+    assert_eq!(both(map, "symbol n max=64"), [""; 0]);
+}
+
+#[test]
+fn a_chain_of_uses_has_a_limit() {
+    let name = |k: usize| format!("{k}.kdl");
+    let codes = |length: usize| {
+        let text = |k: usize| {
+            if k == length { String::new() } else { format!("use \"{}\"\n", name(k + 1)) }
+        };
+        let sources = MemorySources::from_iter((0..=length).map(|k| (name(k), text(k))));
+        let found = Compiler::new(&sources, &Config::default()).check(&[name(0)]).diagnostics;
+        found
+            .into_iter()
+            .map(|fault| (fault.code.id(), fault.labels[0].place.file.to_string()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(codes(127), []);
+    assert_eq!(codes(128), [("limit::nesting", name(127))]);
 }

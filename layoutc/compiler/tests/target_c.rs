@@ -10,7 +10,6 @@ use std::process::Command;
 use std::sync::Arc;
 
 use common::cc::{CCompiler, compilers, folder};
-use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::content_hash;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::emit::Templates;
@@ -277,23 +276,6 @@ fn the_umbrella_header_includes_all_headers_in_order_and_compiles() {
     for program in programs(&folder, "main", &["main.c"], &[]) {
         ran(&program, &[], "1");
     }
-}
-
-#[test]
-fn an_umbrella_header_that_is_a_manifests_own_is_refused_at_its_key() {
-    let manifests = [("all.kdl", "tensor b dtype=f32 {\n    shape { n 3 }\n}\n")];
-    for name in ["all.h", "./ALL.h"] {
-        let keys = format!("umbrella-header = \"{name}\"\n");
-        let faults = built(&manifests, &keys).unwrap_err();
-        assert_eq!(faults.len(), 1);
-        assert_eq!(faults[0].code, Code::OutputCollision);
-        let message = "two outputs have the same path: the umbrella header and `c/all.h`";
-        assert_eq!(faults[0].message, message);
-        let text = format!("[target.c]\n{keys}");
-        let place = &faults[0].labels[0].place;
-        assert_eq!(&text[place.start..place.end], format!("\"{name}\""));
-    }
-    assert!(built(&manifests, "umbrella-header = \"all.hpp\"\n").is_ok());
 }
 
 #[test]

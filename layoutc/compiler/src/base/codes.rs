@@ -1,6 +1,6 @@
 //! Stable codes of diagnostics, one row each. Every code has a page, `book/src/codes/<area>/<what>.md`, whose first
-//! `kdl` block raises it and whose second does not. The page of a code that only the binary raises shows commands
-//! instead.
+//! `kdl` block raises it and whose second does not, and cases with their reports, `tests/refused/<area>/<what>/`; the
+//! page's first block is one of them, `page.kdl`. The page of a code that only the binary raises shows commands instead.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {

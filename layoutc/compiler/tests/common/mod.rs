@@ -15,6 +15,7 @@ pub mod made;
 pub mod moves;
 pub mod placed;
 pub mod processors;
+pub mod report;
 pub mod told;
 
 use std::sync::LazyLock;
