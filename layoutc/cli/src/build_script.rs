@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::args::{BuildArgs, SelectArgs};
-use crate::build::{self, DependencyGraph, RowSelection};
+use crate::build::{self, BuildArgs, DependencyGraph, RowSelection, SelectArgs};
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::project::read_set::ReadSet;

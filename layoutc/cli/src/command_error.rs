@@ -6,7 +6,7 @@ use std::path::Path;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 
-use crate::project::relative_to_cwd;
+use crate::paths::relative_to_cwd;
 
 /// Error that ends a command.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use layoutc_compiler::{output_paths, text_needs_mpi, umbrella_path};
 
-use crate::args::SelectArgs;
 use crate::command_error::CommandError;
 use crate::output;
 use crate::project::read_set::ReadSet;
@@ -14,6 +13,7 @@ use crate::project::{CONFIG, Project};
 use crate::report::Report;
 use crate::state::log::LogArena;
 
+use super::SelectArgs;
 use super::job::{BuildJob, below};
 use super::project_build;
 use super::scan::{has_umbrella, template_files};

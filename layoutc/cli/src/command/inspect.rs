@@ -12,10 +12,9 @@ use layoutc_compiler::query::inspect::{
 };
 use serde_json::{Value, json};
 
-use crate::args::ReportFormat;
-use crate::check_session::{CheckSession, with_user_paths};
+use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 
@@ -97,7 +96,7 @@ pub(crate) fn run(
             for tensor in &manifest.tensors {
                 let plans = plan.then(|| plans(manifest, tensor, cores)).transpose();
                 let plans = plans.unwrap_or_else(|fault| {
-                    faults.push(with_user_paths(&fault, project));
+                    faults.push(project.with_shown_paths(&fault));
                     None
                 });
                 let plans = plans.map(|plans| (plans, exchanges(manifest, tensor)));
@@ -107,7 +106,7 @@ pub(crate) fn run(
             for compute in &manifest.computes {
                 let plan = plan.then(|| kernel_plan(manifest, compute, cores)).transpose();
                 let plan = plan.unwrap_or_else(|fault| {
-                    faults.push(with_user_paths(&fault, project));
+                    faults.push(project.with_shown_paths(&fault));
                     None
                 });
                 items.push(InspectItem::Kernel(manifest, compute, plan));

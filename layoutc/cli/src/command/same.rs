@@ -6,10 +6,10 @@ use layoutc_compiler::query::layout_equality::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::args::{ReportFormat, SameArgs};
-use crate::check_session::{CheckSession, with_user_paths};
+use crate::args::SameArgs;
+use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::json::{integer, integers};
 
 use super::CommandOutcome;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutco
         }
         Err(error) => {
             let error =
-                session.projects.first().map(|(project, _)| with_user_paths(&error, project));
+                session.projects.first().map(|(project, _)| project.with_shown_paths(&error));
             session.report.add(error);
             session.report.print(console);
             Ok(CommandOutcome::InputError)

@@ -14,11 +14,11 @@ use layoutc_compiler::query::picture::{
     side_by_side, svg, terminal,
 };
 
-use crate::args::{ReportFormat, ShowArgs};
+use crate::args::ShowArgs;
 use crate::array::file::{check_not_input, is_standard, write};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 use super::element::{least_symbols, one_manifest, tensor_or_view};

@@ -3,10 +3,10 @@
 use layoutc_compiler::check::Recorder;
 use layoutc_compiler::query::trace;
 
-use crate::args::{ReportFormat, TraceArgs, restore_minus};
+use crate::args::{TraceArgs, restore_minus};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::{DiagnosticSource, human, json, trace_report};
 
 use super::CommandOutcome;
