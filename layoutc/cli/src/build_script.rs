@@ -56,7 +56,7 @@ pub fn build(project: &Path, out: &Path) -> Result<GeneratedFiles, BuildFailure>
         out: Some(out.join("layoutc")),
         root: None,
     };
-    let args = BuildArgs::of(select);
+    let args = BuildArgs { select, ..BuildArgs::default() };
     let mut reads = ReadSet::default();
     let built = build::build_once(&args, RowSelection::None, None, &mut reads, &mut console)
         .map_err(failure)?;

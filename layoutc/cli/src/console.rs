@@ -2,7 +2,6 @@
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 
-use clap::ValueEnum;
 use layoutc_compiler::query::picture::ColorDepth;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +11,8 @@ pub(crate) enum ReportFormat {
 }
 
 /// When diagnostics and results are colored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub(crate) enum ColorMode {
     Auto,
     Always,

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::command_error::CommandError;
 
@@ -32,8 +33,8 @@ pub(crate) fn trust() {
 pub(crate) fn enter() {
     if is_child() {
         // Best effort: without the limit, the child is as safe as this process.
-        let limited = rlimit::setrlimit(rlimit::Resource::AS, MEMORY_BYTES, MEMORY_BYTES);
-        drop(limited);
+        let limit = Rlimit { current: Some(MEMORY_BYTES), maximum: Some(MEMORY_BYTES) };
+        let _ = setrlimit(Resource::As, limit);
     }
 }
 

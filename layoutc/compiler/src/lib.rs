@@ -10,6 +10,7 @@ pub mod config;
 pub mod editor;
 pub mod emit;
 pub mod env;
+#[cfg(feature = "import")]
 pub mod import;
 pub mod manifest;
 pub mod model;
@@ -116,6 +117,7 @@ pub fn emit(
 ///
 /// # Errors
 /// A requested graph, function or tensor is missing, or the model has a feature that graphs do not support.
+#[cfg(feature = "import")]
 pub fn import_onnx(
     file: Vec<u8>,
     options: &import::ImportOptions<'_>,

@@ -26,6 +26,7 @@ use std::time::Duration;
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
+use rustix::process::{Resource, getrlimit};
 
 use crate::command_error::CommandError;
 use crate::console::{Console, ReportFormat};
@@ -134,8 +135,7 @@ pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), Comm
 
 /// True if the main thread's stack is as large as those of the pool, so that it can join.
 fn has_large_stack() -> bool {
-    let limit = rlimit::getrlimit(rlimit::Resource::STACK);
-    limit.is_ok_and(|(bytes, _)| bytes >= STACK as u64)
+    getrlimit(Resource::Stack).current.is_none_or(|bytes| bytes >= STACK as u64)
 }
 
 /// True if a build with these arguments writes nothing.
