@@ -1,8 +1,10 @@
 //! Sandbox for untrusted templates.
 //!
-//! Fuel bounds a template's steps and a cap its output, but a few dozen steps of `x ~ x` exhaust memory, which aborts
-//! the process. So a build with the user's own templates first runs in a child process with a memory limit, which
-//! writes nothing. Rendering is deterministic, so what the child survives is safe.
+//! Fuel bounds a template's steps and a cap its output, but the engine calls nothing of ours when it parses, stores,
+//! concatenates or compares: a few dozen steps of `x ~ x` exhaust memory and long or nested expressions the stack,
+//! which aborts the process, and `==` of lists that share their items takes exponential time. So a build with the
+//! user's own templates first runs in a child process with a memory limit, which writes nothing. Rendering is
+//! deterministic, so what the child survives is safe.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
