@@ -43,7 +43,7 @@ impl CommandError {
 }
 
 /// Text of an error, without Rust's suffix ` (os error 28)`.
-pub(crate) fn os_error_text(error: &io::Error) -> String {
+pub fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),

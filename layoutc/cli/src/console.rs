@@ -126,7 +126,7 @@ impl Console {
 }
 
 /// Prints to standard error; ignores errors.
-pub(crate) fn write_plainly(text: &str) {
+pub fn write_plainly(text: &str) {
     let mut stderr = io::stderr().lock();
     let written = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     drop(written);

@@ -1,6 +1,6 @@
 //! layoutc: layout manifests in, proven layouts and generated source out.
 //!
-//! [`build()`] for the build scripts of Rust projects, and by the feature `cli` the binaries. All input and output is
+//! [`build()`] for the build scripts of Rust projects, and by the feature `cli` the binary. All input and output is
 //! here: arguments, files, the terminal. Layouts are the compiler's part.
 
 #![allow(missing_docs, reason = "a binary")]
@@ -32,8 +32,6 @@ mod exit_code;
 mod interrupt;
 #[cfg(feature = "cli")]
 mod lsp;
-#[cfg(feature = "cli")]
-mod mdbook;
 mod output;
 mod paths;
 mod progress;
@@ -47,6 +45,10 @@ mod watch;
 use std::process::ExitCode;
 
 pub use build_script::{BuildFailure, GeneratedFiles, build};
+pub use command_error::os_error_text;
+pub use console::write_plainly;
+pub use report::human::render as render_diagnostic;
+pub use report::{DiagnosticSource, escape};
 
 /// Entry point of the binary `layoutc`.
 #[cfg(feature = "cli")]
@@ -57,12 +59,4 @@ pub fn run() -> ExitCode {
         Ok(args) => command::run(&args),
         Err(refusal) => refusal.show(),
     }
-}
-
-/// Entry point of the binary `mdbook-layoutc`, an mdBook preprocessor.
-#[cfg(feature = "cli")]
-pub fn run_mdbook() -> ExitCode {
-    let args = std::env::args_os().skip(1);
-    let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
-    mdbook::run(&args)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use layoutc_compiler::base::nearest::nearest;
+use layoutc_compiler::base::nearest::unknown_tensor;
 use layoutc_compiler::model::compute::KernelInstance;
 use layoutc_compiler::model::{Manifest, Tensor, View};
 use layoutc_compiler::plan::cores::Cores;
@@ -154,21 +154,4 @@ fn known(name: &str, all: &[(String, InspectItem<'_>)]) -> Result<(), CommandErr
     }
     let names: Vec<&str> = all.iter().map(|(_, item)| item.name()).collect();
     Err(CommandError::Usage(unknown_tensor(name, &names)))
-}
-
-/// Maximum number of names listed by an error.
-const LISTED: usize = 12;
-
-/// Error text for an unknown tensor: suggests the nearest name, else lists the known ones.
-pub(crate) fn unknown_tensor(name: &str, known: &[&str]) -> String {
-    let hint = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("; did you mean `{near}`?"),
-        None if known.is_empty() => String::new(),
-        None => {
-            let more = if known.len() > LISTED { ", …" } else { "" };
-            let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
-            format!("; expected one of `{}`{more}", listed.join("`, `"))
-        }
-    };
-    format!("unknown tensor `{name}`{hint}")
 }

@@ -22,7 +22,7 @@ mod ninja;
 mod outputs;
 mod pack;
 mod same;
-pub(crate) mod show;
+mod show;
 mod solve;
 mod templates;
 mod trace;
@@ -38,8 +38,6 @@ use crate::console::write_plainly;
 use crate::exit_code::report_error;
 use crate::interrupt::INTERRUPTED;
 use crate::report::Report;
-
-pub(crate) use inspect::unknown_tensor;
 
 /// Outcome of a command that has printed all its diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

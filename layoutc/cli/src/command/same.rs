@@ -1,5 +1,6 @@
 //! `layoutc same`: compares the maps of two tensors.
 
+use layoutc_compiler::base::nearest::unknown_tensor;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::query::layout_equality::{
     ElementLocation, TensorComparison, compare_tensors,
@@ -13,7 +14,6 @@ use crate::console::{Console, ReportFormat};
 use crate::report::json::{integer, integers};
 
 use super::CommandOutcome;
-use super::inspect::unknown_tensor;
 
 /// Prints whether two tensors have the same map, else the first element that differs.
 pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {

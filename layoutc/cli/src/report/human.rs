@@ -39,7 +39,7 @@ impl ReportPalette {
 }
 
 /// Renders a diagnostic, without a trailing empty line.
-pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
+pub fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
     let paint = ReportPalette::new(diagnostic.severity, color);
     let ReportPalette { severity, strong, reset, .. } = paint;
     let word = severity_word(diagnostic.severity);

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 
-pub(crate) use source_line::DiagnosticSource;
-pub(crate) use terminal_text::escape;
+pub use source_line::DiagnosticSource;
+pub use terminal_text::escape;
 
 use crate::console::{Console, ReportFormat};
 
