@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::args::{BuildArgs, SelectArgs};
-use crate::build::{self, DependencyGraph, RowSelection};
+use crate::build::{self, BuildArgs, DependencyGraph, RowSelection, SelectArgs};
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::project::read_set::ReadSet;
@@ -57,7 +56,7 @@ pub fn build(project: &Path, out: &Path) -> Result<GeneratedFiles, BuildFailure>
         out: Some(out.join("layoutc")),
         root: None,
     };
-    let args = BuildArgs::of(select);
+    let args = BuildArgs { select, ..BuildArgs::default() };
     let mut reads = ReadSet::default();
     let built = build::build_once(&args, RowSelection::None, None, &mut reads, &mut console)
         .map_err(failure)?;

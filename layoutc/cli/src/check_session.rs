@@ -1,9 +1,7 @@
 //! Discovers, reads and checks manifests, as the first step of most commands.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::check::Recorder;
 use layoutc_compiler::emit::{EmitJob, Emitter};
 use layoutc_compiler::model::graph::Graph;
@@ -13,6 +11,7 @@ use layoutc_compiler::{CheckedProject, Compiler};
 use crate::build::{own_of, report_emit_error};
 use crate::command_error::CommandError;
 use crate::console::Console;
+use crate::paths::relative_to_cwd;
 use crate::project::files::ProjectFiles;
 use crate::project::read_set::ReadSet;
 use crate::project::{self, Project};
@@ -51,8 +50,7 @@ impl CheckSession {
         for project in project::discover(paths, None, &mut report, &mut ReadSet::default())? {
             if console.verbose {
                 let manifests = counted(project.manifests.len(), "manifest");
-                console
-                    .remark(&format!("{}: {manifests}\n", project::relative_to_cwd(&project.root)));
+                console.remark(&format!("{}: {manifests}\n", relative_to_cwd(&project.root)));
             }
             let files = ProjectFiles::new(&project.root);
             let manifests: Vec<String> = project.manifests.keys().cloned().collect();
@@ -64,7 +62,7 @@ impl CheckSession {
             for (path, text) in files.into_texts()? {
                 report.text(project.shown(&path), text.text);
             }
-            report.add(checked.diagnostics.iter().map(|d| with_user_paths(d, &project)));
+            report.add(checked.diagnostics.iter().map(|d| project.with_shown_paths(d)));
             projects.push((project, checked));
         }
         Ok(Self { projects, report })
@@ -126,16 +124,4 @@ impl CheckSession {
     pub(crate) fn manifests(&self) -> usize {
         self.projects.iter().map(|(project, _)| project.manifests.len()).sum()
     }
-}
-
-/// Replaces the paths of a diagnostic by display paths.
-pub(crate) fn with_user_paths(diagnostic: &Diagnostic, project: &Project) -> Diagnostic {
-    let mut diagnostic = diagnostic.clone();
-    for label in &mut diagnostic.labels {
-        label.place.file = Arc::from(project.shown(&label.place.file));
-    }
-    for fix in &mut diagnostic.fixes {
-        fix.place.file = Arc::from(project.shown(&fix.place.file));
-    }
-    diagnostic
 }

@@ -24,6 +24,7 @@ pub mod config;
 pub mod editor;
 pub mod emit;
 pub mod env;
+#[cfg(feature = "import")]
 pub mod import;
 pub mod manifest;
 pub mod model;

@@ -1,7 +1,7 @@
 //! The house: which top-level modules of the algebra and the compiler may import which, and who may build a model.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "reads the sources")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Floor of a house: its job, and the modules on it.
@@ -182,4 +182,24 @@ fn only_the_check_builds_models() {
     let code = "use crate::model::{Convert, Tensor, View};\nlet a = Tensor { layout, ..b };\nimpl View {\n\
                 fn f() -> Tensor {\nNumber::Convert { to }\nGraph { name }";
     assert_eq!(built(code), BTreeSet::from(["Tensor"]));
+}
+
+#[test]
+fn modules_of_the_command_line_import_each_other_without_a_circle() {
+    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, code) in sources("cli") {
+        let from = module(&file).to_owned();
+        let others = named(&code).into_iter().filter(|to| *to != from);
+        imports.entry(from.clone()).or_default().extend(others);
+    }
+    assert!(imports["command"].contains("build"), "{imports:?}");
+    // Modules that import none of the others go, the lowest first.
+    loop {
+        let left: BTreeSet<String> = imports.keys().cloned().collect();
+        imports.retain(|_, others| others.iter().any(|other| left.contains(other)));
+        if imports.len() == left.len() {
+            break;
+        }
+    }
+    assert_eq!(imports, BTreeMap::new(), "modules in circles, and their imports");
 }

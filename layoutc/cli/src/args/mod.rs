@@ -16,13 +16,13 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, ValueEnum};
 use layoutc_compiler::base::nearest::nearest;
 
-use crate::console::write_plainly;
+use crate::console::{ColorMode, Console, ReportFormat, write_plainly};
 
 pub(crate) use algebra::{AlgebraCommand, InverseSide};
 pub(crate) use bench::BenchArgs;
 pub(crate) use command::{
-    BuildArgs, CleanArgs, Command, DepsArgs, IndexArgs, OutputsArgs, SameArgs, SelectArgs,
-    TemplatesCommand, TraceArgs, TranslateArgs, WatchArgs,
+    CleanArgs, Command, DepsArgs, IndexArgs, OutputsArgs, SameArgs, TemplatesCommand, TraceArgs,
+    TranslateArgs, WatchArgs,
 };
 pub(crate) use fmt::FmtArgs;
 pub(crate) use import::ImportArgs;
@@ -61,6 +61,24 @@ pub(crate) struct GlobalArgs {
     pub(crate) verbose: bool,
 }
 
+impl GlobalArgs {
+    /// Console of a command.
+    pub(crate) fn console(&self, command: &'static str) -> Console {
+        let format = match self.format {
+            FormatArg::Json => ReportFormat::Json,
+            FormatArg::Text
+            | FormatArg::Cmake
+            | FormatArg::Ninja
+            | FormatArg::Dot
+            | FormatArg::Svg => ReportFormat::Text,
+        };
+        let mut console = Console::new(format, self.color, command);
+        console.quiet = self.quiet;
+        console.verbose = self.verbose;
+        console
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatArg {
     Text,
@@ -77,19 +95,6 @@ pub(crate) enum FormatArg {
     /// Only for `solve`.
     #[value(hide = true)]
     Svg,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReportFormat {
-    Text,
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorMode {
-    Auto,
-    Always,
-    Never,
 }
 
 const COMMANDS: &[&str] = &[

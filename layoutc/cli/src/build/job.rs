@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use layoutc_compiler::base::nearest::nearest;
 use layoutc_compiler::emit::language::Language;
 
-use crate::args::SelectArgs;
+use super::SelectArgs;
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::output::{OutputDir, StateFolder, SweepScope, link};
-use crate::project::paths::is_below;
-use crate::project::{self, CONFIG, Project, relative_to_cwd};
+use crate::paths::{is_below, relative_to_cwd};
+use crate::project::{self, CONFIG, Project};
 use crate::state::fact::BuildFact;
 use crate::state::file::Durability;
 use crate::state::lock::{StateLock, try_lock};

@@ -14,11 +14,11 @@ use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{Compiler, LoadError, syntax_key};
 use rayon::prelude::*;
 
-use crate::check_session::with_user_paths;
 use crate::command_error::CommandError;
+use crate::paths::relative_to_cwd;
+use crate::project::Project;
 use crate::project::files::{self, FileReadError};
 use crate::project::read_set::ReadSet;
-use crate::project::{Project, relative_to_cwd};
 use crate::report::Report;
 use crate::state::fact::{BuildFact, CheckRecord, ContentHash, EmitRecord, Fingerprint};
 use crate::state::memo::DiskMemo;
@@ -109,7 +109,7 @@ pub(super) fn check(
     let CheckProgress { made, mut diagnostics, mut texts } = checking;
     sort(&mut diagnostics);
     read_texts(job, &diagnostics, desk.shown, &mut texts, &mut desk.report);
-    desk.report.add(diagnostics.iter().map(|d| with_user_paths(d, job.project)));
+    desk.report.add(diagnostics.iter().map(|d| job.project.with_shown_paths(d)));
     Ok(made)
 }
 
@@ -292,7 +292,7 @@ pub(crate) fn report_emit_error(
             report.text(project.shown(&label.place.file), Arc::from(text));
         }
     }
-    report.add(faults.iter().map(|d| with_user_paths(d, project)));
+    report.add(faults.iter().map(|d| project.with_shown_paths(d)));
 }
 
 /// Reads the project's own templates, and records their hashes.

@@ -12,8 +12,8 @@ use crate::output::{
     ExistingOutput, ExpectedOutput, OutputListing, OutputSurvey, OverwritePolicy, is_tidy,
     known_outputs, left_over, listing, survey,
 };
+use crate::paths::{normal, slashed};
 use crate::project::files::{hash_if_changed, hash_if_changed_up_to};
-use crate::project::paths::{normal, slashed};
 use crate::project::read_set::{FileState, ReadSet};
 use crate::project::{CONFIG, Project, file_tree};
 use crate::state::fact::{BuildFacts, ContentHash, EmitRecord, Fingerprint, PathSet};

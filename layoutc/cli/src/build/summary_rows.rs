@@ -8,13 +8,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::project::files::ProjectFiles;
-use crate::report::summary::TensorRow;
 use crate::state::fact::ContentHash;
 use crate::state::memo::DiskMemo;
 
 use super::job::BuildJob;
 use super::make::BuildProducts;
 use super::scan::BuildScan;
+use super::summary::TensorRow;
 
 /// Kinds of cached rows.
 const ROWS: &str = "rows";

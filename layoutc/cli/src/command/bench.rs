@@ -7,12 +7,12 @@ use layoutc_compiler::emit::{EmitJob, Emitter, GeneratedFile};
 use layoutc_compiler::model::Manifest;
 use serde_json::Value;
 
-use crate::args::{BenchArgs, ReportFormat};
+use crate::args::BenchArgs;
 use crate::build::{own_of, report_emit_error};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::compiled_program::{self, CompiledProgram};
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::interrupt::{self, WriteGuard};
 use crate::template_sandbox;
 

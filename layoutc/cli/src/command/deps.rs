@@ -9,7 +9,7 @@ use crate::args::{DepsArgs, FormatArg};
 use crate::build::{self, DependencyGraph, FileKind};
 use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::project::relative_to_cwd;
+use crate::paths::relative_to_cwd;
 use crate::report::counted;
 
 use super::CommandOutcome;

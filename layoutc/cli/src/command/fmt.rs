@@ -9,11 +9,11 @@ use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan};
 use layoutc_compiler::manifest::{self, format};
 use serde_json::{Value, json};
 
-use crate::args::{FmtArgs, ReportFormat};
+use crate::args::FmtArgs;
 use crate::array::file::{self, STANDARD, is_standard};
 use crate::atomic_write::write_atomically;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::project::files::{FileReadError, read};
 use crate::project::{discover, read_set::ReadSet};
 use crate::report::{Report, counted};

@@ -10,10 +10,10 @@ use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan, Label};
 use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph, import_onnx};
 use serde_json::json;
 
-use crate::args::{ImportArgs, ReportFormat};
+use crate::args::ImportArgs;
 use crate::array::file::{STANDARD, check_not_input, display_name, is_standard, read, write};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::{Report, counted};
 
 use super::CommandOutcome;

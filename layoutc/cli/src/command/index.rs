@@ -9,10 +9,10 @@ use layoutc_compiler::model::Tensor;
 use layoutc_compiler::query::locate;
 use serde_json::{Value, json};
 
-use crate::args::{IndexArgs, ReportFormat, restore_minus};
+use crate::args::{IndexArgs, restore_minus};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::json::{integer, integers};
 use crate::report::{CAP, DiagnosticSource, counted, human, json as json_report, more_information};
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf, absolute};
 use clap::Command;
 use serde_json::{Value, json};
 
-use crate::args::{self, ManArgs, ReportFormat};
+use crate::args::{self, ManArgs};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::output::{OutputStatus, link, replace};
 
 use super::CommandOutcome;

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::args::{FormatArg, OutputsArgs, SelectArgs};
+use crate::args::{FormatArg, OutputsArgs};
 use crate::build;
+use crate::build::SelectArgs;
 use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::project::relative_to_cwd;
+use crate::paths::relative_to_cwd;
 
 use super::{CommandOutcome, ninja};
 

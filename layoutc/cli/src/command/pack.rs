@@ -10,7 +10,7 @@ use layoutc_compiler::run::pieces::{DenseFile, Direction, Order};
 use layoutc_compiler::run::{self, RunError};
 use serde_json::json;
 
-use crate::args::{PackArgs, RelayoutArgs, ReportFormat, UnpackArgs};
+use crate::args::{PackArgs, RelayoutArgs, UnpackArgs};
 use crate::array::file::{
     ByteSource, STANDARD, check_not_input, display_name, is_placed, is_standard, write,
 };
@@ -22,9 +22,9 @@ use crate::array::tensor_file::{
     SymbolValues, TensorFile, dense_packing, descr_of_buffer, relayout_error, with_lanes,
 };
 use crate::array::{descr, is_reordered, to_c_order, unpacked};
-use crate::check_session::{CheckSession, with_user_paths};
+use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::counted;
 
 use super::CommandOutcome;
@@ -261,7 +261,7 @@ fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, 
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };
     let Some(fault) = fill_fault(&tensor) else { return Ok(Some(tensor)) };
     let project = session.projects.first().map(|(project, _)| project);
-    let fault = project.map_or_else(|| fault.clone(), |project| with_user_paths(&fault, project));
+    let fault = project.map_or_else(|| fault.clone(), |project| project.with_shown_paths(&fault));
     session.report.add([fault]);
     session.report.print(console);
     Ok(None)

@@ -11,7 +11,7 @@ use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve};
 use serde_json::json;
 
 use crate::args;
-use crate::check_session::{CheckSession, with_user_paths};
+use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::console::Console;
 
@@ -53,7 +53,7 @@ pub(crate) fn run(
                 let measured = measured.transpose()?;
                 match within(graph, request.limit, measured.as_ref()) {
                     Ok(plan) => solved.push((project.shown(&manifest.path), graph, plan)),
-                    Err(fault) => faults.push(with_user_paths(&fault, project)),
+                    Err(fault) => faults.push(project.with_shown_paths(&fault)),
                 }
             }
         }

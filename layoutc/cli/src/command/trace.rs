@@ -5,10 +5,10 @@ use std::sync::Arc;
 use layoutc_compiler::check::Recorder;
 use layoutc_compiler::query::trace;
 
-use crate::args::{ReportFormat, TraceArgs, restore_minus};
+use crate::args::{TraceArgs, restore_minus};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::{DiagnosticSource, Report, trace_report};
 
 use super::CommandOutcome;

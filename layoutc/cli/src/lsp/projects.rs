@@ -13,8 +13,8 @@ use layoutc_compiler::editor::line_index::LineIndex;
 use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};
 use layoutc_compiler::env::{CompileEnv, NoObserver};
 
+use crate::paths::{normal, relative, slashed};
 use crate::project::CONFIG;
-use crate::project::paths::{normal, relative, slashed};
 
 use super::documents::{DocumentOverlay, OpenDocuments};
 use super::memo::InMemoryMemo;

@@ -23,7 +23,7 @@ use rustc_hash::{FxBuildHasher, FxHasher};
 
 use crate::command_error::CommandError;
 use crate::interrupt;
-use crate::project::paths::{is_below, is_name};
+use crate::paths::{is_below, is_name};
 use crate::state::fact::{BuildFact, BuildFacts, ContentHash};
 use crate::state::lock::StateLock;
 use crate::state::stat::Timestamp;

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat}
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::command_error::CommandError;
-use crate::project::paths::slashed;
+use crate::paths::slashed;
 
 use super::existing_output::{blocked, link};
 

@@ -40,7 +40,7 @@ impl ReportPalette {
 
 /// Renders a diagnostic, without a trailing empty line. The head of the item around a label (`tensor x {`) is shown once
 /// as context, unless the label is on it.
-pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
+pub fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
     let paint = ReportPalette::new(diagnostic.severity, color);
     let ReportPalette { severity, strong, reset, .. } = paint;
     let word = severity_word(diagnostic.severity);

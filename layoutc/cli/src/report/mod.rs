@@ -1,10 +1,8 @@
-//! Reports: diagnostics, counts, summaries.
+//! Reports: diagnostics, counts, traces of an index.
 
-pub(crate) mod chrome_trace;
 pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod source_line;
-pub(crate) mod summary;
 mod terminal_text;
 #[cfg(test)]
 mod tests;
@@ -16,11 +14,10 @@ use std::sync::Arc;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 
-pub(crate) use source_line::DiagnosticSource;
-pub(crate) use terminal_text::escape;
+pub use source_line::DiagnosticSource;
+pub use terminal_text::escape;
 
-use crate::args::ReportFormat;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 
 /// Maximum number of errors, and of warnings, printed as text.
 pub(crate) const CAP: usize = 50;

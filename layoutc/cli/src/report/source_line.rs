@@ -2,16 +2,16 @@
 
 /// A text that locations refer to, or a part of one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct DiagnosticSource<'a> {
-    pub(crate) text: &'a str,
+pub struct DiagnosticSource<'a> {
+    pub text: &'a str,
     /// Number of its first line, from 1.
-    pub(crate) first_line: usize,
+    pub first_line: usize,
     /// Byte offset of its start in the whole text.
-    pub(crate) first_byte: usize,
+    pub first_byte: usize,
 }
 
 impl<'a> DiagnosticSource<'a> {
-    pub(crate) fn whole(text: &'a str) -> Self {
+    pub fn whole(text: &'a str) -> Self {
         Self { text, first_line: 1, first_byte: 0 }
     }
 }

@@ -13,9 +13,9 @@ use layoutc_compiler::query::notations::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::args::{ReportFormat, TranslateArgs, restore_minus};
+use crate::args::{TranslateArgs, restore_minus};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::Report;
 use crate::report::json::integer;
 

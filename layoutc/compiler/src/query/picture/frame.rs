@@ -66,6 +66,12 @@ fn hint(near: Option<&str>, axes: &str) -> String {
     }
 }
 
+/// Fixed index of an axis, as in `h=2`; `None` for any other text.
+pub fn fixed_index(text: &str) -> Option<(String, i128)> {
+    let (name, index) = text.split_once('=')?;
+    Some((name.trim().to_owned(), index.trim().parse().ok()?))
+}
+
 impl SliceFrame {
     /// Slice along the named axes, rows then columns, by default the last two. `at` fixes indices of others.
     ///

@@ -20,14 +20,15 @@ mod table;
 mod terminal;
 mod tiling;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use layoutc_algebra::symbol::Axis;
 
-use crate::model::Tensor;
+use crate::model::{Tensor, View};
 use crate::query::locate::{self, NamedLocateError};
 
-pub use frame::{FrameError, SliceFrame};
+pub use frame::{FrameError, SliceFrame, fixed_index};
 pub use grid::{GridCell, GridElement, LogicalGrid};
 pub use json::json;
 pub use memory::{MemoryGrid, MemoryRow, MemorySlot};
@@ -73,6 +74,27 @@ pub enum PictureSubject {
     View,
     /// View of which several elements share a slot.
     SharedView,
+}
+
+impl PictureSubject {
+    /// Drawn tensor and its kind: all shards of a sharded tensor, else `tensor`, which is that of `view` if given.
+    ///
+    /// # Errors
+    /// As of [`side_by_side`].
+    pub fn of<'t>(
+        tensor: &'t Tensor,
+        view: Option<&View>,
+    ) -> Result<(Cow<'t, Tensor>, Self), NamedLocateError> {
+        if let Some((whole, axes)) = side_by_side(tensor)? {
+            return Ok((Cow::Owned(whole), Self::Parts(axes)));
+        }
+        let subject = match view {
+            Some(view) if view.is_shared => Self::SharedView,
+            Some(_) => Self::View,
+            None => Self::Tensor,
+        };
+        Ok((Cow::Borrowed(tensor), subject))
+    }
 }
 
 /// Layout with everything that is drawn.

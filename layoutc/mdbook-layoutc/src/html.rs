@@ -6,7 +6,7 @@ use layoutc_compiler::manifest::highlight::{HighlightKind, highlight};
 
 /// Highlights a manifest with the classes that mdBook's themes define. `nohighlight` disables mdBook's own
 /// highlighter, which does not know KDL.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let mut out = "<pre><code class=\"kdl nohighlight hljs\">".to_owned();
     let mut behind = 0;
     for (span, paint) in highlight(text) {

@@ -12,11 +12,10 @@ use layoutc_compiler::solve::{LayoutConversion, SolverOptions, solve};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::build::{OutputSummary, WorkSpan};
 use crate::output::OutputStatus;
+use crate::report::{counted, escape};
 
-use super::counted;
-use super::terminal_text::escape;
+use super::{OutputSummary, WorkSpan};
 
 /// Row of a tensor. Sizes are integers, or strings with expressions over symbols.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,25 +6,25 @@ use std::path::Path;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 #[derive(Debug)]
-pub(super) struct CodeFence {
+pub(crate) struct CodeFence {
     /// Byte range in the chapter, including the fences.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// Info string after the opening fence.
-    pub(super) info: String,
-    pub(super) text: String,
+    pub(crate) info: String,
+    pub(crate) text: String,
     /// Start offsets of the text's fragments, in the text and in the chapter.
     pieces: Vec<(usize, usize)>,
 }
 
 impl CodeFence {
     /// Converts an offset in the text to one in the chapter.
-    pub(super) fn place(&self, byte: usize) -> usize {
+    pub(crate) fn place(&self, byte: usize) -> usize {
         let piece = self.pieces.iter().rev().find(|piece| piece.0 <= byte);
         piece.map_or(self.span.start, |(text, chapter)| chapter + byte - text)
     }
 
     /// Path of the file that the block defines: a comment in its first line.
-    pub(super) fn path(&self) -> Option<&str> {
+    pub(crate) fn path(&self) -> Option<&str> {
         let comment = self.text.lines().next()?.strip_prefix("//")?.trim();
         let is_kdl = Path::new(comment).extension().is_some_and(|extension| extension == "kdl");
         (is_kdl && !comment.contains(char::is_whitespace)).then_some(comment)
@@ -32,7 +32,7 @@ impl CodeFence {
 }
 
 /// KDL blocks in order.
-pub(super) fn fences(chapter: &str) -> Vec<CodeFence> {
+pub(crate) fn fences(chapter: &str) -> Vec<CodeFence> {
     let mut found = Vec::new();
     let mut open: Option<CodeFence> = None;
     // Extensions of mdBook that may enclose a block.
@@ -65,20 +65,20 @@ fn is_kdl(info: &str) -> bool {
 
 /// Picture requested by a block.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct PictureRequest {
+pub(crate) struct PictureRequest {
     /// Tensor or view.
-    pub(super) tensor: String,
+    pub(crate) tensor: String,
     /// Axes drawn down and across.
-    pub(super) axes: Vec<String>,
+    pub(crate) axes: Vec<String>,
     /// Fixed indices of the other axes.
-    pub(super) at: Vec<String>,
+    pub(crate) at: Vec<String>,
 }
 
 /// Parses `kdl,layout=NAME axes=h,w at=n=0,c=1`; `None` without `layout`.
 ///
 /// # Errors
 /// An unknown word.
-pub(super) fn picture_request(info: &str) -> Result<Option<PictureRequest>, String> {
+pub(crate) fn picture_request(info: &str) -> Result<Option<PictureRequest>, String> {
     let words = info.split([',', ' ', '\t']).filter(|word| !word.is_empty()).skip(1);
     if !words.clone().any(|word| word.starts_with("layout=")) {
         return Ok(None);

@@ -1,5 +1,6 @@
-//! Lexical operations on paths.
+//! Lexical operations on paths, and their display.
 
+use std::env;
 use std::path::{Component, Path, PathBuf};
 
 /// `path` without `.` and `..`, without reading the file system.
@@ -32,6 +33,12 @@ pub(crate) fn relative(path: &Path, from: &Path) -> PathBuf {
     let up = from.components().skip(shared).map(|_| Component::ParentDir);
     let relative: PathBuf = up.chain(path.components().skip(shared)).collect();
     if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative }
+}
+
+/// Path relative to the working directory.
+pub(crate) fn relative_to_cwd(path: &Path) -> String {
+    let seen = env::current_dir().map_or_else(|_| path.to_owned(), |here| relative(path, &here));
+    seen.to_string_lossy().into_owned()
 }
 
 /// `folder` as a prefix for joining: empty for `.`.

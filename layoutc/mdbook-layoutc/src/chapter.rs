@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use layoutc::{DiagnosticSource, escape, render_diagnostic};
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::query::picture::inline_style;
 
-use crate::report::{DiagnosticSource, escape, human};
-
-use super::draw::{ChapterFence, DrawError, picture};
-use super::fence::{CodeFence, fences, picture_request};
-use super::html;
+use crate::draw::{ChapterFence, DrawError, figure};
+use crate::fence::{CodeFence, fences, picture_request};
+use crate::html;
 
 /// Selector of mdBook's dark themes.
 const DARK: &str = ":is(.ayu,.coal,.navy)";
@@ -18,7 +17,7 @@ const DARK: &str = ":is(.ayu,.coal,.navy)";
 ///
 /// # Errors
 /// All errors in its blocks, as printed.
-pub(super) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> {
+pub(crate) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> {
     let blocks = fences(chapter);
     let (mut out, mut faults) = (String::new(), String::new());
     let (mut behind, mut has_style) = (0, false);
@@ -26,7 +25,7 @@ pub(super) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> 
         let Some((among, fence)) = ChapterFence::at(&blocks, k) else { continue };
         let figure = match picture_request(&fence.info) {
             Ok(None) => None,
-            Ok(Some(request)) => match picture(among, &request) {
+            Ok(Some(request)) => match figure(among, &request) {
                 Ok(svg) => Some(svg),
                 Err(undrawn) => {
                     faults.push_str(&undrawn_message(&undrawn, name, chapter, among, fence));
@@ -75,7 +74,7 @@ fn undrawn_message(
         DrawError::Manifest(diagnostics) => {
             let lookup = |file: &str| (file == name).then(|| DiagnosticSource::whole(chapter));
             let one = |diagnostic: &Diagnostic| {
-                let rendered = human::render(&moved(diagnostic, name, blocks), &lookup, false);
+                let rendered = render_diagnostic(&moved(diagnostic, name, blocks), &lookup, false);
                 let place = format!("  the block at {}:{line}\n", escape(name));
                 if diagnostic.labels.is_empty() {
                     rendered + &place + "\n"

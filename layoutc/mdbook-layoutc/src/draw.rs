@@ -1,20 +1,24 @@
 //! Draws the picture requested by a block.
 
+use std::collections::BTreeMap;
+
+use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::base::nearest::unknown_tensor;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::query::picture::{PictureLimits, inline};
+use layoutc_compiler::model::{Tensor, View};
+use layoutc_compiler::query::locate::NamedLocateError;
+use layoutc_compiler::query::picture::{
+    Picture, PictureLimits, PictureSubject, SliceFrame, extents, fixed_index, inline, picture,
+};
 use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
-use crate::command::show::{PictureInput, parse_fixed_axes};
-use crate::command::unknown_tensor;
-use crate::command_error::CommandError;
-
-use super::fence::{CodeFence, PictureRequest};
+use crate::fence::{CodeFence, PictureRequest};
 
 /// File name of a block without a path.
 const NAMELESS: &str = "manifest.kdl";
 
-pub(super) enum DrawError {
+pub(crate) enum DrawError {
     /// Invalid request: one line.
     InvalidRequest(String),
     /// Errors in the manifest, with locations in blocks, named as by [`ChapterFence`].
@@ -23,7 +27,7 @@ pub(super) enum DrawError {
 
 /// A block with all blocks of its chapter.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ChapterFence<'a> {
+pub(crate) struct ChapterFence<'a> {
     all: &'a [CodeFence],
     /// Index of the block to draw.
     this: usize,
@@ -31,7 +35,7 @@ pub(super) struct ChapterFence<'a> {
 
 impl<'a> ChapterFence<'a> {
     /// Block at an index; `None` beyond the last.
-    pub(super) fn at(all: &'a [CodeFence], this: usize) -> Option<(Self, &'a CodeFence)> {
+    pub(crate) fn at(all: &'a [CodeFence], this: usize) -> Option<(Self, &'a CodeFence)> {
         all.get(this).map(|fence| (Self { all, this }, fence))
     }
 
@@ -40,7 +44,7 @@ impl<'a> ChapterFence<'a> {
     }
 
     /// Block that defines the file at `path`: this one, else the last before it, else the first after it.
-    pub(super) fn file(&self, path: &str) -> Option<&'a CodeFence> {
+    pub(crate) fn file(&self, path: &str) -> Option<&'a CodeFence> {
         if path == self.name() {
             return self.all.get(self.this);
         }
@@ -57,7 +61,7 @@ impl SourceLoader for ChapterFence<'_> {
 }
 
 /// Draws the picture as a single line of SVG.
-pub(super) fn picture(
+pub(crate) fn figure(
     blocks: ChapterFence<'_>,
     request: &PictureRequest,
 ) -> Result<String, DrawError> {
@@ -78,20 +82,31 @@ pub(super) fn picture(
         let names: Vec<&str> = tensors.chain(views).collect();
         return Err(DrawError::InvalidRequest(unknown_tensor(&request.tensor, &names)));
     };
-    let picture = parse_fixed_axes("at=", &request.at)
-        .and_then(|at| PictureInput::new(tensor, view, &[], (&request.axes, &at)))
-        .and_then(|shown| shown.picture(PictureLimits::FIGURE));
-    picture.map(|picture| inline(&picture)).map_err(undrawn)
+    selected(tensor, view, request).map(|picture| inline(&picture))
 }
 
-fn undrawn(fault: CommandError) -> DrawError {
-    match fault {
-        CommandError::Usage(line) => DrawError::InvalidRequest(line),
-        CommandError::Input(diagnostics) => DrawError::Manifest(diagnostics),
-        CommandError::Machine(diagnostic) => DrawError::Manifest(vec![*diagnostic]),
-        // Drawing needs no project and does not check for interrupts.
-        CommandError::NoProject | CommandError::Interrupted => {
-            DrawError::InvalidRequest("cannot draw the block".to_owned())
-        }
-    }
+/// Slice of a tensor, or of a view's tensor. Symbols have their least values.
+fn selected(
+    tensor: &Tensor,
+    view: Option<&View>,
+    request: &PictureRequest,
+) -> Result<Picture, DrawError> {
+    let expected = |text: &str| {
+        DrawError::InvalidRequest(format!("`at={text}`: expected NAME=INDEX with an integer"))
+    };
+    let at = request.at.iter().map(|text| fixed_index(text).ok_or_else(|| expected(text)));
+    let at = at.collect::<Result<Vec<_>, _>>()?;
+    let name = &tensor.name;
+    let undrawn = |error: NamedLocateError| {
+        let message = format!("cannot draw `{name}`: {error}");
+        DrawError::Manifest(vec![Diagnostic::without_span(Code::LimitGenerated, message)])
+    };
+    let (tensor, subject) = PictureSubject::of(tensor, view).map_err(undrawn)?;
+    let symbols = tensor.layout.symbols().iter();
+    let symbols: BTreeMap<String, i128> =
+        symbols.map(|symbol| (symbol.name.clone(), symbol.least())).collect();
+    let extents = extents(&tensor, &symbols).map_err(undrawn)?;
+    let frame = SliceFrame::new(&extents, &request.axes, &at)
+        .map_err(|error| DrawError::InvalidRequest(format!("`{name}`: {error}")))?;
+    picture(&tensor, &symbols, frame, PictureLimits::FIGURE, subject).map_err(undrawn)
 }

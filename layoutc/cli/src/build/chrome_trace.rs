@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::build::WorkSpan;
+use super::WorkSpan;
 
 /// A JSON array of trace events: one complete event (`"ph": "X"`) for the build, and one for each span on its thread.
 /// Times are in microseconds since the build began.

@@ -10,10 +10,8 @@ mod html;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
+use layoutc::{os_error_text, write_plainly};
 use serde_json::Value;
-
-use crate::command_error::os_error_text;
-use crate::console::write_plainly;
 
 const USAGE: &str = "\
 mdbook-layoutc draws the layouts of a book. mdBook runs it if book.toml has
@@ -28,7 +26,9 @@ Usage: mdbook-layoutc                    reads [context, book] as JSON, writes t
 const RENDERER: &str = "html";
 
 /// Runs the preprocessor. Exit code: 1 for errors in the book, 2 in the command line, 3 of the system.
-pub(crate) fn run(args: &[String]) -> ExitCode {
+fn main() -> ExitCode {
+    let args = std::env::args_os().skip(1);
+    let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
         [] => preprocess(),

@@ -1,13 +1,24 @@
 //! `mdbook-layoutc` as run by mdBook.
 
+#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+#[path = "../../cli/tests/common/ran.rs"]
+mod ran;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use layoutc_compiler::config::Config;
+use layoutc_compiler::query::picture::{
+    PictureLimits, PictureSubject, SliceFrame, extents, picture, svg,
+};
+use layoutc_compiler::{Compiler, MemorySources};
 use serde_json::{Value, json};
 
-use crate::tools::path_with_layoutc;
-use crate::world::{BLOCKED, BROKEN, Ran, World, ran};
+use ran::{BLOCKED, BROKEN, Ran, ran};
 
 /// Runs the preprocessor with this input.
 fn run(args: &[&str], input: &str) -> Ran {
@@ -27,6 +38,21 @@ fn input(renderer: &str, chapters: &[(&str, &str)]) -> Value {
     let config = json!({ "book": { "src": "src" }, "preprocessor": { "layoutc": {} } });
     let context = json!({ "root": "/book", "config": config, "renderer": renderer, "mdbook_version": "0.5.4" });
     json!([context, { "items": items, "of_later": 1 }])
+}
+
+/// Picture of the first tensor as `layoutc show --svg` draws it, with these axes and fixed indices of others.
+fn figure(manifest: &str, axes: &[&str], at: &[(&str, i128)]) -> String {
+    let sources = MemorySources::of("a.kdl", manifest);
+    let checked = Compiler::new(&sources, &Config::default()).check(&["a.kdl".to_owned()]);
+    let mut tensors = checked.manifests.iter().flat_map(|manifest| &manifest.tensors);
+    let tensor = tensors.next().expect("a tensor");
+    let symbols = BTreeMap::new();
+    let axes: Vec<String> = axes.iter().map(ToString::to_string).collect();
+    let at: Vec<(String, i128)> = at.iter().map(|(name, at)| ((*name).to_owned(), *at)).collect();
+    let extents = extents(tensor, &symbols).expect("extents");
+    let frame = SliceFrame::new(&extents, &axes, &at).expect("a slice");
+    let room = PictureLimits::FIGURE;
+    svg(&picture(tensor, &symbols, frame, room, PictureSubject::Tensor).expect("a picture"))
 }
 
 /// Rendered text of one chapter.
@@ -100,9 +126,7 @@ fn a_block_that_names_a_tensor_is_followed_by_its_picture() {
     assert!(page.starts_with("before\n\n<pre><code class=\"kdl nohighlight hljs\">"), "{page}");
     assert!(page.ends_with("</svg></div>\n\nafter\n"), "{page}");
     assert_eq!(text_of(&page), BLOCKED);
-    // The drawing equals that of `layoutc show`.
-    let world = World::new(&[("a.kdl", BLOCKED)]);
-    let file = world.run(&["show", "a.kdl", "t", "--svg", "-"]).good().to_owned();
+    let file = figure(BLOCKED, &[], &[]);
     let marks = |svg: &str| {
         let from = svg.find("<rect class=\"paper\"").expect("a picture");
         svg.get(from..).unwrap_or_default().replace('\n', "")
@@ -114,9 +138,7 @@ fn a_block_that_names_a_tensor_is_followed_by_its_picture() {
 fn words_behind_the_fence_choose_the_slice() {
     let manifest = "tensor t dtype=u8 {\n    shape { n 2; h 3; w 4 }\n}\n";
     let page = drawn(&block("kdl,layout=t axes=n,w at=h=2", manifest));
-    let world = World::new(&[("a.kdl", manifest)]);
-    let args = ["show", "a.kdl", "t", "--axes", "n,w", "--at", "h=2", "--svg", "-"];
-    let file = world.run(&args).good().to_owned();
+    let file = figure(manifest, &["n", "w"], &[("h", 2)]);
     let caption = file.lines().find(|line| line.contains("logical: ")).expect("a caption");
     assert!(caption.contains("h = 2") && page.contains(caption), "{caption}\n{page}");
 }
@@ -229,30 +251,38 @@ fn mdbook_builds_a_book_with_pictures_and_fails_with_them() {
         eprintln!("not run: there is no mdbook");
         return;
     };
-    let world = World::new(&[
-        (
-            "book.toml",
-            "[book]\ntitle = \"a\"\n[preprocessor.layoutc]\ncommand = \"mdbook-layoutc\"\n",
-        ),
-        ("src/SUMMARY.md", "# Summary\n\n- [A](a.md)\n"),
-        ("src/a.md", &format!("# A\n\n{}\n*after*\n", block("kdl,layout=t", BLOCKED))),
-    ]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| fs::write(folder.path().join(path), text).expect("a file");
+    fs::create_dir(folder.path().join("src")).expect("a folder");
+    let config = "[book]\ntitle = \"a\"\n[preprocessor.layoutc]\ncommand = \"mdbook-layoutc\"\n";
+    write("book.toml", config);
+    write("src/SUMMARY.md", "# Summary\n\n- [A](a.md)\n");
+    let chapter = format!("# A\n\n{}\n*after*\n", block("kdl,layout=t", BLOCKED));
+    write("src/a.md", &chapter);
     let build = || {
         let mut command = Command::new(&mdbook);
-        command.arg("build").current_dir(world.path(".")).env("PATH", path_with_layoutc());
+        command.arg("build").current_dir(folder.path()).env("PATH", path_with_preprocessor());
         let output = command.output().expect("it runs");
         let text = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&text).into_owned())
     };
-    let (is_valid, log) = build();
-    assert!(is_valid && !log.contains("WARN"), "{log}");
-    let page = world.read("book/a.html").expect("a page");
+    let (is_good, log) = build();
+    assert!(is_good && !log.contains("WARN"), "{log}");
+    let page = fs::read_to_string(folder.path().join("book/a.html")).expect("a page");
     assert!(page.contains("<svg class=\"layoutc-picture\"") && page.contains("<em>after</em>"));
     assert!(page.contains("<span class=\"hljs-keyword\">tensor</span>"), "{page}");
     assert!(page.contains(".paper{fill:#16181c}"), "{page}");
-    world.write("src/a.md", &format!("# A\n\n{}", block("kdl,layout=t", BROKEN)));
-    let (is_valid, log) = build();
-    assert!(!is_valid && log.contains("src/a.md:7:28"), "{log}");
+    write("src/a.md", &format!("# A\n\n{}", block("kdl,layout=t", BROKEN)));
+    let (is_good, log) = build();
+    assert!(!is_good && log.contains("src/a.md:7:28"), "{log}");
+}
+
+/// `PATH`, with the preprocessor in front.
+fn path_with_preprocessor() -> OsString {
+    let binary = Path::new(env!("CARGO_BIN_EXE_mdbook-layoutc")).parent().expect("a folder");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(binary.to_owned()).chain(std::env::split_paths(&path));
+    std::env::join_paths(folders).expect("a path")
 }
 
 fn root() -> PathBuf {
