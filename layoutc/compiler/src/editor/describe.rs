@@ -5,34 +5,23 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::model::layout_names;
 use crate::model::{Tensor, View};
-use crate::query::inspect::{proof, verdict, view_verdict};
+use crate::query::inspect::view_verdict;
 
 /// Axes with their extents, with `|` at the axis separators: `n 16, c_outer 32, h 64 | w 64, c_inner 4`.
 pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
-    let mut text = String::new();
-    for (k, axis) in axes.iter().enumerate() {
-        text.push_str(&format!(
-            "{} {}",
-            axis.name,
-            layout_names::symbol_expr(&axis.extent, symbols)
-        ));
-        if k + 1 < axes.len() {
-            text.push_str(if separators.contains(&k) { " | " } else { ", " });
-        }
-    }
-    text
+    layout_names::separated(&layout_names::axes(axes, symbols), separators)
 }
 
 /// Summary of a tensor, one fact per line.
 pub fn tensor(tensor: &Tensor) -> String {
     let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
-    let how = format!("{}, proven by {}", verdict(tensor), proof(tensor));
+    let layout = &tensor.layout;
+    let how = format!("{}, proven by {}", layout.verdict.word(), layout.proof.word());
     let mut lines = rows(tensor, &how);
-    let bytes = layout_names::symbol_expr(&tensor.counts().bytes, &tensor.layout.symbols);
-    let memory = tensor.memory_word();
+    let bytes = layout_names::symbol_expr(&tensor.counts().bytes, &layout.symbols);
     lines.push(("padding", padding(tensor)));
-    lines.push(("bytes", format!("{bytes}, aligned to {}", tensor.layout.alignment_bytes)));
-    lines.push(("memory", memory.to_owned()));
+    lines.push(("bytes", format!("{bytes}, aligned to {}", layout.alignment_bytes)));
+    lines.push(("memory", tensor.memory_word().to_owned()));
     table(&head, &lines)
 }
 
