@@ -10,14 +10,13 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::extent_readers::{ExtentInference, ReaderExtent};
 use super::statement_syntax::{
-    IndexKind as Indexed, IndexText, ReadAst, StatementAst, StatementSpan, ValueAst, ValueAstKind,
+    IndexKind as Indexed, IndexText, StatementAst, StatementSpan, ValueAst, ValueAstKind,
 };
 use super::tensor_table::{KernelTensor, KernelTensorKind, TensorTable};
-use super::value::CheckResult;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all};
 use crate::check::expr::place_in;
-use crate::check::scope::{ManifestScope, nearest_or_all, suggest};
+use crate::check::scope::ManifestScope;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::Reduction;
 use crate::model::layout_names;
@@ -65,26 +64,20 @@ impl AxisInference<'_> {
             return Err(vec![error.help("split it into several statements, each over fewer axes")]);
         }
         let facts = Facts::new(self.symbols);
-        let (mut axes, mut errors) = (Vec::new(), Vec::new());
-        for (k, (name, span)) in left.iter().enumerate() {
+        let axis = |(name, span): &(String, StatementSpan), own, place| {
+            let extent = self.extent(name, span, (own, place), &facts)?;
+            Ok(Axis { name: name.clone(), extent })
+        };
+        let written = left.iter().enumerate().map(|(k, word)| {
             let place = match &self.line.scatter {
                 None => Some(k),
-                Some(index) => index.iter().position(|text| text.lone_name() == Some(name)),
+                Some(index) => index.iter().position(|text| text.lone_name() == Some(&word.0)),
             };
             let own = place.and_then(|k| shape?.shape.get(k)).map(|axis| &axis.extent);
-            let read = if own.is_none() { place } else { None };
-            match self.extent(name, span, (own, read), &facts) {
-                Ok(extent) => axes.push(Axis { name: name.clone(), extent }),
-                Err(found) => errors.extend(found),
-            }
-        }
-        for (name, span) in &reduced {
-            match self.extent(name, span, (None, None), &facts) {
-                Ok(extent) => axes.push(Axis { name: name.clone(), extent }),
-                Err(found) => errors.extend(found),
-            }
-        }
-        if errors.is_empty() { Ok((axes, left.len())) } else { Err(errors) }
+            axis(word, own, place.filter(|_| own.is_none()))
+        });
+        let reduced = reduced.iter().map(|word| axis(word, None, None));
+        Ok((collect_all(written.chain(reduced))?, left.len()))
     }
 
     fn fault(&self, code: Code, message: impl Into<String>, span: &StatementSpan) -> Diagnostic {
@@ -282,19 +275,14 @@ impl AxisInference<'_> {
 
     /// True if the statement reads a tensor that already has a diagnostic.
     fn is_silent(&self) -> bool {
-        let is_broken = |node: &&ValueAst| {
-            let name = node.read().map(|read| &read.tensor.name);
-            let known = name.and_then(|name| self.names.get(name));
-            known.is_some_and(|known| matches!(known.kind, KernelTensorKind::Broken))
-        };
-        self.line.nodes().iter().any(is_broken)
+        let mut known = self.line.reads().filter_map(|read| self.names.get(&read.tensor.name));
+        known.any(|known| matches!(known.kind, KernelTensorKind::Broken))
     }
 
     /// The tensors with an index that is this axis alone.
     fn sources(&self, name: &str) -> Vec<ExtentSource<'_>> {
         let mut sources = Vec::new();
-        for node in self.line.nodes() {
-            let Some(read) = node.read() else { continue };
+        for read in self.line.reads() {
             let Some(known) = self.names.get(&read.tensor.name) else { continue };
             if known.shape.len() != read.index.len() {
                 continue;
@@ -331,14 +319,12 @@ impl AxisInference<'_> {
     }
 
     /// Adds a suggestion for a misspelt name.
-    fn with_suggestion(&self, name: &str, mut error: Diagnostic) -> Diagnostic {
+    fn with_suggestion(&self, name: &str, error: Diagnostic) -> Diagnostic {
         if (self.is_tensor)(name) {
             return error.help(format!("write `{name}[…]` to read an element of the tensor"));
         }
         let left = self.line.axes.iter().map(|word| word.name.as_str());
-        let known = left.filter(|known| *known != name).chain(self.scope.known());
-        suggest(&mut error, name, known);
-        error
+        error.nearest(name, left.filter(|known| *known != name).chain(self.scope.known()))
     }
 
     fn conflict(
@@ -373,17 +359,4 @@ fn names(ast: &IndexAst) -> Vec<(&str, StatementSpan)> {
         }
     }
     found
-}
-
-/// The error for a read of an undeclared tensor.
-pub(super) fn unknown_tensor(
-    read: &ReadAst,
-    known: &[&str],
-    (text, file): (&SpannedText, &Arc<str>),
-) -> Diagnostic {
-    let message = format!("there is no tensor `{}`", read.tensor.name);
-    let place = place_in(text, &read.tensor.span, file);
-    let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-    nearest_or_all(&mut error, &read.tensor.name, "tensors", known);
-    error
 }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use super::alternatives::{Alternative, LayoutRequirement};
 use super::layouts::{LayoutCache, ROW_MAJOR, is_any, string};
-use super::projection::{names, project_layout};
+use super::projection::names;
 use super::resolve::ResolvedGraph;
 use super::tensor_types::GraphTensorType;
 use super::transpose_layouts;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all};
 use crate::manifest::syntax::{GraphTensorItem, SpannedText};
 use crate::model::Tensor;
-use crate::model::graph::{Compatibility, LayoutCandidate, TensorRole};
+use crate::model::graph::{Compatibility, LayoutCandidate};
 
 /// Limit on the candidate layouts of one tensor.
 pub(super) const MAX_LAYOUTS: usize = 12;
@@ -26,6 +26,13 @@ pub(super) struct LayoutConstraint {
     pub(super) place: FileSpan,
     /// True if the manifest declares it for this tensor; then an invalid one is an error.
     pub(super) is_stated: bool,
+}
+
+impl LayoutConstraint {
+    /// A constraint that follows from others.
+    pub(super) fn derived(text: SpannedText, place: FileSpan) -> Self {
+        Self { text, place, is_stated: false }
+    }
 }
 
 /// Inputs of the candidate search.
@@ -46,7 +53,7 @@ pub(super) fn candidates(
     graph: &ResolvedGraph<'_>,
     all: &CandidateContext<'_>,
     layouts: &mut LayoutCache<'_>,
-) -> Result<Vec<Vec<LayoutCandidate>>, Vec<Diagnostic>> {
+) -> CheckResult<Vec<Vec<LayoutCandidate>>> {
     let mut demands = stated(graph);
     add_requirements(graph, all.wants, &mut demands);
     let bound = bound(graph, all.wants);
@@ -60,14 +67,8 @@ pub(super) fn candidates(
         propagate_sharing(graph, &bound, &mut demands);
         transpose_layouts::propagate_layouts(graph, &sides, &bound, &mut demands);
     }
-    let (mut found, mut errors) = (Vec::new(), Vec::new());
-    for (item, demands) in graph.tensors.iter().zip(demands) {
-        match of_tensor(graph, item, demands, layouts) {
-            Ok(candidates) => found.push(candidates),
-            Err(wrong) => errors.extend(wrong),
-        }
-    }
-    if errors.is_empty() { Ok(found) } else { Err(errors) }
+    let tensors = graph.tensors.iter().zip(demands);
+    collect_all(tensors.map(|(item, demands)| of_tensor(graph, item, demands, layouts)))
 }
 
 pub(super) fn add(demands: &mut [Vec<LayoutConstraint>], tensor: usize, demand: LayoutConstraint) {
@@ -82,7 +83,7 @@ fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
     let mut demands: Vec<Vec<LayoutConstraint>> =
         graph.tensors.iter().map(|_| Vec::new()).collect();
     let demand = |text: &SpannedText| {
-        let place = FileSpan::new(graph.file, text.span.clone());
+        let place = text.at(graph.file);
         LayoutConstraint { text: text.clone(), place, is_stated: true }
     };
     let own = graph.tensors.iter().map(|item| item.layout.as_ref()).enumerate();
@@ -102,10 +103,8 @@ fn requirements_of<'w>(
     node: usize,
     alternative: &'w Alternative,
 ) -> impl Iterator<Item = (usize, &'w LayoutRequirement)> {
-    let reads = graph.reads.get(node).into_iter().flatten().copied();
-    let writes = graph.writes.get(node).into_iter().flatten().copied();
-    let inputs = reads.zip(&alternative.inputs);
-    inputs.chain(writes.zip(&alternative.outputs))
+    let inputs = graph.operands(node).iter().copied().zip(&alternative.inputs);
+    inputs.chain(graph.results(node).iter().copied().zip(&alternative.outputs))
 }
 
 fn add_requirements(
@@ -117,9 +116,7 @@ fn add_requirements(
         for alternative in alternatives {
             for (tensor, want) in requirements_of(graph, node, alternative) {
                 let LayoutRequirement::Text(text, file) = want else { continue };
-                let place = FileSpan::new(file, text.span.clone());
-                let demand = LayoutConstraint { text: text.clone(), place, is_stated: false };
-                add(demands, tensor, demand);
+                add(demands, tensor, LayoutConstraint::derived(text.clone(), text.at(file)));
             }
         }
     }
@@ -132,14 +129,6 @@ pub(super) enum LayoutSharing {
     Same,
     /// The projection to the axes of each tensor.
     Projection,
-}
-
-/// The layout of tensor `to` where tensor `from` has `text`.
-fn part_of(graph: &ResolvedGraph<'_>, text: &str, from: usize, to: usize) -> Option<String> {
-    if from == to {
-        return Some(text.to_owned());
-    }
-    project_layout(text, graph.tensors.get(from)?, graph.tensors.get(to)?)
 }
 
 /// A set of tensors that an alternative requires to share a layout.
@@ -171,8 +160,7 @@ fn orders(
     demands: &mut [Vec<LayoutConstraint>],
 ) {
     for (tensors, _) in bound.iter().filter(|(_, how)| *how == LayoutSharing::Same) {
-        let is_open = |tensor: &&usize| graph.roles.get(**tensor) != Some(&TensorRole::Constant);
-        let open = tensors.iter().filter(is_open);
+        let open = tensors.iter().filter(|tensor| !graph.is_constant(**tensor));
         let items: Vec<Vec<&str>> =
             open.filter_map(|tensor| graph.tensors.get(*tensor)).map(|item| names(item)).collect();
         let Some(first) = items.iter().max_by_key(|names| names.len()) else { continue };
@@ -187,10 +175,9 @@ fn orders(
         }
         let value = first.concat();
         let span = tensors.iter().find_map(|k| graph.tensors.get(*k)).map(|t| t.name.span.clone());
-        let (span, quoted) = (span.unwrap_or_default(), false);
-        let place = FileSpan::new(graph.file, span.clone());
-        let demand =
-            LayoutConstraint { text: SpannedText { value, span, quoted }, place, is_stated: false };
+        let text = SpannedText { value, span: span.unwrap_or_default(), quoted: false };
+        let place = text.at(graph.file);
+        let demand = LayoutConstraint::derived(text, place);
         tensors.iter().for_each(|tensor| add(demands, *tensor, demand.clone()));
     }
 }
@@ -222,12 +209,11 @@ pub(super) fn propagate_sharing(
                 for (from, text, place) in &texts {
                     let text = match how {
                         LayoutSharing::Same => Some(text.value.clone()),
-                        LayoutSharing::Projection => part_of(graph, &text.value, *from, *tensor),
+                        LayoutSharing::Projection => graph.projected(&text.value, *from, *tensor),
                     }
                     .map(|value| SpannedText { value, ..text.clone() });
                     let Some(text) = text else { continue };
-                    let demand = LayoutConstraint { text, place: place.clone(), is_stated: false };
-                    add(demands, *tensor, demand);
+                    add(demands, *tensor, LayoutConstraint::derived(text, place.clone()));
                 }
             }
         }
@@ -256,7 +242,7 @@ fn of_tensor(
     item: &GraphTensorItem,
     demands: Vec<LayoutConstraint>,
     layouts: &mut LayoutCache<'_>,
-) -> Result<Vec<LayoutCandidate>, Vec<Diagnostic>> {
+) -> CheckResult<Vec<LayoutCandidate>> {
     let mut found: Vec<(LayoutConstraint, Tensor)> = Vec::new();
     for demand in demands {
         let text = here(graph, item, &demand);
@@ -271,11 +257,11 @@ fn of_tensor(
     }
     if found.len() > MAX_LAYOUTS {
         let message = format!("`{}` has {} candidate layouts", item.name.value, found.len());
-        let place = FileSpan::new(graph.file, item.name.span.clone());
+        let place = item.name.at(graph.file);
         let error = Diagnostic::error(Code::LimitGraph, message, place, "");
         let more = found.len().saturating_sub(MAX_LAYOUTS);
         let help = format!("remove {more} of them: drop alternatives of its nodes");
-        return Err(vec![error.note(format!("the limit is {MAX_LAYOUTS}")).help(help)]);
+        return Err(error.note(format!("the limit is {MAX_LAYOUTS}")).help(help).into());
     }
     let mut candidates = Vec::new();
     for (demand, tensor) in found {
@@ -316,30 +302,19 @@ fn fallback(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,
     layouts: &mut LayoutCache<'_>,
-) -> Result<(LayoutConstraint, Tensor), Vec<Diagnostic>> {
-    let place = FileSpan::new(graph.file, item.name.span.clone());
-    let text = |value: &str| SpannedText {
-        value: value.to_owned(),
-        span: item.name.span.clone(),
-        quoted: false,
-    };
+) -> CheckResult<(LayoutConstraint, Tensor)> {
     let default = graph.backend.as_ref().and_then(|def| def.default_layout(item.shape.axes.len()));
-    let default = default.filter(|found| !is_any(&found.0.value)).map(|found| text(&found.0.value));
-    if let Some(text) = default
-        && let Ok(tensor) = layouts.tensor(item, &text)
-    {
-        return Ok((LayoutConstraint { text, place, is_stated: false }, tensor));
-    }
-    let text = text(ROW_MAJOR);
-    let tensor = layouts.tensor(item, &text)?;
-    Ok((LayoutConstraint { text, place, is_stated: false }, tensor))
+    let default = default.map(|found| found.0.value.as_str()).filter(|text| !is_any(text));
+    let mut in_layout = |value: &str| {
+        let span = item.name.span.clone();
+        let text = SpannedText { value: value.to_owned(), span, quoted: false };
+        let tensor = layouts.tensor(item, &text)?;
+        Ok((LayoutConstraint::derived(text, item.name.at(graph.file)), tensor))
+    };
+    default.and_then(|text| in_layout(text).ok()).map_or_else(|| in_layout(ROW_MAJOR), Ok)
 }
 
-fn bytes(
-    graph: &ResolvedGraph<'_>,
-    item: &GraphTensorItem,
-    tensor: &Tensor,
-) -> Result<u64, Vec<Diagnostic>> {
+fn bytes(graph: &ResolvedGraph<'_>, item: &GraphTensorItem, tensor: &Tensor) -> CheckResult<u64> {
     let bytes = tensor.counts().bytes.as_const().and_then(|bytes| u64::try_from(bytes).ok());
     bytes.ok_or_else(|| {
         let message = format!("the extents of `{}` are not all constant", item.name.value);
