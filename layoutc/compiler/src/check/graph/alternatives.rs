@@ -7,6 +7,7 @@ use super::backend::{self, Backend};
 use super::condition;
 use super::layouts::is_any;
 use super::names::{ConditionName, value};
+use super::resolve::ResolvedGraph;
 use super::tensor_types::GraphTensorType;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
@@ -40,6 +41,27 @@ pub(super) struct Alternative {
     pub(super) place: FileSpan,
 }
 
+/// An operand or result of a node, with the requirement of an alternative.
+pub(super) struct OperandSlot<'a> {
+    pub(super) tensor: usize,
+    pub(super) want: &'a LayoutRequirement,
+    pub(super) is_result: bool,
+}
+
+impl Alternative {
+    /// The operands, then the results, of a node.
+    pub(super) fn slots<'a>(
+        &'a self,
+        graph: &'a ResolvedGraph<'_>,
+        node: usize,
+    ) -> impl Iterator<Item = OperandSlot<'a>> {
+        let inputs = graph.operands(node).iter().zip(&self.inputs).map(|slot| (slot, false));
+        let outputs = graph.results(node).iter().zip(&self.outputs).map(|slot| (slot, true));
+        let all = inputs.chain(outputs);
+        all.map(|((tensor, want), is_result)| OperandSlot { tensor: *tensor, want, is_result })
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct OperatorAlternatives {
     pub(super) alternatives: Vec<Alternative>,
@@ -47,12 +69,8 @@ pub(super) struct OperatorAlternatives {
     pub(super) refused: Vec<String>,
     /// Location of the declaration.
     pub(super) place: FileSpan,
-    /// True for `elementwise=#true`: the operator works on elements independently.
-    pub(super) is_elementwise: bool,
-    /// True if all operands and results share one layout, or projections of it.
-    pub(super) shares_layout: bool,
-    /// True for a transposition that layoutc performs itself.
-    pub(super) is_transpose: bool,
+    /// The rule that they follow; a list of the node itself goes before the operator's rule.
+    pub(super) rule: OperatorRule,
     /// The names used in its conditions.
     pub(super) uses: Vec<ConditionName>,
 }
@@ -123,18 +141,10 @@ fn by_rule(
     };
     let inputs = site.inputs.iter().map(|tensor| want(tensor)).collect();
     let outputs = site.node.outputs.iter().map(want).collect();
-    let is_elementwise = operator.rule == OperatorRule::Elementwise;
     let cost = operator.cost.clone();
     let alternative = Alternative { number: None, inputs, outputs, cost, place: place.clone() };
-    OperatorAlternatives {
-        alternatives: vec![alternative],
-        refused: Vec::new(),
-        place,
-        is_elementwise,
-        shares_layout: is_elementwise || operator.rule == OperatorRule::ByLetter,
-        is_transpose: operator.rule == OperatorRule::Transpose,
-        uses: Vec::new(),
-    }
+    let (alternatives, rule) = (vec![alternative], operator.rule);
+    OperatorAlternatives { alternatives, refused: Vec::new(), place, rule, uses: Vec::new() }
 }
 
 /// The alternatives whose condition holds and whose numbers of operands and results match.
@@ -169,8 +179,8 @@ fn listed(
         if own != counts {
             refused.push(format!(
                 "alternative {k} has {} and {}; the node has {} and {}",
-                counted(own.0, "operand"),
-                counted(own.1, "result"),
+                counted(&own.0, "operand"),
+                counted(&own.1, "result"),
                 counts.0,
                 counts.1
             ));
@@ -190,17 +200,8 @@ fn listed(
             place: FileSpan::new(file, item.span.clone()),
         });
     }
-    let place = FileSpan::new(file, span.clone());
-    let uses = uses.into_inner();
-    Ok(OperatorAlternatives {
-        alternatives,
-        refused,
-        place,
-        is_elementwise: false,
-        shares_layout: false,
-        is_transpose: false,
-        uses,
-    })
+    let (place, uses) = (FileSpan::new(file, span.clone()), uses.into_inner());
+    Ok(OperatorAlternatives { alternatives, refused, place, rule: OperatorRule::Accepts, uses })
 }
 
 /// Diagnostic of a malformed condition.

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::alternatives::{Alternative, LayoutRequirement};
+use super::GraphFacts;
+use super::alternatives::{Alternative, LayoutRequirement, OperandSlot, OperatorAlternatives};
 use super::layouts::{LayoutCache, ROW_MAJOR, is_any, string};
 use super::projection::names;
 use super::resolve::ResolvedGraph;
-use super::tensor_types::GraphTensorType;
 use super::transpose_layouts;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all};
@@ -35,31 +35,21 @@ impl LayoutConstraint {
     }
 }
 
-/// Inputs of the candidate search.
-pub(super) struct CandidateContext<'a> {
-    /// The alternatives of each node.
-    pub(super) wants: &'a [Vec<Alternative>],
-    /// The axis order of each node that is a transposition by layoutc.
-    pub(super) orders: &'a [Option<Vec<usize>>],
-    /// The types of the tensors.
-    pub(super) known: &'a [Option<GraphTensorType>],
-}
-
 /// The candidates of each tensor.
 ///
 /// # Errors
 /// A declared layout that is invalid for its tensor, or a tensor without a constant size.
 pub(super) fn candidates(
     graph: &ResolvedGraph<'_>,
-    all: &CandidateContext<'_>,
+    facts: &GraphFacts,
     layouts: &mut LayoutCache<'_>,
 ) -> CheckResult<Vec<Vec<LayoutCandidate>>> {
     let mut demands = stated(graph);
-    add_requirements(graph, all.wants, &mut demands);
-    let bound = bound(graph, all.wants);
+    add_requirements(graph, &facts.wants, &mut demands);
+    let bound = bound(graph, &facts.wants);
     orders(graph, &bound, &mut demands);
     propagate_sharing(graph, &bound, &mut demands);
-    let sides = transpose_layouts::sides(graph, all);
+    let sides = transpose_layouts::sides(graph, facts);
     for side in &sides {
         fall_back(graph, side.from, layouts, &mut demands);
     }
@@ -97,26 +87,16 @@ fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
     demands
 }
 
-/// The requirements of an alternative, each with its tensor.
-fn requirements_of<'w>(
-    graph: &'w ResolvedGraph<'_>,
-    node: usize,
-    alternative: &'w Alternative,
-) -> impl Iterator<Item = (usize, &'w LayoutRequirement)> {
-    let inputs = graph.operands(node).iter().copied().zip(&alternative.inputs);
-    inputs.chain(graph.results(node).iter().copied().zip(&alternative.outputs))
-}
-
 fn add_requirements(
     graph: &ResolvedGraph<'_>,
-    wants: &[Vec<Alternative>],
+    wants: &[OperatorAlternatives],
     demands: &mut [Vec<LayoutConstraint>],
 ) {
-    for (node, alternatives) in wants.iter().enumerate() {
-        for alternative in alternatives {
-            for (tensor, want) in requirements_of(graph, node, alternative) {
-                let LayoutRequirement::Text(text, file) = want else { continue };
-                add(demands, tensor, LayoutConstraint::derived(text.clone(), text.at(file)));
+    for (node, wants) in wants.iter().enumerate() {
+        for alternative in &wants.alternatives {
+            for slot in alternative.slots(graph, node) {
+                let LayoutRequirement::Text(text, file) = slot.want else { continue };
+                add(demands, slot.tensor, LayoutConstraint::derived(text.clone(), text.at(file)));
             }
         }
     }
@@ -135,19 +115,19 @@ pub(super) enum LayoutSharing {
 pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 
 /// The sharing constraints of all alternatives.
-fn bound(graph: &ResolvedGraph<'_>, wants: &[Vec<Alternative>]) -> Vec<SharingConstraint> {
-    let of_node = |(node, alternatives): (usize, &Vec<Alternative>)| {
+fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<SharingConstraint> {
+    let of_node = |(node, wants): (usize, &OperatorAlternatives)| {
         let alike = |alternative: &Alternative| {
-            let one = |ask: (usize, &LayoutRequirement)| match ask.1 {
-                LayoutRequirement::Same => Some((ask.0, LayoutSharing::Same)),
-                LayoutRequirement::Projection => Some((ask.0, LayoutSharing::Projection)),
+            let one = |slot: OperandSlot<'_>| match slot.want {
+                LayoutRequirement::Same => Some((slot.tensor, LayoutSharing::Same)),
+                LayoutRequirement::Projection => Some((slot.tensor, LayoutSharing::Projection)),
                 LayoutRequirement::Text(..) | LayoutRequirement::Any => None,
             };
-            let alike: Vec<_> = requirements_of(graph, node, alternative).filter_map(one).collect();
+            let alike: Vec<_> = alternative.slots(graph, node).filter_map(one).collect();
             let how = alike.first().map_or(LayoutSharing::Same, |first| first.1);
             (alike.iter().map(|one| one.0).collect(), how)
         };
-        alternatives.iter().map(alike).collect::<Vec<_>>()
+        wants.alternatives.iter().map(alike).collect::<Vec<_>>()
     };
     wants.iter().enumerate().flat_map(of_node).collect()
 }

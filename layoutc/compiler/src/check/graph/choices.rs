@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use layoutc_algebra::notation::{Notation, glow};
 
-use super::alternatives::{Alternative, LayoutRequirement, OperatorAlternatives};
+use super::alternatives::{Alternative, LayoutRequirement, OperandSlot, OperatorAlternatives};
 use super::layouts::{ROW_MAJOR, is_any, notation, string};
 use super::projection::names;
 use super::resolve::ResolvedGraph;
@@ -74,13 +74,6 @@ fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     format!("{} and writes {}", shown(graph.operands(node)), shown(graph.results(node)))
 }
 
-/// An operand or result of a node, with the requirement of an alternative.
-struct OperandSlot<'a> {
-    tensor: usize,
-    want: &'a LayoutRequirement,
-    is_result: bool,
-}
-
 /// Adds the choices of one alternative; returns the reason if there is none.
 fn add_choices(
     graph: &ResolvedGraph<'_>,
@@ -89,7 +82,7 @@ fn add_choices(
     candidates: &[Vec<LayoutCandidate>],
     choices: &mut Vec<OperatorChoice>,
 ) -> Result<Option<String>, Diagnostic> {
-    let slots = slots(graph, node, alternative);
+    let slots: Vec<OperandSlot<'_>> = alternative.slots(graph, node).collect();
     let find = |tensor: usize, text: &str| {
         let list = candidates.get(tensor)?;
         list.iter().position(|candidate| candidate.text == text)
@@ -199,19 +192,6 @@ fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
     };
     let all = candidates.iter().enumerate().filter(|(_, own)| does(own));
     all.map(|(k, _)| Some(k)).collect()
-}
-
-fn slots<'a>(
-    graph: &ResolvedGraph<'_>,
-    node: usize,
-    alternative: &'a Alternative,
-) -> Vec<OperandSlot<'a>> {
-    let inputs = graph.operands(node).iter().zip(&alternative.inputs);
-    let inputs = inputs.map(|slot| (slot, false));
-    let outputs = graph.results(node).iter().zip(&alternative.outputs);
-    let all = inputs.chain(outputs.map(|slot| (slot, true)));
-    all.map(|((tensor, want), is_result)| OperandSlot { tensor: *tensor, want, is_result })
-        .collect()
 }
 
 /// True if a tensor need not share the layout: a constant, which is converted at no cost; a tensor of rank at most 1;
@@ -325,7 +305,7 @@ fn cost(
         let message = "the cost is too large";
         let place = alternative.place.clone();
         let error = Diagnostic::error(Code::LimitGraph, message, place, "");
-        let all = counted(outputs.len(), "result");
+        let all = counted(&outputs.len(), "result");
         let error = error.note(format!("the largest cost of {all} is {MAX_COST} bytes"));
         error.help("declare a smaller `cost` or `cost-per-byte`")
     })

@@ -25,12 +25,11 @@ use std::collections::BTreeMap;
 use super::tensor::ManifestContext;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all};
-use crate::manifest::syntax::{GraphItem, Identifier, OutputItem, SpannedText};
+use crate::manifest::syntax::{GraphItem, Identifier, OperatorRule, OutputItem, SpannedText};
 use crate::model::graph::{
     Graph, GraphNode, GraphTensor, LayoutCandidate, OutputRequirement, TensorRole,
 };
 use alternatives::{NodeContext, OperatorAlternatives, wants};
-use candidates::CandidateContext;
 use layouts::{LayoutCache, is_any};
 use names::ConditionName;
 use resolve::{ResolvedGraph, resolve};
@@ -65,7 +64,9 @@ pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic
 
 /// Properties of a graph that do not depend on layouts.
 struct GraphFacts {
+    /// The types of the tensors.
     known: Vec<Option<GraphTensorType>>,
+    /// The alternatives of each node.
     wants: Vec<OperatorAlternatives>,
     /// The axis order of each transposition by layoutc.
     orders: Vec<Option<Vec<usize>>>,
@@ -85,10 +86,7 @@ fn one(
     uses.extend(wants.iter_mut().flat_map(|wants| std::mem::take(&mut wants.uses)));
     let orders = operations::check(graph, &known, &wants)?;
     let facts = GraphFacts { known, wants, orders };
-    let alternatives: Vec<_> = facts.wants.iter().map(|w| w.alternatives.clone()).collect();
-    let asks =
-        CandidateContext { wants: &alternatives, orders: &facts.orders, known: &facts.known };
-    let candidates = candidates::candidates(graph, &asks, &mut layouts)?;
+    let candidates = candidates::candidates(graph, &facts, &mut layouts)?;
     let (nodes, mut errors) = nodes(graph, &facts, &candidates, &layouts);
     let tensors = tensors(graph, candidates).map_err(|error| errors.push(error));
     let tensors = tensors.unwrap_or_default();
@@ -132,8 +130,11 @@ fn nodes(
                 inputs: graph.operands(k).to_vec(),
                 outputs: graph.results(k).to_vec(),
                 choices,
-                is_elementwise: wants.is_elementwise,
-                shares_layout: wants.shares_layout,
+                is_elementwise: wants.rule == OperatorRule::Elementwise,
+                shares_layout: matches!(
+                    wants.rule,
+                    OperatorRule::Elementwise | OperatorRule::ByLetter
+                ),
                 transposed: order.map(transpose::inverse),
             }),
             Err(error) => errors.push(error),
@@ -187,7 +188,7 @@ fn tensors(
     for (position, pin) in &graph.pins {
         let Some(tensor) = tensors.get_mut(*position) else { continue };
         let found = stated(pin.layout.as_ref(), tensor);
-        let place = FileSpan::new(graph.file, pin.span.clone());
+        let place = || FileSpan::new(graph.file, pin.span.clone());
         if pin.forbid {
             let candidate = found.and_then(|k| tensor.candidates.get_mut(k));
             candidate.into_iter().for_each(|candidate| candidate.is_forbidden = true);
@@ -199,7 +200,7 @@ fn tensors(
                 let (pinned, own) = (tensor.text(pinned), tensor.text(own));
                 let message =
                     format!("`{}` is pinned to `{pinned}` and declared as `{own}`", tensor.name);
-                let error = Diagnostic::error(Code::GraphPinned, message, place, "");
+                let error = Diagnostic::error(Code::GraphPinned, message, place(), "");
                 let error = error.with_label(tensor.place.clone(), "declared here");
                 return Err(error.help("use the same layout in both"));
             }
@@ -210,8 +211,7 @@ fn tensors(
         if none_left || own.is_some_and(|candidate| candidate.is_forbidden) {
             let which = if none_left { "every" } else { "the declared" };
             let message = format!("{which} layout of `{}` is forbidden", tensor.name);
-            let place = FileSpan::new(graph.file, pin.span.clone());
-            let error = Diagnostic::error(Code::GraphPinned, message, place, "");
+            let error = Diagnostic::error(Code::GraphPinned, message, place(), "");
             let help = "remove this, or give the tensor a layout that is not forbidden";
             return Err(error.help(help));
         }

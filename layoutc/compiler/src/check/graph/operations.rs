@@ -64,7 +64,7 @@ impl NodeTypes<'_> {
         let Some(operator) = self.operator else { return Ok(None) };
         if operator.rule == OperatorRule::Transpose {
             let order = self.order().map_err(|why| self.shape_fault(&why))?;
-            return Ok(Some(order).filter(|_| self.wants.is_transpose));
+            return Ok(Some(order).filter(|_| self.wants.rule == OperatorRule::Transpose));
         }
         let rule = operator.shapes.unwrap_or(match operator.rule {
             OperatorRule::Elementwise => ShapeRule::Broadcast,

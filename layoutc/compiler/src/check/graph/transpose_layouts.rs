@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use super::GraphFacts;
 use super::candidates::{
-    CandidateContext, LayoutConstraint, LayoutSharing, MAX_LAYOUTS, SharingConstraint, add,
-    propagate_sharing,
+    LayoutConstraint, LayoutSharing, MAX_LAYOUTS, SharingConstraint, add, propagate_sharing,
 };
 use super::resolve::ResolvedGraph;
 use super::tensor_types::GraphTensorType;
@@ -28,13 +28,13 @@ pub(super) struct TransposeEdge<'a> {
 /// Both directions through every transposition.
 pub(super) fn sides<'a>(
     graph: &ResolvedGraph<'_>,
-    all: &'a CandidateContext<'_>,
+    facts: &'a GraphFacts,
 ) -> Vec<TransposeEdge<'a>> {
     let mut sides = Vec::new();
-    for (node, order) in all.orders.iter().enumerate() {
+    for (node, order) in facts.orders.iter().enumerate() {
         let Some(order) = order else { continue };
         let ([from], [to]) = (graph.operands(node), graph.results(node)) else { continue };
-        let known = |tensor: usize| all.known.get(tensor).and_then(Option::as_ref);
+        let known = |tensor: usize| facts.known.get(tensor).and_then(Option::as_ref);
         let (Some(own), Some(other)) = (known(*from), known(*to)) else { continue };
         let ((from, to), place) = ((*from, *to), order.clone());
         sides.push(TransposeEdge { from, to, own, other, place: inverse(order) });
