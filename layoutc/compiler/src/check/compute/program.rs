@@ -247,6 +247,12 @@ impl<'a> KernelLowering<'a> {
         Diagnostic::error(code, message, place, "")
     }
 
+    /// True if a name is that of a tensor that the kernel could read.
+    pub(super) fn could_read(&self, name: &str) -> bool {
+        let of_file = self.def.item.operands.is_none();
+        self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
+    }
+
     pub(super) fn local(&self, name: &str) -> Option<&'a LocalItem> {
         self.def.item.locals.iter().find(|local| local.name.value == name)
     }
@@ -265,23 +271,8 @@ impl<'a> KernelLowering<'a> {
             }
             known => known.cloned(),
         };
-        let of_file = self.def.item.operands.is_none();
-        let is_tensor = |name: &str| {
-            self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
-        };
-        let axes = AxisInference {
-            line,
-            text: source.text,
-            file: &self.def.file,
-            scope: self.scope,
-            names: &self.names,
-            symbols: &self.symbols,
-            ranges: &self.ranges,
-            later: source.later,
-            is_tensor: &is_tensor,
-        };
         self.may_be_scattered(source, shape.as_ref())?;
-        let (axes, written) = axes.infer(shape.as_ref())?;
+        let (axes, written) = AxisInference { program: self, source }.infer(shape.as_ref())?;
         self.check_axis_names(source, &axes)?;
         let shape = match (shape, self.local(name)) {
             (Some(known), _) => Some(known),

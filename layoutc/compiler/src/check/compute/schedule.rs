@@ -330,15 +330,16 @@ impl LoopScheduleBuilder<'_> {
     }
 
     fn parallel(&mut self, names: &[Identifier], directive: ScheduleDirective<'_>) {
-        for name in
-            names.iter().filter(|name| self.is_reduced(&name.value)).cloned().collect::<Vec<_>>()
-        {
+        for name in names {
+            if !self.is_reduced(&name.value) {
+                continue;
+            }
             let message = format!(
                 "cannot parallelize `{}`: it is a reduced axis, and its iterations write the same elements",
                 name.value
             );
             let others = self.written();
-            let error = self.fault(Code::KernelParallel, message, &name, directive);
+            let error = self.fault(Code::KernelParallel, message, name, directive);
             error.add_help(if others.is_empty() {
                 "remove it: every loop is reduced".to_owned()
             } else {
