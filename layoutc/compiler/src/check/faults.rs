@@ -22,7 +22,7 @@ pub(super) fn index(index: &[i128]) -> String {
 }
 
 /// `1 slot`, `2 slots`.
-pub(super) fn counted(count: impl ToString, what: &str) -> String {
+pub(super) fn counted(count: &impl ToString, what: &str) -> String {
     match count.to_string().as_str() {
         "1" => format!("1 {what}"),
         count => format!("{count} {what}s"),

@@ -271,7 +271,7 @@ fn resolve_relative(from: &str, wanted: &str) -> String {
 fn unreadable(error: &LoadError, shown: &str, path: &str, place: FileSpan) -> Diagnostic {
     let (why, help) = match error {
         LoadError::NotFound => {
-            let help = if path.ends_with(".kdl") {
+            let help = if path.strip_suffix(".kdl").is_some() {
                 format!("create `{path}`, or use another manifest")
             } else {
                 let path = path.trim_matches(['<', '>']);

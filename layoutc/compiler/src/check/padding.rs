@@ -90,8 +90,8 @@ pub(super) fn check(
 
 fn figure(layout: &Layout) -> String {
     let text = |count: &Expr| layout_names::layout_expr(count, layout);
-    let elements = counted(text(&layout.logical_elements), "element");
-    format!("{elements} in {}", counted(text(&layout.physical_elements), "slot"))
+    let elements = counted(&text(&layout.logical_elements), "element");
+    format!("{elements} in {}", counted(&text(&layout.physical_elements), "slot"))
 }
 
 /// Fraction of the slots without an element; `None` if it depends on a symbol.

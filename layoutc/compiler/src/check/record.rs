@@ -166,7 +166,7 @@ fn fault(
         }
         RecordError::Field { field, bits: before } => {
             let name = item.fields.get(field).map_or("", |field| &field.name.value);
-            let before = counted(before, "bit");
+            let before = counted(&before, "bit");
             let message = format!("field `{name}` starts inside a byte, after {before}");
             let span = item.fields.get(field).map_or(item.span.clone(), |f| f.span.clone());
             let packed = wanted.get(..field).unwrap_or_default();
@@ -176,7 +176,7 @@ fn fault(
             ))
         }
         RecordError::End { bits: all } => {
-            let all = counted(all, "bit");
+            let all = counted(&all, "bit");
             let message = format!("a record consists of whole bytes, and these fields have {all}");
             refused(message, item.span.clone())
                 .help(format!("{}, or pad the last byte: `dtype align=1 {{ … }}`", whole(wanted)))

@@ -11,12 +11,12 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::scope::{ManifestScope, ManifestScopes};
 use super::steps::{LayoutAttributes, StepLowering, StepScope};
-use super::{domain, faults};
+use super::{domain, faults, step_text};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::env::ResultCache;
 use crate::env::executor::CostTrackingExecutor;
-use crate::manifest::syntax::{IntegerExpr, SpannedText, StepItem, StepKind, TensorItem};
+use crate::manifest::syntax::{SpannedText, StepItem, StepKind, TensorItem};
 
 /// The steps of a tensor's layout with everything that they refer to.
 #[derive(Clone, Copy)]
@@ -164,17 +164,10 @@ impl<'a> LayoutSource<'a> {
     pub(super) fn numbers(&self) -> BTreeSet<i128> {
         let mut found = BTreeSet::new();
         for (step, scope) in self.all_steps() {
-            let mut text = super::step_text::line(step);
+            let mut text = step_text::line(step);
             if let StepKind::Apply { name, arguments } = &step.kind {
                 for (_, argument) in arguments {
-                    match argument {
-                        IntegerExpr::Integer(number) => {
-                            text.push_str(&format!(" {}", number.value));
-                        }
-                        IntegerExpr::Text(argument) => {
-                            text.push_str(&format!(" {}", argument.value));
-                        }
-                    }
+                    text.push_str(&format!(" {}", step_text::integer(argument)));
                 }
                 let def = scope.transforms.get(&name.value);
                 let defaults = def.iter().flat_map(|def| &def.item.parameters);

@@ -1,6 +1,5 @@
 //! Multi-line text summaries of tensors and views.
 
-use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::model::layout_names;
@@ -34,18 +33,11 @@ pub fn view(view: &View) -> String {
 fn rows(tensor: &Tensor, verdict: &str) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
     let symbols = &layout.symbols;
-    let list = |exprs: &[Expr]| {
-        exprs
-            .iter()
-            .map(|expr| layout_names::symbol_expr(expr, symbols))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     vec![
         ("shape", axes(&layout.logical, symbols, &[])),
         ("storage axes", axes(&layout.storage, symbols, &layout.separators)),
-        ("strides", list(&layout.strides)),
-        ("physical shape", list(&layout.physical_shape)),
+        ("strides", layout_names::list(&layout.strides, symbols)),
+        ("physical shape", layout_names::list(&layout.physical_shape, symbols)),
         ("verdict", verdict.to_owned()),
     ]
 }

@@ -27,6 +27,12 @@ pub fn symbol_expr(expr: &Expr, symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| variable(var, &[], &[], symbols))
 }
 
+/// Expressions over symbols: `16, 4 * n`.
+pub fn list(exprs: &[Expr], symbols: &[Symbol]) -> String {
+    let texts: Vec<String> = exprs.iter().map(|expr| symbol_expr(expr, symbols)).collect();
+    texts.join(", ")
+}
+
 /// Axes with their extents over symbols: `n 16`, `h 64`.
 pub fn axes(axes: &[Axis], symbols: &[Symbol]) -> Vec<String> {
     let one = |axis: &Axis| format!("{} {}", axis.name, symbol_expr(&axis.extent, symbols));

@@ -166,8 +166,8 @@ fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
     };
     format!(
         "{} in {}{}: {} is padding",
-        counted(elements, "element"),
-        counted(slots, "slot"),
+        counted(&elements, "element"),
+        counted(&slots, "slot"),
         sizes(layout, &symbols),
         percent(slots - elements, slots)
     )
@@ -198,7 +198,7 @@ fn percent(part: i128, whole: i128) -> String {
 pub(super) fn counted_bytes(bytes: i128) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let Some((unit, shift)) = UNITS.iter().find(|(_, shift)| bytes >> shift > 0) else {
-        return counted(bytes, "byte");
+        return counted(&bytes, "byte");
     };
     let hundredths = bytes.saturating_mul(100) >> shift;
     let (whole, rest) = (hundredths.div_euclid(100), hundredths.rem_euclid(100));

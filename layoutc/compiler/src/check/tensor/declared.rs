@@ -187,7 +187,6 @@ impl TensorChecker<'_> {
     }
 
     /// The axes of a shape, and the labels of each.
-    #[expect(clippy::type_complexity, reason = "axes, and the labels of each")]
     pub(in crate::check) fn axes(
         &self,
         declared: &TensorDeclaration<'_>,

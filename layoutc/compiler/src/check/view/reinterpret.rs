@@ -80,18 +80,9 @@ fn covers(view: &Tensor, seen: &Tensor) -> CheckResult<()> {
         Err(vec![error.note(first).note(second).help(help)])
     };
     let shape = |tensor: &Tensor| {
-        let layout = &tensor.layout;
-        let extents: Vec<String> = layout
-            .physical_shape
-            .iter()
-            .map(|extent| layout_names::layout_expr(extent, layout))
-            .collect();
-        format!(
-            "`{}` is [{}] elements of {} in memory",
-            tensor.name,
-            extents.join(", "),
-            tensor.dtype
-        )
+        let Tensor { name, dtype, layout, .. } = tensor;
+        let extents = layout_names::list(&layout.physical_shape, &layout.symbols);
+        format!("`{name}` is [{extents}] elements of {dtype} in memory")
     };
     if own.physical_shape.len() != other.physical_shape.len() {
         let message = format!(
@@ -104,7 +95,7 @@ fn covers(view: &Tensor, seen: &Tensor) -> CheckResult<()> {
         let help = match other.physical_shape.len() {
             0 | 1 => format!("remove the separators of `{}`", view.name),
             more => {
-                let separators = counted(more - 1, "separator");
+                let separators = counted(&(more - 1), "separator");
                 format!("write {separators} in its layout, with `axis-separators`")
             }
         };
@@ -121,11 +112,8 @@ fn covers(view: &Tensor, seen: &Tensor) -> CheckResult<()> {
     let (own_bytes, other_bytes) = (view.counts().bytes, seen.counts().bytes);
     if !same((&own_bytes, own), (&other_bytes, other)) {
         let bytes = |tensor: &Tensor, bytes: &Expr| {
-            format!(
-                "`{}` has {} bytes",
-                tensor.name,
-                layout_names::layout_expr(bytes, &tensor.layout)
-            )
+            let bytes = layout_names::symbol_expr(bytes, &tensor.layout.symbols);
+            format!("`{}` has {bytes} bytes", tensor.name)
         };
         let message = format!("`{}` does not cover the memory of `{}`", view.name, seen.name);
         let bits = other_bytes.as_const().and_then(|bytes| bytes.checked_mul(8));

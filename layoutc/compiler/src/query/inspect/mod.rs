@@ -210,8 +210,7 @@ fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
         [] => "one element".to_owned(),
         axes => axes.join(", "),
     };
-    let list =
-        |exprs: &[Expr]| format!("[{}]", exprs.iter().map(text).collect::<Vec<_>>().join(", "));
+    let list = |exprs: &[Expr]| format!("[{}]", layout_names::list(exprs, &layout.symbols));
     let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
     let mut lines: Vec<(&str, String)> = vec![("axes", shape(&layout.logical))];
     for (axis, labels) in layout.logical.iter().zip(&tensor.labels) {
