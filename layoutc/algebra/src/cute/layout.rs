@@ -98,22 +98,14 @@ impl CuteLayout {
         if !root.fits(2 * MAX_DEPTH) {
             return Err(CuteError::Depth);
         }
-        let modes = root.flat();
-        if let Some(mode) = modes.iter().find(|mode| mode.extent < 1 || mode.stride < 0) {
+        if let Some(mode) = root.flat().iter().find(|mode| mode.extent < 1 || mode.stride < 0) {
             return Err(CuteError::Extent { mode: *mode });
         }
-        let limit = i128::from(i64::MAX);
-        let size = modes.iter().try_fold(1_i128, |size, mode| {
-            size.checked_mul(mode.extent).filter(|size| *size <= limit)
-        });
-        let cosize = modes.iter().try_fold(1_i128, |sum, mode| {
-            let reach = (mode.extent - 1).checked_mul(mode.stride)?;
-            sum.checked_add(reach).filter(|sum| *sum <= limit)
-        });
-        if size.is_none() || cosize.is_none() {
+        let layout = Self { root };
+        if layout.size().max(layout.cosize()) > i128::from(i64::MAX) {
             return Err(CuteError::Size);
         }
-        Ok(Self { root })
+        Ok(layout)
     }
 
     /// `1:0`

@@ -21,6 +21,16 @@ pub enum Verdict {
     Padded,
 }
 
+impl Verdict {
+    /// `bijective` or `padded`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Bijective => "bijective",
+            Self::Padded => "padded",
+        }
+    }
+}
+
 /// The proof technique behind a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofMethod {
@@ -33,6 +43,15 @@ pub enum ProofMethod {
 }
 
 impl ProofMethod {
+    /// `digits`, `gf2` or `enumeration`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Digits => "digits",
+            Self::Gf2 => "gf2",
+            Self::Enumeration => "enumeration",
+        }
+    }
+
     /// The technique that names a proof composed of two.
     pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {

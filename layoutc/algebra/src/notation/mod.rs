@@ -202,7 +202,7 @@ fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, N
     {
         let message = format!("`{letter}` is not an axis; the axes are {names}");
         let help = "letters mean axes by name, or all of them by position when none is a name";
-        return Err(NotationFault::new(NotationFaultKind::Axes, span.clone(), message).help(help));
+        return Err(NotationFault::axes(span.clone(), message).help(help));
     }
     let span = match (letters.first(), letters.last()) {
         (Some((_, first)), Some((_, last))) => first.start..last.end,
@@ -224,8 +224,7 @@ fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationF
     let (given, of) =
         (counted(given, what, &format!("{what}s")), counted(axes.len(), "axis", "axes"));
     let gap = if names.is_empty() { "" } else { ": " };
-    let fault =
-        NotationFault::new(NotationFaultKind::Axes, span, format!("{given} for {of}{gap}{names}"));
+    let fault = NotationFault::axes(span, format!("{given} for {of}{gap}{names}"));
     let wanted = counted(axes.len(), what, &format!("{what}s"));
     fault.help(format!("write {wanted}, one for each axis"))
 }

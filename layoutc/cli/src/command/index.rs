@@ -76,7 +76,7 @@ impl IndexQuery<'_> {
         let found = locate::element_location(self.tensor, &self.symbols, &index).map_err(place)?;
         Ok(match format {
             ReportFormat::Json => json!({
-                "logical": integers(&found.logical),
+                "logical": integers(&index),
                 "storage": integers(&found.storage),
                 "physical": integers(&found.physical),
                 "offset": integer(found.offset),
@@ -85,7 +85,7 @@ impl IndexQuery<'_> {
             ReportFormat::Text => format!(
                 "{}{} -> storage {}, physical {}, offset {}",
                 self.tensor.name,
-                list(&found.logical),
+                list(&index),
                 list(&found.storage),
                 list(&found.physical),
                 found.offset

@@ -79,7 +79,7 @@ pub(super) fn with_omitted_axes(
 ) -> Diagnostic {
     let map = with_all_axes(&text.value, axes).filter(|_| fault.code == Code::MapArity);
     let (Some(map), Some(label)) = (map, fault.labels.first()) else { return fault };
-    let place = FileSpan::new(&label.place.file, text.span.clone());
+    let place = text.at(&label.place.file);
     let help = vec![format!("write `{map}`")];
     Diagnostic { help, fixes: vec![Fix { place, text: map }], ..fault }
 }

@@ -49,7 +49,7 @@ pub use load::{syntax_key, used_path};
 pub use recorder::{Recorder, StepRecord, StepRecords};
 pub use tensor_cache::TensorCache;
 
-use crate::base::diagnostic::{Diagnostic, Severity, sort};
+use crate::base::diagnostic::{CheckResult, Diagnostic, Severity, sort};
 use crate::config::Config;
 use crate::env::{CompileEnv, CompileStage, ResultCache};
 use crate::manifest::syntax::TensorItem;
@@ -203,7 +203,7 @@ fn check_manifest(
     let again = |item: &TensorItem| {
         now.as_ref()?.lookup(item, viewed.contains(item.name.value.as_str()), recorder)
     };
-    let checked: Vec<Result<tensor::CheckedTensor, Vec<Diagnostic>>> = syntax
+    let checked: Vec<CheckResult<tensor::CheckedTensor>> = syntax
         .tensors
         .par_iter()
         .map(|item| again(item).map_or_else(|| tensor::check(item, place), Ok))

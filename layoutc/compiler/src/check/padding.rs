@@ -8,7 +8,8 @@ use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::normal_form::simplify::Facts;
 
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
+use crate::check::faults::counted;
 use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
 use crate::model::layout_names;
@@ -37,7 +38,7 @@ pub(super) fn check(
     padding: &PaddingOrigin,
     warn_above: f64,
     advice: &PaddingAdvice<'_>,
-) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+) -> CheckResult<Vec<Diagnostic>> {
     let layout = &tensor.layout;
     if layout.verdict() == Verdict::Bijective {
         return Ok(Vec::new());
@@ -88,15 +89,9 @@ pub(super) fn check(
 }
 
 fn figure(layout: &Layout) -> String {
-    let counted = |count: &Expr, what: &str| match count.as_const() {
-        Some(1) => format!("1 {what}"),
-        _ => format!("{} {what}s", layout_names::layout_expr(count, layout)),
-    };
-    format!(
-        "{} in {}",
-        counted(layout.logical_elements(), "element"),
-        counted(layout.physical_elements(), "slot")
-    )
+    let text = |count: &Expr| layout_names::layout_expr(count, layout);
+    let elements = counted(&text(layout.logical_elements()), "element");
+    format!("{elements} in {}", counted(&text(layout.physical_elements()), "slot"))
 }
 
 /// Fraction of the slots without an element; `None` if it depends on a symbol.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
 
-use super::scope::{ManifestScope, nearest_or_all, number};
+use super::scope::{ManifestScope, number};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::RingItem;
 use crate::model::Tensor;
 use crate::model::layout_names;
@@ -20,22 +20,20 @@ pub(super) fn ring(
     (scope, file): (&ManifestScope, &Arc<str>),
     whole: Vec<Axis>,
     labels: &[Vec<String>],
-) -> Result<(Vec<Axis>, Ring), Vec<Diagnostic>> {
+) -> CheckResult<(Vec<Axis>, Ring)> {
     let name = &item.axis.value;
     let at = |span: &std::ops::Range<usize>| FileSpan::new(file, span.clone());
     let fault =
         |place: FileSpan, message: String| Diagnostic::error(Code::RingAxis, message, place, "");
     let Some(axis) = whole.iter().position(|axis| axis.name == *name) else {
-        let mut error = fault(at(&item.axis.span), format!("the tensor has no axis `{name}`"));
-        let known: Vec<&str> = whole.iter().map(|axis| axis.name.as_str()).collect();
-        nearest_or_all(&mut error, name, "axes", &known);
-        return Err(vec![error]);
+        let error = fault(at(&item.axis.span), format!("the tensor has no axis `{name}`"));
+        let known = whole.iter().map(|axis| axis.name.as_str());
+        return Err(error.nearest_or_all(name, "axes", known).into());
     };
     if labels.get(axis).is_some_and(|labels| !labels.is_empty()) {
         let message = format!("axis `{name}` cannot be a ring: it has labels");
-        return Err(vec![
-            fault(at(&item.axis.span), message).help("use another axis for the ring"),
-        ]);
+        let error = fault(at(&item.axis.span), message);
+        return Err(error.help("use another axis for the ring").into());
     }
     let capacity = number(&item.capacity, scope, file)?;
     let extent = whole.get(axis).and_then(|axis| axis.extent.as_const());
@@ -70,14 +68,10 @@ pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     let (name, axis, capacity) = (&tensor.name, ring.name(), ring.capacity);
     let message =
         format!("{takes} whole tensors, and `{name}` is a ring of {capacity} indices of `{axis}`");
-    let axes = tensor.layout.logical().iter();
-    let axes = axes.map(|axis| {
-        format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
-    });
-    let shape = axes.collect::<Vec<_>>().join("; ");
+    let shape = layout_names::shape(tensor.layout.logical(), tensor.layout.symbols());
     let error = Diagnostic::error(Code::RingWhole, message, place, "");
     let help = format!(
-        "declare the window in memory as a separate tensor with the same layout: `shape {{ {shape} }}`"
+        "declare the window in memory as a separate tensor with the same layout: `shape {shape}`"
     );
     Some(error.help(help))
 }

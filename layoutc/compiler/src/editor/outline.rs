@@ -63,14 +63,8 @@ fn item(text: &str, node: &LenientNode) -> Option<OutlineItem> {
         _ => None,
     };
     let detail = value.map_or(String::new(), |span| format!(" {}", slice(text, span)));
-    let span = node.span.clone();
-    (!name.is_empty()).then(|| OutlineItem {
-        name,
-        detail: format!("{word}{detail}"),
-        icon,
-        span,
-        name_span,
-    })
+    let (detail, span) = (format!("{word}{detail}"), node.span.clone());
+    (!name.is_empty()).then_some(OutlineItem { name, detail, icon, span, name_span })
 }
 
 /// The blocks of a manifest, including braces, in pre-order: a block comes before the blocks inside it.

@@ -13,8 +13,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::base::cast::CastMode;
+use crate::base::diagnostic::FileSpan;
 
-pub use convert::{ConvertItem, ConvertScheduleItem, ConvertScheduleKind, ViewItem};
+pub use convert::{
+    ConvertItem, ConvertScheduleItem, ConvertScheduleKind, FillStrategy, InnerKernel, StorePolicy,
+    ViewItem,
+};
 pub use graph::{
     AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, FiniteFloat, GraphItem,
     GraphTensorItem, NodeItem, OperatorItem, OperatorRule, OutputItem, PinItem, PropertyItem,
@@ -64,7 +68,26 @@ pub enum IntegerExpr {
     Text(SpannedText),
 }
 
+impl SpannedText {
+    /// Its location in `file`.
+    pub fn at(&self, file: &Arc<str>) -> FileSpan {
+        FileSpan::new(file, self.span.clone())
+    }
+}
+
+impl Identifier {
+    /// Its location in `file`.
+    pub fn at(&self, file: &Arc<str>) -> FileSpan {
+        FileSpan::new(file, self.span.clone())
+    }
+}
+
 impl IntegerExpr {
+    /// Its location in `file`.
+    pub fn at(&self, file: &Arc<str>) -> FileSpan {
+        FileSpan::new(file, self.span())
+    }
+
     /// The bytes in the file, without quotes.
     pub fn span(&self) -> Range<usize> {
         match self {
@@ -241,6 +264,28 @@ pub struct TensorItem {
     pub pack_from: Option<PackFromItem>,
     /// The span of the node.
     pub span: Range<usize>,
+}
+
+impl TensorItem {
+    /// A tensor with an element type, and nothing else.
+    pub fn new(name: Identifier, dtype: SpannedText, span: Range<usize>) -> Self {
+        Self {
+            name,
+            dtype: Some(dtype),
+            record: None,
+            like: None,
+            shape: None,
+            layout: None,
+            memory: None,
+            shard: None,
+            ring: None,
+            gates: Vec::new(),
+            targets: None,
+            nibbles: None,
+            pack_from: None,
+            span,
+        }
+    }
 }
 
 /// `pack-from=f32 cast=saturate`
@@ -459,20 +504,32 @@ pub struct MemoryItem {
     pub span: Range<usize>,
 }
 
-/// The kinds of memory.
+/// The memory of a tensor as written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the variants are the keywords of the manifest")]
 pub enum MemoryKind {
-    Global,
-    Constant,
-    /// `image2d`, or `texture`
-    Image2d,
-    Image2dArray,
-    Shared,
-    Local,
-    None,
-    /// A declared memory space
+    /// A keyword.
+    Kind(Memory),
+    /// A declared memory space.
     Space(Identifier),
+}
+
+/// Kind of memory of a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Memory {
+    /// Ordinary buffer.
+    Global,
+    /// Read-only buffer.
+    Constant,
+    /// Two-dimensional image (`image2d`, or `texture`).
+    Image2d,
+    /// Array of two-dimensional images.
+    Image2dArray,
+    /// Memory shared by the threads of a block.
+    Shared,
+    /// OpenCL local memory of a work-group.
+    Local,
+    /// No memory: constants and index functions only.
+    None,
 }
 
 /// One condition of a `require` node.

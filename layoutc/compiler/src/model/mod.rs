@@ -23,31 +23,13 @@ use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::base::dtype::Dtype;
 use crate::base::fill;
 pub use crate::base::fill::{Fill, FillValue};
+pub use crate::manifest::syntax::{FillStrategy, InnerKernel, Memory, StorePolicy};
 
 use self::compute::KernelInstance;
 use self::graph::Graph;
 use self::reshard::{DeviceSharding, Reshard};
 use self::ring::Ring;
 use self::schedule::GraphSchedule;
-
-/// Kind of memory of a tensor, as declared in the manifest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Memory {
-    /// Ordinary buffer.
-    Global,
-    /// Read-only buffer.
-    Constant,
-    /// Two-dimensional image (`texture`).
-    Image2d,
-    /// Array of two-dimensional images.
-    Image2dArray,
-    /// Memory shared by the threads of a block.
-    Shared,
-    /// OpenCL local memory of a work-group.
-    Local,
-    /// No memory: constants and index functions only.
-    None,
-}
 
 /// Memory space declared by the project. Generated code treats it as global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -244,35 +226,6 @@ pub struct Spanned<T> {
     pub value: T,
     /// Span.
     pub place: FileSpan,
-}
-
-/// Kernel inside all loops of a relayout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InnerKernel {
-    /// Transpose of a tile.
-    Transpose,
-    /// Copy of contiguous runs.
-    CopyRuns,
-    /// Copy of one element, or of one run.
-    Elementwise,
-}
-
-/// Store policy for the destination.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StorePolicy {
-    /// Streaming (non-temporal) stores, for any size.
-    Streaming,
-    /// Ordinary stores, for any size.
-    Cached,
-}
-
-/// Strategy for filling padding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FillStrategy {
-    /// Fills the whole destination before the copy.
-    WholeFirst,
-    /// Fills padding only.
-    PaddingOnly,
 }
 
 /// Base of a view.

@@ -7,19 +7,6 @@ use thiserror::Error;
 
 use crate::model::Tensor;
 
-/// Indices and offset of an element.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedLocation {
-    /// Logical index.
-    pub logical: Vec<i128>,
-    /// Storage index.
-    pub storage: Vec<i128>,
-    /// Physical index.
-    pub physical: Vec<i128>,
-    /// Elements from the start of the flat buffer.
-    pub offset: i128,
-}
-
 fn coordinates(count: usize) -> String {
     if count == 1 { "1 coordinate".to_owned() } else { format!("{count} coordinates") }
 }
@@ -87,18 +74,10 @@ pub fn element_location(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
     logical: &[i128],
-) -> Result<NamedLocation, NamedLocateError> {
+) -> Result<locate::ElementLocation, NamedLocateError> {
     let names: Vec<String> = tensor.layout.logical().iter().map(|axis| axis.name.clone()).collect();
-    let found = tensor
-        .layout
-        .locate(logical, &values(tensor, symbols)?)
-        .map_err(|e| named_error(e, &names))?;
-    Ok(NamedLocation {
-        logical: logical.to_vec(),
-        storage: found.storage,
-        physical: found.physical,
-        offset: found.offset,
-    })
+    let found = tensor.layout.locate(logical, &values(tensor, symbols)?);
+    found.map_err(|error| named_error(error, &names))
 }
 
 /// Element stored at `physical`; `None` for padding.
@@ -112,10 +91,8 @@ pub fn owner(
 ) -> Result<Option<Vec<i128>>, NamedLocateError> {
     let names: Vec<String> =
         (0..tensor.layout.physical_shape().len()).map(|k| format!("p{k}")).collect();
-    tensor
-        .layout
-        .element_at(physical, &values(tensor, symbols)?)
-        .map_err(|e| named_error(e, &names))
+    let found = tensor.layout.element_at(physical, &values(tensor, symbols)?);
+    found.map_err(|error| named_error(error, &names))
 }
 
 pub(crate) fn values(

@@ -71,7 +71,8 @@ pub fn trace(
     symbols: &BTreeMap<String, i128>,
     logical: &[i128],
 ) -> Result<IndexTrace, NamedLocateError> {
-    let logical = locate::element_location(tensor, symbols, logical)?.logical;
+    locate::element_location(tensor, symbols, logical)?;
+    let logical = logical.to_vec();
     let known = tensor.layout.symbols().iter();
     let symbols: Vec<(String, i128)> = known
         .filter_map(|symbol| Some((symbol.name.clone(), *symbols.get(&symbol.name)?)))

@@ -23,6 +23,15 @@ pub(super) enum Factor {
 }
 
 impl Factor {
+    /// Dividend and divisor of a quotient.
+    pub(super) fn division(&self) -> Option<(&Sum, Sum)> {
+        match self {
+            Self::Digit(_) | Self::Unit(_) => None,
+            Self::Quotient(x, k) => Some((x, Sum::constant(*k))),
+            Self::Ratio(x, d) => Some((x, Sum::clone(d))),
+        }
+    }
+
     /// Nesting depth of quotients.
     pub(super) fn depth(&self) -> usize {
         match self {

@@ -52,21 +52,17 @@ impl<'a> ValueInliner<'a> {
         Self { domain, index, shapes, left }
     }
 
-    /// A typed value over the axes of the reading statement.
-    fn value(&self, value: &TypedExpr) -> Result<TypedExpr, InlineError> {
-        self.at_depth(value, 0)
-    }
-
-    /// An inferred value over the axes of the reading statement; an index without axes becomes a number.
+    /// Rewrites an inferred value.
     pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
+        let whole = |value| self.at_depth(value, 0);
         Ok(match built {
             InferredValue::Number(number) => InferredValue::Number(*number),
             InferredValue::Index(expr) => {
                 let expr = self.expr(expr)?;
                 expr.as_const().map_or(InferredValue::Index(expr), InferredValue::Number)
             }
-            InferredValue::FloatLiteral(value) => InferredValue::FloatLiteral(self.value(value)?),
-            InferredValue::Typed(value) => InferredValue::Typed(self.value(value)?),
+            InferredValue::FloatLiteral(value) => InferredValue::FloatLiteral(whole(value)?),
+            InferredValue::Typed(value) => InferredValue::Typed(whole(value)?),
         })
     }
 

@@ -7,6 +7,7 @@ use layoutc_algebra::normal_form::simplify::Facts;
 use super::claim::samples;
 use super::{GateSubject, GateViolation};
 use crate::base::codes::Code;
+use crate::check::faults::counted;
 use crate::check::index_point::IndexPoint;
 use crate::check::symbol_facts::SymbolFact;
 use crate::manifest::syntax::Fraction;
@@ -164,11 +165,10 @@ fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
     let Some((SlotCounts { elements, slots }, symbols)) = wrong else {
         return "it cannot be proven for all sizes".to_owned();
     };
-    let counted = |n: i128, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     format!(
         "{} in {}{}: {} is padding",
-        counted(elements, "element"),
-        counted(slots, "slot"),
+        counted(&elements, "element"),
+        counted(&slots, "slot"),
         sizes(layout, &symbols),
         percent(slots - elements, slots)
     )
@@ -199,7 +199,7 @@ fn percent(part: i128, whole: i128) -> String {
 pub(super) fn counted_bytes(bytes: i128) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let Some((unit, shift)) = UNITS.iter().find(|(_, shift)| bytes >> shift > 0) else {
-        return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
+        return counted(&bytes, "byte");
     };
     let hundredths = bytes.saturating_mul(100) >> shift;
     let (whole, rest) = (hundredths.div_euclid(100), hundredths.rem_euclid(100));

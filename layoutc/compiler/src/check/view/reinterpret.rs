@@ -8,13 +8,10 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{CheckedView, ViewBase};
 use crate::base::codes::Code;
-use crate::base::diagnostic::Diagnostic;
-use crate::check::faults::text;
+use crate::base::diagnostic::{CheckResult, Diagnostic};
+use crate::check::faults::counted;
 use crate::check::tensor::{self, ManifestContext};
-use crate::manifest::syntax::{
-    AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LayoutItem, ShapeItem, SpannedText,
-    StepItem, StepKind, TensorItem, ViewItem,
-};
+use crate::manifest::syntax::{LayoutItem, SpannedText, StepItem, StepKind, TensorItem, ViewItem};
 use crate::model::layout_names;
 use crate::model::{Tensor, View, ViewKind};
 
@@ -28,41 +25,18 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
             vec![StepItem { kind: StepKind::Map(map.clone()), span: span.clone(), name_span }];
         LayoutItem { steps, span }
     });
+    let dtype = item.dtype.clone().unwrap_or(same);
     TensorItem {
-        name: item.name.clone(),
-        dtype: Some(item.dtype.clone().unwrap_or(same)),
-        like: None,
         shape: item.shape.clone(),
-        record: None,
-        gates: Vec::new(),
         layout: map.or_else(|| item.layout.clone()),
-        memory: None,
-        shard: None,
-        ring: None,
-        targets: None,
-        nibbles: None,
-        pack_from: None,
-        span: item.span.clone(),
+        ..TensorItem::new(item.name.clone(), dtype, item.span.clone())
     }
 }
 
 /// The tensor item with these axes as its shape.
 pub(super) fn with_axes(tensor_item: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> TensorItem {
     let symbols = seen.builder.facts().symbols();
-    let span = tensor_item.name.span.clone();
-    let extent = |extent: &Expr| match extent.as_const() {
-        Some(value) => IntegerExpr::Integer(IntegerLiteral { value, span: span.clone() }),
-        None => {
-            let value = text(extent, &[], symbols);
-            IntegerExpr::Text(SpannedText { value, span: span.clone(), quoted: true })
-        }
-    };
-    let axis = |axis: &Axis| AxisItem {
-        name: Identifier { value: axis.name.clone(), span: span.clone() },
-        extent: Extent::Bound(extent(&axis.extent)),
-    };
-    let axes = axes.iter().map(axis).collect();
-    let shape = ShapeItem { axes, conditions: Vec::new(), span: span.clone() };
+    let shape = tensor::shape_item(axes, symbols, &tensor_item.name.span);
     TensorItem { shape: Some(shape), ..tensor_item }
 }
 
@@ -72,7 +46,7 @@ pub(super) fn view(
     place: ManifestContext<'_>,
     item: &ViewItem,
     seen: ViewBase<'_>,
-) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> CheckResult<(CheckedView, Vec<Diagnostic>)> {
     let mut checked = tensor::check(tensor_item, place)?;
     checked.record_steps(place.recorder);
     let tensor::CheckedTensor { tensor, builder, warnings, .. } = checked;
@@ -98,7 +72,7 @@ pub(super) fn view(
 }
 
 /// Checks that a view has the same number of bytes and the same physical extents, except the last, as its base.
-fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
+fn covers(view: &Tensor, seen: &Tensor) -> CheckResult<()> {
     let (own, other) = (&view.layout, &seen.layout);
     let refused = |message: String, notes: [String; 2], help: String| {
         let [first, second] = notes;
@@ -106,18 +80,9 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
         Err(vec![error.note(first).note(second).help(help)])
     };
     let shape = |tensor: &Tensor| {
-        let layout = &tensor.layout;
-        let extents: Vec<String> = layout
-            .physical_shape()
-            .iter()
-            .map(|extent| layout_names::layout_expr(extent, layout))
-            .collect();
-        format!(
-            "`{}` is [{}] elements of {} in memory",
-            tensor.name,
-            extents.join(", "),
-            tensor.dtype
-        )
+        let Tensor { name, dtype, layout, .. } = tensor;
+        let extents = layout_names::list(layout.physical_shape(), layout.symbols());
+        format!("`{name}` is [{extents}] elements of {dtype} in memory")
     };
     if own.physical_shape().len() != other.physical_shape().len() {
         let message = format!(
@@ -129,7 +94,10 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
         );
         let help = match other.physical_shape().len() {
             0 | 1 => format!("remove the separators of `{}`", view.name),
-            more => format!("write {} in its layout, with `axis-separators`", separators(more - 1)),
+            more => {
+                let separators = counted(&(more - 1), "separator");
+                format!("write {separators} in its layout, with `axis-separators`")
+            }
         };
         return refused(message, [shape(view), shape(seen)], help);
     }
@@ -144,11 +112,8 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
     let (own_bytes, other_bytes) = (view.counts().bytes, seen.counts().bytes);
     if !same((&own_bytes, own), (&other_bytes, other)) {
         let bytes = |tensor: &Tensor, bytes: &Expr| {
-            format!(
-                "`{}` has {} bytes",
-                tensor.name,
-                layout_names::layout_expr(bytes, &tensor.layout)
-            )
+            let bytes = layout_names::symbol_expr(bytes, tensor.layout.symbols());
+            format!("`{}` has {bytes} bytes", tensor.name)
         };
         let message = format!("`{}` does not cover the memory of `{}`", view.name, seen.name);
         let bits = other_bytes.as_const().and_then(|bytes| bytes.checked_mul(8));
@@ -162,10 +127,6 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
         return refused(message, [bytes(view, &own_bytes), bytes(seen, &other_bytes)], help);
     }
     Ok(())
-}
-
-fn separators(count: usize) -> String {
-    if count == 1 { "1 separator".to_owned() } else { format!("{count} separators") }
 }
 
 fn axes(count: usize) -> String {

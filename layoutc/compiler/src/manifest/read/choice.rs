@@ -3,18 +3,20 @@
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use crate::base::codes::Code;
-use crate::manifest::syntax::{ConvertScheduleItem, ConvertScheduleKind};
+use crate::manifest::syntax::{
+    ConvertScheduleItem, ConvertScheduleKind, FillStrategy, InnerKernel, StorePolicy,
+};
 use crate::manifest::tree::{ManifestNode, ManifestValue};
 
 /// The choices between keywords.
 const WORDS: &[(&str, &str, ConvertScheduleKind)] = &[
-    ("inside", "blocks", ConvertScheduleKind::InsideBlocks),
-    ("inside", "runs", ConvertScheduleKind::InsideRuns),
-    ("inside", "elements", ConvertScheduleKind::InsideElements),
-    ("stores", "streaming", ConvertScheduleKind::StoresStreaming),
-    ("stores", "cached", ConvertScheduleKind::StoresCached),
-    ("fill", "first", ConvertScheduleKind::FillFirst),
-    ("fill", "borders", ConvertScheduleKind::FillBorders),
+    ("inside", "blocks", ConvertScheduleKind::Inside(InnerKernel::Transpose)),
+    ("inside", "runs", ConvertScheduleKind::Inside(InnerKernel::CopyRuns)),
+    ("inside", "elements", ConvertScheduleKind::Inside(InnerKernel::Elementwise)),
+    ("stores", "streaming", ConvertScheduleKind::Stores(StorePolicy::Streaming)),
+    ("stores", "cached", ConvertScheduleKind::Stores(StorePolicy::Cached)),
+    ("fill", "first", ConvertScheduleKind::Fill(FillStrategy::WholeFirst)),
+    ("fill", "borders", ConvertScheduleKind::Fill(FillStrategy::PaddingOnly)),
 ];
 
 /// Maximum edge of a block, in elements.

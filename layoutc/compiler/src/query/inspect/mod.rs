@@ -8,7 +8,6 @@ mod sharding;
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::expr::print;
-use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::symbol::Axis;
 use serde_json::{Value, json};
 
@@ -53,8 +52,8 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
         "physical_map": texts(layout.physical_map()),
         "inverse": layout.inverse().map(texts),
         "valid": layout.valid().map(|valid| print::predicate(valid, &names)),
-        "verdict": verdict(tensor),
-        "proof": proof(tensor),
+        "verdict": layout.verdict().word(),
+        "proof": layout.proof().word(),
         "strides": numbers(layout.strides()),
         "physical_strides": numbers(layout.physical_strides()),
         "logical_elements": number(layout.logical_elements()),
@@ -120,7 +119,7 @@ fn field_json(field: &Field) -> Value {
 
 /// `bijective`, `padded`, or `broadcast` if several elements share a slot.
 pub fn view_verdict(view: &View) -> &'static str {
-    if view.is_shared { "broadcast" } else { verdict(&view.tensor) }
+    if view.is_shared { "broadcast" } else { view.tensor.layout.verdict().word() }
 }
 
 /// Subset of [`tensor_json`] used in summaries.
@@ -135,7 +134,7 @@ pub fn summary_json(tensor: &Tensor) -> Value {
         "element_bits": tensor.dtype.element_bits(),
         "axes": layout.logical().iter().map(|axis| json!({"extent": number(&axis.extent)})).collect::<Vec<_>>(),
         "physical_shape": layout.physical_shape().iter().map(number).collect::<Vec<_>>(),
-        "verdict": verdict(tensor),
+        "verdict": layout.verdict().word(),
         "logical_elements": number(layout.logical_elements()),
         "padding_elements": number(&counts.padding_elements),
         "bytes": number(&counts.bytes),
@@ -150,23 +149,6 @@ fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
     }
 }
 
-/// `bijective` or `padded`.
-pub fn verdict(tensor: &Tensor) -> &'static str {
-    match tensor.layout.verdict() {
-        Verdict::Bijective => "bijective",
-        Verdict::Padded => "padded",
-    }
-}
-
-/// `digits`, `gf2` or `enumeration`.
-pub fn proof(tensor: &Tensor) -> &'static str {
-    match tensor.layout.proof() {
-        ProofMethod::Digits => "digits",
-        ProofMethod::Gf2 => "gf2",
-        ProofMethod::Enumeration => "enumeration",
-    }
-}
-
 /// Text report on a tensor, one property per line.
 pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -174,10 +156,7 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
         lines.extend(sharding::lines(tensor, sharded));
     }
     if let Some(ring) = &tensor.ring {
-        let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
-        let whole = ring.whole.iter();
-        let whole: Vec<String> =
-            whole.map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
+        let whole = layout_names::axes(&ring.whole, tensor.layout.symbols());
         lines.push(("whole", whole.join(", ")));
         lines.push((
             "ring",
@@ -219,16 +198,22 @@ fn lines_text(lines: &[(&str, String)]) -> String {
     out
 }
 
+/// Lines of which only the first has the label.
+fn labelled(
+    label: &'static str,
+    lines: impl IntoIterator<Item = String>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    lines.into_iter().enumerate().map(move |(k, line)| (if k == 0 { label } else { "" }, line))
+}
+
 fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
-    let shape = |axes: &[Axis]| {
-        let parts: Vec<String> =
-            axes.iter().map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
-        if parts.is_empty() { "one element".to_string() } else { parts.join(", ") }
+    let shape = |axes: &[Axis]| match layout_names::axes(axes, layout.symbols()).as_slice() {
+        [] => "one element".to_owned(),
+        axes => axes.join(", "),
     };
-    let list =
-        |exprs: &[Expr]| format!("[{}]", exprs.iter().map(text).collect::<Vec<_>>().join(", "));
+    let list = |exprs: &[Expr]| format!("[{}]", layout_names::list(exprs, layout.symbols()));
     let names = |var| variable(var, layout.logical(), layout.storage(), layout.symbols());
     let mut lines: Vec<(&str, String)> = vec![("axes", shape(layout.logical()))];
     for (axis, labels) in layout.logical().iter().zip(&tensor.labels) {
@@ -247,24 +232,20 @@ fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
         lines.push(("separators", format!("{:?}", layout.separators())));
     }
     lines.push(("strides", list(layout.strides())));
-    for (k, index) in layout.physical_map().iter().enumerate() {
-        lines.push((if k == 0 { "map" } else { "" }, format!("p{k} = {}", text(index))));
-    }
+    let map = layout.physical_map().iter().enumerate();
+    lines.extend(labelled("map", map.map(|(k, index)| format!("p{k} = {}", text(index)))));
     match layout.inverse() {
         Some(inverse) => {
-            for (k, (axis, index)) in layout.logical().iter().zip(inverse).enumerate() {
-                lines.push((
-                    if k == 0 { "inverse" } else { "" },
-                    format!("{} = {}", axis.name, text(index)),
-                ));
-            }
+            let inverse = layout.logical().iter().zip(inverse);
+            let inverse = inverse.map(|(axis, index)| format!("{} = {}", axis.name, text(index)));
+            lines.extend(labelled("inverse", inverse));
         }
         None => lines.push(("inverse", "no expression: found by search".to_string())),
     }
     if let Some(valid) = layout.valid() {
         lines.push(("valid where", print::predicate(valid, &names)));
     }
-    lines.push(("verdict", format!("{}, by {}", verdict(tensor), proof(tensor))));
+    lines.push(("verdict", format!("{}, by {}", layout.verdict().word(), layout.proof().word())));
     lines
 }
 
@@ -291,8 +272,7 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
 
 /// Layout in the notations of other tools that can express it.
 fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
-    let mut label = "notations";
     let texts = notations::texts(tensor).into_iter();
     let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));
-    texts.map(|text| (std::mem::take(&mut label), text)).collect()
+    labelled("notations", texts).collect()
 }

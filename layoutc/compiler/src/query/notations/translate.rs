@@ -155,10 +155,8 @@ pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, Trans
 
 /// Diagnostic for an error in the text.
 fn in_text(fault: NotationFault) -> Diagnostic {
-    let place = FileSpan::new(&Arc::from(FILE), fault.span);
-    let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
-    diagnostic.help.extend(fault.help);
-    diagnostic
+    let place = FileSpan::new(&Arc::from(FILE), fault.span.clone());
+    Diagnostic::in_notation(fault, place)
 }
 
 /// Requires an element type for a text whose figures are in bytes.
