@@ -55,15 +55,16 @@ fn sources(krate: &str) -> Vec<(String, String)> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
+            let list = if path.is_dir() { &mut folders } else { &mut files };
+            list.push(path);
         }
     }
     files.sort();
     let inner = |path: &PathBuf| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-    let files = files.iter().map(|path| (inner(path), path)).filter(|(inner, _)| {
-        inner.ends_with(".rs") && inner != "lib.rs" && !inner.contains("tests")
-    });
+    let is_rust = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "rs");
+    let files = files.iter().filter(is_rust).map(|path| (inner(path), path));
     files
+        .filter(|(inner, _)| inner != "lib.rs" && !inner.contains("tests"))
         .map(|(inner, path)| {
             let text = std::fs::read_to_string(path).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();

@@ -37,10 +37,10 @@ pub(crate) fn tile_extents(
     let fault =
         |message: String, place: FileSpan| Diagnostic::error(Code::KernelCache, message, place, "");
     block_extents(target, statement, own, (buffer, at), kept).map_err(|error| {
-        Box::new(match error {
-            PlanError::Choice { message, help, place } => fault(message, place).help(help),
-            error => fault(error.to_string(), at.place.clone()).help("remove the cache"),
-        })
+        let PlanError::Choice { message, help, place } = error else {
+            return Box::new(fault(error.to_string(), at.place.clone()).help("remove the cache"));
+        };
+        Box::new(fault(message, place).help(help))
     })
 }
 
