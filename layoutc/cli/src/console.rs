@@ -36,11 +36,9 @@ impl Console {
         Self {
             format: match common.format {
                 FormatArg::Json => ReportFormat::Json,
-                FormatArg::Text
-                | FormatArg::Cmake
-                | FormatArg::Ninja
-                | FormatArg::Dot
-                | FormatArg::Svg => ReportFormat::Text,
+                FormatArg::Text | FormatArg::Cmake | FormatArg::Ninja | FormatArg::Dot => {
+                    ReportFormat::Text
+                }
             },
             color: is_colored(io::stderr().is_terminal()),
             paints_results: is_colored(io::stdout().is_terminal()),

@@ -74,9 +74,6 @@ pub(crate) enum FormatArg {
     /// Only for `deps` and `solve`.
     #[value(hide = true)]
     Dot,
-    /// Only for `solve`.
-    #[value(hide = true)]
-    Svg,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,12 +151,10 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, Usa
     let elsewhere = match (args.common.format, &args.command) {
         (FormatArg::Text | FormatArg::Json, _)
         | (FormatArg::Cmake | FormatArg::Ninja, Command::Outputs(_))
-        | (FormatArg::Dot, Command::Deps(_))
-        | (FormatArg::Dot | FormatArg::Svg, Command::Solve { .. }) => None,
+        | (FormatArg::Dot, Command::Deps(_) | Command::Solve { .. }) => None,
         (FormatArg::Cmake, _) => Some(("cmake", "`layoutc outputs`")),
         (FormatArg::Ninja, _) => Some(("ninja", "`layoutc outputs`")),
         (FormatArg::Dot, _) => Some(("dot", "`layoutc deps` and `layoutc solve`")),
-        (FormatArg::Svg, _) => Some(("svg", "`layoutc solve`")),
     };
     if let Some((format, command)) = elsewhere {
         return Err(UsageError::Line(format!(
