@@ -102,7 +102,7 @@ pub enum ItemKind {
 }
 
 /// The items of a manifest, each kind in textual order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ManifestSyntax {
     /// The path of the manifest as given; not serialized, so that the cached form does not depend on the path.
     #[serde(skip)]

@@ -17,8 +17,7 @@ use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 impl ManifestReader<'_, '_> {
     pub(super) fn r#use(&mut self, node: &ManifestNode) -> Option<UseItem> {
         let usage = "use \"common.kdl\"";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        self.form(node, &form);
+        self.leaf(node, usage, 1..=1);
         let path = self.text_of(node.args.first()?, "a path")?;
         if path.value.is_empty() {
             let span = node.head.clone();
@@ -39,8 +38,7 @@ impl ManifestReader<'_, '_> {
             fault.add_help(format!("write `{text}`")).add_fix(text);
             return None;
         }
-        let form = NodeSignature { usage, args: 2..=2, props: Some(&[]), block: BlockRule::Never };
-        self.form(node, &form);
+        self.leaf(node, usage, 2..=2);
         let name = self.name(node.args.first()?, "a const's name");
         let value = self.bound(node.args.get(1)?, "a const", Code::KdlValue);
         Some(ConstItem { name: name?, value: value? })
@@ -93,9 +91,8 @@ impl ManifestReader<'_, '_> {
         let name = self.key(key);
         let ManifestValue::Integer(value) = entry.value else {
             let message = format!("the default of `{}` must be an integer", show(&key.value));
-            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.add_help(format!("write an integer: `{}=16`", show(&key.value)));
-            return None;
+            let help = format!("write an integer: `{}=16`", show(&key.value));
+            return self.refuse(Code::KdlValue, message, &entry.span, help);
         };
         Some((name?, IntegerLiteral { value, span: entry.span.clone() }))
     }
@@ -118,19 +115,12 @@ impl ManifestReader<'_, '_> {
             let text = format!("convert {} to={}", of(from), of(to));
             let message = "a conversion names its destination with `to=`";
             let span = others.first().unwrap_or(to).span.start..to.span.end;
-            let fault = self.faults.error(Code::KdlSurplus, message, span, "");
-            fault.add_help(format!("write `{text}`"));
-            return None;
+            return self.refuse(Code::KdlSurplus, message, &span, format!("write `{text}`"));
         }
-        if !self.form(node, &form) {
-            return None;
-        }
+        self.form(node, &form)?;
         let from = self.name(node.args.first()?, "a tensor");
         let Some(to) = Self::prop(node, "to") else {
-            let message = "`convert` needs `to=`";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("write it as `{}`", form.usage));
-            return None;
+            return self.lacks(node, "`to=`", form.usage);
         };
         let to = self.name(to, "a tensor");
         let cast = self.cast(node);
@@ -213,12 +203,8 @@ impl ManifestReader<'_, '_> {
             return false;
         };
         let written = of(dtype);
-        let Some(dtype) = Dtype::parse(written)
-            .map(|dtype| dtype.to_string())
-            .or_else(|| Dtype::from_foreign_name(written).map(|dtype| dtype.to_string()))
-        else {
-            return false;
-        };
+        let dtype = Dtype::parse(written).or_else(|| Dtype::from_foreign_name(written));
+        let Some(dtype) = dtype else { return false };
         let text = format!("{bare} dtype={dtype}");
         let message = "the element type of a tensor is a property";
         let span = name.span.start..node.args[1].span.end;
@@ -248,23 +234,7 @@ impl ManifestReader<'_, '_> {
 
     /// Reads `cast=`: the conversion of values out of range for the element type.
     fn cast(&mut self, node: &ManifestNode) -> Option<CastMode> {
-        let entry = Self::prop(node, "cast")?;
-        let written = match &entry.value {
-            ManifestValue::String(word) => word.as_str(),
-            ManifestValue::Integer(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Bool(_)
-            | ManifestValue::Null => "",
-        };
-        let found = CastMode::ALL.iter().find(|row| row.0 == written).map(|row| row.1);
-        if found.is_none() {
-            self.unknown_word(
-                "`cast`",
-                entry,
-                &CastMode::ALL.iter().map(|row| row.0).collect::<Vec<_>>(),
-            );
-        }
-        found
+        self.keyword("`cast`", Self::prop(node, "cast")?, &CastMode::ALL)
     }
 
     fn part(&mut self, node: &ManifestNode, tensor: &ManifestNode, parts: &mut TensorFields) {
@@ -306,25 +276,13 @@ impl ManifestReader<'_, '_> {
     }
 
     fn nibbles_node(&mut self, node: &ManifestNode) -> Option<NibbleOrder> {
-        let usage = "nibbles high-first";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        self.form(node, &form);
-        self.nibbles(node.args.first()?)
+        let entry = self.argument(node, "nibbles high-first")?;
+        self.nibbles(entry)
     }
 
     fn nibbles(&mut self, entry: &Entry) -> Option<NibbleOrder> {
-        match &entry.value {
-            ManifestValue::String(word) if word == "high-first" => Some(NibbleOrder::HighFirst),
-            ManifestValue::String(word) if word == "low-first" => Some(NibbleOrder::LowFirst),
-            ManifestValue::String(_)
-            | ManifestValue::Integer(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Bool(_)
-            | ManifestValue::Null => {
-                self.unknown_word("`nibbles`", entry, &["high-first", "low-first"]);
-                None
-            }
-        }
+        let words = [("high-first", NibbleOrder::HighFirst), ("low-first", NibbleOrder::LowFirst)];
+        self.keyword("`nibbles`", entry, &words)
     }
 }
 

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use super::diagnostic_sink::DiagnosticSink;
 use super::syntax::{ItemKind, ManifestSyntax};
-use super::tree::{ManifestNode, ManifestTree};
+use super::tree::{Entry, ManifestNode, ManifestTree};
 
 /// The items of a tree; errors are reported to `faults`.
 pub(super) fn manifest(
@@ -43,24 +43,8 @@ pub(super) fn manifest(
     tree: &ManifestTree,
     faults: &mut DiagnosticSink,
 ) -> ManifestSyntax {
-    let mut manifest = ManifestSyntax {
-        file: Arc::clone(file),
-        uses: Vec::new(),
-        consts: Vec::new(),
-        symbols: Vec::new(),
-        memory_spaces: Vec::new(),
-        meshes: Vec::new(),
-        transforms: Vec::new(),
-        tensors: Vec::new(),
-        views: Vec::new(),
-        converts: Vec::new(),
-        kernels: Vec::new(),
-        instances: Vec::new(),
-        backends: Vec::new(),
-        graphs: Vec::new(),
-        broken: Vec::new(),
-        torn: tree.torn,
-    };
+    let mut manifest =
+        ManifestSyntax { file: Arc::clone(file), torn: tree.torn, ..ManifestSyntax::default() };
     let mut reader = ManifestReader {
         text,
         faults,
@@ -87,67 +71,48 @@ struct ManifestReader<'t, 'f> {
 }
 
 impl ManifestReader<'_, '_> {
-    fn item(&mut self, node: &ManifestNode, manifest: &mut ManifestSyntax) {
-        let broken = &mut manifest.broken;
+    fn item(&mut self, node: &ManifestNode, all: &mut ManifestSyntax) {
         self.axes.clear();
         self.head.clear();
+        let broken = &mut all.broken;
         match node.name.as_str() {
-            "use" => manifest.uses.extend(self.keep(ItemKind::Use, node, broken, Self::r#use)),
-            "const" => {
-                manifest.consts.extend(self.keep(ItemKind::Const, node, broken, Self::r#const));
-            }
-            "symbol" => {
-                manifest.symbols.extend(self.keep(ItemKind::Symbol, node, broken, Self::symbol));
-            }
+            "use" => all.uses.extend(self.keep(ItemKind::Use, node, broken, Self::r#use)),
+            "const" => all.consts.extend(self.keep(ItemKind::Const, node, broken, Self::r#const)),
+            "symbol" => all.symbols.extend(self.keep(ItemKind::Symbol, node, broken, Self::symbol)),
             "memory-space" => {
-                manifest.memory_spaces.extend(self.keep(
-                    ItemKind::MemorySpace,
-                    node,
-                    broken,
-                    Self::memory_space,
-                ));
+                let kind = ItemKind::MemorySpace;
+                all.memory_spaces.extend(self.keep(kind, node, broken, Self::memory_space));
             }
-            "mesh" => manifest.meshes.extend(self.keep(ItemKind::Mesh, node, broken, Self::mesh)),
+            "mesh" => all.meshes.extend(self.keep(ItemKind::Mesh, node, broken, Self::mesh)),
             "transform" => {
-                manifest.transforms.extend(self.keep(
+                all.transforms.extend(self.keep(
                     ItemKind::Transform,
                     node,
                     broken,
                     Self::transform,
                 ));
             }
-            "tensor" => {
-                manifest.tensors.extend(self.keep(ItemKind::Tensor, node, broken, Self::tensor));
-            }
-            "kernel" => {
-                manifest.kernels.extend(self.keep(ItemKind::Kernel, node, broken, Self::kernel));
-            }
+            "tensor" => all.tensors.extend(self.keep(ItemKind::Tensor, node, broken, Self::tensor)),
+            "view" => all.views.extend(self.keep(ItemKind::Tensor, node, broken, Self::view)),
+            "kernel" => all.kernels.extend(self.keep(ItemKind::Kernel, node, broken, Self::kernel)),
             "instance" => {
-                manifest.instances.extend(self.keep(
-                    ItemKind::Instance,
-                    node,
-                    broken,
-                    Self::instance,
-                ));
+                all.instances.extend(self.keep(ItemKind::Instance, node, broken, Self::instance));
             }
             "backend" => {
-                manifest.backends.extend(self.keep(ItemKind::Backend, node, broken, Self::backend));
+                all.backends.extend(self.keep(ItemKind::Backend, node, broken, Self::backend))
             }
-            "graph" => {
-                manifest.graphs.extend(self.keep(ItemKind::Graph, node, broken, Self::graph));
-            }
-            "view" => manifest.views.extend(self.keep(ItemKind::Tensor, node, broken, Self::view)),
+            "graph" => all.graphs.extend(self.keep(ItemKind::Graph, node, broken, Self::graph)),
             "convert" => {
                 let before = self.faults.count();
                 let convert = self.convert(node);
                 let is_valid = self.faults.count() == before && !node.is_damaged();
-                manifest.converts.extend(convert.filter(|_| is_valid));
+                all.converts.extend(convert.filter(|_| is_valid));
             }
             _ => self.unknown_node(node, &NodeScope::TOP),
         }
     }
 
-    /// The item, if reading it reported no error; else its name is added to `broken`.
+    /// The item, if reading it reported no error; else its name, its first argument, is added to `broken`.
     fn keep<T>(
         &mut self,
         kind: ItemKind,
@@ -160,18 +125,8 @@ impl ManifestReader<'_, '_> {
         if item.is_some() && self.faults.count() == before && !node.is_damaged() {
             return item;
         }
-        broken.extend(declared(node).map(|name| (kind, name)));
+        let declared = node.args.first().and_then(Entry::text);
+        broken.extend(declared.map(|name| (kind, name.to_owned())));
         None
-    }
-}
-
-/// The name that a node declares: its first argument, if that is a string.
-fn declared(node: &ManifestNode) -> Option<String> {
-    match &node.args.first()?.value {
-        super::tree::ManifestValue::String(name) => Some(name.clone()),
-        super::tree::ManifestValue::Integer(_)
-        | super::tree::ManifestValue::Float(_)
-        | super::tree::ManifestValue::Bool(_)
-        | super::tree::ManifestValue::Null => None,
     }
 }

@@ -31,6 +31,13 @@ pub(super) struct NodeSignature {
     pub(super) block: BlockRule,
 }
 
+impl NodeSignature {
+    /// Signature of a node without properties and block.
+    pub(super) const fn leaf(usage: &'static str, args: RangeInclusive<usize>) -> Self {
+        Self { usage, args, props: Some(&[]), block: BlockRule::Never }
+    }
+}
+
 /// The top-level nodes of a manifest.
 pub(crate) const ITEMS: &[&str] = &[
     "use",
@@ -182,11 +189,11 @@ impl NodeScope {
 }
 
 impl ManifestReader<'_, '_> {
-    /// Returns true if the node matches the signature; every mismatch is reported. A broken node never matches, and is
-    /// not reported again.
-    pub(super) fn form(&mut self, node: &ManifestNode, form: &NodeSignature) -> bool {
+    /// Checks a node against a signature; `None` if it does not match. Every mismatch is reported. A broken node never
+    /// matches, and is not reported again.
+    pub(super) fn form(&mut self, node: &ManifestNode, form: &NodeSignature) -> Option<()> {
         if node.broken {
-            return false;
+            return None;
         }
         let before = self.faults.count();
         self.properties(node, form);
@@ -215,7 +222,71 @@ impl ManifestReader<'_, '_> {
             (BlockRule::Never | BlockRule::Maybe, None)
             | (BlockRule::Maybe | BlockRule::Always, Some(_)) => {}
         }
-        self.faults.count() == before
+        (self.faults.count() == before).then_some(())
+    }
+
+    /// Checks that a node has `args` arguments, and neither properties nor a block.
+    pub(super) fn leaf(
+        &mut self,
+        node: &ManifestNode,
+        usage: &'static str,
+        args: RangeInclusive<usize>,
+    ) -> Option<()> {
+        self.form(node, &NodeSignature::leaf(usage, args))
+    }
+
+    /// The argument of a node that has one, and neither properties nor a block.
+    pub(super) fn argument<'n>(
+        &mut self,
+        node: &'n ManifestNode,
+        usage: &'static str,
+    ) -> Option<&'n Entry> {
+        self.leaf(node, usage, 1..=1)?;
+        node.args.first()
+    }
+
+    /// Reports an error in place of a value.
+    pub(super) fn refuse<T>(
+        &mut self,
+        code: Code,
+        message: impl Into<String>,
+        span: &Range<usize>,
+        help: impl Into<String>,
+    ) -> Option<T> {
+        self.faults.error(code, message, span.clone(), "").add_help(help);
+        None
+    }
+
+    /// Reports that a node lacks `what`; `usage` is an example with it.
+    pub(super) fn lacks<T>(&mut self, node: &ManifestNode, what: &str, usage: &str) -> Option<T> {
+        let message = format!("`{}` needs {what}", node.name);
+        self.refuse(Code::KdlMissing, message, &node.head, format!("write it as `{usage}`"))
+    }
+
+    /// The children that `scope` allows, without repetitions of those of which a node has `once`; the others are
+    /// reported.
+    pub(super) fn parts<'n>(
+        &mut self,
+        node: &'n ManifestNode,
+        scope: &NodeScope,
+        once: impl Fn(&str) -> bool,
+    ) -> Vec<&'n ManifestNode> {
+        let mut parts: Vec<&ManifestNode> = Vec::new();
+        for child in node.children() {
+            let first = parts.iter().find(|first| first.name == child.name && once(&child.name));
+            if !scope.has(&child.name) {
+                self.unknown_node(child, scope);
+            } else if let Some(first) = first {
+                let place = self.faults.place(first.name_span.clone());
+                let message = format!("duplicate node `{}`", child.name);
+                let span = child.name_span.clone();
+                let fault = self.faults.error(Code::KdlTwice, message, span, "");
+                fault.add_label(place, "first here").add_help("leave one of the two out");
+            } else {
+                parts.push(child);
+            }
+        }
+        parts
     }
 
     fn properties(&mut self, node: &ManifestNode, form: &NodeSignature) {
@@ -340,6 +411,21 @@ impl ManifestReader<'_, '_> {
         }
         let others = scope.nodes.iter().filter(|other| **other != name).copied();
         fault.add_note(format!("allowed here: {}", list(&others.collect::<Vec<_>>())));
+    }
+
+    /// The value of a keyword; an entry that is none is reported with `subject`, what it was given for.
+    pub(super) fn keyword<T: Clone>(
+        &mut self,
+        subject: &str,
+        entry: &Entry,
+        words: &[(&str, T)],
+    ) -> Option<T> {
+        let found = words.iter().find(|(word, _)| entry.text() == Some(word));
+        if found.is_none() {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            self.unknown_word(subject, entry, &known);
+        }
+        found.map(|(_, value)| value.clone())
     }
 
     /// Reports a value that is not among the keywords `known`; `subject` is what it was given for.

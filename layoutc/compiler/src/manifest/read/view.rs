@@ -19,16 +19,12 @@ struct ViewFields {
 impl ManifestReader<'_, '_> {
     pub(super) fn view(&mut self, node: &ManifestNode) -> Option<ViewItem> {
         let props = Some(["of", "dtype"].as_slice());
-        self.form(
-            node,
-            &NodeSignature { usage: USAGE, args: 1..=1, props, block: BlockRule::Maybe },
-        );
+        let block = BlockRule::Maybe;
+        self.form(node, &NodeSignature { usage: USAGE, args: 1..=1, props, block });
         let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
         let of = Self::prop(node, "of").map(|entry| self.name(entry, "a tensor"));
         if of.is_none() {
-            let message = "`view` needs `of=`";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("write it as `{USAGE}`"));
+            self.lacks::<()>(node, "`of=`", USAGE);
         }
         let mut parts = ViewFields::default();
         for child in node.children() {
@@ -67,12 +63,8 @@ impl ManifestReader<'_, '_> {
     }
 
     fn window(&mut self, node: &ManifestNode) -> Option<SpannedText> {
-        let usage = "map \"(b, s, h, d) -> (b, s, 0, h, d)\"";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        if !self.form(node, &form) {
-            return None;
-        }
-        self.map(node.args.first()?)
+        let entry = self.argument(node, "map \"(b, s, h, d) -> (b, s, 0, h, d)\"")?;
+        self.map(entry)
     }
 
     /// Checks that a view with a map has a shape and no layout.
