@@ -2,11 +2,11 @@
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
-use super::size::decimal;
+use super::size::number;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{
-    AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, IntegerLiteral, OperatorItem,
-    OperatorRule, ShapeRule, SpannedText, TypeRule,
+    AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, Identifier, IntegerLiteral,
+    OperatorItem, OperatorRule, ShapeRule, SpannedText, TypeRule,
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
@@ -41,7 +41,12 @@ impl ManifestReader<'_, '_> {
                 _ => others = self.operator(child),
             }
         }
-        self.differ_texts(operators.iter().map(|op: &OperatorItem| &op.name), "operator");
+        let name = |SpannedText { value, span, .. }: &SpannedText| Identifier {
+            value: value.clone(),
+            span: span.clone(),
+        };
+        let names: Vec<_> = operators.iter().map(|op: &OperatorItem| name(&op.name)).collect();
+        self.differ(names.iter(), "operator");
         self.ranks_differ(&defaults);
         let name = self.name(node.args.first()?, "a backend's name")?;
         let verify = verify.unwrap_or(Some(true))?;
@@ -71,11 +76,8 @@ impl ManifestReader<'_, '_> {
         for (k, item) in defaults.iter().enumerate() {
             let mut before = defaults.iter().take(k);
             if let Some(first) = before.find(|first| first.rank.value == item.rank.value) {
-                let place = self.faults.place(first.rank.span.clone());
                 let message = format!("duplicate default layout for rank {}", item.rank.value);
-                let span = item.rank.span.clone();
-                let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                fault.add_label(place, "first here").add_help("leave one of the two out");
+                self.duplicate(message, &item.rank.span, &first.rank.span);
             }
         }
     }
@@ -223,13 +225,7 @@ impl ManifestReader<'_, '_> {
 
     fn per_byte(&mut self, entry: &Entry) -> Option<Decimal> {
         let most = 1_000_000_000_i128;
-        let number = match &entry.value {
-            ManifestValue::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
-            // The shortest decimal of the float is the text as written, except for trailing zeros.
-            ManifestValue::Float(value) => decimal(&value.to_string()),
-            ManifestValue::String(_) | ManifestValue::Bool(_) | ManifestValue::Null => None,
-        };
-        let number = number.filter(|number| {
+        let number = number(entry).filter(|number| {
             let one = 10_i128.checked_pow(number.places).unwrap_or(i128::MAX);
             number.digits >= 0 && number.digits.checked_div(one).is_some_and(|whole| whole < most)
         });
@@ -248,18 +244,5 @@ impl ManifestReader<'_, '_> {
         }
         let message = format!("{what} must be `#true` or `#false`");
         self.refuse(Code::KdlValue, message, &entry.span, "write one of these, or leave it out")
-    }
-
-    /// Reports duplicate texts; `what` precedes the text in the message: `operator`.
-    fn differ_texts<'n>(&mut self, texts: impl Iterator<Item = &'n SpannedText>, what: &str) {
-        let mut seen = std::collections::BTreeMap::new();
-        for text in texts {
-            if let Some(first) = seen.insert(text.value.as_str(), text) {
-                let place = self.faults.place(first.span.clone());
-                let message = format!("duplicate {what} `{}`", text.value);
-                let fault = self.faults.error(Code::KdlTwice, message, text.span.clone(), "");
-                fault.add_label(place, "first here").add_help("leave one of the two out");
-            }
-        }
     }
 }

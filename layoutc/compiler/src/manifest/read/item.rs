@@ -8,9 +8,8 @@ use crate::base::cast::CastMode;
 use crate::base::codes::Code;
 use crate::base::dtype::Dtype;
 use crate::manifest::syntax::{
-    ConstItem, ConvertItem, GateItem, Identifier, IntegerLiteral, LayoutItem, MemoryItem,
-    NibbleOrder, PackFromItem, RecordItem, RingItem, ShapeItem, ShardItem, SymbolItem, TensorItem,
-    TransformItem, UseItem,
+    ConstItem, ConvertItem, Identifier, IntegerLiteral, NibbleOrder, PackFromItem, SymbolItem,
+    TensorItem, TransformItem, UseItem,
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
@@ -151,9 +150,10 @@ impl ManifestReader<'_, '_> {
         let targets = Self::prop(node, "targets").map(|entry| self.words(entry, "`targets`"));
         let nibbles = Self::prop(node, "nibbles").and_then(|entry| self.nibbles(entry));
         let pack_from = self.pack_from(node);
-        let mut parts = TensorFields { nibbles, ..TensorFields::default() };
+        let mut tensor = TensorItem { nibbles, ..TensorItem::default() };
+        let mut seen = Vec::new();
         for child in node.children() {
-            self.part(child, node, &mut parts);
+            self.part(child, node, &mut tensor, &mut seen);
         }
         let foreign = Self::prop(node, "xla");
         let whole = foreign.and_then(|entry| self.foreign_tensor(node, entry));
@@ -164,7 +164,7 @@ impl ManifestReader<'_, '_> {
                     "an element type",
                     "write `dtype=f32`, or `like=` another tensor",
                 ),
-                (!parts.seen.contains(&"shape"), "a shape", "write `shape { n 16; c 4 }`"),
+                (!seen.contains(&"shape"), "a shape", "write `shape { n 16; c 4 }`"),
             ];
             for (_, what, help) in missing.iter().filter(|row| row.0 && !hides(node, row.1)) {
                 let message = format!("`tensor` needs {what}");
@@ -175,23 +175,16 @@ impl ManifestReader<'_, '_> {
         let mut dtype = dtype.flatten();
         if foreign.is_some() {
             let ForeignTensor { dtype: own, shape, layout } = whole?;
-            (dtype, parts.shape, parts.layout) = (Some(own), Some(shape), Some(layout));
+            (dtype, tensor.shape, tensor.layout) = (Some(own), Some(shape), Some(layout));
         }
         Some(TensorItem {
             name: self.name(node.args.first()?, "a tensor's name")?,
             dtype,
-            record: parts.record,
             like: like.flatten(),
-            shape: parts.shape,
-            layout: parts.layout,
-            memory: parts.memory,
-            shard: parts.shard,
-            ring: parts.ring,
-            gates: parts.gates,
             targets: targets.flatten(),
-            nibbles: parts.nibbles,
             pack_from,
             span: node.span.clone(),
+            ..tensor
         })
     }
 
@@ -237,9 +230,15 @@ impl ManifestReader<'_, '_> {
         self.keyword("`cast`", Self::prop(node, "cast")?, &CastMode::ALL)
     }
 
-    fn part(&mut self, node: &ManifestNode, tensor: &ManifestNode, parts: &mut TensorFields) {
+    fn part(
+        &mut self,
+        node: &ManifestNode,
+        owner: &ManifestNode,
+        tensor: &mut TensorItem,
+        seen: &mut Vec<&'static str>,
+    ) {
         if node.name == "require" {
-            parts.gates.extend(self.gates(node));
+            tensor.gates.extend(self.gates(node));
             return;
         }
         let known = ["shape", "layout", "memory", "nibbles", "dtype", "shard", "ring"];
@@ -250,8 +249,8 @@ impl ManifestReader<'_, '_> {
             self.unknown_node(node, &NodeScope::TENSOR);
             return;
         };
-        let first = tensor.children().iter().find(|other| other.name == node.name);
-        if parts.seen.contains(&name) || Self::prop(tensor, name).is_some() {
+        let first = owner.children().iter().find(|other| other.name == node.name);
+        if seen.contains(&name) || Self::prop(owner, name).is_some() {
             let span = node.name_span.clone();
             let place = first.filter(|other| other.span != node.span);
             let place = place.map(|other| self.faults.place(other.name_span.clone()));
@@ -263,15 +262,15 @@ impl ManifestReader<'_, '_> {
             }
             return;
         }
-        parts.seen.push(name);
+        seen.push(name);
         match name {
-            "shape" => parts.shape = self.shape(node),
-            "layout" => parts.layout = self.layout(node),
-            "memory" => parts.memory = self.memory(node),
-            "dtype" => parts.record = self.record(node),
-            "shard" => parts.shard = self.shard(node),
-            "ring" => parts.ring = self.ring(node),
-            _ => parts.nibbles = self.nibbles_node(node),
+            "shape" => tensor.shape = self.shape(node),
+            "layout" => tensor.layout = self.layout(node),
+            "memory" => tensor.memory = self.memory(node),
+            "dtype" => tensor.record = self.record(node),
+            "shard" => tensor.shard = self.shard(node),
+            "ring" => tensor.ring = self.ring(node),
+            _ => tensor.nibbles = self.nibbles_node(node),
         }
     }
 
@@ -284,20 +283,6 @@ impl ManifestReader<'_, '_> {
         let words = [("high-first", NibbleOrder::HighFirst), ("low-first", NibbleOrder::LowFirst)];
         self.keyword("`nibbles`", entry, &words)
     }
-}
-
-/// The parts of a tensor found so far.
-#[derive(Default)]
-struct TensorFields {
-    shape: Option<ShapeItem>,
-    layout: Option<LayoutItem>,
-    memory: Option<MemoryItem>,
-    record: Option<RecordItem>,
-    shard: Option<ShardItem>,
-    ring: Option<RingItem>,
-    gates: Vec<GateItem>,
-    nibbles: Option<NibbleOrder>,
-    seen: Vec<&'static str>,
 }
 
 /// Returns true if a missing part may be a broken or misspelled part of the tensor.

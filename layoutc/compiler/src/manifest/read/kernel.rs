@@ -8,8 +8,7 @@ use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use super::schedule::stands_once;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{
-    CacheItem, Identifier, InstanceItem, IntegerExpr, KernelItem, LayoutItem, LocalItem,
-    ScheduleItem, SpannedText,
+    Identifier, InstanceItem, IntegerExpr, KernelItem, LayoutItem, LocalItem, SpannedText,
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
@@ -20,33 +19,15 @@ const LOCAL: &str = "local T dtype=f32";
 /// The nodes that occur at most once in a kernel.
 const ONCE: &[&str] = &["operands", "acc", "accumulate"];
 
-/// The parts of a kernel found so far.
-#[derive(Default)]
-struct KernelFields {
-    operands: Option<Vec<Identifier>>,
-    computes: Vec<SpannedText>,
-    ranges: Vec<(Identifier, IntegerExpr)>,
-    acc: Option<SpannedText>,
-    accumulate: Option<Range<usize>>,
-    locals: Vec<LocalItem>,
-    schedule: Vec<ScheduleItem>,
-    caches: Vec<CacheItem>,
-}
-
 impl ManifestReader<'_, '_> {
     pub(super) fn kernel(&mut self, node: &ManifestNode) -> Option<KernelItem> {
-        let form = NodeSignature {
-            usage: KERNEL,
-            args: 1..=1,
-            props: Some(&[]),
-            block: BlockRule::Always,
-        };
-        self.form(node, &form);
-        let mut fields = KernelFields::default();
+        let (props, block) = (Some([].as_slice()), BlockRule::Always);
+        self.form(node, &NodeSignature { usage: KERNEL, args: 1..=1, props, block });
+        let mut kernel = KernelItem::default();
         let parts =
             self.parts(node, &NodeScope::KERNEL, |name| ONCE.contains(&name) || stands_once(name));
         for child in &parts {
-            self.kernel_part(child, &mut fields);
+            self.kernel_part(child, &mut kernel);
         }
         let is_whole = !node.broken && node.children.is_some();
         if is_whole && !parts.iter().any(|child| child.name == "compute") && !node.is_damaged() {
@@ -54,25 +35,11 @@ impl ManifestReader<'_, '_> {
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             fault.add_help("add a statement: `compute \"b[i] = 2 * a[i]\"`");
         }
-        self.differ(fields.ranges.iter().map(|(name, _)| name), "range");
-        self.differ(fields.locals.iter().map(|local| &local.name), "local tensor");
-        self.differ(fields.caches.iter().map(|cache| &cache.tensor), "cache of");
+        self.differ(kernel.ranges.iter().map(|(name, _)| name), "range");
+        self.differ(kernel.locals.iter().map(|local| &local.name), "local tensor");
+        self.differ(kernel.caches.iter().map(|cache| &cache.tensor), "cache of");
         let name = self.name(node.args.first()?, "a kernel's name")?;
-        let KernelFields { operands, computes, ranges, acc, accumulate, locals, schedule, caches } =
-            fields;
-        let span = node.span.clone();
-        Some(KernelItem {
-            name,
-            operands,
-            computes,
-            ranges,
-            acc,
-            accumulate,
-            locals,
-            schedule,
-            caches,
-            span,
-        })
+        Some(KernelItem { name, span: node.span.clone(), ..kernel })
     }
 
     /// Reports duplicate names; `what` precedes the name in the message: `operand`.
@@ -80,25 +47,22 @@ impl ManifestReader<'_, '_> {
         let mut seen = std::collections::BTreeMap::new();
         for name in names {
             if let Some(first) = seen.insert(name.value.as_str(), name) {
-                let place = self.faults.place(first.span.clone());
-                let what = if what.is_empty() { String::new() } else { format!("{what} ") };
-                let message = format!("duplicate {what}`{}`", name.value);
-                let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
-                fault.add_label(place, "first here").add_help("leave one of the two out");
+                let message = format!("duplicate {what} `{}`", name.value);
+                self.duplicate(message, &name.span, &first.span);
             }
         }
     }
 
-    fn kernel_part(&mut self, node: &ManifestNode, parts: &mut KernelFields) {
+    fn kernel_part(&mut self, node: &ManifestNode, kernel: &mut KernelItem) {
         match node.name.as_str() {
-            "operands" => parts.operands = self.operands(node),
-            "compute" => parts.computes.extend(self.compute(node)),
-            "range" => parts.ranges.extend(self.range(node)),
-            "acc" => parts.acc = self.acc(node),
-            "accumulate" => parts.accumulate = self.accumulate(node),
-            "local" => parts.locals.extend(self.local(node)),
-            "cache" => parts.caches.extend(self.cache(node)),
-            _ => parts.schedule.extend(self.scheduled(node)),
+            "operands" => kernel.operands = self.operands(node),
+            "compute" => kernel.computes.extend(self.compute(node)),
+            "range" => kernel.ranges.extend(self.range(node)),
+            "acc" => kernel.acc = self.acc(node),
+            "accumulate" => kernel.accumulate = self.accumulate(node),
+            "local" => kernel.locals.extend(self.local(node)),
+            "cache" => kernel.caches.extend(self.cache(node)),
+            _ => kernel.schedule.extend(self.scheduled(node)),
         }
     }
 

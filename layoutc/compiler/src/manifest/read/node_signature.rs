@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::ManifestReader;
 use super::foreign_words;
-use super::keywords::{FOREIGN, STEPS};
+use super::keywords::{FOREIGN, STEP_NAMES};
 use crate::base::codes::Code;
 use crate::base::nearest::nearest;
 use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
@@ -35,6 +35,15 @@ impl NodeSignature {
     /// Signature of a node without properties and block.
     pub(super) const fn leaf(usage: &'static str, args: RangeInclusive<usize>) -> Self {
         Self { usage, args, props: Some(&[]), block: BlockRule::Never }
+    }
+
+    /// Like [`Self::leaf`], with properties.
+    pub(super) const fn with(
+        usage: &'static str,
+        args: RangeInclusive<usize>,
+        props: &'static [&'static str],
+    ) -> Self {
+        Self { usage, args, props: Some(props), block: BlockRule::Never }
     }
 }
 
@@ -142,26 +151,7 @@ impl NodeScope {
         nodes: &["order", "block", "inside", "stores", "fill"],
         props: &["to", "cast", "max-staging"],
     };
-    pub(crate) const STEPS: Self = Self {
-        place: "a layout",
-        nodes: &[
-            "map",
-            "apply",
-            "order",
-            "split",
-            "fuse",
-            "tile",
-            "pad",
-            "strides",
-            "swizzle",
-            "align",
-            "fill",
-            "padding",
-            "axis-separators",
-            "notation",
-        ],
-        props: &[],
-    };
+    pub(crate) const STEPS: Self = Self { place: "a layout", nodes: &STEP_NAMES, props: &[] };
 }
 
 impl NodeScope {
@@ -257,6 +247,13 @@ impl ManifestReader<'_, '_> {
         None
     }
 
+    /// Reports the second of two that exclude each other.
+    pub(super) fn duplicate(&mut self, message: String, span: &Range<usize>, first: &Range<usize>) {
+        let place = self.faults.place(first.clone());
+        let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
+        fault.add_label(place, "first here").add_help("leave one of the two out");
+    }
+
     /// Reports that a node lacks `what`; `usage` is an example with it.
     pub(super) fn lacks<T>(&mut self, node: &ManifestNode, what: &str, usage: &str) -> Option<T> {
         let message = format!("`{}` needs {what}", node.name);
@@ -277,11 +274,8 @@ impl ManifestReader<'_, '_> {
             if !scope.has(&child.name) {
                 self.unknown_node(child, scope);
             } else if let Some(first) = first {
-                let place = self.faults.place(first.name_span.clone());
                 let message = format!("duplicate node `{}`", child.name);
-                let span = child.name_span.clone();
-                let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                fault.add_label(place, "first here").add_help("leave one of the two out");
+                self.duplicate(message, &child.name_span, &first.name_span);
             } else {
                 parts.push(child);
             }
@@ -394,7 +388,7 @@ impl ManifestReader<'_, '_> {
             fault.add_help(format!("write it as a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
             fault.add_suggestion(near);
-        } else if STEPS.iter().any(|row| row.0 == name) {
+        } else if NodeScope::STEPS.has(name) {
             fault.add_help(format!("it is a step: write it inside `layout {{ {name} … }}`"));
         } else if bare == "name" {
             fault.add_help("write the name as the first argument: `tensor input dtype=f32`");

@@ -2,7 +2,7 @@
 
 use super::ManifestReader;
 use super::foreign::is_foreign;
-use super::keywords::step_usage;
+use super::keywords::{step, step_usage};
 use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
 use super::text::is_name;
 use layoutc_algebra::notation::{self, Notation};
@@ -34,20 +34,18 @@ fn notation_of(text: &str) -> Option<&'static str> {
     candidates.into_iter().find(|row| is_it(row.0)).map(|row| row.1)
 }
 
-/// At least one argument.
-const SOME: std::ops::RangeInclusive<usize> = 1..=usize::MAX;
-
 impl ManifestReader<'_, '_> {
     pub(super) fn layout(&mut self, node: &ManifestNode) -> Option<LayoutItem> {
         if node.broken {
             return None;
         }
-        let span = node.span.clone();
+        let one = |kind: StepKind| {
+            let (span, name_span) = (node.span.clone(), node.name_span.clone());
+            let step = StepItem { kind, span: span.clone(), name_span };
+            LayoutItem { steps: vec![step], span }
+        };
         if node.props.iter().any(|(key, _)| is_foreign(&key.value)) {
-            let usage = "layout tvm=\"NCHW16c\"";
-            let kind = self.foreign(node, usage)?;
-            let step = StepItem { kind, span: span.clone(), name_span: node.name_span.clone() };
-            return Some(LayoutItem { steps: vec![step], span });
+            return self.foreign(node, "layout tvm=\"NCHW16c\"").map(one);
         }
         let Some(children) = &node.children else {
             if let ([], Some((key, _))) = (node.args.as_slice(), node.props.first()) {
@@ -64,9 +62,7 @@ impl ManifestReader<'_, '_> {
             if self.is_map(node.args.first(), "layout { map \"…\" }") {
                 return None;
             }
-            let kind = self.apply(node)?;
-            let step = StepItem { kind, span: span.clone(), name_span: node.name_span.clone() };
-            return Some(LayoutItem { steps: vec![step], span });
+            return self.apply(node).map(one);
         };
         if !node.args.is_empty() || !node.props.is_empty() {
             let message = "a layout can have either a name or a block";
@@ -76,7 +72,7 @@ impl ManifestReader<'_, '_> {
             let apply = source.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
             fault.add_help(format!("write `layout {{ apply {apply}; … }}`"));
         }
-        Some(LayoutItem { steps: self.steps(children), span })
+        Some(LayoutItem { steps: self.steps(children), span: node.span.clone() })
     }
 
     /// Reads steps; the errors of invalid ones are reported.
@@ -91,24 +87,14 @@ impl ManifestReader<'_, '_> {
     }
 
     fn step(&mut self, node: &ManifestNode) -> Option<StepKind> {
-        let (args, props): (_, Option<&'static [&'static str]>) = match node.name.as_str() {
-            "map" | "fill" | "padding" => (1..=1, Some(&[])),
-            "apply" => (1..=1, None),
-            "order" | "strides" | "axis-separators" => (SOME, Some(&[])),
-            "split" => (1..=1, Some(&["by", "into"])),
-            "fuse" => (2..=usize::MAX, Some(&["as"])),
-            "tile" => (SOME, Some(&["as"])),
-            "pad" => (1..=1, Some(&["multiple", "before", "after"])),
-            "align" => (1..=2, Some(&["at"])),
-            "swizzle" => (0..=3, Some(&["unit", "mode"])),
-            "notation" => return self.foreign(node, step_usage("notation")),
-            _ => {
-                self.unknown_node(node, &NodeScope::STEPS);
-                return None;
-            }
+        let Some(form) = step(&node.name) else {
+            self.unknown_node(node, &NodeScope::STEPS);
+            return None;
         };
-        let usage = step_usage(&node.name);
-        self.form(node, &NodeSignature { usage, args, props, block: BlockRule::Never })?;
+        if node.name == "notation" {
+            return self.foreign(node, form.usage);
+        }
+        self.form(node, form)?;
         if node.name == "swizzle" {
             return self.swizzle(node);
         }

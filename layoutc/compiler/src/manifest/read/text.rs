@@ -231,7 +231,7 @@ impl ManifestReader<'_, '_> {
                 }
                 Some(IntegerExpr::Text(text))
             }
-            ManifestValue::Float(_) | ManifestValue::Bool(_) | ManifestValue::Null => {
+            _ => {
                 let message = format!("{what} cannot be {}", entry.value.kind());
                 let whole = self.text.get(entry.span.clone()).and_then(whole_number);
                 let fault = self.faults.error(code, message, entry.span.clone(), "");
